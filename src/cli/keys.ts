@@ -1,0 +1,108 @@
+/** `resourced keys create | list | revoke`. */
+import { uuidv7 } from 'uuidv7'
+import { parseDuration } from '../model/duration.ts'
+import { hashOfKey, hintOfKey, newKey } from '../policy/api-keys.ts'
+import { ConfigurationError } from '../server/configuration-error.ts'
+import { openKeys } from '../server/serve.ts'
+import type { KeyStore, StoredKey } from '../storage/storage.ts'
+
+interface CreateOptions {
+  readonly subject: string
+  readonly roles: string
+  readonly expires?: string
+  readonly json?: boolean
+  readonly database: string
+}
+
+/** Creates a key and prints it: alone, so that a script can keep it, or with all that is known of it. */
+export async function createKey(options: CreateOptions): Promise<void> {
+  const subject = options.subject.trim()
+  if (subject === '') throw new ConfigurationError('--subject takes the name of who calls with the key.')
+  const { key, stored } = makeKey(subject, rolesOf(options.roles), expiryOf(options.expires))
+  await withKeys(options.database, (keys) => keys.add(stored))
+  process.stdout.write(options.json === true ? `${JSON.stringify({ key, ...shown(stored) }, null, 2)}\n` : `${key}\n`)
+}
+
+/** A new key, and what is stored of it. */
+export function makeKey(
+  subject: string,
+  roles: string[],
+  expires_at: string | null,
+): { key: string; stored: StoredKey } {
+  const key = newKey()
+  const stored: StoredKey = {
+    id: uuidv7(),
+    hash: hashOfKey(key),
+    hint: hintOfKey(key),
+    subject,
+    roles,
+    expires_at,
+    created_at: new Date().toISOString(),
+    revoked_at: null,
+  }
+  return { key, stored }
+}
+
+/** Lists the keys. */
+export async function listKeys(options: { readonly database: string; readonly json?: boolean }): Promise<void> {
+  const keys = (await withKeys(options.database, (store) => store.list())).map(shown)
+  if (options.json === true) {
+    process.stdout.write(`${JSON.stringify(keys, null, 2)}\n`)
+    return
+  }
+  const rows = keys.map((key) => [
+    key.id,
+    `${key.hint}…`,
+    key.subject,
+    key.roles.join(',') || '-',
+    key.expires_at ?? 'never',
+    key.revoked_at === null ? '' : `revoked ${key.revoked_at}`,
+  ])
+  const table = [['ID', 'KEY', 'SUBJECT', 'ROLES', 'EXPIRES', ''], ...rows]
+  const widths = table[0]?.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0))) ?? []
+  const lines = table.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  )
+  process.stdout.write(`${lines.join('\n')}\n`)
+}
+
+/** Revokes a key. */
+export async function revokeKey(id: string, options: { readonly database: string }): Promise<void> {
+  const revoked = await withKeys(options.database, (keys) => keys.revoke(id, new Date().toISOString()))
+  if (!revoked) throw new ConfigurationError(`There is no key ${id} that could be revoked; keys list shows them.`)
+  process.stderr.write(`Key ${id} is revoked. Servers that are running notice within a second.\n`)
+}
+
+async function withKeys<T>(database: string, use: (keys: KeyStore) => Promise<T>): Promise<T> {
+  if (database.includes(':memory:'))
+    throw new ConfigurationError('A database in memory has no keys to keep: use sqlite:FILE.')
+  const { keys, close } = openKeys(database)
+  try {
+    return await use(keys)
+  } finally {
+    await close()
+  }
+}
+
+function shown({ hash: _, ...key }: StoredKey): Omit<StoredKey, 'hash'> {
+  return key
+}
+
+function rolesOf(text: string): string[] {
+  const roles = text.split(',').map((role) => role.trim())
+  return [...new Set(roles.filter((role) => role !== ''))]
+}
+
+function expiryOf(text: string | undefined): string | null {
+  if (text === undefined) return null
+  const reading = parseDuration(text)
+  if (reading.kind === 'duration' && reading.milliseconds > 0) {
+    return new Date(Date.now() + reading.milliseconds).toISOString()
+  }
+  throw new ConfigurationError(
+    `--expires takes an ISO 8601 duration of days or less, such as P90D or PT12H, not ${text}.`,
+  )
+}

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { completeCatalog } from '../model/catalog.ts'
+import { studio, studioModule, studioYaml } from '../model/studio.fixture.ts'
+import { DeclarationError, findDeclaration, loadDeclaration } from './load-declaration.ts'
+
+let folder = ''
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'declaration-'))
+})
+after(() => rm(folder, { recursive: true }))
+
+async function load(name: string, text: string) {
+  const file = join(folder, name)
+  await writeFile(file, text)
+  return await loadDeclaration(file)
+}
+
+/** The catalog without its functions: those differ from load to load. */
+function data(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value, (_, each: unknown) => (each instanceof Map ? [...each] : each)))
+}
+
+test('TypeScript, JavaScript, JSON and YAML complete to the same catalog', async () => {
+  const expected = data(completeCatalog(studio() as never))
+  for (const [name, text] of [
+    ['same.ts', studioModule],
+    ['same.mjs', studioModule],
+    ['same.json', JSON.stringify(studio(), undefined, '\t')],
+    ['same.yaml', studioYaml],
+  ] as const) {
+    assert.deepEqual(data(completeCatalog(await load(name, text))), expected, name)
+  }
+})
+
+test('a byte order mark is passed over', async () => {
+  assert.equal((await load('mark.json', `\uFEFF${JSON.stringify(studio())}`)).name, 'studio')
+})
+
+describe('what cannot be read is told with its place, and no stack', () => {
+  const bomb = ['a: &a [x, x]', ...'bcdefgh'.split('').map((name, index) => {
+    const last = 'abcdefg'[index]
+    return `${name}: &${name} [${`*${last}, `.repeat(9)}*${last}]`
+  })].join('\n') // biome-ignore format: one row reads best
+  const cases: [file: string, text: string, ...problems: [path: string, message: RegExp][]][] = [
+    ['syntax.ts', 'export default {\n  name: 1\n  title: 2 }', ['line 3, column 3', /syntax/]],
+    ['syntax.js', 'export default {\n  name: 1\n  title: 2 }', ['line 3, column 3', /syntax/]],
+    ['enum.ts', 'enum Colour { Red }\nexport default Colour', ['line 1, column 1', /enum/]],
+    ['throws.ts', 'const a: number = 1\n  throw new Error(`no ${a}`)', ['line 2, column 9', /no 1/]],
+    ['imports.ts', "import x from 'no-such-package'\nexport default x", ['the file', /no-such-package, which is not there/]],
+    ['nothing.ts', 'export const a = 1', ['the file', /default/]],
+    ['comma.json', '{"name": 1,\n "title" 2}', ['line 2, column 10', /not JSON/]],
+    ['end.json', '{"name": 1', ['line 1, column 11', /not JSON/]],
+    ['empty.json', '', ['line 1, column 1', /not JSON/]],
+    ['twice.json', '{"a": [{"k": "k"}],\n "b": {"k": 1, "\\u006b": 2},\n "a": 1}',
+      ['line 2, column 16', /"k" is there twice/], ['line 3, column 2', /"a" is there twice/]],
+    ['twice.yaml', 'name: a\ntitle: b\nname: c', ['line 3, column 1', /twice/]],
+    ['flow.yml', 'name: [a\ntitle: b', ['line 2, column 1', /not YAML/]],
+    ['tag.yaml', 'name: !!js/function "x"', ['line 1, column 7', /tag/]],
+    ['two.yaml', 'name: a\n---\nname: b', ['line 2, column 1', /second document/]],
+    ['bomb.yaml', bomb, ['the file', /aliases/]],
+    ['circle.yaml', 'name: &a [*a]', ['name[0]', /itself/], ['name', /must be lower-case/], ['resources', /missing/]],
+    ['checked.json', '{"name": "a"}', ['resources', /missing/]],
+  ] // biome-ignore format: one row a case
+  for (const [name, text, ...expected] of cases) {
+    test(name, async () => {
+      const error = await load(name, text).catch((thrown: unknown) => thrown)
+      assert.ok(error instanceof DeclarationError, String(error))
+      assert.deepEqual(
+        error.problems.map((problem) => problem.path),
+        expected.map(([path]) => path),
+        error.message,
+      )
+      for (const [index, [, message]] of expected.entries()) assert.match(error.problems[index]!.message, message)
+      assert.doesNotMatch(error.message, /\n\s+at /)
+      for (const problem of error.problems) assert.notEqual(problem.remedy, '')
+    })
+  }
+
+  test('no file, and a file of another kind', async () => {
+    await assert.rejects(loadDeclaration(join(folder, 'none.ts')), /no such file/)
+    await assert.rejects(load('a.toml', ''), /no known kind/)
+    await assert.rejects(loadDeclaration(folder), /not a file/)
+  })
+})
+
+test('the declaration of a folder is found', async () => {
+  const empty = await mkdtemp(join(folder, 'folder-'))
+  assert.equal(await findDeclaration(empty), undefined)
+  await writeFile(join(empty, 'resources.yaml'), '')
+  assert.equal(await findDeclaration(empty), join(empty, 'resources.yaml'))
+  await writeFile(join(empty, 'resources.ts'), '')
+  assert.equal(await findDeclaration(empty), join(empty, 'resources.ts'))
+})

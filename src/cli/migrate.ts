@@ -1,0 +1,17 @@
+/** `resourced migrate`. */
+import { planOrApplyMigration } from '../server/serve.ts'
+import { formatSteps } from '../storage/sql/format-steps.ts'
+import { loadCatalog } from './catalog.ts'
+
+/** Shows what the database lacks, or changes it. */
+export async function migrateCommand(
+  file: string | undefined,
+  options: { readonly database: string; readonly apply?: boolean },
+): Promise<void> {
+  const { steps, applied } = planOrApplyMigration(options.database, await loadCatalog(file), options.apply === true)
+  if (steps.length === 0) process.stdout.write('The database fits the declaration: nothing to do.\n')
+  else
+    process.stdout.write(
+      `${formatSteps(steps)}\n${applied ? 'Done.' : 'Nothing was changed. resourced migrate --apply makes these changes.'}\n`,
+    )
+}

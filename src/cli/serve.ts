@@ -1,0 +1,74 @@
+/** `resourced serve [FILE]`. */
+
+import { ConfigurationError } from '../server/configuration-error.ts'
+import { type LogLevel, logTo } from '../server/log.ts'
+import type { Observe } from '../server/observe.ts'
+import { type Serving, serve } from '../server/serve.ts'
+import type { Apply } from '../storage/sql/migration-refused.ts'
+import { loadCatalog } from './catalog.ts'
+
+interface Options {
+  readonly database: string
+  readonly host: string
+  readonly port: string
+  readonly http?: boolean
+  readonly tlsCert?: string
+  readonly tlsKey?: string
+  readonly trustProxy?: boolean
+  readonly migrate: Apply
+  readonly logLevel: LogLevel
+}
+
+/** Serves until it is told to stop. */
+export async function serveCommand(file: string | undefined, options: Options): Promise<void> {
+  const catalog = await loadCatalog(file)
+  const observe = logTo(options.logLevel)
+  const serving = await serve({
+    ...options,
+    catalog,
+    port: portOf(options.port),
+    observe,
+    development: process.env.NODE_ENV === 'development',
+  })
+  say(`${catalog.title} is served at ${serving.url}`)
+  if (serving.caFile !== undefined) {
+    say(`Its certificate is a local one. Trust it with: curl --cacert ${serving.caFile} ${serving.url}/…`)
+  }
+  if ((await serving.app.storage.keys.list()).length === 0) {
+    say('No API key exists yet. Make one with: resourced keys create --subject me --roles admin')
+    if (options.database !== defaultDatabase) say(`  (with --database ${redacted(options.database)})`)
+  }
+  stopOnSignal(serving, observe)
+}
+
+const defaultDatabase = 'sqlite:.resourced/data.db'
+
+/** Stops cleanly on SIGTERM and SIGINT (OPS-2); a second signal ends the process at once. */
+export function stopOnSignal(serving: Serving, observe: Observe): void {
+  let stopping = false
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, async () => {
+      if (stopping) process.exit(1)
+      stopping = true
+      observe({ kind: 'stopping', reason: signal })
+      await serving.close()
+      process.exit(0)
+    })
+  }
+}
+
+/** A port from the command line or the environment. */
+export function portOf(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
+  if (port >= 0 && port <= 65_535) return port
+  throw new ConfigurationError(`--port takes a number from 0 to 65535, not ${JSON.stringify(text)}.`)
+}
+
+/** A database address without its password. */
+function redacted(address: string): string {
+  return address.replace(/\/\/[^@/]*@/, '//…@')
+}
+
+function say(line: string): void {
+  process.stderr.write(`${line}\n`)
+}

@@ -1,0 +1,218 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import formats from 'ajv-formats'
+import { completeCatalog } from '../model/catalog.ts'
+import type { InterfaceDeclaration, ResourceDeclaration } from '../model/declaration.ts'
+import { faults } from '../spec/faults.ts'
+import { openApiDocument } from './openapi.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: a document is walked here as the JSON that it is
+type Any = any
+
+const tasks: ResourceDeclaration = {
+  fields: {
+    title: { type: 'string', minLength: 1, maxLength: 200, search: true, sort: true, unique: true },
+    status: { enum: ['open', 'done'], default: 'open', transitions: { open: ['done'], done: [] } },
+    project_id: { reference: 'projects', onDelete: 'cascade' },
+    estimate: { type: 'integer', minimum: 0, filter: true, optional: true },
+    settings: { type: 'object', required: ['color'], properties: { color: { type: 'string' } }, optional: true },
+    owner_id: { type: 'string', readOnly: true },
+    secret_note: { type: 'string', writeOnly: true, optional: true },
+  },
+  owner: 'owner_id',
+  within: 'project_id',
+}
+
+function documentOf(resources: InterfaceDeclaration['resources'], serverUrl?: string): Any {
+  return openApiDocument(completeCatalog({ name: 'studio', description: 'A studio.', resources }), { serverUrl })
+}
+
+const document = documentOf({ projects: { fields: { name: { type: 'string' } } }, tasks })
+
+const ajv = new Ajv2020({ strict: false, allErrors: true })
+formats.default(ajv)
+ajv.addSchema(document, 'document')
+const fits = (schema: string, value: unknown): boolean =>
+  ajv.validate({ $ref: `document#/components/schemas/${schema}` }, value)
+
+const id = '0199d2c4-7b0e-7c3a-9f6e-2f1f6a3b5c11'
+const at = '2026-11-21T08:00:00.000Z'
+const task = {
+  id,
+  ...{ title: 'Paint', status: 'open', project_id: id, estimate: null, settings: null, owner_id: 'alice' },
+  ...{ created_at: at, updated_at: at },
+}
+const without = (name: keyof typeof task) => Object.fromEntries(Object.entries(task).filter(([key]) => key !== name))
+
+test('every address of the interface has its methods', () => {
+  const methods = Object.entries(document.paths).map(([path, item]) => [
+    path,
+    Object.keys(item as object).filter((key) => !['parameters', 'servers'].includes(key)),
+  ])
+  assert.deepEqual(Object.fromEntries(methods), {
+    '/projects': ['get', 'post'],
+    '/projects/{id}': ['get', 'put', 'patch', 'delete'],
+    '/projects/{id}/tasks': ['get', 'post'],
+    '/tasks': ['get', 'post'],
+    '/tasks/{id}': ['get', 'put', 'patch', 'delete'],
+    '/openapi.json': ['get'],
+    '/health/live': ['get'],
+    '/health/ready': ['get'],
+  })
+})
+
+test('operations have stable names, and none twice', () => {
+  const operations = Object.values(document.paths).flatMap((item) => Object.values(item as Any))
+  const names = operations.flatMap((operation) => (operation as Any).operationId ?? [])
+  for (const name of ['listTasks', 'createTask', 'getTask', 'replaceTask', 'updateTask', 'deleteTask']) {
+    assert.ok(names.includes(name), name)
+  }
+  assert.ok(names.includes('listTasksOfProject'))
+  assert.equal(new Set(names).size, names.length)
+})
+
+test('the version is in the server address; health stands outside of it', () => {
+  const away = documentOf({ projects: { fields: {} } }, 'https://api.example.org')
+  assert.deepEqual(document.servers, [{ url: '/v1' }])
+  assert.deepEqual(document.paths['/health/live'].servers, [{ url: '/' }])
+  assert.deepEqual(away.servers, [{ url: 'https://api.example.org/v1' }])
+  assert.deepEqual(away.paths['/health/live'].servers, [{ url: 'https://api.example.org' }])
+  assert.deepEqual(away.paths['/health/live'].get.security, [])
+})
+
+test('the same catalog makes the same document, and every reference leads somewhere', () => {
+  const again = documentOf({ projects: { fields: { name: { type: 'string' } } }, tasks })
+  const text = JSON.stringify(document)
+  assert.equal(JSON.stringify(again), text)
+  for (const [, kind, name] of text.matchAll(/"#\/components\/(\w+)\/([\w-]+)"/g)) {
+    assert.ok(document.components[kind as string]?.[name as string], `${kind}/${name}`)
+  }
+})
+
+const representations: readonly [string, string, unknown, boolean][] = [
+  ['a whole record', 'Task', task, true],
+  ['a record without an unset field', 'Task', without('estimate'), false],
+  ['a record with more than was declared', 'Task', { ...task, colour: 'red' }, false],
+  ['a record with a writeOnly field', 'Task', { ...task, secret_note: 'x' }, false],
+  ['a record with null where a value is required', 'Task', { ...task, title: null }, false],
+  ['a live record with deleted_at', 'Task', { ...task, deleted_at: at }, false],
+  ['a record with a date of another form', 'Task', { ...task, created_at: 'yesterday' }, false],
+  ['a record that is deleted', 'TaskDeleted', { ...task, deleted_at: at }, true],
+  ['a deleted record that does not say so', 'TaskDeleted', task, false],
+  ['the fields asked for', 'TaskSelection', { id, title: 'Paint' }, true],
+  ['the fields asked for without id', 'TaskSelection', { title: 'Paint' }, false],
+]
+for (const [name, schema, value, expected] of representations) {
+  test(`answers: ${name} ${expected ? 'fits' : 'does not fit'}`, () => assert.equal(fits(schema, value), expected))
+}
+
+const page = {
+  data: [task, { id, title: 'Paint' }],
+  pagination: { total_count: 2, limit: 20, next_cursor: null, previous_cursor: 'x' },
+}
+const pages: readonly [string, unknown, boolean][] = [
+  ['by cursor', page, true],
+  ['by number', { data: [], pagination: { total_count: 0, page: 1, per_page: 20, total_pages: 0 } }, true],
+  ['by offset', { data: [], pagination: { total_count: 0, offset: 0, limit: 20 } }, true],
+  ['of two styles at once', { data: [], pagination: { total_count: 0, page: 1, offset: 0, limit: 20 } }, false],
+  ['without its total', { data: [], pagination: { offset: 0, limit: 20 } }, false],
+  ['of something else', { ...page, data: [{ id, name: 'Paint' }] }, false],
+]
+for (const [name, value, expected] of pages) {
+  test(`answers: a page ${name} ${expected ? 'fits' : 'does not fit'}`, () =>
+    assert.equal(fits('TaskPage', value), expected))
+}
+
+const bodies: readonly [string, string, unknown, boolean][] = [
+  ['what is required', 'TaskCreate', { title: 'Paint', project_id: id }, true],
+  ['nothing for the parent in the address', 'TaskCreateNested', { title: 'Paint' }, true],
+  ['no reference to a parent', 'TaskCreate', { title: 'Paint' }, false],
+  ['null, for which the default stands in', 'TaskCreate', { title: 'Paint', project_id: id, status: null }, true],
+  ['its own id', 'TaskCreate', { title: 'Paint', project_id: id, id }, false],
+  ['a secret', 'TaskCreate', { title: 'Paint', project_id: id, secret_note: 'x' }, true],
+  ['what was answered, to put it back', 'TaskReplace', task, true],
+  ['null for a required field', 'TaskReplace', { ...task, title: null }, false],
+  ['one field', 'TaskPatch', { title: 'Sand' }, true],
+  ['a part of an object, to merge it', 'TaskPatch', { settings: { size: 3 } }, true],
+  ['null for a required field', 'TaskPatch', { title: null }, false],
+]
+for (const [name, schema, value, expected] of bodies) {
+  test(`${schema} with ${name} ${expected ? 'fits' : 'does not fit'}`, () =>
+    assert.equal(fits(schema, value), expected))
+}
+
+test('examples of bodies fit their schemas', () => {
+  const schemas = Object.entries(document.components.schemas).filter(([, schema]) => (schema as Any).examples)
+  assert.ok(schemas.length >= 2)
+  for (const [name, schema] of schemas) assert.ok(fits(name, (schema as Any).examples[0]), name)
+})
+
+test('a collection can be asked by its filters, each with the operators that fit it', () => {
+  const names = document.paths['/tasks'].get.parameters.flatMap((parameter: Any) => parameter.name ?? [])
+  const filters = names.filter((name: string) => /^(status|estimate|title|project_id|secret_note)/.test(name))
+  assert.deepEqual(filters, [
+    ...['status', 'status[not]', 'status[in]', 'status[null]'],
+    ...['project_id', 'project_id[not]', 'project_id[in]', 'project_id[null]', 'estimate'],
+    ...['gt', 'gte', 'lt', 'lte', 'not', 'in', 'null'].map((operator) => `estimate[${operator}]`),
+  ])
+  const sort = document.paths['/tasks'].get.parameters.find((parameter: Any) => parameter.name === 'sort')
+  assert.match('-created_at,title', new RegExp(sort.schema.pattern))
+  assert.doesNotMatch('status', new RegExp(sort.schema.pattern))
+})
+
+const codes = (path: string, method: string, status: number): string[] | undefined => {
+  const name = document.paths[path][method].responses[status]?.$ref.split('/').at(-1)
+  return document.components.responses[name]?.content['application/problem+json'].schema.allOf[1].properties.code?.enum
+}
+
+test('each answer names the codes that it can have', () => {
+  assert.deepEqual(codes('/tasks/{id}', 'delete', 409), ['CONFLICT', 'HAS_DEPENDENTS'])
+  assert.deepEqual(codes('/tasks/{id}', 'put', 409), ['CONFLICT', 'DUPLICATE_VALUE', 'INVALID_TRANSITION'])
+  assert.deepEqual(codes('/projects', 'post', 409), ['CONFLICT'])
+  assert.ok(codes('/tasks', 'get', 400)?.includes('INVALID_CURSOR'))
+  assert.ok(!codes('/tasks/{id}', 'get', 400)?.includes('INVALID_CURSOR'))
+  assert.equal(codes('/tasks', 'get', 404), undefined)
+  assert.deepEqual(codes('/projects/{id}/tasks', 'get', 404), ['NOT_FOUND'])
+})
+
+test('every fault of the table is in the answer of its status', () => {
+  const named = new Set<string>()
+  for (const response of Object.values<Any>(document.components.responses)) {
+    const { properties } = response.content['application/problem+json'].schema.allOf[1]
+    for (const code of properties.code.enum) {
+      assert.equal(faults[code as keyof typeof faults].status, properties.status.const, code)
+      named.add(code)
+    }
+  }
+  const missing = Object.keys(faults).filter((code) => !named.has(code) && code !== 'PRECONDITION_REQUIRED')
+  assert.deepEqual(missing, [])
+})
+
+test('a declaration decides what a deletion answers, and whether it needs a condition', () => {
+  const responses = (resource: Partial<ResourceDeclaration>): string[] =>
+    Object.keys(documentOf({ notes: { fields: {}, ...resource } }).paths['/notes/{id}'].delete.responses)
+  assert.ok(responses({}).includes('204') && !responses({}).includes('200'))
+  assert.ok(responses({ deletion: { answer: 'summary' } }).includes('200'))
+  assert.ok(!responses({ deletion: { answer: 'summary' } }).includes('204'))
+  assert.ok(!responses({ deletion: { repeated: 'no-content' } }).includes('404'))
+  assert.ok(!responses({}).includes('428'))
+  assert.ok(responses({ preconditions: 'required' }).includes('428'))
+})
+
+test('the codes of business rules are conflicts; those of functions can be any', () => {
+  const conflict = (rule: NonNullable<ResourceDeclaration['rules']>[number]): Any => {
+    const made = documentOf({ notes: { fields: {}, rules: [rule] } })
+    const name = made.paths['/notes'].post.responses[409].$ref.split('/').at(-1)
+    return made.components.responses[name].content['application/problem+json'].schema.allOf[1].properties.code
+  }
+  const declared = { on: 'create', code: 'TOO_MANY', message: 'Enough.', unless: { none: 'notes', where: {} } } as const
+  assert.deepEqual(conflict(declared), { enum: ['CONFLICT', 'TOO_MANY'] })
+  assert.equal(conflict({ on: 'create', check: () => undefined }), undefined)
+})
+
+test('what is deleted for good is never in a list', () => {
+  const made = documentOf({ notes: { fields: {}, deletion: { variant: 'hard' } } })
+  assert.equal(made.components.schemas.NoteDeleted, undefined)
+  assert.ok(!JSON.stringify(made.paths['/notes'].get.parameters).includes('IncludeDeleted'))
+})

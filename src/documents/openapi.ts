@@ -1,0 +1,123 @@
+/** The catalog as an OpenAPI 3.1 document (DOC-1): valid, and true, so that every answer of the server fits it. */
+import type { Catalog, Resource } from '../model/resource.ts'
+import { headerComponents, headers } from './openapi/headers.ts'
+import { type Json, refTo } from './openapi/json.ts'
+import { namesOf, type ResourceNames } from './openapi/names.ts'
+import { answer, collectionPath, recordPath } from './openapi/operations.ts'
+import { parameterComponents } from './openapi/parameters.ts'
+import { codesOf, type ProblemResponses, problemResponses } from './openapi/problems.ts'
+import { resourceSchemas } from './openapi/schemas.ts'
+import { sharedSchemas } from './openapi/shared-schemas.ts'
+
+/** What the document says beside the catalog. */
+export interface OpenApiOptions {
+  /** Where the server is, without a slash at the end: `https://api.example.org`. Left out: where the document came from. */
+  readonly serverUrl?: string
+}
+
+const text = `Every request carries \`Authorization: Bearer\`; only the health addresses are open.
+
+HEAD is answered wherever GET is, with the same status and header fields and no body. A method that an address does not
+support is answered with 405 (the response \`MethodNotAllowed\`), and \`Allow\` names those that it does; nothing at an
+address is 404, whatever the method.
+
+Errors are \`application/problem+json\` (RFC 9457): look at \`code\`, show \`detail\`.`
+
+/**
+ * Describes a catalog. Pure: the same catalog makes the same document, to the byte.
+ *
+ * @returns a JSON object of OpenAPI 3.1
+ *
+ * @example
+ * const document = openApiDocument(catalog, { serverUrl: 'https://api.example.org' })
+ */
+export function openApiDocument(catalog: Catalog, options: OpenApiOptions = {}): object {
+  const { serverUrl = '' } = options
+  const resources = [...catalog.resources.values()]
+  const names = namesOf(catalog)
+  const problems = problemResponses()
+  const nameOf = (resource: Resource) => names.get(resource.name) as ResourceNames
+  const withDeletion = resources.some(({ deletion }) => deletion.answer === 'summary')
+  // The paths first: they ask for the error responses that become components.
+  const paths = { ...resourcePaths(catalog, nameOf, problems), ...fixedPaths(serverUrl, problems) }
+  // No path item can say what other methods get: the text points at the component.
+  problems.of(['METHOD_NOT_ALLOWED'])
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: catalog.title,
+      version: catalog.version,
+      description: catalog.description === undefined ? text : `${catalog.description}\n\n${text}`,
+    },
+    servers: [{ url: `${serverUrl}/${catalog.version}` }],
+    security: [{ bearer: [] }],
+    tags: [
+      ...resources.map(({ name, title, description }) => ({ name, description: description ?? `${title}.` })),
+      { name: 'service', description: 'The service itself.' },
+    ],
+    paths,
+    components: {
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', description: 'An API key, sent as Authorization: Bearer.' },
+      },
+      parameters: parameterComponents(catalog),
+      headers: headerComponents,
+      responses: problems.components,
+      schemas: {
+        ...Object.assign({}, ...resources.map((resource) => resourceSchemas(resource, nameOf(resource)))),
+        ...sharedSchemas(withDeletion),
+      },
+    },
+  }
+}
+
+function resourcePaths(
+  catalog: Catalog,
+  nameOf: (resource: Resource) => ResourceNames,
+  problems: ProblemResponses,
+): Json {
+  const paths: Record<string, Json> = {}
+  for (const resource of catalog.resources.values()) {
+    const parts = { names: nameOf(resource), problems }
+    paths[`/${resource.name}`] = collectionPath(resource, parts)
+    paths[`/${resource.name}/{id}`] = recordPath(resource, parts)
+    for (const child of resource.children.flatMap((name) => catalog.resources.get(name) ?? [])) {
+      const parent = { resource, names: nameOf(resource) }
+      paths[`/${resource.name}/{id}/${child.name}`] = collectionPath(child, { names: nameOf(child), problems }, parent)
+    }
+  }
+  return paths
+}
+
+/** What every server has: this document under the version, and health at the root. */
+function fixedPaths(serverUrl: string, problems: ProblemResponses): Json {
+  // The health addresses are outside of the version.
+  const root = [{ url: serverUrl === '' ? '/' : serverUrl }]
+  const health = (probe: 'live' | 'ready', summary: string): Json => ({
+    servers: root,
+    get: {
+      operationId: `getHealth${probe === 'live' ? 'Live' : 'Ready'}`,
+      tags: ['service'],
+      summary,
+      security: [],
+      responses: { 200: answer(`It is ${probe}.`, [], refTo('schemas', 'Health')), ...problems.of(codesOf(probe)) },
+    },
+  })
+  return {
+    '/openapi.json': {
+      get: {
+        operationId: 'getOpenApi',
+        tags: ['service'],
+        summary: 'Read this document',
+        parameters: [refTo('parameters', 'IfNoneMatch')],
+        responses: {
+          200: answer('The interface as OpenAPI 3.1.', ['ETag', 'Vary'], { type: 'object' }),
+          304: { description: 'The document is as If-None-Match says.', headers: headers('ETag', 'Vary') },
+          ...problems.of(codesOf('document')),
+        },
+      },
+    },
+    '/health/live': health('live', 'Whether the server runs'),
+    '/health/ready': health('ready', 'Whether the server can answer, its database included'),
+  }
+}

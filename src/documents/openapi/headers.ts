@@ -1,0 +1,32 @@
+/** The response header fields of the interface, as components. */
+import { type Json, refTo } from './json.ts'
+
+const text = (description: string, schema: Json = {}): Json => ({ description, schema: { type: 'string', ...schema } })
+
+/** The Header Objects, by component name. */
+export const headerComponents = {
+  'Accept-Patch': text('The media types that PATCH reads here.'),
+  'Accept-Post': text('The media types that POST reads here.'),
+  Allow: text('The methods that the address supports.'),
+  'Cache-Control': text('Whether and for how long the answer may be kept.'),
+  ETag: text('The state of what was answered: strong, and fit for If-Match and If-None-Match.', {
+    pattern: '^"[^"]*"$',
+  }),
+  'Last-Modified': text('When the record was last changed.'),
+  Link: text('Other pages of the list: first, prev, next and last, as far as its style has them (RFC 8288).'),
+  Location: text('The path of the new record.', { format: 'uri-reference' }),
+  'Retry-After': { description: 'Seconds to wait before trying again.', schema: { type: 'integer', minimum: 0 } },
+  Vary: text('The request header fields on which the answer depends.'),
+  'WWW-Authenticate': text('How to authenticate.', { pattern: '^Bearer' }),
+  'X-Request-Id': text('Finds the request in the log of the server.'),
+  'X-Total-Count': { description: 'How many records match: total_count.', schema: { type: 'integer', minimum: 0 } },
+} as const satisfies Json
+
+/** A response header field that the interface sends. */
+export type HeaderName = keyof typeof headerComponents
+
+/** The `headers` of a response: these, and those that every answer has. */
+export function headers(...names: readonly HeaderName[]): Json {
+  const all: HeaderName[] = [...names, 'Cache-Control', 'X-Request-Id']
+  return Object.fromEntries(all.sort().map((name) => [name, refTo('headers', name)]))
+}

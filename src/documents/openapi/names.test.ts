@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { completeCatalog } from '../../model/catalog.ts'
+import { namesOf, singularOf } from './names.ts'
+
+const singulars = {
+  tasks: 'task',
+  cities: 'city',
+  addresses: 'address',
+  boxes: 'box',
+  branches: 'branch',
+  courses: 'course',
+  houses: 'house',
+  people: 'person',
+  'line-items': 'line-item',
+  analyses: 'analysis',
+  news: 'news',
+  caches: 'cache',
+  data: 'data',
+}
+for (const [plural, singular] of Object.entries(singulars)) {
+  test(`one of the ${plural} is a ${singular}`, () => assert.equal(singularOf(plural), singular))
+}
+
+test('names that would clash give way', () => {
+  const resources = Object.fromEntries(['tasks', 'task-pages', 'problems'].map((name) => [name, { fields: {} }]))
+  const names = namesOf(completeCatalog({ name: 'clash', resources }))
+  assert.deepEqual(Object.fromEntries(names), {
+    tasks: { one: 'Task', many: 'Tasks' },
+    'task-pages': { one: 'TaskPages', many: 'TaskPages' },
+    problems: { one: 'Problems', many: 'Problems' },
+  })
+})

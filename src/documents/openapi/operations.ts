@@ -1,0 +1,141 @@
+/** The operations of one resource: its collection, its records, and its collections nested under others. */
+import type { Resource } from '../../model/resource.ts'
+import { type HeaderName, headers } from './headers.ts'
+import { type Json, refTo } from './json.ts'
+import type { ResourceNames } from './names.ts'
+import { listParameters, recordParameters, writeConditions } from './parameters.ts'
+import { codesOf, type OperationKind, type ProblemResponses } from './problems.ts'
+
+/** What operations are made of beside their resource. */
+export interface OperationParts {
+  readonly names: ResourceNames
+  readonly problems: ProblemResponses
+}
+
+/** The parent of a nested collection. */
+export interface NestedUnder {
+  readonly resource: Resource
+  readonly names: ResourceNames
+}
+
+const readHeaders: readonly HeaderName[] = ['ETag', 'Vary']
+const recordHeaders: readonly HeaderName[] = [...readHeaders, 'Last-Modified']
+
+/** The Path Item of a collection, at the top level or nested. */
+export function collectionPath(resource: Resource, parts: OperationParts, parent?: NestedUnder): Json {
+  const { names } = parts
+  const of = parent === undefined ? '' : `Of${parent.names.one}`
+  const under = parent === undefined ? '' : ` of one of the ${parent.resource.name}`
+  const nested = parent !== undefined
+  return {
+    ...(nested && { parameters: [refTo('parameters', 'ParentId')] }),
+    get: {
+      operationId: `list${names.many}${of}`,
+      tags: [resource.name],
+      summary: `List ${resource.name}${under}`,
+      parameters: listParameters(resource),
+      responses: {
+        200: answer(
+          `A page of ${resource.name}.`,
+          [...readHeaders, 'Link', 'X-Total-Count'],
+          refTo('schemas', `${names.one}Page`),
+        ),
+        304: answer('The page is as If-None-Match says.', readHeaders),
+        ...errors('list', resource, parts, nested),
+      },
+    },
+    post: {
+      operationId: `create${names.one}${of}`,
+      tags: [resource.name],
+      summary: `Create one of the ${resource.name}${under}`,
+      requestBody: body(['application/json'], refTo('schemas', `${names.one}Create${nested ? 'Nested' : ''}`)),
+      responses: {
+        201: answer('The record as created.', [...recordHeaders, 'Location'], refTo('schemas', names.one)),
+        ...errors('create', resource, parts, nested),
+      },
+    },
+  }
+}
+
+/** The Path Item of a record. */
+export function recordPath(resource: Resource, parts: OperationParts): Json {
+  const { one } = parts.names
+  const whole = refTo('schemas', one)
+  const changed = {
+    200: answer('The record as it is now.', recordHeaders, whole),
+    204: answer('It was changed, and the caller may not read it.', recordHeaders),
+  }
+  const conditional = resource.preconditions === 'required' ? ' A condition is required.' : ''
+  return {
+    parameters: [refTo('parameters', 'Id')],
+    get: {
+      operationId: `get${one}`,
+      tags: [resource.name],
+      summary: `Read one of the ${resource.name}`,
+      parameters: recordParameters(resource),
+      responses: {
+        200: answer('The record, or what `fields` asked for of it.', recordHeaders, {
+          anyOf: [whole, refTo('schemas', `${one}Selection`)],
+        }),
+        304: answer('The record is as the condition says.', recordHeaders),
+        ...errors('read', resource, parts),
+      },
+    },
+    put: {
+      operationId: `replace${one}`,
+      tags: [resource.name],
+      summary: `Replace one of the ${resource.name}`,
+      description: `Fields that are left out are cleared.${conditional}`,
+      parameters: writeConditions,
+      requestBody: body(['application/json'], refTo('schemas', `${one}Replace`)),
+      responses: { ...changed, ...errors('replace', resource, parts) },
+    },
+    patch: {
+      operationId: `update${one}`,
+      tags: [resource.name],
+      summary: `Change fields of one of the ${resource.name}`,
+      description: `Fields that are left out stay as they are.${conditional}`,
+      parameters: writeConditions,
+      requestBody: body(['application/json', 'application/merge-patch+json'], refTo('schemas', `${one}Patch`)),
+      responses: { ...changed, ...errors('merge', resource, parts) },
+    },
+    delete: {
+      operationId: `delete${one}`,
+      tags: [resource.name],
+      summary: `Delete one of the ${resource.name}`,
+      description: `${deletionText(resource)}${conditional}`,
+      parameters: writeConditions,
+      responses: { ...deletionAnswers(resource), ...errors('delete', resource, parts) },
+    },
+  }
+}
+
+function deletionText({ deletion }: Resource): string {
+  return deletion.variant === 'soft'
+    ? 'It is no longer found, and its data is kept for a while.'
+    : 'It is gone for good.'
+}
+
+function deletionAnswers({ deletion }: Resource): Json {
+  const absent = deletion.repeated === 'no-content'
+  const shown = deletion.answer === 'summary'
+  return {
+    ...(shown && { 200: answer('What was deleted, and when.', [], refTo('schemas', 'Deletion')) }),
+    ...(!shown && { 204: answer(absent ? 'It is deleted, or was not there.' : 'It is deleted.', []) }),
+    ...(shown && absent && { 204: answer('It was not there.', []) }),
+  }
+}
+
+function errors(kind: OperationKind, resource: Resource, { problems }: OperationParts, nested = false): Json {
+  return problems.of(codesOf(kind, resource, nested))
+}
+
+/** A Response Object; without a schema it has no body. */
+export function answer(description: string, names: readonly HeaderName[], schema?: Json): Json {
+  const content = schema === undefined ? {} : { content: { 'application/json': { schema } } }
+  return { description, headers: headers(...names), ...content }
+}
+
+function body(types: readonly string[], schema: Json): Json {
+  return { required: true, content: Object.fromEntries(types.map((type) => [type, { schema }])) }
+}

@@ -1,0 +1,139 @@
+/** The parameters of operations: what a collection can be asked, and the conditions of a request. */
+import {
+  type Filterable,
+  type FilterOperator,
+  filterables,
+  operatorsFor,
+  sortableNames,
+} from '../../model/operators.ts'
+import type { Catalog, Resource } from '../../model/resource.ts'
+import { type Json, refTo } from './json.ts'
+
+const query = (name: string, description: string, schema: Json, more: Json = {}): Json => ({
+  name,
+  in: 'query',
+  description,
+  schema,
+  ...more,
+})
+const header = (name: string, description: string): Json => ({
+  name,
+  in: 'header',
+  description,
+  schema: { type: 'string' },
+})
+const list = { style: 'form', explode: false }
+
+/** The parameters that operations share, by component name. */
+export function parameterComponents({ limits }: Catalog): Json {
+  const { max, default: usual } = limits.pageSize
+  const size = { type: 'integer', minimum: 1, maximum: max, default: usual }
+  const name = { type: 'string' }
+  return {
+    Id: { name: 'id', in: 'path', required: true, description: 'The id of the record.', schema: name },
+    ParentId: { name: 'id', in: 'path', required: true, description: 'The id of the parent.', schema: name },
+    Page: query('page', 'The number of a page; goes with `per_page`.', { type: 'integer', minimum: 1, default: 1 }),
+    PerPage: query('per_page', 'How many records a page has; goes with `page`.', size),
+    Offset: query('offset', 'How many records to pass over; goes with `limit`.', { type: 'integer', minimum: 0 }),
+    Limit: query('limit', 'How many records a page has; goes with `offset`, with `cursor`, or alone.', size),
+    Cursor: query('cursor', 'Where to go on: a cursor of an earlier page, with the same sort and filters.', name),
+    IncludeDeleted: query('include_deleted', 'Adds deleted records that are still kept, for those who may read them.', {
+      type: 'boolean',
+      default: false,
+    }),
+    IfMatch: header('If-Match', 'Go on only if the record still has one of these entity tags.'),
+    IfNoneMatch: header('If-None-Match', 'Answer 304 if it still has one of these entity tags.'),
+    IfModifiedSince: header('If-Modified-Since', 'Answer 304 if it was not changed since.'),
+    IfUnmodifiedSince: header('If-Unmodified-Since', 'Go on only if the record was not changed since.'),
+  }
+}
+
+const shared = (...names: readonly string[]): Json[] => names.map((name) => refTo('parameters', name))
+
+/** The conditions that a write can carry. */
+export const writeConditions = shared('IfMatch', 'IfUnmodifiedSince')
+
+/** The parameters of a single record's GET. */
+export function recordParameters(resource: Resource): Json[] {
+  return [fieldsParameter(resource), ...shared('IfNoneMatch', 'IfModifiedSince')]
+}
+
+/** The parameters of a collection's GET. */
+export function listParameters(resource: Resource): Json[] {
+  const sorts = sortableNames(resource).join('|')
+  const searched = resource.fields.filter((field) => field.search).map((field) => field.name)
+  return [
+    ...filterables(resource).flatMap(filterParameters),
+    query(
+      'sort',
+      `The order: ${sortableNames(resource).join(', ')}; with a minus before it descending; several with commas between.`,
+      { type: 'string', pattern: `^-?(${sorts})(,-?(${sorts}))*$` },
+    ),
+    fieldsParameter(resource),
+    ...(searched.length === 0
+      ? []
+      : [
+          query('q', `Words to find in ${searched.join(', ')}: each must match, the last may be only begun.`, {
+            type: 'string',
+          }),
+        ]),
+    ...(resource.deletion.variant === 'soft' ? shared('IncludeDeleted') : []),
+    ...shared('Page', 'PerPage', 'Offset', 'Limit', 'Cursor', 'IfNoneMatch'),
+  ]
+}
+
+function fieldsParameter(resource: Resource): Json {
+  const shown = resource.fields.filter((field) => !field.writeOnly).map((field) => field.name)
+  const names = ['id', ...shown, 'created_at', 'updated_at']
+  return query(
+    'fields',
+    'The fields to answer with; `id` always comes along.',
+    { type: 'array', items: { enum: names } },
+    list,
+  )
+}
+
+const meanings: Readonly<Record<FilterOperator, string>> = {
+  gt: 'is greater than this',
+  gte: 'is this or greater',
+  lt: 'is less than this',
+  lte: 'is this or less',
+  not: 'is none of these, or has no value',
+  in: 'is one of these',
+  contains: 'contains this text, whatever its case',
+  starts_with: 'begins with this text, whatever its case',
+  null: 'has no value (`true`), or has one (`false`)',
+}
+
+function filterParameters(filterable: Filterable): Json[] {
+  const { name } = filterable
+  const value = valueSchema(filterable)
+  const several = { type: 'array', items: value }
+  const schemas: Readonly<Partial<Record<FilterOperator, Json>>> = {
+    not: several,
+    in: several,
+    contains: { type: 'string' },
+    starts_with: { type: 'string' },
+    null: { type: 'boolean' },
+  }
+  return [
+    query(name, `Only records whose ${name} is this, or one of these.`, several, { style: 'form', explode: true }),
+    ...operatorsFor(filterable).map((operator) =>
+      query(
+        `${name}[${operator}]`,
+        `Only records whose ${name} ${meanings[operator]}.`,
+        schemas[operator] ?? value,
+        operator === 'in' ? list : {},
+      ),
+    ),
+  ]
+}
+
+function valueSchema({ type, field }: Filterable): Json {
+  if (type === 'timestamp') return { type: 'string', format: 'date-time' }
+  return {
+    type,
+    ...(field?.format !== undefined && { format: field.format }),
+    ...(field?.enum !== undefined && { enum: field.enum }),
+  }
+}

@@ -1,0 +1,156 @@
+/** The errors that each operation can answer with: one response for each status, and the codes that it can have. */
+import type { Resource } from '../../model/resource.ts'
+import { type FaultCode, faults } from '../../spec/faults.ts'
+import { type HeaderName, headers } from './headers.ts'
+import { type Json, refTo } from './json.ts'
+
+/** What an operation does, as far as its errors go. */
+export type OperationKind = 'list' | 'read' | 'create' | 'replace' | 'merge' | 'delete' | 'document' | 'live' | 'ready'
+
+/** Errors of operations as components, each written once. */
+export interface ProblemResponses {
+  /** The error responses of an operation, by status. */
+  of(codes: readonly string[]): Json
+  /** The Response Objects made so far, by component name. */
+  readonly components: Record<string, Json>
+}
+
+const failures: readonly FaultCode[] = ['INTERNAL_ERROR']
+const always: readonly FaultCode[] = [
+  ...['MALFORMED_REQUEST', 'URL_TOO_LONG', 'HEADERS_TOO_LARGE', 'HTTPS_REQUIRED', 'CREDENTIAL_IN_QUERY'],
+  ...['UNAUTHENTICATED', 'SHUTTING_DOWN', 'MALFORMED_URL', 'NOT_ACCEPTABLE', 'MALFORMED_CONDITION', 'INVALID_QUERY'],
+  ...failures,
+] as const as readonly FaultCode[]
+const stored: readonly FaultCode[] = [...always, 'FORBIDDEN', 'STORAGE_FAILED', 'OVERLOADED']
+const bodied: readonly FaultCode[] = ['BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'MALFORMED_JSON', 'VALIDATION_FAILED']
+
+/**
+ * The codes that an operation can answer with: those of the table of faults, and those of declared business rules.
+ *
+ * @param nested whether the address names a parent, which may be missing
+ */
+export function codesOf(kind: OperationKind, resource?: Resource, nested = false): string[] {
+  const required = resource?.preconditions === 'required' ? ['PRECONDITION_REQUIRED'] : []
+  const unique = resource !== undefined && resource.unique.length > 0 ? ['DUPLICATE_VALUE'] : []
+  const transitions = resource?.fields.some((field) => field.transitions) ? ['INVALID_TRANSITION'] : []
+  switch (kind) {
+    case 'list':
+      return [...stored, 'INVALID_CURSOR', 'PRECONDITION_FAILED', ...(nested ? ['NOT_FOUND'] : [])]
+    case 'read':
+      return [...stored, 'NOT_FOUND', 'PRECONDITION_FAILED']
+    case 'create':
+      return [
+        ...stored,
+        ...bodied,
+        ...(nested ? ['NOT_FOUND'] : []),
+        'CONFLICT',
+        ...unique,
+        ...ruleCodes(resource, ['create']),
+      ]
+    case 'replace':
+    case 'merge': {
+      const conflicts = ['CONFLICT', ...unique, ...transitions, ...ruleCodes(resource, ['update'])]
+      return [...stored, ...bodied, 'NOT_FOUND', 'PRECONDITION_FAILED', ...required, ...conflicts]
+    }
+    case 'delete': {
+      const missing = resource?.deletion.repeated === 'no-content' ? [] : ['NOT_FOUND']
+      const conflicts = ['CONFLICT', 'HAS_DEPENDENTS', ...ruleCodes(resource, ['delete', 'update'])]
+      return [...stored, ...missing, 'PRECONDITION_FAILED', ...required, ...conflicts]
+    }
+    case 'document':
+      return [...always, 'PRECONDITION_FAILED']
+    case 'live':
+      return ['MALFORMED_REQUEST', 'URL_TOO_LONG', 'HEADERS_TOO_LARGE', ...failures]
+    case 'ready':
+      return [...codesOf('live'), 'STORAGE_FAILED', 'OVERLOADED', 'SHUTTING_DOWN']
+  }
+}
+
+/** Any code: what stands for the business rules that are functions, whose codes nobody can know before. */
+export const anyCode = '*'
+
+function ruleCodes(resource: Resource | undefined, triggers: readonly string[]): string[] {
+  const rules = resource?.rules.filter((rule) => [rule.on].flat().some((trigger) => triggers.includes(trigger))) ?? []
+  return rules.map((rule) => ('code' in rule ? rule.code : anyCode))
+}
+
+/** Begins a collection of error responses. */
+export function problemResponses(): ProblemResponses {
+  const components: Record<string, Json> = {}
+  const names = new Map<string, string>()
+
+  function nameOf(status: number, codes: readonly string[]): string {
+    const key = codes.join()
+    const known = names.get(key)
+    if (known !== undefined) return known
+    const plain = titles[status] as string
+    let name = plain
+    for (let number = 2; name in components; number++) name = `${plain}${number}`
+    components[name] = response(status, codes)
+    names.set(key, name)
+    return name
+  }
+
+  return {
+    components,
+    of(codes) {
+      const byStatus = Map.groupBy([...new Set(codes)], (code) => statusOf(code))
+      const statuses = [...byStatus.keys()].sort()
+      return Object.fromEntries(
+        statuses.map((status) => [
+          String(status),
+          refTo('responses', nameOf(status, [...(byStatus.get(status) ?? [])].sort())),
+        ]),
+      )
+    },
+  }
+}
+
+const titles: Readonly<Record<number, string>> = {
+  400: 'BadRequest',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'NotFound',
+  405: 'MethodNotAllowed',
+  406: 'NotAcceptable',
+  409: 'Conflict',
+  412: 'PreconditionFailed',
+  413: 'ContentTooLarge',
+  414: 'UriTooLong',
+  415: 'UnsupportedMediaType',
+  428: 'PreconditionRequired',
+  431: 'RequestHeaderFieldsTooLarge',
+  500: 'InternalServerError',
+  502: 'BadGateway',
+  503: 'ServiceUnavailable',
+}
+
+const extraHeaders: Readonly<Record<number, readonly HeaderName[]>> = {
+  401: ['WWW-Authenticate'],
+  405: ['Allow'],
+  415: ['Accept-Patch', 'Accept-Post'],
+  503: ['Retry-After'],
+}
+
+/** The code of a business rule is a conflict. */
+function statusOf(code: string): number {
+  return isFault(code) ? faults[code].status : faults.CONFLICT.status
+}
+
+function isFault(code: string): code is FaultCode {
+  return Object.hasOwn(faults, code)
+}
+
+function response(status: number, codes: readonly string[]): Json {
+  const lines = codes.map((code) => {
+    if (code === anyCode) return '- any code that a business rule answers with'
+    return `- \`${code}\`: ${isFault(code) ? faults[code].title : 'A business rule stands against it'}.`
+  })
+  const code = codes.includes(anyCode) ? {} : { code: { enum: codes } }
+  const schema = { allOf: [refTo('schemas', 'Problem'), { properties: { status: { const: status }, ...code } }] }
+  return {
+    description: lines.join('\n'),
+    headers: headers(...(extraHeaders[status] ?? [])),
+    content: { 'application/problem+json': { schema } },
+  }
+}

@@ -1,0 +1,160 @@
+/** The schemas of one resource: what it looks like in answers, and what its bodies may hold. */
+import type { Field, Resource } from '../../model/resource.ts'
+import { exampleOfObject } from './example.ts'
+import { type Json, refTo } from './json.ts'
+import type { ResourceNames } from './names.ts'
+
+const id: Json = { type: 'string', format: 'uuid', readOnly: true, description: 'Assigned by the server.' }
+const stamp = (description: string): Json => ({ type: 'string', format: 'date-time', readOnly: true, description })
+const timestamps: Json = {
+  created_at: stamp('When it was created.'),
+  updated_at: stamp('When it was last changed.'),
+}
+const deletedAt: Json = { deleted_at: stamp('When it was deleted.') }
+
+/** The component schemas of a resource, by name. */
+export function resourceSchemas(resource: Resource, { one, many }: ResourceNames): Json {
+  const shown = Object.fromEntries(
+    resource.fields.filter((field) => !field.writeOnly).map((field) => [field.name, inAnswer(field)]),
+  )
+  const properties = { id, ...shown, ...timestamps }
+  const soft = resource.deletion.variant === 'soft'
+  const items = [refTo('schemas', one), refTo('schemas', `${one}Selection`)]
+  return {
+    [one]: {
+      ...(resource.description === undefined ? {} : { description: resource.description }),
+      ...object(properties, Object.keys(properties)),
+    },
+    [`${one}Selection`]: {
+      description: `What \`fields\` asked for of one of the ${resource.name}.`,
+      ...object(properties, ['id']),
+    },
+    ...(soft && {
+      [`${one}Deleted`]: {
+        description: `One of the ${resource.name} that was deleted and is still kept, or what \`fields\` asked for of it.`,
+        ...object({ ...properties, ...deletedAt }, ['id', 'deleted_at']),
+      },
+    }),
+    [`${one}Page`]: {
+      description: `A page of ${many}.`,
+      ...object(
+        {
+          data: { type: 'array', items: { anyOf: soft ? [...items, refTo('schemas', `${one}Deleted`)] : items } },
+          pagination: { anyOf: ['PageByNumber', 'PageByOffset', 'PageByCursor'].map((name) => refTo('schemas', name)) },
+        },
+        ['data', 'pagination'],
+      ),
+    },
+    [`${one}Create`]: creation(resource, undefined),
+    ...(resource.within !== undefined && {
+      [`${one}CreateNested`]: creation(resource, resource.within.field),
+    }),
+    [`${one}Replace`]: replacement(resource),
+    [`${one}Patch`]: patch(resource),
+  }
+}
+
+/** Exactly these properties: what is not listed is never there. */
+export function object(properties: Json, required: readonly string[]): Json {
+  return { type: 'object', properties, ...(required.length > 0 && { required }), additionalProperties: false }
+}
+
+function inAnswer(field: Field): Json {
+  return {
+    ...(field.required ? field.schema : orNull(field.schema)),
+    ...described(field),
+    ...(field.readOnly && { readOnly: true }),
+  }
+}
+
+/** A field as it may be sent: `null` clears it, or brings back its default. */
+function inBody(field: Field): Json {
+  const { schema, required, default: standIn, writeOnly } = field
+  return {
+    ...(required && standIn === undefined ? schema : orNull(schema)),
+    ...described(field),
+    ...(writeOnly && { writeOnly: true }),
+  }
+}
+
+function described(field: Field): Json {
+  const { schema, reference, transitions, immutable, unique } = field
+  const notes = [
+    schema.description,
+    reference && `The id of one of the ${reference.collection}.`,
+    transitions &&
+      `It changes only so: ${Object.entries(transitions)
+        .map(([from, to]) => `${from} to ${to.join(' or ') || 'nothing else'}`)
+        .join('; ')}.`,
+    immutable && 'It is fixed once the record exists.',
+    unique && 'No two live records share it.',
+  ].filter((note) => typeof note === 'string')
+  return notes.length === 0 ? {} : { description: notes.join(' ') }
+}
+
+/** A schema that admits `null` too. */
+export function orNull(schema: Json): Json {
+  const { type, enum: allowed } = schema
+  const composed = ['const', 'anyOf', 'oneOf', 'allOf', 'not', 'if', '$ref'].some((word) => word in schema)
+  if (composed || (type === undefined && allowed === undefined)) return { anyOf: [schema, { type: 'null' }] }
+  return {
+    ...schema,
+    ...(type !== undefined && { type: [...new Set([type, 'null'].flat())] }),
+    ...(Array.isArray(allowed) && { enum: [...new Set([...allowed, null])] }),
+  }
+}
+
+/** Whether a body must bring the field: nothing else could stand in for it. */
+function mustBring(field: Field): boolean {
+  return field.required && field.default === undefined && !field.readOnly
+}
+
+/** @param given the field that the address says, in a nested collection */
+function creation(resource: Resource, given: string | undefined): Json {
+  const sent = resource.fields.filter((field) => !field.readOnly || field.name === resource.owner)
+  const required = sent.filter((field) => mustBring(field) && field.name !== given).map((field) => field.name)
+  const schema = (fields: readonly Field[]) =>
+    object(Object.fromEntries(fields.map((field) => [field.name, ownerNoted(resource, field)])), required)
+  // Not what only an administrator may send, nor ids of records that nobody knows.
+  const shown = sent.filter(
+    ({ name, readOnly, reference }) => required.includes(name) || (!readOnly && reference === undefined),
+  )
+  const example = exampleOfObject(schema(shown))
+  return { ...schema(sent), ...(example !== undefined && { examples: [example] }) }
+}
+
+function ownerNoted(resource: Resource, field: Field): Json {
+  if (field.name !== resource.owner) return inBody(field)
+  return { ...inBody(field), description: 'Set from the caller; only an administrator may send it.' }
+}
+
+/** What a PUT may bring: everything that was answered, for read-only fields may come back unchanged (RES-9). */
+function replacement(resource: Resource): Json {
+  const fields = resource.fields.map((field) => [field.name, field.readOnly ? inAnswer(field) : inBody(field)])
+  return {
+    description:
+      'The whole record. Fields left out are cleared; those that the server sets may be repeated as they are.',
+    ...object(
+      { id, ...Object.fromEntries(fields), ...timestamps },
+      resource.fields.filter(mustBring).map((field) => field.name),
+    ),
+  }
+}
+
+function patch(resource: Resource): Json {
+  const fields = resource.fields.map((field) => {
+    if (field.readOnly) return [field.name, inAnswer(field)]
+    // RFC 7396 merges objects: the patch of one need not fit the schema that the result must fit.
+    const merged: Json = { type: field.required ? 'object' : ['object', 'null'], ...described(field) }
+    return [field.name, field.type === 'object' ? merged : withoutDefault(inBody(field))]
+  })
+  return {
+    description: 'The fields to change, as a JSON Merge Patch (RFC 7396): the others stay as they are.',
+    ...object({ id, ...Object.fromEntries(fields), ...timestamps }, []),
+  }
+}
+
+// In a patch a field left out stays: a default there would say otherwise.
+function withoutDefault({ default: _, ...schema }: Json): Json {
+  return schema
+}

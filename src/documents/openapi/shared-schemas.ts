@@ -1,0 +1,67 @@
+/** The schemas that every resource shares: problems, pages, and what a deletion answers. */
+import { type Json, refTo } from './json.ts'
+import { object } from './schemas.ts'
+
+const code: Json = { type: 'string', pattern: '^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$' }
+const count = (description: string, minimum = 0): Json => ({ type: 'integer', minimum, description })
+const cursor = (description: string): Json => ({ type: ['string', 'null'], description })
+const total = { total_count: count('How many records match, and may be seen by the caller: exact.') }
+
+const issue = object(
+  {
+    code: { ...code, description: 'Stable: what kind of error it is.' },
+    message: { type: 'string', description: 'For people.' },
+    pointer: { type: 'string', description: 'Where in the body: a JSON Pointer (RFC 6901).' },
+    parameter: { type: 'string', description: 'Which query parameter.' },
+    header: { type: 'string', description: 'Which header field.' },
+  },
+  ['code', 'message'],
+)
+
+const problem = object(
+  {
+    type: { type: 'string', format: 'uri-reference', description: 'Identifies the kind of problem.' },
+    title: { type: 'string', description: 'The kind of problem in words, the same each time.' },
+    status: { type: 'integer', minimum: 400, maximum: 599 },
+    detail: { type: 'string', description: 'What is wrong this time, and what to do.' },
+    instance: { type: 'string', description: 'The path that was asked for.' },
+    code: { ...code, description: 'Stable: what a program should look at.' },
+    request_id: { type: 'string', description: 'Finds the request in the log of the server.' },
+    errors: { type: 'array', minItems: 1, items: refTo('schemas', 'Issue'), description: 'Everything that is wrong.' },
+  },
+  ['type', 'title', 'status', 'detail', 'instance', 'code', 'request_id'],
+)
+
+/** A deletion that says what it did: `id` and `deleted_at`, and nothing else (DEL-2). */
+const deletion = object(
+  { id: { type: 'string', format: 'uuid' }, deleted_at: { type: 'string', format: 'date-time' } },
+  ['id', 'deleted_at'],
+)
+
+function pagination(description: string, properties: Json): Json {
+  return { description, ...object({ ...total, ...properties }, ['total_count', ...Object.keys(properties)]) }
+}
+
+/** The shared schemas, by name; `Deletion` only where some resource answers so. */
+export function sharedSchemas(withDeletion: boolean): Json {
+  return {
+    PageByNumber: pagination('Where a page asked for by `page` and `per_page` stands (PAG-3).', {
+      page: count('The number of this page.', 1),
+      per_page: count('The most records on a page.', 1),
+      total_pages: count('The number of the last page.'),
+    }),
+    PageByOffset: pagination('Where a page asked for by `offset` and `limit` stands (PAG-3).', {
+      offset: count('How many records were passed over.'),
+      limit: count('The most records on a page.', 1),
+    }),
+    PageByCursor: pagination('Where a page asked for by `cursor` and `limit` stands (PAG-3).', {
+      limit: count('The most records on a page.', 1),
+      next_cursor: cursor('Leads to the next page; null at the end.'),
+      previous_cursor: cursor('Leads to the page before; null at the beginning.'),
+    }),
+    ...(withDeletion && { Deletion: deletion }),
+    Health: object({ status: { type: 'string', enum: ['live', 'ready'] } }, ['status']),
+    Issue: issue,
+    Problem: problem,
+  }
+}

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { test } from 'node:test'
+import { faults, issueCodes } from '../spec/faults.ts'
+import { rules } from '../spec/rules.ts'
+import { errorsPage, interfacePage } from './pages.ts'
+
+const read = (page: string) => readFile(new URL(`../../docs/${page}`, import.meta.url), 'utf8')
+
+test('docs/interface.md is what the rules say now (else: npm run docs)', async () => {
+  assert.equal(await read('interface.md'), interfacePage())
+})
+
+test('docs/errors.md is what the faults say now (else: npm run docs)', async () => {
+  assert.equal(await read('errors.md'), errorsPage())
+})
+
+test('every rule has a row, and an anchor that others can link to', () => {
+  const page = interfacePage()
+  for (const rule of rules) assert.ok(page.includes(`<a id="${rule.id.toLowerCase()}"></a>${rule.id} |`), rule.id)
+})
+
+test('every code has its words', () => {
+  const page = errorsPage()
+  for (const code of Object.keys(faults)) assert.ok(page.includes(`### ${code}\n`), code)
+  for (const code of Object.keys(issueCodes)) assert.ok(page.includes(`| ${code} |`), code)
+})

@@ -1,0 +1,127 @@
+/** What each fault means to a client, and what the client can do about it: the words of `docs/errors.md`. */
+import type { FaultCode } from '../spec/faults.ts'
+
+/** Words for one fault. */
+export interface Remedy {
+  readonly meaning: string
+  readonly remedy: string
+}
+
+/** The words for every fault; a new code does not compile without its own. */
+export const remedies: Readonly<Record<FaultCode, Remedy>> = {
+  MALFORMED_REQUEST: {
+    meaning: 'The bytes received are not an HTTP request that can be read safely.',
+    remedy: 'Send well-formed HTTP: one Host, one length, no control characters in header fields.',
+  },
+  MALFORMED_URL: {
+    meaning:
+      'A percent sign in the path or the query is not followed by two hexadecimal digits, or the bytes are not UTF-8.',
+    remedy: 'Encode the address, in JavaScript with encodeURIComponent; a percent sign itself is %25.',
+  },
+  URL_TOO_LONG: {
+    meaning: 'The address has more bytes than the server reads.',
+    remedy: 'Ask for fewer values at once, or split the request.',
+  },
+  HEADERS_TOO_LARGE: {
+    meaning: 'All header fields together have more bytes than the server reads.',
+    remedy: 'Send fewer or shorter header fields; cookies are never needed.',
+  },
+  HTTPS_REQUIRED: {
+    meaning: 'The request came by plain HTTP.',
+    remedy: 'Use the https address. Behind a proxy, let it say in Forwarded or X-Forwarded-Proto how the request came.',
+  },
+  CREDENTIAL_IN_QUERY: {
+    meaning: 'A parameter that holds a secret was in the address, where logs and histories would keep it.',
+    remedy: 'Send the credential as Authorization: Bearer, and replace the one that was sent.',
+  },
+  UNAUTHENTICATED: {
+    meaning: 'There is no credential, or it is unknown, expired or revoked.',
+    remedy: 'Send Authorization: Bearer with a valid key.',
+  },
+  NOT_FOUND: {
+    meaning: 'Nothing is at the address: there is no such path, or the record does not exist, or it was deleted.',
+    remedy: 'Check the path and the id; lists say what is there.',
+  },
+  METHOD_NOT_ALLOWED: {
+    meaning: 'The address exists and does not support this method.',
+    remedy: 'Use one of the methods that Allow names.',
+  },
+  NOT_ACCEPTABLE: {
+    meaning: 'Accept admits none of the media types that the server can answer with.',
+    remedy: 'Accept application/json, or leave the header field out.',
+  },
+  BODY_TOO_LARGE: {
+    meaning: 'The body has more bytes than the interface accepts.',
+    remedy: 'Send less in one request.',
+  },
+  UNSUPPORTED_MEDIA_TYPE: {
+    meaning: 'Content-Type is missing, or names a type that this method does not read here.',
+    remedy: 'Send application/json; for PATCH application/merge-patch+json too.',
+  },
+  MALFORMED_JSON: {
+    meaning:
+      'The body is not JSON that can be kept unchanged: a syntax error, invalid UTF-8, a key given twice, a number that cannot be kept exactly, or too many levels.',
+    remedy: 'Correct what errors points at; send very large numbers as strings where the field allows it.',
+  },
+  MALFORMED_CONDITION: {
+    meaning: 'If-Match is there and is empty or cannot be read, so nobody can say whether it holds.',
+    remedy: 'Send entity tags as they were received, quotes included, or *.',
+  },
+  INVALID_QUERY: {
+    meaning: 'One or more query parameters are unknown, have a value of the wrong type, or do not go together.',
+    remedy: 'Correct every parameter that errors names; the OpenAPI document lists those that exist.',
+  },
+  INVALID_CURSOR: {
+    meaning: 'The cursor was changed, or belongs to another collection, sort or filter.',
+    remedy: 'Repeat the sort and the filters that the cursor came with, or begin again without cursor.',
+  },
+  FORBIDDEN: {
+    meaning: 'The caller is known and may not do this.',
+    remedy: 'Ask whoever runs the service for the permission; repeating the request changes nothing.',
+  },
+  PRECONDITION_REQUIRED: {
+    meaning: 'Records of this resource change only under a condition, so that no update is lost.',
+    remedy: 'Read the record, and send its ETag in If-Match.',
+  },
+  PRECONDITION_FAILED: {
+    meaning: 'The record was changed since the tag or date in the condition.',
+    remedy: 'Read the record again, apply the change to what it is now, and send the new ETag.',
+  },
+  VALIDATION_FAILED: {
+    meaning: 'The body is JSON, and its fields break the rules of the resource.',
+    remedy: 'Correct every field that errors points at.',
+  },
+  CONFLICT: {
+    meaning:
+      'Several things in the present state stand against the change. Where it is one alone, its own code stands here: one of those below, or the code of a declared business rule.',
+    remedy: 'Resolve what errors describes, then repeat the request.',
+  },
+  DUPLICATE_VALUE: {
+    meaning: 'Another live record has a value that must be unique.',
+    remedy: 'Choose another value, or change the other record first.',
+  },
+  INVALID_TRANSITION: {
+    meaning: 'A field with declared transitions cannot go from its present value to the one sent.',
+    remedy: 'Go by way of the values that the present one leads to.',
+  },
+  HAS_DEPENDENTS: {
+    meaning: 'Live records refer to this one, and their reference forbids its deletion.',
+    remedy: 'Delete or move the records that errors names first.',
+  },
+  INTERNAL_ERROR: {
+    meaning: 'The server has a fault.',
+    remedy: 'Report the request_id to whoever runs the service; reads can be repeated safely.',
+  },
+  STORAGE_FAILED: {
+    meaning: 'The database could not carry out the request.',
+    remedy: 'Try again later. Before repeating a write, read whether it happened.',
+  },
+  OVERLOADED: {
+    meaning: 'The server has more to do than it can finish in time. Nothing was changed.',
+    remedy: 'Try again after the seconds in Retry-After.',
+  },
+  SHUTTING_DOWN: {
+    meaning: 'The server is stopping or restarting. Nothing was changed.',
+    remedy: 'Try again after the seconds in Retry-After.',
+  },
+}

@@ -1,0 +1,124 @@
+/** The conditions of a request (RFC 9110 section 13), read and decided. Each question is one function. */
+import { type Fault, fault } from '../spec/faults.ts'
+import { type EntityTag, parseEntityTags, sameStrongly, sameWeakly } from './fields/entity-tag.ts'
+import { parseHttpDate } from './fields/http-date.ts'
+
+/** The conditions of a request, parsed. `any` is `*`. */
+export interface Conditions {
+  readonly ifMatch?: 'any' | readonly EntityTag[]
+  readonly ifNoneMatch?: 'any' | readonly EntityTag[]
+  /** Seconds since 1970. */
+  readonly ifModifiedSince?: number
+  /** Seconds since 1970. */
+  readonly ifUnmodifiedSince?: number
+}
+
+/** The state that conditions are compared with. */
+export interface CurrentState {
+  /** Strong. */
+  readonly tag: EntityTag
+  /** The opaque tags that `If-Match` may name; the tag's own where left out. */
+  readonly matchTags?: readonly string[]
+  /** Seconds since 1970; `undefined` where the representation has no date: then no condition on dates applies. */
+  readonly lastModified?: number
+}
+
+/** A request's method and conditions, and the state at its address: `undefined` where there is nothing. */
+export interface ConditionalRequest {
+  readonly method: string
+  readonly conditions: Conditions
+  readonly current: CurrentState | undefined
+}
+
+/** What the conditions come to: go on, 304, or 412. */
+export type Verdict =
+  | 'proceed'
+  | 'not-modified'
+  | { readonly failed: 'If-Match' | 'If-None-Match' | 'If-Unmodified-Since' }
+
+type Question = (request: ConditionalRequest) => Verdict | Question
+
+/** Decides the conditions in the order of RFC 9110 section 13.2.2. (`If-Range` belongs to ranges.) */
+export function decidePreconditions(request: ConditionalRequest): Verdict {
+  let step: Verdict | Question = hasIfMatch
+  while (typeof step === 'function') step = step(request)
+  return step
+}
+
+const hasIfMatch: Question = ({ conditions }) => (conditions.ifMatch === undefined ? hasIfUnmodifiedSince : matches)
+
+const matches: Question = ({ conditions, current }) => {
+  if (current === undefined) return { failed: 'If-Match' }
+  if (conditions.ifMatch === 'any') return hasIfNoneMatch
+  const acceptable = current.matchTags ?? [current.tag.opaque]
+  const found = conditions.ifMatch!.some((tag) =>
+    acceptable.some((opaque) => sameStrongly(tag, { opaque, weak: false })),
+  )
+  return found ? hasIfNoneMatch : { failed: 'If-Match' }
+}
+
+const hasIfUnmodifiedSince: Question = ({ conditions }) =>
+  conditions.ifUnmodifiedSince === undefined ? hasIfNoneMatch : isUnmodified
+
+// Without a date to compare with, the header is ignored (section 13.1.4).
+const isUnmodified: Question = ({ conditions, current }) =>
+  current?.lastModified === undefined || current.lastModified <= conditions.ifUnmodifiedSince!
+    ? hasIfNoneMatch
+    : { failed: 'If-Unmodified-Since' }
+
+const hasIfNoneMatch: Question = ({ conditions }) =>
+  conditions.ifNoneMatch === undefined ? hasIfModifiedSince : noneMatches
+
+const noneMatches: Question = ({ conditions, current }) => {
+  if (current === undefined) return 'proceed'
+  const known = conditions.ifNoneMatch === 'any' || conditions.ifNoneMatch!.some((tag) => sameWeakly(tag, current.tag))
+  return known ? isRead : 'proceed'
+}
+
+const isRead: Question = ({ method }) => (reads(method) ? 'not-modified' : { failed: 'If-None-Match' })
+
+// Only for GET and HEAD, and never beside If-None-Match (section 13.1.3).
+const hasIfModifiedSince: Question = ({ method, conditions }) =>
+  conditions.ifModifiedSince === undefined || !reads(method) ? 'proceed' : isModified
+
+const isModified: Question = ({ conditions, current }) =>
+  current?.lastModified === undefined || current.lastModified > conditions.ifModifiedSince! ? 'proceed' : 'not-modified'
+
+function reads(method: string): boolean {
+  return method === 'GET' || method === 'HEAD'
+}
+
+const none: Conditions = {}
+
+/**
+ * Reads the conditions of a request by its lower-case header names. A malformed `If-None-Match` or date is ignored, as
+ * RFC 9110 allows; a malformed `If-Match` never is, for then a write that should be guarded would not be.
+ *
+ * @throws Fault MALFORMED_CONDITION where `If-Match` is empty or cannot be read
+ */
+export function readConditions(headers: Readonly<Record<string, string | undefined>>): Conditions {
+  const match = headers['if-match']
+  const noneMatch = headers['if-none-match']
+  const modified = headers['if-modified-since']
+  const unmodified = headers['if-unmodified-since']
+  if (match === undefined && noneMatch === undefined && modified === undefined && unmodified === undefined) return none
+  const ifMatch = match === undefined ? undefined : parseEntityTags(match)
+  if (match !== undefined && ifMatch === undefined) throw malformed(match)
+  return {
+    ifMatch,
+    ifNoneMatch: noneMatch === undefined ? undefined : parseEntityTags(noneMatch),
+    ifModifiedSince: modified === undefined ? undefined : parseHttpDate(modified),
+    ifUnmodifiedSince: unmodified === undefined ? undefined : parseHttpDate(unmodified),
+  }
+}
+
+function malformed(value: string): Fault {
+  const message =
+    value.trim() === ''
+      ? 'If-Match is empty: send the quoted tag of an earlier ETag, or leave the header out.'
+      : 'If-Match is neither * nor a list of quoted entity tags such as "7".'
+  return fault('MALFORMED_CONDITION', {
+    detail: message,
+    errors: [{ code: 'MALFORMED_CONDITION', message, header: 'If-Match' }],
+  })
+}

@@ -1,0 +1,24 @@
+/** The public names of the package. */
+export { type Static, Type } from 'typebox'
+export {
+  type AccessRule,
+  type Action,
+  type BusinessRule,
+  type CallerView,
+  type Condition,
+  type ConditionValue,
+  type DeletionDeclaration,
+  defineInterface,
+  type FieldCondition,
+  type FieldDeclaration,
+  type InterfaceDeclaration,
+  type OnDelete,
+  type ResourceDeclaration,
+  type RuleContext,
+  type RuleObjection,
+  type RuleTrigger,
+  reference,
+  type VersionDeclaration,
+} from './model/declaration.ts'
+export { type App, type AppOptions, createApp, toNodeHandler } from './server/create-app.ts'
+export { toFetchHandler } from './server/fetch.ts'

@@ -1,0 +1,121 @@
+/** The declaration made complete: every default filled in, every name resolved, frozen. */
+import { createHash } from 'node:crypto'
+import { completeField } from './complete-field.ts'
+import type { AccessRule, Action, FieldDeclaration, InterfaceDeclaration, ResourceDeclaration } from './declaration.ts'
+import { actions, type DeletionDeclaration } from './declaration.ts'
+import { parseDuration } from './duration.ts'
+import { deepFreeze } from './frozen.ts'
+import { limitDefaults } from './limit-defaults.ts'
+import { plainCopy } from './plain-copy.ts'
+import type { Catalog, Deletion, Dependent, Field, Resource } from './resource.ts'
+
+/**
+ * Completes a declaration in which `checkDeclaration` found nothing wrong; any other may throw anything.
+ * What comes out shares nothing with what was given, but its functions.
+ */
+export function completeCatalog(declaration: InterfaceDeclaration): Catalog {
+  const declared = plainCopy(declaration) as InterfaceDeclaration
+  const resources = Object.entries(declared.resources).map(([name, resource]) => startResource(name, resource))
+  const pageSize = declared.limits?.pageSize
+  const max = pageSize?.max ?? limitDefaults.largestPage
+  return deepFreeze<Catalog>({
+    name: declared.name,
+    title: declared.title ?? titleOf(declared.name),
+    description: declared.description,
+    version: Object.keys(declared.versions ?? {}).at(-1) ?? 'v1',
+    resources: new Map(
+      resources.map((resource) => [resource.name, { ...resource, ...relationsOf(resource, resources) }]),
+    ),
+    limits: {
+      pageSize: { default: pageSize?.default ?? Math.min(limitDefaults.pageSize, max), max },
+      bodyBytes: declared.limits?.bodyBytes ?? limitDefaults.bodyBytes,
+    },
+  })
+}
+
+/** A resource but for what other resources say about it. */
+type Alone = Omit<Resource, 'dependents' | 'children'>
+
+function startResource(name: string, declared: ResourceDeclaration): Alone {
+  const fields = Object.entries(declared.fields).map(([field, declaration]) =>
+    completeField(field, declaration as FieldDeclaration, field === declared.owner),
+  )
+  const field = new Map(fields.map((each) => [each.name, each]))
+  const parent = declared.within === undefined ? undefined : field.get(declared.within)
+  return {
+    name,
+    title: declared.title ?? titleOf(name),
+    description: declared.description,
+    fields,
+    field,
+    owner: declared.owner,
+    within: parent?.reference && { field: parent.name, collection: parent.reference.collection },
+    unique: uniqueSets(fields, declared.unique ?? []),
+    deletion: completeDeletion(declared.deletion ?? {}),
+    access: completeAccess(declared.access ?? {}),
+    rules: declared.rules ?? [],
+    preconditions: declared.preconditions ?? 'optional',
+    maxAge: declared.maxAge ?? 0,
+    shape: hashOf(fields),
+  }
+}
+
+function relationsOf({ name }: Alone, all: readonly Alone[]): Pick<Resource, 'dependents' | 'children'> {
+  return {
+    dependents: all.flatMap((resource) =>
+      resource.fields.flatMap(({ name: field, reference }): Dependent[] =>
+        reference?.collection === name ? [{ collection: resource.name, field, onDelete: reference.onDelete }] : [],
+      ),
+    ),
+    children: all.filter((resource) => resource.within?.collection === name).map((resource) => resource.name),
+  }
+}
+
+function uniqueSets(
+  fields: readonly Field[],
+  declared: readonly (readonly string[])[],
+): readonly (readonly string[])[] {
+  const sets = [...fields.filter((field) => field.unique).map((field) => [field.name]), ...declared]
+  const different = [...new Map(sets.map((set) => [[...set].sort().join(), set])).values()]
+  return [...different.filter((set) => set.length === 1), ...different.filter((set) => set.length > 1)]
+}
+
+function completeDeletion(declared: DeletionDeclaration): Deletion {
+  const variant = declared.variant ?? 'soft'
+  const grace = parseDuration(declared.gracePeriod ?? 'P30D')
+  const asynchronous = declared.asynchronous ?? { above: 1_000 }
+  return {
+    variant,
+    gracePeriod: grace.kind === 'duration' ? grace.milliseconds : 0,
+    // What is gone at once cannot come back.
+    restorable: declared.restorable ?? variant === 'soft',
+    asynchronous: typeof asynchronous === 'object' ? asynchronous : { above: asynchronous === 'always' ? 0 : Infinity },
+    answer: declared.answer ?? 'empty',
+    repeated: declared.repeated ?? 'not-found',
+    bulk: declared.bulk === false ? undefined : (declared.bulk ?? { max: 1_000 }),
+    byFilter: declared.byFilter ?? false,
+  }
+}
+
+function completeAccess(declared: NonNullable<ResourceDeclaration['access']>): Resource['access'] {
+  const rulesFor = (action: Action) => [declared[action] ?? 'role:admin'].flat() as AccessRule[]
+  return Object.fromEntries(actions.map((action) => [action, rulesFor(action)])) as never
+}
+
+/** A title for a name joined by hyphens: `line-items` is "Line items". */
+function titleOf(name: string): string {
+  const spaced = name.replaceAll('-', ' ')
+  return spaced.charAt(0).toUpperCase() + spaced.slice(1)
+}
+
+/** Eight characters that differ where the fields' names, order or schemas do; the order of keywords makes no difference. */
+function hashOf(fields: readonly Field[]): string {
+  const shape = JSON.stringify(
+    fields.map(({ name, schema }) => [name, schema]),
+    (_, value: unknown) => {
+      if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+      return Object.fromEntries(Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1)))
+    },
+  )
+  return createHash('sha256').update(shape).digest('base64url').slice(0, 8)
+}

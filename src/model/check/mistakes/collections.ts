@@ -1,0 +1,110 @@
+/** In what a resource says but of its fields. */
+import { type Mistake, tasks } from './mistake.ts'
+
+/** A resource of one field. */
+const small = { fields: { title: { type: 'string' } } }
+
+export const collectionsMistakes: readonly Mistake[] = [
+  { name: 'a singular', at: 'resources/category', write: small, path: 'resources.category', remedy: /"categories"/ },
+  { name: 'a singular in ss', at: 'resources/address', write: small, path: 'resources.address', remedy: /"addresses"/ },
+  {
+    name: 'the last word counts',
+    at: 'resources/items-list',
+    write: small,
+    path: 'resources.items-list',
+    remedy: /"items-lists"/,
+  },
+  {
+    name: 'underscores',
+    at: 'resources/line_items',
+    write: small,
+    path: 'resources.line_items',
+    remedy: /"line-items"/,
+  },
+  { name: 'capitals', at: 'resources/LineItem', write: small, path: 'resources.LineItem', remedy: /"line-items"/ },
+  { name: 'a reserved name', at: 'resources/jobs', write: small, path: 'resources.jobs', remedy: /another/ },
+  { name: 'a reserved document', at: 'resources/openapi.json', write: small, path: 'resources["openapi.json"]' },
+  { name: 'a reserved verb', at: 'resources/bulk-delete', write: small, path: 'resources.bulk-delete' },
+  { name: 'a long name', at: `resources/${'a'.repeat(50)}s`, write: small, path: `resources.${'a'.repeat(50)}s` },
+  { name: 'a resource that is a list', at: 'resources/notes', write: ['text'], path: 'resources.notes' },
+  { name: 'no fields', at: 'resources/notes', write: {}, path: 'resources.notes.fields' },
+  { name: 'empty fields', at: 'resources/notes', write: { fields: {} }, path: 'resources.notes.fields' },
+  { name: 'an unknown key', at: `${tasks}/acess`, write: {}, path: 'resources.tasks.acess', remedy: /"access"/ },
+  { name: 'a title of a resource', at: `${tasks}/title`, write: 1, path: 'resources.tasks.title' },
+  { name: 'a description of a resource', at: `${tasks}/description`, write: '', path: 'resources.tasks.description' },
+  {
+    name: 'unknown preconditions',
+    at: `${tasks}/preconditions`,
+    write: 'always',
+    path: 'resources.tasks.preconditions',
+  },
+  { name: 'a negative age', at: `${tasks}/maxAge`, write: -1, path: 'resources.tasks.maxAge' },
+  {
+    name: 'an owner that is no field',
+    at: 'resources/projects/owner',
+    write: 'owner_di',
+    path: 'resources.projects.owner',
+    remedy: /"owner_id"/,
+  },
+  {
+    name: 'an owner that is a number',
+    at: { 'resources/projects/fields/owner_id': { type: 'integer', default: 0 } },
+    path: 'resources.projects.owner',
+  },
+  {
+    name: 'an owner unique by its field',
+    at: 'resources/projects/fields/owner_id/unique',
+    write: true,
+    path: 'resources.projects.owner',
+  },
+  {
+    name: 'an owner unique by a set',
+    at: 'resources/projects/unique',
+    write: [['owner_id']],
+    path: 'resources.projects.owner',
+  },
+  { name: 'within no field', at: `${tasks}/within`, write: 'project', path: 'resources.tasks.within' },
+  {
+    name: 'within a text',
+    at: `${tasks}/within`,
+    write: 'title',
+    path: 'resources.tasks.within',
+    remedy: /project_id/,
+  },
+  {
+    name: 'within an optional field',
+    at: `${tasks}/within`,
+    write: 'assignee_id',
+    path: 'resources.tasks.within',
+    remedy: /optional/,
+  },
+  {
+    name: 'a flat unique',
+    at: `${tasks}/unique`,
+    write: ['project_id', 'title'],
+    path: 'resources.tasks.unique',
+    remedy: /\[\["project_id","title"\]\]/,
+  },
+  { name: 'unique as a text', at: `${tasks}/unique`, write: 'title', path: 'resources.tasks.unique' },
+  { name: 'an empty set', at: `${tasks}/unique`, write: [[]], path: 'resources.tasks.unique[0]' },
+  {
+    name: 'unique of an unknown field',
+    at: `${tasks}/unique`,
+    write: [['titel']],
+    path: 'resources.tasks.unique[0][0]',
+    remedy: /"title"/,
+  },
+  {
+    name: 'unique of the same twice',
+    at: `${tasks}/unique`,
+    write: [['title', 'title']],
+    path: 'resources.tasks.unique[0][1]',
+  },
+  { name: 'unique of a secret', at: `${tasks}/unique`, write: [['secret_note']], path: 'resources.tasks.unique[0][0]' },
+  {
+    name: 'unique of an array',
+    at: `${tasks}/unique`,
+    write: [['title', 'labels']],
+    path: 'resources.tasks.unique[0][1]',
+  },
+]

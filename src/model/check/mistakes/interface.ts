@@ -1,0 +1,62 @@
+/** At the top of a declaration. */
+import type { Mistake } from './mistake.ts'
+
+export const interfaceMistakes: readonly Mistake[] = [
+  { name: 'no name', at: 'name', write: undefined, path: 'name', message: /missing/, remedy: /studio/ },
+  { name: 'a name in capitals', at: 'name', write: 'Studio', path: 'name', remedy: /"studio"/ },
+  { name: 'an empty title', at: 'title', write: ' ', path: 'title' },
+  { name: 'a title of two lines', at: 'title', write: 'a\nb', path: 'title', remedy: /description/ },
+  { name: 'a description that is no text', at: 'description', write: 3, path: 'description' },
+  { name: 'an unknown key', at: 'resource', write: {}, path: 'resource', remedy: /"resources"/ },
+  { name: 'no resources', at: 'resources', write: undefined, path: 'resources' },
+  { name: 'resources as an array', at: 'resources', write: [], path: 'resources' },
+  { name: 'empty resources', at: 'resources', write: {}, path: 'resources' },
+  { name: 'several versions', at: 'versions', write: { v1: {}, v2: {} }, path: 'versions', message: /not served yet/ },
+  { name: 'a version of another form', at: 'versions', write: { '1.0': {} }, path: 'versions["1.0"]' },
+  { name: 'no version', at: 'versions', write: {}, path: 'versions' },
+  {
+    name: 'a deprecated only version',
+    at: 'versions',
+    write: { v1: { sunset: '2027-01-01' } },
+    path: 'versions.v1.sunset',
+  },
+  {
+    name: 'an unknown key of a version',
+    at: 'versions',
+    write: { v1: { sunet: 1 } },
+    path: 'versions.v1.sunet',
+    remedy: /"sunset"/,
+  },
+  {
+    name: 'another carrier',
+    at: 'versionCarriers',
+    write: ['path', 'header'],
+    path: 'versionCarriers',
+    message: /not served yet/,
+  },
+  { name: 'changes', at: 'changes', write: [{ version: 'v2' }], path: 'changes', message: /not served yet/ },
+  { name: 'an unknown limit', at: 'limits', write: { pagesize: {} }, path: 'limits.pagesize', remedy: /"pageSize"/ },
+  { name: 'a page of nothing', at: 'limits', write: { pageSize: { default: 0 } }, path: 'limits.pageSize.default' },
+  {
+    name: 'a page beyond the maximum',
+    at: 'limits',
+    write: { pageSize: { default: 200 } },
+    path: 'limits.pageSize.default',
+  },
+  { name: 'a maximum that is a text', at: 'limits', write: { pageSize: { max: '100' } }, path: 'limits.pageSize.max' },
+  { name: 'a body of half a byte', at: 'limits', write: { bodyBytes: 0.5 }, path: 'limits.bodyBytes' },
+  {
+    name: 'a rate by day',
+    at: 'limits',
+    write: { rate: { caller: '9/day' } },
+    path: 'limits.rate.caller',
+    remedy: /N\/hour/,
+  },
+  {
+    name: 'an unknown rate',
+    at: 'limits',
+    write: { rate: { callers: '9/hour' } },
+    path: 'limits.rate.callers',
+    remedy: /"caller"/,
+  },
+]

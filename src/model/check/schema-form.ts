@@ -1,0 +1,103 @@
+/** Keywords of JSON Schema whose values have the wrong form. */
+import type { Schema } from '../field-shape.ts'
+import { suggest } from '../nearest.ts'
+import { at, item } from '../place.ts'
+import { ajv } from '../schema.ts'
+import { isRecord } from './expect.ts'
+import { mustBe, type Problem, show } from './problem.ts'
+
+const count = 'a whole number, 0 or more'
+const schema = 'a schema: an object, true or false'
+const forms: ReadonlyMap<string, string> = new Map([
+  ...formOf(count, 'minLength maxLength minItems maxItems minContains maxContains minProperties maxProperties'),
+  ...formOf('a number', 'minimum maximum exclusiveMinimum exclusiveMaximum'),
+  ...formOf('a number above 0', 'multipleOf'),
+  ...formOf('a regular expression, as with the flag u', 'pattern'),
+  ...formOf('an array of values', 'enum examples'),
+  ...formOf('an array of names', 'required'),
+  ...formOf('true or false', 'uniqueItems readOnly writeOnly deprecated'),
+  ...formOf('a text', 'title description format $id $ref $comment'),
+  ...formOf(schema, 'items not if then else contains propertyNames additionalProperties contentSchema'),
+  ...formOf(schema, 'unevaluatedItems unevaluatedProperties'),
+  ...formOf('an array of schemas', 'allOf anyOf oneOf prefixItems'),
+  ...formOf('an object of schemas', 'properties patternProperties $defs definitions dependentSchemas'),
+])
+
+function formOf(form: string, keywords: string): [string, string][] {
+  return keywords.split(' ').map((keyword) => [keyword, form])
+}
+
+const types = ['string', 'integer', 'number', 'boolean', 'array', 'object']
+const typeHints: Readonly<Record<string, string>> = {
+  text: 'string', str: 'string', varchar: 'string', int: 'integer', bigint: 'integer', long: 'integer', float: 'number',
+  double: 'number', decimal: 'number', bool: 'boolean', list: 'array', map: 'object', json: 'object',
+} // biome-ignore format: one row reads best
+const formatHints: Readonly<Record<string, string>> = {
+  date: 'date', datetime: 'date-time', 'date-time': 'date-time', timestamp: 'date-time', uuid: 'uuid', email: 'email',
+  time: 'time', uri: 'uri', url: 'uri',
+} // biome-ignore format: one row reads best
+
+/**
+ * Everything in a schema that its meta-schema refuses, one problem for each place.
+ *
+ * @param path the field's place
+ */
+export function metaProblems(declared: Schema, path: string): Problem[] {
+  if (ajv.validateSchema({ ...declared }) === true) return contradictions(declared, path)
+  // The meta-schema says several things about one place: that its value fits no alternative, and each of them.
+  const places = [...new Set((ajv.errors ?? []).map((error) => error.instancePath))]
+  const innermost = places.filter((place) => !places.some((other) => other.startsWith(`${place}/`)))
+  return innermost.map((pointer) => {
+    const steps = pointer
+      .split('/')
+      .slice(1)
+      .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+    let value: unknown = declared
+    let place = path
+    for (const step of steps) {
+      place = Array.isArray(value) ? item(place, Number(step)) : at(place, step)
+      value = isRecord(value) || Array.isArray(value) ? Reflect.get(value, step) : undefined
+    }
+    return formProblem(place, steps.findLast((step) => !/^\d+$/.test(step)) ?? '', value)
+  })
+}
+
+function formProblem(path: string, keyword: string, value: unknown): Problem {
+  if (keyword === 'type') {
+    const name = typeof value === 'string' ? value.toLowerCase() : ''
+    const hinted = Object.hasOwn(formatHints, name)
+      ? `Write type: string and format: ${formatHints[name]}.`
+      : Object.hasOwn(typeHints, name)
+        ? `Did you mean "${typeHints[name]}"?`
+        : suggest(name, types)
+    return { path, message: `is not a JSON type: ${show(value)}`, remedy: hinted }
+  }
+  const form = forms.get(keyword)
+  if (form === undefined)
+    return { path, message: `cannot be ${show(value)}`, remedy: 'Write what JSON Schema 2020-12 asks here.' }
+  return { path, message: mustBe(`${form}`, value), remedy: `Write ${form}.` }
+}
+
+const bounds = [
+  ['minLength', 'maxLength'], ['minItems', 'maxItems'], ['minProperties', 'maxProperties'], ['minimum', 'maximum'],
+] as const // biome-ignore format: one row reads best
+
+/** What is well-formed and lets no value through. */
+function contradictions(declared: Schema, path: string): Problem[] {
+  const problems: Problem[] = []
+  for (const [least, most] of bounds) {
+    if ((declared[least] as number) > (declared[most] as number)) {
+      const message = `is ${declared[least]}, and ${most} is ${declared[most]}: no value fits both`
+      problems.push({ path: at(path, least), message, remedy: `Write at most ${declared[most]}, or raise ${most}.` })
+    }
+  }
+  if (!Array.isArray(declared.enum)) return problems
+  const place = at(path, 'enum')
+  const twice = declared.enum.find((value, index) => (declared.enum as unknown[]).indexOf(value) !== index)
+  if (declared.enum.length === 0)
+    problems.push({ path: place, message: 'allows nothing', remedy: 'List the values allowed.' })
+  else if (twice !== undefined) {
+    problems.push({ path: place, message: `has ${show(twice)} twice`, remedy: 'Remove one of the two.' })
+  }
+  return problems
+}

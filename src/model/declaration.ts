@@ -1,0 +1,201 @@
+/**
+ * What users write: an interface as plain data. JSON Schema 2020-12 with a few words more; every type here is the
+ * shape of a declaration file, whether it is TypeScript, JavaScript, JSON or YAML.
+ */
+
+/** What callers can do with a record (AUT-3). */
+export const actions = ['read', 'create', 'update', 'delete', 'restore', 'readDeleted'] as const
+export type Action = (typeof actions)[number]
+
+/** What happens to a record when the one it refers to is deleted (DEL-4, DEL-5). */
+export type OnDelete = 'restrict' | 'cascade' | 'clear'
+
+/** A field: its JSON Schema, and the words below beside JSON Schema's own. */
+export interface FieldDeclaration {
+  /** Callers may filter by it: an index is kept. References, enums and booleans are filters unless `false`. */
+  readonly filter?: boolean
+  /** Callers may sort by it: an index is kept. */
+  readonly sort?: boolean
+  /** `q` searches it (QRY-5). */
+  readonly search?: boolean
+  /** No two live records have the same value (DEL-11). */
+  readonly unique?: boolean
+  /** Set on creation, then fixed. */
+  readonly immutable?: boolean
+  /** Set by the server, never by a caller. */
+  readonly readOnly?: boolean
+  /** Accepted, and never answered. */
+  readonly writeOnly?: boolean
+  /** It may be left out or `null`. In TypeScript: `Type.Optional(…)`. */
+  readonly optional?: boolean
+  /** The value that stands in where none is given. */
+  readonly default?: unknown
+  /** From which value it may change to which (409 `INVALID_TRANSITION`). */
+  readonly transitions?: Readonly<Record<string, readonly string[]>>
+  /** The collection whose records it refers to, by id. */
+  readonly reference?: string
+  readonly onDelete?: OnDelete
+  /** JSON Schema 2020-12. */
+  readonly [keyword: string]: unknown
+}
+
+/** A field made by TypeBox's `Type`: an interface of its own, to which an index signature would never fit. */
+interface TypedField {
+  readonly '~kind': string
+}
+
+/** A value in a condition: itself, something of the caller, or (in a business rule) a field of the record at hand. */
+export type ConditionValue = string | number | boolean | null | { readonly caller: string } | { readonly record: string }
+
+/** Comparisons of one field; several in one object must all hold. */
+export interface FieldCondition {
+  readonly gt?: ConditionValue
+  readonly gte?: ConditionValue
+  readonly lt?: ConditionValue
+  readonly lte?: ConditionValue
+  readonly in?: readonly ConditionValue[]
+  readonly not?: ConditionValue
+  readonly contains?: ConditionValue
+  readonly startsWith?: ConditionValue
+  readonly null?: boolean
+}
+
+/** A condition on a record, as data: fields (all must hold), or `and`, `or`, `not`. */
+export type Condition = { readonly [field: string]: ConditionValue | FieldCondition | readonly Condition[] | Condition }
+
+/** Who is calling, as rules see it. */
+export interface CallerView {
+  readonly id: string
+  readonly roles: readonly string[]
+  readonly claims: Readonly<Record<string, unknown>>
+}
+
+/** Who may do an action. An array of these means any of them. */
+export type AccessRule =
+  | 'anyone'
+  | 'nobody'
+  | 'owner'
+  | `role:${string}`
+  | { readonly where: Condition }
+  | { readonly through: string; readonly action: Action }
+  | ((caller: CallerView) => boolean | Condition)
+
+/** When a business rule is decided. */
+export type RuleTrigger = 'create' | 'update' | 'delete' | 'restore'
+
+/** What a business rule's function is given. It must not await: it runs inside the transaction. */
+export interface RuleContext {
+  /** The record as it is, `undefined` on creation. */
+  readonly current: Readonly<Record<string, unknown>> | undefined
+  /** The record as it would be, `undefined` on deletion. */
+  readonly next: Readonly<Record<string, unknown>> | undefined
+  readonly caller: CallerView
+  /** Milliseconds since 1970. */
+  readonly now: number
+}
+
+/** What a business rule's function says against a change. */
+export interface RuleObjection {
+  readonly code: string
+  readonly message: string
+  readonly pointer?: string
+}
+
+/** A business rule: 409 with its code, decided inside the transaction. */
+export type BusinessRule =
+  | {
+      readonly on: RuleTrigger | readonly RuleTrigger[]
+      /** UPPER_CASE_WITH_UNDERSCORES. */
+      readonly code: string
+      readonly message: string
+      /** The change is allowed where this holds: no (`none`) or some (`some`) live record of a collection matches `where`,
+       * or, without either, the record itself does. */
+      readonly unless: { readonly none?: string; readonly some?: string; readonly where: Condition }
+    }
+  | {
+      readonly on: RuleTrigger | readonly RuleTrigger[]
+      readonly check: (context: RuleContext) => RuleObjection | undefined
+    }
+
+/** How records are deleted. Every key left out has its default. */
+export interface DeletionDeclaration {
+  readonly variant?: 'soft' | 'hard'
+  /** ISO 8601 duration, down to seconds: `P30D`. */
+  readonly gracePeriod?: string
+  readonly restorable?: boolean
+  readonly asynchronous?: 'never' | 'always' | { readonly above: number }
+  readonly answer?: 'empty' | 'summary'
+  readonly repeated?: 'not-found' | 'no-content'
+  readonly bulk?: false | { readonly max: number }
+  readonly byFilter?: boolean
+}
+
+/** One resource: a collection and its records. */
+export interface ResourceDeclaration {
+  readonly title?: string
+  readonly description?: string
+  readonly fields: Readonly<Record<string, FieldDeclaration | TypedField>>
+  /** The field that holds the id of the caller who created the record (AUT-7). */
+  readonly owner?: string
+  /** The reference under whose target the collection is nested too. */
+  readonly within?: string
+  /** Fields that are unique together among live records. */
+  readonly unique?: readonly (readonly string[])[]
+  readonly deletion?: DeletionDeclaration
+  readonly access?: Readonly<Partial<Record<Action, AccessRule | readonly AccessRule[]>>>
+  readonly rules?: readonly BusinessRule[]
+  readonly preconditions?: 'optional' | 'required'
+  /** Seconds that a private cache may keep a read without asking again; 0 (the default): always ask. */
+  readonly maxAge?: number
+}
+
+/** A version of the interface. */
+export interface VersionDeclaration {
+  readonly deprecated?: string
+  readonly sunset?: string
+  readonly afterSunset?: 'gone' | 'redirect'
+  readonly guide?: string
+}
+
+/** A whole interface. */
+export interface InterfaceDeclaration {
+  readonly name: string
+  readonly title?: string
+  readonly description?: string
+  readonly resources: Readonly<Record<string, ResourceDeclaration>>
+  readonly versions?: Readonly<Record<string, VersionDeclaration>>
+  readonly versionCarriers?: readonly ('path' | 'header' | 'media-type' | 'query')[]
+  readonly changes?: readonly unknown[]
+  readonly limits?: {
+    readonly pageSize?: { readonly default?: number; readonly max?: number }
+    readonly rate?: { readonly caller?: string; readonly address?: string }
+    readonly bodyBytes?: number
+  }
+}
+
+/**
+ * Declares an interface. It changes nothing: the declaration is checked when it is served, and
+ * everything wrong in it is reported at once.
+ *
+ * @example
+ * export default defineInterface({
+ *   name: 'notes',
+ *   resources: { notes: { fields: { text: Type.String() }, access: { read: 'anyone', create: 'anyone' } } },
+ * })
+ */
+export function defineInterface<const T extends InterfaceDeclaration>(declaration: T): T {
+  return declaration
+}
+
+/**
+ * A field that refers to a record of another collection by its id.
+ *
+ * @param collection the collection's name
+ * @param options what happens on deletion of the target (`restrict` unless said), and other field words
+ */
+export function reference<const Options extends FieldDeclaration>(
+  collection: string,
+  options?: Options,
+): { type: 'string'; reference: string; onDelete: OnDelete } & Options {
+  return { type: 'string', reference: collection, onDelete: 'restrict', ...options } as never
+}

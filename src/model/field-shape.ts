@@ -1,0 +1,130 @@
+/** What a field's JSON Schema amounts to: its type, its enum, and whether it may be without a value. */
+import { optionalMark } from './plain-copy.ts'
+import type { FieldType } from './resource.ts'
+
+/** Our own words beside JSON Schema's. `default`, `readOnly` and `writeOnly` belong to both. */
+export const fieldWords = [
+  'filter', 'sort', 'search', 'unique', 'immutable', 'optional', 'transitions', 'reference', 'onDelete',
+] as const // biome-ignore format: one row reads best
+
+/** A JSON Schema, or a declared field, as an object. */
+export type Schema = Readonly<Record<string, unknown>>
+
+/** A field, read. */
+export interface FieldShape {
+  readonly type: FieldType
+  /** JSON Schema alone; `null` is taken out of it, since `optional` says it. */
+  readonly schema: Schema
+  readonly format: string | undefined
+  readonly enum: readonly string[] | undefined
+  readonly optional: boolean
+}
+
+/**
+ * Reads a declared field. Never throws: what makes no sense comes out as `json`.
+ *
+ * @param declared a field as written, copied by `plainCopy`
+ */
+export function shapeOf(declared: Schema): FieldShape {
+  const schema: Record<string, unknown> = {}
+  for (const [word, value] of Object.entries(declared)) if (!isFieldWord(word)) schema[word] = value
+  if (declared.reference !== undefined) {
+    // A reference is the id of a record: a lower-case UUID (RES-4).
+    Object.assign(schema, { type: 'string', format: 'uuid' })
+  }
+  const { schema: bare, nullable } = withoutNull(schema)
+  const type = typeOf(bare)
+  return {
+    type,
+    schema: bare,
+    format: typeof bare.format === 'string' ? bare.format : undefined,
+    enum: type === 'string' && declared.reference === undefined ? textsOf(bare) : undefined,
+    optional: nullable || declared.optional === true || declared[optionalMark] === true,
+  }
+}
+
+/** Whether a word is ours rather than JSON Schema's. */
+export function isFieldWord(word: string): boolean {
+  return (fieldWords as readonly string[]).includes(word)
+}
+
+/** Whether a value is an object with keys. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The schema without the alternative `null`, and whether there was one. */
+function withoutNull(schema: Schema): { schema: Schema; nullable: boolean } {
+  const kept: Record<string, unknown> = { ...schema }
+  let nullable = false
+  for (const word of ['type', 'enum', 'anyOf', 'oneOf']) {
+    const list = kept[word]
+    if (!Array.isArray(list)) continue
+    const rest = list.filter((each) => !isNull(word, each))
+    if (rest.length === list.length || rest.length === 0) continue
+    nullable = true
+    kept[word] = word === 'type' && rest.length === 1 ? rest[0] : rest
+  }
+  for (const word of ['anyOf', 'oneOf']) {
+    const [only, ...others] = Array.isArray(kept[word]) ? (kept[word] as unknown[]) : []
+    if (!nullable || others.length > 0 || !isRecord(only) || Object.keys(only).some((key) => key in kept)) continue
+    delete kept[word]
+    Object.assign(kept, only)
+  }
+  if (kept.default === null) delete kept.default
+  return { schema: kept, nullable }
+}
+
+function isNull(word: string, value: unknown): boolean {
+  if (word === 'type') return value === 'null'
+  if (word === 'enum') return value === null
+  return isRecord(value) && (value.type === 'null' || ('const' in value && value.const === null))
+}
+
+const primitives: ReadonlySet<unknown> = new Set(['string', 'integer', 'number', 'boolean', 'array', 'object'])
+
+function typeOf(schema: Schema): FieldType {
+  if (primitives.has(schema.type)) return schema.type as FieldType
+  if (Array.isArray(schema.type)) return common(schema.type.map((each) => (primitives.has(each) ? each : 'json')))
+  if (schema.type !== undefined) return 'json'
+  if (Array.isArray(schema.enum)) return common(schema.enum.map(typeOfValue))
+  if ('const' in schema) return typeOfValue(schema.const)
+  for (const word of ['anyOf', 'oneOf']) {
+    const branches = schema[word]
+    if (Array.isArray(branches)) return common(branches.map((branch) => (isRecord(branch) ? typeOf(branch) : 'json')))
+  }
+  if (!Array.isArray(schema.allOf)) return 'json'
+  // Every part must hold, so that one which says a type says it for all.
+  return common(schema.allOf.map((part) => (isRecord(part) ? typeOf(part) : 'json')).filter((type) => type !== 'json'))
+}
+
+/** The one type that covers all of them. */
+function common(types: readonly FieldType[]): FieldType {
+  const [first = 'json', ...rest] = new Set(types)
+  if (rest.length === 0) return first
+  return [first, ...rest].every((type) => type === 'integer' || type === 'number') ? 'number' : 'json'
+}
+
+function typeOfValue(value: unknown): FieldType {
+  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number'
+  if (typeof value === 'string' || typeof value === 'boolean') return typeof value as 'string' | 'boolean'
+  if (Array.isArray(value)) return 'array'
+  return isRecord(value) ? 'object' : 'json'
+}
+
+/** The texts that a schema allows, where it allows nothing but certain texts. */
+function textsOf(schema: Schema): readonly string[] | undefined {
+  if (Array.isArray(schema.enum)) return areTexts(schema.enum) ? [...new Set(schema.enum)] : undefined
+  if (typeof schema.const === 'string') return [schema.const]
+  for (const word of ['anyOf', 'oneOf']) {
+    const branches = schema[word]
+    if (!Array.isArray(branches)) continue
+    const texts = branches.map((branch) => (isRecord(branch) ? textsOf(branch) : undefined))
+    return texts.length > 0 && texts.every((each) => each !== undefined) ? [...new Set(texts.flat())] : undefined
+  }
+  return undefined
+}
+
+function areTexts(values: readonly unknown[]): values is readonly string[] {
+  return values.length > 0 && values.every((value) => typeof value === 'string')
+}

@@ -1,0 +1,30 @@
+/** Instants: RFC 3339 date-times as keys whose text order is the order of time. */
+
+const dateTime = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))$/
+
+/**
+ * The comparison key of a date-time: UTC, without zone letter, fraction without trailing zeros
+ * (`2026-11-21T08:00:00.5`). Two spellings of one instant have one key; keys order as instants do, whatever their precision.
+ * `undefined` where the text is not a date-time of the years 0000 to 9999.
+ */
+export function instantKey(text: string): string | undefined {
+  const parts = dateTime.exec(text)
+  if (parts === null) return undefined
+  const [, year, month, day, hour, minute, second, fraction, sign, offsetHour, offsetMinute] = parts
+  if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 60) return undefined
+  if (Number(offsetHour ?? 0) > 23 || Number(offsetMinute ?? 0) > 59) return undefined
+  const local = new Date(0)
+  local.setUTCFullYear(Number(year), Number(month) - 1, Number(day))
+  if (local.getUTCMonth() !== Number(month) - 1 || local.getUTCDate() !== Number(day)) return undefined
+  const offset = (Number(offsetHour ?? 0) * 60 + Number(offsetMinute ?? 0)) * (sign === '-' ? -1 : 1)
+  local.setUTCHours(Number(hour), Number(minute) - offset)
+  const utc = local.toISOString()
+  if (utc.length !== 24) return undefined
+  const digits = fraction?.replace(/0+$/, '') ?? ''
+  return `${utc.slice(0, 16)}:${second}${digits === '' ? '' : `.${digits}`}`
+}
+
+/** A moment as the interface writes it: ISO 8601, UTC, milliseconds (RES-5). */
+export function timestamp(milliseconds: number): string {
+  return new Date(milliseconds).toISOString()
+}

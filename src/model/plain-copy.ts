@@ -1,0 +1,78 @@
+/** A declaration copied into plain data of our own: whatever it was made of, the rest of the program meets no surprise in it. */
+import { at, item } from './place.ts'
+
+/** Told of what cannot be in a declaration: its place, what is wrong, and what to write instead. */
+export type CopyFault = (path: string, message: string, remedy: string) => void
+
+// No declaration made by people comes near these; what an attacker or an accident makes stops here.
+const mostLevels = 64
+const mostValues = 200_000
+
+/** TypeBox marks an optional field with this hidden property; data says `optional: true`. */
+export const optionalMark = '~optional'
+
+/**
+ * Copies plain data. Functions stay what they are; keys without value are dropped; `~optional` stays, hidden.
+ * What is not plain data (cycles, dates, maps, getters that throw, endless nesting) is left out and told.
+ */
+export function plainCopy(value: unknown, fault: CopyFault = () => {}): unknown {
+  const open = new Set<object>()
+  let values = 0
+  let full = false
+
+  function copy(value: unknown, path: string): unknown {
+    if (typeof value !== 'object' || value === null || full) return full ? undefined : value
+    values += 1 + (Array.isArray(value) ? value.length : 0)
+    if (values > mostValues) {
+      full = true
+      return refuse(path, `has more than ${mostValues} values`, 'Split the interface into smaller ones.')
+    }
+    if (open.has(value)) return refuse(path, 'contains itself', 'Write plain data, without circles.')
+    if (open.size >= mostLevels) return refuse(path, `is nested deeper than ${mostLevels} levels`, 'Nest less.')
+    if (value instanceof RegExp) {
+      return refuse(path, 'is a regular expression', `Write its source as a string: ${JSON.stringify(value.source)}.`)
+    }
+    if (!isPlain(value))
+      return refuse(path, 'is not plain data', 'Write an object, an array, a string, a number or true/false.')
+    open.add(value)
+    const made = Array.isArray(value) ? copyArray(value, path) : copyObject(value, path)
+    open.delete(value)
+    return made
+  }
+
+  function copyArray(list: readonly unknown[], path: string): unknown[] {
+    return Array.from(list, (each, index) => copy(each, item(path, index)))
+  }
+
+  function copyObject(object: object, path: string): Record<string, unknown> {
+    const made: Record<string, unknown> = {}
+    if (Reflect.get(object, optionalMark) === true) Object.defineProperty(made, optionalMark, { value: true })
+    for (const key of Object.keys(object)) {
+      if (key === optionalMark || full) continue
+      const place = at(path, key)
+      if (key === '__proto__') refuse(place, 'is a name that JavaScript keeps for itself', 'Choose another name.')
+      else {
+        const each = copy(Reflect.get(object, key), place)
+        if (each !== undefined) made[key] = each
+      }
+    }
+    return made
+  }
+
+  function refuse(path: string, message: string, remedy: string): undefined {
+    fault(path, message, remedy)
+  }
+
+  try {
+    return copy(value, '')
+  } catch {
+    return refuse('', 'cannot be read: reading one of its properties throws', 'Write plain data.')
+  }
+}
+
+function isPlain(value: object): boolean {
+  if (Array.isArray(value)) return true
+  const prototype: unknown = Object.getPrototypeOf(value)
+  // An object of another realm has another Object.prototype, which has no prototype of its own either.
+  return prototype === null || Object.getPrototypeOf(prototype) === null
+}

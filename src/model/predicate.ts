@@ -1,0 +1,122 @@
+/**
+ * The condition language as a value. Access rules, query filters and business rules all end up as a `Predicate`;
+ * it can judge one record (`matches`, here) or narrow a list (`storage/sql/predicate.ts`), and both readings agree (AUT-6).
+ *
+ * Logic is two-valued: a comparison with a field that is `null` is false, and its negation true.
+ */
+import { compareText } from './text.ts'
+import { fold } from './text.ts'
+
+/** A value that a field can be compared with. Instants are their comparison key (see `instant.ts`). */
+export type Scalar = string | number | boolean
+
+/** How `compare` compares. `contains` and `startsWith` ignore case (Unicode simple folding); the others do not. */
+export type Comparison = 'eq' | 'gt' | 'gte' | 'lt' | 'lte' | 'contains' | 'startsWith'
+
+/** A condition on one record, every value in it resolved. */
+export type Predicate =
+  | { readonly kind: 'always' }
+  | { readonly kind: 'never' }
+  | { readonly kind: 'compare'; readonly field: string; readonly operator: Comparison; readonly value: Scalar }
+  | { readonly kind: 'in'; readonly field: string; readonly values: readonly Scalar[] }
+  | { readonly kind: 'null'; readonly field: string }
+  | { readonly kind: 'and'; readonly terms: readonly Predicate[] }
+  | { readonly kind: 'or'; readonly terms: readonly Predicate[] }
+  | { readonly kind: 'not'; readonly term: Predicate }
+  /** The live record of `collection` that `field` refers to matches. */
+  | { readonly kind: 'through'; readonly field: string; readonly collection: string; readonly predicate: Predicate }
+
+export const always: Predicate = { kind: 'always' }
+export const never: Predicate = { kind: 'never' }
+
+/** All of the terms, simplified: constants vanish, nested `and`s are flattened. */
+export function allOf(terms: readonly Predicate[]): Predicate {
+  const kept: Predicate[] = []
+  for (const term of terms) {
+    if (term.kind === 'never') return never
+    if (term.kind === 'and') kept.push(...term.terms)
+    else if (term.kind !== 'always') kept.push(term)
+  }
+  if (kept.length === 0) return always
+  return kept.length === 1 ? (kept[0] as Predicate) : { kind: 'and', terms: kept }
+}
+
+/** Any of the terms, simplified likewise. */
+export function anyOf(terms: readonly Predicate[]): Predicate {
+  const kept: Predicate[] = []
+  for (const term of terms) {
+    if (term.kind === 'always') return always
+    if (term.kind === 'or') kept.push(...term.terms)
+    else if (term.kind !== 'never') kept.push(term)
+  }
+  if (kept.length === 0) return never
+  return kept.length === 1 ? (kept[0] as Predicate) : { kind: 'or', terms: kept }
+}
+
+/** The opposite of a predicate, simplified. */
+export function not(term: Predicate): Predicate {
+  if (term.kind === 'always') return never
+  if (term.kind === 'never') return always
+  if (term.kind === 'not') return term.term
+  return { kind: 'not', term }
+}
+
+/** A record as conditions see it: comparison keys by field name. */
+export type Comparable = Readonly<Record<string, unknown>>
+
+/** Finds the live record that a `through` condition follows, or `undefined`. */
+export type Follow = (collection: string, id: string) => Comparable | undefined
+
+/**
+ * Whether a record matches a predicate.
+ *
+ * @param record comparison keys by field name (`comparisonKeys` in `record.ts` makes them)
+ * @param follow finds the records behind `through`; without it `through` never matches
+ */
+export function matches(record: Comparable, predicate: Predicate, follow: Follow = () => undefined): boolean {
+  switch (predicate.kind) {
+    case 'always':
+      return true
+    case 'never':
+      return false
+    case 'compare':
+      return compare(record[predicate.field], predicate.operator, predicate.value)
+    case 'in': {
+      const value = record[predicate.field]
+      return value !== null && value !== undefined && predicate.values.includes(value as Scalar)
+    }
+    case 'null':
+      return record[predicate.field] === null || record[predicate.field] === undefined
+    case 'and':
+      return predicate.terms.every((term) => matches(record, term, follow))
+    case 'or':
+      return predicate.terms.some((term) => matches(record, term, follow))
+    case 'not':
+      return !matches(record, predicate.term, follow)
+    case 'through': {
+      const id = record[predicate.field]
+      const target = typeof id === 'string' ? follow(predicate.collection, id) : undefined
+      return target !== undefined && matches(target, predicate.predicate, follow)
+    }
+  }
+}
+
+function compare(actual: unknown, operator: Comparison, expected: Scalar): boolean {
+  if (actual === null || actual === undefined || typeof actual !== typeof expected) return false
+  switch (operator) {
+    case 'eq':
+      return actual === expected
+    case 'contains':
+      return fold(actual as string).includes(fold(expected as string))
+    case 'startsWith':
+      return fold(actual as string).startsWith(fold(expected as string))
+    default: {
+      const order =
+        typeof actual === 'string' ? compareText(actual, expected as string) : Number(actual) - Number(expected)
+      if (operator === 'gt') return order > 0
+      if (operator === 'gte') return order >= 0
+      if (operator === 'lt') return order < 0
+      return order <= 0
+    }
+  }
+}

@@ -1,0 +1,46 @@
+/** A record's values as conditions compare them. */
+import { instantKey, timestamp } from './instant.ts'
+import type { Comparable, Scalar } from './predicate.ts'
+import type { Field, RecordValues, Resource } from './resource.ts'
+
+/** What a field or a system field is, as far as comparing goes. `undefined`: no such field. */
+export function comparableType(resource: Resource, name: string): Field['type'] | 'timestamp' | undefined {
+  if (name === 'id') return 'string'
+  if (name === 'created_at' || name === 'updated_at' || name === 'deleted_at') return 'timestamp'
+  return resource.field.get(name)?.type
+}
+
+/**
+ * The key by which a value of a field is compared: instants in one spelling, everything else as it is.
+ * `undefined` where the value does not fit the field, so that no comparison can hold.
+ */
+export function comparisonKey(resource: Resource, name: string, value: unknown): Scalar | undefined {
+  switch (comparableType(resource, name)) {
+    case 'timestamp': {
+      const milliseconds = typeof value === 'string' && instantKey(value) !== undefined ? Date.parse(value) : Number.NaN
+      return Number.isNaN(milliseconds) ? undefined : timestamp(milliseconds)
+    }
+    case 'string':
+      if (typeof value !== 'string') return undefined
+      return resource.field.get(name)?.format === 'date-time' ? instantKey(value) : value
+    case 'integer':
+    case 'number':
+      return typeof value === 'number' ? value : undefined
+    case 'boolean':
+      return typeof value === 'boolean' ? value : undefined
+    default:
+      return undefined
+  }
+}
+
+/** A record as `matches` wants it: each field's comparison key, `null` where it is unset. Other values only show that they are set. */
+export function comparisonKeys(resource: Resource, record: RecordValues): Comparable {
+  const keys: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(record)) {
+    keys[name] = value === null || value === undefined ? null : (comparisonKey(resource, name, value) ?? opaque)
+  }
+  return keys
+}
+
+// Not null, and equal to nothing that a condition can name.
+const opaque = Object.freeze({})

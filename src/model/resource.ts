@@ -1,0 +1,102 @@
+/** The declaration made complete: every default filled in, every name resolved, frozen. The rest of the program reads only this. */
+import type { AccessRule, Action, BusinessRule, OnDelete } from './declaration.ts'
+import type { ValidateValue } from './schema.ts'
+
+/** How a field's values are stored and compared. `json` is any value that is none of the others. */
+export type FieldType = 'string' | 'integer' | 'number' | 'boolean' | 'array' | 'object' | 'json'
+
+/** A declared field. */
+export interface Field {
+  readonly name: string
+  readonly type: FieldType
+  /** JSON Schema without our own words: what validates a value, and what the OpenAPI document shows. */
+  readonly schema: Readonly<Record<string, unknown>>
+  readonly format: string | undefined
+  /** The texts allowed, where the field is an enum of texts. */
+  readonly enum: readonly string[] | undefined
+  /** A record must have a value: `null` is refused. Where there is a default it stands in. */
+  readonly required: boolean
+  /** `undefined`: none. */
+  readonly default: unknown
+  readonly filter: boolean
+  readonly sort: boolean
+  readonly search: boolean
+  readonly unique: boolean
+  readonly immutable: boolean
+  /** Set by the server. The owner field is always read-only. */
+  readonly readOnly: boolean
+  readonly writeOnly: boolean
+  readonly transitions: Readonly<Record<string, readonly string[]>> | undefined
+  readonly reference: { readonly collection: string; readonly onDelete: OnDelete } | undefined
+  /** Every issue of a value, pointers beginning with the field's own. Never called with `null`. */
+  readonly validate: ValidateValue
+}
+
+/** Deletion with every default filled in. */
+export interface Deletion {
+  readonly variant: 'soft' | 'hard'
+  /** Milliseconds. */
+  readonly gracePeriod: number
+  readonly restorable: boolean
+  readonly asynchronous: { readonly above: number }
+  readonly answer: 'empty' | 'summary'
+  readonly repeated: 'not-found' | 'no-content'
+  /** The most ids of one bulk deletion; `undefined`: no bulk deletion. */
+  readonly bulk: { readonly max: number } | undefined
+  readonly byFilter: boolean
+}
+
+/** A reference seen from its target: whose field refers to it. */
+export interface Dependent {
+  readonly collection: string
+  readonly field: string
+  readonly onDelete: OnDelete
+}
+
+/** One resource, complete. */
+export interface Resource {
+  /** The collection's name, as in the path. */
+  readonly name: string
+  readonly title: string
+  readonly description: string | undefined
+  readonly fields: readonly Field[]
+  readonly field: ReadonlyMap<string, Field>
+  readonly owner: string | undefined
+  /** Where records are nested too: the reference field and its target. */
+  readonly within: { readonly field: string; readonly collection: string } | undefined
+  /** Sets of fields that are unique among live records: those of single fields first. */
+  readonly unique: readonly (readonly string[])[]
+  readonly deletion: Deletion
+  /** Any of the rules allows; an empty list allows nobody. */
+  readonly access: Readonly<Record<Action, readonly AccessRule[]>>
+  readonly rules: readonly BusinessRule[]
+  readonly preconditions: 'optional' | 'required'
+  /** Seconds. */
+  readonly maxAge: number
+  /** The references to this resource, of all collections. */
+  readonly dependents: readonly Dependent[]
+  /** The collections nested under a record of this one. */
+  readonly children: readonly string[]
+  /** Short hash of what a representation looks like: entity tags change with it. */
+  readonly shape: string
+}
+
+/** All resources together. */
+export interface Catalog {
+  readonly name: string
+  readonly title: string
+  readonly description: string | undefined
+  /** The current version: the first path segment. */
+  readonly version: string
+  readonly resources: ReadonlyMap<string, Resource>
+  readonly limits: {
+    readonly pageSize: { readonly default: number; readonly max: number }
+    readonly bodyBytes: number
+  }
+}
+
+/** The fields that every record has beside the declared ones (RES-4 to RES-6). */
+export const systemFields = ['id', 'created_at', 'updated_at', 'deleted_at'] as const
+
+/** A record as the program handles it: declared and system fields by name, unset ones `null`. */
+export type RecordValues = Readonly<Record<string, unknown>>

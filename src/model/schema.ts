@@ -1,0 +1,109 @@
+/** JSON Schema 2020-12: compiles a field's schema into a function that finds everything wrong with a value. */
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import formats from 'ajv-formats'
+import type { Issue } from '../spec/faults.ts'
+import { instantKey } from './instant.ts'
+import { escapeStep } from './pointer.ts'
+import { issuesOf } from './schema-issues.ts'
+
+/** Every issue of a value, pointers beginning with the field's own (`/labels/0`); an empty array where it is valid. */
+export type ValidateValue = (value: unknown) => Issue[]
+
+const none: Issue[] = Object.freeze([]) as never
+
+/** The compiler, shared by all fields: with it come the meta-schema and the formats, which take a while to make. */
+export const ajv = makeAjv()
+
+function makeAjv(): Ajv2020 {
+  const made = new Ajv2020({
+    // ERR-3: every error in one answer.
+    allErrors: true,
+    // Keys that a value only inherits are not there (`constructor`).
+    ownProperties: true,
+    // What a keyword cannot judge was a mistake of the declaration, not a wish.
+    strict: true,
+    allowUnionTypes: true,
+    strictTuples: false,
+    strictRequired: false,
+    // Fields may have schemas with the same $id.
+    addUsedSchema: false,
+    // The error carries the schema that it broke: its words are made from it.
+    verbose: true,
+    logger: false,
+  })
+  formats.default(made)
+  // RFC 3339 section 5.6, and what `instantKey` can put in order: ajv-formats would let a space pass for the T.
+  made.addFormat('date-time', { type: 'string', validate: (text) => instantKey(text) !== undefined })
+  // RFC 9562 section 4, without the URN form: a second spelling of the same value would pass for another one.
+  made.addFormat('uuid', /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i)
+  // Ajv compares each item with each: an array of 100,000 objects would stop the server for minutes.
+  made.removeKeyword('uniqueItems')
+  made.addKeyword({
+    keyword: 'uniqueItems',
+    type: 'array',
+    schemaType: 'boolean',
+    validate: hasUniqueItems,
+    errors: false,
+  })
+  return made
+}
+
+/**
+ * Compiles the schema of a field.
+ *
+ * @param name the field's name: pointers begin with it
+ * @throws Error where ajv cannot compile the schema; its message says why
+ */
+export function compileSchema(name: string, schema: Readonly<Record<string, unknown>>): ValidateValue {
+  const validate: ValidateFunction = ajv.compile(schema)
+  // Ajv would keep every schema that it ever saw.
+  ajv.removeSchema(schema)
+  const pointer = `/${escapeStep(name)}`
+  return (value) => (validate(value) ? none : issuesOf(pointer, validate.errors ?? []))
+}
+
+const recordId = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/
+
+/**
+ * Compiles a reference: the id of a record, as the server spells ids (RES-4), and whatever else the schema asks.
+ *
+ * @param collection the collection referred to, for the message
+ */
+export function compileReference(
+  name: string,
+  schema: Readonly<Record<string, unknown>>,
+  collection: string,
+): ValidateValue {
+  const validate = compileSchema(name, schema)
+  const pointer = `/${escapeStep(name)}`
+  return (value) => {
+    if (typeof value !== 'string' || recordId.test(value)) return validate(value)
+    return [
+      { code: 'INVALID_FORMAT', message: `must be the id of one of the ${collection}: a UUID in lower case`, pointer },
+    ]
+  }
+}
+
+/** Compiles an integer: a JSON number beyond 2^53 would not be the number that was sent (NUMBER_NOT_EXACT has the rest). */
+export function compileInteger(name: string, schema: Readonly<Record<string, unknown>>): ValidateValue {
+  const validate = compileSchema(name, schema)
+  const pointer = `/${escapeStep(name)}`
+  return (value) => {
+    if (typeof value !== 'number' || Number.isSafeInteger(value) || !Number.isInteger(value)) return validate(value)
+    return value > 0
+      ? [{ code: 'TOO_LARGE', message: `must be at most ${Number.MAX_SAFE_INTEGER}`, pointer }]
+      : [{ code: 'TOO_SMALL', message: `must be at least ${Number.MIN_SAFE_INTEGER}`, pointer }]
+  }
+}
+
+function hasUniqueItems(wanted: boolean, items: readonly unknown[]): boolean {
+  return !wanted || new Set(items.map(canonical)).size === items.length
+}
+
+/** One text for each JSON value: objects with the same members in another order are equal. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, each: unknown) => {
+    if (typeof each !== 'object' || each === null || Array.isArray(each)) return each
+    return { '': Object.entries(each).sort(([left], [right]) => (left < right ? -1 : 1)) }
+  })
+}

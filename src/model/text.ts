@@ -1,0 +1,72 @@
+/** Text as the interface compares it: by code point, by folded case, and by its words. */
+
+/** Orders two texts by code point, as both engines do (`<` would go by UTF-16 unit). Negative, zero or positive. */
+export function compareText(left: string, right: string): number {
+  const length = Math.min(left.length, right.length)
+  for (let index = 0; index < length; index++) {
+    const a = left.charCodeAt(index)
+    const b = right.charCodeAt(index)
+    if (a === b) continue
+    // A surrogate stands for a code point above every other unit.
+    const aHigh = a >= 0xd800 && a <= 0xdfff
+    const bHigh = b >= 0xd800 && b <= 0xdfff
+    if (aHigh !== bHigh) return aHigh ? 1 : -1
+    return a - b
+  }
+  return left.length - right.length
+}
+
+const ascii = /^[\0-\x7f]*$/
+
+/** Unicode simple case folding: texts that differ in case alone fold to the same. Lengths in code points are kept. */
+export function fold(text: string): string {
+  if (ascii.test(text)) return text.toLowerCase()
+  let folded = ''
+  for (const character of text) folded += foldCharacter(character)
+  return folded
+}
+
+// Where folding is not what lower case of upper case gives: the dotless i stays apart from the other,
+// and what upper-cases to several letters has a twin to fold to all the same (CaseFolding.txt, status S).
+const exceptions: ReadonlyMap<string, string> = new Map([
+  ['ı', 'ı'],
+  ['\u1fd3', '\u0390'],
+  ['\u1fe3', '\u03b0'],
+  ['\ufb05', '\ufb06'],
+])
+
+function foldCharacter(character: string): string {
+  const exception = exceptions.get(character)
+  if (exception !== undefined) return exception
+  const upper = character.toUpperCase()
+  const single = [...upper].length === 1 ? upper : character
+  const lower = single.toLowerCase()
+  return [...lower].length === 1 ? lower : character
+}
+
+const marks = /[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]/g
+const word = /[\p{L}\p{N}\p{M}\p{Co}]+/gu
+// Letters whose stroke or ligature is not a mark that decomposition could take off.
+const plain: Readonly<Record<string, string>> = {
+  ø: 'o', ł: 'l', đ: 'd', ð: 'd', ħ: 'h', ı: 'i', ŧ: 't', þ: 'th', æ: 'ae', œ: 'oe', ß: 'ss', ŋ: 'n', ĸ: 'k',
+} // biome-ignore format: one row reads best
+const special = new RegExp(`[${Object.keys(plain).join('')}]`, 'g')
+
+/**
+ * The words of a text as search sees them (QRY-5): without case, without diacritics, in order.
+ * What is stored and what is asked both go through here, so every engine finds the same.
+ */
+export function words(text: string): string[] {
+  if (ascii.test(text)) return text.toLowerCase().match(/[a-z0-9]+/g) ?? []
+  const bare = text.normalize('NFKD').replace(marks, '').normalize('NFKC')
+  return (
+    fold(bare)
+      .replace(special, (letter) => plain[letter] ?? letter)
+      .match(word) ?? []
+  )
+}
+
+/** Whether a text can be stored unchanged everywhere: no U+0000, no half of a surrogate pair. */
+export function isStorableText(text: string): boolean {
+  return !text.includes('\0') && text.isWellFormed()
+}

@@ -1,0 +1,43 @@
+/** The first questions of a plan on a record: is it there, may the caller, is it in the expected state (CON-6). Pure. */
+import { decidePreconditions } from '../http/preconditions.ts'
+import type { Conditions, Delete, Outcome, ReadPage, ReadRecord, Update, Validators } from './plan.ts'
+import { validatorsOf } from './validators.ts'
+
+/** What a storage found at the plan's address. */
+export interface Found extends Validators {
+  /** Whether the plan's permission holds for the record. */
+  readonly permitted: boolean
+}
+
+/** The refusal, or a 304, that ends a plan here; `undefined` where it goes on. */
+export function admit(plan: ReadRecord | Update | Delete, found: Found | undefined): Outcome | undefined {
+  if (found === undefined) return { kind: 'missing' }
+  if (!found.permitted) return { kind: 'forbidden' }
+  const reading = plan.kind === 'read-record'
+  const conditional = plan.conditions.ifMatch !== undefined || plan.conditions.ifUnmodifiedSince !== undefined
+  if (!reading && plan.resource.preconditions === 'required' && !conditional) return { kind: 'precondition-required' }
+  const verdict = decidePreconditions({
+    method: reading ? 'GET' : 'PUT',
+    conditions: plan.conditions,
+    current: validatorsOf(plan.resource, found),
+  })
+  if (verdict === 'proceed') return undefined
+  if (verdict !== 'not-modified') return { kind: 'stale', header: verdict.failed }
+  return { kind: 'not-modified', revision: found.revision, updatedAt: found.updatedAt }
+}
+
+/** The same for a list, which has an entity tag and no date. */
+export function admitPage(plan: ReadPage, tag: string): Outcome | undefined {
+  const verdict = decidePreconditions({
+    method: 'GET',
+    conditions: plan.conditions,
+    current: { tag: { opaque: tag, weak: false } },
+  })
+  if (verdict === 'proceed') return undefined
+  return verdict === 'not-modified' ? { kind: 'page-not-modified', tag } : { kind: 'stale', header: verdict.failed }
+}
+
+/** Whether a request has any condition at all. */
+export function isConditional(conditions: Conditions): boolean {
+  return Object.values(conditions).some((condition) => condition !== undefined)
+}

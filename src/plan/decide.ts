@@ -1,0 +1,121 @@
+/**
+ * Whether a change may be made: references, uniqueness, transitions and business rules. Two pure halves around one read:
+ * `questionsOf` says what must be known of other records, `judge` decides once the storage has answered.
+ */
+import { resolveCondition } from '../model/condition.ts'
+import type { BusinessRule, RuleTrigger } from '../model/declaration.ts'
+import { matches, type Predicate, type Scalar } from '../model/predicate.ts'
+import { comparisonKey, comparisonKeys } from '../model/record.ts'
+import type { Catalog, RecordValues, Resource } from '../model/resource.ts'
+import type { Issue } from '../spec/faults.ts'
+import { type Draft, issue } from './draft.ts'
+import type { Outcome, Write } from './plan.ts'
+
+/** Something to know of other records; the answer is whether such a live record exists. */
+export type Question =
+  | { readonly kind: 'reference'; readonly field: string; readonly collection: string; readonly id: string }
+  | { readonly kind: 'taken'; readonly fields: readonly string[]; readonly keys: readonly Scalar[]; readonly except: string }
+  | { readonly kind: 'rule'; readonly rule: BusinessRule; readonly collection: string; readonly where: Predicate }
+
+/** A record before and after: creation has no `current`, deletion no `next`. */
+export interface Transition {
+  readonly resource: Resource
+  readonly trigger: RuleTrigger
+  readonly current: RecordValues | undefined
+  readonly next: RecordValues | undefined
+}
+
+/** Everything that must be known of other records before a draft can be judged. */
+export function questionsOfDraft(resource: Resource, draft: Draft): Question[] {
+  const questions: Question[] = []
+  for (const { name, reference } of resource.fields) {
+    const id = draft.values[name]
+    if (reference === undefined || typeof id !== 'string' || !draft.changed.includes(name)) continue
+    questions.push({ kind: 'reference', field: name, collection: reference.collection, id })
+  }
+  for (const fields of resource.unique) {
+    if (!fields.some((name) => draft.changed.includes(name))) continue
+    const keys = fields.map((name) => comparisonKey(resource, name, draft.values[name]))
+    if (keys.some((key) => key === undefined)) continue
+    questions.push({ kind: 'taken', fields, keys: keys as Scalar[], except: String(draft.values['id']) })
+  }
+  return questions
+}
+
+/** What the declared business rules must know of other records. */
+export function questionsOfRules(catalog: Catalog, plan: Pick<Write, 'caller'>, transition: Transition): Question[] {
+  return rulesOf(transition).flatMap((rule): Question[] => {
+    if (!('unless' in rule)) return []
+    const target = catalog.resources.get(rule.unless.none ?? rule.unless.some ?? '')
+    if (target === undefined) return []
+    const record = transition.next ?? transition.current
+    const where = resolveCondition(target, rule.unless.where, { caller: plan.caller, record })
+    return [{ kind: 'rule', rule, collection: target.name, where }]
+  })
+}
+
+/** The answers to questions, in their order. */
+export type Answers = readonly (readonly [Question, boolean])[]
+
+/** What is wrong with a draft, `undefined` where it can be written. Everything invalid comes first, then every conflict. */
+export function judge(plan: Write, transition: Transition, draft: Draft, answers: Answers): Outcome | undefined {
+  const invalid = [...draft.issues, ...answers.flatMap(([question, exists]) => referenceIssue(question, exists))]
+  if (invalid.length > 0) return { kind: 'invalid', issues: invalid }
+  const conflicts = [
+    ...transitionIssues(transition),
+    ...answers.flatMap(([question, exists]) => takenIssue(question, exists)),
+    ...ruleIssues(plan, transition, answers),
+  ]
+  return conflicts.length > 0 ? { kind: 'conflict', issues: conflicts } : undefined
+}
+
+function referenceIssue(question: Question, exists: boolean): Issue[] {
+  if (question.kind !== 'reference' || exists) return []
+  return [issue('INVALID_REFERENCE', question.field, `refers to nothing: there is no such record in ${question.collection}`)]
+}
+
+function takenIssue(question: Question, exists: boolean): Issue[] {
+  if (question.kind !== 'taken' || !exists) return []
+  const [name, ...others] = question.fields as [string, ...string[]]
+  if (others.length === 0) return [issue('DUPLICATE_VALUE', name, 'is taken by another record; choose another value')]
+  const together = `together with ${others.join(' and ')} is taken by another record; choose other values`
+  return [issue('DUPLICATE_VALUE', name, together)]
+}
+
+function transitionIssues({ resource, current, next }: Transition): Issue[] {
+  if (current === undefined || next === undefined) return []
+  return resource.fields.flatMap(({ name, transitions }) => {
+    const from = current[name]
+    const to = next[name]
+    if (transitions === undefined || from === to || typeof from !== 'string') return []
+    const allowed = Object.hasOwn(transitions, from) ? (transitions[from] ?? []) : []
+    if (allowed.includes(String(to))) return []
+    const remedy = allowed.length === 0 ? 'it is final' : `it may become ${allowed.join(' or ')}`
+    return [issue('INVALID_TRANSITION', name, `cannot change from ${from} to ${to ?? 'nothing'}: ${remedy}`)]
+  })
+}
+
+/** What the business rules say against a change. */
+export function ruleIssues(plan: Pick<Write, 'caller' | 'now'>, transition: Transition, answers: Answers): Issue[] {
+  const { resource, current, next } = transition
+  const { caller, now } = plan
+  return rulesOf(transition).flatMap((rule): Issue[] => {
+    if ('check' in rule) {
+      const objection = rule.check({ current, next, caller, now })
+      return objection === undefined ? [] : [{ ...objection }]
+    }
+    const answered = answers.find(([question]) => question.kind === 'rule' && question.rule === rule)
+    const record = next ?? current ?? {}
+    const holds =
+      answered === undefined
+        ? matches(comparisonKeys(resource, record), resolveCondition(resource, rule.unless.where, { caller, record }))
+        : rule.unless.none === undefined
+          ? answered[1]
+          : !answered[1]
+    return holds ? [] : [{ code: rule.code, message: rule.message }]
+  })
+}
+
+function rulesOf({ resource, trigger }: Transition): BusinessRule[] {
+  return resource.rules.filter((rule) => [rule.on].flat().includes(trigger))
+}

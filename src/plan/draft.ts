@@ -1,0 +1,114 @@
+/**
+ * What a body makes of a record: the values it would have, and everything wrong with them (ERR-3). Pure: the same for
+ * POST, PUT and PATCH, which differ only in what stands in for a field that was not sent.
+ */
+import { isDeepStrictEqual } from 'node:util'
+import { timestamp } from '../model/instant.ts'
+import { type Field, type RecordValues, type Resource, systemFields } from '../model/resource.ts'
+import type { Issue } from '../spec/faults.ts'
+import { isObject, mergePatch } from './merge-patch.ts'
+import type { Create, Update } from './plan.ts'
+
+/** A record as it would be. */
+export interface Draft {
+  readonly values: RecordValues
+  /** What makes it invalid: 400. */
+  readonly issues: readonly Issue[]
+  /** The declared fields whose value differs from the current one; on creation all that are set. */
+  readonly changed: readonly string[]
+}
+
+/** The record that a POST would make. */
+export function draftOfCreate(plan: Create): Draft {
+  const { resource, parent } = plan
+  const now = timestamp(plan.now)
+  const values: Record<string, unknown> = { id: plan.id, created_at: now, updated_at: now, deleted_at: null }
+  const { body, issues } = bodyOf(resource, plan.body)
+  for (const name of systemFields) {
+    if (Object.hasOwn(body, name)) issues.push(readOnly(name))
+  }
+  for (const field of resource.fields) {
+    let sent = Object.hasOwn(body, field.name) ? body[field.name] : undefined
+    if (field.readOnly && sent !== undefined && !(field.name === resource.owner && plan.mayAssignOwner)) {
+      issues.push(readOnly(field.name))
+      sent = undefined
+    }
+    if (field.name === resource.owner) sent ??= plan.caller.id
+    if (field.name === parent?.field) {
+      if (sent !== undefined && sent !== parent.id) {
+        issues.push(issue('INVALID_VALUE', field.name, `must be ${parent.id}, as in the address, or left out`))
+      }
+      sent = parent.id
+    }
+    values[field.name] = settle(field, sent ?? null, issues)
+  }
+  const changed = resource.fields.map((field) => field.name).filter((name) => values[name] !== null)
+  return { values, issues, changed }
+}
+
+/** The record that a PUT or PATCH would make of `current`. */
+export function draftOfUpdate(plan: Update, current: RecordValues): Draft {
+  const { resource } = plan
+  const { body, issues } = bodyOf(resource, plan.body)
+  for (const name of systemFields) {
+    const same = Object.hasOwn(body, name) && isDeepStrictEqual(body[name] ?? null, current[name] ?? null)
+    if (Object.hasOwn(body, name) && !same) issues.push(readOnly(name))
+  }
+  const values: Record<string, unknown> = { ...current }
+  const changed: string[] = []
+  for (const field of resource.fields) {
+    const next = nextValue(plan, field, body, current[field.name] ?? null, issues)
+    values[field.name] = next
+    if (!isDeepStrictEqual(next, current[field.name] ?? null)) changed.push(field.name)
+  }
+  if (changed.length > 0) values['updated_at'] = timestamp(Math.max(plan.now, Date.parse(String(current['updated_at']))))
+  return { values, issues, changed }
+}
+
+function nextValue(plan: Update, field: Field, body: RecordValues, current: unknown, issues: Issue[]): unknown {
+  const sent = Object.hasOwn(body, field.name) ? body[field.name] : undefined
+  const assignable = !field.readOnly || (field.name === plan.resource.owner && plan.mayAssignOwner)
+  if (!assignable) {
+    if (sent !== undefined && !isDeepStrictEqual(sent, current)) issues.push(readOnly(field.name))
+    return current
+  }
+  // What the server sets, or a PATCH leaves out, stays; what a PUT leaves out is cleared (MET-3).
+  if (sent === undefined && (plan.kind === 'merge' || field.readOnly)) return current
+  const merged = plan.kind === 'merge' && isObject(sent) ? mergePatch(current, sent) : (sent ?? null)
+  const before = issues.length
+  const next = settle(field, merged, issues)
+  if (field.immutable && issues.length === before && !isDeepStrictEqual(next, current)) {
+    issues.push(issue('IMMUTABLE', field.name, 'cannot change once the record exists; send its present value or leave it out'))
+  }
+  return next
+}
+
+/** The value that a field takes: the default for `null`, everything wrong noted. */
+function settle(field: Field, value: unknown, issues: Issue[]): unknown {
+  if (value === null) {
+    if (field.default !== undefined) return field.default
+    if (field.required) issues.push(issue('REQUIRED', field.name, 'is required'))
+    return null
+  }
+  issues.push(...field.validate(value))
+  return value
+}
+
+function bodyOf(resource: Resource, body: unknown): { body: RecordValues; issues: Issue[] } {
+  if (!isObject(body)) {
+    return { body: {}, issues: [{ code: 'INVALID_TYPE', message: 'The body must be a JSON object.', pointer: '' }] }
+  }
+  const issues = Object.keys(body)
+    .filter((name) => !resource.field.has(name) && !(systemFields as readonly string[]).includes(name))
+    .map((name) => issue('UNKNOWN_FIELD', name, `is not a field of ${resource.name}`))
+  return { body, issues }
+}
+
+function readOnly(name: string): Issue {
+  return issue('READ_ONLY', name, 'is set by the server; leave it out')
+}
+
+/** An issue at a field: the message begins with the field's name. */
+export function issue(code: Issue['code'], name: string, message: string): Issue {
+  return { code, message: `${name} ${message}.`, pointer: `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}` }
+}

@@ -1,0 +1,133 @@
+/** target + input + grants -> Plan. Outright refusals end here (403); everything that depends on a record travels on. */
+import { uuidv7 } from 'uuidv7'
+import { timestamp } from '../model/instant.ts'
+import type { Action, CallerView } from '../model/declaration.ts'
+import type { Predicate } from '../model/predicate.ts'
+import type { Catalog, Resource } from '../model/resource.ts'
+import { isAdministrator } from '../policy/caller.ts'
+import { permit, throughFields } from '../policy/permit.ts'
+import { openCursor } from '../request/cursor.ts'
+import type { Input } from '../request/input.ts'
+import type { PageRequest } from '../request/page.ts'
+import type { Target } from '../request/target.ts'
+import { fault } from '../spec/faults.ts'
+import type { Page, Parent, Plan } from './plan.ts'
+
+/** What planning knows beside the request. */
+export interface Planning {
+  readonly catalog: Catalog
+  readonly cursorSecret: Uint8Array
+  /** Milliseconds since 1970. */
+  readonly now: number
+}
+
+type Addressed = Extract<Target, { readonly resource: Resource }>
+type Asked = Exclude<Input, { readonly kind: 'document' }>
+
+/**
+ * Plans what a caller asks of a resource.
+ *
+ * @throws Fault FORBIDDEN where no record could be allowed; INVALID_CURSOR
+ */
+export function planFor(planning: Planning, caller: CallerView, target: Addressed, input: Asked): Plan {
+  const { catalog, now } = planning
+  const { resource } = target
+  const grant = (action: Action, of: Resource = resource) => permit(catalog, caller, action, of)
+  const required = (action: Action): Predicate => {
+    const predicate = grant(action)
+    if (predicate.kind === 'never') throw forbidden(action, resource)
+    return predicate
+  }
+  const id = target.kind === 'record' ? target.id : uuidv7()
+  switch (input.kind) {
+    case 'read-record':
+      return { kind: 'read-record', resource, id, permitted: required('read'), fields: input.fields, conditions: input.conditions }
+    case 'read-page': {
+      const { filter, search, sort, fields, page, includeDeleted } = input.query
+      const parent = parentOf(planning, caller, target)
+      const since = timestamp(now - resource.deletion.gracePeriod)
+      return {
+        kind: 'read-page',
+        resource,
+        parent,
+        filter,
+        permitted: required('read'),
+        search,
+        deleted: includeDeleted ? { permitted: required('readDeleted'), since } : undefined,
+        sort,
+        page: openPage(planning, page, bindingOf(resource, parent, input.query.binding)),
+        fields,
+        conditions: input.conditions,
+      }
+    }
+    case 'create':
+      return {
+        kind: 'create',
+        resource,
+        id,
+        parent: parentOf(planning, caller, target),
+        body: input.body,
+        permitted: required('create'),
+        mayAssignOwner: isAdministrator(caller),
+        caller,
+        now,
+      }
+    case 'replace':
+    case 'merge':
+      return {
+        kind: input.kind,
+        resource,
+        id,
+        body: input.body,
+        permitted: required('update'),
+        mayCreate: grant('create'),
+        movedBy: [...throughFields(resource, 'update'), ...throughFields(resource, 'create')],
+        mayRead: grant('read'),
+        mayAssignOwner: isAdministrator(caller),
+        conditions: input.conditions,
+        caller,
+        now,
+      }
+    case 'delete':
+      return {
+        kind: 'delete',
+        resource,
+        id,
+        deletion: uuidv7(),
+        permitted: required('delete'),
+        conditions: input.conditions,
+        caller,
+        now,
+      }
+  }
+}
+
+/** What a cursor of a list is bound to. */
+export function bindingOf(resource: Resource, parent: Parent | undefined, query: string): string {
+  return `${resource.name} ${parent === undefined ? '' : `${parent.resource.name}/${parent.id}`} ${query}`
+}
+
+function openPage({ cursorSecret }: Planning, page: PageRequest, binding: string): Page {
+  if (page.style !== 'cursor') return page
+  const position = page.cursor === undefined ? undefined : openCursor(cursorSecret, binding, page.cursor)
+  return { style: 'cursor', limit: page.limit, position }
+}
+
+function parentOf({ catalog }: Planning, caller: CallerView, target: Addressed): Parent | undefined {
+  if (target.kind !== 'collection' || target.parent === undefined) return undefined
+  const { resource, id } = target.parent
+  const field = target.resource.within?.field as string
+  return { resource, id, field, permitted: permit(catalog, caller, 'read', resource) }
+}
+
+function forbidden(action: Action, resource: Resource): Error {
+  const words: Readonly<Record<Action, string>> = {
+    read: 'read',
+    create: 'create',
+    update: 'change',
+    delete: 'delete',
+    restore: 'restore',
+    readDeleted: 'see deleted',
+  }
+  return fault('FORBIDDEN', { detail: `Your credential does not allow you to ${words[action]} ${resource.name}.` })
+}

@@ -1,0 +1,160 @@
+/**
+ * What will be done, and what came of it, as plain data: the two unions in the middle of the pipeline.
+ * A plan says everything that a storage needs; a storage never sees the request.
+ */
+import type { Conditions } from '../http/preconditions.ts'
+import type { CallerView } from '../model/declaration.ts'
+import type { Predicate, Scalar } from '../model/predicate.ts'
+import type { Resource } from '../model/resource.ts'
+import type { Issue } from '../spec/faults.ts'
+
+export type { Conditions } from '../http/preconditions.ts'
+
+/** One term of an order. */
+export interface SortTerm {
+  readonly field: string
+  readonly descending: boolean
+}
+
+/** A place in an ordered list: the sort keys and the id of the record beside it. */
+export interface Position {
+  readonly direction: 'forward' | 'backward'
+  /** One key for each sort term, then the id; none: the edge of the list. */
+  readonly keys: readonly (Scalar | null)[]
+}
+
+/** Which part of a list is asked for (PAG-2). */
+export type Page =
+  | { readonly style: 'page'; readonly page: number; readonly perPage: number }
+  | { readonly style: 'offset'; readonly offset: number; readonly limit: number }
+  | { readonly style: 'cursor'; readonly limit: number; readonly position: Position | undefined }
+
+/** A record under which a collection is asked for, and which parents the caller may read. */
+export interface Parent {
+  readonly resource: Resource
+  readonly id: string
+  /** The child's field that refers to it. */
+  readonly field: string
+  readonly permitted: Predicate
+}
+
+export interface ReadRecord {
+  readonly kind: 'read-record'
+  readonly resource: Resource
+  readonly id: string
+  /** The records that the caller may read. */
+  readonly permitted: Predicate
+  /** The fields asked for; `undefined`: all. */
+  readonly fields: readonly string[] | undefined
+  readonly conditions: Conditions
+}
+
+export interface ReadPage {
+  readonly kind: 'read-page'
+  readonly resource: Resource
+  readonly parent: Parent | undefined
+  /** What the query asks for. */
+  readonly filter: Predicate
+  /** The records that the caller may read. */
+  readonly permitted: Predicate
+  /** The words of `q`, the last one a prefix; `undefined`: no search; an empty list matches nothing. */
+  readonly search: readonly string[] | undefined
+  /** Adds soft-deleted records still in their grace period that match; `undefined`: live records only. */
+  readonly deleted: { readonly permitted: Predicate; readonly since: string } | undefined
+  readonly sort: readonly SortTerm[]
+  readonly page: Page
+  readonly fields: readonly string[] | undefined
+  readonly conditions: Conditions
+}
+
+/** What every change carries: who makes it, and when. */
+interface Change {
+  readonly resource: Resource
+  readonly caller: CallerView
+  /** Milliseconds since 1970. */
+  readonly now: number
+}
+
+export interface Create extends Change {
+  readonly kind: 'create'
+  readonly id: string
+  readonly parent: Parent | undefined
+  /** The JSON of the body, whatever it is: what is wrong with it is decided with the record at hand (CON-6). */
+  readonly body: unknown
+  /** The records that the caller may create. */
+  readonly permitted: Predicate
+  /** Whether the owner field may be sent (AUT-7). */
+  readonly mayAssignOwner: boolean
+}
+
+export interface Update extends Change {
+  /** `replace` is PUT: omitted fields are cleared. `merge` is PATCH by RFC 7396. */
+  readonly kind: 'replace' | 'merge'
+  readonly id: string
+  readonly body: unknown
+  readonly permitted: Predicate
+  /** The records that the caller may create: what a change of a reference must respect too. */
+  readonly mayCreate: Predicate
+  /** The reference fields through which permission to change or create is decided: changing one needs both anew. */
+  readonly movedBy: readonly string[]
+  /** The records that the caller may read: whether the answer may show the record. */
+  readonly mayRead: Predicate
+  readonly mayAssignOwner: boolean
+  readonly conditions: Conditions
+}
+
+export interface Delete extends Change {
+  readonly kind: 'delete'
+  readonly id: string
+  /** The id of the deletion itself: all that goes with it carries it. */
+  readonly deletion: string
+  readonly permitted: Predicate
+  readonly conditions: Conditions
+}
+
+export type Read = ReadRecord | ReadPage
+export type Write = Create | Update | Delete
+export type Plan = Read | Write
+
+/** What identifies a state of a record to caches and conditions. */
+export interface Validators {
+  readonly revision: number
+  /** `updated_at` of the record. */
+  readonly updatedAt: string
+}
+
+/** The representation of one record, as JSON text. */
+export interface Represented extends Validators {
+  readonly json: string
+}
+
+/** What came of a plan. Each kind has its status (`reply/`). */
+export type Outcome =
+  | ({ readonly kind: 'record' } & Represented)
+  | ({ readonly kind: 'created'; readonly id: string } & Represented)
+  /** `json` is `undefined` where the caller may change the record and not read it. */
+  | ({ readonly kind: 'updated'; readonly json: string | undefined } & Validators)
+  | { readonly kind: 'deleted'; readonly id: string; readonly deletedAt: string }
+  | ({ readonly kind: 'not-modified' } & Validators)
+  | PageOutcome
+  | { readonly kind: 'page-not-modified'; readonly tag: string }
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'parent-missing' }
+  | { readonly kind: 'forbidden' }
+  | { readonly kind: 'precondition-required' }
+  | { readonly kind: 'stale'; readonly header: 'If-Match' | 'If-None-Match' | 'If-Unmodified-Since' }
+  | { readonly kind: 'invalid'; readonly issues: readonly Issue[] }
+  | { readonly kind: 'conflict'; readonly issues: readonly Issue[] }
+
+export interface PageOutcome {
+  readonly kind: 'page'
+  /** The records' JSON texts joined by commas. */
+  readonly json: string
+  readonly count: number
+  readonly total: number
+  /** The opaque part of the collection's entity tag. */
+  readonly tag: string
+  /** Cursor style: the keys of the first and the last record where there is something beyond them (none: the list's edge). */
+  readonly previous: readonly (Scalar | null)[] | undefined
+  readonly next: readonly (Scalar | null)[] | undefined
+}

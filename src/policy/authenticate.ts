@@ -1,0 +1,64 @@
+/** Credential -> caller (AUT-1, AUT-2). */
+import { timingSafeEqual } from 'node:crypto'
+import { readBearerToken } from '../http/fields/authorization.ts'
+import { fault } from '../spec/faults.ts'
+import { hashOfKey, isKey } from './api-keys.ts'
+import type { Caller } from './caller.ts'
+
+/** A stored key, as far as authenticating goes. */
+export interface KnownKey {
+  readonly id: string
+  readonly hash: string
+  readonly subject: string
+  readonly roles: readonly string[]
+  readonly expires_at: string | null
+  readonly revoked_at: string | null
+}
+
+/** What authentication asks of the world. */
+export interface Credentials {
+  findKey(hash: string): Promise<KnownKey | undefined>
+  /** Milliseconds since 1970. */
+  now(): number
+}
+
+/** How long a key is taken as it was found, in milliseconds: a revocation elsewhere takes effect within this time. */
+const trust = 1_000
+/** The most keys remembered. */
+const most = 10_000
+
+/** Who a request's Authorization field says it is. */
+export type Authenticate = (authorization: string | undefined) => Promise<Caller>
+
+/**
+ * Makes the function that authenticates requests.
+ * It throws Fault UNAUTHENTICATED where the credential is missing, malformed, unknown, expired or revoked.
+ */
+export function authenticator(credentials: Credentials): Authenticate {
+  const known = new Map<string, { readonly caller: Caller; readonly until: number }>()
+  return async (authorization) => {
+    const read = readBearerToken(authorization)
+    if (read === 'absent') throw unauthenticated('Send an API key: Authorization: Bearer rsk_…')
+    // One answer for all that is wrong with a credential: it helps nobody to guess.
+    const refusal = () => unauthenticated('The credential is not valid: it is unknown, expired or revoked.', true)
+    if (read === 'malformed' || !isKey(read.token)) throw refusal()
+    const now = credentials.now()
+    const hash = hashOfKey(read.token)
+    const remembered = known.get(hash)
+    if (remembered !== undefined && now < remembered.until) return remembered.caller
+    known.delete(hash)
+    const key = await credentials.findKey(hash)
+    if (key === undefined || !timingSafeEqual(Buffer.from(key.hash), Buffer.from(hash))) throw refusal()
+    const expiry = key.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at)
+    if (key.revoked_at !== null || expiry <= now) throw refusal()
+    const caller: Caller = { id: key.subject, roles: key.roles, claims: {}, credential: key.id }
+    if (known.size >= most) known.clear()
+    known.set(hash, { caller, until: Math.min(now + trust, expiry) })
+    return caller
+  }
+}
+
+function unauthenticated(detail: string, invalid = false): Error {
+  const challenge = invalid ? 'Bearer realm="resourced", error="invalid_token"' : 'Bearer realm="resourced"'
+  return fault('UNAUTHENTICATED', { detail, headers: { 'WWW-Authenticate': challenge } })
+}

@@ -1,0 +1,55 @@
+/** Errors as `application/problem+json` (RFC 9457, ERR-2). */
+import type { HttpResponse } from '../http/message.ts'
+import { type Fault, type FaultCode, faults, type Issue } from '../spec/faults.ts'
+
+/** Where an error happened. */
+export interface Occurrence {
+  /** The path of the request, without its query: queries hold what people search for. */
+  readonly instance?: string
+  readonly requestId?: string
+}
+
+/** Makes the answer to a fault. */
+export function problem(error: Fault, occurrence: Occurrence = {}): HttpResponse {
+  const { detail, errors, headers } = error.details
+  return problemResponse(error.code, faults[error.code], detail ?? summary(errors), errors, occurrence, headers)
+}
+
+/** Makes the 409 of a change that something stands against: the code of the one thing, or `CONFLICT` for several. */
+export function conflict(issues: readonly Issue[], occurrence: Occurrence): HttpResponse {
+  const codes = new Set(issues.map((issue) => issue.code))
+  const code = codes.size === 1 ? String(issues[0]?.code) : 'CONFLICT'
+  const entry = Object.hasOwn(faults, code) ? faults[code as FaultCode] : faults.CONFLICT
+  return problemResponse(code, entry, summary(issues), issues, occurrence)
+}
+
+function summary(issues: readonly Issue[] | undefined): string | undefined {
+  if (issues === undefined || issues.length === 0) return undefined
+  if (issues.length === 1) return issues[0]?.message
+  return `${issues.length} things are wrong; errors lists them all.`
+}
+
+function problemResponse(
+  code: string,
+  { status, title }: { readonly status: number; readonly title: string },
+  detail: string | undefined,
+  errors: readonly Issue[] | undefined,
+  { instance, requestId }: Occurrence,
+  headers: Readonly<Record<string, string>> = {},
+): HttpResponse {
+  const body = {
+    type: `urn:resourced:problem:${code}`,
+    title,
+    status,
+    detail: detail ?? `${title}.`,
+    instance,
+    code,
+    request_id: requestId,
+    errors,
+  }
+  return {
+    status,
+    headers: { 'Content-Type': 'application/problem+json', 'Cache-Control': 'no-store', ...headers },
+    body: `${JSON.stringify(body)}\n`,
+  }
+}

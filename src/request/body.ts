@@ -1,0 +1,36 @@
+/** The body of a request, read: 413, 415 and malformed JSON are refused here (CON-6). */
+import { isUtf8, parseContentType } from '../http/fields/content-type.ts'
+import type { HttpRequest } from '../http/message.ts'
+import { fault } from '../spec/faults.ts'
+import { readJson } from './json.ts'
+
+/** The deepest nesting of JSON, the outermost container counted (LIM-3). */
+const maxDepth = 32
+
+const accepted: Readonly<Record<string, readonly string[]>> = {
+  POST: ['application/json'],
+  PUT: ['application/json'],
+  PATCH: ['application/json', 'application/merge-patch+json'],
+}
+
+/**
+ * Reads a JSON body.
+ *
+ * @param limit the most bytes allowed
+ * @throws Fault UNSUPPORTED_MEDIA_TYPE, BODY_TOO_LARGE, MALFORMED_JSON
+ */
+export async function readBody(request: HttpRequest, limit: number): Promise<unknown> {
+  const types = accepted[request.method] as readonly string[]
+  const sent = request.headers['content-type']
+  const type = sent === undefined ? undefined : parseContentType(sent)
+  if (type === undefined || !types.includes(type.mediaType) || !isUtf8(type)) {
+    // Too large is too large, whatever it is.
+    if (Number(request.headers['content-length'] ?? 0) > limit) await request.readBody(limit)
+    const header = request.method === 'PATCH' ? 'Accept-Patch' : 'Accept-Post'
+    throw fault('UNSUPPORTED_MEDIA_TYPE', {
+      detail: `Send the body as ${types.join(' or ')} in UTF-8, and say so in Content-Type.`,
+      headers: request.method === 'PUT' ? {} : { [header]: types.join(', ') },
+    })
+  }
+  return readJson(await request.readBody(limit), { maxDepth })
+}

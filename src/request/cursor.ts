@@ -1,0 +1,42 @@
+/** Cursors: a place in an ordered list, sealed and bound to the list it came from (PAG-5). */
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { Position } from '../plan/plan.ts'
+import { fault } from '../spec/faults.ts'
+
+const sealBytes = 16
+
+/**
+ * Seals a position into a cursor.
+ *
+ * @param secret the storage's cursor secret
+ * @param binding what the cursor belongs to: collection, parent, sort, filters, search; only with the same can it be opened
+ */
+export function sealCursor(secret: Uint8Array, binding: string, position: Position): string {
+  const content = Buffer.from(JSON.stringify([position.direction === 'backward' ? 1 : 0, ...position.keys]))
+  return Buffer.concat([seal(secret, binding, content), content]).toString('base64url')
+}
+
+/**
+ * Opens a cursor.
+ *
+ * @throws Fault INVALID_CURSOR where it was forged, cut, or made for another list
+ */
+export function openCursor(secret: Uint8Array, binding: string, cursor: string): Position {
+  const bytes = Buffer.from(cursor, 'base64url')
+  const content = bytes.subarray(sealBytes)
+  // Only the spelling that was given out counts: base64 decoders forgive too much.
+  const intact = bytes.length > sealBytes && bytes.toString('base64url') === cursor
+  if (!intact || !timingSafeEqual(seal(secret, binding, content), bytes.subarray(0, sealBytes))) {
+    throw fault('INVALID_CURSOR', {
+      detail: 'Send a cursor as it was given, with the same sort, filters and search; or start again without one.',
+      errors: [{ code: 'INVALID_CURSOR', message: 'The cursor does not belong to this list.', parameter: 'cursor' }],
+    })
+  }
+  const [backward, ...keys] = JSON.parse(content.toString()) as [number, ...Position['keys']]
+  return { direction: backward === 1 ? 'backward' : 'forward', keys }
+}
+
+function seal(secret: Uint8Array, binding: string, content: Uint8Array): Buffer {
+  const mac = createHmac('sha256', secret).update(`${Buffer.byteLength(binding)}:${binding}`).update(content)
+  return mac.digest().subarray(0, sealBytes)
+}

@@ -1,0 +1,96 @@
+/** Everything in a well-formed JSON text that we refuse, each with its place. */
+import { type Issue, issueCodes } from '../spec/faults.ts'
+import { isKeptExactly } from './json-number.ts'
+import { closingQuote, isNumberPart } from './json-text.ts'
+
+/** One answer names no more than this many; a caller who sends more has one mistake, not many. */
+const mostIssues = 100
+
+/** An open object or array, and where in it the scan stands. */
+interface Container {
+  /** The keys so far, decoded; `undefined` in an array. */
+  readonly keys: Set<string> | undefined
+  key: string
+  index: number
+}
+
+/**
+ * Finds what the bounds of the interface refuse: nesting beyond `maxDepth` (the outermost container counts 1), a key
+ * given twice in one object (however it is escaped), `__proto__`, numbers that would change, and texts that cannot be
+ * stored. What lies deeper than the bound is not looked into. Needs no stack for any depth.
+ *
+ * @param text a JSON text whose syntax was already checked
+ */
+export function findIssues(text: string, maxDepth: number): Issue[] {
+  const issues: Issue[] = []
+  const open: Container[] = []
+  let depth = 0
+  let expectsKey = false
+  const report = (code: keyof typeof issueCodes, path = open) => {
+    issues.push({ code, message: issueCodes[code], pointer: pointerTo(path) })
+  }
+  for (let index = 0; index < text.length && issues.length < mostIssues; index++) {
+    const character = text[index]!
+    const inside = open.at(-1)
+    if (character === '{' || character === '[') {
+      depth++
+      if (depth === maxDepth + 1) report('TOO_DEEP')
+      if (depth > maxDepth) continue
+      expectsKey = character === '{'
+      open.push({ keys: expectsKey ? new Set() : undefined, key: '', index: 0 })
+    } else if (character === '}' || character === ']') {
+      if (depth-- <= maxDepth) open.pop()
+      expectsKey = false
+    } else if (character === '"') {
+      const end = closingQuote(text, index)
+      const literal = text.slice(index, end + 1)
+      index = end
+      if (depth > maxDepth) continue
+      if (expectsKey) readKey(inside!, literal, open, report)
+      else if (!isStorable(decoded(literal))) report('INVALID_TEXT')
+      expectsKey = false
+    } else if (depth > maxDepth) {
+    } else if (character === ',') {
+      inside!.index++
+      expectsKey = inside!.keys !== undefined
+    } else if (isNumberStart(character)) {
+      const start = index
+      while (isNumberPart(text.charCodeAt(index + 1))) index++
+      if (!isKeptExactly(text.slice(start, index + 1))) report('NUMBER_NOT_EXACT')
+    }
+  }
+  return issues
+}
+
+type Report = (code: keyof typeof issueCodes, path?: Container[]) => void
+
+function readKey(inside: Container, literal: string, open: Container[], report: Report): void {
+  const key = decoded(literal)
+  inside.key = key
+  // A key that cannot be stored cannot be shown either: its object is the place.
+  if (!isStorable(key)) report('INVALID_TEXT', open.slice(0, -1))
+  else if (key === '__proto__') report('UNSAFE_KEY')
+  else if (inside.keys!.has(key)) report('DUPLICATE_KEY')
+  inside.keys!.add(key)
+}
+
+function decoded(literal: string): string {
+  return literal.includes('\\') ? (JSON.parse(literal) as string) : literal.slice(1, -1)
+}
+
+function isStorable(text: string): boolean {
+  return !text.includes('\0') && text.isWellFormed()
+}
+
+function isNumberStart(character: string): boolean {
+  return character === '-' || (character >= '0' && character <= '9')
+}
+
+/** The JSON Pointer (RFC 6901) to where the scan stands. A key that cannot be shown is written with U+FFFD. */
+function pointerTo(path: readonly Container[]): string {
+  return path.map(({ keys, key, index }) => (keys === undefined ? `/${index}` : `/${escapeName(key)}`)).join('')
+}
+
+function escapeName(name: string): string {
+  return name.toWellFormed().replaceAll('\0', '\ufffd').replaceAll('~', '~0').replaceAll('/', '~1')
+}

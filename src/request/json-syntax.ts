@@ -1,0 +1,136 @@
+/** Where a text stops being JSON (RFC 8259), said in our own words. Used only once a text was found not to be. */
+
+/** The first place at which a text is not JSON. */
+export interface SyntaxProblem {
+  /** Into the text, in UTF-16 units; the text's length where it ends too early. */
+  readonly offset: number
+  readonly message: string
+}
+
+type Expected = 'value' | 'value-or-end' | 'key' | 'key-or-end' | 'after-value'
+
+const blank = /[ \t\n\r]*/y
+const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
+// The patterns run over one character class at a time: an alternation would need memory for each of its turns.
+const ordinary = /[ !#-[\]-\uffff]*/y
+const escaped = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y
+const names = ['true', 'false', 'null']
+
+/** Finds the first place at which the text is not JSON; `undefined` where it is JSON. Needs no stack for any depth. */
+export function findSyntaxProblem(text: string): SyntaxProblem | undefined {
+  const open: ('{' | '[')[] = []
+  let expected: Expected = 'value'
+  let index = skip(blank, text, 0)
+  while (index < text.length) {
+    const character = text[index]!
+    if (expected === 'after-value') {
+      const inside = open.at(-1)
+      if (inside === undefined)
+        return { offset: index, message: `After the value nothing may follow, not ${name(text, index)}.` }
+      const end = inside === '{' ? '}' : ']'
+      if (character === ',') expected = inside === '{' ? 'key' : 'value'
+      else if (character === end) open.pop()
+      else return { offset: index, message: `A comma or ${end} is missing before ${name(text, index)}.` }
+      index = skip(blank, text, index + 1)
+      continue
+    }
+    if (expected === 'key' || expected === 'key-or-end') {
+      if (expected === 'key-or-end' && character === '}') {
+        open.pop()
+        expected = 'after-value'
+        index = skip(blank, text, index + 1)
+        continue
+      }
+      if (character !== '"') return { offset: index, message: keyMessage(text, index) }
+      const key = readString(text, index)
+      if (typeof key !== 'number') return key
+      index = skip(blank, text, key)
+      if (index >= text.length) break
+      if (text[index] !== ':')
+        return { offset: index, message: `A colon is missing after a key, before ${name(text, index)}.` }
+      index = skip(blank, text, index + 1)
+      expected = 'value'
+      continue
+    }
+    if (character === ']' && expected === 'value-or-end') {
+      open.pop()
+      expected = 'after-value'
+      index = skip(blank, text, index + 1)
+      continue
+    }
+    if (character === '{' || character === '[') {
+      open.push(character)
+      expected = character === '{' ? 'key-or-end' : 'value-or-end'
+      index = skip(blank, text, index + 1)
+      continue
+    }
+    const end = readScalar(text, index)
+    if (typeof end !== 'number') return end
+    expected = 'after-value'
+    index = skip(blank, text, end)
+  }
+  if (expected === 'after-value' && open.length === 0) return undefined
+  return { offset: text.length, message: `The text ends too early: ${missing(open, expected)}.` }
+}
+
+function readScalar(text: string, index: number): number | SyntaxProblem {
+  if (text[index] === '"') return readString(text, index)
+  for (const known of names) if (text.startsWith(known, index)) return index + known.length
+  const end = skip(number, text, index)
+  if (end === index) return { offset: index, message: valueMessage(text, index) }
+  if (/[0-9]/.test(text[end] ?? '')) return { offset: index, message: 'A number may not begin with a needless zero.' }
+  if (text[end] === '.') return { offset: end, message: 'A digit is missing after the decimal point.' }
+  if (/[eE]/.test(text[end] ?? '')) return { offset: end, message: 'A digit is missing in the exponent.' }
+  return end
+}
+
+function readString(text: string, index: number): number | SyntaxProblem {
+  let end = skip(ordinary, text, index + 1)
+  while (text[end] === '\\') {
+    const after = skip(escaped, text, end)
+    if (after === end) break
+    end = skip(ordinary, text, after)
+  }
+  if (text[end] === '"') return end + 1
+  if (end >= text.length || (text[end] === '\\' && end === text.length - 1))
+    return { offset: text.length, message: 'The text ends within a string.' }
+  if (text[end] === '\\') return { offset: end, message: 'A string has an escape that JSON does not know.' }
+  return { offset: end, message: 'A string has a control character that is not escaped.' }
+}
+
+function keyMessage(text: string, index: number): string {
+  if (text[index] === '}') return 'A comma stands before the end of an object.'
+  if (text[index] === "'") return 'A key must stand in double quotes, not in single ones.'
+  return `A key in double quotes is missing before ${name(text, index)}.`
+}
+
+function valueMessage(text: string, index: number): string {
+  const character = text[index]!
+  if (character === "'") return 'A text must stand in double quotes, not in single ones.'
+  if (character === '/') return 'JSON has no comments.'
+  if (/^(?:NaN|[+-]?Infinity|undefined)/.test(text.slice(index, index + 10)))
+    return 'JSON has no NaN, Infinity or undefined.'
+  if (character === ']') return 'A comma stands before the end of an array.'
+  if (character === '-' || character === '+' || character === '.')
+    return 'A number must begin with a digit, or - and a digit.'
+  return `A value is missing before ${name(text, index)}.`
+}
+
+function missing(open: readonly string[], expected: Expected): string {
+  const last = open.at(-1)
+  if (last === undefined) return 'a value is missing'
+  const what = last === '{' ? 'an object' : 'an array'
+  return expected === 'value' ? `a value is missing, in ${what} that is not closed` : `${what} is not closed`
+}
+
+/** A character as a message can show it. */
+function name(text: string, index: number): string {
+  const point = text.codePointAt(index)!
+  const printable = point > 0x20 && point < 0x7f
+  return printable ? String.fromCodePoint(point) : `U+${point.toString(16).toUpperCase().padStart(4, '0')}`
+}
+
+function skip(pattern: RegExp, text: string, index: number): number {
+  pattern.lastIndex = index
+  return pattern.test(text) ? pattern.lastIndex : index
+}

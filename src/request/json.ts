@@ -1,0 +1,152 @@
+/** Reads the JSON of a body strictly: what is accepted means the same to everyone who reads it (RFC 8259, RFC 7493). */
+import { isAscii } from 'node:buffer'
+import { type Fault, fault, type Issue } from '../spec/faults.ts'
+import { findIssues } from './json-issues.ts'
+import { isKeptExactly } from './json-number.ts'
+import { findSyntaxProblem, type SyntaxProblem } from './json-syntax.ts'
+import { closingQuote, isNumberPart } from './json-text.ts'
+
+/** The bounds of a body. */
+export interface JsonBounds {
+  /** How many containers may stand within each other; the outermost counts 1 (LIM-3: 32). */
+  readonly maxDepth: number
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/**
+ * Reads a body as JSON. `-0` is read as `0`. Refused are, beside what is not JSON: invalid UTF-8, a byte order mark,
+ * an empty body, a key given twice in one object, the key `__proto__`, nesting beyond the bound, numbers that a double
+ * would change, and texts with U+0000 or half a surrogate pair.
+ *
+ * @returns a value as `JSON.parse` makes it
+ * @throws Fault MALFORMED_JSON; `errors` names each thing refused with its JSON Pointer
+ *
+ * @example
+ * readJson(new TextEncoder().encode('{"name":"Tea"}'), { maxDepth: 32 }) // { name: 'Tea' }
+ */
+export function readJson(bytes: Uint8Array, { maxDepth }: JsonBounds): unknown {
+  const text = decode(bytes)
+  const glance = glanceAt(text, maxDepth)
+  if (glance.tooDeep) {
+    const problem = findSyntaxProblem(text)
+    throw problem === undefined ? refused(findIssues(text, maxDepth)) : malformed(text, problem)
+  }
+  const value = parse(text)
+  if (glance.suspicious || countKeys(value) !== glance.colons) {
+    const issues = findIssues(text, maxDepth)
+    if (issues.length > 0) throw refused(issues)
+  }
+  return glance.negativeZeros.length === 0 ? value : withoutSigns(text, glance.negativeZeros)
+}
+
+function refused(issues: readonly Issue[]): Fault {
+  const places = issues.length === 1 ? 'in one place' : `in ${issues.length} places`
+  const detail = `The body is JSON that cannot be taken over unchanged, ${places}: see errors.`
+  return fault('MALFORMED_JSON', { detail, errors: issues })
+}
+
+function decode(bytes: Uint8Array): string {
+  if (bytes.length === 0) throw fault('MALFORMED_JSON', { detail: 'The body is empty: send a JSON value.' })
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
+    throw fault('MALFORMED_JSON', {
+      detail: 'The body begins with a byte order mark: leave it out (RFC 8259 section 8.1).',
+    })
+  }
+  if (isAscii(bytes)) return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
+  try {
+    return utf8.decode(bytes)
+  } catch {
+    throw fault('MALFORMED_JSON', { detail: 'The body is not valid UTF-8.' })
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // The engine's words would leak the body and change between versions: we look for the place ourselves.
+    throw malformed(text, findSyntaxProblem(text) ?? { offset: 0, message: 'The body is not JSON.' })
+  }
+}
+
+function malformed(text: string, { offset, message }: SyntaxProblem): Fault {
+  if (text.trim() === '')
+    return fault('MALFORMED_JSON', { detail: 'The body holds only white space: send a JSON value.' })
+  const before = text.slice(0, offset)
+  const lineStart = before.lastIndexOf('\n') + 1
+  let line = 1
+  for (let index = before.indexOf('\n'); index !== -1; index = before.indexOf('\n', index + 1)) line++
+  // A column counts characters, not UTF-16 units.
+  const column = [...before.slice(lineStart)].length + 1
+  return fault('MALFORMED_JSON', { detail: `${message} (line ${line}, column ${column})` })
+}
+
+/** What one quick look at a text, JSON or not, can tell. */
+interface Glance {
+  readonly tooDeep: boolean
+  /** The text may hold something that we refuse: it needs the thorough look. */
+  readonly suspicious: boolean
+  /** Where the signs of negative zeros stand. */
+  readonly negativeZeros: readonly number[]
+  /** Colons outside of strings: the number of keys written. Fewer keys in the value mean that one was given twice. */
+  readonly colons: number
+}
+
+// Every double keeps 15 digits; fewer characters without an exponent cannot hold more.
+const alwaysExact = 15
+
+function glanceAt(text: string, maxDepth: number): Glance {
+  const negativeZeros: number[] = []
+  let suspicious = text.includes('\\u') || text.includes('"__proto__"')
+  let depth = 0
+  let colons = 0
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    if (code === 0x22) {
+      index = closingQuote(text, index)
+      if (index === -1) break
+    } else if (code === 0x3a) colons++
+    else if (code === 0x7b || code === 0x5b) {
+      if (++depth > maxDepth) return { tooDeep: true, suspicious: true, negativeZeros, colons }
+    } else if (code === 0x7d || code === 0x5d) depth--
+    else if (code === 0x2d || (code >= 0x30 && code <= 0x39)) {
+      const start = index
+      let exponent = false
+      for (let next = text.charCodeAt(index + 1); isNumberPart(next); next = text.charCodeAt(++index + 1)) {
+        if ((next | 0x20) === 0x65) exponent = true
+      }
+      const long = exponent || index - start >= alwaysExact
+      if (long && !isKeptExactly(text.slice(start, index + 1))) suspicious = true
+      if (code === 0x2d && text.charCodeAt(start + 1) === 0x30 && Number(text.slice(start, index + 1)) === 0)
+        negativeZeros.push(start)
+    }
+  }
+  return { tooDeep: false, suspicious, negativeZeros, colons }
+}
+
+/** How many keys all objects of a value have together. */
+function countKeys(value: unknown): number {
+  let count = 0
+  const waiting: unknown[] = [value]
+  while (waiting.length > 0) {
+    const next = waiting.pop()
+    if (Array.isArray(next)) {
+      for (const item of next) if (typeof item === 'object' && item !== null) waiting.push(item)
+    } else if (typeof next === 'object' && next !== null) {
+      const keys = Object.keys(next)
+      count += keys.length
+      for (const key of keys) {
+        const item = (next as Record<string, unknown>)[key]
+        if (typeof item === 'object' && item !== null) waiting.push(item)
+      }
+    }
+  }
+  return count
+}
+
+// JSON.parse keeps the sign, which no storage or answer would.
+function withoutSigns(text: string, places: readonly number[]): unknown {
+  const parts = places.map((place, index) => text.slice(index === 0 ? 0 : places[index - 1]! + 1, place))
+  return JSON.parse(parts.join('') + text.slice(places.at(-1)! + 1))
+}

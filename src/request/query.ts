@@ -1,0 +1,147 @@
+/** The parameters of a collection: filters, sort, page, fields, search (QRY, PAG). Everything wrong is in one answer (QRY-8). */
+import type { Resource } from '../model/resource.ts'
+import { isStorableText, words } from '../model/text.ts'
+import type { Predicate } from '../model/predicate.ts'
+import { allOf } from '../model/predicate.ts'
+import type { SortTerm } from '../plan/plan.ts'
+import type { Issue } from '../spec/faults.ts'
+import { fault } from '../spec/faults.ts'
+import { readFilter } from './filter.ts'
+import { type PageRequest, readPageRequest } from './page.ts'
+import type { Parameter } from './parameters.ts'
+
+/** What a collection is asked for. */
+export interface ListQuery {
+  readonly filter: Predicate
+  readonly sort: readonly SortTerm[]
+  readonly search: readonly string[] | undefined
+  readonly fields: readonly string[] | undefined
+  readonly includeDeleted: boolean
+  readonly page: PageRequest
+  /** What a cursor is bound to: sort, filters and search in one spelling. */
+  readonly binding: string
+}
+
+const pageParameters = ['page', 'per_page', 'offset', 'limit', 'cursor'] as const
+const controls: ReadonlySet<string> = new Set([...pageParameters, 'sort', 'fields', 'q', 'include_deleted'])
+
+/**
+ * Reads the parameters of a collection.
+ *
+ * @param pageSize the sizes allowed
+ * @throws Fault INVALID_QUERY with one error for each thing wrong
+ */
+export function readListQuery(
+  resource: Resource,
+  parameters: readonly Parameter[],
+  pageSize: { readonly default: number; readonly max: number },
+): ListQuery {
+  const issues: Issue[] = []
+  const single = new Map<string, string>()
+  const filters = new Map<string, string[]>()
+  for (const { name, value } of parameters) {
+    if (!isStorableText(value) || !isStorableText(name)) {
+      issues.push({ code: 'INVALID_TEXT', message: 'Parameters cannot hold U+0000.', parameter: name.replaceAll('\0', '') })
+    } else if (!controls.has(name)) {
+      filters.set(name, [...(filters.get(name) ?? []), value])
+    } else if (single.has(name)) {
+      issues.push({ code: 'DUPLICATE_PARAMETER', message: `${name} may be given once.`, parameter: name })
+    } else {
+      single.set(name, value)
+    }
+  }
+  const predicates = [...filters].map(([name, values]) => readFilter(resource, name, values, issues))
+  const sort = readSort(resource, single.get('sort'), issues)
+  const fields = readFields(resource, single.get('fields'), issues)
+  const includeDeleted = readBoolean('include_deleted', single.get('include_deleted'), issues)
+  const q = single.get('q')?.trim()
+  if (q && !resource.fields.some((field) => field.search)) {
+    issues.push({ code: 'UNKNOWN_PARAMETER', message: `${resource.name} has no field to search with q.`, parameter: 'q' })
+  }
+  const page = readPageRequest(single, pageSize, issues)
+  if (issues.length > 0) throw fault('INVALID_QUERY', { errors: issues })
+  const filter = allOf(predicates)
+  return {
+    filter,
+    sort,
+    // Without any word to look for, punctuation alone finds nothing; blank text is no search.
+    search: q ? words(q) : undefined,
+    fields,
+    includeDeleted,
+    page,
+    binding: JSON.stringify([filter, sort, q || null, includeDeleted]),
+  }
+}
+
+/** Reads the parameters of a single resource: `fields`, and nothing else (QRY-4). */
+export function readRecordQuery(resource: Resource, parameters: readonly Parameter[]): readonly string[] | undefined {
+  const issues: Issue[] = []
+  let fields: string | undefined
+  for (const { name, value } of parameters) {
+    if (name !== 'fields') issues.push(unknown(name, `A single resource takes only fields as a parameter.`))
+    else if (fields !== undefined) issues.push({ code: 'DUPLICATE_PARAMETER', message: 'fields may be given once.', parameter: name })
+    else fields = value
+  }
+  const wanted = readFields(resource, fields, issues)
+  if (issues.length > 0) throw fault('INVALID_QUERY', { errors: issues })
+  return wanted
+}
+
+/** Refuses every parameter: this address takes none with this method. */
+export function refuseParameters(parameters: readonly Parameter[]): void {
+  if (parameters.length === 0) return
+  const errors = parameters.map(({ name }) => unknown(name, 'This address takes no parameters with this method.'))
+  throw fault('INVALID_QUERY', { errors })
+}
+
+function readSort(resource: Resource, text: string | undefined, issues: Issue[]): SortTerm[] {
+  if (text === undefined) return []
+  const terms: SortTerm[] = []
+  for (const part of text.split(',')) {
+    const descending = part.startsWith('-')
+    const field = descending ? part.slice(1) : part
+    if (!isSortable(resource, field)) {
+      const possible = sortableFields(resource).join(', ')
+      const message = `${resource.name} cannot be sorted by ${JSON.stringify(field)}; sort takes ${possible}.`
+      issues.push({ code: 'UNKNOWN_FIELD', message, parameter: 'sort' })
+    } else if (terms.some((term) => term.field === field)) {
+      issues.push({ code: 'INVALID_VALUE', message: `sort names ${field} twice.`, parameter: 'sort' })
+    } else {
+      terms.push({ field, descending })
+    }
+  }
+  return terms
+}
+
+/** The fields that a collection can be sorted by (QRY-7). */
+export function sortableFields(resource: Resource): string[] {
+  return [...resource.fields.filter((field) => field.sort).map((field) => field.name), 'created_at', 'updated_at']
+}
+
+function isSortable(resource: Resource, name: string): boolean {
+  return name === 'created_at' || name === 'updated_at' || resource.field.get(name)?.sort === true
+}
+
+function readFields(resource: Resource, text: string | undefined, issues: Issue[]): readonly string[] | undefined {
+  if (text === undefined) return undefined
+  const names = new Set(text.split(','))
+  for (const name of names) {
+    if (name === 'id' || name === 'created_at' || name === 'updated_at' || name === 'deleted_at') continue
+    const field = resource.field.get(name)
+    if (field !== undefined && !field.writeOnly) continue
+    const message = `${resource.name} has no field ${JSON.stringify(name)} to answer with.`
+    issues.push({ code: 'UNKNOWN_FIELD', message, parameter: 'fields' })
+  }
+  return [...names].sort()
+}
+
+function readBoolean(name: string, text: string | undefined, issues: Issue[]): boolean {
+  if (text !== undefined && text !== 'true' && text !== 'false') {
+    issues.push({ code: 'INVALID_VALUE', message: `${name} is true or false.`, parameter: name })
+  }
+  return text === 'true'
+}
+
+function unknown(name: string, message: string): Issue {
+  return { code: 'UNKNOWN_PARAMETER', message, parameter: name }
+}

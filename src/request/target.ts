@@ -1,0 +1,74 @@
+/** Path -> what is there. A value: nothing is refused here, so that authentication comes first (CON-6). */
+import type { Catalog, Resource } from '../model/resource.ts'
+
+/** Something that has an address. */
+export type Target =
+  | { readonly kind: 'collection'; readonly resource: Resource; readonly parent?: { readonly resource: Resource; readonly id: string } }
+  | { readonly kind: 'record'; readonly resource: Resource; readonly id: string }
+  | { readonly kind: 'openapi' }
+  | { readonly kind: 'health'; readonly probe: 'live' | 'ready' }
+
+/** Where a request's path leads. */
+export type Found =
+  | { readonly kind: 'found'; readonly target: Target }
+  | { readonly kind: 'missing' }
+  /** The path has an invalid percent-escape (RES-10). */
+  | { readonly kind: 'malformed' }
+
+const missing: Found = { kind: 'missing' }
+
+/** What each kind of address supports; HEAD goes with GET. */
+const methods: Readonly<Record<Target['kind'], readonly string[]>> = {
+  collection: ['GET', 'HEAD', 'POST'],
+  record: ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'],
+  openapi: ['GET', 'HEAD'],
+  health: ['GET', 'HEAD'],
+}
+
+/** The methods of an address, as `Allow` lists them, whoever asks. */
+export function methodsOf(target: Target): readonly string[] {
+  return methods[target.kind]
+}
+
+/**
+ * Finds what a path leads to.
+ *
+ * @param path the path of the request target, percent-encoded, without query
+ */
+export function findTarget(catalog: Catalog, path: string): Found {
+  const segments: string[] = []
+  for (const segment of path.split('/').slice(1)) {
+    const decoded = segment.includes('%') ? decode(segment) : segment
+    if (decoded === undefined) return { kind: 'malformed' }
+    segments.push(decoded)
+  }
+  if (path[0] !== '/' || segments.includes('')) return missing
+  const [first, collection, id, child, ...more] = segments as [string, ...string[]]
+  if (first === 'health') return health(segments)
+  if (first !== catalog.version || collection === undefined || more.length > 0) return missing
+  if (collection === 'openapi.json') return id === undefined ? found({ kind: 'openapi' }) : missing
+  const resource = catalog.resources.get(collection)
+  if (resource === undefined) return missing
+  if (id === undefined) return found({ kind: 'collection', resource })
+  if (child === undefined) return found({ kind: 'record', resource, id })
+  const nested = resource.children.includes(child) ? catalog.resources.get(child) : undefined
+  return nested === undefined ? missing : found({ kind: 'collection', resource: nested, parent: { resource, id } })
+}
+
+function found(target: Target): Found {
+  return { kind: 'found', target }
+}
+
+function health(segments: readonly string[]): Found {
+  const probe = segments[1]
+  if (segments.length !== 2 || (probe !== 'live' && probe !== 'ready')) return missing
+  return found({ kind: 'health', probe })
+}
+
+function decode(segment: string): string | undefined {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return undefined
+  }
+}

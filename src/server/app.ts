@@ -1,0 +1,70 @@
+/** The program without a socket: a catalog on a storage, ready to answer. */
+import { randomBytes } from 'node:crypto'
+import type { HttpRequest, HttpResponse } from '../http/message.ts'
+import type { Catalog } from '../model/resource.ts'
+import { authenticator } from '../policy/authenticate.ts'
+import type { Storage } from '../storage/storage.ts'
+import { documentsOf } from './documents.ts'
+import type { Observe } from './observe.ts'
+import { type App, respond } from './respond.ts'
+
+/** What an application may be told. */
+export interface AssemblyOptions {
+  readonly observe?: Observe
+  /** Milliseconds since 1970; the system's clock by default. */
+  readonly now?: () => number
+  readonly requireHttps?: boolean
+  readonly development?: boolean
+}
+
+/** An application: it answers requests until it is closed. */
+export interface Application {
+  respond(request: HttpRequest): Promise<HttpResponse>
+  /** From now on new requests get 503; those that are running finish. */
+  stop(): void
+  /** Finishes what is running and closes the storage. */
+  close(): Promise<void>
+  readonly catalog: Catalog
+  readonly storage: Storage
+}
+
+/** Puts an application together. */
+export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOptions = {}): Application {
+  const now = options.now ?? Date.now
+  const boot = randomBytes(6).toString('base64url').replaceAll(/[-_]/g, '0')
+  let requests = 0
+  const app: App = {
+    catalog,
+    storage,
+    authenticate: authenticator({ findKey: (hash) => storage.keys.find(hash), now }),
+    documents: documentsOf(catalog),
+    observe: options.observe ?? (() => {}),
+    now,
+    newRequestId: () => `${boot}-${(++requests).toString(36)}`,
+    requireHttps: options.requireHttps ?? false,
+    development: options.development ?? false,
+    state: { stopping: false },
+  }
+  const running = new Set<Promise<HttpResponse>>()
+  return {
+    catalog,
+    storage,
+    async respond(request) {
+      const response = respond(app, request)
+      running.add(response)
+      try {
+        return await response
+      } finally {
+        running.delete(response)
+      }
+    },
+    stop() {
+      app.state.stopping = true
+    },
+    async close() {
+      app.state.stopping = true
+      await Promise.allSettled(running)
+      await storage.close()
+    },
+  }
+}

@@ -1,0 +1,7 @@
+/** A setting that cannot be: its message says what to set instead. */
+export class ConfigurationError extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'ConfigurationError'
+  }
+}

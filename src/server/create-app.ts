@@ -1,0 +1,63 @@
+/** The program as a library: a declaration in, an application out. */
+import type { HttpRequest, HttpResponse } from '../http/message.ts'
+import { completeCatalog } from '../model/catalog.ts'
+import { checkDeclaration, DeclarationError } from '../model/check.ts'
+import type { InterfaceDeclaration } from '../model/declaration.ts'
+import { problem } from '../reply/problem.ts'
+import { assemble } from './app.ts'
+import { toNodeHandler as nodeHandler } from './node.ts'
+import type { Observe } from './observe.ts'
+import { openStorage } from './serve.ts'
+
+/** How an application runs. */
+export interface AppOptions {
+  /** `sqlite:FILE` or `sqlite::memory:`; `sqlite:.resourced/data.db` where left out. */
+  readonly database?: string
+  /** What start-up may change in the database; `additive` where left out. */
+  readonly migrate?: 'never' | 'additive'
+  /** Hears of everything that happens; where left out, nobody does. */
+  readonly observe?: Observe
+  /** Refuses requests that did not come by HTTPS (403); where left out, whoever embeds the application sees to that. */
+  readonly requireHttps?: boolean
+  /** Adds `Server-Timing` to answers. */
+  readonly development?: boolean
+}
+
+/** An application: it answers until it is closed. */
+export interface App {
+  /** Answers a request. It never throws. */
+  respond(request: HttpRequest): Promise<HttpResponse>
+  /** Finishes what is running and closes the database. */
+  close(): Promise<void>
+}
+
+/**
+ * Makes an application of a declaration.
+ *
+ * @throws DeclarationError with everything wrong in the declaration
+ * @throws MigrationRefused where the database does not fit it, and fitting would lose data
+ * @example
+ * const app = createApp(declaration, { database: 'sqlite:data.db' })
+ * http.createServer(toNodeHandler(app)).listen(8080)
+ */
+export function createApp(declaration: InterfaceDeclaration, options: AppOptions = {}): App {
+  const problems = checkDeclaration(declaration)
+  if (problems.length > 0) throw new DeclarationError(problems)
+  const catalog = completeCatalog(declaration)
+  const { database = 'sqlite:.resourced/data.db', migrate, ...rest } = options
+  const { respond, close } = assemble(catalog, openStorage(database, catalog, migrate), rest)
+  return { respond, close }
+}
+
+/**
+ * An application as a handler of `node:http`, `node:https` and `node:http2` servers, and of what is built on them (Express,
+ * Fastify). Put it before anything that reads bodies.
+ *
+ * @param options `trustProxy`: believe `Forwarded` and `X-Forwarded-*`
+ */
+export function toNodeHandler(
+  app: Pick<App, 'respond'>,
+  options: { readonly trustProxy?: boolean } = {},
+): ReturnType<typeof nodeHandler> {
+  return nodeHandler(app, problem, options)
+}

@@ -1,0 +1,81 @@
+/** The same pipeline behind the fetch API: `Request` in, `Response` out. */
+import type { HttpRequest, HttpResponse } from '../http/message.ts'
+import { Fault, fault } from '../spec/faults.ts'
+import { bodyTooLarge, checkHead, malformedRequest } from './head.ts'
+
+/** What a handler needs. */
+export interface FetchApp {
+  readonly respond: (request: HttpRequest) => Promise<HttpResponse>
+  /** Makes the answer to what cannot be handed to `respond`. */
+  readonly problem: (error: Fault) => HttpResponse
+  /** The client's address, where the platform knows it. */
+  readonly address?: (request: Request) => string
+}
+
+/**
+ * Makes a fetch handler. Whether a request is secure, its URL says.
+ *
+ * @example
+ * const handler = toFetchHandler(app)
+ * const response = await handler(new Request('https://example.test/v1/tasks'))
+ */
+export function toFetchHandler(app: FetchApp): (request: Request) => Promise<Response> {
+  return async (request) => {
+    let answer: HttpResponse
+    try {
+      answer = await app.respond(toHttpRequest(app, request))
+    } catch (error) {
+      answer = app.problem(error instanceof Fault ? error : fault('INTERNAL_ERROR', {}, error))
+    }
+    return toResponse(request.method, answer)
+  }
+}
+
+function toHttpRequest(app: FetchApp, request: Request): HttpRequest {
+  const url = new URL(request.url)
+  const headers: Record<string, string | undefined> = {}
+  const rawHeaders: string[] = []
+  for (const [name, value] of request.headers) {
+    headers[name] = value
+    rawHeaders.push(name, value)
+  }
+  const { target } = checkHead({ method: request.method, url: url.pathname + url.search, rawHeaders, headers })
+  // The fetch API joins repeated fields: what is one number must still be one.
+  const length = headers['content-length']
+  if (length !== undefined && !/^\d+$/.test(length)) throw malformedRequest('The Content-Length is not one number.')
+  headers.host ??= url.host
+  return {
+    method: request.method,
+    target,
+    headers,
+    secure: url.protocol === 'https:',
+    address: app.address?.(request) ?? '',
+    readBody: (limit) => readBody(request, Number(length ?? 0), limit),
+  }
+}
+
+async function readBody(request: Request, declared: number, limit: number): Promise<Uint8Array> {
+  if (declared > limit) throw bodyTooLarge(limit)
+  if (request.body === null) return new Uint8Array(0)
+  const chunks: Uint8Array[] = []
+  let size = 0
+  try {
+    // Leaving the loop cancels the stream.
+    for await (const chunk of request.body) {
+      size += chunk.length
+      if (size > limit) throw bodyTooLarge(limit)
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    throw error instanceof Fault ? error : malformedRequest('The body ended before its end.')
+  }
+  return Buffer.concat(chunks, size)
+}
+
+function toResponse(method: string, { status, headers, body }: HttpResponse): Response {
+  const empty = status === 204 || status === 304
+  const sent = new Headers(headers)
+  if (!empty) sent.set('Content-Length', String(body === undefined ? 0 : Buffer.byteLength(body)))
+  const withBody = !empty && method !== 'HEAD' && body !== undefined
+  return new Response(withBody ? (body as string) : null, { status, headers: sent })
+}

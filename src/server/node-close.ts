@@ -1,0 +1,69 @@
+/** Stops a Node server without cutting off what is running (OPS-2). */
+
+import type { ServerHttp2Session } from 'node:http2'
+import { Server as NetServer, type Server, type Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
+import type { Edge } from './node-exchange.ts'
+
+// A session of HTTP/2 without any traffic for this long is given back.
+const idleSession = 120_000
+
+/**
+ * Follows the connections of a server.
+ *
+ * @param secure whether HTTP goes over TLS there
+ * @returns a function that closes it; see `NodeServer.close`
+ */
+export function trackConnections(server: Server, secure: boolean, edge: Edge): (deadline: number) => Promise<void> {
+  // Under TLS a connection has two sockets: the one that carries HTTP, and the one that carries TLS.
+  const carriers = new Set<TLSSocket | Socket>()
+  const connections = new Set<Socket>()
+  const sessions = new Set<ServerHttp2Session>()
+  const follow = (set: Set<Socket>) => (socket: Socket) => {
+    set.add(socket)
+    socket.once('close', () => set.delete(socket))
+    // Whatever happens to one connection is no failure of the server.
+    socket.on('error', () => {})
+  }
+  server.on('connection', follow(connections))
+  server.on(secure ? 'secureConnection' : 'connection', follow(carriers))
+  server.on('session', (session: ServerHttp2Session) => {
+    sessions.add(session)
+    session.once('close', () => sessions.delete(session))
+    session.setTimeout(idleSession, () => session.close())
+  })
+  return async (deadline) => {
+    edge.closing = true
+    // Node's own close() would also cut answers that are still being written.
+    const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()))
+    const idle = new Promise<void>((resolve) => {
+      edge.onIdle = resolve
+    })
+    for (const session of sessions) session.close()
+    closeIdle(edge, carriers)
+    const shaken = new Set([...carriers].map(peer))
+    for (const socket of connections) if (!shaken.has(peer(socket))) socket.destroy()
+    const timer = setTimeout(() => {
+      for (const session of sessions) session.destroy()
+      for (const socket of connections) socket.destroy()
+      edge.onIdle()
+    }, deadline)
+    await closed
+    if (edge.running.size > 0) await idle
+    clearTimeout(timer)
+    // Stops the timer with which Node looks for slow clients.
+    server.close()
+  }
+}
+
+function closeIdle(edge: Edge, carriers: Iterable<TLSSocket | Socket>): void {
+  const busy = new Set([...edge.running].map(({ request }) => request.httpVersionMajor === 1 && request.socket))
+  for (const socket of carriers) {
+    const ofSession = (socket as TLSSocket).alpnProtocol === 'h2'
+    if (!ofSession && !busy.has(socket)) socket.destroySoon()
+  }
+}
+
+function peer(socket: Socket): string {
+  return `${socket.remoteAddress} ${socket.remotePort}`
+}

@@ -1,0 +1,72 @@
+/** Writes an answer to a Node server's response: lengths, HEAD, and bodies that nobody read. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Http2ServerResponse } from 'node:http2'
+import type { HttpResponse } from '../http/message.ts'
+import { hasBody } from './node-body.ts'
+import type { Exchange } from './node-exchange.ts'
+
+// The rest of a small body is read and dropped, so that the connection can go on; for more, a new connection is cheaper.
+const smallRest = 65_536
+// How long a client may go on sending after its answer before the connection is cut (RFC 9112 section 9.6).
+const longestFarewell = 2000
+
+/**
+ * Sends an answer, with its length, and without its body where HTTP has none: HEAD, 204, 304.
+ *
+ * @param last whether the connection ends with it
+ */
+export function send(exchange: Exchange, answer: HttpResponse, last: boolean): void {
+  const { request } = exchange
+  const response = exchange.response as ServerResponse
+  if (response.destroyed || response.writableEnded) return
+  const { status } = answer
+  const empty = status === 204 || status === 304
+  const headers: Record<string, string | number> = { ...answer.headers }
+  let body = answer.body
+  if (!empty) headers['Content-Length'] = body === undefined ? 0 : Buffer.byteLength(body)
+  if (empty || request.method === 'HEAD') body = undefined
+  const unread = !request.complete && hasBody(request)
+  if (request.httpVersionMajor === 2) {
+    response.writeHead(status, headers)
+    response.end(body)
+    if (unread) endStream(exchange.response as Http2ServerResponse)
+    return
+  }
+  const leaves =
+    unread &&
+    !exchange.inputEnded &&
+    (exchange.mustClose || exchange.awaitsContinue || isLarge(request as IncomingMessage))
+  if (last || leaves || exchange.mustClose) headers.Connection = 'close'
+  response.writeHead(status, headers)
+  if (leaves) {
+    sayFarewell(request as IncomingMessage, response, body)
+    return
+  }
+  response.end(body)
+  if (unread) request.resume()
+}
+
+function isLarge(request: IncomingMessage): boolean {
+  return !(Number(request.headers['content-length']) <= smallRest)
+}
+
+/**
+ * Sends the whole answer and goes on reading for a while before the connection ends: closing with unread bytes would
+ * reset it, and the reset may overtake the answer.
+ */
+function sayFarewell(request: IncomingMessage, response: ServerResponse, body: HttpResponse['body']): void {
+  const finish = () => {
+    clearTimeout(timer)
+    response.end()
+  }
+  const timer = setTimeout(finish, longestFarewell)
+  request.once('end', finish).once('close', finish)
+  if (body === undefined) response.flushHeaders()
+  else response.write(body)
+  request.resume()
+}
+
+/** RFC 9113 section 8.1: after a whole answer, a stream whose body is not wanted is reset without an error. */
+function endStream(response: Http2ServerResponse): void {
+  response.once('finish', () => setImmediate(() => response.stream?.close()))
+}

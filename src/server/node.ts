@@ -1,0 +1,137 @@
+/** The edge to sockets: Node's servers in front of `respond`. HTTP/1.1 and HTTP/2 share one port under TLS (SEC-1). */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createSecureServer } from 'node:http2'
+import type { AddressInfo, Server as NetServer } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { type Fault, fault } from '../spec/faults.ts'
+import { trackConnections } from './node-close.ts'
+import { type Edge, type Exchange, handle, type NodeRequest, type NodeResponse, refuse } from './node-exchange.ts'
+import { type ParserError, refuseUnreadable, writeAnswer } from './node-refusal.ts'
+
+/** What a server needs. */
+export interface NodeServerOptions {
+  readonly respond: Edge['respond']
+  /** Makes the answer to what cannot be handed to `respond`. */
+  readonly problem: Edge['problem']
+  /** PEM texts; left out: plain HTTP. */
+  readonly tls?: { readonly cert: string; readonly key: string } | undefined
+  readonly trustProxy?: boolean
+  /** Hears of requests that were refused before `respond`. */
+  readonly onClientError?: (error: Fault) => void
+}
+
+/** A server. */
+export interface NodeServer {
+  /**
+   * Begins to listen.
+   *
+   * @param port 0 takes a free one
+   * @returns the origin under which it listens: `https://127.0.0.1:8443`
+   * @throws the system's error where the address cannot be had, such as EADDRINUSE
+   */
+  listen(host: string, port: number): Promise<string>
+  /**
+   * Stops accepting at once, and ends when all that runs was answered and every connection is closed, or, by cutting
+   * them, at the deadline.
+   *
+   * @param deadline in milliseconds; 10 seconds where left out
+   */
+  close(deadline?: number): Promise<void>
+}
+
+// Above the bounds of LIM-3, so that we see which of them was passed; the parser's own bound is the last resort.
+const limits = {
+  maxHeaderSize: 65_536,
+  headersTimeout: 30_000,
+  requestTimeout: 120_000,
+  keepAliveTimeout: 65_000,
+  connectionsCheckingInterval: 5000,
+  requireHostHeader: false,
+  optimizeEmptyRequests: true,
+  noDelay: true,
+} as const
+
+/** Makes a server; it listens once told to. */
+export function createNodeServer(options: NodeServerOptions): NodeServer {
+  const edge = edgeOf(options)
+  const server = options.tls === undefined ? createServer(limits) : createSecure(options.tls)
+  // Half of a message dropped in silence would be a changed message: our bound is in bytes.
+  server.maxHeadersCount = 0
+  // A client may close its side once it has asked, and still wants the answer.
+  ;(server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true
+  const closeAll = trackConnections(server as NetServer, options.tls !== undefined, edge)
+  attach(server, edge)
+  let closed: Promise<void> | undefined
+  return {
+    listen: (host, port) => listen(server, host, port, options.tls === undefined ? 'http' : 'https'),
+    close(deadline = 10_000) {
+      closed ??= closeAll(deadline)
+      return closed
+    },
+  }
+}
+
+function createSecure(tls: { readonly cert: string; readonly key: string }): Server {
+  const server = createSecureServer({
+    ...tls,
+    ...limits,
+    allowHTTP1: true,
+    http1Options: limits,
+    minVersion: 'TLSv1.2',
+    handshakeTimeout: 10_000,
+    settings: { enablePush: false, maxConcurrentStreams: 100 },
+  })
+  // It has what a server of node:http has, as far as it is used here.
+  return server as unknown as Server
+}
+
+const methods = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
+
+function attach(server: Server, edge: Edge): void {
+  server.on('request', (request, response) => handle(edge, request, response))
+  server.on('checkContinue', (request, response) => handle(edge, request, response, true))
+  // RFC 9110 section 10.1.1: an expectation that one does not know may be ignored.
+  server.on('checkExpectation', (request, response) => handle(edge, request, response))
+  server.on('clientError', (error: ParserError, socket: Duplex) => refuseUnreadable(edge, error, socket))
+  server.on('connect', (request: IncomingMessage, other: Duplex | ServerResponse) => {
+    const error = fault('METHOD_NOT_ALLOWED', { detail: 'This server is not a proxy.', headers: { Allow: methods } })
+    if (request.httpVersionMajor === 2) refuse(edge, exchangeOf(request, other as ServerResponse), error)
+    else writeAnswer(other as Duplex, edge.problem(error))
+  })
+}
+
+function exchangeOf(request: NodeRequest, response: NodeResponse): Exchange {
+  return { request, response, awaitsContinue: false, mustClose: false, inputEnded: true, failBody: undefined }
+}
+
+function edgeOf(options: Omit<NodeServerOptions, 'tls'>): Edge {
+  const { respond, problem, trustProxy = false, onClientError } = options
+  return { respond, problem, trustProxy, onClientError, running: new Set(), closing: false, onIdle: () => {} }
+}
+
+function listen(server: Server, host: string, port: number, scheme: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen({ host, port, backlog: 1024 }, () => {
+      server.off('error', reject)
+      const address = server.address() as AddressInfo
+      resolve(`${scheme}://${host.includes(':') ? `[${host}]` : host}:${address.port}`)
+    })
+  })
+}
+
+/**
+ * A handler for servers that others made: `node:http`, `node:https`, `node:http2`, or a framework on top of them. It must
+ * come before anything that reads bodies.
+ *
+ * @example
+ * http.createServer(toNodeHandler(app, problem)).listen(8080)
+ */
+export function toNodeHandler(
+  app: { readonly respond: Edge['respond'] },
+  problem: Edge['problem'],
+  options: { readonly trustProxy?: boolean } = {},
+): (request: NodeRequest, response: NodeResponse) => void {
+  const edge = edgeOf({ respond: app.respond, problem, ...options })
+  return (request, response) => handle(edge, request, response)
+}

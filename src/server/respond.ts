@@ -1,0 +1,169 @@
+/**
+ * One request, top to bottom: start reading here.
+ *
+ * request -> target -> caller -> input -> plan -> outcome -> reply, each a plain value. A refusal is a thrown Fault, and
+ * the order of the lines is the order of refusals (CON-6).
+ */
+import { accepts } from '../http/fields/accept.ts'
+import type { HttpRequest, HttpResponse } from '../http/message.ts'
+import { readConditions } from '../http/preconditions.ts'
+import type { Catalog } from '../model/resource.ts'
+import type { Position } from '../plan/plan.ts'
+import { bindingOf, planFor } from '../plan/plan-for.ts'
+import type { Authenticate } from '../policy/authenticate.ts'
+import { problem } from '../reply/problem.ts'
+import { type ReplyContext, represent } from '../reply/represent.ts'
+import { sealCursor } from '../request/cursor.ts'
+import { readInput } from '../request/input.ts'
+import { readParameters, refuseSecrets } from '../request/parameters.ts'
+import { type Found, findTarget, methodsOf, type Target } from '../request/target.ts'
+import { Fault, fault } from '../spec/faults.ts'
+import { type Storage, StorageFault } from '../storage/storage.ts'
+import type { Documents } from './documents.ts'
+import type { Observe } from './observe.ts'
+import { Timing } from './timing.ts'
+
+/** The longest request target, in bytes (LIM-3). */
+const longestTarget = 8_000
+
+/** Everything that answering needs. */
+export interface App {
+  readonly catalog: Catalog
+  readonly storage: Storage
+  readonly authenticate: Authenticate
+  readonly documents: Documents
+  readonly observe: Observe
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  readonly newRequestId: () => string
+  /** Refuses what did not come by HTTPS (SEC-1). */
+  readonly requireHttps: boolean
+  /** Says in `Server-Timing` where the time went (OPS-1). */
+  readonly development: boolean
+  readonly state: { stopping: boolean }
+}
+
+/** Answers a request. It never throws: whatever fails becomes a problem (ERR-4). */
+export async function respond(app: App, request: HttpRequest): Promise<HttpResponse> {
+  const started = performance.now()
+  const requestId = app.newRequestId()
+  const question = request.target.indexOf('?')
+  const path = question === -1 ? request.target : request.target.slice(0, question)
+  const query = question === -1 ? '' : request.target.slice(question + 1)
+  const timing = app.development ? new Timing(started) : undefined
+  const seen: Seen = { caller: undefined }
+  let response: HttpResponse
+  try {
+    response = await answer(app, request, { path, query, requestId }, seen, timing)
+  } catch (error) {
+    const refusal = asFault(error)
+    if (refusal.status >= 500) app.observe({ kind: 'failure', requestId, error })
+    response = problem(refusal, { instance: path, requestId })
+    seen.code = refusal.code
+  }
+  response.headers['X-Content-Type-Options'] = 'nosniff'
+  response.headers['X-Request-Id'] = requestId
+  if (request.secure) response.headers['Strict-Transport-Security'] = 'max-age=31536000'
+  if (timing !== undefined) response.headers['Server-Timing'] = timing.format()
+  const { method } = request
+  const { status } = response
+  const duration = performance.now() - started
+  app.observe({ kind: 'request', requestId, method, path, status, code: seen.code, caller: seen.caller, duration })
+  return response
+}
+
+/** What the log will say of a request. */
+interface Seen {
+  caller: string | undefined
+  code?: string
+}
+
+interface Place {
+  readonly path: string
+  readonly query: string
+  readonly requestId: string
+}
+
+async function answer(
+  app: App,
+  request: HttpRequest,
+  { path, query, requestId }: Place,
+  seen: Seen,
+  timing: Timing | undefined,
+): Promise<HttpResponse> {
+  if (request.target.length > longestTarget) throw fault('URL_TOO_LONG', { detail: 'An address has at most 8,000 bytes.' })
+  const found = findTarget(app.catalog, path)
+  if (found.kind === 'found' && found.target.kind === 'health') return health(app, found.target.probe, request.method)
+  if (app.requireHttps && !request.secure) throw fault('HTTPS_REQUIRED', { detail: 'Ask again by https://.' })
+  refuseSecrets(query)
+  const caller = await app.authenticate(request.headers['authorization'])
+  seen.caller = caller.id
+  if (app.state.stopping) throw fault('SHUTTING_DOWN', { headers: { 'Retry-After': '5' } })
+  timing?.mark('auth')
+  const target = requireTarget(found, request.method)
+  if (!accepts(request.headers['accept'])) {
+    throw fault('NOT_ACCEPTABLE', { detail: 'The representations here are application/json.' })
+  }
+  const input = await readInput(app.catalog, target, request, readParameters(query))
+  timing?.mark('read')
+  if (target.kind === 'openapi' || input.kind === 'document') return app.documents.openapi(readConditions(request.headers))
+  const plan = planFor({ catalog: app.catalog, cursorSecret: app.storage.cursorSecret, now: app.now() }, caller, target, input)
+  timing?.mark('plan')
+  const outcome = await app.storage.run(plan)
+  timing?.mark('db')
+  const context: ReplyContext = {
+    instance: path,
+    requestId,
+    basePath: `/${app.catalog.version}`,
+    path,
+    query,
+    sealCursor(position: Position) {
+      if (plan.kind !== 'read-page' || input.kind !== 'read-page') return ''
+      return sealCursor(app.storage.cursorSecret, bindingOf(plan.resource, plan.parent, input.query.binding), position)
+    },
+  }
+  const response = represent(plan, outcome, context)
+  timing?.mark('reply')
+  if (outcome.kind === 'conflict') seen.code = outcome.issues[0]?.code
+  return response
+}
+
+function requireTarget(found: Found, method: string): Exclude<Target, { kind: 'health' }> {
+  if (found.kind === 'malformed') {
+    throw fault('MALFORMED_URL', { detail: 'A percent sign in the path is not followed by two hexadecimal digits of UTF-8.' })
+  }
+  if (found.kind === 'missing' || found.target.kind === 'health') {
+    throw fault('NOT_FOUND', { detail: 'There is nothing at this address. /openapi.json under the version lists what there is.' })
+  }
+  allow(found.target, method)
+  return found.target
+}
+
+function allow(target: Target, method: string): void {
+  const methods = methodsOf(target)
+  if (methods.includes(method)) return
+  throw fault('METHOD_NOT_ALLOWED', {
+    detail: `This address supports ${methods.join(', ')}.`,
+    headers: { Allow: methods.join(', ') },
+  })
+}
+
+async function health(app: App, probe: 'live' | 'ready', method: string): Promise<HttpResponse> {
+  allow({ kind: 'health', probe }, method)
+  if (probe === 'ready') {
+    if (app.state.stopping) throw fault('SHUTTING_DOWN', { headers: { 'Retry-After': '5' } })
+    await app.storage.ping()
+  }
+  const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' }
+  return { status: 200, headers, body: `${JSON.stringify({ status: probe === 'ready' ? 'ready' : 'live' })}\n` }
+}
+
+/** Any error as what the caller is told: nothing of the inside (ERR-4). */
+export function asFault(error: unknown): Fault {
+  if (error instanceof Fault) return error
+  if (error instanceof StorageFault) {
+    if (error.kind === 'busy') return fault('OVERLOADED', { detail: 'Try again shortly.', headers: { 'Retry-After': '1' } })
+    return fault('STORAGE_FAILED', { detail: 'Nothing was changed. The log has the reason under this request_id.' })
+  }
+  return fault('INTERNAL_ERROR', { detail: 'The log has the reason under this request_id.' })
+}

@@ -1,0 +1,145 @@
+/** Wires the parts together: a catalog, a database, a socket. The only file that names an engine. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Catalog } from '../model/resource.ts'
+import { problem } from '../reply/problem.ts'
+import type { Apply } from '../storage/sql/migration-refused.ts'
+import type { MigrationStep } from '../storage/sql/migration-step.ts'
+import { migrateSqlite, openSqlite, openSqliteKeys } from '../storage/sqlite/storage.ts'
+import type { KeyStore, Storage } from '../storage/storage.ts'
+import { type Application, assemble } from './app.ts'
+import { ConfigurationError } from './configuration-error.ts'
+import { createNodeServer } from './node.ts'
+import type { Observe } from './observe.ts'
+import { localCertificate } from './tls.ts'
+
+/** How an interface is served. */
+export interface ServeOptions {
+  readonly catalog: Catalog
+  /** `sqlite:FILE` or `sqlite::memory:`. */
+  readonly database: string
+  readonly host: string
+  /** 0 takes a free one. */
+  readonly port: number
+  /** Plain HTTP, on loopback only. */
+  readonly http?: boolean
+  /** Files in PEM; both or neither. Without them a local certificate is made. */
+  readonly tlsCert?: string
+  readonly tlsKey?: string
+  /** Behind a proxy that speaks HTTPS: plain HTTP unless a certificate is given; what did not come by HTTPS gets 403. */
+  readonly trustProxy?: boolean
+  readonly migrate?: Apply
+  readonly observe?: Observe
+  /** Where the local certificate is kept. */
+  readonly folder?: string
+  readonly development?: boolean
+}
+
+/** An interface being served. */
+export interface Serving {
+  /** With the version: `https://127.0.0.1:8443/v1`. */
+  readonly url: string
+  /** The certificate to trust, where a local one was made. */
+  readonly caFile: string | undefined
+  readonly app: Application
+  /** Stops accepting, finishes what is running, closes the database (OPS-2). */
+  close(): Promise<void>
+}
+
+/**
+ * Serves a catalog.
+ *
+ * @throws ConfigurationError where the options contradict each other
+ * @throws MigrationRefused where the database does not fit the catalog
+ * @throws Error of the system, such as `EADDRINUSE`
+ */
+export async function serve(options: ServeOptions): Promise<Serving> {
+  const { catalog, host, port, trustProxy = false, observe = () => {} } = options
+  const { tls, caFile } = await certificate(options)
+  const storage = openStorage(options.database, catalog, options.migrate)
+  const app = assemble(catalog, storage, {
+    observe,
+    requireHttps: options.http !== true || trustProxy,
+    development: options.development,
+  })
+  const server = createNodeServer({ respond: app.respond, problem, tls, trustProxy })
+  let origin: string
+  try {
+    origin = await server.listen(host, port)
+  } catch (error) {
+    await app.close()
+    throw error
+  }
+  const url = `${origin}/${catalog.version}`
+  observe({ kind: 'listening', url })
+  return {
+    url,
+    caFile,
+    app,
+    async close() {
+      await server.close()
+      await app.close()
+      observe({ kind: 'stopped' })
+    },
+  }
+}
+
+const loopback = new Set(['127.0.0.1', '::1', 'localhost'])
+
+async function certificate(options: ServeOptions): Promise<{ tls?: { cert: string; key: string }; caFile?: string }> {
+  const { http, host, tlsCert, tlsKey, trustProxy, folder = '.resourced' } = options
+  if ((tlsCert === undefined) !== (tlsKey === undefined)) {
+    throw new ConfigurationError('--tls-cert and --tls-key go together: give both, or neither for a local certificate.')
+  }
+  if (http === true && tlsCert !== undefined) throw new ConfigurationError('--http and --tls-cert contradict each other.')
+  if (http === true && trustProxy !== true && !loopback.has(host)) {
+    throw new ConfigurationError(
+      `--http serves on loopback only, not on ${host}. Leave --http out for HTTPS, or use --trust-proxy behind a proxy.`,
+    )
+  }
+  if (tlsCert !== undefined && tlsKey !== undefined) return { tls: { cert: read(tlsCert), key: read(tlsKey) } }
+  if (http === true || trustProxy === true) return {}
+  const { cert, key, caFile } = await localCertificate(join(folder, 'tls'))
+  return { tls: { cert, key }, caFile }
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    throw new ConfigurationError(`${file} cannot be read: give a certificate or key in PEM form.`)
+  }
+}
+
+/**
+ * Opens the database that an address names.
+ *
+ * @throws ConfigurationError where the address is not understood
+ */
+export function openStorage(database: string, catalog: Catalog, apply: Apply = 'additive'): Storage {
+  return openSqlite(catalog, { path: sqlitePath(database), migrate: apply })
+}
+
+/** Opens a database for its API keys alone: no declaration is needed. */
+export function openKeys(database: string): { readonly keys: KeyStore; close(): Promise<void> } {
+  return openSqliteKeys(sqlitePath(database))
+}
+
+/** What a database lacks for a catalog; with `apply`, changed, whatever it loses. */
+export function planOrApplyMigration(
+  database: string,
+  catalog: Catalog,
+  apply: boolean,
+): { readonly steps: readonly MigrationStep[]; readonly applied: boolean } {
+  return migrateSqlite(sqlitePath(database), catalog, apply)
+}
+
+function sqlitePath(database: string): string {
+  const path = /^sqlite:(?:\/\/)?(.+)$/.exec(database)?.[1]
+  if (path !== undefined) return path
+  if (/^postgres(ql)?:/.test(database)) {
+    throw new ConfigurationError('PostgreSQL is not served yet. Use sqlite:FILE, such as sqlite:.resourced/data.db.')
+  }
+  // The address itself may hold a password.
+  throw new ConfigurationError('The database address is not understood. Use sqlite:FILE, such as sqlite:.resourced/data.db.')
+}

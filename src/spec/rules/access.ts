@@ -1,0 +1,93 @@
+/** Who is calling, what they may do, and how the way there is kept safe. */
+import type { RuleSection } from '../rule.ts'
+
+export const callers: RuleSection = {
+  prefix: 'AUT',
+  title: 'Callers and permissions',
+  rules: [
+    {
+      id: 'AUT-1',
+      mark: 'specification',
+      level: 'must',
+      held: true,
+      sentence:
+        'Every request is authenticated by a bearer credential; a missing or invalid one is answered with 401 and WWW-Authenticate. There are no sessions and no cookies. Open to all are preflights, the two health addresses, and the static pages.',
+    },
+    {
+      id: 'AUT-2',
+      mark: 'decision',
+      level: 'should',
+      held: true,
+      sentence:
+        'Credentials are API keys, of which only a SHA-256 is stored and which expire and can be revoked, and JWT checked against issuer, audience and an allow-list of algorithms.',
+    },
+    {
+      id: 'AUT-3',
+      mark: 'specification',
+      level: 'must',
+      held: true,
+      sentence:
+        'Permissions are declared for each resource and action: read, create, update, delete, restore, readDeleted. What is not declared is for administrators only.',
+    },
+    {
+      id: 'AUT-4',
+      mark: 'specification',
+      level: 'must',
+      held: true,
+      sentence:
+        'An authenticated caller without permission gets 403. In lists the records that a caller may not read are simply not there, and not counted.',
+    },
+    {
+      id: 'AUT-5',
+      mark: 'specification',
+      level: 'must',
+      held: true,
+      sentence:
+        'Owning one record grants nothing on another, nor on the records nested under it, unless that is declared.',
+    },
+    {
+      id: 'AUT-6',
+      mark: 'decision',
+      level: 'should',
+      held: true,
+      sentence: 'The same rule guards a single record and narrows a list, and both readings always agree.',
+    },
+    {
+      id: 'AUT-7',
+      mark: 'decision',
+      level: 'should',
+      held: true,
+      sentence: 'The owner field is set from the caller on creation, and only an administrator may send or change it.',
+    },
+  ],
+}
+
+export const transport: RuleSection = {
+  prefix: 'SEC',
+  title: 'Transport and hygiene',
+  rules: [
+    {
+      id: 'SEC-1',
+      mark: 'specification',
+      level: 'must',
+      held: true,
+      sentence:
+        'Traffic is HTTPS. Without a certificate the server makes a local one and says how to trust it; plain HTTP is served on loopback only, and a request that a proxy received without HTTPS is refused with 403.',
+    },
+    {
+      id: 'SEC-2',
+      mark: 'decision',
+      level: 'should',
+      held: true,
+      sentence:
+        'Answers carry Strict-Transport-Security and X-Content-Type-Options: nosniff, and pages a strict Content-Security-Policy.',
+    },
+    {
+      id: 'SEC-3',
+      mark: 'decision',
+      level: 'should',
+      held: true,
+      sentence: 'Secrets are compared in constant time, stored hashed, and appear in no log, error or metric.',
+    },
+  ],
+}

@@ -1,0 +1,175 @@
+/** Errors, bounds, versions, and how the service is described and run. */
+import type { RuleSection } from '../rule.ts'
+
+export const errors: RuleSection = {
+  prefix: 'ERR',
+  title: 'Errors',
+  rules: [
+    {
+      id: 'ERR-1',
+      mark: 'specification',
+      level: 'must',
+      held: true,
+      sentence: 'The status says what came of a request; an error never travels under 200.',
+    },
+    {
+      id: 'ERR-2',
+      mark: 'decision',
+      level: 'should',
+      held: true,
+      sentence:
+        'Errors are application/problem+json (RFC 9457) with type, title, status, detail, instance, a stable code in upper case, the request_id, and errors where there are several.',
+    },
+    {
+      id: 'ERR-3',
+      mark: 'specification',
+      level: 'must',
+      held: true,
+      sentence:
+        'Everything that validation finds comes in one answer: each error has a code, a message and its place, which is a JSON Pointer, a query parameter or a header.',
+    },
+    {
+      id: 'ERR-4',
+      mark: 'specification',
+      level: 'must',
+      held: true,
+      sentence:
+        'No stack trace, SQL, file path or internal name leaves the server; the log has them under the same request_id.',
+    },
+    {
+      id: 'ERR-5',
+      mark: 'specification',
+      level: 'must',
+      held: true,
+      sentence:
+        'Statuses keep the meaning that the specification gives them, and validation is 400. Others (406, 413, 414, 415, 416, 422, 428, 431) mean what RFC 9110 and RFC 6585 say.',
+    },
+    {
+      id: 'ERR-6',
+      mark: 'specification',
+      level: 'must',
+      held: true,
+      sentence:
+        'A failing part behind the service is 502; overload, maintenance and shutting down are 503 with Retry-After.',
+    },
+  ],
+}
+
+export const limits: RuleSection = {
+  prefix: 'LIM',
+  title: 'Limits',
+  rules: [
+    {
+      id: 'LIM-1',
+      mark: 'specification',
+      level: 'must',
+      held: false,
+      sentence:
+        'Too many requests are answered with 429 and a Retry-After that is true. Limits hold for a caller and for an address that fails to authenticate, and can be shared between servers.',
+    },
+    {
+      id: 'LIM-2',
+      mark: 'beyond',
+      level: 'may',
+      held: false,
+      sentence: 'Authenticated answers carry RateLimit and RateLimit-Policy.',
+    },
+    {
+      id: 'LIM-3',
+      mark: 'decision',
+      level: 'should',
+      held: true,
+      sentence:
+        'A body has at most 1 MiB, an address 8,000 bytes, the headers 16 KiB, and JSON 32 levels: beyond that 413, 414, 431 and 400. Slow senders are cut off.',
+    },
+    {
+      id: 'LIM-4',
+      mark: 'decision',
+      level: 'should',
+      held: false,
+      sentence: 'Overload is turned away early with 503 and Retry-After; what was accepted is finished.',
+    },
+  ],
+}
+
+export const versions: RuleSection = {
+  prefix: 'VER',
+  title: 'Versions',
+  rules: [
+    {
+      id: 'VER-1',
+      mark: 'specification',
+      level: 'may',
+      held: false,
+      sentence:
+        'The version is the first segment of the path, once. A header, the Accept field or a parameter may carry it instead or as well; carriers that disagree are refused with 400.',
+    },
+    {
+      id: 'VER-2',
+      mark: 'specification',
+      level: 'must',
+      held: false,
+      sentence:
+        'Several versions are served from one database at once. What a newer one changed is declared, and holds for bodies, filters, sorts, fields, error pointers and the OpenAPI document.',
+    },
+    {
+      id: 'VER-3',
+      mark: 'specification',
+      level: 'must',
+      held: false,
+      sentence: 'A deprecated version works, and says so in Deprecation, Sunset and Link.',
+    },
+    {
+      id: 'VER-4',
+      mark: 'specification',
+      level: 'must',
+      held: false,
+      sentence: 'From its sunset a version answers 410, or 308 to its successor where declared.',
+    },
+    {
+      id: 'VER-5',
+      mark: 'decision',
+      level: 'should',
+      held: false,
+      sentence:
+        'A declaration that would break an older version is refused by a command that names each breaking change.',
+    },
+  ],
+}
+
+export const documents: RuleSection = {
+  prefix: 'DOC',
+  title: 'Documents',
+  rules: [
+    {
+      id: 'DOC-1',
+      mark: 'beyond',
+      level: 'may',
+      held: true,
+      sentence:
+        'openapi.json describes each version in OpenAPI 3.1: valid, and true, so that every answer of the server fits it.',
+    },
+  ],
+}
+
+export const operation: RuleSection = {
+  prefix: 'OPS',
+  title: 'Operation',
+  rules: [
+    {
+      id: 'OPS-1',
+      mark: 'beyond',
+      level: 'may',
+      held: true,
+      sentence:
+        'There are addresses for liveness and readiness, one JSON log line for each request with its request_id, and in development Server-Timing. Metrics have a listener of their own; traces appear where an OpenTelemetry SDK is present.',
+    },
+    {
+      id: 'OPS-2',
+      mark: 'beyond',
+      level: 'may',
+      held: true,
+      sentence: 'On SIGTERM the server accepts nothing new, finishes what is running, and closes the database.',
+    },
+  ],
+}

@@ -1,0 +1,172 @@
+/** Where resources live, what their records look like, and what each method does to them. */
+import type { RuleSection } from '../rule.ts'
+
+export const resources: RuleSection = {
+  prefix: 'RES',
+  title: 'Addresses and fields',
+  rules: [
+    {
+      id: 'RES-1',
+      mark: 'specification',
+      level: 'must',
+      held: true,
+      sentence:
+        'A collection is named by a plural noun in lower case, its words joined by hyphens; a declaration with any other name does not start.',
+    },
+    {
+      id: 'RES-2',
+      mark: 'specification',
+      level: 'must',
+      held: true,
+      sentence:
+        'The addresses are the collection, a record in it by id, and a collection nested under a record: never deeper. Whatever is nested can also be addressed at the top level.',
+    },
+    {
+      id: 'RES-3',
+      mark: 'specification',
+      level: 'must',
+      held: true,
+      sentence:
+        'Paths hold nouns: the only verbs are restore and bulk-delete, and no name has an extension. A collection cannot be called jobs, exports, api-keys, openapi.json, docs, console or health.',
+    },
+    {
+      id: 'RES-4',
+      mark: 'specification',
+      level: 'must',
+      held: true,
+      sentence:
+        'The server gives every record its id, a UUIDv7 in lower case. A creation that brings its own id is refused with 400.',
+    },
+    {
+      id: 'RES-5',
+      mark: 'specification',
+      level: 'must',
+      held: true,
+      sentence:
+        'The server sets created_at on creation and updated_at on every change, in ISO 8601, UTC, with milliseconds.',
+    },
+    {
+      id: 'RES-6',
+      mark: 'specification',
+      level: 'must',
+      held: true,
+      sentence:
+        'A record has deleted_at when it is soft-deleted, and the answer to a deletion has it when there is one; nothing else has it.',
+    },
+    {
+      id: 'RES-7',
+      mark: 'specification',
+      level: 'must',
+      held: true,
+      sentence: 'Every field name is snake_case; a declaration with another name does not start.',
+    },
+    {
+      id: 'RES-8',
+      mark: 'specification',
+      level: 'must',
+      held: true,
+      sentence:
+        'Records of one kind look the same whichever address answers them: every declared field is there, with null where it has no value.',
+    },
+    {
+      id: 'RES-9',
+      mark: 'decision',
+      level: 'should',
+      held: true,
+      sentence:
+        'A field that the resource does not have is refused with 400, one error for each. PUT may repeat a read-only field with its present value; another value is refused with 400.',
+    },
+    {
+      id: 'RES-10',
+      mark: 'decision',
+      level: 'should',
+      held: true,
+      sentence:
+        'A trailing slash or an empty path segment leads nowhere (404), and an invalid percent-escape is refused (400): none of them ever reaches a resource.',
+    },
+  ],
+}
+
+export const methods: RuleSection = {
+  prefix: 'MET',
+  title: 'Methods',
+  rules: [
+    {
+      id: 'MET-1',
+      mark: 'specification',
+      level: 'must',
+      held: true,
+      sentence: 'GET and HEAD change nothing, whatever parameters they carry.',
+    },
+    {
+      id: 'MET-2',
+      mark: 'specification',
+      level: 'must',
+      held: true,
+      sentence:
+        'POST to a collection creates a record each time it is sent: 201 with the whole record, and its path in Location.',
+    },
+    {
+      id: 'MET-3',
+      mark: 'specification',
+      level: 'must',
+      held: true,
+      sentence:
+        'PUT replaces the whole record: a field left out falls back to its default or to null, and a required one left out is refused with 400. It answers 200 with the record, and sending it twice changes nothing more.',
+    },
+    {
+      id: 'MET-4',
+      mark: 'specification',
+      level: 'must',
+      held: true,
+      sentence:
+        'PATCH changes the fields that are sent and no others, and answers 200 with the record. Plain JSON and application/merge-patch+json are both read by RFC 7396.',
+    },
+    {
+      id: 'MET-5',
+      mark: 'specification',
+      level: 'must',
+      held: true,
+      sentence: 'DELETE removes the record, as the deletion rules say.',
+    },
+    {
+      id: 'MET-6',
+      mark: 'specification',
+      level: 'must',
+      held: true,
+      sentence: 'A method that an address does not support is answered with 405, and Allow names those that it does.',
+    },
+    {
+      id: 'MET-7',
+      mark: 'decision',
+      level: 'should',
+      held: true,
+      sentence:
+        'PUT, PATCH and DELETE where there is no record answer 404: nothing is ever created under an id that the client chose.',
+    },
+    {
+      id: 'MET-8',
+      mark: 'beyond',
+      level: 'may',
+      held: false,
+      sentence:
+        'Prefer (RFC 7240) asks a write for the record or for nothing, and Preference-Applied says what was done; unknown preferences are ignored, or refused with 400 under handling=strict.',
+    },
+    {
+      id: 'MET-9',
+      mark: 'beyond',
+      level: 'may',
+      held: false,
+      sentence:
+        'Idempotency-Key makes a POST safe to repeat: within 24 hours the same caller gets the first answer again. Another payload under the same key is 422, and a repeat while the first is running is 409.',
+    },
+    {
+      id: 'MET-10',
+      mark: 'beyond',
+      level: 'may',
+      held: false,
+      sentence:
+        'QUERY on a collection takes the collection parameters as a JSON body, for what does not fit into an address.',
+    },
+  ],
+}

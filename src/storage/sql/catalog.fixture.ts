@@ -1,0 +1,78 @@
+/** Small catalogs for the tests of tables and migrations. */
+import type { Catalog, Field, FieldType, Resource } from '../../model/resource.ts'
+
+/** A field of a test: its type, and what is not the default. */
+export type FieldFixture = FieldType | (Partial<Field> & { readonly type: FieldType })
+
+/** A field that is optional and has no words, save for what is given. */
+export function fieldFixture(name: string, fixture: FieldFixture): Field {
+  const given = typeof fixture === 'string' ? { type: fixture } : fixture
+  return {
+    name,
+    schema: {},
+    format: undefined,
+    enum: undefined,
+    required: false,
+    default: undefined,
+    filter: false,
+    sort: false,
+    search: false,
+    unique: false,
+    immutable: false,
+    readOnly: false,
+    writeOnly: false,
+    transitions: undefined,
+    reference: undefined,
+    validate: () => [],
+    ...given,
+  }
+}
+
+/** A resource with the fields given, everything else at its plainest. */
+export function resourceFixture(
+  name: string,
+  fixtures: Readonly<Record<string, FieldFixture>>,
+  more: Partial<Resource> = {},
+): Resource {
+  const fields = Object.entries(fixtures).map(([field, fixture]) => fieldFixture(field, fixture))
+  return {
+    name,
+    title: name,
+    description: undefined,
+    fields,
+    field: new Map(fields.map((field) => [field.name, field])),
+    owner: undefined,
+    within: undefined,
+    unique: fields.filter((field) => field.unique).map((field) => [field.name]),
+    deletion: {
+      variant: 'soft',
+      gracePeriod: 0,
+      restorable: true,
+      asynchronous: { above: 1000 },
+      answer: 'empty',
+      repeated: 'not-found',
+      bulk: undefined,
+      byFilter: false,
+    },
+    access: { read: [], create: [], update: [], delete: [], restore: [], readDeleted: [] },
+    rules: [],
+    preconditions: 'optional',
+    maxAge: 0,
+    dependents: [],
+    children: [],
+    shape: 'shape',
+    ...more,
+  }
+}
+
+/** A catalog of resources. */
+export function catalogFixture(...resources: readonly Resource[]): Catalog {
+  return {
+    name: 'test',
+    title: 'Test',
+    description: undefined,
+    version: 'v1',
+    resources: new Map(resources.map((resource) => [resource.name, resource])),
+    limits: { pageSize: { default: 20, max: 100 }, bodyBytes: 1_048_576 },
+  }
+}

@@ -1,0 +1,56 @@
+/** Which columns hold a record: one for each field, and beside some of them a second one that they are compared by. */
+import type { Field, Resource } from '../../model/resource.ts'
+
+/** How a column is stored; each dialect has its own word for it. */
+export type ColumnType = 'text' | 'integer' | 'real' | 'boolean' | 'json'
+
+/** A column of a resource's table. */
+export interface Column {
+  readonly name: string
+  readonly type: ColumnType
+  readonly field: Field
+  /** `value`: the field's value. `instant`, `folded`: the key that it is compared by, made from the value. */
+  readonly role: 'value' | 'instant' | 'folded'
+}
+
+const types: Readonly<Record<Field['type'], ColumnType>> = {
+  string: 'text',
+  integer: 'integer',
+  number: 'real',
+  boolean: 'boolean',
+  array: 'json',
+  object: 'json',
+  json: 'json',
+}
+
+/** Whether a field's texts are date-times: compared as instants, whatever their zone. */
+export function isInstant(field: Field): boolean {
+  return field.type === 'string' && field.format === 'date-time'
+}
+
+/** Whether `contains` and `starts_with` on this field are served by a column of folded text. */
+export function isFolded(field: Field): boolean {
+  return (
+    field.type === 'string' &&
+    field.filter &&
+    field.format === undefined &&
+    field.enum === undefined &&
+    field.reference === undefined
+  )
+}
+
+/** The columns of the declared fields, in their order; the system columns are the same for every table. */
+export function columnsOf(resource: Resource): Column[] {
+  return resource.fields.flatMap((field) => {
+    const value: Column = { name: field.name, type: types[field.type], field, role: 'value' }
+    if (isInstant(field)) return [value, { name: `_instant_${field.name}`, type: 'text', field, role: 'instant' }]
+    if (isFolded(field)) return [value, { name: `_folded_${field.name}`, type: 'text', field, role: 'folded' }]
+    return [value]
+  })
+}
+
+/** The column by which a field is filtered, sorted and kept unique. System fields are compared by themselves. */
+export function comparisonColumn(resource: Resource, name: string): string {
+  const field = resource.field.get(name)
+  return field !== undefined && isInstant(field) ? `_instant_${name}` : name
+}

@@ -1,0 +1,49 @@
+/** What becomes of a stored value when its field is declared with another type. */
+import type { FieldType } from '../../model/resource.ts'
+
+/**
+ * Converts a value to another type where that is exact; `undefined` where it would not be.
+ *
+ * @param value what JSON has for it, never `null`; integers beyond 2^53 as `bigint`
+ */
+export function convertValue(value: unknown, to: FieldType): unknown {
+  switch (to) {
+    case 'json':
+      // JSON numbers beyond 2^53 would be read back changed.
+      return typeof value === 'bigint' ? undefined : value
+    case 'array':
+      return Array.isArray(value) ? value : undefined
+    case 'object':
+      return typeof value === 'object' && !Array.isArray(value) ? value : undefined
+    case 'string':
+      return typeof value === 'object' ? undefined : String(value)
+    case 'boolean':
+      return toBoolean(value)
+    case 'integer':
+      return toInteger(value)
+    case 'number':
+      return toNumber(value)
+  }
+}
+
+function toBoolean(value: unknown): boolean | undefined {
+  if (typeof value === 'boolean') return value
+  if (value === 1 || value === 'true') return true
+  return value === 0 || value === 'false' ? false : undefined
+}
+
+function toInteger(value: unknown): number | bigint | undefined {
+  if (typeof value === 'bigint') return value
+  const number = toNumber(value)
+  return Number.isSafeInteger(number) ? number : undefined
+}
+
+function toNumber(value: unknown): number | undefined {
+  if (typeof value === 'number') return value
+  if (typeof value === 'boolean') return value ? 1 : 0
+  if (typeof value === 'bigint') return BigInt(Number(value)) === value ? Number(value) : undefined
+  // A text is a number where the number's own text is the same: not "1.50", not " 7", not "1e400".
+  if (typeof value !== 'string') return undefined
+  const number = Number(value)
+  return Number.isFinite(number) && String(number) === value ? number : undefined
+}

@@ -1,0 +1,14 @@
+/** Values made from other values, so that every engine compares and finds alike. Whatever writes a record uses these. */
+import { instantKey } from '../../model/instant.ts'
+import { fold, words } from '../../model/text.ts'
+
+/** What a derived column holds for the value of its field (see `columns.ts`). */
+export const derived: Readonly<Record<'instant' | 'folded', (text: string) => string | null>> = {
+  instant: (text) => instantKey(text) ?? null,
+  folded: fold,
+}
+
+/** What the full-text index holds for a record: the words of its search fields, in their order. */
+export function searchText(texts: readonly (string | null)[]): string {
+  return texts.flatMap((text) => (text === null ? [] : words(text))).join(' ')
+}

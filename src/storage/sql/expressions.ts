@@ -1,0 +1,39 @@
+/** The words of SQL in which the engines differ, for reads and writes of records: an engine fills this record. */
+import type { Sql } from 'sql-template-tag'
+import type { Scalar } from '../../model/predicate.ts'
+import type { Column } from './columns.ts'
+
+/** A value bound to a parameter. */
+export type Bound = string | number | null | Uint8Array
+
+/** What one engine says differently. Column arguments are SQL text, already quoted. */
+export interface Expressions {
+  /** The bound form of a comparison key. */
+  bind(value: Scalar): Bound
+  /** `column` differs from `value`, where null differs from every value. */
+  isDistinct(column: Sql, value: Bound): Sql
+  /** `column` is one of the values: one parameter however many there are. */
+  isAmong(column: Sql, values: readonly Scalar[]): Sql
+  /** The text of a column in folded case (`fold` in model/text.ts). */
+  fold(column: Sql): Sql
+  /** Whether a text holds another: both folded. */
+  holds(text: Sql, part: string): Sql
+  /** Whether a text begins with another: both folded. */
+  begins(text: Sql, part: string): Sql
+  /** Rows of the table `alias` whose search words match: every word, the last as a prefix. */
+  searches(collection: string, alias: string, words: readonly string[]): Sql
+  /** Puts the search words of a row in, in place of those that it had. */
+  indexWords(collection: string, row: number, words: readonly string[]): Sql[]
+  /** Takes out the search words of the rows with these ids, before the rows go. */
+  forgetWords(collection: string, ids: readonly string[]): Sql
+  /** JSON of an object: names and SQL of values. */
+  jsonObject(members: readonly (readonly [string, Sql])[]): Sql
+  /** JSON of a column's value. */
+  jsonValue(column: Sql, type: Column['type']): Sql
+  /** JSON array of values, as text. */
+  jsonArray(values: readonly Sql[]): Sql
+  /** Joins texts of all rows with commas. */
+  join(text: Sql): Sql
+  /** JSON array, as text, of the JSON texts of all rows. */
+  gather(json: Sql): Sql
+}

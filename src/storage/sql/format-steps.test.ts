@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { formatSteps } from './format-steps.ts'
+import { isAllowed, MigrationRefused } from './migration-refused.ts'
+import { step } from './migration-step.ts'
+import { weigh } from './weigh.ts'
+
+const index = {
+  name: 'tasks_by_a_id_123456',
+  table: 'tasks',
+  columns: ['a', 'id'],
+  unique: false,
+  where: 'live',
+} as const
+const add = step('tasks', { kind: 'create-index', index }, 'index tasks by a, id')
+const drop = weigh(step('tasks', { kind: 'drop-column', column: 'old' }, 'drop the column tasks.old'), { count: 1 })
+const require = weigh(step('tasks', { kind: 'require', column: 'title' }, 'tasks.title is now required'), {
+  count: 500,
+})
+
+test('each step is a line that says what it would cost', () => {
+  const lines = formatSteps([drop, add, require]).split('\n')
+  assert.deepEqual(lines, [
+    '  ! drop the column tasks.old: loses 1 value',
+    '  + index tasks by a, id',
+    '  x tasks.title is now required but 500 records have none: declare a default or make it optional',
+  ])
+})
+
+test('indexes of one table share a line', () => {
+  assert.equal(formatSteps([add, add, add]), '  + add 3 indexes of tasks')
+})
+
+test('a refusal names the command that would do it, or what is impossible', () => {
+  assert.match(
+    new MigrationRefused([drop]).message,
+    /would lose data:\n.*loses 1 value\n.*run: resourced migrate --apply$/,
+  )
+  assert.equal(new MigrationRefused([drop, require]).command, undefined)
+  assert.match(new MigrationRefused([require]).message, /500 records have none.*\nChange what is marked x/)
+})
+
+test('what loses something is made only when all is asked for, what is impossible never', () => {
+  const allowed = (steps: Parameters<typeof isAllowed>[0]) =>
+    (['never', 'additive', 'all'] as const).filter((apply) => isAllowed(steps, apply))
+  assert.deepEqual(allowed([]), ['never', 'additive', 'all'])
+  assert.deepEqual(allowed([add]), ['additive', 'all'])
+  assert.deepEqual(allowed([add, drop]), ['all'])
+  assert.deepEqual(allowed([require]), [])
+})

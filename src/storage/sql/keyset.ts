@@ -1,0 +1,94 @@
+/**
+ * Keyset paging as ranges of an index. The rows after a position are one range where all terms go one way and hold no
+ * null, else several ranges in order: each is a single stretch of the sort's index, so no page costs more than its size.
+ */
+import sql, { join, raw, type Sql } from 'sql-template-tag'
+import type { Scalar } from '../../model/predicate.ts'
+import type { Resource } from '../../model/resource.ts'
+import type { Position, SortTerm } from '../../plan/plan.ts'
+import { comparisonColumn } from './columns.ts'
+import { columnSql } from './predicate.ts'
+
+/** One term of the order, down to the column. `null` sorts after every value in ascending order. */
+export interface OrderTerm {
+  readonly column: Sql
+  readonly nullable: boolean
+  readonly descending: boolean
+}
+
+/** A stretch of the order: its condition (`undefined`: all rows) and its ORDER BY. */
+export interface Segment {
+  readonly condition: Sql | undefined
+  readonly order: Sql
+}
+
+/** The terms of a sort and the id, which breaks ties in the direction of the last term (QRY-3). */
+export function orderTerms(resource: Resource, sort: readonly SortTerm[], alias: string): OrderTerm[] {
+  const terms = sort.map(({ field, descending }) => ({
+    column: columnSql(alias, comparisonColumn(resource, field)),
+    nullable: resource.field.get(field)?.required === false,
+    descending,
+  }))
+  return [...terms, { column: columnSql(alias, 'id'), nullable: false, descending: terms.at(-1)?.descending ?? false }]
+}
+
+/** The same order walked the other way. */
+export function reversed(terms: readonly OrderTerm[]): OrderTerm[] {
+  return terms.map((term) => ({ ...term, descending: !term.descending }))
+}
+
+/** The rows beyond a position (or all rows) in the order of `terms`, as segments to be read one after the other. */
+export function segmentsAfter(terms: readonly OrderTerm[], keys: Position['keys'] | undefined): Segment[] {
+  if (keys === undefined) return nullSegments(terms, 0, [])
+  const uniform = terms.every((term) => !term.nullable && term.descending === terms[0]?.descending)
+  if (uniform) {
+    const columns = join(terms.map((term) => term.column), ', ')
+    const beyond = raw(terms[0]?.descending ? '<' : '>')
+    return [{ condition: sql`(${columns}) ${beyond} (${join(keys, ', ')})`, order: orderSql(terms, 0) }]
+  }
+  const segments: Segment[] = []
+  for (let index = terms.length - 1; index >= 0; index--) {
+    const equal = terms.slice(0, index).map((term, place) => equalSql(term, keys[place] as Scalar | null))
+    segments.push(...beyondSegments(terms, index, equal, keys[index] as Scalar | null))
+  }
+  return segments
+}
+
+function beyondSegments(terms: readonly OrderTerm[], index: number, equal: Sql[], key: Scalar | null): Segment[] {
+  const { column, descending, nullable } = terms[index] as OrderTerm
+  if (key === null) {
+    // Ascending, null is last: nothing is beyond it. Descending, every value is.
+    if (!descending) return []
+    return [{ condition: and([...equal, sql`${column} is not null`]), order: orderSql(terms, index) }]
+  }
+  const beyond = sql`${column} ${raw(descending ? '<' : '>')} ${key}`
+  const values = { condition: and([...equal, beyond]), order: orderSql(terms, index) }
+  if (descending || !nullable) return [values]
+  return [values, { condition: and([...equal, sql`${column} is null`]), order: orderSql(terms, index + 1) }]
+}
+
+function nullSegments(terms: readonly OrderTerm[], index: number, equal: Sql[]): Segment[] {
+  const { column, descending, nullable } = terms[index] as OrderTerm
+  if (!nullable) return [{ condition: and(equal), order: orderSql(terms, index) }]
+  const values = { condition: and([...equal, sql`${column} is not null`]), order: orderSql(terms, index) }
+  const nulls = { condition: and([...equal, sql`${column} is null`]), order: orderSql(terms, index + 1) }
+  return descending ? [nulls, values] : [values, nulls]
+}
+
+/** ORDER BY from a term on; the first of them holds no null within its segment. */
+function orderSql(terms: readonly OrderTerm[], from: number): Sql {
+  const parts = terms.slice(from).flatMap(({ column, descending, nullable }, place) => {
+    const direction = raw(descending ? ' desc' : '')
+    const value = sql`${column}${direction}`
+    return nullable && place > 0 ? [sql`(${column} is null)${direction}`, value] : [value]
+  })
+  return join(parts, ', ')
+}
+
+function equalSql({ column }: OrderTerm, key: Scalar | null): Sql {
+  return key === null ? sql`${column} is null` : sql`${column} = ${key}`
+}
+
+function and(conditions: readonly Sql[]): Sql | undefined {
+  return conditions.length === 0 ? undefined : join(conditions, ' and ')
+}

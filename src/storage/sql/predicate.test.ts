@@ -1,0 +1,259 @@
+/** One rule value, two readings: what SQL finds is what `matches` finds (AUT-6). */
+import assert from 'node:assert/strict'
+import { after as afterAll, test } from 'node:test'
+import fc from 'fast-check'
+import sql, { join, raw } from 'sql-template-tag'
+import { Type } from 'typebox'
+import { completeCatalog } from '../../model/catalog.ts'
+import { defineInterface, reference } from '../../model/declaration.ts'
+import { timestamp } from '../../model/instant.ts'
+import { type Comparable, type Comparison, matches, type Predicate } from '../../model/predicate.ts'
+import { comparisonKey, comparisonKeys } from '../../model/record.ts'
+import type { RecordValues, Resource } from '../../model/resource.ts'
+import { compareText } from '../../model/text.ts'
+import { Connection } from '../sqlite/connection.ts'
+import { expressions } from '../sqlite/expressions.ts'
+import { migrate } from '../sqlite/migrate.ts'
+import { columnsOf } from './columns.ts'
+import { after, collectionsOf, predicateSql, tableSql } from './predicate.ts'
+import { boundOf } from './rows.ts'
+
+const fields = {
+  name: Type.Optional(Type.String({ filter: true })),
+  note: Type.Optional(Type.String()),
+  kind: Type.Optional(Type.Enum(['red', 'green', 'blue'])),
+  day: Type.Optional(Type.String({ format: 'date', filter: true })),
+  at: Type.Optional(Type.String({ format: 'date-time', filter: true })),
+  count: Type.Optional(Type.Integer({ filter: true })),
+  weight: Type.Optional(Type.Number()),
+  done: Type.Optional(Type.Boolean()),
+  tags: Type.Optional(Type.Array(Type.String())),
+  up_id: Type.Optional(reference('twigs')),
+}
+const catalog = completeCatalog(
+  defineInterface({
+    name: 'trees',
+    resources: {
+      leaves: { fields },
+      twigs: { fields: { ...fields, up_id: Type.Optional(reference('branches')) } },
+      branches: { fields: { ...fields, up_id: Type.Optional(reference('trunks')) } },
+      // The chain may come back to where it began: a level of `through` is a level of the predicate, not of the data.
+      trunks: { fields: { ...fields, up_id: Type.Optional(reference('leaves')) } },
+    },
+  }),
+)
+const resources = [...catalog.resources.values()]
+const connection = new Connection(':memory:')
+await migrate(connection.database, catalog, { apply: 'additive', now: 0 })
+afterAll(() => connection.close())
+
+const text = fc
+  .array(
+    fc.constantFrom(
+      ...['a', 'A', 'b', 'ß', 'ẞ', 'ss', 'i', 'I', 'ı', 'İ', 'é', 'É', 'e\u0301', 'K', 'k', 'ſ', 'Σ', 'ς', 'ﬅ', 'ﬆ'],
+      ...[
+        '%',
+        '_',
+        "'",
+        '"',
+        '\\',
+        '*',
+        ' ',
+        '🚀',
+        '\u{10400}',
+        '\u{10428}',
+        '\ud7ff',
+        '\ue000',
+        '\uffff',
+        '\u{10ffff}',
+      ],
+    ),
+    { maxLength: 3 },
+  )
+  .map((parts) => parts.join(''))
+const instant = fc
+  .record({
+    milliseconds: fc.constantFrom(-1, 0, 1, 500, 1_000, Date.UTC(2026, 10, 21), Date.UTC(1900, 0, 1)),
+    finer: fc.constantFrom('', '0', '5', '00'),
+    hours: fc.integer({ min: -11, max: 11 }),
+  })
+  .map(({ milliseconds, finer, hours }) => {
+    if (hours === 0) return new Date(milliseconds).toISOString().replace('Z', `${finer}Z`)
+    const zone = `${hours < 0 ? '-' : '+'}${String(Math.abs(hours)).padStart(2, '0')}:00`
+    return new Date(milliseconds + hours * 3_600_000).toISOString().replace('Z', `${finer}${zone}`)
+  })
+const stamp = fc.integer({ min: 0, max: 4 }).map(timestamp)
+const values = {
+  name: text,
+  note: text,
+  kind: fc.constantFrom('red', 'green', 'blue'),
+  day: fc.constantFrom('2026-11-20', '2026-11-21', '0001-01-01', '9999-12-31'),
+  at: instant,
+  count: fc.oneof(fc.integer({ min: -2, max: 2 }), fc.constantFrom(2 ** 53 - 1, -(2 ** 53) + 1, 10)),
+  weight: fc.oneof(
+    fc.constantFrom(0, -0, 1, 0.1, 0.3, 0.1 + 0.2, 5e-324, 1e300),
+    fc.double({ noNaN: true, noDefaultInfinity: true }),
+  ),
+  done: fc.boolean(),
+} as const
+const system = { created_at: stamp, updated_at: stamp } as const
+
+const identifiers = [0, 1, 2, 3].map((number) => `0000000${number}`)
+const record = fc.record({
+  ...(Object.fromEntries(
+    Object.entries(values).map(([name, each]) => [name, fc.option<unknown>(each, { freq: 3 })]),
+  ) as Record<keyof typeof values, fc.Arbitrary<unknown>>),
+  tags: fc.option(fc.array(text, { maxLength: 2 })),
+  up_id: fc.option(fc.constantFrom(...identifiers), { freq: 6 }),
+  ...system,
+  deleted_at: fc.oneof({ weight: 3, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: stamp }),
+})
+
+/** Four records of each collection: some deleted, some leading nowhere. */
+const forest = fc.tuple(...resources.map(() => fc.array(record, { minLength: 1, maxLength: 4 }))).map((collections) => {
+  const rows = collections.map((records) =>
+    records.map((each, index) => ({ id: identifiers[index] as string, ...each })),
+  )
+  return new Map(resources.map((resource, index) => [resource.name, rows[index] as (RecordValues & { id: string })[]]))
+})
+
+type Known = keyof typeof values | keyof typeof system
+const names = [...Object.keys(values), ...Object.keys(system)] as Known[]
+const anyOf = (name: Known) => ({ ...values, ...system })[name] as fc.Arbitrary<unknown>
+const key = (resource: Resource, name: Known) =>
+  anyOf(name).map((value) => comparisonKey(resource, name, value) as string | number | boolean)
+
+function leaf(resource: Resource): fc.Arbitrary<Predicate> {
+  const isText = (name: Known) => name === 'name' || name === 'note'
+  const comparison = fc.constantFrom(...names).chain((field) => {
+    const ordered: Comparison[] = ['eq', 'gt', 'gte', 'lt', 'lte']
+    const operator = fc.constantFrom(...ordered, ...(isText(field) ? (['contains', 'startsWith'] as const) : []))
+    return fc.record({
+      kind: fc.constant('compare' as const),
+      field: fc.constant(field),
+      operator,
+      value: key(resource, field),
+    })
+  })
+  const among = fc.constantFrom(...names).chain((field) =>
+    fc.record({
+      kind: fc.constant('in' as const),
+      field: fc.constant(field),
+      values: fc.array(key(resource, field), { maxLength: 4 }),
+    }),
+  )
+  const unset = fc.record({
+    kind: fc.constant('null' as const),
+    field: fc.constantFrom(...names, 'tags', 'up_id', 'deleted_at'),
+  })
+  return fc.oneof(
+    { weight: 6, arbitrary: comparison },
+    { weight: 2, arbitrary: among },
+    { weight: 2, arbitrary: unset },
+    { weight: 1, arbitrary: fc.constantFrom<Predicate>({ kind: 'always' }, { kind: 'never' }) },
+  )
+}
+
+function predicate(resource: Resource, depth: number): fc.Arbitrary<Predicate> {
+  if (depth === 0) return leaf(resource)
+  const inner = predicate(resource, depth - 1)
+  const terms = fc.array(inner, { minLength: 1, maxLength: 3 })
+  const target = catalog.resources.get(resource.field.get('up_id')?.reference?.collection ?? '') as Resource
+  const through = predicate(target, depth - 1).map(
+    (each): Predicate => ({ kind: 'through', field: 'up_id', collection: target.name, predicate: each }),
+  )
+  return fc.oneof(
+    leaf(resource),
+    terms.map((each): Predicate => ({ kind: 'and', terms: each })),
+    terms.map((each): Predicate => ({ kind: 'or', terms: each })),
+    inner.map((term): Predicate => ({ kind: 'not', term })),
+    through,
+    through.map((term): Predicate => ({ kind: 'not', term })),
+  )
+}
+
+function plant(rows: ReadonlyMap<string, readonly RecordValues[]>): void {
+  for (const resource of resources) {
+    connection.all(sql`delete from ${tableSql(resource.name)}`)
+    for (const each of rows.get(resource.name) ?? []) {
+      const columns = columnsOf(resource)
+      const bound = [
+        ...columns.map((column) => boundOf(column, each)),
+        ...['id', 'created_at', 'updated_at', 'deleted_at'].map((name) => each[name]),
+      ]
+      const quoted = [
+        ...columns.map((column) => `"${column.name}"`),
+        'id',
+        'created_at',
+        'updated_at',
+        'deleted_at',
+      ].join()
+      connection.all(sql`insert into ${tableSql(resource.name)} (${raw(quoted)}, _revision) values (${join(bound)}, 1)`)
+    }
+  }
+}
+
+test('AUT-6: SQL and matches() find the same records, whatever the records and the predicate', () => {
+  const [leaves] = resources as [Resource]
+  let found = 0
+  let asked = 0
+  fc.assert(
+    fc.property(forest, fc.array(predicate(leaves, 4), { minLength: 8, maxLength: 8 }), (rows, predicates) => {
+      connection.execute('begin')
+      try {
+        plant(rows)
+        const follow = (collection: string, id: string): Comparable | undefined => {
+          const target = rows.get(collection)?.find((each) => each.id === id && each['deleted_at'] === null)
+          return target && comparisonKeys(catalog.resources.get(collection) as Resource, target)
+        }
+        for (const each of predicates) {
+          const condition = predicateSql({ catalog, expressions }, leaves, 't', each)
+          const selected = connection
+            .all(sql`select id from leaves t where ${condition} order by id`)
+            .map((row) => row['id'])
+          const matched = (rows.get('leaves') ?? []).filter((row) => matches(comparisonKeys(leaves, row), each, follow))
+          assert.deepEqual(
+            selected,
+            matched.map((row) => row.id),
+            condition.sql,
+          )
+          found += matched.length
+          asked += rows.get('leaves')?.length ?? 0
+        }
+      } finally {
+        connection.execute('rollback')
+      }
+    }),
+    { numRuns: 600 },
+  )
+  // Predicates that always or never hold would prove nothing.
+  assert.ok(found > asked / 5 && found < (asked * 4) / 5, `${found} of ${asked}`)
+})
+
+test('after: the least text beyond all that begin so', () => {
+  assert.equal(after('ab'), 'ac')
+  assert.equal(after('a\ud7ff'), 'a\ue000')
+  assert.equal(after('a\u{10ffff}'), 'b')
+  assert.equal(after('\u{10ffff}'), undefined)
+  assert.equal(after(''), undefined)
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', minLength: 1 }), fc.string({ unit: 'binary' }), (prefix, rest) => {
+      const end = after(prefix)
+      assert.ok(end === undefined || compareText(prefix + rest, end) < 0)
+    }),
+  )
+})
+
+test('collectionsOf names every collection that a predicate looks into', () => {
+  const inner: Predicate = { kind: 'through', field: 'up_id', collection: 'branches', predicate: { kind: 'always' } }
+  const outer: Predicate = {
+    kind: 'through',
+    field: 'up_id',
+    collection: 'twigs',
+    predicate: { kind: 'not', term: inner },
+  }
+  assert.deepEqual(
+    [...collectionsOf({ kind: 'or', terms: [outer, { kind: 'null', field: 'name' }] })],
+    ['twigs', 'branches'],
+  )
+})

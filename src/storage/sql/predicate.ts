@@ -1,0 +1,143 @@
+/**
+ * Predicates as SQL: the other reading of `matches` in model/predicate.ts, and the two agree (AUT-6).
+ * Negation is pushed down to the comparisons, so that null is two-valued and positive comparisons can use their index.
+ */
+import sql, { join, raw, type Sql } from 'sql-template-tag'
+import type { Comparison, Predicate } from '../../model/predicate.ts'
+import type { Catalog, Resource } from '../../model/resource.ts'
+import { fold } from '../../model/text.ts'
+import { comparisonColumn, isFolded } from './columns.ts'
+import type { Expressions } from './expressions.ts'
+
+/** What compiling needs beside the predicate. */
+export interface Compiler {
+  readonly catalog: Catalog
+  readonly expressions: Expressions
+}
+
+const operators: Readonly<Record<string, string>> = { gt: '>', gte: '>=', lt: '<', lte: '<=' }
+const opposites: Readonly<Record<string, string>> = { gt: '<=', gte: '<', lt: '>=', lte: '>' }
+const everything = sql`1 = 1`
+const nothing = sql`1 = 0`
+
+/**
+ * A predicate on the rows of `resource` as an SQL condition.
+ *
+ * @param alias the table's alias in the statement
+ * @param negated compiles the opposite
+ */
+export function predicateSql(
+  compiler: Compiler,
+  resource: Resource,
+  alias: string,
+  predicate: Predicate,
+  negated = false,
+): Sql {
+  switch (predicate.kind) {
+    case 'always':
+      return negated ? nothing : everything
+    case 'never':
+      return negated ? everything : nothing
+    case 'not':
+      return predicateSql(compiler, resource, alias, predicate.term, !negated)
+    case 'and':
+    case 'or': {
+      const terms = predicate.terms.map((term) => predicateSql(compiler, resource, alias, term, negated))
+      const conjunction = (predicate.kind === 'and') !== negated
+      return sql`(${join(terms, conjunction ? ' and ' : ' or ')})`
+    }
+    case 'null': {
+      const column = columnSql(alias, comparisonColumn(resource, predicate.field))
+      return negated ? sql`${column} is not null` : sql`${column} is null`
+    }
+    case 'in': {
+      const column = columnSql(alias, comparisonColumn(resource, predicate.field))
+      const among = compiler.expressions.isAmong(column, predicate.values)
+      return negated ? sql`(${column} is null or not (${among}))` : among
+    }
+    case 'compare':
+      return compareSql(compiler, resource, alias, predicate, negated)
+    case 'through': {
+      const target = compiler.catalog.resources.get(predicate.collection) as Resource
+      const inner = `${alias}x`
+      const reference = columnSql(alias, predicate.field)
+      const condition = predicateSql(compiler, target, inner, predicate.predicate)
+      const found = sql`exists (select 1 from ${tableSql(target.name)} ${raw(inner)} where ${raw(inner)}.id = ${reference} and ${raw(inner)}.deleted_at is null and ${condition})`
+      return negated ? sql`not ${found}` : found
+    }
+  }
+}
+
+function compareSql(
+  { expressions }: Compiler,
+  resource: Resource,
+  alias: string,
+  predicate: Extract<Predicate, { kind: 'compare' }>,
+  negated: boolean,
+): Sql {
+  const { field, operator, value } = predicate
+  const column = columnSql(alias, comparisonColumn(resource, field))
+  const bound = expressions.bind(value)
+  if (operator === 'eq') return negated ? expressions.isDistinct(column, bound) : sql`${column} = ${bound}`
+  if (operator === 'contains' || operator === 'startsWith') {
+    const held = textSql(expressions, resource, alias, operator, field, fold(String(value)))
+    return negated ? sql`(${column} is null or not (${held}))` : held
+  }
+  return negated
+    ? sql`(${column} is null or ${column} ${raw(opposites[operator] as string)} ${bound})`
+    : sql`${column} ${raw(operators[operator] as string)} ${bound}`
+}
+
+function textSql(
+  expressions: Expressions,
+  resource: Resource,
+  alias: string,
+  operator: Comparison,
+  name: string,
+  part: string,
+): Sql {
+  const field = resource.field.get(name)
+  const indexed = field !== undefined && isFolded(field)
+  const text = indexed
+    ? columnSql(alias, `_folded_${name}`)
+    : expressions.fold(columnSql(alias, comparisonColumn(resource, name)))
+  if (operator === 'contains') return expressions.holds(text, part)
+  // A range of the folded column's index, rather than a look at every row.
+  const end = indexed ? after(part) : undefined
+  if (end !== undefined) return sql`(${text} >= ${part} and ${text} < ${end})`
+  return expressions.begins(text, part)
+}
+
+/** The least text greater than all that begin with `prefix`, or `undefined` where there is none. */
+export function after(prefix: string): string | undefined {
+  const characters = [...prefix]
+  while (characters.length > 0) {
+    const last = (characters.pop() as string).codePointAt(0) as number
+    if (last < 0x10ffff) {
+      // Surrogates are no characters: step over them.
+      return characters.join('') + String.fromCodePoint(last === 0xd7ff ? 0xe000 : last + 1)
+    }
+  }
+  return undefined
+}
+
+/** A column of a table alias, quoted. Names come from the catalog only. */
+export function columnSql(alias: string, column: string): Sql {
+  return raw(`${alias}."${column}"`)
+}
+
+/** A resource's table, quoted. */
+export function tableSql(collection: string): Sql {
+  return raw(`"${collection}"`)
+}
+
+/** The collections whose records a predicate looks at beside its own. */
+export function collectionsOf(predicate: Predicate, found: Set<string> = new Set()): Set<string> {
+  if (predicate.kind === 'and' || predicate.kind === 'or') for (const term of predicate.terms) collectionsOf(term, found)
+  if (predicate.kind === 'not') collectionsOf(predicate.term, found)
+  if (predicate.kind === 'through') {
+    found.add(predicate.collection)
+    collectionsOf(predicate.predicate, found)
+  }
+  return found
+}

@@ -1,0 +1,208 @@
+/** Reading a page of a list: its clock, its exact total, and the page itself, in one snapshot. */
+import { hash } from 'node:crypto'
+import sql, { join, raw, type Sql } from 'sql-template-tag'
+import type { Scalar } from '../../model/predicate.ts'
+import { admitPage } from '../../plan/admit.ts'
+import type { Outcome, Page, PageOutcome, Parent, Position, ReadPage } from '../../plan/plan.ts'
+import { type Clock, readClock } from './clock.ts'
+import { orderTerms, type OrderTerm, reversed, segmentsAfter } from './keyset.ts'
+import { collectionsOf, columnSql, type Compiler, predicateSql, tableSql } from './predicate.ts'
+import { holdsSql } from './read-record.ts'
+import { representationSql, subject } from './represent.ts'
+import type { Totals } from './totals.ts'
+import { single, type Transaction } from './transaction.ts'
+
+/** A list as it stands: what it holds, and the tag of this state. */
+interface State {
+  readonly where: Sql
+  readonly clock: Clock
+  /** Under which its total is kept. */
+  readonly key: string
+  readonly tag: string
+}
+
+/** Only the conditions of a ReadPage: 304 or 412 for a list that was not looked at, `undefined` where it has to be read. */
+export function* checkPage(compiler: Compiler, plan: ReadPage): Transaction<Outcome | undefined> {
+  const refused = plan.parent === undefined ? undefined : yield* checkParent(compiler, plan.parent)
+  if (refused !== undefined) return refused
+  return admitPage(plan, (yield* stateOf(compiler, plan)).tag)
+}
+
+/** Runs a ReadPage, its conditions included. */
+export function* readPage(compiler: Compiler, totals: Totals, plan: ReadPage): Transaction<Outcome> {
+  const refused = plan.parent === undefined ? undefined : yield* checkParent(compiler, plan.parent)
+  if (refused !== undefined) return refused
+  const state = yield* stateOf(compiler, plan)
+  const ended = admitPage(plan, state.tag)
+  if (ended !== undefined) return ended
+  const total = yield* totalOf(plan, state, totals)
+  const terms = orderTerms(plan.resource, plan.sort, subject)
+  const part = yield* readPart(compiler, plan, state.where, terms, total)
+  return { kind: 'page', total, tag: state.tag, ...part }
+}
+
+function* stateOf(compiler: Compiler, plan: ReadPage): Transaction<State> {
+  const where = whereSql(compiler, plan)
+  const others = collectionsOf(plan.permitted)
+  if (plan.deleted !== undefined) collectionsOf(plan.deleted.permitted, others)
+  const clock = yield* readClock(plan.resource.name, others)
+  const key = where.sql + JSON.stringify(where.values)
+  const tag = `${clock.revision}-${plan.resource.shape}-${hash('sha1', key, 'base64url').slice(0, 10)}`
+  return { where, clock, key, tag }
+}
+
+/** Whether the parent of a nested collection is there, and the caller may read it. */
+export function* checkParent(compiler: Compiler, parent: Parent): Transaction<Outcome | undefined> {
+  const { resource, id, permitted } = parent
+  const row = yield* single(
+    sql`select ${holdsSql(compiler, resource, permitted)} as permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and deleted_at is null`,
+  )
+  if (row === undefined) return { kind: 'parent-missing' }
+  return row['permitted'] === 1 ? undefined : { kind: 'forbidden' }
+}
+
+function whereSql(compiler: Compiler, plan: ReadPage): Sql {
+  const { resource, parent, search, deleted } = plan
+  const conditions: Sql[] = []
+  if (parent !== undefined) conditions.push(sql`${columnSql(subject, parent.field)} = ${parent.id}`)
+  const live = sql`${raw(subject)}.deleted_at is null`
+  const permitted = predicateSql(compiler, resource, subject, plan.permitted)
+  if (deleted === undefined) {
+    conditions.push(live)
+    if (plan.permitted.kind !== 'always') conditions.push(permitted)
+  } else {
+    const retained = sql`${raw(subject)}.deleted_at > ${deleted.since}`
+    const seen = predicateSql(compiler, resource, subject, deleted.permitted)
+    conditions.push(sql`((${live} and ${permitted}) or (${retained} and ${seen}))`)
+  }
+  if (plan.filter.kind !== 'always') conditions.push(predicateSql(compiler, resource, subject, plan.filter))
+  if (search !== undefined) {
+    conditions.push(
+      search.length === 0 ? sql`1 = 0` : compiler.expressions.searches(resource.name, subject, search),
+    )
+  }
+  return join(conditions, ' and ')
+}
+
+function* totalOf(plan: ReadPage, { where, clock, key }: State, totals: Totals): Transaction<number> {
+  const unfiltered =
+    plan.filter.kind === 'always' &&
+    plan.permitted.kind === 'always' &&
+    plan.parent === undefined &&
+    plan.search === undefined &&
+    plan.deleted === undefined
+  if (unfiltered) return clock.live
+  const kept = totals.get(key, clock.revision)
+  if (kept !== undefined) return kept
+  const row = yield* single(sql`select count(*) as total from ${tableSql(plan.resource.name)} ${raw(subject)} where ${where}`)
+  const total = Number(row?.['total'] ?? 0)
+  // What depends on the time of day is not kept: the clock does not see it pass.
+  if (plan.deleted === undefined) totals.set(key, clock.revision, total)
+  return total
+}
+
+type Part = Pick<PageOutcome, 'json' | 'count' | 'previous' | 'next'>
+type Keys = readonly (Scalar | null)[]
+
+function* readPart(compiler: Compiler, plan: ReadPage, where: Sql, terms: OrderTerm[], total: number): Transaction<Part> {
+  const { page } = plan
+  if (page.style !== 'cursor') {
+    const { json, count } = yield* readRows(compiler, plan, where, terms, undefined)
+    return { json, count, previous: undefined, next: undefined }
+  }
+  const backward = page.position?.direction === 'backward'
+  const walked = backward ? reversed(terms) : terms
+  const found = yield* readRows(compiler, plan, where, walked, keysOf(page.position))
+  const first = backward ? found.last : found.first
+  const last = backward ? found.first : found.last
+  if (first === undefined || last === undefined) {
+    // Beside an empty page lies the end of the list, or its beginning: no keys.
+    const edge = page.position === undefined || total === 0 ? undefined : []
+    return { json: '', count: 0, previous: backward ? undefined : edge, next: backward ? edge : undefined }
+  }
+  const previous = page.position === undefined ? undefined : yield* beyond(plan, where, reversed(terms), first)
+  const next = found.count === page.limit || backward ? yield* beyond(plan, where, terms, last) : undefined
+  return { json: found.json, count: found.count, previous, next }
+}
+
+/** The keys themselves where there is a row beyond them, else `undefined`. */
+function* beyond(plan: ReadPage, where: Sql, terms: OrderTerm[], keys: Keys): Transaction<Keys | undefined> {
+  for (const { condition, order } of segmentsAfter(terms, keys)) {
+    const rows = yield sql`select 1 as found from ${tableSql(plan.resource.name)} ${raw(subject)} where ${where}${condition === undefined ? raw('') : sql` and ${condition}`} order by ${order} limit 1`
+    if (rows.length > 0) return keys
+  }
+  return undefined
+}
+
+// A position without keys is the edge of the list.
+function keysOf(position: Position | undefined): Keys | undefined {
+  return position === undefined || position.keys.length === 0 ? undefined : position.keys
+}
+
+interface Rows {
+  readonly json: string
+  readonly count: number
+  readonly first: Keys | undefined
+  readonly last: Keys | undefined
+}
+
+/** The rows after a position in the order of `terms`: their JSON texts, joined in the list's own order. */
+function* readRows(
+  compiler: Compiler,
+  plan: ReadPage,
+  where: Sql,
+  terms: OrderTerm[],
+  keys: Keys | undefined,
+): Transaction<Rows> {
+  const { expressions } = compiler
+  const { page, resource } = plan
+  const backward = page.style === 'cursor' && page.position?.direction === 'backward'
+  const [limit, offset] = bounds(page)
+  const json = representationSql(compiler, resource, plan.fields, false)
+  const value = plan.deleted === undefined ? json : withDeletedSql(compiler, plan, json)
+  const place = expressions.jsonArray(terms.map((term) => term.column))
+  const texts: string[] = []
+  const places: Keys[] = []
+  let count = 0
+  let skipped = 0
+  for (const { condition, order } of segmentsAfter(terms, keys)) {
+    if (count >= limit) break
+    const rest = sql`from ${tableSql(resource.name)} ${raw(subject)} where ${where}${condition === undefined ? raw('') : sql` and ${condition}`} order by ${order} limit ${limit - count} offset ${Math.max(0, offset - skipped)}`
+    if (page.style === 'cursor') {
+      const rows = yield sql`select ${value} as json, ${place} as place ${rest}`
+      for (const row of rows) texts.push(String(row['json']))
+      if (rows.length > 0) {
+        if (count === 0) places.push(JSON.parse(String(rows[0]?.['place'])))
+        places.push(JSON.parse(String(rows.at(-1)?.['place'])))
+      }
+      count += rows.length
+    } else {
+      const row = yield* single(sql`select ${expressions.join(raw('json'))} as json, count(*) as count from (select ${value} as json ${rest})`)
+      if (Number(row?.['count']) > 0) texts.push(String(row?.['json']))
+      else if (offset > 0 && count === 0) skipped += yield* sizeOf(plan, where, condition)
+      count += Number(row?.['count'])
+      if (count > 0) skipped = offset
+    }
+  }
+  if (backward) texts.reverse()
+  return { json: texts.join(','), count, first: places[0], last: places.at(-1) }
+}
+
+/** How many rows a segment has: what an offset skips over when it lies beyond it. */
+function* sizeOf(plan: ReadPage, where: Sql, condition: Sql | undefined): Transaction<number> {
+  const row = yield* single(
+    sql`select count(*) as total from ${tableSql(plan.resource.name)} ${raw(subject)} where ${where}${condition === undefined ? raw('') : sql` and ${condition}`}`,
+  )
+  return Number(row?.['total'] ?? 0)
+}
+
+function bounds(page: Page): [limit: number, offset: number] {
+  if (page.style === 'page') return [page.perPage, (page.page - 1) * page.perPage]
+  if (page.style === 'offset') return [page.limit, page.offset]
+  return [page.limit, 0]
+}
+
+function withDeletedSql(compiler: Compiler, plan: ReadPage, live: Sql): Sql {
+  const deleted = representationSql(compiler, plan.resource, plan.fields, true)
+  return sql`case when ${raw(subject)}.deleted_at is null then ${live} else ${deleted} end`
+}

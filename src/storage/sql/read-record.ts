@@ -1,0 +1,46 @@
+/** Reading one record: a single statement. */
+import sql, { raw, type Sql } from 'sql-template-tag'
+import type { Predicate } from '../../model/predicate.ts'
+import type { Resource } from '../../model/resource.ts'
+import type { Outcome, ReadRecord } from '../../plan/plan.ts'
+import { admit, type Found, isConditional } from '../../plan/admit.ts'
+import { type Compiler, predicateSql, tableSql } from './predicate.ts'
+import { representationSql, subject } from './represent.ts'
+import { type Row, single, type Transaction } from './transaction.ts'
+
+/** A column that says whether a predicate holds for the row; constants cost nothing. */
+export function holdsSql(compiler: Compiler, resource: Resource, predicate: Predicate): Sql {
+  if (predicate.kind === 'always') return sql`1`
+  return sql`case when ${predicateSql(compiler, resource, subject, predicate)} then 1 else 0 end`
+}
+
+/** Runs a ReadRecord: the record, or 304, 403, 404 as a value. */
+export function* readRecord(compiler: Compiler, plan: ReadRecord): Transaction<Outcome> {
+  const { resource } = plan
+  if (isConditional(plan.conditions)) {
+    // A 304 needs the revision only: no representation is built for it.
+    const ended = admit(plan, foundOf(yield* single(stateSql(compiler, plan))))
+    if (ended !== undefined) return ended
+  }
+  const row = yield* single(
+    sql`select ${representationSql(compiler, resource, plan.fields)} as json, _revision, updated_at, ${holdsSql(compiler, resource, plan.permitted)} as permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${plan.id} and deleted_at is null`,
+  )
+  const found = foundOf(row)
+  const ended = admit(plan, found)
+  if (ended !== undefined) return ended
+  return { kind: 'record', json: String(row?.['json']), ...(found as Found) }
+}
+
+/** What a row says of the record's state. */
+export function foundOf(row: Row | undefined): Found | undefined {
+  if (row === undefined) return undefined
+  return {
+    revision: Number(row['_revision']),
+    updatedAt: String(row['updated_at']),
+    permitted: row['permitted'] === 1,
+  }
+}
+
+function stateSql(compiler: Compiler, { resource, id, permitted }: ReadRecord): Sql {
+  return sql`select _revision, updated_at, ${holdsSql(compiler, resource, permitted)} as permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and deleted_at is null`
+}

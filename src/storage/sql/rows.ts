@@ -1,0 +1,43 @@
+/** Records to rows and back. */
+import { instantKey } from '../../model/instant.ts'
+import type { RecordValues, Resource } from '../../model/resource.ts'
+import { fold, words } from '../../model/text.ts'
+import { type Column, columnsOf } from './columns.ts'
+import type { Bound } from './expressions.ts'
+import type { Row } from './transaction.ts'
+
+/** What a column holds for a record. */
+export function boundOf(column: Column, record: RecordValues): Bound {
+  const value = record[column.field.name]
+  if (value === null || value === undefined) return null
+  if (column.role === 'instant') return instantKey(value as string) ?? null
+  if (column.role === 'folded') return fold(value as string)
+  if (column.type === 'json') return JSON.stringify(value)
+  if (column.type === 'boolean') return Number(value)
+  return value as Bound
+}
+
+/** The record that a row of its table holds: declared and system fields. */
+export function recordOf(resource: Resource, row: Row): RecordValues {
+  const record: Record<string, unknown> = {
+    id: row['id'],
+    created_at: row['created_at'],
+    updated_at: row['updated_at'],
+    deleted_at: row['deleted_at'],
+  }
+  for (const { name, type, role } of columnsOf(resource)) {
+    if (role !== 'value') continue
+    const held = row[name] ?? null
+    if (held === null) record[name] = null
+    else if (type === 'json') record[name] = JSON.parse(held as string)
+    else record[name] = type === 'boolean' ? held === 1 || (held as unknown) === true : held
+  }
+  return record
+}
+
+/** The words by which search finds a record (QRY-5). */
+export function searchWords(resource: Resource, record: RecordValues): string[] {
+  return resource.fields
+    .filter((field) => field.search)
+    .flatMap((field) => (typeof record[field.name] === 'string' ? words(record[field.name] as string) : []))
+}

@@ -1,0 +1,17 @@
+/** Which transaction carries out which change. */
+import type { Outcome, Read, Write } from '../../plan/plan.ts'
+import { deleteRecord } from './delete-record.ts'
+import type { Compiler } from './predicate.ts'
+import type { Transaction } from './transaction.ts'
+import { createRecord, updateRecord } from './write-record.ts'
+
+/** Whether a plan changes anything. */
+export function isWrite(plan: Read | Write): plan is Write {
+  return plan.kind !== 'read-record' && plan.kind !== 'read-page'
+}
+
+/** The transaction of a change. Where its outcome is a refusal, it has changed nothing. */
+export function writeTransaction(compiler: Compiler, plan: Write): Transaction<Outcome> {
+  if (plan.kind === 'create') return createRecord(compiler, plan)
+  return plan.kind === 'delete' ? deleteRecord(compiler, plan) : updateRecord(compiler, plan)
+}

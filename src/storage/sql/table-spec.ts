@@ -1,0 +1,52 @@
+/** What a database should hold, as data. No engine's words are in here. */
+import type { FieldType } from '../../model/resource.ts'
+import type { ColumnType } from './columns.ts'
+
+/** What the database itself holds a column to. `row` is the number that the engine gives to each row. */
+export type Constraint = 'row' | 'primary key' | 'unique not null' | 'not null' | 'none'
+
+/** A column. */
+export interface ColumnSpec {
+  readonly name: string
+  readonly type: ColumnType
+  /** What its values are: several types of value may share a type of column. */
+  readonly holds: FieldType
+  readonly constraint: Constraint
+  /** No row may hold `null` here. The program keeps it, so that a change of mind needs no new table. */
+  readonly required: boolean
+  /** What stands in for `null` in rows that are there already; `undefined`: nothing does. */
+  readonly default: unknown
+  /** Made from another column, whose value it is compared in place of. */
+  readonly derived: { readonly from: string; readonly by: 'instant' | 'folded' } | undefined
+}
+
+/** An index. `live`: of rows that are not deleted; `deletion`: of rows that went with a deletion. */
+export interface IndexSpec {
+  readonly name: string
+  readonly table: string
+  readonly columns: readonly string[]
+  readonly unique: boolean
+  readonly where: 'everything' | 'live' | 'deletion'
+}
+
+/** The full-text index of a table: which columns' words it holds. */
+export interface SearchSpec {
+  readonly name: string
+  readonly table: string
+  readonly columns: readonly string[]
+}
+
+/** A table. */
+export interface TableSpec {
+  readonly name: string
+  readonly kind: 'resource' | 'system'
+  readonly columns: readonly ColumnSpec[]
+  readonly indexes: readonly IndexSpec[]
+  readonly search: SearchSpec | undefined
+}
+
+/** Makes a column of the system's own. */
+export function column(name: string, holds: 'string' | 'integer' | 'json', constraint: Constraint): ColumnSpec {
+  const type = holds === 'string' ? 'text' : holds
+  return { name, type, holds, constraint, required: false, default: undefined, derived: undefined }
+}

@@ -1,0 +1,120 @@
+/** Which tables, columns, indexes and full-text indexes a database should hold for a catalog. */
+import { createHash } from 'node:crypto'
+import type { AccessRule, Condition } from '../../model/declaration.ts'
+import type { Catalog, Field, Resource } from '../../model/resource.ts'
+import { columnsOf, comparisonColumn } from './columns.ts'
+import { systemTables } from './system-tables.ts'
+import { type ColumnSpec, column, type IndexSpec, type TableSpec } from './table-spec.ts'
+
+export type { ColumnSpec, Constraint, IndexSpec, SearchSpec, TableSpec } from './table-spec.ts'
+
+/** Everything that a database should hold for a catalog: the system's tables, then one for each resource. */
+export function tablesFor(catalog: Catalog): TableSpec[] {
+  return [...systemTables, ...[...catalog.resources.values()].map(tableFor)]
+}
+
+/** The name of the full-text index of a collection. */
+export function searchTable(collection: string): string {
+  return `resourced_search_${collection}`
+}
+
+/** The texts that `q` searches, in the order of their declaration (QRY-5). */
+export function searchColumns(resource: Resource): string[] {
+  return resource.fields.filter((field) => field.search && field.type === 'string').map((field) => field.name)
+}
+
+function tableFor(resource: Resource): TableSpec {
+  const searched = searchColumns(resource)
+  const columns = [
+    column('_row', 'integer', 'row'),
+    column('id', 'string', 'not null'),
+    ...columnsOf(resource).map(({ name, type, field, role }): ColumnSpec => {
+      if (role !== 'value') return { ...column(name, 'string', 'none'), derived: { from: field.name, by: role } }
+      return {
+        ...column(name, 'string', 'none'),
+        type,
+        holds: field.type,
+        required: field.required,
+        default: field.default,
+      }
+    }),
+    column('created_at', 'string', 'not null'),
+    column('updated_at', 'string', 'not null'),
+    column('deleted_at', 'string', 'none'),
+    column('_deletion', 'string', 'none'),
+    column('_revision', 'integer', 'not null'),
+  ]
+  const search =
+    searched.length > 0 ? { name: searchTable(resource.name), table: resource.name, columns: searched } : undefined
+  return { name: resource.name, kind: 'resource', columns, indexes: indexesFor(resource, columns), search }
+}
+
+/** What lists, filters, sorts and checks of uniqueness are answered from, without reading the whole table (QRY-7). */
+function indexesFor(resource: Resource, columns: readonly ColumnSpec[]): IndexSpec[] {
+  const key = (name: string) => comparisonColumn(resource, name)
+  const indexed = resource.fields.filter((field) => isIndexed(resource, field)).map((field) => field.name)
+  const equalities = resource.fields.filter(isEqualityFilter).map((field) => field.name)
+  const sorts = resource.fields.filter((field) => field.sort).map((field) => field.name)
+  const folded = columnsOf(resource).filter((each) => each.role === 'folded')
+  const made = [
+    index(columns, resource.name, ['id'], true, 'everything'),
+    ...[...indexed, 'created_at', 'updated_at'].map((name) => index(columns, resource.name, [key(name), 'id'])),
+    ...folded.map((each) => index(columns, resource.name, [each.name, 'id'])),
+    // A filter and a sort together: the page is read in its order, from where the filter's rows begin.
+    ...equalities.flatMap((equality) =>
+      sorts
+        .filter((sort) => sort !== equality)
+        .map((sort) => index(columns, resource.name, [key(equality), key(sort), 'id'])),
+    ),
+    ...resource.unique.map((set) => index(columns, resource.name, set.map(key), true)),
+    index(columns, resource.name, ['_deletion'], false, 'deletion'),
+  ]
+  return [...new Map(made.map((each) => [each.name, each])).values()]
+}
+
+function isIndexed(resource: Resource, field: Field): boolean {
+  if (field.type === 'array' || field.type === 'object' || field.type === 'json') return false
+  if (field.filter || field.sort || field.reference !== undefined || field.name === resource.owner) return true
+  return Object.values(resource.access).some((rules) => rules.some((rule) => accessFields(rule).includes(field.name)))
+}
+
+function isEqualityFilter(field: Field): boolean {
+  return field.filter && (field.reference !== undefined || field.enum !== undefined || field.type === 'boolean')
+}
+
+/** The fields by which an access rule that is data narrows a list. */
+function accessFields(rule: AccessRule): string[] {
+  if (typeof rule !== 'object') return []
+  return 'through' in rule ? [rule.through] : conditionFields(rule.where)
+}
+
+function conditionFields(condition: Condition): string[] {
+  return Object.entries(condition).flatMap(([word, value]) => {
+    if (word === 'and' || word === 'or') return (value as readonly Condition[]).flatMap(conditionFields)
+    return word === 'not' ? conditionFields(value as Condition) : [word]
+  })
+}
+
+/** The most bytes of a name that every engine keeps. */
+const longestName = 63
+
+/** The beginning of the names of a table's indexes, by which they are told from those that someone else made. */
+export function indexPrefix(table: string): string {
+  return `${table}_by_`.slice(0, longestName - 7)
+}
+
+/** Names an index by its definition, so that a changed one is another index. */
+function index(
+  columns: readonly ColumnSpec[],
+  table: string,
+  names: readonly string[],
+  unique = false,
+  where: IndexSpec['where'] = 'live',
+): IndexSpec {
+  // A column that holds something else now is indexed anew.
+  const holds = names.map((name) => columns.find((each) => each.name === name)?.holds)
+  const definition = JSON.stringify([table, names, holds, unique, where])
+  const hash = createHash('sha256').update(definition).digest('hex').slice(0, 6)
+  const readable = `${table}_by_${names.join('_')}`.slice(0, longestName - 7)
+  return { name: `${readable}_${hash}`, table, columns: names, unique, where }
+}

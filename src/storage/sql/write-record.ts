@@ -1,0 +1,165 @@
+/** Creating and changing one record: decided and written in the same transaction (CON-5). */
+import sql, { join, raw, type Sql } from 'sql-template-tag'
+import type { Predicate } from '../../model/predicate.ts'
+import type { RecordValues, Resource } from '../../model/resource.ts'
+import { admit, type Found } from '../../plan/admit.ts'
+import { type Answers, judge, type Question, questionsOfDraft, questionsOfRules, type Transition } from '../../plan/decide.ts'
+import { type Draft, draftOfCreate, draftOfUpdate } from '../../plan/draft.ts'
+import type { Create, Delete, Outcome, Represented, Update } from '../../plan/plan.ts'
+import { tick } from './clock.ts'
+import { columnsOf, comparisonColumn } from './columns.ts'
+import { columnSql, type Compiler, predicateSql, tableSql } from './predicate.ts'
+import { checkParent } from './read-page.ts'
+import { foundOf, holdsSql } from './read-record.ts'
+import { representationSql, subject } from './represent.ts'
+import { boundOf, recordOf, searchWords } from './rows.ts'
+import { single, type Transaction } from './transaction.ts'
+
+/** Runs a Create. */
+export function* createRecord(compiler: Compiler, plan: Create): Transaction<Outcome> {
+  const { resource } = plan
+  if (plan.parent !== undefined) {
+    const refused = yield* checkParent(compiler, plan.parent)
+    if (refused !== undefined) return refused
+  }
+  const draft = draftOfCreate(plan)
+  if (!(yield* holdsFor(compiler, resource, plan.permitted, draft.values))) return { kind: 'forbidden' }
+  const transition: Transition = { resource, trigger: 'create', current: undefined, next: draft.values }
+  const answers = yield* ask(compiler, resource, questionsOf(compiler, plan, transition, draft))
+  const refused = judge(plan, transition, draft, answers)
+  if (refused !== undefined) return refused
+  yield* insert(compiler, resource, draft.values)
+  yield tick(resource.name, 1, 0)
+  const { json, revision, updatedAt } = yield* represent(compiler, resource, plan.id)
+  return { kind: 'created', id: plan.id, json, revision, updatedAt }
+}
+
+/** Runs an Update. */
+export function* updateRecord(compiler: Compiler, plan: Update): Transaction<Outcome> {
+  const { resource } = plan
+  const { found, record } = yield* currentRecord(compiler, plan)
+  const ended = admit(plan, found)
+  if (ended !== undefined || record === undefined) return ended ?? { kind: 'missing' }
+  const draft = draftOfUpdate(plan, record)
+  // A record moves under another one only where the caller might have put it there.
+  if (draft.changed.some((name) => plan.movedBy.includes(name))) {
+    const moved =
+      (yield* holdsFor(compiler, resource, plan.permitted, draft.values)) &&
+      (yield* holdsFor(compiler, resource, plan.mayCreate, draft.values))
+    if (!moved) return { kind: 'forbidden' }
+  }
+  const transition: Transition = { resource, trigger: 'update', current: record, next: draft.values }
+  const answers = yield* ask(compiler, resource, questionsOf(compiler, plan, transition, draft))
+  const refused = judge(plan, transition, draft, answers)
+  if (refused !== undefined) return refused
+  if (draft.changed.length > 0) yield* change(compiler, resource, draft)
+  const { json, revision, updatedAt, readable } = yield* represent(compiler, resource, plan.id, plan.mayRead)
+  return { kind: 'updated', json: readable ? json : undefined, revision, updatedAt }
+}
+
+/** The record at a plan's address, locked for what follows. */
+export function* currentRecord(
+  compiler: Compiler,
+  { resource, id, permitted }: Update | Delete,
+): Transaction<{ found: Found | undefined; record: RecordValues | undefined }> {
+  const row = yield* single(
+    sql`select *, ${holdsSql(compiler, resource, permitted)} as permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and deleted_at is null`,
+  )
+  return { found: foundOf(row), record: row === undefined ? undefined : recordOf(resource, row) }
+}
+
+/** Asks all questions in one statement. */
+export function* ask(compiler: Compiler, resource: Resource, questions: readonly Question[]): Transaction<Answers> {
+  if (questions.length === 0) return []
+  const columns = questions.map((question, index) => {
+    const exists = sql`select exists (select 1 from ${askedSql(compiler, resource, question)})`
+    return sql`(${exists}) as ${raw(`a${index}`)}`
+  })
+  const row = yield* single(sql`select ${join(columns, ', ')}`)
+  return questions.map((question, index) => [question, row?.[`a${index}`] === 1] as const)
+}
+
+function askedSql(compiler: Compiler, resource: Resource, question: Question): Sql {
+  if (question.kind === 'reference') {
+    return sql`${tableSql(question.collection)} where id = ${question.id} and deleted_at is null`
+  }
+  if (question.kind === 'taken') {
+    const same = question.fields.map((name, index) => {
+      const key = question.keys[index]
+      return sql`${columnSql(subject, comparisonColumn(resource, name))} = ${compiler.expressions.bind(key ?? '')}`
+    })
+    return sql`${tableSql(resource.name)} ${raw(subject)} where ${join(same, ' and ')} and deleted_at is null and id <> ${question.except}`
+  }
+  const target = compiler.catalog.resources.get(question.collection) as Resource
+  return sql`${tableSql(target.name)} ${raw(subject)} where deleted_at is null and ${predicateSql(compiler, target, subject, question.where)}`
+}
+
+function questionsOf(compiler: Compiler, plan: Create | Update, transition: Transition, draft: Draft): Question[] {
+  return [...questionsOfDraft(plan.resource, draft), ...questionsOfRules(compiler.catalog, plan, transition)]
+}
+
+/** Whether a predicate holds for a record that is not in its table (yet): it is made up as a row of its own. */
+function* holdsFor(compiler: Compiler, resource: Resource, predicate: Predicate, record: RecordValues): Transaction<boolean> {
+  if (predicate.kind === 'always' || predicate.kind === 'never') return predicate.kind === 'always'
+  const columns = columnsOf(resource).map((column) => sql`${storable(boundOf(column, record))} as ${raw(`"${column.name}"`)}`)
+  for (const name of ['id', 'created_at', 'updated_at', 'deleted_at']) {
+    columns.push(sql`${storable(record[name])} as ${raw(name)}`)
+  }
+  const row = yield* single(
+    sql`select ${holdsSql(compiler, resource, predicate)} as permitted from (select ${join(columns, ', ')}) ${raw(subject)}`,
+  )
+  return row?.['permitted'] === 1
+}
+
+// The record is not validated yet: what no column could hold counts as unset.
+function storable(value: unknown): string | number | null {
+  return typeof value === 'string' || typeof value === 'number' ? value : null
+}
+
+function* insert(compiler: Compiler, resource: Resource, record: RecordValues): Transaction<void> {
+  const columns = columnsOf(resource)
+  const names = ['id', ...columns.map((column) => column.name), 'created_at', 'updated_at', '_revision']
+  const values = [
+    record['id'],
+    ...columns.map((column) => boundOf(column, record)),
+    record['created_at'],
+    record['updated_at'],
+    1,
+  ]
+  const row = yield* single(
+    sql`insert into ${tableSql(resource.name)} (${raw(names.map((name) => `"${name}"`).join(', '))}) values (${join(values, ', ')}) returning _row`,
+  )
+  yield* index(compiler, resource, Number(row?.['_row']), record)
+}
+
+function* change(compiler: Compiler, resource: Resource, { values, changed }: Draft): Transaction<void> {
+  const columns = columnsOf(resource).filter((column) => changed.includes(column.field.name))
+  const settings = columns.map((column) => sql`${raw(`"${column.name}"`)} = ${boundOf(column, values)}`)
+  const row = yield* single(
+    sql`update ${tableSql(resource.name)} set ${join(settings, ', ')}, updated_at = ${values['updated_at']}, _revision = _revision + 1 where id = ${values['id']} returning _row`,
+  )
+  if (resource.fields.some((field) => field.search && changed.includes(field.name))) {
+    yield* index(compiler, resource, Number(row?.['_row']), values)
+  }
+  yield tick(resource.name, 0, 0)
+}
+
+function* index(compiler: Compiler, resource: Resource, row: number, record: RecordValues): Transaction<void> {
+  if (!resource.fields.some((field) => field.search)) return
+  for (const statement of compiler.expressions.indexWords(resource.name, row, searchWords(resource, record))) {
+    yield statement
+  }
+}
+
+function* represent(
+  compiler: Compiler,
+  resource: Resource,
+  id: string,
+  mayRead: Predicate = { kind: 'always' },
+): Transaction<Represented & { readonly readable: boolean }> {
+  const row = yield* single(
+    sql`select ${representationSql(compiler, resource, undefined)} as json, _revision, updated_at, ${holdsSql(compiler, resource, mayRead)} as permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${id}`,
+  )
+  const found = foundOf(row) as Found
+  return { json: String(row?.['json']), revision: found.revision, updatedAt: found.updatedAt, readable: found.permitted }
+}

@@ -1,0 +1,81 @@
+/** One SQLite connection: its settings, its prepared statements, and the runner of transactions. */
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import type { Sql } from 'sql-template-tag'
+import { fold } from '../../model/text.ts'
+import type { Row, Transaction } from '../sql/transaction.ts'
+import { foldFunction } from './expressions.ts'
+
+/** How safely commits are kept: `full` survives a power cut; `off` is for measuring only. */
+export type Synchronous = 'full' | 'off'
+
+/** A connection that runs transactions to their end, synchronously: nothing interleaves. */
+export class Connection {
+  readonly database: DatabaseSync
+  readonly #statements = new Map<string, StatementSync>()
+
+  constructor(path: string, options: { readonly readOnly?: boolean; readonly synchronous?: Synchronous } = {}) {
+    const { readOnly = false, synchronous = 'full' } = options
+    // Until it serves: others may be starting, or migrating a large file, on the same database.
+    this.database = new DatabaseSync(path, { readOnly, timeout: readOnly ? 0 : 60_000 })
+    this.database.function(foldFunction, { deterministic: true }, (text) => (typeof text === 'string' ? fold(text) : null))
+    if (!readOnly) this.database.exec(`pragma journal_mode = wal; pragma synchronous = ${synchronous}`)
+    this.database.exec('pragma cache_size = -32000; pragma temp_store = memory; pragma trusted_schema = on')
+  }
+
+  /** Runs one statement. */
+  all(statement: Sql): Row[] {
+    return this.#prepare(statement.sql).all(...(statement.values as never[])) as Row[]
+  }
+
+  /** Runs a transaction's statements; BEGIN and COMMIT are the caller's. */
+  run<T>(transaction: Transaction<T>): T {
+    let step = transaction.next([])
+    while (step.done !== true) {
+      let rows: Row[]
+      try {
+        rows = this.all(step.value)
+      } catch (error) {
+        step = transaction.throw(error)
+        continue
+      }
+      step = transaction.next(rows)
+    }
+    return step.value
+  }
+
+  /** Runs a transaction on one snapshot. */
+  snapshot<T>(transaction: Transaction<T>): T {
+    this.execute('begin')
+    try {
+      return this.run(transaction)
+    } finally {
+      this.execute('commit')
+    }
+  }
+
+  /** Runs a statement without parameters, prepared once. */
+  execute(text: string): void {
+    this.#prepare(text).run()
+  }
+
+  /** From now on no waiting inside SQLite: it would stop the event loop. Whoever finds the database busy tries again later. */
+  stopWaiting(): void {
+    this.database.exec('pragma busy_timeout = 0')
+  }
+
+  close(): void {
+    this.#statements.clear()
+    this.database.close()
+  }
+
+  #prepare(text: string): StatementSync {
+    let statement = this.#statements.get(text)
+    if (statement === undefined) {
+      statement = this.database.prepare(text)
+      // Shapes come from queries: keep a bounded number, the oldest goes first.
+      if (this.#statements.size >= 500) this.#statements.delete(this.#statements.keys().next().value as string)
+      this.#statements.set(text, statement)
+    }
+    return statement
+  }
+}

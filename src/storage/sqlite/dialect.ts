@@ -1,0 +1,53 @@
+/** SQLite's words for tables. */
+import type { FieldType } from '../../model/resource.ts'
+import type { Dialect } from '../sql/dialect.ts'
+import type { ColumnSpec, Constraint, IndexSpec } from '../sql/tables.ts'
+
+// SQLite has neither booleans nor JSON of its own: they are 0 and 1, and text.
+const types = { text: 'text', integer: 'integer', real: 'real', boolean: 'integer', json: 'text' } as const
+
+const constraints: Readonly<Record<Constraint, string>> = {
+  row: ' primary key',
+  'primary key': ' primary key',
+  'unique not null': ' not null unique',
+  'not null': ' not null',
+  none: '',
+}
+
+const conditions: Readonly<Record<IndexSpec['where'], string>> = {
+  everything: '',
+  live: ' where deleted_at is null',
+  deletion: ' where _deletion is not null',
+}
+
+// Words come from `words()` already, so the tokenizer only has to take them apart at the spaces: it keeps every kind of
+// character that a word can have, and leaves marks alone. Without content the texts are not kept a second time.
+const tokenizer = `content='', contentless_delete=1, tokenize="unicode61 categories 'L* M* N* Co' remove_diacritics 0"`
+
+/** SQLite 3.53, as it comes with the pinned Node. */
+export const sqlite: Dialect = {
+  types,
+  identifier,
+  columnDefinition,
+  createTable: ({ name, columns }) =>
+    `create table ${identifier(name)} (${columns.map(columnDefinition).join(', ')}) strict`,
+  createIndex: ({ name, table, columns, unique, where }) =>
+    `create ${unique ? 'unique ' : ''}index ${identifier(name)} on ${identifier(table)} ` +
+    `(${columns.map(identifier).join(', ')})${conditions[where]}`,
+  createSearch: ({ name }) => `create virtual table ${identifier(name)} using fts5 (words, ${tokenizer})`,
+  store,
+}
+
+function identifier(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
+}
+
+function columnDefinition({ name, type, constraint }: ColumnSpec): string {
+  return `${identifier(name)} ${types[type]}${constraints[constraint]}`
+}
+
+function store(value: unknown, holds: FieldType): unknown {
+  if (value === null || value === undefined) return null
+  if (holds === 'boolean') return value === true ? 1 : 0
+  return holds === 'array' || holds === 'object' || holds === 'json' ? JSON.stringify(value) : value
+}

@@ -1,0 +1,50 @@
+/** SQLite's words for reads and writes of records. */
+import sql, { join, raw } from 'sql-template-tag'
+import type { Scalar } from '../../model/predicate.ts'
+import type { Expressions } from '../sql/expressions.ts'
+
+/** The name of the function, registered on each connection, that folds case. */
+export const foldFunction = 'resourced_fold'
+
+function bind(value: Scalar): string | number {
+  return typeof value === 'boolean' ? Number(value) : value
+}
+
+export const expressions: Expressions = {
+  bind,
+  isDistinct: (column, value) => sql`${column} is not ${value}`,
+  isAmong: (column, values) => sql`${column} in (select value from json_each(${JSON.stringify(values.map(bind))}))`,
+  fold: (column) => sql`${raw(foldFunction)}(${column})`,
+  holds: (text, part) => sql`instr(${text}, ${part}) > 0`,
+  begins: (text, part) => sql`substr(${text}, 1, ${[...part].length}) = ${part}`,
+  searches(collection, alias, words) {
+    // Words hold letters and digits only, so quoting them is enough to keep operators out.
+    const match = words.map((word, index) => `"${word}"${index === words.length - 1 ? '*' : ''}`).join(' ')
+    const table = raw(`"resourced_search_${collection}"`)
+    return sql`${raw(alias)}._row in (select rowid from ${table} where ${table} match ${match})`
+  },
+  indexWords(collection, row, words) {
+    const table = raw(`"resourced_search_${collection}"`)
+    return [
+      sql`delete from ${table} where rowid = ${row}`,
+      sql`insert into ${table} (rowid, words) values (${row}, ${words.join(' ')})`,
+    ]
+  },
+  forgetWords(collection, ids) {
+    const rows = sql`select _row from ${raw(`"${collection}"`)} where id in (select value from json_each(${JSON.stringify(ids)}))`
+    return sql`delete from ${raw(`"resourced_search_${collection}"`)} where rowid in (${rows})`
+  },
+  jsonObject: (members) => sql`json_object(${join(members.map(([name, value]) => sql`${raw(`'${name}'`)}, ${value}`), ', ')})`,
+  jsonValue(column, type) {
+    if (type === 'boolean') return sql`json(case ${column} when 1 then 'true' when 0 then 'false' end)`
+    if (type === 'json') return sql`json(${column})`
+    // SQLite writes whole REALs as 5.0: print them as the integers that they are, like every JSON printer.
+    if (type === 'real') {
+      return sql`iif(${column} = cast(${column} as integer), cast(${column} as integer), ${column})`
+    }
+    return column
+  },
+  jsonArray: (values) => sql`json_array(${join(values, ', ')})`,
+  join: (text) => sql`group_concat(${text}, ',')`,
+  gather: (json) => sql`json_group_array(json(${json}))`,
+}

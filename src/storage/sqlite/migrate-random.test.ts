@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict'
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { Catalog, FieldType, Resource } from '../../model/resource.ts'
+import { catalogFixture, type FieldFixture, resourceFixture } from '../sql/catalog.fixture.ts'
+import { columnsOf } from '../sql/columns.ts'
+import { derived, searchText } from '../sql/derived.ts'
+import { boundOf } from '../sql/rows.ts'
+import { searchTable, tablesFor } from '../sql/tables.ts'
+import { all, now } from './migrate.fixture.ts'
+import { MigrationRefused, migrate } from './migrate.ts'
+
+const defaults: Readonly<Record<FieldType, unknown>> = {
+  string: 'A default',
+  integer: 7,
+  number: 7.5,
+  boolean: true,
+  array: ['a'],
+  object: { a: 1 },
+  json: null,
+}
+
+const texts = fc.constantFrom(
+  'Ärger',
+  'one two',
+  '7',
+  '7.5',
+  'true',
+  '',
+  '2026-11-21T08:00:00Z',
+  '2026-11-21T09:00:00+01:00',
+)
+
+const values: Readonly<Record<FieldType, fc.Arbitrary<unknown>>> = {
+  string: texts,
+  integer: fc.constantFrom(0, 1, 7, -12, Number.MAX_SAFE_INTEGER),
+  number: fc.constantFrom(0, 1, 7.5, -0.25, 1e300),
+  boolean: fc.boolean(),
+  array: fc.constantFrom([], ['a', 1]),
+  object: fc.constantFrom({}, { a: null }),
+  json: fc.constantFrom(7, 'Seven', true, [], { b: [1.5] }),
+}
+
+const types = Object.keys(defaults) as FieldType[]
+
+const fieldFixtures: fc.Arbitrary<FieldFixture> = fc
+  .record({
+    type: fc.constantFrom<FieldType>('string', ...types),
+    kind: fc.constantFrom('plain', 'date-time', 'enum', 'reference'),
+    filter: fc.boolean(),
+    sort: fc.boolean(),
+    search: fc.boolean(),
+    required: fc.boolean(),
+    unique: fc.integer({ min: 0, max: 9 }).map((n) => n === 0),
+  })
+  .map(({ type, kind, required, ...words }): FieldFixture => {
+    const isText = type === 'string'
+    const scalar = type !== 'array' && type !== 'object' && type !== 'json'
+    return {
+      type,
+      filter: words.filter && scalar,
+      sort: words.sort && scalar,
+      search: words.search && isText,
+      unique: words.unique && scalar && !required,
+      required: required && type !== 'json',
+      default: required && type !== 'json' ? defaults[type] : undefined,
+      format: isText && kind === 'date-time' ? kind : undefined,
+      enum: isText && kind === 'enum' ? ['7', 'true'] : undefined,
+      reference: isText && kind === 'reference' ? { collection: 'people', onDelete: 'restrict' } : undefined,
+    }
+  })
+
+const catalogs: fc.Arbitrary<Catalog> = fc
+  .dictionary(
+    fc.constantFrom('tasks', 'open-notes', 'people'),
+    fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd'), fieldFixtures),
+  )
+  .map((resources) =>
+    catalogFixture(...Object.entries(resources).map(([name, fields]) => resourceFixture(name, fields))),
+  )
+
+/** A record for each collection that the first declaration may have, as values of every type. */
+const records = fc.array(
+  fc.record({ values: fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd'), fc.record(values)), deleted: fc.boolean() }),
+  { maxLength: 6 },
+)
+
+type Records = typeof records extends fc.Arbitrary<infer T> ? T : never
+
+/** Writes the records as the program would: every column, full-text index and clock right. */
+function insertAll(database: DatabaseSync, resource: Resource, given: Records): void {
+  const columns = columnsOf(resource)
+  const names = [
+    '_row',
+    'id',
+    'created_at',
+    'updated_at',
+    'deleted_at',
+    '_revision',
+    ...columns.map((each) => each.name),
+  ]
+  const places = names.map(() => '?').join(', ')
+  const insert = `insert into "${resource.name}" (${names.map((name) => `"${name}"`).join(', ')}) values (${places})`
+  given.forEach((each, index) => {
+    const record: Record<string, unknown> = {}
+    for (const field of resource.fields) {
+      // Where values have to differ there is one of them at most.
+      const value = field.unique && index > 0 ? undefined : each.values[field.name]?.[field.type]
+      record[field.name] = value ?? (field.required ? field.default : null)
+    }
+    const bound = columns.map((column) => boundOf(column, record) as SQLInputValue)
+    const deleted = each.deleted ? 'then' : null
+    database.prepare(insert).run(index + 1, `id${index + 1}`, 'then', 'then', deleted, 1, ...bound)
+    const searched = resource.fields.filter((field) => field.search).map((field) => record[field.name] as string | null)
+    if (searched.length > 0) {
+      const words = `insert into "${searchTable(resource.name)}" (rowid, words) values (?, ?)`
+      database.prepare(words).run(index + 1, searchText(searched))
+    }
+    database
+      .prepare(
+        `update resourced_clocks set revision = revision + 1, live = live + ?, deleted = deleted + ? where collection = ?`,
+      )
+      .run(each.deleted ? 0 : 1, each.deleted ? 1 : 0, resource.name)
+  })
+}
+
+/** The schema, columns without their order: those that are added stand at the end. */
+function schemaOf(database: DatabaseSync): unknown {
+  const indexes = all(database, "select name, sql from sqlite_schema where type = 'index' order by name")
+  const tables = all(database, "select name from sqlite_schema where type = 'table' order by name")
+  const columns = tables.map(({ name }) =>
+    all(database, `select name, type, "notnull", pk from pragma_table_xinfo('${name}') order by name`),
+  )
+  return { indexes, tables, columns, shape: all(database, "select value from resourced_meta where key = 'shape'") }
+}
+
+function checkRows(database: DatabaseSync, resource: Resource): void {
+  const rows = all(database, `select * from "${resource.name}" order by _row`)
+  for (const row of rows) {
+    for (const { name, field, role } of columnsOf(resource)) {
+      if (role === 'value') assert.ok(!field.required || row[name] !== null, `${name} is required`)
+      else assert.equal(row[name], row[field.name] === null ? null : derived[role](row[field.name] as string), name)
+    }
+  }
+  const deleted = rows.filter((row) => row.deleted_at !== null).length
+  const [clock] = all(database, `select live, deleted from resourced_clocks where collection = '${resource.name}'`)
+  assert.deepEqual(clock, { live: rows.length - deleted, deleted })
+  const searched = resource.fields.filter((field) => field.search).map((field) => field.name)
+  if (searched.length === 0) return
+  database.exec(`create virtual table temp.found using fts5vocab(main, '${searchTable(resource.name)}', instance)`)
+  const found = all(database, 'select doc, term from found order by doc, offset').map((row) => `${row.doc} ${row.term}`)
+  database.exec('drop table temp.found')
+  const expected = rows.flatMap((row) =>
+    searchText(searched.map((name) => row[name] as string | null))
+      .split(' ')
+      .filter((word) => word !== '')
+      .map((word) => `${row._row} ${word}`),
+  )
+  assert.deepEqual(found, expected)
+}
+
+test('from any declaration with records to any other, the schema ends as a fresh one, and every row fits it', () => {
+  let refusals = 0
+  let runs = 0
+  const property = fc.property(catalogs, catalogs, records, (first, second, given) => {
+    runs++
+    const database = new DatabaseSync(':memory:')
+    migrate(database, first, { apply: 'additive', now })
+    for (const resource of first.resources.values()) insertAll(database, resource, given)
+    const unchanged = schemaOf(database)
+    try {
+      migrate(database, second, { apply: 'all', now })
+    } catch (error) {
+      // Only values that are to be unique and are not can be in the way here.
+      assert.ok(error instanceof MigrationRefused)
+      assert.ok(error.steps.every((step) => !step.impossible || step.kind === 'create-index'))
+      assert.deepEqual(schemaOf(database), unchanged)
+      refusals++
+      return
+    }
+    const fresh = new DatabaseSync(':memory:')
+    migrate(fresh, second, { apply: 'additive', now })
+    assert.deepEqual(schemaOf(database), schemaOf(fresh))
+    for (const resource of second.resources.values()) {
+      checkRows(database, resource)
+      const kept = all(database, `select count(*) as n from "${resource.name}"`)[0]?.n
+      assert.equal(kept, first.resources.has(resource.name) ? given.length : 0)
+    }
+    assert.equal(migrate(database, second, { apply: 'never', now }).applied, false)
+    assert.deepEqual(all(database, 'pragma integrity_check'), [{ integrity_check: 'ok' }])
+    const collections = tablesFor(second).filter((table) => table.kind === 'resource').length
+    assert.equal(all(database, 'select * from resourced_clocks').length, collections)
+    fresh.close()
+    database.close()
+  })
+  fc.assert(property, { numRuns: 300 })
+  assert.ok(refusals < runs / 4, `${refusals} of ${runs} were refused`)
+})

@@ -1,0 +1,86 @@
+/** Brings a SQLite file to what a catalog needs, in one transaction: killed half way, the file is as it was. */
+import type { DatabaseSync } from 'node:sqlite'
+import type { Catalog } from '../../model/resource.ts'
+import { planMigration } from '../sql/migration.ts'
+import { type Apply, isAllowed, MigrationRefused } from '../sql/migration-refused.ts'
+import type { MigrationStep } from '../sql/migration-step.ts'
+import { tablesFor } from '../sql/tables.ts'
+import { weigh } from '../sql/weigh.ts'
+import { addFunctions } from './functions.ts'
+import { keepShape, readSchema } from './schema.ts'
+import { answer, takeStep } from './take-step.ts'
+
+export { type Apply, MigrationRefused } from '../sql/migration-refused.ts'
+
+/** How to migrate. */
+export interface MigrateOptions {
+  readonly apply: Apply
+  /** Milliseconds since 1970: `updated_at` of records whose values change. */
+  readonly now: number
+}
+
+/** What a migration did. */
+export interface Migrated {
+  /** The steps taken; none where there was nothing to do. */
+  readonly steps: readonly MigrationStep[]
+  readonly applied: boolean
+}
+
+/** Milliseconds that a migration waits for others who write; one of them may be migrating a large file. */
+const patience = 60_000
+
+/**
+ * Adds what a database lacks for a catalog, and changes what differs. Records are read only where something differs.
+ *
+ * What a step would cost is counted after the steps before it have been taken, so the counts are exact; where the whole
+ * is not allowed, it is rolled back.
+ *
+ * @throws MigrationRefused where `apply` does not allow it, or it is impossible; nothing is changed then
+ * @throws Error of SQLite, such as a database that stays busy for a minute
+ */
+export function migrate(database: DatabaseSync, catalog: Catalog, { apply, now }: MigrateOptions): Migrated {
+  const desired = tablesFor(catalog)
+  return waiting(database, () => {
+    // Most starts end here, without ever asking for the right to write.
+    const lacking = transaction(database, 'begin', () => planMigration(readSchema(database), desired))
+    if (lacking.length === 0) return { steps: [], applied: false }
+    addFunctions(database)
+    return transaction(database, 'begin immediate', () => {
+      // Another process may have done it meanwhile.
+      const plan = planMigration(readSchema(database), desired)
+      const steps = plan.map((step) => weighAndTake(database, step, now))
+      if (!isAllowed(steps, apply)) throw new MigrationRefused(steps)
+      if (steps.length > 0) keepShape(database, desired)
+      return { steps, applied: steps.length > 0 }
+    })
+  })
+}
+
+function weighAndTake(database: DatabaseSync, step: MigrationStep, now: number): MigrationStep {
+  const weighed = step.question === undefined ? step : weigh(step, answer(database, step.question))
+  if (!weighed.impossible) takeStep(database, weighed, now)
+  return weighed
+}
+
+function transaction<T>(database: DatabaseSync, begin: string, work: () => T): T {
+  database.exec(begin)
+  try {
+    const result = work()
+    database.exec('commit')
+    return result
+  } catch (error) {
+    if (database.isTransaction) database.exec('rollback')
+    throw error
+  }
+}
+
+/** Lets the connection wait for others, and afterwards as long as it did before. */
+function waiting<T>(database: DatabaseSync, work: () => T): T {
+  const before = Number(database.prepare('pragma busy_timeout').get()?.timeout)
+  database.exec(`pragma busy_timeout = ${Math.max(before, patience)}`)
+  try {
+    return work()
+  } finally {
+    database.exec(`pragma busy_timeout = ${before}`)
+  }
+}

@@ -1,0 +1,110 @@
+/** What a SQLite file holds, and what it is remembered to have been given. */
+import type { DatabaseSync } from 'node:sqlite'
+import type { FieldType } from '../../model/resource.ts'
+import type { ExistingColumn, ExistingSchema, ExistingTable } from '../sql/migration.ts'
+import { isSystemTable } from '../sql/system-tables.ts'
+import { indexPrefix, searchTable, type TableSpec } from '../sql/tables.ts'
+
+/**
+ * The shape that the database was given last. SQLite knows which columns there are; only this knows which tables are
+ * ours, what the values of a column are, and that a column has no nulls.
+ */
+interface Shape {
+  readonly tables: readonly {
+    readonly name: string
+    readonly columns: readonly ExistingColumn[]
+    readonly search: readonly string[]
+  }[]
+}
+
+interface SchemaRow {
+  readonly type: string
+  readonly name: string
+  readonly tbl_name: string
+}
+
+/** Reads what a database holds. It reads the schema only, never the records; call it within a transaction. */
+export function readSchema(database: DatabaseSync): ExistingSchema {
+  const rows = database.prepare('select type, name, tbl_name from sqlite_schema').all() as unknown as SchemaRow[]
+  const shape = readShape(database, rows)
+  const ours = new Set(shape.tables.map((table) => table.name))
+  const present = new Set(rows.filter((row) => row.type === 'table').map((row) => row.name))
+  const tables = shape.tables.filter((table) => present.has(table.name))
+  const clocks = new Set(readClocks(database, present))
+  const columns = readColumns(
+    database,
+    tables.map((table) => table.name),
+  )
+  const indexes = Map.groupBy(
+    rows.filter((row) => row.type === 'index'),
+    (row) => row.tbl_name,
+  )
+  return {
+    foreign: rows.filter((row) => !ours.has(row.tbl_name)).map((row) => row.name.toLowerCase()),
+    tables: tables.map((table): ExistingTable => {
+      const { name } = table
+      const remembered = new Map(table.columns.map((column) => [column.name, column]))
+      return {
+        name,
+        columns: (columns.get(name) ?? []).map((column) => remembered.get(column.name) ?? unknownColumn(column)),
+        indexes: (indexes.get(name) ?? []).map((row) => row.name).filter((index) => isOurs(index, name)),
+        search: present.has(searchTable(name)) ? { name: searchTable(name), columns: table.search } : undefined,
+        clock: isSystemTable(name) || clocks.has(name),
+      }
+    }),
+  }
+}
+
+function isOurs(index: string, table: string): boolean {
+  return index.startsWith(indexPrefix(table)) && /_[0-9a-f]{6}$/.test(index)
+}
+
+/** Remembers the shape that the database has now, in the transaction that gave it that shape. */
+export function keepShape(database: DatabaseSync, tables: readonly TableSpec[]): void {
+  const shape: Shape = {
+    tables: tables.map((table) => ({
+      name: table.name,
+      columns: table.columns.map(({ name, holds, required }) => ({ name, holds, required })),
+      search: table.search?.columns ?? [],
+    })),
+  }
+  database
+    .prepare(
+      'insert into resourced_meta (key, value) values (?, ?) on conflict (key) do update set value = excluded.value',
+    )
+    .run('shape', JSON.stringify(shape))
+}
+
+function readShape(database: DatabaseSync, rows: readonly SchemaRow[]): Shape {
+  if (!rows.some((row) => row.name === 'resourced_meta')) return { tables: [] }
+  const kept = database.prepare("select value from resourced_meta where key = 'shape'").get()
+  return kept === undefined ? { tables: [] } : (JSON.parse(kept.value as string) as Shape)
+}
+
+function readClocks(database: DatabaseSync, present: ReadonlySet<string>): string[] {
+  if (!present.has('resourced_clocks')) return []
+  return database
+    .prepare('select collection from resourced_clocks')
+    .all()
+    .map((row) => row.collection as string)
+}
+
+interface ColumnRow {
+  readonly table: string
+  readonly name: string
+  readonly type: string
+}
+
+function readColumns(database: DatabaseSync, tables: readonly string[]): Map<string, ColumnRow[]> {
+  const statement =
+    'select t.value as "table", c.name, c.type from json_each(?) as t join pragma_table_xinfo(t.value) as c'
+  const rows = database.prepare(statement).all(JSON.stringify(tables)) as unknown as ColumnRow[]
+  return Map.groupBy(rows, (row) => row.table)
+}
+
+const holdsByType: Readonly<Record<string, FieldType>> = { TEXT: 'string', INTEGER: 'integer', REAL: 'number' }
+
+/** A column that someone else has added: it is taken at its type. */
+function unknownColumn({ name, type }: ColumnRow): ExistingColumn {
+  return { name, holds: holdsByType[type.toUpperCase()] ?? 'string', required: false }
+}

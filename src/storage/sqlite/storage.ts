@@ -1,0 +1,147 @@
+/** A SQLite file as a storage: one writer, readers apart. */
+import { randomBytes } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import sql from 'sql-template-tag'
+import type { Catalog } from '../../model/resource.ts'
+import { isConditional } from '../../plan/admit.ts'
+import type { Outcome, Plan } from '../../plan/plan.ts'
+import { addKey, findKey, listKeys, revokeKey } from '../sql/keys.ts'
+import type { Compiler } from '../sql/predicate.ts'
+import { checkPage, readPage } from '../sql/read-page.ts'
+import { readRecord } from '../sql/read-record.ts'
+import { isWrite, writeTransaction } from '../sql/run.ts'
+import { Totals } from '../sql/totals.ts'
+import type { Transaction } from '../sql/transaction.ts'
+import type { KeyStore, Storage } from '../storage.ts'
+import { Connection, type Synchronous } from './connection.ts'
+import { asStorageFault } from './errors.ts'
+import { expressions } from './expressions.ts'
+import { type Apply, migrate, type Migrated, MigrationRefused } from './migrate.ts'
+import { Writer } from './writer.ts'
+
+/** How a SQLite database is opened. */
+export interface SqliteOptions {
+  /** A file, made where there is none, or `:memory:`. */
+  readonly path: string
+  /** What start-up may change in the database. */
+  readonly migrate?: Apply
+  readonly synchronous?: Synchronous
+}
+
+const refusals = new Set<Outcome['kind']>([
+  'missing', 'parent-missing', 'forbidden', 'precondition-required', 'stale', 'invalid', 'conflict', 'not-modified',
+]) // biome-ignore format: one row reads best
+
+/**
+ * Opens a SQLite database for a catalog and brings it up to date.
+ *
+ * @throws MigrationRefused where the catalog needs a change that start-up may not make
+ */
+export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
+  const inMemory = options.path === ':memory:'
+  if (!inMemory) mkdirSync(dirname(options.path), { recursive: true, mode: 0o700 })
+  const writing = new Connection(options.path, { synchronous: options.synchronous })
+  migrate(writing.database, catalog, { apply: options.migrate ?? 'additive', now: Date.now() })
+  const secret = cursorSecret(writing)
+  writing.stopWaiting()
+  // A database in memory belongs to one connection.
+  const reading = inMemory ? writing : new Connection(options.path, { readOnly: true })
+  const compiler: Compiler = { catalog, expressions }
+  const totals = new Totals()
+  const writer = new Writer(writing)
+  return {
+    cursorSecret: secret,
+    async run(plan: Plan): Promise<Outcome> {
+      if (isWrite(plan)) {
+        return writer.write(() => writeTransaction(compiler, plan), (outcome) => !refusals.has(outcome.kind))
+      }
+      return answering(() => {
+        // A record is one statement; a page is several, of one snapshot, unless its clock says that nothing changed.
+        if (plan.kind === 'read-record') return reading.run(readRecord(compiler, plan))
+        const unchanged = isConditional(plan.conditions) ? reading.run(checkPage(compiler, plan)) : undefined
+        return unchanged ?? reading.snapshot(readPage(compiler, totals, plan))
+      })
+    },
+    keys: keyStore(reading, writer),
+    async ping() {
+      await read(reading, findKey(''))
+    },
+    async close() {
+      await writer.drain()
+      if (reading !== writing) reading.close()
+      writing.close()
+    },
+  }
+}
+
+/** Opens a SQLite file for its API keys alone: whatever is declared, and before anything is. */
+export function openSqliteKeys(path: string): { readonly keys: KeyStore; close(): Promise<void> } {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  const connection = new Connection(path)
+  const writer = new Writer(connection)
+  makeSystemTables(connection)
+  return {
+    keys: keyStore(connection, writer),
+    async close() {
+      await writer.drain()
+      connection.close()
+    },
+  }
+}
+
+/**
+ * Shows what a SQLite file lacks for a catalog, or, with `apply`, changes it.
+ *
+ * @throws MigrationRefused where `apply` meets something impossible
+ */
+export function migrateSqlite(path: string, catalog: Catalog, apply: boolean): Migrated {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  const connection = new Connection(path)
+  try {
+    return migrate(connection.database, catalog, { apply: apply ? 'all' : 'never', now: Date.now() })
+  } catch (error) {
+    if (apply || !(error instanceof MigrationRefused)) throw error
+    return { steps: error.steps, applied: false }
+  } finally {
+    connection.close()
+  }
+}
+
+function keyStore(reading: Connection, writer: Writer): KeyStore {
+  return {
+    find: (hash) => read(reading, findKey(hash)),
+    list: () => read(reading, listKeys()),
+    add: (key) => writer.write(() => addKey(key), () => true),
+    revoke: (id, at) => writer.write(() => revokeKey(id, at), () => true),
+  }
+}
+
+function read<T>(connection: Connection, transaction: Transaction<T>): Promise<T> {
+  return answering(() => connection.run(transaction))
+}
+
+async function answering<T>(work: () => T): Promise<T> {
+  try {
+    return work()
+  } catch (error) {
+    throw asStorageFault(error)
+  }
+}
+
+// Where nothing was declared yet, the database is migrated to a catalog without resources.
+function makeSystemTables({ database }: Connection): void {
+  const known = database.prepare("select 1 from sqlite_schema where name = 'resourced_meta'").get()
+  if (known !== undefined) return
+  const limits = { pageSize: { default: 20, max: 100 }, bodyBytes: 0 }
+  const nothing: Catalog = { name: '', title: '', description: undefined, version: '', resources: new Map(), limits }
+  migrate(database, nothing, { apply: 'additive', now: Date.now() })
+}
+
+/** The secret that signs cursors: made once, kept in the database. */
+function cursorSecret(connection: Connection): Uint8Array {
+  const fresh = randomBytes(32).toString('base64url')
+  connection.all(sql`insert into resourced_meta (key, value) values ('cursor_secret', ${fresh}) on conflict do nothing`)
+  const [row] = connection.all(sql`select value from resourced_meta where key = 'cursor_secret'`)
+  return Buffer.from(String(row?.['value']), 'base64url')
+}

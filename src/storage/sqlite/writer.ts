@@ -1,0 +1,114 @@
+/**
+ * The one writer. Changes that arrive together commit together: one fsync for the group, a savepoint for each.
+ * Nobody is answered before the commit that holds the change is on the disk.
+ */
+import { StorageFault } from '../storage.ts'
+import type { Transaction } from '../sql/transaction.ts'
+import type { Connection } from './connection.ts'
+import { asStorageFault, isBusy } from './errors.ts'
+
+/** The most changes of one commit: reads wait while a group runs. */
+const groupSize = 256
+/** How long a change waits for another process to let the database go, in milliseconds. */
+const patience = 5_000
+
+interface Waiting {
+  readonly start: () => Transaction<unknown>
+  readonly changed: (outcome: never) => boolean
+  readonly resolve: (outcome: never) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** Queues changes and commits them in groups. */
+export class Writer {
+  readonly #connection: Connection
+  #queue: Waiting[] = []
+  #scheduled = false
+  #waitingSince: number | undefined
+
+  constructor(connection: Connection) {
+    this.#connection = connection
+  }
+
+  /**
+   * Runs a change; resolves once it is durable.
+   *
+   * @param start makes the transaction
+   * @param changed whether an outcome is a change; otherwise what the transaction did is undone
+   * @throws StorageFault where the database fails; the change is not made then
+   */
+  write<T>(start: () => Transaction<T>, changed: (outcome: T) => boolean): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#queue.push({ start, changed, resolve, reject } as Waiting)
+      this.#schedule()
+    })
+  }
+
+  /** Commits everything that waits. */
+  async drain(): Promise<void> {
+    while (this.#queue.length > 0) await new Promise((resolve) => setTimeout(resolve, 1))
+  }
+
+  // After the requests that this turn of the event loop has read: they make one group.
+  #schedule(): void {
+    if (this.#scheduled) return
+    this.#scheduled = true
+    setImmediate(() => this.#flush())
+  }
+
+  #flush(): void {
+    this.#scheduled = false
+    if (this.#queue.length === 0) return
+    try {
+      this.#connection.execute('begin immediate')
+    } catch (error) {
+      this.#postpone(error)
+      return
+    }
+    this.#waitingSince = undefined
+    const group = this.#queue.splice(0, groupSize)
+    if (this.#queue.length > 0) this.#schedule()
+    const answers: (() => void)[] = []
+    try {
+      for (const waiting of group) answers.push(this.#runOne(waiting))
+      this.#connection.execute('commit')
+    } catch (error) {
+      this.#rollback()
+      for (const waiting of group) waiting.reject(asStorageFault(error))
+      return
+    }
+    for (const answer of answers) answer()
+  }
+
+  #runOne(waiting: Waiting): () => void {
+    this.#connection.execute('savepoint change')
+    try {
+      const outcome = this.#connection.run(waiting.start()) as never
+      if (!waiting.changed(outcome)) this.#connection.execute('rollback to change')
+      this.#connection.execute('release change')
+      return () => waiting.resolve(outcome)
+    } catch (error) {
+      // A full disk or a failed read ends the whole transaction: the group fails together.
+      if (!this.#connection.database.isTransaction) throw error
+      this.#connection.execute('rollback to change')
+      this.#connection.execute('release change')
+      return () => waiting.reject(asStorageFault(error))
+    }
+  }
+
+  #postpone(error: unknown): void {
+    this.#waitingSince ??= Date.now()
+    if (isBusy(error) && Date.now() - this.#waitingSince < patience) {
+      this.#scheduled = true
+      setTimeout(() => this.#flush(), 5)
+      return
+    }
+    this.#waitingSince = undefined
+    const fault = isBusy(error) ? new StorageFault('busy', 'The database stayed locked.', error) : asStorageFault(error)
+    for (const waiting of this.#queue.splice(0)) waiting.reject(fault)
+  }
+
+  #rollback(): void {
+    if (this.#connection.database.isTransaction) this.#connection.execute('rollback')
+  }
+}

@@ -1,0 +1,28 @@
+/** The examples say what they claim: one interface, written as TypeScript and as data. */
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { test } from 'node:test'
+import { parse } from 'yaml'
+import studio from '../examples/studio/resources.ts'
+import { openApiDocument } from '../src/documents/openapi.ts'
+import { completeCatalog } from '../src/model/catalog.ts'
+import { checkDeclaration } from '../src/model/check.ts'
+import type { InterfaceDeclaration } from '../src/model/declaration.ts'
+
+const text = await readFile(new URL('../examples/studio/resources.yaml', import.meta.url), 'utf8')
+const data = parse(text) as InterfaceDeclaration
+
+test('nothing is wrong in the studio, in either form', () => {
+  assert.deepEqual(checkDeclaration(studio), [])
+  assert.deepEqual(checkDeclaration(data), [])
+})
+
+test('both forms of the studio are the same interface', () => {
+  const [left, right] = [completeCatalog(studio), completeCatalog(data)]
+  assert.deepEqual(openApiDocument(left), openApiDocument(right))
+  for (const [name, resource] of left.resources) {
+    const other = right.resources.get(name)
+    const ruled = ({ access, rules, deletion, unique }: typeof resource) => ({ access, rules, deletion, unique })
+    assert.deepEqual(ruled(resource), other && ruled(other), name)
+  }
+})

@@ -1,0 +1,197 @@
+/** Scenarios: requests through `respond()`, as named callers, on a database of their own. */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { it, type TestContext } from 'node:test'
+import type { HttpRequest, HttpResponse } from '../src/http/message.ts'
+import { completeCatalog } from '../src/model/catalog.ts'
+import type { InterfaceDeclaration } from '../src/model/declaration.ts'
+import { hashOfKey, hintOfKey, newKey } from '../src/policy/api-keys.ts'
+import { type Application, assemble } from '../src/server/app.ts'
+import type { Observation } from '../src/server/observe.ts'
+import { fault } from '../src/spec/faults.ts'
+import { openSqlite } from '../src/storage/sqlite/storage.ts'
+
+/** A request as a scenario writes it. */
+export interface Sent {
+  readonly method?: string
+  readonly path: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** A value is sent as JSON, text and bytes as they are. */
+  readonly body?: unknown
+  /** The caller's name; `null`: nobody. */
+  readonly as?: string | null
+}
+
+/** An answer, its body read. */
+export interface Received {
+  readonly status: number
+  /** By lower-case name. */
+  readonly headers: Readonly<Record<string, string | undefined>>
+  readonly text: string
+  // biome-ignore lint/suspicious/noExplicitAny: scenarios look into bodies of every shape
+  readonly json: any
+}
+
+/** An interface being tried out. */
+export interface Trial {
+  readonly app: Application
+  send(sent: Sent): Promise<Received>
+  /** POSTs a record as the administrator and gives it back; fails where it is not a 201. */
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  make(collection: string, body: unknown, as?: string): Promise<any>
+  /** The clock; move it by setting `ahead`, in milliseconds. */
+  readonly clock: { ahead: number }
+  readonly seen: Observation[]
+  readonly keys: ReadonlyMap<string, string>
+  close(): Promise<void>
+}
+
+/** The callers that every scenario knows, and their roles. */
+const callers: Readonly<Record<string, readonly string[]>> = {
+  root: ['admin'],
+  ann: [],
+  bob: [],
+  eve: ['editor'],
+}
+
+/** Starts an interface in a temporary file (or in memory), with a key for each caller. */
+export async function trial(
+  declaration: InterfaceDeclaration,
+  options: { readonly memory?: boolean; readonly requireHttps?: boolean; readonly development?: boolean } = {},
+): Promise<Trial> {
+  const folder = options.memory === true ? undefined : mkdtempSync(join(tmpdir(), 'resourced-'))
+  const catalog = completeCatalog(declaration)
+  const storage = await openSqlite(catalog, { path: folder === undefined ? ':memory:' : join(folder, 'data.db') })
+  const clock = { ahead: 0 }
+  const seen: Observation[] = []
+  const now = () => Date.now() + clock.ahead
+  const { requireHttps, development } = options
+  const app = assemble(catalog, storage, { observe: (each) => seen.push(each), now, requireHttps, development })
+  const keys = new Map<string, string>()
+  for (const [subject, roles] of Object.entries(callers)) {
+    const key = newKey()
+    keys.set(subject, key)
+    await storage.keys.add({
+      id: `key-of-${subject}`,
+      hash: hashOfKey(key),
+      hint: hintOfKey(key),
+      subject,
+      roles,
+      expires_at: null,
+      created_at: new Date().toISOString(),
+      revoked_at: null,
+    })
+  }
+  const send = async (sent: Sent) => received(await app.respond(request(sent, keys)))
+  return {
+    app,
+    send,
+    clock,
+    seen,
+    keys,
+    async make(collection, body, as = 'root') {
+      const answer = await send({ method: 'POST', path: `/v1/${collection}`, body, as })
+      assert.equal(answer.status, 201, answer.text)
+      return answer.json
+    },
+    async close() {
+      await app.close()
+      if (folder !== undefined) rmSync(folder, { recursive: true })
+    },
+  }
+}
+
+/** The same, closed when the test ends. */
+export async function trialFor(
+  context: TestContext,
+  declaration: InterfaceDeclaration,
+  options?: Parameters<typeof trial>[1],
+): Promise<Trial> {
+  const started = await trial(declaration, options)
+  context.after(() => started.close())
+  return started
+}
+
+function request(sent: Sent, keys: ReadonlyMap<string, string>): HttpRequest {
+  const { body, path, as = 'root' } = sent
+  const bytes =
+    body === undefined
+      ? new Uint8Array()
+      : body instanceof Uint8Array
+        ? body
+        : new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body))
+  const headers: Record<string, string> = {}
+  if (as !== null) headers['authorization'] = `Bearer ${keys.get(as) ?? as}`
+  if (body !== undefined) {
+    headers['content-type'] = 'application/json'
+    headers['content-length'] = String(bytes.length)
+  }
+  return {
+    method: sent.method ?? (body === undefined ? 'GET' : 'POST'),
+    target: path,
+    headers: { ...headers, ...sent.headers },
+    secure: true,
+    address: '127.0.0.1',
+    async readBody(limit) {
+      if (bytes.length > limit) throw fault('BODY_TOO_LARGE')
+      return bytes
+    },
+  }
+}
+
+function received(response: HttpResponse): Received {
+  const text = response.body === undefined ? '' : Buffer.from(response.body as string).toString()
+  const headers = Object.fromEntries(
+    Object.entries(response.headers).map(([name, value]) => [name.toLowerCase(), value]),
+  )
+  return { status: response.status, headers, text, json: text === '' ? undefined : JSON.parse(text) }
+}
+
+/** What a scenario expects: a status, and whatever else it looks at. */
+export interface Scenario {
+  readonly name: string
+  readonly rule: string
+  readonly send: Sent | ((trial: Trial) => Promise<Sent>)
+  readonly status: number
+  readonly code?: string
+  /** The codes and places of `errors`, in order: `REQUIRED /name`, `UNKNOWN_PARAMETER colour`, `… If-Match`. */
+  readonly errors?: readonly string[]
+  readonly headers?: Readonly<Record<string, string | RegExp | undefined>>
+  readonly check?: (answer: Received, trial: Trial) => void | Promise<void>
+}
+
+/** Runs scenarios, each as a test on its own trial. */
+export function scenarios(declaration: InterfaceDeclaration, table: readonly Scenario[]): void {
+  for (const scenario of table) {
+    it(`${scenario.rule}: ${scenario.name}`, async () => {
+      const current = await trial(declaration, { memory: true })
+      try {
+        const sent = typeof scenario.send === 'function' ? await scenario.send(current) : scenario.send
+        await expectAnswer(scenario, await current.send(sent), current)
+      } finally {
+        await current.close()
+      }
+    })
+  }
+}
+
+async function expectAnswer(scenario: Scenario, answer: Received, current: Trial): Promise<void> {
+  assert.equal(answer.status, scenario.status, `${answer.status} ${answer.text}`)
+  if (scenario.code !== undefined) assert.equal(answer.json.code, scenario.code, answer.text)
+  if (scenario.errors !== undefined) assert.deepEqual(places(answer), scenario.errors)
+  for (const [name, expected] of Object.entries(scenario.headers ?? {})) {
+    const value = answer.headers[name.toLowerCase()]
+    if (expected instanceof RegExp) assert.match(value ?? '', expected, name)
+    else assert.equal(value, expected, name)
+  }
+  await scenario.check?.(answer, current)
+}
+
+/** Code and place of each entry of `errors`. */
+export function places(answer: Received): string[] {
+  return (answer.json?.errors ?? []).map(
+    (each: Record<string, string>) => `${each['code']} ${each['pointer'] ?? each['parameter'] ?? each['header'] ?? ''}`.trim(),
+  )
+}
