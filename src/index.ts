@@ -20,5 +20,4 @@ export {
   reference,
   type VersionDeclaration,
 } from './model/declaration.ts'
-export { type App, type AppOptions, createApp, toNodeHandler } from './server/create-app.ts'
-export { toFetchHandler } from './server/fetch.ts'
+export { type App, type AppOptions, createApp, toFetchHandler, toNodeHandler } from './server/create-app.ts'

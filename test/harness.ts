@@ -4,14 +4,17 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { it, type TestContext } from 'node:test'
+import { openApiDocument } from '../src/documents/openapi.ts'
 import type { HttpRequest, HttpResponse } from '../src/http/message.ts'
 import { completeCatalog } from '../src/model/catalog.ts'
 import type { InterfaceDeclaration } from '../src/model/declaration.ts'
+import type { Catalog } from '../src/model/resource.ts'
 import { hashOfKey, hintOfKey, newKey } from '../src/policy/api-keys.ts'
 import { type Application, assemble } from '../src/server/app.ts'
 import type { Observation } from '../src/server/observe.ts'
 import { fault } from '../src/spec/faults.ts'
 import { openSqlite } from '../src/storage/sqlite/storage.ts'
+import { type Judge, judgeBy } from './openapi-truth.ts'
 
 /** A request as a scenario writes it. */
 export interface Sent {
@@ -84,7 +87,13 @@ export async function trial(
       revoked_at: null,
     })
   }
-  const send = async (sent: Sent) => received(await app.respond(request(sent, keys)))
+  const judge = judgeOf(declaration, catalog)
+  const send = async (sent: Sent) => {
+    const asked = request(sent, keys)
+    const response = await app.respond(asked)
+    judge(asked.method, asked.target, response)
+    return received(response)
+  }
   return {
     app,
     send,
@@ -101,6 +110,15 @@ export async function trial(
       if (folder !== undefined) rmSync(folder, { recursive: true })
     },
   }
+}
+
+const judges = new WeakMap<InterfaceDeclaration, Judge>()
+
+/** DOC-1: every answer of every scenario must fit the document; one judge serves all trials of a declaration. */
+function judgeOf(declaration: InterfaceDeclaration, catalog: Catalog): Judge {
+  const judge = judges.get(declaration) ?? judgeBy(openApiDocument(catalog))
+  judges.set(declaration, judge)
+  return judge
 }
 
 /** The same, closed when the test ends. */
@@ -191,7 +209,7 @@ async function expectAnswer(scenario: Scenario, answer: Received, current: Trial
 
 /** Code and place of each entry of `errors`. */
 export function places(answer: Received): string[] {
-  return (answer.json?.errors ?? []).map(
-    (each: Record<string, string>) => `${each['code']} ${each['pointer'] ?? each['parameter'] ?? each['header'] ?? ''}`.trim(),
+  return (answer.json?.errors ?? []).map((each: Record<string, string>) =>
+    `${each['code']} ${each['pointer'] ?? each['parameter'] ?? each['header'] ?? ''}`.trim(),
   )
 }

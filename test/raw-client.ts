@@ -43,7 +43,7 @@ export function sendRaw(origin: string, bytes: string, options: RawOptions = {})
     }
     const timer = setTimeout(() => stop(false), options.patience ?? 5000)
     socket.on('data', (chunk) => {
-      received = Buffer.concat([received, chunk])
+      received = Buffer.concat([received, chunk as Uint8Array])
       if (options.answers === undefined) return
       const final = readAnswers(received, options.methods ?? []).filter(({ status }) => status >= 200)
       if (final.length >= options.answers) stop(false)

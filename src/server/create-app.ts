@@ -5,6 +5,7 @@ import { checkDeclaration, DeclarationError } from '../model/check.ts'
 import type { InterfaceDeclaration } from '../model/declaration.ts'
 import { problem } from '../reply/problem.ts'
 import { assemble } from './app.ts'
+import { toFetchHandler as fetchHandler } from './fetch.ts'
 import { toNodeHandler as nodeHandler } from './node.ts'
 import type { Observe } from './observe.ts'
 import { openStorage } from './serve.ts'
@@ -60,4 +61,9 @@ export function toNodeHandler(
   options: { readonly trustProxy?: boolean } = {},
 ): ReturnType<typeof nodeHandler> {
   return nodeHandler(app, problem, options)
+}
+
+/** An application as a fetch handler: `Request` in, `Response` out (Bun, Deno, Hono, Next.js). Whether a request is secure, its URL says. */
+export function toFetchHandler(app: Pick<App, 'respond'>): (request: Request) => Promise<Response> {
+  return fetchHandler({ respond: app.respond, problem })
 }

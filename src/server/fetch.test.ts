@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { HttpRequest, HttpResponse } from '../http/message.ts'
+import type { HttpResponse } from '../http/message.ts'
 import type { Fault } from '../spec/faults.ts'
 import { toFetchHandler } from './fetch.ts'
 
 const problem = (error: Fault): HttpResponse => ({ status: error.status, headers: {}, body: error.code })
 const handler = toFetchHandler({
   problem,
-  respond: async (request: HttpRequest) => {
+  respond: async (request): Promise<HttpResponse> => {
     if (request.target === '/throws') throw new Error('secret')
     if (request.target === '/empty') return { status: 204, headers: {}, body: undefined }
     const body = Buffer.from(await request.readBody(10)).toString()

@@ -3,6 +3,7 @@
 import type { ServerHttp2Session } from 'node:http2'
 import { Server as NetServer, type Server, type Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
+import { malformedRequest } from './head.ts'
 import type { Edge } from './node-exchange.ts'
 
 // A session of HTTP/2 without any traffic for this long is given back.
@@ -27,6 +28,9 @@ export function trackConnections(server: Server, secure: boolean, edge: Edge): (
   }
   server.on('connection', follow(connections))
   server.on(secure ? 'secureConnection' : 'connection', follow(carriers))
+  server.on(secure ? 'secureConnection' : 'connection', (socket: Socket) => {
+    socket.once('end', () => endInput(edge, socket))
+  })
   server.on('session', (session: ServerHttp2Session) => {
     sessions.add(session)
     session.once('close', () => sessions.delete(session))
@@ -53,6 +57,17 @@ export function trackConnections(server: Server, secure: boolean, edge: Edge): (
     clearTimeout(timer)
     // Stops the timer with which Node looks for slow clients.
     server.close()
+  }
+}
+
+/** Who still waits for a body on a connection where no more comes waits in vain; Node's parser does not always say so. */
+function endInput(edge: Edge, socket: Socket): void {
+  for (const exchange of edge.running) {
+    if (exchange.request.httpVersionMajor !== 1 || exchange.request.socket !== socket) continue
+    exchange.inputEnded = true
+    if (exchange.failBody === undefined) continue
+    exchange.mustClose = true
+    exchange.failBody(malformedRequest('The body ended before its end.'))
   }
 }
 

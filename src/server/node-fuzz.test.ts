@@ -56,7 +56,7 @@ function mutated(next: (bound: number) => number): string {
   return text
 }
 
-test('whatever is sent: an answer or a closed connection, never a 5xx, never a crash', async () => {
+test('whatever is sent: an answer or a closed connection, never a 5xx, never a crash', async (context) => {
   const server = createNodeServer({
     problem,
     respond: async (request) => {
@@ -70,6 +70,7 @@ test('whatever is sent: an answer or a closed connection, never a 5xx, never a c
     },
   })
   const origin = await server.listen('127.0.0.1', 0)
+  context.after(() => server.close(1000))
   const next = numbers(20261121)
   const statuses = new Map<number, number>()
   for (let round = 0; round < 40; round++) {
@@ -89,5 +90,4 @@ test('whatever is sent: an answer or a closed connection, never a 5xx, never a c
     )
   }
   for (const status of [200, 400, 414]) assert.ok(statuses.has(status), `${status} was never met`)
-  await server.close(1000)
 })

@@ -12,7 +12,6 @@ export interface ResourceNames {
 
 const suffixes = ['', 'Page', 'Selection', 'Deleted', 'Create', 'CreateNested', 'Replace', 'Patch'] as const
 
-
 /** The component names that are no resource's. */
 export const sharedSchemas = [
   'Problem',

@@ -1,0 +1,129 @@
+/** Judges answers by the OpenAPI document of the interface that gave them (DOC-1). Harness and tests ask it of every answer. */
+import assert from 'node:assert/strict'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import formats from 'ajv-formats'
+import type { HttpResponse } from '../src/http/message.ts'
+
+/** Fails where an answer is not as the document says. */
+export type Judge = (method: string, target: string, response: HttpResponse) => void
+
+// biome-ignore lint/suspicious/noExplicitAny: a document is looked into at every depth
+type Json = any
+
+/** Header fields that belong to the connection or the media type, not to an operation. */
+const everywhere = new Set(['Content-Type', 'Server-Timing', 'Strict-Transport-Security', 'X-Content-Type-Options'])
+
+/**
+ * Makes the judge of a document. Schemas are compiled when first needed, once.
+ *
+ * @param document an OpenAPI 3.1 document
+ */
+export function judgeBy(document: Json): Judge {
+  const ajv = new Ajv2020({ strict: false, allErrors: true, logger: false })
+  formats.default(ajv)
+  ajv.addSchema(document, 'document')
+  const find = (node: Json): Json =>
+    typeof node?.$ref === 'string'
+      ? find(
+          node.$ref
+            .slice(2)
+            .split('/')
+            .reduce((at: Json, step: string) => at[unescape(step)], document),
+        )
+      : node
+  const validators = new Map<string, ValidateFunction>()
+  const check = (pointer: string, value: unknown, what: string) => {
+    let validate = validators.get(pointer)
+    if (validate === undefined) {
+      validate = ajv.compile({ $ref: `document#${pointer}` })
+      validators.set(pointer, validate)
+    }
+    assert.ok(
+      validate(value),
+      `${what} does not fit ${pointer}: ${JSON.stringify(validate.errors)} ${JSON.stringify(value)}`,
+    )
+  }
+
+  return (method, target, response) => {
+    const what = `${method} ${target} -> ${response.status}`
+    const pointer = pointerOf(document, find, method, target, response.status)
+    assert.ok(pointer !== undefined, `${what} is not in the document: ${String(response.body)}`)
+    const declared = find({ $ref: `#${pointer}` })
+    for (const [name, value] of Object.entries(response.headers)) {
+      if (everywhere.has(name)) continue
+      const header = find(declared.headers?.[name])
+      assert.ok(header !== undefined, `${what} has the header field ${name}, which the document does not tell`)
+      const whole = header.schema.type === 'integer' ? Number(value) : value
+      assert.ok(ajv.validate(header.schema, whole), `${what}: ${name}: ${value} does not fit the document`)
+    }
+    const type = response.headers['Content-Type']
+    if (response.body === undefined) {
+      assert.equal(declared.content, undefined, `${what} has no body, though the document says so`)
+      assert.equal(type, undefined, `${what} has a media type and no body`)
+      return
+    }
+    assert.ok(type !== undefined && declared.content?.[type] !== undefined, `${what}: ${type} is not in the document`)
+    const schema = `${resolved(document, pointer)}/content/${escape(type)}/schema`
+    check(schema, JSON.parse(Buffer.from(response.body as string).toString()), what)
+  }
+}
+
+/** Where the document describes an answer: what no path has is a problem all the same. */
+function pointerOf(
+  document: Json,
+  find: (node: Json) => Json,
+  method: string,
+  target: string,
+  status: number,
+): string | undefined {
+  const path = templateOf(document, target)
+  const operation = (method === 'HEAD' ? 'GET' : method).toLowerCase()
+  if (path === undefined) return anyProblem(document, status)
+  if (document.paths[path][operation] === undefined) {
+    return status === 405 ? '/x-other-methods' : anyProblem(document, status)
+  }
+  const pointer = `/paths/${escape(path)}/${operation}/responses/${status}`
+  return find(document.paths[path][operation].responses[status]) === undefined ? undefined : pointer
+}
+
+/** A response component of a status: it stands for the answers of addresses that are in no path. */
+function anyProblem(document: Json, status: number): string | undefined {
+  const names = Object.keys(document.components.responses)
+  const name = names.find((each) => statusOf(document.components.responses[each]) === status)
+  return name === undefined ? undefined : `/components/responses/${name}`
+}
+
+function statusOf(response: Json): number | undefined {
+  return response.content?.['application/problem+json']?.schema?.allOf?.[1]?.properties?.status?.const
+}
+
+/** The path of the document that a request target is an instance of. */
+function templateOf(document: Json, target: string): string | undefined {
+  const asked = target.split('?')[0] as string
+  for (const [template, item] of Object.entries<Json>(document.paths)) {
+    const base = (item.servers ?? document.servers)[0].url.replace(/\/$/, '')
+    const expected = `${base}${template}`.split('/')
+    const given = asked.split('/')
+    if (expected.length !== given.length) continue
+    const fits = (step: string, index: number) => step === given[index] || (step.startsWith('{') && given[index] !== '')
+    if (expected.every(fits)) return template
+  }
+  return undefined
+}
+
+/** The pointer of what a pointer's reference leads to. */
+function resolved(document: Json, pointer: string): string {
+  const node = pointer
+    .slice(1)
+    .split('/')
+    .reduce((at: Json, step: string) => at[unescape(step)], document)
+  return typeof node.$ref === 'string' ? node.$ref.slice(1) : pointer
+}
+
+function escape(step: string): string {
+  return encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1'))
+}
+
+function unescape(step: string): string {
+  return decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~')
+}
