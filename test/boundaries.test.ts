@@ -16,14 +16,14 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   plan: ['spec', 'http', 'model', 'request', 'policy'],
   storage: ['spec', 'model', 'plan'],
   'storage/sql': ['storage', 'spec', 'model', 'plan'],
-  'storage/sqlite': ['storage', 'storage/sql', 'model'],
-  'storage/postgres': ['storage', 'storage/sql', 'model'],
+  'storage/sqlite': ['storage', 'storage/sql', 'model', 'plan'],
+  'storage/postgres': ['storage', 'storage/sql', 'model', 'plan'],
   jobs: ['spec', 'model', 'plan', 'storage'],
   reply: ['spec', 'http', 'model', 'versions', 'plan'],
   documents: ['spec', 'model', 'versions'],
   server: [
     ...['spec', 'http', 'model', 'versions', 'request', 'policy', 'plan'],
-    ...['storage', ...engines, 'jobs', 'reply', 'documents'],
+    ...['storage', 'storage/sql', ...engines, 'jobs', 'reply', 'documents'],
   ],
   client: ['model'],
   checker: ['spec', 'http/fields'],
@@ -44,7 +44,7 @@ function lies(file: string, folder: string): boolean {
 /** What is wrong with an import; `undefined`: nothing. Tests prove things across folders, so only the circles bind them. */
 function objection(found: Import): string | undefined {
   const { file, target, specifier } = found
-  if (file.endsWith('.test.ts')) return undefined
+  if (/\.(?:test|fixture)\.ts$/.test(file)) return undefined
   if (target === 'index.ts') return 'only tests and examples use the public entry point'
   const from = folderOf(file)
   if (from === 'spec' && (target === undefined || folderOf(target) !== 'spec')) return 'spec imports nothing'

@@ -107,8 +107,102 @@ export const samples = defineInterface({
         json: Type.Optional(Type.String({ search: true })),
         value: Type.Optional(Type.String()),
         t: Type.Optional(Type.String()),
-        rowid: Type.Optional(Type.String()),
       },
     },
+  },
+})
+
+/** Deletion in all its ways: trees, cycles, dependents of each kind, and two variants beside each other. */
+export const forest = defineInterface({
+  name: 'forest',
+  resources: {
+    // A self-reference that takes the branch along.
+    folders: {
+      fields: {
+        name: Type.String({ unique: true, search: true }),
+        parent_id: Type.Optional(reference('folders', { onDelete: 'cascade' })),
+        twin_id: Type.Optional(reference('folders', { onDelete: 'restrict' })),
+      },
+      deletion: { answer: 'summary' },
+    },
+    // Gone for good, together with a folder that is kept.
+    files: {
+      fields: {
+        name: Type.String({ search: true }),
+        folder_id: reference('folders', { onDelete: 'cascade' }),
+        cover_id: Type.Optional(reference('files', { onDelete: 'clear' })),
+      },
+      deletion: { variant: 'hard', repeated: 'no-content' },
+    },
+    // Kept, under a file that is gone for good.
+    remarks: {
+      fields: {
+        text: Type.String({ search: true }),
+        file_id: reference('files', { onDelete: 'cascade' }),
+      },
+      access: { readDeleted: 'role:admin' },
+    },
+    // Stands in the way.
+    locks: {
+      fields: { name: Type.String(), remark_id: reference('remarks', { onDelete: 'restrict' }) },
+    },
+    // Only notes what it came from.
+    bookmarks: {
+      fields: {
+        name: Type.String(),
+        folder_id: Type.Optional(reference('folders', { onDelete: 'clear' })),
+        file_id: Type.Optional(reference('files', { onDelete: 'clear' })),
+      },
+    },
+  },
+})
+
+/** Business rules of each kind, and a number to count with. */
+export const counters = defineInterface({
+  name: 'counters',
+  resources: {
+    counters: {
+      fields: {
+        name: Type.String({ unique: true }),
+        count: Type.Integer({ default: 0 }),
+        locked: Type.Boolean({ default: false }),
+        group_id: Type.Optional(reference('groups', { onDelete: 'clear' })),
+      },
+      access: { read: 'anyone', create: 'anyone', update: 'anyone', delete: 'anyone' },
+      rules: [
+        {
+          on: 'delete',
+          code: 'COUNTER_LOCKED',
+          message: 'Unlock the counter first.',
+          unless: { where: { locked: false } },
+        },
+        {
+          on: 'create',
+          code: 'GROUP_MISSING',
+          message: 'Make an open group first.',
+          unless: { some: 'groups', where: { open: true } },
+        },
+        {
+          on: ['create', 'update'],
+          check: ({ current, next, caller }) =>
+            Number(next?.count) < Number(current?.count ?? 0) && !caller.roles.includes('admin')
+              ? { code: 'COUNTS_UP_ONLY', message: 'A counter never goes back.', pointer: '/count' }
+              : undefined,
+        },
+        {
+          on: 'update',
+          // A code that the interface itself has: a broken rule is a conflict all the same.
+          check: ({ next }) => (next?.count === 404 ? { code: 'NOT_FOUND', message: 'No counter may say so.' } : undefined),
+        },
+        {
+          on: 'update',
+          check: ({ next }) => {
+            if (next?.count === 666) throw new Error('select * from secrets at /srv/app/rules.ts')
+            return undefined
+          },
+        },
+      ],
+    },
+    groups: { fields: { name: Type.String(), open: Type.Boolean({ default: true }) } },
   },
 })

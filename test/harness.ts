@@ -25,6 +25,8 @@ export interface Sent {
   readonly body?: unknown
   /** The caller's name; `null`: nobody. */
   readonly as?: string | null
+  /** Whether it came by HTTPS; it did unless said. */
+  readonly secure?: boolean
 }
 
 /** An answer, its body read. */
@@ -150,7 +152,7 @@ function request(sent: Sent, keys: ReadonlyMap<string, string>): HttpRequest {
     method: sent.method ?? (body === undefined ? 'GET' : 'POST'),
     target: path,
     headers: { ...headers, ...sent.headers },
-    secure: true,
+    secure: sent.secure ?? true,
     address: '127.0.0.1',
     async readBody(limit) {
       if (bytes.length > limit) throw fault('BODY_TOO_LARGE')

@@ -28,7 +28,7 @@ export function judgeBy(document: Json): Judge {
           node.$ref
             .slice(2)
             .split('/')
-            .reduce((at: Json, step: string) => at[unescape(step)], document),
+            .reduce((at: Json, step: string) => at[stepOf(step)], document),
         )
       : node
   const validators = new Map<string, ValidateFunction>()
@@ -63,7 +63,7 @@ export function judgeBy(document: Json): Judge {
       return
     }
     assert.ok(type !== undefined && declared.content?.[type] !== undefined, `${what}: ${type} is not in the document`)
-    const schema = `${resolved(document, pointer)}/content/${escape(type)}/schema`
+    const schema = `${resolved(document, pointer)}/content/${pointerStep(type)}/schema`
     check(schema, JSON.parse(Buffer.from(response.body as string).toString()), what)
   }
 }
@@ -77,16 +77,14 @@ function pointerOf(
   status: number,
 ): string | undefined {
   const path = templateOf(document, target)
-  const operation = (method === 'HEAD' ? 'GET' : method).toLowerCase()
-  if (path === undefined) return anyProblem(document, status)
-  if (document.paths[path][operation] === undefined) {
-    return status === 405 ? '/x-other-methods' : anyProblem(document, status)
-  }
-  const pointer = `/paths/${escape(path)}/${operation}/responses/${status}`
+  // Methods are case-sensitive: what is called `get` has no operation.
+  const operation = /^[A-Z]+$/.test(method) ? (method === 'HEAD' ? 'get' : method.toLowerCase()) : ''
+  if (path === undefined || document.paths[path][operation] === undefined) return anyProblem(document, status)
+  const pointer = `/paths/${pointerStep(path)}/${operation}/responses/${status}`
   return find(document.paths[path][operation].responses[status]) === undefined ? undefined : pointer
 }
 
-/** A response component of a status: it stands for the answers of addresses that are in no path. */
+/** A response component of a status: it stands for what addresses in no path answer, and for methods of no operation. */
 function anyProblem(document: Json, status: number): string | undefined {
   const names = Object.keys(document.components.responses)
   const name = names.find((each) => statusOf(document.components.responses[each]) === status)
@@ -103,7 +101,7 @@ function templateOf(document: Json, target: string): string | undefined {
   for (const [template, item] of Object.entries<Json>(document.paths)) {
     const base = (item.servers ?? document.servers)[0].url.replace(/\/$/, '')
     const expected = `${base}${template}`.split('/')
-    const given = asked.split('/')
+    const given = asked.split('/').map(unescaped)
     if (expected.length !== given.length) continue
     const fits = (step: string, index: number) => step === given[index] || (step.startsWith('{') && given[index] !== '')
     if (expected.every(fits)) return template
@@ -111,19 +109,28 @@ function templateOf(document: Json, target: string): string | undefined {
   return undefined
 }
 
+/** A step without escapes: those that nobody needs lead to the same place. */
+function unescaped(step: string): string {
+  try {
+    return decodeURIComponent(step)
+  } catch {
+    return step
+  }
+}
+
 /** The pointer of what a pointer's reference leads to. */
 function resolved(document: Json, pointer: string): string {
   const node = pointer
     .slice(1)
     .split('/')
-    .reduce((at: Json, step: string) => at[unescape(step)], document)
+    .reduce((at: Json, step: string) => at[stepOf(step)], document)
   return typeof node.$ref === 'string' ? node.$ref.slice(1) : pointer
 }
 
-function escape(step: string): string {
+function pointerStep(step: string): string {
   return encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1'))
 }
 
-function unescape(step: string): string {
+function stepOf(step: string): string {
   return decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~')
 }

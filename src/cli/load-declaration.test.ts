@@ -49,7 +49,7 @@ describe('what cannot be read is told with its place, and no stack', () => {
     ['syntax.ts', 'export default {\n  name: 1\n  title: 2 }', ['line 3, column 3', /syntax/]],
     ['syntax.js', 'export default {\n  name: 1\n  title: 2 }', ['line 3, column 3', /syntax/]],
     ['enum.ts', 'enum Colour { Red }\nexport default Colour', ['line 1, column 1', /enum/]],
-    ['throws.ts', 'const a: number = 1\n  throw new Error(`no ${a}`)', ['line 2, column 9', /no 1/]],
+    ['throws.ts', 'const a: number = 1\n  throw new Error(String(a))', ['line 2, column 9', /Error: 1/]],
     ['imports.ts', "import x from 'no-such-package'\nexport default x", ['the file', /no-such-package, which is not there/]],
     ['nothing.ts', 'export const a = 1', ['the file', /default/]],
     ['comma.json', '{"name": 1,\n "title" 2}', ['line 2, column 10', /not JSON/]],

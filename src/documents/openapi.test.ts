@@ -189,6 +189,11 @@ test('every fault of the table is in the answer of its status', () => {
   assert.deepEqual(missing, [])
 })
 
+test('the document says what methods get that an address does not support', () => {
+  assert.deepEqual(document['x-other-methods'], { $ref: '#/components/responses/MethodNotAllowed' })
+  assert.ok(document.components.responses.MethodNotAllowed.headers.Allow)
+})
+
 test('a declaration decides what a deletion answers, and whether it needs a condition', () => {
   const responses = (resource: Partial<ResourceDeclaration>): string[] =>
     Object.keys(documentOf({ notes: { fields: {}, ...resource } }).paths['/notes/{id}'].delete.responses)
@@ -209,6 +214,21 @@ test('the codes of business rules are conflicts; those of functions can be any',
   const declared = { on: 'create', code: 'TOO_MANY', message: 'Enough.', unless: { none: 'notes', where: {} } } as const
   assert.deepEqual(conflict(declared), { enum: ['CONFLICT', 'TOO_MANY'] })
   assert.equal(conflict({ on: 'create', check: () => undefined }), undefined)
+})
+
+test('a deletion can be stopped by the rules of everything that it would take along', () => {
+  const stays = { on: 'delete', code: 'STAYS', message: 'It stays.', unless: { where: { done: true } } } as const
+  const made = documentOf({
+    projects: { fields: {} },
+    tasks: { fields: { project_id: { reference: 'projects', onDelete: 'cascade' } } },
+    notes: {
+      fields: { done: { type: 'boolean' }, task_id: { reference: 'tasks', onDelete: 'cascade' } },
+      rules: [stays],
+    },
+  })
+  assert.ok(JSON.stringify(made.components.responses.Conflict2).includes('STAYS'))
+  const conflict = made.paths['/projects/{id}'].delete.responses[409]
+  assert.deepEqual(conflict, { $ref: '#/components/responses/Conflict2' })
 })
 
 test('what is deleted for good is never in a list', () => {

@@ -18,7 +18,7 @@ export interface OpenApiOptions {
 const text = `Every request carries \`Authorization: Bearer\`; only the health addresses are open.
 
 HEAD is answered wherever GET is, with the same status and header fields and no body. A method that an address does not
-support is answered with 405 (the response \`MethodNotAllowed\`), and \`Allow\` names those that it does; nothing at an
+support is answered with 405 (the response in \`x-other-methods\`), and \`Allow\` names those that it does; nothing at an
 address is 404, whatever the method.
 
 Errors are \`application/problem+json\` (RFC 9457): look at \`code\`, show \`detail\`.`
@@ -40,8 +40,7 @@ export function openApiDocument(catalog: Catalog, options: OpenApiOptions = {}):
   const withDeletion = resources.some(({ deletion }) => deletion.answer === 'summary')
   // The paths first: they ask for the error responses that become components.
   const paths = { ...resourcePaths(catalog, nameOf, problems), ...fixedPaths(serverUrl, problems) }
-  // No path item can say what other methods get: the text points at the component.
-  problems.of(['METHOD_NOT_ALLOWED'])
+  const otherMethods = problems.of(['METHOD_NOT_ALLOWED'])
   return {
     openapi: '3.1.0',
     info: {
@@ -56,6 +55,8 @@ export function openApiDocument(catalog: Catalog, options: OpenApiOptions = {}):
       { name: 'service', description: 'The service itself.' },
     ],
     paths,
+    // No path item can say what the methods get that it does not have.
+    'x-other-methods': otherMethods[405],
     components: {
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer', description: 'An API key, sent as Authorization: Bearer.' },
@@ -78,12 +79,12 @@ function resourcePaths(
 ): Json {
   const paths: Record<string, Json> = {}
   for (const resource of catalog.resources.values()) {
-    const parts = { names: nameOf(resource), problems }
+    const parts = { catalog, names: nameOf(resource), problems }
     paths[`/${resource.name}`] = collectionPath(resource, parts)
     paths[`/${resource.name}/{id}`] = recordPath(resource, parts)
     for (const child of resource.children.flatMap((name) => catalog.resources.get(name) ?? [])) {
       const parent = { resource, names: nameOf(resource) }
-      paths[`/${resource.name}/{id}/${child.name}`] = collectionPath(child, { names: nameOf(child), problems }, parent)
+      paths[`/${resource.name}/{id}/${child.name}`] = collectionPath(child, { ...parts, names: nameOf(child) }, parent)
     }
   }
   return paths

@@ -37,6 +37,60 @@ test('the declaration of the documentation has nothing wrong', () => {
   assert.deepEqual(checkDeclaration(studio()), [])
 })
 
+describe('what looks like a mistake and is none', () => {
+  const fine: Record<string, Record<string, unknown>> = {
+    'a tree nested within itself': {
+      'resources/nodes': {
+        fields: { parent_id: { reference: 'nodes', optional: true, onDelete: 'cascade' } },
+        within: 'parent_id',
+      },
+    },
+    'a password that is no filter': { 'resources/users/fields/password': { type: 'string', writeOnly: true } },
+    'a version that is no filter': { 'resources/users/fields/version': { enum: ['a', 'b'], filter: false } },
+    'a deletion of every default': { 'resources/tasks/deletion': {} },
+    'hard deletion without bulk': {
+      'resources/tasks/deletion': { variant: 'hard', bulk: false, asynchronous: 'never' },
+    },
+    'access by a function': { 'resources/tasks/access/update': () => true },
+    'a rule by a function': { 'resources/tasks/rules': [{ on: ['create', 'update'], check: () => undefined }] },
+    'a rule on the record alone': {
+      'resources/tasks/rules': [
+        {
+          on: 'update',
+          code: 'TASK_LATE',
+          message: 'Late.',
+          unless: { where: { updated_at: { gte: { record: 'created_at' } } } },
+        },
+      ],
+    },
+    'a condition of everything the language has': {
+      'resources/tasks/access/update': {
+        where: {
+          and: [{ estimate: { gte: 1, lt: 9, not: null } }, { or: [{ title: { startsWith: 'a' } }, { labels: null }] }],
+          not: { status: { in: ['open', { caller: 'claims.team.status' }, null] } },
+          assignee_id: { caller: 'id' },
+          deleted_at: { null: true },
+        },
+      },
+    },
+    'a schema with definitions': {
+      'resources/tasks/fields/tree': {
+        $defs: { a: { type: 'array', items: { $ref: '#/$defs/a' } } },
+        $ref: '#/$defs/a',
+      },
+    },
+    'one version by another name': { versions: { v3: {} }, versionCarriers: ['path'], changes: [] },
+  }
+  for (const [name, places] of Object.entries(fine)) {
+    test(name, () => {
+      const declaration = studio()
+      for (const [place, value] of Object.entries(places)) spoil(declaration, place, value)
+      assert.deepEqual(checkDeclaration(declaration), [])
+      completeCatalog(declaration as unknown as InterfaceDeclaration)
+    })
+  }
+})
+
 describe('each mistake is reported alone, at its place, with what to write instead', () => {
   for (const { name, at, write, path, message, remedy } of mistakes) {
     test(`${name}: ${path}`, () => {

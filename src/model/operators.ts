@@ -13,8 +13,18 @@ export interface Filterable {
   readonly field: Field | undefined
 }
 
-/** Everything that a collection can be filtered by: declared filters, then the timestamps. */
-export function filterables(resource: Resource): Filterable[] {
+const known = new WeakMap<Resource, readonly Filterable[]>()
+
+/** Everything that a collection can be filtered by: declared filters, then the timestamps. Each request asks. */
+export function filterables(resource: Resource): readonly Filterable[] {
+  const kept = known.get(resource)
+  if (kept !== undefined) return kept
+  const found = findFilterables(resource)
+  known.set(resource, found)
+  return found
+}
+
+function findFilterables(resource: Resource): Filterable[] {
   const declared = resource.fields.flatMap((field): Filterable[] => {
     const { name, type } = field
     if (!field.filter || field.writeOnly || type === 'array' || type === 'object' || type === 'json') return []

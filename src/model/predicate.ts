@@ -61,6 +61,22 @@ export function not(term: Predicate): Predicate {
   return { kind: 'not', term }
 }
 
+/** The fields of the record itself that a predicate looks at. */
+export function fieldsOf(predicate: Predicate): string[] {
+  switch (predicate.kind) {
+    case 'always':
+    case 'never':
+      return []
+    case 'and':
+    case 'or':
+      return predicate.terms.flatMap(fieldsOf)
+    case 'not':
+      return fieldsOf(predicate.term)
+    default:
+      return [predicate.field]
+  }
+}
+
 /** A record as conditions see it: comparison keys by field name. */
 export type Comparable = Readonly<Record<string, unknown>>
 

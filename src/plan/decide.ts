@@ -4,7 +4,7 @@
  */
 import { resolveCondition } from '../model/condition.ts'
 import type { BusinessRule, RuleTrigger } from '../model/declaration.ts'
-import { matches, type Predicate, type Scalar } from '../model/predicate.ts'
+import { fieldsOf, matches, type Predicate, type Scalar } from '../model/predicate.ts'
 import { comparisonKey, comparisonKeys } from '../model/record.ts'
 import type { Catalog, RecordValues, Resource } from '../model/resource.ts'
 import type { Issue } from '../spec/faults.ts'
@@ -59,7 +59,7 @@ export type Answers = readonly (readonly [Question, boolean])[]
 
 /** What is wrong with a draft, `undefined` where it can be written. Everything invalid comes first, then every conflict. */
 export function judge(plan: Write, transition: Transition, draft: Draft, answers: Answers): Outcome | undefined {
-  const invalid = [...draft.issues, ...answers.flatMap(([question, exists]) => referenceIssue(question, exists))]
+  const invalid = invalidity(draft, answers)
   if (invalid.length > 0) return { kind: 'invalid', issues: invalid }
   const conflicts = [
     ...transitionIssues(transition),
@@ -67,6 +67,22 @@ export function judge(plan: Write, transition: Transition, draft: Draft, answers
     ...ruleIssues(plan, transition, answers),
   ]
   return conflicts.length > 0 ? { kind: 'conflict', issues: conflicts } : undefined
+}
+
+/**
+ * The outcome for a draft that a permission does not hold for. Where the permission looks at a field that is missing,
+ * invalid or refers to nothing, nobody could be allowed: then what is wrong with the record is said, not with the caller.
+ */
+export function refusalOf(permission: Predicate, draft: Draft, answers: Answers): Outcome {
+  const decisive = fieldsOf(permission).map((name) => `/${name}`)
+  const invalid = invalidity(draft, answers)
+  return invalid.some((each) => decisive.includes(each.pointer ?? ''))
+    ? { kind: 'invalid', issues: invalid }
+    : { kind: 'forbidden' }
+}
+
+function invalidity(draft: Draft, answers: Answers): Issue[] {
+  return [...draft.issues, ...answers.flatMap(([question, exists]) => referenceIssue(question, exists))]
 }
 
 function referenceIssue(question: Question, exists: boolean): Issue[] {

@@ -3,7 +3,7 @@
 /**
  * The value that a merge patch makes of `target`. Neither argument is changed.
  *
- * @param patch read by `request/json.ts`, which refuses keys that could reach a prototype
+ * @param patch read by `model/json/read-json.ts`, which refuses keys that could reach a prototype
  */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch

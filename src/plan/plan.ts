@@ -4,24 +4,12 @@
  */
 import type { Conditions } from '../http/preconditions.ts'
 import type { CallerView } from '../model/declaration.ts'
+import type { Position, SortTerm } from '../model/order.ts'
 import type { Predicate, Scalar } from '../model/predicate.ts'
 import type { Resource } from '../model/resource.ts'
 import type { Issue } from '../spec/faults.ts'
 
 export type { Conditions } from '../http/preconditions.ts'
-
-/** One term of an order. */
-export interface SortTerm {
-  readonly field: string
-  readonly descending: boolean
-}
-
-/** A place in an ordered list: the sort keys and the id of the record beside it. */
-export interface Position {
-  readonly direction: 'forward' | 'backward'
-  /** One key for each sort term, then the id; none: the edge of the list. */
-  readonly keys: readonly (Scalar | null)[]
-}
 
 /** Which part of a list is asked for (PAG-2). */
 export type Page =

@@ -1,19 +1,10 @@
 /** A page of a collection: its envelope, links and header fields (PAG-3, PAG-7). */
-import { formatEntityTag } from '../http/fields/entity-tag.ts'
 import { formatLinks, type Link } from '../http/fields/link.ts'
-import type { HttpResponse, ResponseHeaders } from '../http/message.ts'
-import type { Resource } from '../model/resource.ts'
-import type { PageOutcome, Position, ReadPage } from '../plan/plan.ts'
-import { cacheControl, type ReplyContext } from './represent.ts'
-
-/** Header fields of a list that may be kept and asked for again. */
-export function listCaching(resource: Resource, tag: string): ResponseHeaders {
-  return {
-    'Cache-Control': cacheControl(resource),
-    ETag: formatEntityTag({ opaque: tag, weak: false }),
-    Vary: 'Accept',
-  }
-}
+import type { HttpResponse } from '../http/message.ts'
+import type { Position } from '../model/order.ts'
+import type { PageOutcome, ReadPage } from '../plan/plan.ts'
+import { listCaching } from './caching.ts'
+import type { ReplyContext } from './context.ts'
 
 /** Makes the answer that shows a page. */
 export function collectionResponse(plan: ReadPage, outcome: PageOutcome, context: ReplyContext): HttpResponse {

@@ -17,10 +17,17 @@ export function problem(error: Fault, occurrence: Occurrence = {}): HttpResponse
 
 /** Makes the 409 of a change that something stands against: the code of the one thing, or `CONFLICT` for several. */
 export function conflict(issues: readonly Issue[], occurrence: Occurrence): HttpResponse {
-  const codes = new Set(issues.map((issue) => issue.code))
-  const code = codes.size === 1 ? String(issues[0]?.code) : 'CONFLICT'
+  const code = conflictCode(issues)
+  // A business rule may use any code, and is a conflict all the same.
   const entry = Object.hasOwn(faults, code) ? faults[code as FaultCode] : faults.CONFLICT
-  return problemResponse(code, entry, summary(issues), issues, occurrence)
+  const { status } = faults.CONFLICT
+  return problemResponse(code, { status, title: entry.status === status ? entry.title : faults.CONFLICT.title }, summary(issues), issues, occurrence)
+}
+
+/** The code of the one kind of thing that stands against a change, or `CONFLICT` for several. */
+export function conflictCode(issues: readonly Issue[]): string {
+  const codes = new Set(issues.map((issue) => issue.code))
+  return codes.size === 1 ? String(issues[0]?.code) : 'CONFLICT'
 }
 
 function summary(issues: readonly Issue[] | undefined): string | undefined {

@@ -1,25 +1,11 @@
 /** plan + outcome -> response. Each status has one home: here, or the fault that it is. */
-import { formatEntityTag } from '../http/fields/entity-tag.ts'
-import { formatHttpDate } from '../http/fields/http-date.ts'
-import type { HttpResponse, ResponseHeaders } from '../http/message.ts'
-import type { Resource } from '../model/resource.ts'
-import type { Outcome, Plan, Position, ReadPage, Validators } from '../plan/plan.ts'
-import { tagOf } from '../plan/validators.ts'
+import type { HttpResponse } from '../http/message.ts'
+import type { Outcome, Plan, ReadPage } from '../plan/plan.ts'
 import { fault } from '../spec/faults.ts'
-import { collectionResponse, listCaching } from './collection.ts'
-import { conflict, type Occurrence } from './problem.ts'
-
-/** What a reply needs beside plan and outcome. */
-export interface ReplyContext extends Occurrence {
-  /** What comes before the collection in paths: `/v1`. */
-  readonly basePath: string
-  /** The path of the request. */
-  readonly path: string
-  /** The query string of the request, without `?`. */
-  readonly query: string
-  /** Makes a cursor of a place in the list asked for. */
-  readonly sealCursor: (position: Position) => string
-}
+import { listCaching, recordCaching, writtenHeaders } from './caching.ts'
+import { collectionResponse } from './collection.ts'
+import type { ReplyContext } from './context.ts'
+import { conflict } from './problem.ts'
 
 const json = 'application/json'
 
@@ -32,21 +18,21 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
   const { resource } = plan
   switch (outcome.kind) {
     case 'record':
-      return { status: 200, headers: { 'Content-Type': json, ...caching(resource, outcome) }, body: `${outcome.json}\n` }
+      return { status: 200, headers: { 'Content-Type': json, ...recordCaching(resource, outcome) }, body: `${outcome.json}\n` }
     case 'not-modified':
-      return { status: 304, headers: caching(resource, outcome), body: undefined }
+      return { status: 304, headers: recordCaching(resource, outcome), body: undefined }
     case 'page':
       return collectionResponse(plan as ReadPage, outcome, context)
     case 'page-not-modified':
       return { status: 304, headers: listCaching(resource, outcome.tag), body: undefined }
     case 'created': {
       const location = `${context.basePath}/${resource.name}/${outcome.id}`
-      const headers = { 'Content-Type': json, Location: location, ...written(resource, outcome) }
+      const headers = { 'Content-Type': json, Location: location, ...writtenHeaders(resource, outcome) }
       return { status: 201, headers, body: `${outcome.json}\n` }
     }
     case 'updated': {
-      if (outcome.json === undefined) return { status: 204, headers: written(resource, outcome), body: undefined }
-      return { status: 200, headers: { 'Content-Type': json, ...written(resource, outcome) }, body: `${outcome.json}\n` }
+      if (outcome.json === undefined) return { status: 204, headers: writtenHeaders(resource, outcome), body: undefined }
+      return { status: 200, headers: { 'Content-Type': json, ...writtenHeaders(resource, outcome) }, body: `${outcome.json}\n` }
     }
     case 'deleted': {
       if (resource.deletion.answer === 'empty') return { status: 204, headers: { 'Cache-Control': 'no-store' }, body: undefined }
@@ -76,23 +62,4 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
     case 'conflict':
       return conflict(outcome.issues, context)
   }
-}
-
-/** Header fields of a readable record: how long it may be kept, and by what to ask again (CON-1, CON-2). */
-function caching(resource: Resource, validators: Validators): ResponseHeaders {
-  return {
-    'Cache-Control': cacheControl(resource),
-    ETag: formatEntityTag({ opaque: tagOf(resource, validators), weak: false }),
-    'Last-Modified': formatHttpDate(Date.parse(validators.updatedAt) / 1000),
-    Vary: 'Accept',
-  }
-}
-
-/** How long a private cache may keep a read without asking again. */
-export function cacheControl(resource: Resource): string {
-  return resource.maxAge > 0 ? `private, max-age=${resource.maxAge}` : 'private, no-cache'
-}
-
-function written(resource: Resource, validators: Validators): ResponseHeaders {
-  return { ...caching(resource, validators), 'Cache-Control': 'no-store' }
 }

@@ -1,11 +1,8 @@
 /** The body of a request, read: 413, 415 and malformed JSON are refused here (CON-6). */
 import { isUtf8, parseContentType } from '../http/fields/content-type.ts'
 import type { HttpRequest } from '../http/message.ts'
+import { deepestNesting, readJson } from '../model/json/read-json.ts'
 import { fault } from '../spec/faults.ts'
-import { readJson } from './json.ts'
-
-/** The deepest nesting of JSON, the outermost container counted (LIM-3). */
-const maxDepth = 32
 
 const accepted: Readonly<Record<string, readonly string[]>> = {
   POST: ['application/json'],
@@ -32,5 +29,5 @@ export async function readBody(request: HttpRequest, limit: number): Promise<unk
       headers: request.method === 'PUT' ? {} : { [header]: types.join(', ') },
     })
   }
-  return readJson(await request.readBody(limit), { maxDepth })
+  return readJson(await request.readBody(limit), { maxDepth: deepestNesting })
 }

@@ -1,27 +1,9 @@
 /** One filter of the query string, `field=value` or `field[operator]=value`, as a predicate (QRY-1, QRY-2). */
 import { instantKey, timestamp } from '../model/instant.ts'
-import { anyOf, type Comparison, not, type Predicate, type Scalar } from '../model/predicate.ts'
-import type { Field, Resource } from '../model/resource.ts'
+import { type Filterable, filterables, operatorsFor } from '../model/operators.ts'
+import { always, anyOf, type Comparison, not, type Predicate, type Scalar } from '../model/predicate.ts'
+import type { Resource } from '../model/resource.ts'
 import type { Issue } from '../spec/faults.ts'
-
-const operators: Readonly<Record<string, Comparison | 'not' | 'in' | 'null'>> = {
-  gt: 'gt',
-  gte: 'gte',
-  lt: 'lt',
-  lte: 'lte',
-  not: 'not',
-  in: 'in',
-  contains: 'contains',
-  starts_with: 'startsWith',
-  null: 'null',
-}
-
-/** What a filter's values are, as far as reading them goes. */
-interface Filterable {
-  readonly name: string
-  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'timestamp'
-  readonly field: Field | undefined
-}
 
 /**
  * Reads one filter.
@@ -32,53 +14,31 @@ interface Filterable {
  */
 export function readFilter(resource: Resource, name: string, values: readonly string[], issues: Issue[]): Predicate {
   const parts = /^([^[\]]*)(?:\[([^[\]]*)\])?$/.exec(name)
-  const subject = parts === null ? undefined : filterable(resource, parts[1] as string)
+  const subject = filterables(resource).find((each) => each.name === parts?.[1])
   if (subject === undefined) {
-    const possible = filterableFields(resource).join(', ')
+    const possible = filterables(resource).map((each) => each.name).join(', ')
     const message = `${JSON.stringify(name)} is no parameter of ${resource.name}; it can be filtered by ${possible}.`
     issues.push({ code: 'UNKNOWN_PARAMETER', message, parameter: name })
-    return { kind: 'always' }
+    return always
   }
   const operator = parts?.[2]
   if (operator === undefined) return equalsAny(subject, values, name, issues)
-  const comparison = Object.hasOwn(operators, operator) ? operators[operator] : undefined
-  if (comparison === undefined || !fits(comparison, subject)) {
-    const possible = Object.keys(operators).filter((key) => fits(operators[key] as Comparison, subject))
-    const message = `${subject.name} has no operator [${operator}]; it takes ${possible.map((key) => `[${key}]`).join(' ')}.`
+  const possible: readonly string[] = operatorsFor(subject)
+  if (!possible.includes(operator)) {
+    const message = `${subject.name} has no operator [${operator}]; it takes ${possible.map((each) => `[${each}]`).join(' ')}.`
     issues.push({ code: 'INVALID_OPERATOR', message, parameter: name })
-    return { kind: 'always' }
+    return always
   }
-  if (comparison === 'in') return equalsAny(subject, values.flatMap((value) => value.split(',')), name, issues)
-  if (comparison === 'not') return not(equalsAny(subject, values, name, issues))
-  if (comparison === 'null') return anyOf(values.map((value) => nullness(subject, value, name, issues)))
+  if (operator === 'in') return equalsAny(subject, values.flatMap((value) => value.split(',')), name, issues)
+  if (operator === 'not') return not(equalsAny(subject, values, name, issues))
+  if (operator === 'null') return anyOf(values.map((value) => nullness(subject, value, name, issues)))
+  const comparison = operator === 'starts_with' ? 'startsWith' : (operator as Comparison)
   return anyOf(
     values.map((text): Predicate => {
       const value = comparison === 'contains' || comparison === 'startsWith' ? text : readValue(subject, text, name, issues)
       return { kind: 'compare', field: subject.name, operator: comparison, value }
     }),
   )
-}
-
-/** The fields that a collection can be filtered by (QRY-7). */
-export function filterableFields(resource: Resource): string[] {
-  return [...resource.fields.filter((field) => field.filter).map((field) => field.name), 'created_at', 'updated_at']
-}
-
-function filterable(resource: Resource, name: string): Filterable | undefined {
-  if (name === 'created_at' || name === 'updated_at') return { name, type: 'timestamp', field: undefined }
-  const field = resource.field.get(name)
-  if (field === undefined || !field.filter || field.writeOnly) return undefined
-  if (field.type === 'array' || field.type === 'object' || field.type === 'json') return undefined
-  return { name, type: field.type, field }
-}
-
-function fits(operator: string, { type, field }: Filterable): boolean {
-  const plain = type === 'string' && field?.enum === undefined && field?.reference === undefined
-  if (operator === 'contains' || operator === 'startsWith') return plain && field?.format === undefined
-  if (operator === 'gt' || operator === 'gte' || operator === 'lt' || operator === 'lte') {
-    return type !== 'boolean' && (type !== 'string' || plain)
-  }
-  return true
 }
 
 function equalsAny(subject: Filterable, texts: readonly string[], parameter: string, issues: Issue[]): Predicate {

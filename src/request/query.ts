@@ -3,7 +3,8 @@ import type { Resource } from '../model/resource.ts'
 import { isStorableText, words } from '../model/text.ts'
 import type { Predicate } from '../model/predicate.ts'
 import { allOf } from '../model/predicate.ts'
-import type { SortTerm } from '../plan/plan.ts'
+import { sortableNames } from '../model/operators.ts'
+import type { SortTerm } from '../model/order.ts'
 import type { Issue } from '../spec/faults.ts'
 import { fault } from '../spec/faults.ts'
 import { readFilter } from './filter.ts'
@@ -96,13 +97,13 @@ export function refuseParameters(parameters: readonly Parameter[]): void {
 
 function readSort(resource: Resource, text: string | undefined, issues: Issue[]): SortTerm[] {
   if (text === undefined) return []
+  const possible = sortableNames(resource)
   const terms: SortTerm[] = []
   for (const part of text.split(',')) {
     const descending = part.startsWith('-')
     const field = descending ? part.slice(1) : part
-    if (!isSortable(resource, field)) {
-      const possible = sortableFields(resource).join(', ')
-      const message = `${resource.name} cannot be sorted by ${JSON.stringify(field)}; sort takes ${possible}.`
+    if (!possible.includes(field)) {
+      const message = `${resource.name} cannot be sorted by ${JSON.stringify(field)}; sort takes ${possible.join(', ')}.`
       issues.push({ code: 'UNKNOWN_FIELD', message, parameter: 'sort' })
     } else if (terms.some((term) => term.field === field)) {
       issues.push({ code: 'INVALID_VALUE', message: `sort names ${field} twice.`, parameter: 'sort' })
@@ -111,15 +112,6 @@ function readSort(resource: Resource, text: string | undefined, issues: Issue[])
     }
   }
   return terms
-}
-
-/** The fields that a collection can be sorted by (QRY-7). */
-export function sortableFields(resource: Resource): string[] {
-  return [...resource.fields.filter((field) => field.sort).map((field) => field.name), 'created_at', 'updated_at']
-}
-
-function isSortable(resource: Resource, name: string): boolean {
-  return name === 'created_at' || name === 'updated_at' || resource.field.get(name)?.sort === true
 }
 
 function readFields(resource: Resource, text: string | undefined, issues: Issue[]): readonly string[] | undefined {

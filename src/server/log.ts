@@ -28,13 +28,14 @@ export function logTo(level: LogLevel, stream?: DestinationStream): Observe {
         return
       case 'listening':
         log.info({ url: seen.url }, 'listening')
-        return
+        break
       case 'stopping':
         log.info({ reason: seen.reason }, 'stopping')
-        return
+        break
       case 'stopped':
         log.info('stopped')
     }
+    // Whoever started the process waits for these.
     if ('flushSync' in sink) (sink as { flushSync(): void }).flushSync()
   }
 }

@@ -63,7 +63,7 @@ export function trackConnections(server: Server, secure: boolean, edge: Edge): (
 /** Who still waits for a body on a connection where no more comes waits in vain; Node's parser does not always say so. */
 function endInput(edge: Edge, socket: Socket): void {
   for (const exchange of edge.running) {
-    if (exchange.request.httpVersionMajor !== 1 || exchange.request.socket !== socket) continue
+    if (exchange.request.httpVersionMajor === 2 || exchange.request.socket !== socket) continue
     exchange.inputEnded = true
     if (exchange.failBody === undefined) continue
     exchange.mustClose = true
@@ -72,7 +72,7 @@ function endInput(edge: Edge, socket: Socket): void {
 }
 
 function closeIdle(edge: Edge, carriers: Iterable<TLSSocket | Socket>): void {
-  const busy = new Set([...edge.running].map(({ request }) => request.httpVersionMajor === 1 && request.socket))
+  const busy = new Set([...edge.running].map(({ request }) => request.httpVersionMajor !== 2 && request.socket))
   for (const socket of carriers) {
     const ofSession = (socket as TLSSocket).alpnProtocol === 'h2'
     if (!ofSession && !busy.has(socket)) socket.destroySoon()

@@ -107,7 +107,7 @@ function toHttpRequest(edge: Edge, exchange: Exchange): HttpRequest {
   const { target, host } = checkHead({ method, url, rawHeaders: request.rawHeaders, headers: received })
   const headers = request.httpVersionMajor === 2 ? withoutPseudoFields(received) : received
   if (host !== undefined) (headers as Record<string, string | undefined>).host = host
-  if (request.httpVersionMajor === 1) checkVersionOne(request as IncomingMessage, received)
+  if (request.httpVersionMajor !== 2) checkVersionOne(request as IncomingMessage, received)
   const forwarded = edge.trustProxy ? readForwarded(headers) : undefined
   return {
     method,
@@ -120,6 +120,7 @@ function toHttpRequest(edge: Edge, exchange: Exchange): HttpRequest {
 }
 
 function checkVersionOne(request: IncomingMessage, headers: Readonly<Record<string, string | undefined>>): void {
+  if (request.httpVersionMajor === 0) throw malformedRequest('The version of HTTP is missing.')
   const older = request.httpVersionMinor === 0
   if (headers.host === undefined && !older) throw malformedRequest('The Host header is missing.')
   const coding = headers['transfer-encoding']

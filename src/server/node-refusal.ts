@@ -30,7 +30,7 @@ export function refuseUnreadable(edge: Edge, error: ParserError, socket: Duplex)
     return
   }
   answered.add(socket)
-  const open = [...edge.running].filter(({ request }) => request.httpVersionMajor === 1 && request.socket === socket)
+  const open = [...edge.running].filter(({ request }) => request.httpVersionMajor !== 2 && request.socket === socket)
   const last = open.at(-1)
   if (last !== undefined) {
     last.mustClose = true

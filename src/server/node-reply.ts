@@ -55,15 +55,19 @@ function isLarge(request: IncomingMessage): boolean {
  * reset it, and the reset may overtake the answer.
  */
 function sayFarewell(request: IncomingMessage, response: ServerResponse, body: HttpResponse['body']): void {
+  const { socket } = request
   const finish = () => {
     clearTimeout(timer)
+    socket.off('end', finish)
     response.end()
   }
   const timer = setTimeout(finish, longestFarewell)
   request.once('end', finish).once('close', finish)
+  socket.once('end', finish)
   if (body === undefined) response.flushHeaders()
   else response.write(body)
   request.resume()
+  if (socket.readableEnded) finish()
 }
 
 /** RFC 9113 section 8.1: after a whole answer, a stream whose body is not wanted is reset without an error. */

@@ -68,6 +68,7 @@ const refused: [string, string, number, string][] = [
   ['an unknown method', 'FROB / HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'MALFORMED_REQUEST'],
   ['a blank in a header name', get('/', 'A b: c\r\n'), 400, 'MALFORMED_REQUEST'],
   ['a folded header', get('/', 'A: b\r\n c\r\n'), 400, 'MALFORMED_REQUEST'],
+  ['HTTP/0.9', 'GET /\r\nHost: a\r\n\r\n', 400, 'MALFORMED_REQUEST'],
   ['* with GET', get('*'), 400, 'MALFORMED_REQUEST'],
   ['another scheme', get('ftp://a/b'), 400, 'MALFORMED_REQUEST'],
   ['a fragment', get('/a#b'), 400, 'MALFORMED_REQUEST'],

@@ -8,11 +8,12 @@ import { accepts } from '../http/fields/accept.ts'
 import type { HttpRequest, HttpResponse } from '../http/message.ts'
 import { readConditions } from '../http/preconditions.ts'
 import type { Catalog } from '../model/resource.ts'
-import type { Position } from '../plan/plan.ts'
+import type { Position } from '../model/order.ts'
 import { bindingOf, planFor } from '../plan/plan-for.ts'
 import type { Authenticate } from '../policy/authenticate.ts'
-import { problem } from '../reply/problem.ts'
-import { type ReplyContext, represent } from '../reply/represent.ts'
+import { conflictCode, problem } from '../reply/problem.ts'
+import type { ReplyContext } from '../reply/context.ts'
+import { represent } from '../reply/represent.ts'
 import { sealCursor } from '../request/cursor.ts'
 import { readInput } from '../request/input.ts'
 import { readParameters, refuseSecrets } from '../request/parameters.ts'
@@ -124,7 +125,7 @@ async function answer(
   }
   const response = represent(plan, outcome, context)
   timing?.mark('reply')
-  if (outcome.kind === 'conflict') seen.code = outcome.issues[0]?.code
+  if (outcome.kind === 'conflict') seen.code = conflictCode(outcome.issues)
   return response
 }
 

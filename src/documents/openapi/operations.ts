@@ -1,13 +1,14 @@
 /** The operations of one resource: its collection, its records, and its collections nested under others. */
-import type { Resource } from '../../model/resource.ts'
+import type { Catalog, Resource } from '../../model/resource.ts'
 import { type HeaderName, headers } from './headers.ts'
 import { type Json, refTo } from './json.ts'
 import type { ResourceNames } from './names.ts'
 import { listParameters, recordParameters, writeConditions } from './parameters.ts'
-import { codesOf, type OperationKind, type ProblemResponses } from './problems.ts'
+import { codesOf, type OperationKind, type ProblemResponses, takenAlongWith } from './problems.ts'
 
 /** What operations are made of beside their resource. */
 export interface OperationParts {
+  readonly catalog: Catalog
   readonly names: ResourceNames
   readonly problems: ProblemResponses
 }
@@ -126,8 +127,8 @@ function deletionAnswers({ deletion }: Resource): Json {
   }
 }
 
-function errors(kind: OperationKind, resource: Resource, { problems }: OperationParts, nested = false): Json {
-  return problems.of(codesOf(kind, resource, nested))
+function errors(kind: OperationKind, resource: Resource, { catalog, problems }: OperationParts, nested = false): Json {
+  return problems.of(codesOf(kind, resource, nested, takenAlongWith(catalog, resource)))
 }
 
 /** A Response Object; without a schema it has no body. */

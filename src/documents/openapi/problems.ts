@@ -1,5 +1,6 @@
 /** The errors that each operation can answer with: one response for each status, and the codes that it can have. */
-import type { Resource } from '../../model/resource.ts'
+import type { RuleTrigger } from '../../model/declaration.ts'
+import type { Catalog, Resource } from '../../model/resource.ts'
 import { type FaultCode, faults } from '../../spec/faults.ts'
 import { type HeaderName, headers } from './headers.ts'
 import { type Json, refTo } from './json.ts'
@@ -28,8 +29,14 @@ const bodied: readonly FaultCode[] = ['BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'
  * The codes that an operation can answer with: those of the table of faults, and those of declared business rules.
  *
  * @param nested whether the address names a parent, which may be missing
+ * @param takenAlong the resources whose records a deletion can take along, itself among them: their rules can object (DEL-5)
  */
-export function codesOf(kind: OperationKind, resource?: Resource, nested = false): string[] {
+export function codesOf(
+  kind: OperationKind,
+  resource?: Resource,
+  nested = false,
+  takenAlong: readonly Resource[] = [],
+): string[] {
   const required = resource?.preconditions === 'required' ? ['PRECONDITION_REQUIRED'] : []
   const unique = resource !== undefined && resource.unique.length > 0 ? ['DUPLICATE_VALUE'] : []
   const transitions = resource?.fields.some((field) => field.transitions) ? ['INVALID_TRANSITION'] : []
@@ -45,16 +52,16 @@ export function codesOf(kind: OperationKind, resource?: Resource, nested = false
         ...(nested ? ['NOT_FOUND'] : []),
         'CONFLICT',
         ...unique,
-        ...ruleCodes(resource, ['create']),
+        ...ruleCodes(resource, 'create'),
       ]
     case 'replace':
     case 'merge': {
-      const conflicts = ['CONFLICT', ...unique, ...transitions, ...ruleCodes(resource, ['update'])]
+      const conflicts = ['CONFLICT', ...unique, ...transitions, ...ruleCodes(resource, 'update')]
       return [...stored, ...bodied, 'NOT_FOUND', 'PRECONDITION_FAILED', ...required, ...conflicts]
     }
     case 'delete': {
       const missing = resource?.deletion.repeated === 'no-content' ? [] : ['NOT_FOUND']
-      const conflicts = ['CONFLICT', 'HAS_DEPENDENTS', ...ruleCodes(resource, ['delete', 'update'])]
+      const conflicts = ['CONFLICT', 'HAS_DEPENDENTS', ...takenAlong.flatMap((each) => ruleCodes(each, 'delete'))]
       return [...stored, ...missing, 'PRECONDITION_FAILED', ...required, ...conflicts]
     }
     case 'document':
@@ -66,11 +73,24 @@ export function codesOf(kind: OperationKind, resource?: Resource, nested = false
   }
 }
 
+/** A resource, and those whose records go when one of its records does. */
+export function takenAlongWith(catalog: Catalog, resource: Resource): Resource[] {
+  const found = new Set([resource])
+  // A set hands out what is added to it while it is walked.
+  for (const { dependents } of found) {
+    for (const { collection, onDelete } of dependents) {
+      const dependent = catalog.resources.get(collection)
+      if (onDelete === 'cascade' && dependent !== undefined) found.add(dependent)
+    }
+  }
+  return [...found]
+}
+
 /** Any code: what stands for the business rules that are functions, whose codes nobody can know before. */
 export const anyCode = '*'
 
-function ruleCodes(resource: Resource | undefined, triggers: readonly string[]): string[] {
-  const rules = resource?.rules.filter((rule) => [rule.on].flat().some((trigger) => triggers.includes(trigger))) ?? []
+function ruleCodes(resource: Resource | undefined, trigger: RuleTrigger): string[] {
+  const rules = resource?.rules.filter((rule) => [rule.on].flat().includes(trigger)) ?? []
   return rules.map((rule) => ('code' in rule ? rule.code : anyCode))
 }
 

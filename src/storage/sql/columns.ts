@@ -39,8 +39,16 @@ export function isFolded(field: Field): boolean {
   )
 }
 
+const known = new WeakMap<Resource, readonly Column[]>()
+
 /** The columns of the declared fields, in their order; the system columns are the same for every table. */
-export function columnsOf(resource: Resource): Column[] {
+export function columnsOf(resource: Resource): readonly Column[] {
+  let columns = known.get(resource)
+  if (columns === undefined) known.set(resource, (columns = makeColumns(resource)))
+  return columns
+}
+
+function makeColumns(resource: Resource): Column[] {
   return resource.fields.flatMap((field) => {
     const value: Column = { name: field.name, type: types[field.type], field, role: 'value' }
     if (isInstant(field)) return [value, { name: `_instant_${field.name}`, type: 'text', field, role: 'instant' }]

@@ -5,7 +5,7 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Scalar } from '../../model/predicate.ts'
 import type { Resource } from '../../model/resource.ts'
-import type { Position, SortTerm } from '../../plan/plan.ts'
+import type { Position, SortTerm } from '../../model/order.ts'
 import { comparisonColumn } from './columns.ts'
 import { columnSql } from './predicate.ts'
 

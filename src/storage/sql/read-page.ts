@@ -1,9 +1,10 @@
 /** Reading a page of a list: its clock, its exact total, and the page itself, in one snapshot. */
 import { hash } from 'node:crypto'
 import sql, { join, raw, type Sql } from 'sql-template-tag'
+import type { Position } from '../../model/order.ts'
 import type { Scalar } from '../../model/predicate.ts'
 import { admitPage } from '../../plan/admit.ts'
-import type { Outcome, Page, PageOutcome, Parent, Position, ReadPage } from '../../plan/plan.ts'
+import type { Outcome, Page, PageOutcome, Parent, ReadPage } from '../../plan/plan.ts'
 import { type Clock, readClock } from './clock.ts'
 import { orderTerms, type OrderTerm, reversed, segmentsAfter } from './keyset.ts'
 import { collectionsOf, columnSql, type Compiler, predicateSql, tableSql } from './predicate.ts'
@@ -55,10 +56,10 @@ function* stateOf(compiler: Compiler, plan: ReadPage): Transaction<State> {
 export function* checkParent(compiler: Compiler, parent: Parent): Transaction<Outcome | undefined> {
   const { resource, id, permitted } = parent
   const row = yield* single(
-    sql`select ${holdsSql(compiler, resource, permitted)} as permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and deleted_at is null`,
+    sql`select ${holdsSql(compiler, resource, permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and deleted_at is null`,
   )
   if (row === undefined) return { kind: 'parent-missing' }
-  return row['permitted'] === 1 ? undefined : { kind: 'forbidden' }
+  return row['_permitted'] === 1 ? undefined : { kind: 'forbidden' }
 }
 
 function whereSql(compiler: Compiler, plan: ReadPage): Sql {

@@ -23,7 +23,7 @@ export function* readRecord(compiler: Compiler, plan: ReadRecord): Transaction<O
     if (ended !== undefined) return ended
   }
   const row = yield* single(
-    sql`select ${representationSql(compiler, resource, plan.fields)} as json, _revision, updated_at, ${holdsSql(compiler, resource, plan.permitted)} as permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${plan.id} and deleted_at is null`,
+    sql`select ${representationSql(compiler, resource, plan.fields)} as json, _revision, updated_at, ${holdsSql(compiler, resource, plan.permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${plan.id} and deleted_at is null`,
   )
   const found = foundOf(row)
   const ended = admit(plan, found)
@@ -37,10 +37,10 @@ export function foundOf(row: Row | undefined): Found | undefined {
   return {
     revision: Number(row['_revision']),
     updatedAt: String(row['updated_at']),
-    permitted: row['permitted'] === 1,
+    permitted: row['_permitted'] === 1,
   }
 }
 
 function stateSql(compiler: Compiler, { resource, id, permitted }: ReadRecord): Sql {
-  return sql`select _revision, updated_at, ${holdsSql(compiler, resource, permitted)} as permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and deleted_at is null`
+  return sql`select _revision, updated_at, ${holdsSql(compiler, resource, permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and deleted_at is null`
 }

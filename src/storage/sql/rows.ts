@@ -1,8 +1,7 @@
 /** Records to rows and back. */
-import { instantKey } from '../../model/instant.ts'
 import type { RecordValues, Resource } from '../../model/resource.ts'
-import { fold, words } from '../../model/text.ts'
 import { type Column, columnsOf } from './columns.ts'
+import { derived, searchText } from './derived.ts'
 import type { Bound } from './expressions.ts'
 import type { Row } from './transaction.ts'
 
@@ -10,8 +9,8 @@ import type { Row } from './transaction.ts'
 export function boundOf(column: Column, record: RecordValues): Bound {
   const value = record[column.field.name]
   if (value === null || value === undefined) return null
-  if (column.role === 'instant') return instantKey(value as string) ?? null
-  if (column.role === 'folded') return fold(value as string)
+  // A draft may hold anything until it is judged.
+  if (column.role !== 'value') return typeof value === 'string' ? derived[column.role](value) : null
   if (column.type === 'json') return JSON.stringify(value)
   if (column.type === 'boolean') return Number(value)
   return value as Bound
@@ -36,8 +35,6 @@ export function recordOf(resource: Resource, row: Row): RecordValues {
 }
 
 /** The words by which search finds a record (QRY-5). */
-export function searchWords(resource: Resource, record: RecordValues): string[] {
-  return resource.fields
-    .filter((field) => field.search)
-    .flatMap((field) => (typeof record[field.name] === 'string' ? words(record[field.name] as string) : []))
+export function searchWords(resource: Resource, record: RecordValues): string {
+  return searchText(resource.fields.filter((field) => field.search).map((field) => record[field.name] as string | null))
 }

@@ -3,7 +3,7 @@ import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Predicate } from '../../model/predicate.ts'
 import type { RecordValues, Resource } from '../../model/resource.ts'
 import { admit, type Found } from '../../plan/admit.ts'
-import { type Answers, judge, type Question, questionsOfDraft, questionsOfRules, type Transition } from '../../plan/decide.ts'
+import { type Answers, judge, type Question, questionsOfDraft, questionsOfRules, refusalOf, type Transition } from '../../plan/decide.ts'
 import { type Draft, draftOfCreate, draftOfUpdate } from '../../plan/draft.ts'
 import type { Create, Delete, Outcome, Represented, Update } from '../../plan/plan.ts'
 import { tick } from './clock.ts'
@@ -23,7 +23,8 @@ export function* createRecord(compiler: Compiler, plan: Create): Transaction<Out
     if (refused !== undefined) return refused
   }
   const draft = draftOfCreate(plan)
-  if (!(yield* holdsFor(compiler, resource, plan.permitted, draft.values))) return { kind: 'forbidden' }
+  const barred = yield* admitDraft(compiler, resource, plan.permitted, draft)
+  if (barred !== undefined) return barred
   const transition: Transition = { resource, trigger: 'create', current: undefined, next: draft.values }
   const answers = yield* ask(compiler, resource, questionsOf(compiler, plan, transition, draft))
   const refused = judge(plan, transition, draft, answers)
@@ -43,10 +44,10 @@ export function* updateRecord(compiler: Compiler, plan: Update): Transaction<Out
   const draft = draftOfUpdate(plan, record)
   // A record moves under another one only where the caller might have put it there.
   if (draft.changed.some((name) => plan.movedBy.includes(name))) {
-    const moved =
-      (yield* holdsFor(compiler, resource, plan.permitted, draft.values)) &&
-      (yield* holdsFor(compiler, resource, plan.mayCreate, draft.values))
-    if (!moved) return { kind: 'forbidden' }
+    const barred =
+      (yield* admitDraft(compiler, resource, plan.permitted, draft)) ??
+      (yield* admitDraft(compiler, resource, plan.mayCreate, draft))
+    if (barred !== undefined) return barred
   }
   const transition: Transition = { resource, trigger: 'update', current: record, next: draft.values }
   const answers = yield* ask(compiler, resource, questionsOf(compiler, plan, transition, draft))
@@ -63,7 +64,7 @@ export function* currentRecord(
   { resource, id, permitted }: Update | Delete,
 ): Transaction<{ found: Found | undefined; record: RecordValues | undefined }> {
   const row = yield* single(
-    sql`select *, ${holdsSql(compiler, resource, permitted)} as permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and deleted_at is null`,
+    sql`select *, ${holdsSql(compiler, resource, permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and deleted_at is null`,
   )
   return { found: foundOf(row), record: row === undefined ? undefined : recordOf(resource, row) }
 }
@@ -98,22 +99,29 @@ function questionsOf(compiler: Compiler, plan: Create | Update, transition: Tran
   return [...questionsOfDraft(plan.resource, draft), ...questionsOfRules(compiler.catalog, plan, transition)]
 }
 
+/** The refusal of a draft that a permission does not hold for. */
+function* admitDraft(
+  compiler: Compiler,
+  resource: Resource,
+  permission: Predicate,
+  draft: Draft,
+): Transaction<Outcome | undefined> {
+  if (yield* holdsFor(compiler, resource, permission, draft.values)) return undefined
+  const references = questionsOfDraft(resource, draft).filter((question) => question.kind === 'reference')
+  return refusalOf(permission, draft, yield* ask(compiler, resource, references))
+}
+
 /** Whether a predicate holds for a record that is not in its table (yet): it is made up as a row of its own. */
 function* holdsFor(compiler: Compiler, resource: Resource, predicate: Predicate, record: RecordValues): Transaction<boolean> {
   if (predicate.kind === 'always' || predicate.kind === 'never') return predicate.kind === 'always'
-  const columns = columnsOf(resource).map((column) => sql`${storable(boundOf(column, record))} as ${raw(`"${column.name}"`)}`)
+  const columns = columnsOf(resource).map((column) => sql`${boundOf(column, record)} as ${raw(`"${column.name}"`)}`)
   for (const name of ['id', 'created_at', 'updated_at', 'deleted_at']) {
-    columns.push(sql`${storable(record[name])} as ${raw(name)}`)
+    columns.push(sql`${record[name] as string | null} as ${raw(name)}`)
   }
   const row = yield* single(
-    sql`select ${holdsSql(compiler, resource, predicate)} as permitted from (select ${join(columns, ', ')}) ${raw(subject)}`,
+    sql`select ${holdsSql(compiler, resource, predicate)} as _permitted from (select ${join(columns, ', ')}) ${raw(subject)}`,
   )
-  return row?.['permitted'] === 1
-}
-
-// The record is not validated yet: what no column could hold counts as unset.
-function storable(value: unknown): string | number | null {
-  return typeof value === 'string' || typeof value === 'number' ? value : null
+  return row?.['_permitted'] === 1
 }
 
 function* insert(compiler: Compiler, resource: Resource, record: RecordValues): Transaction<void> {
@@ -158,7 +166,7 @@ function* represent(
   mayRead: Predicate = { kind: 'always' },
 ): Transaction<Represented & { readonly readable: boolean }> {
   const row = yield* single(
-    sql`select ${representationSql(compiler, resource, undefined)} as json, _revision, updated_at, ${holdsSql(compiler, resource, mayRead)} as permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${id}`,
+    sql`select ${representationSql(compiler, resource, undefined)} as json, _revision, updated_at, ${holdsSql(compiler, resource, mayRead)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${id}`,
   )
   const found = foundOf(row) as Found
   return { json: String(row?.['json']), revision: found.revision, updatedAt: found.updatedAt, readable: found.permitted }

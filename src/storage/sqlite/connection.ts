@@ -3,7 +3,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { Sql } from 'sql-template-tag'
 import { fold } from '../../model/text.ts'
 import type { Row, Transaction } from '../sql/transaction.ts'
-import { foldFunction } from './expressions.ts'
+import { foldFunction, numberFunction, numberText } from './expressions.ts'
 
 /** How safely commits are kept: `full` survives a power cut; `off` is for measuring only. */
 export type Synchronous = 'full' | 'off'
@@ -18,6 +18,7 @@ export class Connection {
     // Until it serves: others may be starting, or migrating a large file, on the same database.
     this.database = new DatabaseSync(path, { readOnly, timeout: readOnly ? 0 : 60_000 })
     this.database.function(foldFunction, { deterministic: true }, (text) => (typeof text === 'string' ? fold(text) : null))
+    this.database.function(numberFunction, { deterministic: true }, (value) => (typeof value === 'number' ? numberText(value) : null))
     if (!readOnly) this.database.exec(`pragma journal_mode = wal; pragma synchronous = ${synchronous}`)
     this.database.exec('pragma cache_size = -32000; pragma temp_store = memory; pragma trusted_schema = on')
   }
@@ -55,7 +56,8 @@ export class Connection {
 
   /** Runs a statement without parameters, prepared once. */
   execute(text: string): void {
-    this.#prepare(text).run()
+    // Not run(): it reads back the last rowid, which a deletion from a full-text index leaves beyond 2^53, and throws.
+    this.#prepare(text).all()
   }
 
   /** From now on no waiting inside SQLite: it would stop the event loop. Whoever finds the database busy tries again later. */

@@ -1,10 +1,28 @@
 /** SQLite's words for reads and writes of records. */
-import sql, { join, raw } from 'sql-template-tag'
+import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Scalar } from '../../model/predicate.ts'
 import type { Expressions } from '../sql/expressions.ts'
 
 /** The name of the function, registered on each connection, that folds case. */
 export const foldFunction = 'resourced_fold'
+
+/** The name of the function, registered on each connection, that writes a number in the fewest digits that keep it. */
+export const numberFunction = 'resourced_number'
+
+/**
+ * A number as JSON. Whole ones stand without a point. SQLite writes what 15 digits cannot keep in 17, where 16 may do;
+ * we would not take such a text back (NUMBER_NOT_EXACT): whatever is that long goes the slower way.
+ */
+function realSql(column: Sql): Sql {
+  const whole = sql`${column} = cast(${column} as integer) and abs(${column}) < 9007199254740992`
+  const long = sql`length(${column}) > 16`
+  return sql`case when ${whole} then cast(${column} as integer) when ${long} then json(${raw(numberFunction)}(${column})) else ${column} end`
+}
+
+/** The text of a number that is read back as the same number: beyond 2^53 with an exponent, never as an integer. */
+export function numberText(value: number): string {
+  return Number.isInteger(value) && !Number.isSafeInteger(value) ? value.toExponential() : String(value)
+}
 
 function bind(value: Scalar): string | number {
   return typeof value === 'boolean' ? Number(value) : value
@@ -27,7 +45,7 @@ export const expressions: Expressions = {
     const table = raw(`"resourced_search_${collection}"`)
     return [
       sql`delete from ${table} where rowid = ${row}`,
-      sql`insert into ${table} (rowid, words) values (${row}, ${words.join(' ')})`,
+      sql`insert into ${table} (rowid, words) values (${row}, ${words})`,
     ]
   },
   forgetWords(collection, ids) {
@@ -38,10 +56,7 @@ export const expressions: Expressions = {
   jsonValue(column, type) {
     if (type === 'boolean') return sql`json(case ${column} when 1 then 'true' when 0 then 'false' end)`
     if (type === 'json') return sql`json(${column})`
-    // SQLite writes whole REALs as 5.0: print them as the integers that they are, like every JSON printer.
-    if (type === 'real') {
-      return sql`iif(${column} = cast(${column} as integer), cast(${column} as integer), ${column})`
-    }
+    if (type === 'real') return realSql(column)
     return column
   },
   jsonArray: (values) => sql`json_array(${join(values, ', ')})`,

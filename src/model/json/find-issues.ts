@@ -1,7 +1,7 @@
 /** Everything in a well-formed JSON text that we refuse, each with its place. */
-import { type Issue, issueCodes } from '../spec/faults.ts'
-import { isKeptExactly } from './json-number.ts'
-import { closingQuote, isNumberPart } from './json-text.ts'
+import { type Issue, issueCodes } from '../../spec/faults.ts'
+import { isKeptExactly } from './exact-number.ts'
+import { closingQuote, isNumberPart } from './scan.ts'
 
 /** One answer names no more than this many; a caller who sends more has one mistake, not many. */
 const mostIssues = 100

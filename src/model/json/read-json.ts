@@ -1,22 +1,37 @@
-/** Reads the JSON of a body strictly: what is accepted means the same to everyone who reads it (RFC 8259, RFC 7493). */
+/** Reads JSON strictly, of a body or of a record in a file: what is accepted means the same to everyone who reads it (RFC 8259, RFC 7493). */
 import { isAscii } from 'node:buffer'
-import { type Fault, fault, type Issue } from '../spec/faults.ts'
-import { findIssues } from './json-issues.ts'
-import { isKeptExactly } from './json-number.ts'
-import { findSyntaxProblem, type SyntaxProblem } from './json-syntax.ts'
-import { closingQuote, isNumberPart } from './json-text.ts'
+import { type Fault, fault, type Issue } from '../../spec/faults.ts'
+import { isKeptExactly } from './exact-number.ts'
+import { findIssues } from './find-issues.ts'
+import { closingQuote, isNumberPart } from './scan.ts'
+import { findSyntaxProblem, type SyntaxProblem } from './syntax-problem.ts'
 
-/** The bounds of a body. */
+/** The bounds of a JSON text. */
 export interface JsonBounds {
   /** How many containers may stand within each other; the outermost counts 1 (LIM-3: 32). */
   readonly maxDepth: number
 }
 
+/** The deepest nesting of JSON that comes from outside, the outermost container counted (LIM-3). */
+export const deepestNesting = 32
+
+/** What a text is called in messages, and where it begins: places in it are told from there. */
+export interface JsonPlace {
+  /** With a capital: it begins sentences. */
+  readonly name: string
+  /** Counted from 1. */
+  readonly line: number
+  /** In characters, counted from 1. */
+  readonly column: number
+}
+
+const body: JsonPlace = { name: 'The body', line: 1, column: 1 }
+
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
- * Reads a body as JSON. `-0` is read as `0`. Refused are, beside what is not JSON: invalid UTF-8, a byte order mark,
- * an empty body, a key given twice in one object, the key `__proto__`, nesting beyond the bound, numbers that a double
+ * Reads a text as JSON. `-0` is read as `0`. Refused are, beside what is not JSON: invalid UTF-8, a byte order mark,
+ * an empty text, a key given twice in one object, the key `__proto__`, nesting beyond the bound, numbers that a double
  * would change, and texts with U+0000 or half a surrogate pair.
  *
  * @returns a value as `JSON.parse` makes it
@@ -25,60 +40,60 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
  * @example
  * readJson(new TextEncoder().encode('{"name":"Tea"}'), { maxDepth: 32 }) // { name: 'Tea' }
  */
-export function readJson(bytes: Uint8Array, { maxDepth }: JsonBounds): unknown {
-  const text = decode(bytes)
+export function readJson(bytes: Uint8Array, { maxDepth }: JsonBounds, place = body): unknown {
+  const text = decode(bytes, place)
   const glance = glanceAt(text, maxDepth)
   if (glance.tooDeep) {
     const problem = findSyntaxProblem(text)
-    throw problem === undefined ? refused(findIssues(text, maxDepth)) : malformed(text, problem)
+    throw problem === undefined ? refused(findIssues(text, maxDepth), place) : malformed(text, problem, place)
   }
-  const value = parse(text)
+  const value = parse(text, place)
   if (glance.suspicious || countKeys(value) !== glance.colons) {
     const issues = findIssues(text, maxDepth)
-    if (issues.length > 0) throw refused(issues)
+    if (issues.length > 0) throw refused(issues, place)
   }
   return glance.negativeZeros.length === 0 ? value : withoutSigns(text, glance.negativeZeros)
 }
 
-function refused(issues: readonly Issue[]): Fault {
+function refused(issues: readonly Issue[], { name }: JsonPlace): Fault {
   const places = issues.length === 1 ? 'in one place' : `in ${issues.length} places`
-  const detail = `The body is JSON that cannot be taken over unchanged, ${places}: see errors.`
+  const detail = `${name} is JSON that cannot be taken over unchanged, ${places}: see errors.`
   return fault('MALFORMED_JSON', { detail, errors: issues })
 }
 
-function decode(bytes: Uint8Array): string {
-  if (bytes.length === 0) throw fault('MALFORMED_JSON', { detail: 'The body is empty: send a JSON value.' })
+function decode(bytes: Uint8Array, { name }: JsonPlace): string {
+  if (bytes.length === 0) throw fault('MALFORMED_JSON', { detail: `${name} is empty: send a JSON value.` })
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
     throw fault('MALFORMED_JSON', {
-      detail: 'The body begins with a byte order mark: leave it out (RFC 8259 section 8.1).',
+      detail: `${name} begins with a byte order mark: leave it out (RFC 8259 section 8.1).`,
     })
   }
   if (isAscii(bytes)) return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
   try {
     return utf8.decode(bytes)
   } catch {
-    throw fault('MALFORMED_JSON', { detail: 'The body is not valid UTF-8.' })
+    throw fault('MALFORMED_JSON', { detail: `${name} is not valid UTF-8.` })
   }
 }
 
-function parse(text: string): unknown {
+function parse(text: string, place: JsonPlace): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // The engine's words would leak the body and change between versions: we look for the place ourselves.
-    throw malformed(text, findSyntaxProblem(text) ?? { offset: 0, message: 'The body is not JSON.' })
+    // The engine's words would leak the text and change between versions: we look for the place ourselves.
+    throw malformed(text, findSyntaxProblem(text) ?? { offset: 0, message: `${place.name} is not JSON.` }, place)
   }
 }
 
-function malformed(text: string, { offset, message }: SyntaxProblem): Fault {
+function malformed(text: string, { offset, message }: SyntaxProblem, place: JsonPlace): Fault {
   if (text.trim() === '')
-    return fault('MALFORMED_JSON', { detail: 'The body holds only white space: send a JSON value.' })
+    return fault('MALFORMED_JSON', { detail: `${place.name} holds only white space: send a JSON value.` })
   const before = text.slice(0, offset)
   const lineStart = before.lastIndexOf('\n') + 1
-  let line = 1
+  let line = place.line
   for (let index = before.indexOf('\n'); index !== -1; index = before.indexOf('\n', index + 1)) line++
   // A column counts characters, not UTF-16 units.
-  const column = [...before.slice(lineStart)].length + 1
+  const column = [...before.slice(lineStart)].length + (lineStart === 0 ? place.column : 1)
   return fault('MALFORMED_JSON', { detail: `${message} (line ${line}, column ${column})` })
 }
 

@@ -1,0 +1,25 @@
+/** Records straight into our tables, without the server: for the committer, and for a million records. */
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import type { RecordValues, Resource } from '../src/model/resource.ts'
+import { columnsOf } from '../src/storage/sql/columns.ts'
+import { boundOf, searchWords } from '../src/storage/sql/rows.ts'
+import { searchTable } from '../src/storage/sql/tables.ts'
+
+/** Makes a function that inserts a record (with its system fields) and its words; transactions are the caller's. */
+export function inserterOf(resource: Resource, database: DatabaseSync): (record: RecordValues) => void {
+  const columns = columnsOf(resource)
+  const names = ['id', ...columns.map((column) => column.name), 'created_at', 'updated_at', '_revision']
+  const places = names.map(() => '?').join(', ')
+  const list = names.map((name) => `"${name}"`).join(', ')
+  const row = database.prepare(`insert into "${resource.name}" (${list}) values (${places})`)
+  const isSearched = resource.fields.some((field) => field.search)
+  const words = isSearched
+    ? database.prepare(`insert into "${searchTable(resource.name)}" (rowid, words) values (?, ?)`)
+    : undefined
+  return (record) => {
+    const values = columns.map((column) => boundOf(column, record))
+    const bound = [record['id'], ...values, record['created_at'], record['updated_at'], 1] as SQLInputValue[]
+    const { lastInsertRowid } = row.run(...bound)
+    words?.run(lastInsertRowid, searchWords(resource, record).join(' '))
+  }
+}

@@ -1,0 +1,114 @@
+/** Servers as processes of their own, on their core. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, openSync, readFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ask } from './ask.ts'
+import { serverCore } from './machine.ts'
+
+/** A server that runs. */
+export interface Server {
+  readonly origin: string
+  /** Resident memory in bytes. */
+  memory(): number
+  /** Lets it run, or holds it: a server that is not measured takes no time from the one that is. */
+  hold(held: boolean): void
+  stop(): Promise<void>
+}
+
+/** How a server is started. */
+export interface Start {
+  /** Arguments of Node. */
+  readonly args: readonly string[]
+  readonly origin: string
+  /** A path that answers, with any status, once the server is there. */
+  readonly probe: string
+  /** Where it works. */
+  readonly folder: string
+  readonly env?: NodeJS.ProcessEnv
+  /** Where what it prints on standard output goes: a file; standard error goes beside it. */
+  readonly output: string
+  /** Milliseconds that it may take to answer. */
+  readonly patience?: number
+}
+
+const running = new Set<ChildProcess>()
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL')
+})
+
+/** Starts a process of the pinned Node on the servers' core. It may not be listening yet. */
+export function launch({ args, folder, env, output }: Omit<Start, 'origin' | 'probe'>): ChildProcess {
+  const out = openSync(output, 'w')
+  const errors = openSync(`${output}.errors`, 'w')
+  const child = spawn('taskset', ['--cpu-list', String(serverCore), process.execPath, ...args], {
+    cwd: folder,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', out, errors],
+  })
+  closeSync(out)
+  closeSync(errors)
+  running.add(child)
+  child.once('exit', () => running.delete(child))
+  return child
+}
+
+/**
+ * Starts a server and waits until it answers.
+ *
+ * @throws Error with what it printed, where it ends, or does not answer in time
+ */
+export async function startServer(start: Start): Promise<Server> {
+  const child = launch(start)
+  const deadline = performance.now() + (start.patience ?? 20_000)
+  while (!(await answers(start.origin + start.probe))) {
+    if (child.exitCode !== null || performance.now() > deadline) {
+      await stop(child)
+      throw new Error(`The server did not start:\n${readFileSync(`${start.output}.errors`, 'utf8').slice(-2000)}`)
+    }
+    await sleep(20)
+  }
+  return {
+    origin: start.origin,
+    memory: () => memoryOf(child),
+    hold: (held) => child.kill(held ? 'SIGSTOP' : 'SIGCONT'),
+    stop: () => stop(child),
+  }
+}
+
+async function answers(url: string): Promise<boolean> {
+  try {
+    await ask(url)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Ends a process: in good order where it can, at once where it does not. */
+export async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const gone = once(child, 'exit')
+  child.kill('SIGCONT')
+  child.kill('SIGTERM')
+  const timer = setTimeout(() => child.kill('SIGKILL'), 5000)
+  await gone
+  clearTimeout(timer)
+}
+
+// taskset becomes the command that it starts: the process is the server's own.
+function memoryOf({ pid }: ChildProcess): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024
+}
+
+/** A port that nobody listens on. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}

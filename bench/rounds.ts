@@ -1,0 +1,101 @@
+/** Measurements side by side: each round asks every server once, so that whatever disturbs one disturbs its neighbours. */
+import { join } from 'node:path'
+import { ask } from './ask.ts'
+import type { Server } from './processes.ts'
+import { type Load, type Round, runLoad, writeScript } from './wrk.ts'
+
+/** A server in a measurement. */
+export interface Contestant extends Omit<Load, 'origin'> {
+  readonly name: string
+  readonly server: Server
+  /** The status that all its answers have. */
+  readonly status: number
+}
+
+/** How long and how often. */
+export interface Pace {
+  readonly rounds: number
+  readonly seconds: number
+  readonly warmUp: number
+}
+
+/** Of each contestant, by name, its rate in each round, and the slowest of its 99th percentiles, in milliseconds. */
+export type Results = ReadonlyMap<string, { readonly rates: readonly number[]; readonly slow: number }>
+
+/**
+ * Runs the rounds: A B A B, after a warm-up of each.
+ *
+ * @param folder where scripts are written
+ * @throws Error where a server does not answer as it should
+ */
+export async function runRounds(contestants: readonly Contestant[], pace: Pace, folder: string): Promise<Results> {
+  const results = new Map(contestants.map(({ name }) => [name, { rates: [] as number[], slow: 0 }]))
+  const measure = (contestant: Contestant, seconds: number): Promise<Round> =>
+    alone(contestant, () => runLoad(scriptOf(contestant, folder), loadOf(contestant), seconds))
+  for (const contestant of contestants) {
+    await checkAnswers(contestant)
+    writeScript(scriptOf(contestant, folder), loadOf(contestant))
+    contestant.server.hold(true)
+  }
+  for (const contestant of contestants) await measure(contestant, pace.warmUp)
+  for (let round = 0; round < pace.rounds; round++) {
+    for (const contestant of contestants) {
+      const { rate, slow } = await measure(contestant, pace.seconds)
+      const result = results.get(contestant.name)!
+      result.rates.push(rate)
+      result.slow = Math.max(result.slow, slow)
+    }
+  }
+  for (const { server } of contestants) server.hold(false)
+  return results
+}
+
+async function alone<T>({ server }: Contestant, work: () => Promise<T>): Promise<T> {
+  server.hold(false)
+  try {
+    return await work()
+  } finally {
+    server.hold(true)
+  }
+}
+
+function scriptOf({ name }: Contestant, folder: string): string {
+  return join(folder, `${name}.lua`)
+}
+
+function loadOf({ server, requests, connections }: Contestant): Load {
+  return { origin: server.origin, requests, connections }
+}
+
+// wrk only counts what is an error: that the answers are those expected is seen beforehand.
+async function checkAnswers({ name, server, requests, status }: Contestant): Promise<void> {
+  for (const request of [...requests.slice(0, 2), ...requests.slice(-2)]) {
+    const answer = await ask(server.origin + request.path, request)
+    if (answer.status === status) continue
+    const asked = `${request.method} ${request.path}`
+    throw new Error(`${name} answers ${asked} with ${answer.status}, not ${status}: ${answer.body.slice(0, 300)}`)
+  }
+}
+
+/** The middle of some numbers, and the least and the most of them. */
+export interface Spread {
+  readonly median: number
+  readonly min: number
+  readonly max: number
+}
+
+/** How numbers are spread. */
+export function spreadOf(numbers: readonly number[]): Spread {
+  const sorted = [...numbers].sort((left, right) => left - right)
+  const middle = Math.floor(sorted.length / 2)
+  const upper = sorted[middle] ?? Number.NaN
+  const median = sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2
+  return { median, min: sorted[0] ?? Number.NaN, max: sorted.at(-1) ?? Number.NaN }
+}
+
+/** The ratios of what was measured side by side. */
+export function ratiosOf(results: Results, name: string, yardstick: string): Spread {
+  const left = results.get(name)?.rates ?? []
+  const right = results.get(yardstick)?.rates ?? []
+  return spreadOf(left.map((rate, round) => rate / (right[round] as number)))
+}

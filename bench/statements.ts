@@ -1,0 +1,51 @@
+/** The SQL that our server runs for a request, taken from the very functions that it calls. */
+import type { Sql } from 'sql-template-tag'
+import type { HttpRequest } from '../src/http/message.ts'
+import type { Catalog } from '../src/model/resource.ts'
+import type { ReadPage } from '../src/plan/plan.ts'
+import { planFor } from '../src/plan/plan-for.ts'
+import { readInput } from '../src/request/input.ts'
+import { readParameters } from '../src/request/parameters.ts'
+import { findTarget } from '../src/request/target.ts'
+import { readPage } from '../src/storage/sql/read-page.ts'
+import { Totals } from '../src/storage/sql/totals.ts'
+import type { Row } from '../src/storage/sql/transaction.ts'
+import { Connection } from '../src/storage/sqlite/connection.ts'
+import { expressions } from '../src/storage/sqlite/expressions.ts'
+
+/** The statement that reads a page's records, and the texts that it gave. */
+export interface PageStatement {
+  readonly sql: Sql
+  readonly json: string
+}
+
+/** Finds the statement of the first page of a list: the last one that gives JSON. */
+export async function pageStatement(catalog: Catalog, database: string, path: string): Promise<PageStatement> {
+  const plan = await pagePlan(catalog, path)
+  const connection = new Connection(database, { readOnly: true })
+  try {
+    const transaction = readPage({ catalog, expressions }, new Totals(), plan)
+    let found: { sql: Sql; rows: Row[] } | undefined
+    let step = transaction.next([])
+    while (step.done !== true) {
+      const rows = connection.all(step.value)
+      if (rows[0] !== undefined && 'json' in rows[0]) found = { sql: step.value, rows }
+      step = transaction.next(rows)
+    }
+    if (found === undefined) throw new Error(`${path} reads no records.`)
+    return { sql: found.sql, json: found.rows.map((row) => row['json']).join(',') }
+  } finally {
+    connection.close()
+  }
+}
+
+async function pagePlan(catalog: Catalog, address: string): Promise<ReadPage> {
+  const [path = '', query = ''] = address.split('?')
+  const found = findTarget(catalog, path)
+  if (found.kind !== 'found' || found.target.kind !== 'collection') throw new Error(`${path} is no collection.`)
+  const request = { method: 'GET', target: address, headers: {} } as HttpRequest
+  const input = await readInput(catalog, found.target, request, readParameters(query))
+  if (input.kind === 'document') throw new Error(`${address} is no list.`)
+  const caller = { id: 'bench', roles: ['admin'], claims: {} }
+  return planFor({ catalog, cursorSecret: new Uint8Array(32), now: Date.now() }, caller, found.target, input) as ReadPage
+}

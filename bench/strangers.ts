@@ -1,0 +1,93 @@
+/** Two servers that others made, for comparison: installed outside of this repository, given the same records. */
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
+import { fileURLToPath } from 'node:url'
+import type { Start } from './processes.ts'
+
+/** Another server. */
+export interface Stranger {
+  readonly name: string
+  readonly package: string
+}
+
+export const jsonServer: Stranger = { name: 'json-server', package: 'json-server@0.17.4' }
+export const platformatic: Stranger = { name: 'Platformatic DB', package: '@platformatic/db@3.67.0' }
+
+/** The records that all servers are given: as our own server shows them. */
+export type Records = Readonly<Record<'countries' | 'cities', readonly Readonly<Record<string, unknown>>[]>>
+
+function folderOf(stranger: Stranger): string {
+  return join(tmpdir(), 'resourced-bench', 'packages', stranger.package.replaceAll(/[^a-z0-9.]+/g, '-').replace(/^-/, ''))
+}
+
+/**
+ * Installs a server outside of this repository, unless it is there already.
+ *
+ * @throws Error with npm's own words
+ */
+export function install(stranger: Stranger): void {
+  const folder = folderOf(stranger)
+  if (existsSync(join(folder, 'installed'))) return
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, 'package.json'), '{ "private": true }\n')
+  // What is compiled must be compiled for the Node that runs it, not for the one that is installed here.
+  const env = { ...process.env, npm_config_nodedir: dirname(dirname(process.execPath)) }
+  const args = ['install', '--save-exact', '--no-audit', '--no-fund', stranger.package]
+  const { status, stderr } = spawnSync('npm', args, { cwd: folder, env, encoding: 'utf8' })
+  if (status !== 0) throw new Error(`npm could not install ${stranger.package}: ${stderr?.slice(-500)}`)
+  writeFileSync(join(folder, 'installed'), '')
+}
+
+/** How json-server is started: its data is one JSON file. */
+export function startOfJsonServer(folder: string, port: number, records: Records): Start {
+  const file = join(folder, 'json-server.json')
+  writeFileSync(file, JSON.stringify(records))
+  const command = join(folderOf(jsonServer), 'node_modules/json-server/lib/cli/bin.js')
+  return {
+    args: [command, '--quiet', '--host', '127.0.0.1', '--port', String(port), file],
+    origin: `http://127.0.0.1:${port}`,
+    probe: '/countries/0',
+    folder,
+    output: join(folder, 'json-server.log'),
+    patience: 60_000,
+  }
+}
+
+/** How Platformatic DB is started: its interface comes from the tables, which have the keys and the index that it likes. */
+export function startOfPlatformatic(folder: string, port: number, records: Records): Start {
+  const file = join(folder, 'platformatic.db')
+  fillTables(file, records)
+  const script = fileURLToPath(new URL('platformatic.ts', import.meta.url))
+  return {
+    args: [script, folderOf(platformatic), folder, file, String(port)],
+    origin: `http://127.0.0.1:${port}`,
+    probe: '/countries/1',
+    folder,
+    output: join(folder, 'platformatic.log'),
+    patience: 60_000,
+  }
+}
+
+function fillTables(file: string, { countries, cities }: Records): void {
+  const database = new DatabaseSync(file)
+  database.exec(`pragma journal_mode = wal; begin;
+    create table countries (id integer primary key, name text not null, code text not null);
+    create table cities (id integer primary key, name text not null, country_id integer not null references countries(id),
+      population integer not null, feature text not null, capital integer not null, admin_code text,
+      latitude real not null, longitude real not null, created_at text, updated_at text);`)
+  const country = database.prepare('insert into countries (name, code) values (?, ?)')
+  const numbers = new Map<unknown, SQLInputValue>()
+  for (const { id, name, code } of countries) numbers.set(id, country.run(String(name), String(code)).lastInsertRowid)
+  const names = ['name', 'country_id', 'population', 'feature', 'capital', 'admin_code', 'latitude', 'longitude', 'created_at', 'updated_at'] // biome-ignore format: one row
+  const city = database.prepare(`insert into cities (${names.join(', ')}) values (${names.map(() => '?').join(', ')})`)
+  for (const record of cities) {
+    const values = { ...record, country_id: numbers.get(record['country_id']), capital: Number(record['capital']) }
+    city.run(...names.map((name) => (values as Record<string, SQLInputValue>)[name] ?? null))
+  }
+  database.exec('create index cities_by_country on cities (country_id); commit')
+  database.close()
+}

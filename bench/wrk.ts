@@ -1,0 +1,83 @@
+/** The load: wrk, on its own core, sending many different requests in turn. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import type { Request } from './ask.ts'
+import { loadCore } from './machine.ts'
+
+/** What is asked of one server. */
+export interface Load {
+  readonly origin: string
+  readonly requests: readonly Request[]
+  readonly connections: number
+}
+
+/** What one round of load came to. */
+export interface Round {
+  /** Answers a second. */
+  readonly rate: number
+  /** Milliseconds within which 99 of 100 answers came. */
+  readonly slow: number
+}
+
+/**
+ * Writes the script with which wrk sends the requests in turn, again and again.
+ *
+ * @param file where it goes
+ */
+export function writeScript(file: string, { origin, requests }: Load): void {
+  const { host } = new URL(origin)
+  const texts = requests.map((request) => quoted(messageOf(request, host)))
+  // A function may hold 65,536 constants: far more than the requests of any measurement.
+  writeFileSync(file, `local messages = {\n${texts.join(',\n')}\n}\n${turns}`, 'latin1')
+}
+
+const turns = `
+local turn = 0
+request = function()
+  turn = turn % #messages + 1
+  return messages[turn]
+end
+done = function(summary, latency)
+  local e = summary.errors
+  io.write(string.format('RESULT %d %d %d %d %d %d %d %d\\n', summary.requests, summary.duration,
+    e.connect, e.read, e.write, e.timeout, e.status, latency:percentile(99)))
+end
+`
+
+function messageOf({ method, path, headers, body }: Request, host: string): string {
+  const fields = { Host: host, ...headers, ...(body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) }) }
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body ?? ''}`
+}
+
+/** A text as a Lua string, byte by byte where it is not plain. */
+function quoted(text: string): string {
+  const bytes = Buffer.from(text).toString('latin1')
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  const escaped = bytes.replace(/["\\\x00-\x1f\x7f-\xff]/g, (byte) => `\\${String(byte.charCodeAt(0)).padStart(3, '0')}`)
+  return `"${escaped}"`
+}
+
+/**
+ * Lets wrk send for some seconds.
+ *
+ * @throws Error where an answer was an error, or a connection failed: such a rate would say nothing
+ */
+export async function runLoad(script: string, load: Load, seconds: number): Promise<Round> {
+  const wrk = ['wrk', '--threads', '1', '--connections', String(load.connections), '--duration', `${seconds}s`]
+  const args = ['--cpu-list', String(loadCore), ...wrk, '--timeout', '60s', '--script', script, load.origin]
+  const child = spawn('taskset', args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk))
+  child.stderr.on('data', (chunk: Buffer) => (output += chunk))
+  await once(child, 'close')
+  const numbers = /^RESULT (.*)$/m.exec(output)?.[1]?.split(' ').map(Number)
+  if (numbers === undefined) throw new Error(`wrk gave no result:\n${output}`)
+  const [requests, duration, connect, read, write, timeout, status, slow] = numbers as [number, number, ...number[]]
+  const failures = Object.entries({ connect, read, write, timeout, status }).filter(([, count]) => count !== 0)
+  if (failures.length > 0) {
+    throw new Error(`Of ${requests} requests to ${load.origin} some failed: ${failures.map((each) => each.join(' ')).join(', ')}`)
+  }
+  return { rate: (requests / duration) * 1_000_000, slow: (slow ?? 0) / 1000 }
+}

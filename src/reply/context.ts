@@ -1,0 +1,15 @@
+/** What the replies know of their request. */
+import type { Position } from '../model/order.ts'
+import type { Occurrence } from './problem.ts'
+
+/** What a reply needs beside plan and outcome. */
+export interface ReplyContext extends Occurrence {
+  /** What comes before the collection in paths: `/v1`. */
+  readonly basePath: string
+  /** The path of the request. */
+  readonly path: string
+  /** The query string of the request, without `?`. */
+  readonly query: string
+  /** Makes a cursor of a place in the list asked for. */
+  readonly sealCursor: (position: Position) => string
+}

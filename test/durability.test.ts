@@ -1,0 +1,56 @@
+/** `kill -9` at any moment loses nothing that was acknowledged. */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { clientOf } from './durability/client.ts'
+import { createKey, databaseFile, startServer } from './durability/command.ts'
+import { diary } from './durability/declaration.ts'
+import { inspect } from './durability/inspect.ts'
+import { Ledger } from './durability/ledger.ts'
+import { randomFrom, seedOfRun } from './durability/random.ts'
+import { verify } from './durability/verify.ts'
+import { write, writerOf } from './durability/workload.ts'
+
+const rounds = Number(process.env.KILL_ROUNDS ?? 15)
+const connections = 24
+const folder = mkdtempSync(join(tmpdir(), 'resourced-durability-'))
+after(() => rmSync(folder, { recursive: true }))
+
+test(`a server killed ${rounds} times while ${connections} connections write has lost nothing that it acknowledged`, async (context) => {
+  const seed = seedOfRun()
+  context.diagnostic(`SEED=${seed}`)
+  writeFileSync(join(folder, 'diary.json'), JSON.stringify(diary))
+  const key = createKey(folder)
+  const random = randomFrom(seed)
+  const ledger = new Ledger()
+  const writers = Array.from({ length: connections }, (_, number) => writerOf(ledger, number, randomFrom(seed + number)))
+  let server = await startServer(folder)
+  let unanswered = 0
+  for (let round = 0; round < rounds; round++) {
+    const clients = writers.map(() => clientOf(server.origin, key))
+    const writing = writers.map((writer, index) => write(writer, clients[index]!.send, () => false))
+    await sleep(20 + random() * 280)
+    server.child.kill('SIGKILL')
+    await Promise.all(writing)
+    assert.equal(await server.ended, 'SIGKILL')
+    for (const client of clients) client.close()
+    unanswered += ledger.changes.filter((change) => change.acknowledged === undefined).length
+
+    server = await startServer(folder)
+    const client = clientOf(server.origin, key)
+    const { entries, changes } = ledger
+    const found = await verify(client.send, { entries, changes, durable: (entry) => entry.durable })
+    client.close()
+    inspect(databaseFile(folder))
+    ledger.settle(found)
+  }
+  server.child.kill('SIGTERM')
+  assert.equal(await server.ended, 0)
+  inspect(databaseFile(folder))
+  context.diagnostic(`${ledger.acknowledged} changes were acknowledged, ${unanswered} were killed before their answer`)
+  assert.ok(ledger.acknowledged > rounds * connections)
+  assert.ok(unanswered > rounds)
+})

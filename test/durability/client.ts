@@ -1,0 +1,53 @@
+/** A client of a server in another process, or in this one. */
+import { Agent, request } from 'node:http'
+
+/** An answer, its body read. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
+  readonly json: any
+}
+
+/** Sends one request. Rejects where the connection ends before the answer does. */
+export type Send = (
+  method: string,
+  path: string,
+  options?: { readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> },
+) => Promise<Answer>
+
+/** A client with one connection of its own, kept alive. */
+export function clientOf(origin: string, key: string): { readonly send: Send; close(): void } {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const { hostname, port } = new URL(origin)
+  const send: Send = (method, path, { body, headers } = {}) =>
+    new Promise((resolve, reject) => {
+      const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body))
+      const all: Record<string, string | number> = { authorization: `Bearer ${key}`, ...headers }
+      if (bytes !== undefined) {
+        all['content-type'] = 'application/json'
+        all['content-length'] = bytes.length
+      }
+      const sent = request({ agent, hostname, port, method, path, headers: all }, (answer) => {
+        let text = ''
+        answer.setEncoding('utf8')
+        answer.on('data', (piece) => {
+          text += piece
+        })
+        answer.on('error', reject)
+        answer.on('end', () => {
+          const json = text === '' ? undefined : JSON.parse(text)
+          resolve({ status: answer.statusCode ?? 0, headers: answer.headers, json })
+        })
+      })
+      sent.on('error', reject)
+      sent.end(bytes)
+    })
+  return { send, close: () => agent.destroy() }
+}
+
+/** Whether a request failed because its connection did: nobody knows what became of it. */
+export function isConnectionLost(error: unknown): boolean {
+  const { code } = error as { code?: string }
+  return code === 'ECONNRESET' || code === 'ECONNREFUSED' || code === 'EPIPE'
+}

@@ -1,0 +1,58 @@
+/** The real command in processes of its own. */
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+
+const command = join(import.meta.dirname, '../../src/cli/main.ts')
+
+/** A server in a process of its own. */
+export interface ServerProcess {
+  readonly child: ChildProcess
+  /** Without the version: `http://127.0.0.1:4711`. */
+  readonly origin: string
+  /** The messages of its log so far, requests left out. */
+  readonly log: string[]
+  /** Resolves once it has ended, with its exit code, or the signal that ended it. */
+  readonly ended: Promise<number | string>
+}
+
+/** Starts `resourced serve` and waits until it listens. */
+export async function startServer(folder: string, options: readonly string[] = ['--http']): Promise<ServerProcess> {
+  const parameters = ['serve', join(folder, 'diary.json'), '--database', databaseOf(folder), '--port', '0', ...options]
+  const child = spawn(process.execPath, [command, ...parameters], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
+  const errors: string[] = []
+  child.stderr.on('data', (piece) => errors.push(String(piece)))
+  const ended = once(child, 'close').then(([code, signal]) => {
+    if (code !== null && code !== 0) process.stderr.write(errors.join(''))
+    return (code ?? signal) as number | string
+  })
+  const log: string[] = []
+  const origin = await new Promise<string>((resolve, reject) => {
+    createInterface(child.stdout).on('line', (text) => {
+      const line = JSON.parse(text)
+      if (line.msg !== 'request') log.push(line.msg)
+      if (line.msg === 'listening') resolve(new URL(line.url).origin)
+    })
+    ended.then((how) => reject(new Error(`The server ended with ${how}: ${errors.join('')}`)))
+  })
+  return { child, origin, log, ended }
+}
+
+/** Makes an administrator's key with `resourced keys create`. */
+export function createKey(folder: string): string {
+  const parameters = [command, 'keys', 'create', '--subject', 'root', '--roles', 'admin', '--database', databaseOf(folder)]
+  const { status, stdout, stderr } = spawnSync(process.execPath, parameters, { encoding: 'utf8' })
+  assert.equal(status, 0, stderr)
+  return stdout.trim()
+}
+
+/** The file of a folder's database. */
+export function databaseFile(folder: string): string {
+  return join(folder, 'data', 'diary.db')
+}
+
+function databaseOf(folder: string): string {
+  return `sqlite:${databaseFile(folder)}`
+}

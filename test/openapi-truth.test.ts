@@ -1,0 +1,78 @@
+/** The judge of answers can fail: each untruth, told on purpose, is found (DOC-1). */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openApiDocument } from '../src/documents/openapi.ts'
+import type { HttpResponse } from '../src/http/message.ts'
+import { completeCatalog } from '../src/model/catalog.ts'
+import { studio } from './declarations.ts'
+import { trialFor } from './harness.ts'
+import { judgeBy } from './openapi-truth.ts'
+
+const judge = judgeBy(openApiDocument(completeCatalog(studio)))
+
+const user = {
+  id: '01a1fde6-f89d-7507-9d1c-cdff0f8d7c07',
+  name: 'Ann',
+  email: 'ann@example.org',
+  created_at: '2026-11-21T08:00:00.000Z',
+  updated_at: '2026-11-21T08:00:00.000Z',
+}
+const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store', 'X-Request-Id': 'a-1' }
+const path = `/v1/users/${user.id}`
+const good: HttpResponse = { status: 200, headers, body: JSON.stringify(user) }
+
+test('DOC-1: the judge takes an answer that is as the document says', () => judge('GET', path, good))
+
+const untruths: readonly [what: string, method: string, target: string, response: HttpResponse][] = [
+  ['a status that the operation does not have', 'GET', path, { ...good, status: 202 }],
+  ['a header field that nobody declared', 'GET', path, { ...good, headers: { ...headers, 'X-Secret': '1' } }],
+  ['a header field that does not fit', 'GET', path, { ...good, headers: { ...headers, ETag: 'W/"1"' } }],
+  ['another media type', 'GET', path, { ...good, headers: { ...headers, 'Content-Type': 'text/plain' } }],
+  ['a field too many', 'GET', path, { ...good, body: JSON.stringify({ ...user, password: 'x' }) }],
+  ['a field of another type', 'GET', path, { ...good, body: JSON.stringify({ ...user, name: 5 }) }],
+  ['a text of another format', 'GET', path, { ...good, body: JSON.stringify({ ...user, email: 'ann' }) }],
+  ['no body', 'GET', path, { ...good, body: undefined }],
+  ['a body where there is none', 'DELETE', path, { ...good, status: 204 }],
+  ['a record in place of a page', 'GET', '/v1/users?limit=1', good],
+  ['an answer at an address that is in no path', 'GET', '/v1/nothing', good],
+  [
+    'a problem with a code that the operation does not have',
+    'GET',
+    path,
+    {
+      status: 404,
+      headers: { ...headers, 'Content-Type': 'application/problem+json' },
+      body: JSON.stringify({
+        type: 'x',
+        title: 'x',
+        status: 404,
+        detail: 'x',
+        instance: '/',
+        code: 'LOST',
+        request_id: '1',
+      }),
+    },
+  ],
+]
+for (const [what, method, target, response] of untruths) {
+  test(`DOC-1: the judge finds ${what}`, () =>
+    assert.throws(() => judge(method, target, response), assert.AssertionError))
+}
+
+test('DOC-1: the served document is the one that answers are judged by', async (t) => {
+  const studioTrial = await trialFor(t, studio, { memory: true })
+  const answer = await studioTrial.send({ path: '/v1/openapi.json', as: 'bob' })
+  assert.equal(answer.status, 200)
+  assert.deepEqual(answer.json, JSON.parse(JSON.stringify(openApiDocument(completeCatalog(studio)))))
+  assert.equal(answer.json.openapi.slice(0, 4), '3.1.')
+  const again = await studioTrial.send({
+    path: '/v1/openapi.json',
+    headers: { 'if-none-match': answer.headers.etag ?? '' },
+  })
+  assert.equal(again.status, 304)
+  assert.equal((await studioTrial.send({ path: '/v1/openapi.json', as: null })).status, 401)
+  assert.equal(
+    (await studioTrial.send({ path: '/v1/openapi.json', method: 'POST', body: {} })).headers.allow,
+    'GET, HEAD',
+  )
+})
