@@ -4,7 +4,8 @@
  */
 import { readFileSync } from 'node:fs'
 import type { RequestListener } from 'node:http'
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
+import type { SQLInputValue } from 'node:sqlite'
+import { Connection } from '../src/storage/sqlite/connection.ts'
 import { listen } from './bare-listen.ts'
 
 /** What the server is given: the statement that ours runs for the page, and by address its values and the rest of the answer. */
@@ -27,8 +28,8 @@ export interface RecordedPage {
 const [, , file = '', ...where] = process.argv
 const recording = JSON.parse(readFileSync(file, 'utf8')) as Recording
 const answers = new Map(Object.entries(recording.answers))
-const database = new DatabaseSync(recording.database, { readOnly: true })
-database.exec('pragma cache_size = -32000; pragma temp_store = memory')
+// The same settings and functions as ours: the statement is the same in all respects.
+const { database } = new Connection(recording.database, { readOnly: true })
 const statement = database.prepare(recording.statement)
 
 const handle: RequestListener = (request, response) => {

@@ -20,6 +20,6 @@ export function inserterOf(resource: Resource, database: DatabaseSync): (record:
     const values = columns.map((column) => boundOf(column, record))
     const bound = [record['id'], ...values, record['created_at'], record['updated_at'], 1] as SQLInputValue[]
     const { lastInsertRowid } = row.run(...bound)
-    words?.run(lastInsertRowid, searchWords(resource, record).join(' '))
+    words?.run(lastInsertRowid, searchWords(resource, record))
   }
 }

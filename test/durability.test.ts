@@ -35,7 +35,7 @@ test(`a server killed ${rounds} times while ${connections} connections write has
     await sleep(20 + random() * 280)
     server.child.kill('SIGKILL')
     await Promise.all(writing)
-    assert.equal(await server.ended, 'SIGKILL')
+    assert.equal(await server.ended, 'SIGKILL', server.errors.join(''))
     for (const client of clients) client.close()
     unanswered += ledger.changes.filter((change) => change.acknowledged === undefined).length
 

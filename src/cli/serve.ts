@@ -30,6 +30,7 @@ export async function serveCommand(file: string | undefined, options: Options): 
     observe,
     development: process.env.NODE_ENV === 'development',
   })
+  stopOnSignal(serving, observe)
   say(`${catalog.title} is served at ${serving.url}`)
   if (serving.caFile !== undefined) {
     say(`Its certificate is a local one. Trust it with: curl --cacert ${serving.caFile} ${serving.url}/…`)
@@ -38,7 +39,6 @@ export async function serveCommand(file: string | undefined, options: Options): 
     say('No API key exists yet. Make one with: resourced keys create --subject me --roles admin')
     if (options.database !== defaultDatabase) say(`  (with --database ${redacted(options.database)})`)
   }
-  stopOnSignal(serving, observe)
 }
 
 const defaultDatabase = 'sqlite:.resourced/data.db'

@@ -1,7 +1,7 @@
 /** Records from CSV (RFC 4180): the first row names the fields. */
 import { Readable } from 'node:stream'
 import { CsvError, parse } from 'csv-parse'
-import { oneOf } from '../model/nearest.ts'
+import { suggest } from '../model/nearest.ts'
 import { type Field, type Resource, systemFields } from '../model/resource.ts'
 import type { Issue } from '../spec/faults.ts'
 import { readCell } from './csv-values.ts'
@@ -96,9 +96,12 @@ function readHeader(
 
 function unknownColumn(resource: Resource, name: string): string {
   if (name === '') return 'A column has no name in the first row.'
-  const remedy = /[;\t|]/.test(name) ? ' Separate the columns by commas.' : ''
-  const fields = resource.fields.map((field) => field.name)
-  return `${JSON.stringify(name)} is not a field of ${resource.name}; it must be ${oneOf(fields, name)}.${remedy}`
+  if (/[;\t|]/.test(name)) return `Separate the columns by commas: ${JSON.stringify(name)} is one name.`
+  const remedy = suggest(
+    name,
+    resource.fields.map((field) => field.name),
+  )
+  return `${JSON.stringify(name)} is not a field of ${resource.name}. ${remedy}`
 }
 
 function objection(error: CsvError, options: ReadOptions): UnreadableRecord {
@@ -119,5 +122,5 @@ function objection(error: CsvError, options: ReadOptions): UnreadableRecord {
 }
 
 function broken(line: number, message: string): UnreadableRecord {
-  return { line, issues: [{ code: 'MALFORMED_CSV', message }], final: true }
+  return { line, issues: [{ code: 'INVALID_FORMAT', message }], final: true }
 }

@@ -20,9 +20,15 @@ export async function readBody(request: HttpRequest, limit: number): Promise<unk
   const types = accepted[request.method] as readonly string[]
   const sent = request.headers['content-type']
   const type = sent === undefined ? undefined : parseContentType(sent)
-  if (type === undefined || !types.includes(type.mediaType) || !isUtf8(type)) {
+  const encoded = !/^(identity)?$/i.test(request.headers['content-encoding']?.trim() ?? '')
+  if (type === undefined || !types.includes(type.mediaType) || !isUtf8(type) || encoded) {
     // Too large is too large, whatever it is.
     if (Number(request.headers['content-length'] ?? 0) > limit) await request.readBody(limit)
+    if (encoded) {
+      // RFC 9110 section 15.5.16: the coding is named by Accept-Encoding.
+      const headers = { 'Accept-Encoding': 'identity' }
+      throw fault('UNSUPPORTED_MEDIA_TYPE', { detail: 'Send the body without a Content-Encoding.', headers })
+    }
     const header = request.method === 'PATCH' ? 'Accept-Patch' : 'Accept-Post'
     throw fault('UNSUPPORTED_MEDIA_TYPE', {
       detail: `Send the body as ${types.join(' or ')} in UTF-8, and say so in Content-Type.`,

@@ -1,10 +1,11 @@
 /** The parameters of a collection: filters, sort, page, fields, search (QRY, PAG). Everything wrong is in one answer (QRY-8). */
-import type { Resource } from '../model/resource.ts'
-import { isStorableText, words } from '../model/text.ts'
-import type { Predicate } from '../model/predicate.ts'
-import { allOf } from '../model/predicate.ts'
+
 import { sortableNames } from '../model/operators.ts'
 import type { SortTerm } from '../model/order.ts'
+import type { Predicate } from '../model/predicate.ts'
+import { allOf } from '../model/predicate.ts'
+import type { Resource } from '../model/resource.ts'
+import { isStorableText, words } from '../model/text.ts'
 import type { Issue } from '../spec/faults.ts'
 import { fault } from '../spec/faults.ts'
 import { readFilter } from './filter.ts'
@@ -42,7 +43,11 @@ export function readListQuery(
   const filters = new Map<string, string[]>()
   for (const { name, value } of parameters) {
     if (!isStorableText(value) || !isStorableText(name)) {
-      issues.push({ code: 'INVALID_TEXT', message: 'Parameters cannot hold U+0000.', parameter: name.replaceAll('\0', '') })
+      issues.push({
+        code: 'INVALID_TEXT',
+        message: 'Parameters cannot hold U+0000.',
+        parameter: name.replaceAll('\0', ''),
+      })
     } else if (!controls.has(name)) {
       filters.set(name, [...(filters.get(name) ?? []), value])
     } else if (single.has(name)) {
@@ -57,11 +62,16 @@ export function readListQuery(
   const includeDeleted = readBoolean('include_deleted', single.get('include_deleted'), issues)
   const q = single.get('q')?.trim()
   if (q && !resource.fields.some((field) => field.search)) {
-    issues.push({ code: 'UNKNOWN_PARAMETER', message: `${resource.name} has no field to search with q.`, parameter: 'q' })
+    issues.push({
+      code: 'UNKNOWN_PARAMETER',
+      message: `${resource.name} has no field to search with q.`,
+      parameter: 'q',
+    })
   }
   const page = readPageRequest(single, pageSize, issues)
   if (issues.length > 0) throw fault('INVALID_QUERY', { errors: issues })
-  const filter = allOf(predicates)
+  // One spelling, in whichever order they came: of the cursor's binding, of the statement and of the kept total.
+  const filter = allOf(predicates.sort((left, right) => (JSON.stringify(left) < JSON.stringify(right) ? -1 : 1)))
   return {
     filter,
     sort,
@@ -80,7 +90,8 @@ export function readRecordQuery(resource: Resource, parameters: readonly Paramet
   let fields: string | undefined
   for (const { name, value } of parameters) {
     if (name !== 'fields') issues.push(unknown(name, `A single resource takes only fields as a parameter.`))
-    else if (fields !== undefined) issues.push({ code: 'DUPLICATE_PARAMETER', message: 'fields may be given once.', parameter: name })
+    else if (fields !== undefined)
+      issues.push({ code: 'DUPLICATE_PARAMETER', message: 'fields may be given once.', parameter: name })
     else fields = value
   }
   const wanted = readFields(resource, fields, issues)

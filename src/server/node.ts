@@ -5,7 +5,8 @@ import type { AddressInfo, Server as NetServer } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type Fault, fault } from '../spec/faults.ts'
 import { trackConnections } from './node-close.ts'
-import { type Edge, type Exchange, handle, type NodeRequest, type NodeResponse, refuse } from './node-exchange.ts'
+import type { Edge, Exchange, NodeRequest, NodeResponse } from './node-exchange.ts'
+import { handle, refuse } from './node-handle.ts'
 import { type ParserError, refuseUnreadable, writeAnswer } from './node-refusal.ts'
 
 /** What a server needs. */

@@ -7,12 +7,12 @@
 import { accepts } from '../http/fields/accept.ts'
 import type { HttpRequest, HttpResponse } from '../http/message.ts'
 import { readConditions } from '../http/preconditions.ts'
-import type { Catalog } from '../model/resource.ts'
 import type { Position } from '../model/order.ts'
+import type { Catalog } from '../model/resource.ts'
 import { bindingOf, planFor } from '../plan/plan-for.ts'
 import type { Authenticate } from '../policy/authenticate.ts'
-import { conflictCode, problem } from '../reply/problem.ts'
 import type { ReplyContext } from '../reply/context.ts'
+import { conflictCode, problem } from '../reply/problem.ts'
 import { represent } from '../reply/represent.ts'
 import { sealCursor } from '../request/cursor.ts'
 import { readInput } from '../request/input.ts'
@@ -92,7 +92,8 @@ async function answer(
   seen: Seen,
   timing: Timing | undefined,
 ): Promise<HttpResponse> {
-  if (request.target.length > longestTarget) throw fault('URL_TOO_LONG', { detail: 'An address has at most 8,000 bytes.' })
+  if (request.target.length > longestTarget)
+    throw fault('URL_TOO_LONG', { detail: 'An address has at most 8,000 bytes.' })
   const found = findTarget(app.catalog, path)
   if (found.kind === 'found' && found.target.kind === 'health') return health(app, found.target.probe, request.method)
   if (app.requireHttps && !request.secure) throw fault('HTTPS_REQUIRED', { detail: 'Ask again by https://.' })
@@ -107,8 +108,14 @@ async function answer(
   }
   const input = await readInput(app.catalog, target, request, readParameters(query))
   timing?.mark('read')
-  if (target.kind === 'openapi' || input.kind === 'document') return app.documents.openapi(readConditions(request.headers))
-  const plan = planFor({ catalog: app.catalog, cursorSecret: app.storage.cursorSecret, now: app.now() }, caller, target, input)
+  if (target.kind === 'openapi' || input.kind === 'document')
+    return app.documents.openapi(readConditions(request.headers))
+  const plan = planFor(
+    { catalog: app.catalog, cursorSecret: app.storage.cursorSecret, now: app.now() },
+    caller,
+    target,
+    input,
+  )
   timing?.mark('plan')
   const outcome = await app.storage.run(plan)
   timing?.mark('db')
@@ -131,10 +138,14 @@ async function answer(
 
 function requireTarget(found: Found, method: string): Exclude<Target, { kind: 'health' }> {
   if (found.kind === 'malformed') {
-    throw fault('MALFORMED_URL', { detail: 'A percent sign in the path is not followed by two hexadecimal digits of UTF-8.' })
+    throw fault('MALFORMED_URL', {
+      detail: 'A percent sign in the path is not followed by two hexadecimal digits of UTF-8.',
+    })
   }
   if (found.kind === 'missing' || found.target.kind === 'health') {
-    throw fault('NOT_FOUND', { detail: 'There is nothing at this address. /openapi.json under the version lists what there is.' })
+    throw fault('NOT_FOUND', {
+      detail: 'There is nothing at this address. /openapi.json under the version lists what there is.',
+    })
   }
   allow(found.target, method)
   return found.target
@@ -163,7 +174,8 @@ async function health(app: App, probe: 'live' | 'ready', method: string): Promis
 export function asFault(error: unknown): Fault {
   if (error instanceof Fault) return error
   if (error instanceof StorageFault) {
-    if (error.kind === 'busy') return fault('OVERLOADED', { detail: 'Try again shortly.', headers: { 'Retry-After': '1' } })
+    if (error.kind === 'busy')
+      return fault('OVERLOADED', { detail: 'Try again shortly.', headers: { 'Retry-After': '1' } })
     return fault('STORAGE_FAILED', { detail: 'Nothing was changed. The log has the reason under this request_id.' })
   }
   return fault('INTERNAL_ERROR', { detail: 'The log has the reason under this request_id.' })

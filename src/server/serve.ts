@@ -91,7 +91,8 @@ async function certificate(options: ServeOptions): Promise<{ tls?: { cert: strin
   if ((tlsCert === undefined) !== (tlsKey === undefined)) {
     throw new ConfigurationError('--tls-cert and --tls-key go together: give both, or neither for a local certificate.')
   }
-  if (http === true && tlsCert !== undefined) throw new ConfigurationError('--http and --tls-cert contradict each other.')
+  if (http === true && tlsCert !== undefined)
+    throw new ConfigurationError('--http and --tls-cert contradict each other.')
   if (http === true && trustProxy !== true && !loopback.has(host)) {
     throw new ConfigurationError(
       `--http serves on loopback only, not on ${host}. Leave --http out for HTTPS, or use --trust-proxy behind a proxy.`,
@@ -141,5 +142,7 @@ function sqlitePath(database: string): string {
     throw new ConfigurationError('PostgreSQL is not served yet. Use sqlite:FILE, such as sqlite:.resourced/data.db.')
   }
   // The address itself may hold a password.
-  throw new ConfigurationError('The database address is not understood. Use sqlite:FILE, such as sqlite:.resourced/data.db.')
+  throw new ConfigurationError(
+    'The database address is not understood. Use sqlite:FILE, such as sqlite:.resourced/data.db.',
+  )
 }

@@ -1,5 +1,5 @@
 /** The storage port: what the program asks of a database, whichever it is. */
-import type { Outcome, Plan } from '../plan/plan.ts'
+import type { Create, Outcome, Plan } from '../plan/plan.ts'
 
 /** An API key as stored: never the secret, only its SHA-256 (AUT-2). */
 export interface StoredKey {
@@ -34,6 +34,14 @@ export interface Storage {
    * @throws StorageFault where the database fails; nothing is changed then
    */
   run(plan: Plan): Promise<Outcome>
+  /**
+   * Creates records in order, in one transaction, each decided as `run` decides it.
+   *
+   * @param whenRefused `stop`: the first that is refused ends it, and those before it stay; `skip`: it goes on without it
+   * @returns what came of those that were tried, in order: `undefined` where the record was created, else its refusal
+   * @throws StorageFault where the database fails; none is created then
+   */
+  load(plans: readonly Create[], whenRefused: 'stop' | 'skip'): Promise<readonly (Outcome | undefined)[]>
   readonly keys: KeyStore
   /** The secret that signs cursors: the same for every server on this database. */
   readonly cursorSecret: Uint8Array

@@ -3,9 +3,9 @@
  * null, else several ranges in order: each is a single stretch of the sort's index, so no page costs more than its size.
  */
 import sql, { join, raw, type Sql } from 'sql-template-tag'
+import type { Position, SortTerm } from '../../model/order.ts'
 import type { Scalar } from '../../model/predicate.ts'
 import type { Resource } from '../../model/resource.ts'
-import type { Position, SortTerm } from '../../model/order.ts'
 import { comparisonColumn } from './columns.ts'
 import { columnSql } from './predicate.ts'
 
@@ -42,7 +42,10 @@ export function segmentsAfter(terms: readonly OrderTerm[], keys: Position['keys'
   if (keys === undefined) return nullSegments(terms, 0, [])
   const uniform = terms.every((term) => !term.nullable && term.descending === terms[0]?.descending)
   if (uniform) {
-    const columns = join(terms.map((term) => term.column), ', ')
+    const columns = join(
+      terms.map((term) => term.column),
+      ', ',
+    )
     const beyond = raw(terms[0]?.descending ? '<' : '>')
     return [{ condition: sql`(${columns}) ${beyond} (${join(keys, ', ')})`, order: orderSql(terms, 0) }]
   }
@@ -64,25 +67,32 @@ function beyondSegments(terms: readonly OrderTerm[], index: number, equal: Sql[]
   const beyond = sql`${column} ${raw(descending ? '<' : '>')} ${key}`
   const values = { condition: and([...equal, beyond]), order: orderSql(terms, index) }
   if (descending || !nullable) return [values]
-  return [values, { condition: and([...equal, sql`${column} is null`]), order: orderSql(terms, index + 1) }]
+  return [values, nullSegment(terms, index, equal)]
 }
 
 function nullSegments(terms: readonly OrderTerm[], index: number, equal: Sql[]): Segment[] {
   const { column, descending, nullable } = terms[index] as OrderTerm
   if (!nullable) return [{ condition: and(equal), order: orderSql(terms, index) }]
   const values = { condition: and([...equal, sql`${column} is not null`]), order: orderSql(terms, index) }
-  const nulls = { condition: and([...equal, sql`${column} is null`]), order: orderSql(terms, index + 1) }
+  const nulls = nullSegment(terms, index, equal)
   return descending ? [nulls, values] : [values, nulls]
 }
 
-/** ORDER BY from a term on; the first of them holds no null within its segment. */
+function nullSegment(terms: readonly OrderTerm[], index: number, equal: Sql[]): Segment {
+  const unset = sql`${(terms[index] as OrderTerm).column} is null`
+  return { condition: and([...equal, unset]), order: join(terms.slice(index + 1).flatMap(termSql), ', ') }
+}
+
+/** ORDER BY from a term on that holds no null within its segment, so that its index can be read in order. */
 function orderSql(terms: readonly OrderTerm[], from: number): Sql {
-  const parts = terms.slice(from).flatMap(({ column, descending, nullable }, place) => {
-    const direction = raw(descending ? ' desc' : '')
-    const value = sql`${column}${direction}`
-    return nullable && place > 0 ? [sql`(${column} is null)${direction}`, value] : [value]
-  })
-  return join(parts, ', ')
+  const [first, ...others] = terms.slice(from) as [OrderTerm, ...OrderTerm[]]
+  return join([...termSql({ ...first, nullable: false }), ...others.flatMap(termSql)], ', ')
+}
+
+function termSql({ column, descending, nullable }: OrderTerm): Sql[] {
+  const direction = raw(descending ? ' desc' : '')
+  const value = sql`${column}${direction}`
+  return nullable ? [sql`(${column} is null)${direction}`, value] : [value]
 }
 
 function equalSql({ column }: OrderTerm, key: Scalar | null): Sql {

@@ -6,8 +6,8 @@ import type { Scalar } from '../../model/predicate.ts'
 import { admitPage } from '../../plan/admit.ts'
 import type { Outcome, Page, PageOutcome, Parent, ReadPage } from '../../plan/plan.ts'
 import { type Clock, readClock } from './clock.ts'
-import { orderTerms, type OrderTerm, reversed, segmentsAfter } from './keyset.ts'
-import { collectionsOf, columnSql, type Compiler, predicateSql, tableSql } from './predicate.ts'
+import { type OrderTerm, orderTerms, reversed, segmentsAfter } from './keyset.ts'
+import { type Compiler, collectionsOf, columnSql, predicateSql, tableSql } from './predicate.ts'
 import { holdsSql } from './read-record.ts'
 import { representationSql, subject } from './represent.ts'
 import type { Totals } from './totals.ts'
@@ -47,7 +47,7 @@ function* stateOf(compiler: Compiler, plan: ReadPage): Transaction<State> {
   const others = collectionsOf(plan.permitted)
   if (plan.deleted !== undefined) collectionsOf(plan.deleted.permitted, others)
   const clock = yield* readClock(plan.resource.name, others)
-  const key = where.sql + JSON.stringify(where.values)
+  const key = JSON.stringify([plan.resource.name, where.sql, where.values])
   const tag = `${clock.revision}-${plan.resource.shape}-${hash('sha1', key, 'base64url').slice(0, 10)}`
   return { where, clock, key, tag }
 }
@@ -78,9 +78,7 @@ function whereSql(compiler: Compiler, plan: ReadPage): Sql {
   }
   if (plan.filter.kind !== 'always') conditions.push(predicateSql(compiler, resource, subject, plan.filter))
   if (search !== undefined) {
-    conditions.push(
-      search.length === 0 ? sql`1 = 0` : compiler.expressions.searches(resource.name, subject, search),
-    )
+    conditions.push(search.length === 0 ? sql`1 = 0` : compiler.expressions.searches(resource.name, subject, search))
   }
   return join(conditions, ' and ')
 }
@@ -95,7 +93,9 @@ function* totalOf(plan: ReadPage, { where, clock, key }: State, totals: Totals):
   if (unfiltered) return clock.live
   const kept = totals.get(key, clock.revision)
   if (kept !== undefined) return kept
-  const row = yield* single(sql`select count(*) as total from ${tableSql(plan.resource.name)} ${raw(subject)} where ${where}`)
+  const row = yield* single(
+    sql`select count(*) as total from ${tableSql(plan.resource.name)} ${raw(subject)} where ${where}`,
+  )
   const total = Number(row?.['total'] ?? 0)
   // What depends on the time of day is not kept: the clock does not see it pass.
   if (plan.deleted === undefined) totals.set(key, clock.revision, total)
@@ -105,7 +105,13 @@ function* totalOf(plan: ReadPage, { where, clock, key }: State, totals: Totals):
 type Part = Pick<PageOutcome, 'json' | 'count' | 'previous' | 'next'>
 type Keys = readonly (Scalar | null)[]
 
-function* readPart(compiler: Compiler, plan: ReadPage, where: Sql, terms: OrderTerm[], total: number): Transaction<Part> {
+function* readPart(
+  compiler: Compiler,
+  plan: ReadPage,
+  where: Sql,
+  terms: OrderTerm[],
+  total: number,
+): Transaction<Part> {
   const { page } = plan
   if (page.style !== 'cursor') {
     const { json, count } = yield* readRows(compiler, plan, where, terms, undefined)
@@ -129,7 +135,8 @@ function* readPart(compiler: Compiler, plan: ReadPage, where: Sql, terms: OrderT
 /** The keys themselves where there is a row beyond them, else `undefined`. */
 function* beyond(plan: ReadPage, where: Sql, terms: OrderTerm[], keys: Keys): Transaction<Keys | undefined> {
   for (const { condition, order } of segmentsAfter(terms, keys)) {
-    const rows = yield sql`select 1 as found from ${tableSql(plan.resource.name)} ${raw(subject)} where ${where}${condition === undefined ? raw('') : sql` and ${condition}`} order by ${order} limit 1`
+    const rows =
+      yield sql`select 1 as found from ${tableSql(plan.resource.name)} ${raw(subject)} where ${where}${condition === undefined ? raw('') : sql` and ${condition}`} order by ${order} limit 1`
     if (rows.length > 0) return keys
   }
   return undefined
@@ -178,7 +185,9 @@ function* readRows(
       }
       count += rows.length
     } else {
-      const row = yield* single(sql`select ${expressions.join(raw('json'))} as json, count(*) as count from (select ${value} as json ${rest})`)
+      const row = yield* single(
+        sql`select ${expressions.join(raw('json'))} as json, count(*) as count from (select ${value} as json ${rest})`,
+      )
       if (Number(row?.['count']) > 0) texts.push(String(row?.['json']))
       else if (offset > 0 && count === 0) skipped += yield* sizeOf(plan, where, condition)
       count += Number(row?.['count'])

@@ -17,6 +17,33 @@ import { single, type Transaction } from './transaction.ts'
 
 /** Runs a Create. */
 export function* createRecord(compiler: Compiler, plan: Create): Transaction<Outcome> {
+  const refused = yield* create(compiler, plan)
+  if (refused !== undefined) return refused
+  yield tick(plan.resource.name, 1, 0)
+  const { json, revision, updatedAt } = yield* represent(compiler, plan.resource, plan.id)
+  return { kind: 'created', id: plan.id, json, revision, updatedAt }
+}
+
+/** Runs many Creates of whichever resources, in order (see `Storage.load`): nobody asks for their representations. */
+export function* createRecords(
+  compiler: Compiler,
+  plans: readonly Create[],
+  whenRefused: 'stop' | 'skip',
+): Transaction<readonly (Outcome | undefined)[]> {
+  const outcomes: (Outcome | undefined)[] = []
+  const created = new Map<string, number>()
+  for (const plan of plans) {
+    const refused = yield* create(compiler, plan)
+    outcomes.push(refused)
+    if (refused === undefined) created.set(plan.resource.name, (created.get(plan.resource.name) ?? 0) + 1)
+    else if (whenRefused === 'stop') break
+  }
+  for (const [collection, count] of created) yield tick(collection, count, 0)
+  return outcomes
+}
+
+/** Decides a Create and writes it; the refusal where there is one. */
+function* create(compiler: Compiler, plan: Create): Transaction<Outcome | undefined> {
   const { resource } = plan
   if (plan.parent !== undefined) {
     const refused = yield* checkParent(compiler, plan.parent)
@@ -30,9 +57,7 @@ export function* createRecord(compiler: Compiler, plan: Create): Transaction<Out
   const refused = judge(plan, transition, draft, answers)
   if (refused !== undefined) return refused
   yield* insert(compiler, resource, draft.values)
-  yield tick(resource.name, 1, 0)
-  const { json, revision, updatedAt } = yield* represent(compiler, resource, plan.id)
-  return { kind: 'created', id: plan.id, json, revision, updatedAt }
+  return undefined
 }
 
 /** Runs an Update. */
@@ -137,7 +162,7 @@ function* insert(compiler: Compiler, resource: Resource, record: RecordValues): 
   const row = yield* single(
     sql`insert into ${tableSql(resource.name)} (${raw(names.map((name) => `"${name}"`).join(', '))}) values (${join(values, ', ')}) returning _row`,
   )
-  yield* index(compiler, resource, Number(row?.['_row']), record)
+  yield* index(compiler, resource, Number(row?.['_row']), record, false)
 }
 
 function* change(compiler: Compiler, resource: Resource, { values, changed }: Draft): Transaction<void> {
@@ -147,16 +172,21 @@ function* change(compiler: Compiler, resource: Resource, { values, changed }: Dr
     sql`update ${tableSql(resource.name)} set ${join(settings, ', ')}, updated_at = ${values['updated_at']}, _revision = _revision + 1 where id = ${values['id']} returning _row`,
   )
   if (resource.fields.some((field) => field.search && changed.includes(field.name))) {
-    yield* index(compiler, resource, Number(row?.['_row']), values)
+    yield* index(compiler, resource, Number(row?.['_row']), values, true)
   }
   yield tick(resource.name, 0, 0)
 }
 
-function* index(compiler: Compiler, resource: Resource, row: number, record: RecordValues): Transaction<void> {
+function* index(
+  { expressions }: Compiler,
+  resource: Resource,
+  row: number,
+  record: RecordValues,
+  replaces: boolean,
+): Transaction<void> {
   if (!resource.fields.some((field) => field.search)) return
-  for (const statement of compiler.expressions.indexWords(resource.name, row, searchWords(resource, record))) {
-    yield statement
-  }
+  const words = searchWords(resource, record)
+  for (const statement of expressions.indexWords(resource.name, row, words, replaces)) yield statement
 }
 
 function* represent(

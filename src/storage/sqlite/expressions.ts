@@ -41,12 +41,10 @@ export const expressions: Expressions = {
     const table = raw(`"resourced_search_${collection}"`)
     return sql`${raw(alias)}._row in (select rowid from ${table} where ${table} match ${match})`
   },
-  indexWords(collection, row, words) {
+  indexWords(collection, row, words, replaces) {
     const table = raw(`"resourced_search_${collection}"`)
-    return [
-      sql`delete from ${table} where rowid = ${row}`,
-      sql`insert into ${table} (rowid, words) values (${row}, ${words})`,
-    ]
+    const put = sql`insert into ${table} (rowid, words) values (${row}, ${words})`
+    return replaces ? [sql`delete from ${table} where rowid = ${row}`, put] : [put]
   },
   forgetWords(collection, ids) {
     const rows = sql`select _row from ${raw(`"${collection}"`)} where id in (select value from json_each(${JSON.stringify(ids)}))`

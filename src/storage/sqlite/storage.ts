@@ -13,6 +13,7 @@ import { readRecord } from '../sql/read-record.ts'
 import { isWrite, writeTransaction } from '../sql/run.ts'
 import { Totals } from '../sql/totals.ts'
 import type { Transaction } from '../sql/transaction.ts'
+import { createRecords } from '../sql/write-record.ts'
 import type { KeyStore, Storage } from '../storage.ts'
 import { Connection, type Synchronous } from './connection.ts'
 import { asStorageFault } from './errors.ts'
@@ -62,6 +63,12 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
         const unchanged = isConditional(plan.conditions) ? reading.run(checkPage(compiler, plan)) : undefined
         return unchanged ?? reading.snapshot(readPage(compiler, totals, plan))
       })
+    },
+    load(plans, whenRefused) {
+      return writer.write(
+        () => createRecords(compiler, plans, whenRefused),
+        (outcomes) => outcomes.includes(undefined),
+      )
     },
     keys: keyStore(reading, writer),
     async ping() {

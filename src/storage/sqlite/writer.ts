@@ -9,8 +9,6 @@ import { asStorageFault, isBusy } from './errors.ts'
 
 /** The most changes of one commit: reads wait while a group runs. */
 const groupSize = 256
-/** How long a change waits for another process to let the database go, in milliseconds. */
-const patience = 5_000
 
 interface Waiting {
   readonly start: () => Transaction<unknown>
@@ -22,12 +20,15 @@ interface Waiting {
 /** Queues changes and commits them in groups. */
 export class Writer {
   readonly #connection: Connection
+  readonly #patience: number
   #queue: Waiting[] = []
   #scheduled = false
   #waitingSince: number | undefined
 
-  constructor(connection: Connection) {
+  /** @param patience how long a change waits for another process to let the database go, in milliseconds */
+  constructor(connection: Connection, patience = 5_000) {
     this.#connection = connection
+    this.#patience = patience
   }
 
   /**
@@ -98,7 +99,7 @@ export class Writer {
 
   #postpone(error: unknown): void {
     this.#waitingSince ??= Date.now()
-    if (isBusy(error) && Date.now() - this.#waitingSince < patience) {
+    if (isBusy(error) && Date.now() - this.#waitingSince < this.#patience) {
       this.#scheduled = true
       setTimeout(() => this.#flush(), 5)
       return

@@ -1,0 +1,117 @@
+/** Handling one request on a Node server, from the message's head to the end of its answer. */
+import type { IncomingMessage } from 'node:http'
+import type { TLSSocket } from 'node:tls'
+import { readForwarded } from '../http/fields/forwarded.ts'
+import type { HttpRequest, HttpResponse } from '../http/message.ts'
+import { Fault, fault } from '../spec/faults.ts'
+import { checkHead, malformedRequest } from './head.ts'
+import { readNodeBody } from './node-body.ts'
+import type { Edge, Exchange, NodeRequest, NodeResponse } from './node-exchange.ts'
+import { send } from './node-reply.ts'
+
+/** Answers one request. Never throws; an answer that nobody waits for any more is dropped. */
+export function handle(edge: Edge, request: NodeRequest, response: NodeResponse, awaitsContinue = false): void {
+  const exchange: Exchange = {
+    request,
+    response,
+    awaitsContinue,
+    mustClose: false,
+    inputEnded: false,
+    failBody: undefined,
+  }
+  let message: HttpRequest
+  try {
+    message = toHttpRequest(edge, exchange)
+  } catch (error) {
+    refuse(edge, exchange, error)
+    return
+  }
+  edge.running.add(exchange)
+  const finish = (answer: HttpResponse) => {
+    edge.running.delete(exchange)
+    deliver(edge, exchange, answer)
+    if (edge.closing && edge.running.size === 0) edge.onIdle()
+  }
+  try {
+    edge.respond(message).then(finish, (error) => finish(problemOf(edge, error)))
+  } catch (error) {
+    finish(problemOf(edge, error))
+  }
+}
+
+/** Answers a request that must not reach `respond`. What follows a malformed head is not read. */
+export function refuse(edge: Edge, exchange: Exchange, error: unknown): void {
+  if (error instanceof Fault) {
+    exchange.mustClose = error.code === 'MALFORMED_REQUEST'
+    edge.onClientError?.(error)
+  }
+  deliver(edge, exchange, problemOf(edge, error))
+}
+
+function problemOf(edge: Edge, error: unknown): HttpResponse {
+  return edge.problem(error instanceof Fault ? error : fault('INTERNAL_ERROR', {}, error))
+}
+
+function deliver(edge: Edge, exchange: Exchange, answer: HttpResponse): void {
+  try {
+    send(exchange, answer, edge.closing)
+  } catch (error) {
+    // An answer that Node refuses to write, such as a line break in a header, is our failure.
+    try {
+      if (exchange.response.headersSent) exchange.response.destroy()
+      else send(exchange, edge.problem(fault('INTERNAL_ERROR', {}, error)), true)
+    } catch {
+      exchange.response.destroy()
+    }
+  }
+}
+
+function toHttpRequest(edge: Edge, exchange: Exchange): HttpRequest {
+  const { request } = exchange
+  const method = request.method ?? ''
+  const url = request.url ?? ''
+  const received = request.headers as Readonly<Record<string, string | undefined>>
+  const { target, host } = checkHead({ method, url, rawHeaders: request.rawHeaders, headers: received })
+  const headers = request.httpVersionMajor === 2 ? withoutPseudoFields(received) : received
+  if (host !== undefined) (headers as Record<string, string | undefined>).host = host
+  if (request.httpVersionMajor !== 2) checkVersionOne(request as IncomingMessage, received)
+  const forwarded = edge.trustProxy ? readForwarded(headers) : undefined
+  return {
+    method,
+    target,
+    headers,
+    secure: forwarded === undefined ? (request.socket as TLSSocket).encrypted === true : forwarded.secure,
+    address: forwarded?.address ?? plainAddress(request.socket.remoteAddress),
+    readBody: (limit) => readNodeBody(exchange, limit),
+  }
+}
+
+function checkVersionOne(request: IncomingMessage, headers: Readonly<Record<string, string | undefined>>): void {
+  if (request.httpVersionMajor === 0) throw malformedRequest('The version of HTTP is missing.')
+  const older = request.httpVersionMinor === 0
+  if (headers.host === undefined && !older) throw malformedRequest('The Host header is missing.')
+  const coding = headers['transfer-encoding']
+  if (coding === undefined) return
+  // RFC 9112 section 6.1: the framing of such a message is faulty, whatever it says.
+  if (older) throw malformedRequest('HTTP/1.0 has no Transfer-Encoding.')
+  if (coding.toLowerCase() !== 'chunked') throw malformedRequest('The only Transfer-Encoding understood is chunked.')
+}
+
+function withoutPseudoFields(
+  received: Readonly<Record<string, string | undefined>>,
+): Record<string, string | undefined> {
+  const headers: Record<string, string | undefined> = {}
+  for (const name of Object.keys(received)) if (!name.startsWith(':')) headers[name] = received[name]
+  const authority = received[':authority']
+  // RFC 9113 section 8.3.1: where both are present they must say the same.
+  if (authority !== undefined && headers.host !== undefined && headers.host.toLowerCase() !== authority.toLowerCase()) {
+    throw malformedRequest('The Host header differs from the authority of the request.')
+  }
+  if (authority !== undefined) headers.host = authority
+  return headers
+}
+
+// A socket for both families shows an IPv4 client as ::ffff:192.0.2.1.
+function plainAddress(address = ''): string {
+  return address.startsWith('::ffff:') ? address.slice(7) : address
+}

@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { after, type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import sql from 'sql-template-tag'
+import { asFault } from '../../server/respond.ts'
+import type { Transaction } from '../sql/transaction.ts'
+import { StorageFault } from '../storage.ts'
+import { Connection } from './connection.ts'
+import { Writer } from './writer.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'resourced-writer-'))
+after(() => rmSync(folder, { recursive: true }))
+let files = 0
+
+/** A writer on a new file with a table of words; `commits` counts those of its connection. */
+function writerFor(context: TestContext, patience?: number) {
+  const file = join(folder, `${++files}.db`)
+  const connection = new Connection(file)
+  connection.database.exec('create table words (word text not null unique) strict')
+  connection.stopWaiting()
+  const other = new DatabaseSync(file, { timeout: 0 })
+  context.after(() => {
+    other.close()
+    connection.close()
+  })
+  const execute = context.mock.method(connection, 'execute')
+  const commits = () => execute.mock.calls.filter((call) => call.arguments[0] === 'commit').length
+  // Seen by another connection: what is committed, and nothing else.
+  const words = () => other.prepare('select word from words order by word').all().map(({ word }) => word)
+  return { connection, other, commits, words, writer: new Writer(connection, patience) }
+}
+
+function* add(word: string | null): Transaction<string> {
+  yield sql`insert into words values (${word})`
+  return `added ${word}`
+}
+
+const always = () => true
+const isFailure = (kind: StorageFault['kind']) => (error: unknown) => error instanceof StorageFault && error.kind === kind
+
+test('changes that arrive together make one commit, and see each other', async (context) => {
+  const { writer, commits, words } = writerFor(context)
+  const counted: number[] = []
+  function* addAndCount(word: string): Transaction<void> {
+    yield* add(word)
+    counted.push(Number((yield sql`select count(*) as count from words`)[0]?.['count']))
+  }
+  await Promise.all(['a', 'b', 'c', 'd'].map((word) => writer.write(() => addAndCount(word), always)))
+  assert.equal(commits(), 1)
+  assert.deepEqual(counted, [1, 2, 3, 4])
+  await writer.write(() => add('e'), always)
+  assert.equal(commits(), 2)
+  assert.deepEqual(words(), ['a', 'b', 'c', 'd', 'e'])
+})
+
+test('more than 256 changes make several commits, in their order', async (context) => {
+  const { writer, commits } = writerFor(context)
+  const order: number[] = []
+  const changes = Array.from({ length: 600 }, (_, index) =>
+    writer.write(() => add(String(index)), always).then(() => order.push(index)),
+  )
+  await Promise.all(changes)
+  assert.equal(commits(), 3)
+  assert.deepEqual(order, order.toSorted((left, right) => left - right))
+})
+
+test('nobody is answered before the commit', async (context) => {
+  const { writer, connection, words } = writerFor(context)
+  const seen: unknown[][] = []
+  const execute = connection.execute.bind(connection)
+  let answered = 0
+  context.mock.method(connection, 'execute', (text: string) => {
+    if (text === 'commit') assert.equal(answered, 0)
+    execute(text)
+  })
+  const note = () => {
+    answered++
+    seen.push(words())
+  }
+  await Promise.all([writer.write(() => add('a'), always).then(note), writer.write(() => add('b'), always).then(note)])
+  assert.deepEqual(seen, [['a', 'b'], ['a', 'b']]) // biome-ignore format: one row reads best
+})
+
+test('a change that fails, or that is refused, is undone alone', async (context) => {
+  const { writer, commits, words } = writerFor(context)
+  function* fail(): Transaction<never> {
+    yield* add('half')
+    throw new Error('a bug')
+  }
+  const results = await Promise.allSettled([
+    writer.write(() => add('a'), always),
+    writer.write(() => add('a'), always),
+    writer.write(() => fail(), always),
+    writer.write(() => add('refused'), () => false),
+    writer.write(() => add(null), always),
+    writer.write(() => add('b'), always),
+  ]) // biome-ignore format: one change a line
+  assert.deepEqual(words(), ['a', 'b'])
+  assert.equal(commits(), 1)
+  const shown = results.map((result) => (result.status === 'fulfilled' ? result.value : result.reason.message))
+  const expected = ['added a', 'SQLite failed.', 'a bug', 'added refused', 'SQLite failed.', 'added b']
+  assert.deepEqual(shown, expected)
+})
+
+test('another process that holds the database delays changes, but neither reads nor the event loop', async (context) => {
+  const { writer, connection, other, words } = writerFor(context)
+  const reader = new Connection(connection.database.location() as string, { readOnly: true })
+  context.after(() => reader.close())
+  other.exec('begin immediate')
+  const begun = performance.now()
+  let done = 0
+  const changes = ['a', 'b'].map((word) => writer.write(() => add(word), always).then(() => done++))
+  let longest = 0
+  let last = begun
+  while (performance.now() - begun < 300) {
+    assert.equal(reader.all(sql`select count(*) as count from words`)[0]?.['count'], 0)
+    await sleep(1)
+    longest = Math.max(longest, performance.now() - last)
+    last = performance.now()
+  }
+  assert.equal(done, 0)
+  other.exec('commit')
+  await Promise.all(changes)
+  assert.ok(longest < 150, `the event loop stood still for ${longest} ms`)
+  assert.deepEqual(words(), ['a', 'b'])
+})
+
+test('a database that stays busy gives 503 with Retry-After, and the writer goes on afterwards', async (context) => {
+  const { writer, other, words } = writerFor(context, 100)
+  other.exec('begin immediate')
+  const begun = performance.now()
+  const error = await writer.write(() => add('a'), always).catch((reason) => reason)
+  const took = performance.now() - begun
+  assert.ok(took >= 95 && took < 1000, `${took} ms`)
+  assert.ok(isFailure('busy')(error))
+  const { status, details } = asFault(error)
+  assert.equal(status, 503)
+  assert.deepEqual(details.headers, { 'Retry-After': '1' })
+  other.exec('commit')
+  await writer.write(() => add('b'), always)
+  assert.deepEqual(words(), ['b'])
+})
+
+test('a commit that fails rejects the whole group and leaves what was there', async (context) => {
+  const { writer, connection, words } = writerFor(context)
+  await writer.write(() => add('before'), always)
+  const execute = connection.execute.bind(connection)
+  const failure = Object.assign(new Error('disk I/O error'), { code: 'ERR_SQLITE_ERROR', errcode: 1034 })
+  const stub = context.mock.method(connection, 'execute', (text: string) => {
+    if (text === 'commit') throw failure
+    execute(text)
+  })
+  const results = await Promise.allSettled(['a', 'b', 'before'].map((word) => writer.write(() => add(word), always)))
+  for (const result of results) assert.ok(result.status === 'rejected' && isFailure('failed')(result.reason))
+  stub.mock.restore()
+  assert.deepEqual(words(), ['before'])
+  await writer.write(() => add('after'), always)
+  assert.deepEqual(words(), ['after', 'before'])
+})
+
+test('a full disk rejects what does not fit and leaves what was there', async (context) => {
+  const { writer, connection, other, words } = writerFor(context)
+  await writer.write(() => add('before'), always)
+  const [pages] = connection.all(sql`pragma page_count`)
+  connection.database.exec(`pragma max_page_count = ${pages?.['page_count']}`)
+  const large = 'x'.repeat(50_000)
+  const results = await Promise.allSettled(['a', large, 'b'].map((word) => writer.write(() => add(word), always)))
+  const acknowledged = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value.slice(6)] : []))
+  assert.ok(results[1]?.status === 'rejected' && isFailure('failed')(results[1].reason))
+  assert.deepEqual(words(), [...acknowledged, 'before'].sort())
+  assert.deepEqual({ ...other.prepare('pragma integrity_check').get() }, { integrity_check: 'ok' })
+  connection.database.exec('pragma max_page_count = 1000000')
+  await writer.write(() => add(large), always)
+  assert.ok(words().includes(large))
+})
+
+test('changes go on after words were taken out of a full-text index', async (context) => {
+  const { writer, connection } = writerFor(context)
+  connection.database.exec("create virtual table search using fts5 (words, content='', contentless_delete=1)")
+  function* run(statement: ReturnType<typeof sql>): Transaction<void> {
+    yield statement
+  }
+  for (let row = 1; row <= 3; row++) {
+    await writer.write(() => run(sql`insert into search (rowid, words) values (${row}, 'word')`), always)
+  }
+  // It leaves a last rowid that no JavaScript number can hold.
+  await writer.write(() => run(sql`delete from search where rowid = 2`), always)
+  await writer.write(() => add('after'), always)
+})
+
+test('drain waits for everything that was asked for', async (context) => {
+  const { writer, other, words } = writerFor(context)
+  other.exec('begin immediate')
+  void writer.write(() => add('a'), always)
+  setTimeout(() => other.exec('commit'), 50)
+  await writer.drain()
+  assert.deepEqual(words(), ['a'])
+})

@@ -1,0 +1,178 @@
+/** OPS-2: the real command stops cleanly. */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { connect as connectSession } from 'node:http2'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { after, before, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { clientOf, isConnectionLost } from './durability/client.ts'
+import { createKey, databaseFile, type ServerProcess, startServer } from './durability/command.ts'
+import { diary } from './durability/declaration.ts'
+import { inspect } from './durability/inspect.ts'
+import { Ledger } from './durability/ledger.ts'
+import { randomFrom, seedOfRun } from './durability/random.ts'
+import { verify } from './durability/verify.ts'
+import { write, writerOf } from './durability/workload.ts'
+import { sendRaw } from './raw-client.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'resourced-stopping-'))
+const started = new Set<ServerProcess>()
+let key: string
+before(() => {
+  writeFileSync(join(folder, 'diary.json'), JSON.stringify(diary))
+  key = createKey(folder)
+})
+after(async () => {
+  for (const { child } of started) child.kill('SIGKILL')
+  await Promise.all([...started].map(({ ended }) => ended))
+  rmSync(folder, { recursive: true })
+})
+
+async function start(options?: readonly string[]): Promise<ServerProcess> {
+  const server = await startServer(folder, options)
+  started.add(server)
+  return server
+}
+
+/** Tells a server to stop, and gives its exit code and how many milliseconds it took. */
+async function stop(server: ServerProcess): Promise<{ code: number | string; took: number }> {
+  const begun = performance.now()
+  server.child.kill('SIGTERM')
+  const code = await server.ended
+  return { code, took: performance.now() - begun }
+}
+
+/** Holds the right to write, so that every change waits; call the result to let it go. */
+function holdLock(): () => void {
+  const database = new DatabaseSync(databaseFile(folder))
+  database.exec('begin immediate')
+  return () => database.close()
+}
+
+const folderNamed = (name: string) => ({ name, title: 'A folder', edition: 1, text: 'text' })
+
+test('OPS-2: a server told to stop while 24 connections write answers all that it did', async (context) => {
+  const seed = seedOfRun()
+  context.diagnostic(`SEED=${seed}`)
+  const ledger = new Ledger()
+  let server = await start()
+  const clients = Array.from({ length: 24 }, () => clientOf(server.origin, key))
+  const writing = clients.map(({ send }, number) =>
+    write(writerOf(ledger, number, randomFrom(seed + number)), send, () => false),
+  )
+  await sleep(300)
+  const { code, took } = await stop(server)
+  await Promise.all(writing)
+  for (const client of clients) client.close()
+  assert.equal(code, 0)
+  assert.ok(took < 3000, `it took ${took} ms`)
+  assert.deepEqual(server.log, ['listening', 'stopping', 'stopped'])
+
+  server = await start()
+  const { entries, changes } = ledger
+  const client = clientOf(server.origin, key)
+  const found = await verify(client.send, { entries, changes, durable: (entry) => entry.durable })
+  client.close()
+  // What was done was accepted, and what was accepted was answered: nothing unanswered has happened.
+  for (const { name, states, durable } of entries) assert.equal(found.get(name) ?? 'absent', states[durable], name)
+  assert.equal((await stop(server)).code, 0)
+  inspect(databaseFile(folder))
+  assert.ok(ledger.acknowledged > 50)
+})
+
+test('OPS-2: changes that wait for the database are still made and answered; new connections are refused', async () => {
+  const server = await start()
+  const release = holdLock()
+  const clients = Array.from({ length: 32 }, () => clientOf(server.origin, key))
+  const answers = clients.map(({ send }, index) => send('POST', '/v1/folders', { body: folderNamed(`waiting ${index}`) }))
+  await sleep(200)
+  const stopped = stop(server)
+  await sleep(200)
+  await assert.rejects(clientOf(server.origin, key).send('GET', '/health/live'), isConnectionLost)
+  assert.equal(server.child.exitCode, null)
+  release()
+  const statuses = (await Promise.all(answers)).map(({ status }) => status)
+  assert.deepEqual(statuses, new Array(32).fill(201))
+  const { code, took } = await stopped
+  assert.equal(code, 0)
+  assert.ok(took < 3000, `it took ${took} ms`)
+  assert.equal(server.log.at(-1), 'stopped')
+})
+
+test('OPS-2: a request whose body is still on its way is answered', async () => {
+  const server = await start()
+  const body = JSON.stringify(folderNamed('in two halves'))
+  const head = [
+    'POST /v1/folders HTTP/1.1',
+    'Host: diary',
+    `Authorization: Bearer ${key}`,
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+  ]
+  let stopped: ReturnType<typeof stop> | undefined
+  const { answers, closed } = await sendRaw(server.origin, `${head.join('\r\n')}\r\n\r\n${body.slice(0, 10)}`, {
+    async afterwards(socket) {
+      await sleep(200)
+      stopped = stop(server)
+      await sleep(200)
+      socket.write(body.slice(10))
+    },
+  })
+  assert.equal(answers[0]?.status, 201)
+  assert.equal(answers[0]?.headers.connection, 'close')
+  assert.equal(closed, true)
+  assert.equal((await stopped)?.code, 0)
+})
+
+test('OPS-2: neither a kept connection, nor a silent one, nor one of HTTP/2 holds it up', async () => {
+  const server = await start([])
+  const { port } = new URL(server.origin)
+  const silent = connect(Number(port), '127.0.0.1').on('error', () => {})
+  const idle = connectSession(server.origin, { rejectUnauthorized: false }).on('error', () => {})
+  const session = connectSession(server.origin, { rejectUnauthorized: false }).on('error', () => {})
+  const headers = { ':method': 'POST', ':path': '/v1/folders', authorization: `Bearer ${key}` }
+  const ask = (name: string) => {
+    const stream = session.request({ ...headers, 'content-type': 'application/json' })
+    stream.end(JSON.stringify(folderNamed(name)))
+    const status = new Promise((resolve) => stream.on('response', (answer) => resolve(answer[':status'])))
+    stream.resume()
+    return status
+  }
+  assert.equal(await ask('before'), 201)
+  const release = holdLock()
+  const running = ask('meanwhile')
+  await sleep(200)
+  const stopped = stop(server)
+  await sleep(200)
+  release()
+  assert.equal(await running, 201)
+  const { code, took } = await stopped
+  assert.equal(code, 0)
+  assert.ok(took < 2000, `it took ${took} ms`)
+  assert.equal(server.log.at(-1), 'stopped')
+  for (const connection of [silent, idle, session]) connection.destroy()
+})
+
+test('OPS-2: a second SIGTERM ends it at once', async () => {
+  const server = await start()
+  const release = holdLock()
+  const client = clientOf(server.origin, key)
+  const lost = assert.rejects(client.send('POST', '/v1/folders', { body: folderNamed('lost') }), isConnectionLost)
+  await sleep(200)
+  server.child.kill('SIGTERM')
+  await sleep(200)
+  assert.equal(server.child.exitCode, null)
+  const { code, took } = await stop(server)
+  assert.equal(code, 1)
+  assert.ok(took < 1000, `it took ${took} ms`)
+  await lost
+  release()
+})
+
+test('OPS-2: told to stop as soon as it says that it listens, it stops cleanly', async () => {
+  const { code } = await stop(await start())
+  assert.equal(code, 0)
+})
