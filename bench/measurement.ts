@@ -33,6 +33,8 @@ export interface Line {
   readonly yardstick: string
   readonly yardstickRate: Spread
   readonly ratio: Spread
+  /** The same by the processor time of the servers. */
+  readonly thrift: Spread
   readonly target: number
   /** Answers a second of the others, by name. */
   readonly others: ReadonlyMap<string, Spread>

@@ -12,6 +12,8 @@ export interface Server {
   readonly origin: string
   /** Resident memory in bytes. */
   memory(): number
+  /** Seconds of processor time that it has used. */
+  work(): number
   /** Lets it run, or holds it: a server that is not measured takes no time from the one that is. */
   hold(held: boolean): void
   stop(): Promise<void>
@@ -72,6 +74,7 @@ export async function startServer(start: Start): Promise<Server> {
   return {
     origin: start.origin,
     memory: () => memoryOf(child),
+    work: () => workOf(child),
     hold: (held) => child.kill(held ? 'SIGSTOP' : 'SIGCONT'),
     stop: () => stop(child),
   }
@@ -101,6 +104,12 @@ export async function stop(child: ChildProcess): Promise<void> {
 function memoryOf({ pid }: ChildProcess): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024
+}
+
+// The 14th and 15th field, in hundredths: its own time and the system's for it (proc_pid_stat(5)). The 2nd may hold blanks.
+function workOf({ pid }: ChildProcess): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
+  return (Number(fields[11]) + Number(fields[12])) / 100
 }
 
 /** A port that nobody listens on. */

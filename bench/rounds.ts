@@ -19,8 +19,18 @@ export interface Pace {
   readonly warmUp: number
 }
 
-/** Of each contestant, by name, its rate in each round, and the slowest of its 99th percentiles, in milliseconds. */
-export type Results = ReadonlyMap<string, { readonly rates: readonly number[]; readonly slow: number }>
+/** What came of a contestant in all rounds. */
+export interface Result {
+  /** Answers a second, by round. */
+  readonly rates: number[]
+  /** Answers for each second of processor time that the server used, by round: it does not count what others took. */
+  readonly thrift: number[]
+  /** The slowest 99th percentile, in milliseconds. */
+  slow: number
+}
+
+/** By the names of the contestants. */
+export type Results = ReadonlyMap<string, Result>
 
 /**
  * Runs the rounds: A B A B, after a warm-up of each.
@@ -29,7 +39,7 @@ export type Results = ReadonlyMap<string, { readonly rates: readonly number[]; r
  * @throws Error where a server does not answer as it should
  */
 export async function runRounds(contestants: readonly Contestant[], pace: Pace, folder: string): Promise<Results> {
-  const results = new Map(contestants.map(({ name }) => [name, { rates: [] as number[], slow: 0 }]))
+  const results = new Map(contestants.map(({ name }): [string, Result] => [name, { rates: [], thrift: [], slow: 0 }]))
   const measure = (contestant: Contestant, seconds: number): Promise<Round> =>
     alone(contestant, () => runLoad(scriptOf(contestant, folder), loadOf(contestant), seconds))
   for (const contestant of contestants) {
@@ -40,9 +50,11 @@ export async function runRounds(contestants: readonly Contestant[], pace: Pace, 
   for (const contestant of contestants) await measure(contestant, pace.warmUp)
   for (let round = 0; round < pace.rounds; round++) {
     for (const contestant of contestants) {
+      const before = contestant.server.work()
       const { rate, slow } = await measure(contestant, pace.seconds)
       const result = results.get(contestant.name)!
       result.rates.push(rate)
+      result.thrift.push((rate * pace.seconds) / (contestant.server.work() - before))
       result.slow = Math.max(result.slow, slow)
     }
   }
@@ -93,9 +105,9 @@ export function spreadOf(numbers: readonly number[]): Spread {
   return { median, min: sorted[0] ?? Number.NaN, max: sorted.at(-1) ?? Number.NaN }
 }
 
-/** The ratios of what was measured side by side. */
-export function ratiosOf(results: Results, name: string, yardstick: string): Spread {
-  const left = results.get(name)?.rates ?? []
-  const right = results.get(yardstick)?.rates ?? []
+/** The ratios of what was measured side by side: of rates, or of answers by processor time. */
+export function ratiosOf(results: Results, name: string, yardstick: string, by: 'rates' | 'thrift' = 'rates'): Spread {
+  const left = results.get(name)?.[by] ?? []
+  const right = results.get(yardstick)?.[by] ?? []
   return spreadOf(left.map((rate, round) => rate / (right[round] as number)))
 }

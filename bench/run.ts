@@ -102,10 +102,11 @@ async function compare(stand: Stand, measurement: Measurement): Promise<Line> {
     yardstick: measurement.yardstick,
     yardstickRate: rateOf(yardstick.name),
     ratio: ratiosOf(results, own.name, yardstick.name),
+    thrift: ratiosOf(results, own.name, yardstick.name, 'thrift'),
     target: measurement.target,
     others: new Map(others.map(({ name }) => [name, rateOf(name)])),
   }
-  say(`  ${Math.round(line.rate.median)} a second, ${line.ratio.median.toFixed(2)} of ${line.yardstick} (target ${line.target})`)
+  say(`  ${Math.round(line.rate.median)} a second, ${line.ratio.median.toFixed(2)} of ${line.yardstick} (target ${line.target}), ${line.thrift.median.toFixed(2)} by processor time`)
   return line
 }
 

@@ -125,7 +125,7 @@ const planted: readonly { name: string; file: string; text: string; expect: stri
     name: 'an engine elsewhere in the server',
     file: 'server/respond.ts',
     text: "const x = await import('../storage/sqlite/driver.ts')\n",
-    expect: 'src/server/respond.ts:1 imports ../storage/sqlite/driver.ts: only server/serve.ts and cli name an engine',
+    expect: 'src/server/respond.ts:1 imports ../storage/sqlite/driver.ts: only server/serve.ts names an engine',
   },
   {
     name: 'an engine in serve.ts',

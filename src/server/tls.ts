@@ -2,7 +2,6 @@
 import { createPrivateKey, randomUUID, X509Certificate } from 'node:crypto'
 import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { generate } from 'selfsigned'
 
 /** A certificate and its key as PEM texts, and the file by which a client can trust it. */
 export interface LocalCertificate {
@@ -71,6 +70,8 @@ function fits(key: string, cert: string, now: number): boolean {
 }
 
 async function makePair(now: number): Promise<string> {
+  // Loading it takes a while, and most starts have a certificate already.
+  const { generate } = await import('selfsigned')
   const made = await generate([{ name: 'commonName', value: 'Resourced on this machine' }], {
     keyType: 'ec',
     curve: 'P-256',

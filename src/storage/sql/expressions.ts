@@ -22,8 +22,8 @@ export interface Expressions {
   begins(text: Sql, part: string): Sql
   /** Rows of the table `alias` whose search words match: every word, the last as a prefix. */
   searches(collection: string, alias: string, words: readonly string[]): Sql
-  /** Puts the search words of a row in; where it `replaces`, in place of those that it had. */
-  indexWords(collection: string, row: number, words: string, replaces: boolean): Sql[]
+  /** Puts the search words of a record in; where it `replaces`, in place of those that it had. */
+  indexWords(collection: string, id: string, words: string, replaces: boolean): Sql[]
   /** Takes out the search words of the rows with these ids, before the rows go. */
   forgetWords(collection: string, ids: readonly string[]): Sql
   /** JSON of an object: names and SQL of values. */

@@ -159,20 +159,17 @@ function* insert(compiler: Compiler, resource: Resource, record: RecordValues): 
     record['updated_at'],
     1,
   ]
-  const row = yield* single(
-    sql`insert into ${tableSql(resource.name)} (${raw(names.map((name) => `"${name}"`).join(', '))}) values (${join(values, ', ')}) returning _row`,
-  )
-  yield* index(compiler, resource, Number(row?.['_row']), record, false)
+  // Without RETURNING, for which SQLite would keep a copy of every page that it changes.
+  yield sql`insert into ${tableSql(resource.name)} (${raw(names.map((name) => `"${name}"`).join(', '))}) values (${join(values, ', ')})`
+  yield* index(compiler, resource, record, false)
 }
 
 function* change(compiler: Compiler, resource: Resource, { values, changed }: Draft): Transaction<void> {
   const columns = columnsOf(resource).filter((column) => changed.includes(column.field.name))
   const settings = columns.map((column) => sql`${raw(`"${column.name}"`)} = ${boundOf(column, values)}`)
-  const row = yield* single(
-    sql`update ${tableSql(resource.name)} set ${join(settings, ', ')}, updated_at = ${values['updated_at']}, _revision = _revision + 1 where id = ${values['id']} returning _row`,
-  )
+  yield sql`update ${tableSql(resource.name)} set ${join(settings, ', ')}, updated_at = ${values['updated_at']}, _revision = _revision + 1 where id = ${values['id']}`
   if (resource.fields.some((field) => field.search && changed.includes(field.name))) {
-    yield* index(compiler, resource, Number(row?.['_row']), values, true)
+    yield* index(compiler, resource, values, true)
   }
   yield tick(resource.name, 0, 0)
 }
@@ -180,13 +177,12 @@ function* change(compiler: Compiler, resource: Resource, { values, changed }: Dr
 function* index(
   { expressions }: Compiler,
   resource: Resource,
-  row: number,
   record: RecordValues,
   replaces: boolean,
 ): Transaction<void> {
   if (!resource.fields.some((field) => field.search)) return
   const words = searchWords(resource, record)
-  for (const statement of expressions.indexWords(resource.name, row, words, replaces)) yield statement
+  for (const statement of expressions.indexWords(resource.name, String(record['id']), words, replaces)) yield statement
 }
 
 function* represent(

@@ -41,8 +41,9 @@ export const expressions: Expressions = {
     const table = raw(`"resourced_search_${collection}"`)
     return sql`${raw(alias)}._row in (select rowid from ${table} where ${table} match ${match})`
   },
-  indexWords(collection, row, words, replaces) {
+  indexWords(collection, id, words, replaces) {
     const table = raw(`"resourced_search_${collection}"`)
+    const row = sql`(select _row from ${raw(`"${collection}"`)} where id = ${id})`
     const put = sql`insert into ${table} (rowid, words) values (${row}, ${words})`
     return replaces ? [sql`delete from ${table} where rowid = ${row}`, put] : [put]
   },

@@ -1,7 +1,5 @@
 /** A SQLite file as a storage: one writer, readers apart. */
 import { randomBytes } from 'node:crypto'
-import { mkdirSync } from 'node:fs'
-import { dirname } from 'node:path'
 import sql from 'sql-template-tag'
 import type { Catalog } from '../../model/resource.ts'
 import { isConditional } from '../../plan/admit.ts'
@@ -18,6 +16,7 @@ import type { KeyStore, Storage } from '../storage.ts'
 import { Connection, type Synchronous } from './connection.ts'
 import { asStorageFault } from './errors.ts'
 import { expressions } from './expressions.ts'
+import { makeFolderOf } from './folder.ts'
 import { type Apply, migrate, type Migrated, MigrationRefused } from './migrate.ts'
 import { Writer } from './writer.ts'
 
@@ -41,7 +40,7 @@ const refusals = new Set<Outcome['kind']>([
  */
 export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
   const inMemory = options.path === ':memory:'
-  if (!inMemory) mkdirSync(dirname(options.path), { recursive: true, mode: 0o700 })
+  if (!inMemory) makeFolderOf(options.path)
   const writing = new Connection(options.path, { synchronous: options.synchronous })
   migrate(writing.database, catalog, { apply: options.migrate ?? 'additive', now: Date.now() })
   const secret = cursorSecret(writing)
@@ -84,7 +83,7 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
 
 /** Opens a SQLite file for its API keys alone: whatever is declared, and before anything is. */
 export function openSqliteKeys(path: string): { readonly keys: KeyStore; close(): Promise<void> } {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  makeFolderOf(path)
   const connection = new Connection(path)
   const writer = new Writer(connection)
   makeSystemTables(connection)
@@ -103,7 +102,7 @@ export function openSqliteKeys(path: string): { readonly keys: KeyStore; close()
  * @throws MigrationRefused where `apply` meets something impossible
  */
 export function migrateSqlite(path: string, catalog: Catalog, apply: boolean): Migrated {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  makeFolderOf(path)
   const connection = new Connection(path)
   try {
     return migrate(connection.database, catalog, { apply: apply ? 'all' : 'never', now: Date.now() })

@@ -1,0 +1,23 @@
+/** Errors in a sentence for people; never a stack trace for a mistake of theirs. */
+import { DeclarationError } from '../model/check.ts'
+import { ConfigurationError } from '../server/configuration-error.ts'
+import { MigrationRefused } from '../storage/sql/migration-refused.ts'
+import { StorageFault } from '../storage/storage.ts'
+
+/** An error as people read it. */
+export function explain(error: unknown): string {
+  if (error instanceof DeclarationError || error instanceof ConfigurationError || error instanceof MigrationRefused) {
+    return error.message
+  }
+  if (error instanceof StorageFault) return `${error.message} ${causeOf(error)}`.trim()
+  const { code, message, port } = error as { code?: string; message?: string; port?: number }
+  if (code === 'EADDRINUSE') return `Port ${port} is in use. Stop what listens there, or choose another with --port.`
+  if (code === 'EACCES' && port !== undefined)
+    return `Port ${port} is not yours to use. Choose one above 1023 with --port.`
+  if (code === 'ERR_SQLITE_ERROR') return `The database cannot be used: ${message}.`
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}
+
+function causeOf(error: Error): string {
+  return error.cause instanceof Error ? error.cause.message : ''
+}

@@ -1,0 +1,96 @@
+/** The options of the command `resourced`; one file a command, loaded when it is called. */
+import { Command, Option } from 'commander'
+import { logLevels } from '../server/log.ts'
+import { fail } from './fail.ts'
+import { version } from './version.ts'
+
+const database = () =>
+  new Option('--database <address>', 'the database: sqlite:FILE or sqlite::memory:')
+    .env('DATABASE_URL')
+    .default('sqlite:.resourced/data.db')
+const declaration = () =>
+  new Option('--declaration <file>', 'the declaration (default: resources.ts, .js, .json or .yaml here)')
+
+const program = new Command('resourced')
+  .description('Serves the resources that you declare, by HTTP.')
+  .version(version())
+  .showHelpAfterError('(resourced --help lists what there is)')
+  .configureHelp({ sortSubcommands: false, showGlobalOptions: false })
+
+program
+  .command('serve', { isDefault: false })
+  .description('serve a declared interface')
+  .argument('[file]', 'the declaration: resources.ts, .js, .json or .yaml (default: the one here)')
+  .addOption(database())
+  .addOption(new Option('--host <address>', 'where to listen').env('HOST').default('127.0.0.1'))
+  .addOption(new Option('--port <number>', 'where to listen; 0 takes a free port').env('PORT').default('8443'))
+  .option('--tls-cert <file>', 'the certificate, PEM (default: a local one is made)')
+  .option('--tls-key <file>', 'its private key, PEM')
+  .option('--http', 'plain HTTP, on loopback only')
+  .option('--trust-proxy', 'behind a proxy: believe its Forwarded or X-Forwarded-* headers')
+  .addOption(new Option('--rate-limit <rate>', 'the rate limit').choices(['off']).default('off'))
+  .addOption(
+    new Option('--migrate <changes>', 'what may change in the database at start')
+      .choices(['additive', 'never'])
+      .default('additive'),
+  )
+  .addOption(
+    new Option('--log-level <level>', 'what is logged')
+      .choices([...logLevels])
+      .env('LOG_LEVEL')
+      .default('info'),
+  )
+  .action(fail(async () => (await import('./serve.ts')).serveCommand))
+
+const keys = program.command('keys').description('create, list and revoke API keys')
+keys
+  .command('create')
+  .description('create a key; it is printed once, alone, on standard output')
+  .requiredOption('--subject <name>', 'who calls with it')
+  .option('--roles <names>', 'roles, comma-separated; admin may do everything that is not declared otherwise', '')
+  .option('--expires <duration>', 'ISO 8601 duration, such as P90D (default: never)')
+  .option('--json', 'print all that is known of it as JSON')
+  .addOption(database())
+  .action(fail(async () => (await import('./keys.ts')).createKey))
+keys
+  .command('list')
+  .description('list keys; never the keys themselves, which are not kept')
+  .option('--json', 'as JSON')
+  .addOption(database())
+  .action(fail(async () => (await import('./keys.ts')).listKeys))
+keys
+  .command('revoke')
+  .description('revoke a key')
+  .argument('<id>', 'its id, as keys list shows it')
+  .addOption(database())
+  .action(fail(async () => (await import('./keys.ts')).revokeKey))
+
+program
+  .command('migrate')
+  .description('show what the database lacks against the declaration')
+  .argument('[file]', 'the declaration (default: the one here)')
+  .option('--apply', 'make the changes, those that lose data too')
+  .addOption(database())
+  .action(fail(async () => (await import('./migrate.ts')).migrateCommand))
+
+program
+  .command('import')
+  .description('import records from a file, streamed')
+  .argument('<collection>', 'where the records go')
+  .argument('<file>', 'JSON, NDJSON or CSV; - is standard input')
+  .addOption(
+    new Option('--format <format>', 'what the file is (default: by its ending)').choices(['json', 'ndjson', 'csv']),
+  )
+  .option('--skip-invalid', 'report invalid records and go on')
+  .option('--subject <name>', 'whom the records belong to', 'import')
+  .addOption(declaration())
+  .addOption(database())
+  .action(fail(async () => (await import('./import.ts')).importCommand))
+
+program
+  .command('openapi')
+  .description('print the OpenAPI document')
+  .argument('[file]', 'the declaration (default: the one here)')
+  .action(fail(async () => (await import('./openapi.ts')).openApiCommand))
+
+await program.parseAsync()

@@ -1,0 +1,24 @@
+/** A server whose database is synced as told: `node server.fixture.ts FILE full|off`. Without syncing is for tests only. */
+import { makeKey } from '../../src/cli/keys.ts'
+import { completeCatalog } from '../../src/model/catalog.ts'
+import { problem } from '../../src/reply/problem.ts'
+import { assemble } from '../../src/server/app.ts'
+import { createNodeServer } from '../../src/server/node.ts'
+import type { Synchronous } from '../../src/storage/sqlite/connection.ts'
+import { openSqlite } from '../../src/storage/sqlite/storage.ts'
+import { diary } from '../durability/declaration.ts'
+
+const [path = '', synchronous] = process.argv.slice(2)
+const catalog = completeCatalog(diary)
+const storage = openSqlite(catalog, { path, synchronous: synchronous as Synchronous })
+const app = assemble(catalog, storage)
+const server = createNodeServer({ respond: app.respond, problem })
+const { key, stored } = makeKey('root', ['admin'], null)
+await storage.keys.add(stored)
+process.on('SIGTERM', async () => {
+  await server.close()
+  await app.close()
+  process.exit(0)
+})
+const origin = await server.listen('127.0.0.1', 0)
+process.stdout.write(`${JSON.stringify({ origin, key, pid: process.pid })}\n`)
