@@ -192,7 +192,8 @@ export const counters = defineInterface({
         {
           on: 'update',
           // A code that the interface itself has: a broken rule is a conflict all the same.
-          check: ({ next }) => (next?.count === 404 ? { code: 'NOT_FOUND', message: 'No counter may say so.' } : undefined),
+          check: ({ next }) =>
+            next?.count === 404 ? { code: 'NOT_FOUND', message: 'No counter may say so.' } : undefined,
         },
         {
           on: 'update',

@@ -1,1 +1,146 @@
-export async function importCommand(): Promise<void> {}
+/** `resourced import COLLECTION FILE`. */
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { type Imported, type ImportProblem, importRecords } from '../jobs/import.ts'
+import { type Format, formatOf, readRecords } from '../jobs/read-records.ts'
+import type { Bytes, SourceRecord } from '../jobs/source.ts'
+import { suggest } from '../model/nearest.ts'
+import type { Catalog, Resource } from '../model/resource.ts'
+import { ConfigurationError } from '../server/configuration-error.ts'
+import { openStorage } from '../server/serve.ts'
+import { loadCatalog } from './catalog.ts'
+import { format, type Progress, showProgress } from './progress.ts'
+
+interface Options {
+  readonly format?: Format
+  readonly skipInvalid?: boolean
+  readonly subject: string
+  readonly declaration?: string
+  readonly database: string
+}
+
+/**
+ * Imports a file into a collection; `-` is standard input. The exit code is 1 where a record was refused, 130 where it was
+ * interrupted. Every record that is counted is durable.
+ */
+export async function importCommand(collection: string, file: string, options: Options): Promise<void> {
+  const catalog = await loadCatalog(options.declaration)
+  const resource = resourceOf(catalog, collection)
+  const kind = options.format ?? formatOf(file)
+  if (kind === undefined) throw new ConfigurationError(`Say what ${file} holds: --format json, ndjson or csv.`)
+  if (options.database.includes(':memory:')) {
+    throw new ConfigurationError('A database in memory would be gone when the import ends: use sqlite:FILE.')
+  }
+  const { bytes, read, whole } = await open(file)
+  const storage = openStorage(options.database, catalog)
+  const progress = showProgress({ title: `Importing ${collection}`, unit: 'records' })
+  const interrupted = interruption()
+  const started = performance.now()
+  const records = readRecords(bytes, kind, resource, { mostBytes: catalog.limits.bodyBytes })
+  let last: Imported = { imported: 0, skipped: 0, line: 0, stopped: false }
+  try {
+    last = await importRecords({
+      storage,
+      resource,
+      records: until(interrupted.signal, records),
+      caller: { id: options.subject, roles: [], claims: {} },
+      skipInvalid: options.skipInvalid,
+      onProgress(now) {
+        last = { ...now, stopped: false }
+        progress.update(now.imported, whole === undefined ? undefined : read() / whole)
+      },
+      onProblem: (problem) => report(progress, problem),
+    })
+  } catch (error) {
+    progress.say(failed(last))
+    throw error
+  } finally {
+    progress.end()
+    interrupted.stop()
+    await storage.close()
+  }
+  const seconds = (performance.now() - started) / 1_000
+  for (const line of summary(last, { collection, seconds, interrupted: interrupted.signal.aborted })) progress.say(line)
+  if (interrupted.signal.aborted) process.exitCode = 130
+  else if (last.skipped > 0) process.exitCode = 1
+}
+
+function resourceOf(catalog: Catalog, collection: string): Resource {
+  const resource = catalog.resources.get(collection)
+  if (resource !== undefined) return resource
+  const remedy = suggest(collection, catalog.resources.keys())
+  throw new ConfigurationError(`There is no collection ${JSON.stringify(collection)}. ${remedy}`)
+}
+
+/** A file's bytes, how many of them have been read, and how many there are where that is known. */
+async function open(file: string): Promise<{ bytes: Bytes; read: () => number; whole: number | undefined }> {
+  let read = 0
+  async function* counted(source: Bytes): AsyncGenerator<Uint8Array> {
+    for await (const chunk of source) {
+      read += chunk.length
+      yield chunk
+    }
+  }
+  if (file === '-') return { bytes: counted(process.stdin), read: () => read, whole: undefined }
+  const found = await stat(file).catch(() => undefined)
+  if (found === undefined) throw new ConfigurationError(`There is no file ${file}.`)
+  if (found.isDirectory()) throw new ConfigurationError(`${file} is a folder, not a file.`)
+  // A pipe has no size.
+  const whole = found.isFile() && found.size > 0 ? found.size : undefined
+  return { bytes: counted(createReadStream(file, { highWaterMark: 262_144 })), read: () => read, whole }
+}
+
+/** The first Ctrl-C lets what has been read be imported; a second one ends the process. */
+function interruption(): { readonly signal: AbortSignal; stop(): void } {
+  const controller = new AbortController()
+  const abort = () => controller.abort()
+  process.once('SIGINT', abort)
+  return { signal: controller.signal, stop: () => process.off('SIGINT', abort) }
+}
+
+async function* until(signal: AbortSignal, records: AsyncIterable<SourceRecord>): AsyncGenerator<SourceRecord> {
+  for await (const record of records) {
+    if (signal.aborted) return
+    yield record
+  }
+}
+
+function report(progress: Progress, { line, issues }: ImportProblem): void {
+  for (const { code, message, pointer } of issues) {
+    progress.say(`line ${line}: ${code}${pointer === undefined || pointer === '' ? '' : ` ${pointer}`}: ${message}`)
+  }
+}
+
+interface Ending {
+  readonly collection: string
+  readonly seconds: number
+  readonly interrupted: boolean
+}
+
+function summary(
+  { imported, skipped, line, stopped }: Imported,
+  { collection, seconds, interrupted }: Ending,
+): string[] {
+  const count = `${records(imported)} into ${collection} in ${seconds.toFixed(1)} s`
+  const whatIsIn = line === 0 ? 'Nothing is imported.' : `Everything up to line ${line} is in: ${records(imported)}.`
+  if (stopped) {
+    return [
+      `Stopped. ${whatIsIn} Nothing after that is.`,
+      line === 0
+        ? 'Correct the line above and start again, or leave out what is invalid with --skip-invalid.'
+        : 'Correct the line above, and import the file from there on: what is in would be imported a second time.',
+    ]
+  }
+  if (interrupted) return [`Interrupted. ${whatIsIn} Nothing after that is.`]
+  if (skipped > 0) return [`Imported ${count}; left out ${records(skipped)}, for the reasons above.`]
+  return [`Imported ${count}.`]
+}
+
+function failed({ imported, line }: Imported): string {
+  if (line === 0) return 'The import failed before anything was in.'
+  return `The import failed. Everything up to line ${line} is in: ${records(imported)}. Nothing after that is.`
+}
+
+function records(count: number): string {
+  return count === 1 ? '1 record' : `${format(count)} records`
+}

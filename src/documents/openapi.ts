@@ -37,7 +37,6 @@ export function openApiDocument(catalog: Catalog, options: OpenApiOptions = {}):
   const names = namesOf(catalog)
   const problems = problemResponses()
   const nameOf = (resource: Resource) => names.get(resource.name) as ResourceNames
-  const withDeletion = resources.some(({ deletion }) => deletion.answer === 'summary')
   // The paths first: they ask for the error responses that become components.
   const paths = { ...resourcePaths(catalog, nameOf, problems), ...fixedPaths(serverUrl, problems) }
   const otherMethods = problems.of(['METHOD_NOT_ALLOWED'])
@@ -66,7 +65,7 @@ export function openApiDocument(catalog: Catalog, options: OpenApiOptions = {}):
       responses: problems.components,
       schemas: {
         ...Object.assign({}, ...resources.map((resource) => resourceSchemas(resource, nameOf(resource)))),
-        ...sharedSchemas(withDeletion),
+        ...sharedSchemas,
       },
     },
   }

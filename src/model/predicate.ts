@@ -4,8 +4,7 @@
  *
  * Logic is two-valued: a comparison with a field that is `null` is false, and its negation true.
  */
-import { compareText } from './text.ts'
-import { fold } from './text.ts'
+import { compareText, fold } from './text.ts'
 
 /** A value that a field can be compared with. Instants are their comparison key (see `instant.ts`). */
 export type Scalar = string | number | boolean

@@ -14,7 +14,12 @@ import type { Outcome, Write } from './plan.ts'
 /** Something to know of other records; the answer is whether such a live record exists. */
 export type Question =
   | { readonly kind: 'reference'; readonly field: string; readonly collection: string; readonly id: string }
-  | { readonly kind: 'taken'; readonly fields: readonly string[]; readonly keys: readonly Scalar[]; readonly except: string }
+  | {
+      readonly kind: 'taken'
+      readonly fields: readonly string[]
+      readonly keys: readonly Scalar[]
+      readonly except: string
+    }
   | { readonly kind: 'rule'; readonly rule: BusinessRule; readonly collection: string; readonly where: Predicate }
 
 /** A record before and after: creation has no `current`, deletion no `next`. */
@@ -87,7 +92,9 @@ function invalidity(draft: Draft, answers: Answers): Issue[] {
 
 function referenceIssue(question: Question, exists: boolean): Issue[] {
   if (question.kind !== 'reference' || exists) return []
-  return [issue('INVALID_REFERENCE', question.field, `refers to nothing: there is no such record in ${question.collection}`)]
+  return [
+    issue('INVALID_REFERENCE', question.field, `refers to nothing: there is no such record in ${question.collection}`),
+  ]
 }
 
 function takenIssue(question: Question, exists: boolean): Issue[] {

@@ -62,7 +62,8 @@ export function draftOfUpdate(plan: Update, current: RecordValues): Draft {
     values[field.name] = next
     if (!isDeepStrictEqual(next, current[field.name] ?? null)) changed.push(field.name)
   }
-  if (changed.length > 0) values['updated_at'] = timestamp(Math.max(plan.now, Date.parse(String(current['updated_at']))))
+  if (changed.length > 0)
+    values['updated_at'] = timestamp(Math.max(plan.now, Date.parse(String(current['updated_at']))))
   return { values, issues, changed }
 }
 
@@ -79,7 +80,9 @@ function nextValue(plan: Update, field: Field, body: RecordValues, current: unkn
   const before = issues.length
   const next = settle(field, merged, issues)
   if (field.immutable && issues.length === before && !isDeepStrictEqual(next, current)) {
-    issues.push(issue('IMMUTABLE', field.name, 'cannot change once the record exists; send its present value or leave it out'))
+    issues.push(
+      issue('IMMUTABLE', field.name, 'cannot change once the record exists; send its present value or leave it out'),
+    )
   }
   return next
 }

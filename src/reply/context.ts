@@ -10,6 +10,8 @@ export interface ReplyContext extends Occurrence {
   readonly path: string
   /** The query string of the request, without `?`. */
   readonly query: string
+  /** The answer that the client prefers to a change (`Prefer: return=…`). */
+  readonly preferred: 'minimal' | 'representation' | undefined
   /** Makes a cursor of a place in the list asked for. */
   readonly sealCursor: (position: Position) => string
 }

@@ -21,7 +21,13 @@ export function conflict(issues: readonly Issue[], occurrence: Occurrence): Http
   // A business rule may use any code, and is a conflict all the same.
   const entry = Object.hasOwn(faults, code) ? faults[code as FaultCode] : faults.CONFLICT
   const { status } = faults.CONFLICT
-  return problemResponse(code, { status, title: entry.status === status ? entry.title : faults.CONFLICT.title }, summary(issues), issues, occurrence)
+  return problemResponse(
+    code,
+    { status, title: entry.status === status ? entry.title : faults.CONFLICT.title },
+    summary(issues),
+    issues,
+    occurrence,
+  )
 }
 
 /** The code of the one kind of thing that stands against a change, or `CONFLICT` for several. */

@@ -1,5 +1,5 @@
 /** plan + outcome -> response. Each status has one home: here, or the fault that it is. */
-import type { HttpResponse } from '../http/message.ts'
+import type { HttpResponse, ResponseHeaders } from '../http/message.ts'
 import type { Outcome, Plan, ReadPage } from '../plan/plan.ts'
 import { fault } from '../spec/faults.ts'
 import { listCaching, recordCaching, writtenHeaders } from './caching.ts'
@@ -18,7 +18,11 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
   const { resource } = plan
   switch (outcome.kind) {
     case 'record':
-      return { status: 200, headers: { 'Content-Type': json, ...recordCaching(resource, outcome) }, body: `${outcome.json}\n` }
+      return {
+        status: 200,
+        headers: { 'Content-Type': json, ...recordCaching(resource, outcome) },
+        body: `${outcome.json}\n`,
+      }
     case 'not-modified':
       return { status: 304, headers: recordCaching(resource, outcome), body: undefined }
     case 'page':
@@ -31,13 +35,22 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
       return { status: 201, headers, body: `${outcome.json}\n` }
     }
     case 'updated': {
-      if (outcome.json === undefined) return { status: 204, headers: writtenHeaders(resource, outcome), body: undefined }
-      return { status: 200, headers: { 'Content-Type': json, ...writtenHeaders(resource, outcome) }, body: `${outcome.json}\n` }
+      if (outcome.json === undefined)
+        return { status: 204, headers: writtenHeaders(resource, outcome), body: undefined }
+      return {
+        status: 200,
+        headers: { 'Content-Type': json, ...writtenHeaders(resource, outcome) },
+        body: `${outcome.json}\n`,
+      }
     }
     case 'deleted': {
-      if (resource.deletion.answer === 'empty') return { status: 204, headers: { 'Cache-Control': 'no-store' }, body: undefined }
-      const summary = JSON.stringify({ id: outcome.id, deleted_at: outcome.deletedAt })
-      return { status: 200, headers: { 'Content-Type': json, 'Cache-Control': 'no-store' }, body: `${summary}\n` }
+      const { preferred } = context
+      const summary = preferred === undefined ? resource.deletion.answer === 'summary' : preferred === 'representation'
+      const headers: ResponseHeaders = { 'Cache-Control': 'no-store' }
+      if (preferred !== undefined) headers['Preference-Applied'] = `return=${preferred}`
+      if (!summary) return { status: 204, headers, body: undefined }
+      const body = JSON.stringify({ id: outcome.id, deleted_at: outcome.deletedAt })
+      return { status: 200, headers: { 'Content-Type': json, ...headers }, body: `${body}\n` }
     }
     case 'missing':
       if (plan.kind === 'delete' && resource.deletion.repeated === 'no-content') {

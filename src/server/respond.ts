@@ -5,6 +5,7 @@
  * the order of the lines is the order of refusals (CON-6).
  */
 import { accepts } from '../http/fields/accept.ts'
+import { readPreferences } from '../http/fields/prefer.ts'
 import type { HttpRequest, HttpResponse } from '../http/message.ts'
 import { readConditions } from '../http/preconditions.ts'
 import type { Position } from '../model/order.ts'
@@ -125,6 +126,7 @@ async function answer(
     basePath: `/${app.catalog.version}`,
     path,
     query,
+    preferred: preferredReturn(request),
     sealCursor(position: Position) {
       if (plan.kind !== 'read-page' || input.kind !== 'read-page') return ''
       return sealCursor(app.storage.cursorSecret, bindingOf(plan.resource, plan.parent, input.query.binding), position)
@@ -134,6 +136,11 @@ async function answer(
   timing?.mark('reply')
   if (outcome.kind === 'conflict') seen.code = conflictCode(outcome.issues)
   return response
+}
+
+function preferredReturn({ headers }: HttpRequest): ReplyContext['preferred'] {
+  const wanted = headers['prefer'] === undefined ? undefined : readPreferences(headers['prefer']).get('return')
+  return wanted === 'minimal' || wanted === 'representation' ? wanted : undefined
 }
 
 function requireTarget(found: Found, method: string): Exclude<Target, { kind: 'health' }> {

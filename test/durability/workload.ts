@@ -36,7 +36,9 @@ export async function write(writer: Writer, send: Send, stopped: () => boolean):
 
 async function step(writer: Writer, send: Send): Promise<Answer | undefined> {
   const { random, ledger, number } = writer
-  const live = ledger.entries.filter((entry) => entry.writer === number && entry.states.at(-1) !== 'absent')
+  // Of what failed nobody knows how it is: such a record is left alone.
+  const own = ledger.entries.filter((entry) => entry.writer === number && entry.durable === entry.states.length - 1)
+  const live = own.filter((entry) => entry.states[entry.durable] !== 'absent')
   const folders = live.filter((entry) => entry.collection === 'folders')
   const dice = random()
   if (folders.length === 0 || dice < 0.08) return create(writer, send, 'folders')
@@ -83,9 +85,9 @@ async function remove(writer: Writer, send: Send, entry: Entry, live: readonly E
   if (!accepted(writer, asked, answer, 204)) return answer
 }
 
-/** Notes down an acknowledgement; every other answer than 503 would be a fault of the server. */
+/** Notes down an acknowledgement. Anything else must say that the server is stopping, or that its disk failed. */
 function accepted({ ledger }: Writer, asked: Change, answer: Answer, status: number): boolean {
-  if (answer.status === 503) return false
+  if (answer.status === 503 || answer.status === 502) return false
   assert.equal(answer.status, status, JSON.stringify(answer.json))
   ledger.acknowledge(asked, String(answer.headers['x-request-id']))
   return true

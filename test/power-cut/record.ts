@@ -31,13 +31,26 @@ export function whyNotRecordable(): string | undefined {
   return status === 0 ? undefined : `strace does not work: ${stderr.trim().split('\n')[0]}`
 }
 
+/** What is recorded. */
+export interface RecordOptions {
+  readonly synchronous: Synchronous
+  /** Lets every third sync fail, once the server runs. */
+  readonly failing?: boolean
+  /** How many changes are acknowledged in each run, at least. */
+  readonly each: number
+  readonly seed: number
+}
+
+// Only fsync and fdatasync fail, with what a broken disk gives.
+const failures = ['-e', 'inject=fsync,fdatasync:error=EIO:when=13+3']
+
 /**
  * Runs a server three times on one database: stopped, killed while it writes, stopped.
  *
  * @param parent a folder for all files
- * @param each how many changes are acknowledged in each run, at least
  */
-export async function record(parent: string, synchronous: Synchronous, each: number, seed: number): Promise<Recording> {
+export async function record(parent: string, options: RecordOptions): Promise<Recording> {
+  const { synchronous, failing = false, each, seed } = options
   const folder = join(parent, 'disk')
   mkdirSync(folder)
   const databaseFile = join(folder, 'data', 'diary.db')
@@ -45,9 +58,9 @@ export async function record(parent: string, synchronous: Synchronous, each: num
   const ledger = new Ledger()
   for (const [run, signal] of (['SIGTERM', 'SIGKILL', 'SIGTERM'] as const).entries()) {
     const script = [join(import.meta.dirname, 'server.fixture.ts'), databaseFile, synchronous]
-    const options = [...straceOptions, '-A', '-o', trace, process.execPath, ...script]
+    const parameters = [...straceOptions, ...(failing ? failures : []), '-A', '-o', trace, process.execPath, ...script]
     const env = { ...process.env, UV_USE_IO_URING: '0' }
-    const child = spawn('strace', options, { env, stdio: ['ignore', 'pipe', 'inherit'] })
+    const child = spawn('strace', parameters, { env, stdio: ['ignore', 'pipe', 'inherit'] })
     const ended = once(child, 'close')
     const [line] = await Promise.race([once(createInterface(child.stdout), 'line'), ended])
     assert.equal(typeof line, 'string', 'the server did not start')

@@ -143,7 +143,11 @@ const conditions: readonly [string, Record<string, string>, boolean][] = [
   ['an earlier date', { 'if-unmodified-since': 'Sat, 01 Jan 2000 00:00:00 GMT' }, false],
   ['an earlier date of an old form', { 'if-unmodified-since': 'Sat Jan  1 00:00:00 2000' }, false],
   ['a date that is none is ignored', { 'if-unmodified-since': 'yesterday' }, true],
-  ['the tag beside an earlier date', { 'if-match': 'tag', 'if-unmodified-since': 'Sat, 01 Jan 2000 00:00:00 GMT' }, true],
+  [
+    'the tag beside an earlier date',
+    { 'if-match': 'tag', 'if-unmodified-since': 'Sat, 01 Jan 2000 00:00:00 GMT' },
+    true,
+  ],
   ['another tag beside its date', { 'if-match': '"other"', 'if-unmodified-since': 'date' }, false],
   ['If-None-Match with a star', { 'if-none-match': '*' }, false],
   ['If-None-Match with the tag', { 'if-none-match': 'tag' }, false],
@@ -162,7 +166,10 @@ for (const method of ['PUT', 'PATCH', 'DELETE']) {
       const before = await send({ path })
       const tag = String(before.headers.etag)
       const put = (text: string) =>
-        text.replace('tag', tag).replace('short', `${tag.slice(0, -2)}"`).replace('date', String(before.headers['last-modified']))
+        text
+          .replace('tag', tag)
+          .replace('short', `${tag.slice(0, -2)}"`)
+          .replace('date', String(before.headers['last-modified']))
       const headers = Object.fromEntries(Object.entries(given).map(([field, value]) => [field, put(value)]))
       const body = method === 'DELETE' ? undefined : { name: 'Two' }
       const answer = await send({ method, path, headers, body })
@@ -179,7 +186,22 @@ for (const method of ['PUT', 'PATCH', 'DELETE']) {
   }
 }
 
-const malformed = ['', ' ', ',', 'x', '"x', 'x"', '"a" "b"', '*, "a"', 'w/"a"', '"a", b', "'a'", '"a"b', '"a\u0007"', '**']
+const malformed = [
+  '',
+  ' ',
+  ',',
+  'x',
+  '"x',
+  'x"',
+  '"a" "b"',
+  '*, "a"',
+  'w/"a"',
+  '"a", b',
+  "'a'",
+  '"a"b',
+  '"a\u0007"',
+  '**',
+]
 
 for (const value of malformed) {
   it(`CON-3: If-Match ${JSON.stringify(value)} is a malformed condition, never none`, async (context) => {
@@ -198,7 +220,10 @@ for (const value of malformed) {
 
 it('CON-3: a condition on what is not there is a 404', async (context) => {
   const { send } = await trialFor(context, studio)
-  for (const headers of [{ 'if-match': '*' }, { 'if-match': '"x"' }, { 'if-none-match': '*' }] as Record<string, string>[]) {
+  for (const headers of [{ 'if-match': '*' }, { 'if-match': '"x"' }, { 'if-none-match': '*' }] as Record<
+    string,
+    string
+  >[]) {
     for (const method of ['PUT', 'DELETE']) {
       const body = method === 'PUT' ? { name: 'x' } : undefined
       assert.equal((await send({ method, path: `/v1/projects/${nowhere}`, headers, body })).status, 404)
@@ -245,9 +270,11 @@ it('CON-5: 32 writers who read, add one and write under If-Match lose no update'
     }
   }
   const rounds = 3
-  await Promise.all(Array.from({ length: 32 }, async (_, writer) => {
-    for (let round = 0; round < rounds; round++) await addOne(writer)
-  }))
+  await Promise.all(
+    Array.from({ length: 32 }, async (_, writer) => {
+      for (let round = 0; round < rounds; round++) await addOne(writer)
+    }),
+  )
   assert.equal((await send({ path })).json.count, 32 * rounds)
 })
 
@@ -274,7 +301,9 @@ it('CON-5: of 32 deletions and changes under one tag exactly one wins', async (c
 
 it('CON-5: of 32 creations with one unique value exactly one wins', async (context) => {
   const { send } = await trialFor(context, studio)
-  const answers = await Promise.all(Array.from({ length: 32 }, () => send({ path: '/v1/projects', body: { name: 'One' } })))
+  const answers = await Promise.all(
+    Array.from({ length: 32 }, () => send({ path: '/v1/projects', body: { name: 'One' } })),
+  )
   assert.deepEqual(answers.map(({ status }) => status).sort(), [201, ...Array(31).fill(409)])
   assert.equal((await send({ path: '/v1/projects' })).json.pagination.total_count, 1)
 })
@@ -285,7 +314,9 @@ it('CON-5: without a condition the last writer wins, whole', async (context) => 
   const { id } = await make('counters', { name: 'c' })
   const path = `/v1/counters/${id}`
   const answers = await Promise.all(
-    Array.from({ length: 32 }, (_, writer) => send({ method: 'PUT', path, body: { name: `c${writer}`, count: writer } })),
+    Array.from({ length: 32 }, (_, writer) =>
+      send({ method: 'PUT', path, body: { name: `c${writer}`, count: writer } }),
+    ),
   )
   assert.ok(answers.every(({ status }) => status === 200))
   const { json } = await send({ path })
@@ -330,7 +361,17 @@ async function attempt({ send, make }: Trial, method: string, faults: readonly n
   const { id } = await make('users', { name: 'Ann', email: 'ann@example.org' })
   await make('users', { name: 'Bob', email: 'taken@example.org' })
   const made: Attempt = {
-    ...{ method, path: '/v1/users', id, query: [], headers: {}, as: 'root', secure: true, text: undefined, large: false },
+    ...{
+      method,
+      path: '/v1/users',
+      id,
+      query: [],
+      headers: {},
+      as: 'root',
+      secure: true,
+      text: undefined,
+      large: false,
+    },
     fields: { name: 'Eve', email: 'eve@example.org' },
   }
   for (const fault of faults) order[fault]?.[2](made)
@@ -346,7 +387,9 @@ for (const method of ['PUT', 'PATCH']) {
   for (const [first, [code, status]] of order.entries()) {
     const name = `${status} ${code}`
     it(`CON-6: ${method} that deserves ${name} and any later refusals gets ${name}`, async (context) => {
-      const alone = await attempt(await trialFor(context, studio, { memory: true, requireHttps: true }), method, [first])
+      const alone = await attempt(await trialFor(context, studio, { memory: true, requireHttps: true }), method, [
+        first,
+      ])
       assert.deepEqual([alone.status, alone.json.code], [status, code])
       for (let second = first + 1; second < order.length; second++) {
         const current = await trialFor(context, studio, { memory: true, requireHttps: true })
@@ -361,46 +404,123 @@ for (const method of ['PUT', 'PATCH']) {
 }
 
 /** Another's private project, of whose state nothing may be told. */
-const foreign = (sent: Omit<Sent, 'path'>) => async ({ make }: Trial): Promise<Sent> => {
-  await make('projects', { name: 'Taken' }, 'bob')
-  const { id } = await make('projects', { name: 'Private' }, 'bob')
-  return { path: `/v1/projects/${id}`, as: 'ann', ...sent }
-}
+const foreign =
+  (sent: Omit<Sent, 'path'>) =>
+  async ({ make }: Trial): Promise<Sent> => {
+    await make('projects', { name: 'Taken' }, 'bob')
+    const { id } = await make('projects', { name: 'Private' }, 'bob')
+    return { path: `/v1/projects/${id}`, as: 'ann', ...sent }
+  }
 
 const refuses = (name: string, send: ReturnType<typeof foreign>, status: number, code: string) => ({
   ...{ name, rule: 'CON-6', send, status, code },
 })
 
 scenarios(studio, [
-  refuses('403 of the record comes before 412', foreign({ method: 'DELETE', headers: { 'if-match': '"x"' } }), 403, 'FORBIDDEN'),
-  refuses('403 of the record comes before 400', foreign({ method: 'PATCH', body: { name: 5, colour: 1 } }), 403, 'FORBIDDEN'),
-  refuses('403 of the record comes before 409', foreign({ method: 'PATCH', body: { name: 'Taken' } }), 403, 'FORBIDDEN'),
-  refuses('400 of the body comes before 403 of the record', foreign({ method: 'PATCH', body: '{' }), 400, 'MALFORMED_JSON'),
-  refuses('400 of the query comes before 403 of the record', async (trial) => {
-    const sent = await foreign({ method: 'DELETE' })(trial)
-    return { ...sent, path: `${sent.path}?force=1` }
-  }, 400, 'INVALID_QUERY'),
-  refuses('405 comes before 406, and before anything of the body', foreign({ method: 'POST', body: '{', headers: { accept: 'text/csv' } }), 405, 'METHOD_NOT_ALLOWED'),
-  refuses('a malformed path comes before 405', async () => ({ method: 'PUT', path: '/v1/%zz', body: {} }), 400, 'MALFORMED_URL'),
+  refuses(
+    '403 of the record comes before 412',
+    foreign({ method: 'DELETE', headers: { 'if-match': '"x"' } }),
+    403,
+    'FORBIDDEN',
+  ),
+  refuses(
+    '403 of the record comes before 400',
+    foreign({ method: 'PATCH', body: { name: 5, colour: 1 } }),
+    403,
+    'FORBIDDEN',
+  ),
+  refuses(
+    '403 of the record comes before 409',
+    foreign({ method: 'PATCH', body: { name: 'Taken' } }),
+    403,
+    'FORBIDDEN',
+  ),
+  refuses(
+    '400 of the body comes before 403 of the record',
+    foreign({ method: 'PATCH', body: '{' }),
+    400,
+    'MALFORMED_JSON',
+  ),
+  refuses(
+    '400 of the query comes before 403 of the record',
+    async (trial) => {
+      const sent = await foreign({ method: 'DELETE' })(trial)
+      return { ...sent, path: `${sent.path}?force=1` }
+    },
+    400,
+    'INVALID_QUERY',
+  ),
+  refuses(
+    '405 comes before 406, and before anything of the body',
+    foreign({ method: 'POST', body: '{', headers: { accept: 'text/csv' } }),
+    405,
+    'METHOD_NOT_ALLOWED',
+  ),
+  refuses(
+    'a malformed path comes before 405',
+    async () => ({ method: 'PUT', path: '/v1/%zz', body: {} }),
+    400,
+    'MALFORMED_URL',
+  ),
   refuses('401 comes before a malformed path', async () => ({ path: '/v1/%zz', as: null }), 401, 'UNAUTHENTICATED'),
-  refuses('401 comes before 405', async () => ({ method: 'DELETE', path: '/v1/projects', as: 'nobody' }), 401, 'UNAUTHENTICATED'),
-  refuses('a malformed condition comes before 404 of the record', async () => ({ method: 'DELETE', path: `/v1/projects/${nowhere}`, headers: { 'if-match': '' } }), 400, 'MALFORMED_CONDITION'),
-  refuses('404 of the parent comes before validation', async () => ({ path: `/v1/projects/${nowhere}/tasks`, body: { title: 5 } }), 404, 'NOT_FOUND'),
-  refuses('403 of the parent comes before validation', async (trial) => {
-    const sent = await foreign({ body: { title: 5 } })(trial)
-    return { ...sent, path: `${sent.path}/tasks` }
-  }, 403, 'FORBIDDEN'),
-  refuses('403 of a creation comes before validation', async () => ({ path: '/v1/users', body: { name: 5 }, as: 'ann' }), 403, 'FORBIDDEN'),
-  refuses('403 through a reference comes before validation', async ({ make }) => {
-    const { id } = await make('projects', { name: 'One' }, 'bob')
-    return { path: '/v1/tasks', body: { title: '', project_id: id, colour: 1 }, as: 'ann' }
-  }, 403, 'FORBIDDEN'),
+  refuses(
+    '401 comes before 405',
+    async () => ({ method: 'DELETE', path: '/v1/projects', as: 'nobody' }),
+    401,
+    'UNAUTHENTICATED',
+  ),
+  refuses(
+    'a malformed condition comes before 404 of the record',
+    async () => ({ method: 'DELETE', path: `/v1/projects/${nowhere}`, headers: { 'if-match': '' } }),
+    400,
+    'MALFORMED_CONDITION',
+  ),
+  refuses(
+    '404 of the parent comes before validation',
+    async () => ({ path: `/v1/projects/${nowhere}/tasks`, body: { title: 5 } }),
+    404,
+    'NOT_FOUND',
+  ),
+  refuses(
+    '403 of the parent comes before validation',
+    async (trial) => {
+      const sent = await foreign({ body: { title: 5 } })(trial)
+      return { ...sent, path: `${sent.path}/tasks` }
+    },
+    403,
+    'FORBIDDEN',
+  ),
+  refuses(
+    '403 of a creation comes before validation',
+    async () => ({ path: '/v1/users', body: { name: 5 }, as: 'ann' }),
+    403,
+    'FORBIDDEN',
+  ),
+  refuses(
+    '403 through a reference comes before validation',
+    async ({ make }) => {
+      const { id } = await make('projects', { name: 'One' }, 'bob')
+      return { path: '/v1/tasks', body: { title: '', project_id: id, colour: 1 }, as: 'ann' }
+    },
+    403,
+    'FORBIDDEN',
+  ),
   {
-    ...refuses('where the permission hangs on a reference that is missing, that is said', async () => ({ path: '/v1/tasks', body: {}, as: 'ann' }), 400, 'VALIDATION_FAILED'),
+    ...refuses(
+      'where the permission hangs on a reference that is missing, that is said',
+      async () => ({ path: '/v1/tasks', body: {}, as: 'ann' }),
+      400,
+      'VALIDATION_FAILED',
+    ),
     errors: ['REQUIRED /title', 'REQUIRED /project_id'],
   },
   {
-    ...refuses('where the permission hangs on a reference to nothing, that is said', async () => ({ path: '/v1/tasks', body: { title: 'x', project_id: nowhere } }), 400, 'VALIDATION_FAILED'),
+    ...refuses(
+      'where the permission hangs on a reference to nothing, that is said',
+      async () => ({ path: '/v1/tasks', body: { title: 'x', project_id: nowhere } }),
+      400,
+      'VALIDATION_FAILED',
+    ),
     errors: ['INVALID_REFERENCE /project_id'],
   },
 ])
@@ -409,7 +529,12 @@ it('CON-8: the tag is the same with and without fields, and any of them guards a
   const { send, make } = await trialFor(context, studio)
   const { id } = await make('projects', { name: 'One' })
   const path = `/v1/projects/${id}`
-  const reads: Sent[] = [{ path }, { path: `${path}?fields=name` }, { path: `${path}?fields=id` }, { method: 'HEAD', path }]
+  const reads: Sent[] = [
+    { path },
+    { path: `${path}?fields=name` },
+    { path: `${path}?fields=id` },
+    { method: 'HEAD', path },
+  ]
   for (const [index, read] of reads.entries()) {
     const tags = new Set(await Promise.all(reads.map(async (each) => (await send(each)).headers.etag)))
     assert.equal(tags.size, 1)
@@ -432,7 +557,10 @@ it('CON-8: the tag of a creation guards the first change', async (context) => {
 
 it('CON-8: a record of another shape has another tag', async (context) => {
   const { send, make } = await trialFor(context, studio)
-  const users = { ...studio.resources.users, fields: { ...studio.resources.users.fields, phone: { type: 'string', optional: true } } }
+  const users = {
+    ...studio.resources.users,
+    fields: { ...studio.resources.users.fields, phone: { type: 'string', optional: true } },
+  }
   const other = await trialFor(context, { ...studio, resources: { ...studio.resources, users } })
   const body = { name: 'Ann', email: 'a@example.org' }
   const one = await send({ path: `/v1/users/${(await make('users', body)).id}` })
@@ -444,7 +572,12 @@ it('CON-8: Vary names what a read depends on', async (context) => {
   const { send, make } = await trialFor(context, studio)
   const { id } = await make('projects', { name: 'One' })
   const etag = String((await send({ path: `/v1/projects/${id}` })).headers.etag)
-  for (const sent of [{ path: '/v1/projects' }, { path: `/v1/projects/${id}` }, { path: '/v1/openapi.json' }, { path: `/v1/projects/${id}`, headers: { 'if-none-match': etag } }]) {
+  for (const sent of [
+    { path: '/v1/projects' },
+    { path: `/v1/projects/${id}` },
+    { path: '/v1/openapi.json' },
+    { path: `/v1/projects/${id}`, headers: { 'if-none-match': etag } },
+  ]) {
     assert.equal((await send(sent)).headers.vary, 'Accept')
   }
 })

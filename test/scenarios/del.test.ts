@@ -32,7 +32,15 @@ it('DEL-1: a soft-deleted record is gone from every read, and its data is kept',
   assert.equal((await send({ path })).status, 404)
   assert.equal((await send({ method: 'HEAD', path })).status, 404)
   assert.equal((await send({ path: `${path}/tasks` })).status, 404)
-  for (const query of ['', '?q=green', '?name=Green house', '?page=1', '?offset=0', '?sort=-name', '?visibility=private']) {
+  for (const query of [
+    '',
+    '?q=green',
+    '?name=Green house',
+    '?page=1',
+    '?offset=0',
+    '?sort=-name',
+    '?visibility=private',
+  ]) {
     const answer = await send({ path: `/v1/projects${query.replace(' ', '%20')}` })
     if (answer.status === 400) continue
     assert.ok(!answer.text.includes('Green house'), query)
@@ -98,7 +106,9 @@ it('DEL-3: a repeated deletion is a 404, or a 204 where declared', async (contex
 it('DEL-3: of many deletions at once one deletes', async (context) => {
   const { send, make } = await trialFor(context, forest)
   const { id } = await make('folders', { name: 'Folder' })
-  const answers = await Promise.all(Array.from({ length: 32 }, () => send({ method: 'DELETE', path: `/v1/folders/${id}` })))
+  const answers = await Promise.all(
+    Array.from({ length: 32 }, () => send({ method: 'DELETE', path: `/v1/folders/${id}` })),
+  )
   assert.deepEqual(answers.map(({ status }) => status).sort(), [200, ...Array(31).fill(404)])
 })
 
@@ -148,13 +158,18 @@ it('DEL-5: cascade takes the whole branch along, each record by its own variant,
   for (const path of [`/folders/${twig.id}`, `/files/${cover.id}`, `/files/${file.id}`, `/remarks/${remark.id}`]) {
     assert.equal((await send({ path: `/v1${path}` })).status, 404, path)
   }
-  const all = async (name: string) => (await send({ path: `/v1/${name}?include_deleted=true&sort=created_at` })).json.data
+  const all = async (name: string) =>
+    (await send({ path: `/v1/${name}?include_deleted=true&sort=created_at` })).json.data
   const folders = await all('folders')
-  assert.deepEqual(folders.map((each: { name: string; deleted_at?: string }) => [each.name, each.deleted_at]), [
-    ...['Root', 'Branch', 'Twig'].map((name) => [name, deleted.json.deleted_at]),
-    ['Apart', undefined],
-  ])
-  assert.deepEqual((await all('files')).map((each: { name: string }) => each.name), ['Other'], 'files are hard-deleted')
+  assert.deepEqual(
+    folders.map((each: { name: string; deleted_at?: string }) => [each.name, each.deleted_at]),
+    [...['Root', 'Branch', 'Twig'].map((name) => [name, deleted.json.deleted_at]), ['Apart', undefined]],
+  )
+  assert.deepEqual(
+    (await all('files')).map((each: { name: string }) => each.name),
+    ['Other'],
+    'files are hard-deleted',
+  )
   const [kept] = await all('remarks')
   assert.deepEqual([kept.text, kept.deleted_at], ['Remark', deleted.json.deleted_at], 'remarks are soft-deleted')
   const cleared = await send({ path: `/v1/bookmarks/${mark.id}` })
@@ -163,7 +178,10 @@ it('DEL-5: cascade takes the whole branch along, each record by its own variant,
   assert.ok(cleared.json.updated_at >= mark.updated_at)
   const still = await send({ path: `/v1/files/${other.id}` })
   assert.deepEqual([still.json.cover_id, still.json.folder_id], [null, apart.id])
-  assert.deepEqual([await countOf(current, 'folders'), await countOf(current, 'files'), await countOf(current, 'remarks')], [1, 1, 0])
+  assert.deepEqual(
+    [await countOf(current, 'folders'), await countOf(current, 'files'), await countOf(current, 'remarks')],
+    [1, 1, 0],
+  )
 })
 
 it('DEL-5: a restriction met half way down keeps everything as it was', async (context) => {
@@ -202,7 +220,8 @@ it('DEL-5: a record that refers to itself can go, and so can a circle', async (c
   await send({ method: 'PATCH', path: `/v1/folders/${own.id}`, body: { parent_id: own.id, twin_id: own.id } })
   assert.equal((await send({ method: 'DELETE', path: `/v1/folders/${own.id}` })).status, 200)
   const ring: { id: string }[] = []
-  for (let index = 0; index < 5; index++) ring.push(await make('folders', { name: `Ring ${index}`, parent_id: ring.at(-1)?.id }))
+  for (let index = 0; index < 5; index++)
+    ring.push(await make('folders', { name: `Ring ${index}`, parent_id: ring.at(-1)?.id }))
   await send({ method: 'PATCH', path: `/v1/folders/${ring[0]?.id}`, body: { parent_id: ring[4]?.id } })
   assert.equal((await send({ method: 'DELETE', path: `/v1/folders/${ring[2]?.id}` })).status, 200)
   assert.equal(await countOf(current, 'folders'), 0)
@@ -224,8 +243,11 @@ it('DEL-5: a deep and a wide tree go in one deletion', async (context) => {
   const { send, make } = current
   const root = await make('folders', { name: 'Root' })
   let parent = root
-  for (let depth = 0; depth < 60; depth++) parent = await make('folders', { name: `Deep ${depth}`, parent_id: parent.id })
-  await Promise.all(Array.from({ length: 300 }, (_, index) => make('files', { name: `File ${index}`, folder_id: parent.id })))
+  for (let depth = 0; depth < 60; depth++)
+    parent = await make('folders', { name: `Deep ${depth}`, parent_id: parent.id })
+  await Promise.all(
+    Array.from({ length: 300 }, (_, index) => make('files', { name: `File ${index}`, folder_id: parent.id })),
+  )
   assert.equal((await send({ method: 'DELETE', path: `/v1/folders/${root.id}` })).status, 200)
   assert.deepEqual([await countOf(current, 'folders'), await countOf(current, 'files')], [0, 0])
   assert.equal(await countOf(current, 'folders', '?include_deleted=true'), 61)
@@ -240,7 +262,10 @@ it('DEL-5: only live dependents are touched', async (context) => {
   const second = await send({ method: 'DELETE', path: `/v1/folders/${root.id}` })
   assert.notEqual(first.json.deleted_at, second.json.deleted_at)
   const { data } = (await send({ path: '/v1/folders?include_deleted=true&sort=created_at' })).json
-  assert.deepEqual(data.map((each: { deleted_at: string }) => each.deleted_at), [second.json.deleted_at, first.json.deleted_at])
+  assert.deepEqual(
+    data.map((each: { deleted_at: string }) => each.deleted_at),
+    [second.json.deleted_at, first.json.deleted_at],
+  )
 })
 
 it('DEL-5: a child cannot be made under a parent that goes at the same time', async (context) => {
@@ -275,10 +300,17 @@ it('DEL-4: a rule "none" blocks while a record matches', async (context) => {
   const path = `/v1/projects/${project.id}`
   const before = await stateOf(current, ['projects', 'tasks'])
   const blocked = await send({ method: 'DELETE', path })
-  assert.deepEqual([blocked.status, blocked.json.code, ...places(blocked)], [409, 'PROJECT_HAS_OPEN_TASKS', 'PROJECT_HAS_OPEN_TASKS'])
+  assert.deepEqual(
+    [blocked.status, blocked.json.code, ...places(blocked)],
+    [409, 'PROJECT_HAS_OPEN_TASKS', 'PROJECT_HAS_OPEN_TASKS'],
+  )
   assert.equal(blocked.json.detail, 'Close or move the open tasks first.')
   assert.deepEqual(await stateOf(current, ['projects', 'tasks']), before)
-  assert.equal((await send({ method: 'DELETE', path: `/v1/projects/${other.id}` })).status, 204, 'another’s tasks do not matter')
+  assert.equal(
+    (await send({ method: 'DELETE', path: `/v1/projects/${other.id}` })).status,
+    204,
+    'another’s tasks do not matter',
+  )
   await send({ method: 'PATCH', path: `/v1/tasks/${open.id}`, body: { status: 'done' } })
   assert.equal((await send({ method: 'DELETE', path })).status, 204)
   assert.equal((await send({ path: `/v1/tasks/${open.id}` })).status, 404, 'done tasks go along')
@@ -310,7 +342,14 @@ it('DEL-4: a rule on the record itself blocks', async (context) => {
 })
 
 it('DEL-4: rules of what goes along are asked too', async (context) => {
-  const rules = [{ on: 'delete' as const, code: 'FILE_KEPT', message: 'This file stays.', unless: { where: { name: { not: 'Kept' } } } }]
+  const rules = [
+    {
+      on: 'delete' as const,
+      code: 'FILE_KEPT',
+      message: 'This file stays.',
+      unless: { where: { name: { not: 'Kept' } } },
+    },
+  ]
   const files = { ...forest.resources.files, rules }
   const current = await trialFor(context, { ...forest, resources: { ...forest.resources, files } })
   const { send, make } = current
@@ -324,14 +363,22 @@ it('DEL-4: rules of what goes along are asked too', async (context) => {
 
 it('DEL-4: several things in the way are one answer', async (context) => {
   const rules = [
-    { on: 'delete' as const, code: 'FOLDER_KEPT', message: 'This folder stays.', unless: { where: { name: { not: 'Kept' } } } },
+    {
+      on: 'delete' as const,
+      code: 'FOLDER_KEPT',
+      message: 'This folder stays.',
+      unless: { where: { name: { not: 'Kept' } } },
+    },
   ]
   const folders = { ...forest.resources.folders, rules }
   const { send, make, seen } = await trialFor(context, { ...forest, resources: { ...forest.resources, folders } })
   const { id } = await make('folders', { name: 'Kept' })
   await make('folders', { name: 'Twin', twin_id: id })
   const blocked = await send({ method: 'DELETE', path: `/v1/folders/${id}` })
-  assert.deepEqual([blocked.status, blocked.json.code, places(blocked).sort()], [409, 'CONFLICT', ['FOLDER_KEPT', 'HAS_DEPENDENTS']])
+  assert.deepEqual(
+    [blocked.status, blocked.json.code, places(blocked).sort()],
+    [409, 'CONFLICT', ['FOLDER_KEPT', 'HAS_DEPENDENTS']],
+  )
   const logged = seen.at(-1)
   assert.equal(logged?.kind === 'request' && logged.code, 'CONFLICT', 'the log says what the caller was told')
 })
@@ -344,7 +391,10 @@ const prepared = (count: number, then: (path: string, trial: Trial) => Promise<R
 
 it('DEL-4: a rule as a function sees the record before and after, and the caller', async (context) => {
   const current = await trialFor(context, counters)
-  const set = (count: number, as: string) => (path: string, { send }: Trial) => send({ method: 'PATCH', path, body: { count }, as })
+  const set =
+    (count: number, as: string) =>
+    (path: string, { send }: Trial) =>
+      send({ method: 'PATCH', path, body: { count }, as })
   const back = await prepared(5, async (path, trial) => {
     assert.equal((await set(6, 'ann')(path, trial)).status, 200)
     assert.equal((await set(6, 'ann')(path, trial)).status, 200)
@@ -366,7 +416,9 @@ it('DEL-4: a rule is a 409 whatever its code', async (context) => {
 
 it('DEL-4: rules are asked only of what is valid', async (context) => {
   const current = await trialFor(context, counters)
-  const answer = await prepared(1, (path, { send }) => send({ method: 'PATCH', path, body: { count: 'select', name: 5 } }))(current)
+  const answer = await prepared(1, (path, { send }) =>
+    send({ method: 'PATCH', path, body: { count: 'select', name: 5 } }),
+  )(current)
   assert.deepEqual([answer.status, ...places(answer)], [400, 'INVALID_TYPE /name', 'INVALID_TYPE /count'])
 })
 
@@ -442,7 +494,10 @@ it('DEL-11: fields that are unique together may each repeat', async (context) =>
   const first = await make('tasks', { title: 'T', project_id: one.id })
   await make('tasks', { title: 'T', project_id: two.id })
   await make('tasks', { title: 'U', project_id: one.id })
-  for (const sent of [{ path: '/v1/tasks', body: { title: 'T', project_id: one.id } }, { path: `/v1/projects/${one.id}/tasks`, body: { title: 'T' } }]) {
+  for (const sent of [
+    { path: '/v1/tasks', body: { title: 'T', project_id: one.id } },
+    { path: `/v1/projects/${one.id}/tasks`, body: { title: 'T' } },
+  ]) {
     const clash = await send(sent)
     assert.deepEqual([clash.status, clash.json.code], [409, 'DUPLICATE_VALUE'])
   }
@@ -451,7 +506,10 @@ it('DEL-11: fields that are unique together may each repeat', async (context) =>
 })
 
 it('DEL-11: null is never taken', async (context) => {
-  const { make } = await trialFor(context, { name: 'x', resources: { notes: { fields: { code: { type: 'string', optional: true, unique: true } } } } })
+  const { make } = await trialFor(context, {
+    name: 'x',
+    resources: { notes: { fields: { code: { type: 'string', optional: true, unique: true } } } },
+  })
   await make('notes', {})
   await make('notes', { code: null })
 })

@@ -34,7 +34,10 @@ it('MET-1: GET and HEAD change nothing, whatever the parameters', async (context
     }
   }
   assert.deepEqual([await everything(current, 'projects'), await everything(current, 'tasks')], before)
-  assert.deepEqual([(await send({ path: '/v1/projects' })).headers.etag, (await send({ path: '/v1/tasks' })).headers.etag], tags)
+  assert.deepEqual(
+    [(await send({ path: '/v1/projects' })).headers.etag, (await send({ path: '/v1/tasks' })).headers.etag],
+    tags,
+  )
 })
 
 it('MET-2: POST answers 201 with the whole record and its path; repeated, it creates another', async (context) => {
@@ -73,7 +76,13 @@ it('MET-2: a nested POST fills in its parent, and takes it only from the address
 it('MET-2: what is refused creates nothing', async (context) => {
   const { send, make } = await trialFor(context, studio)
   await make('projects', { name: 'Taken' })
-  for (const body of [{}, { name: '' }, { name: 'x'.repeat(121) }, { name: 'Taken' }, { name: 'x', visibility: 'secret' }]) {
+  for (const body of [
+    {},
+    { name: '' },
+    { name: 'x'.repeat(121) },
+    { name: 'Taken' },
+    { name: 'x', visibility: 'secret' },
+  ]) {
     const answer = await send({ path: '/v1/projects', body })
     assert.ok(answer.status === 400 || answer.status === 409, answer.text)
     assert.equal(answer.headers.location, undefined)
@@ -118,7 +127,25 @@ it('MET-3: the same PUT twice leaves the same state, tag and time', async (conte
 
 it('MET-3: what GET shows can be PUT back, and changes nothing', async (context) => {
   const { send, make } = await trialFor(context, samples)
-  const numbers = [0.1, 0.30000000000000004, 6.02214076e23, 2.452697531651443e56, 1.2817575272610272e166, 1e18, 1e22, 5e-324, 1.7976931348623157e308, -0.1, 123456789.12345679, 9007199254740991, 9007199254740993e3, 2 ** 53, 1e16, 1e-7, 100]
+  const numbers = [
+    0.1,
+    0.30000000000000004,
+    6.02214076e23,
+    2.452697531651443e56,
+    1.2817575272610272e166,
+    1e18,
+    1e22,
+    5e-324,
+    1.7976931348623157e308,
+    -0.1,
+    123456789.12345679,
+    9007199254740991,
+    9007199254740993e3,
+    2 ** 53,
+    1e16,
+    1e-7,
+    100,
+  ]
   for (let index = 0; index < 200; index++) numbers.push(Math.random() * 10 ** (index % 40))
   for (const ratio of numbers) {
     const { pin, ...body } = full
@@ -133,10 +160,12 @@ it('MET-3: what GET shows can be PUT back, and changes nothing', async (context)
   }
 })
 
-const put = (path: string, body: unknown) => async (trial: Trial): Promise<Sent> => {
-  const project = await trial.make('projects', { name: 'One', description: 'x' })
-  return { method: 'PUT', path: path.replace('{id}', project.id), body }
-}
+const put =
+  (path: string, body: unknown) =>
+  async (trial: Trial): Promise<Sent> => {
+    const project = await trial.make('projects', { name: 'One', description: 'x' })
+    return { method: 'PUT', path: path.replace('{id}', project.id), body }
+  }
 
 const unchanged: Scenario['check'] = async (_, { send }) => {
   const { data } = (await send({ path: '/v1/projects' })).json
@@ -222,14 +251,16 @@ scenarios(studio, [
     status: 405,
     headers: { allow: 'GET, HEAD' },
   },
-  ...['get', 'Post', 'TRACE', 'CONNECT', 'PROPFIND', 'LINK', '__proto__', 'constructor', 'X'.repeat(500)].map((method) => ({
-    name: `the method ${method.slice(0, 12)} does not exist`,
-    rule: 'MET-6',
-    send: { method, path: '/v1/projects', body: { name: 'x' } },
-    status: 405,
-    code: 'METHOD_NOT_ALLOWED',
-    headers: { allow: 'GET, HEAD, POST' },
-  })),
+  ...['get', 'Post', 'TRACE', 'CONNECT', 'PROPFIND', 'LINK', '__proto__', 'constructor', 'X'.repeat(500)].map(
+    (method) => ({
+      name: `the method ${method.slice(0, 12)} does not exist`,
+      rule: 'MET-6',
+      send: { method, path: '/v1/projects', body: { name: 'x' } },
+      status: 405,
+      code: 'METHOD_NOT_ALLOWED',
+      headers: { allow: 'GET, HEAD, POST' },
+    }),
+  ),
   ...['PUT', 'PATCH', 'DELETE'].flatMap((method) =>
     [nowhere, 'one', '0', '__proto__', "' or 1=1 --", '\u0000', 'x'.repeat(5_000), nowhere.toUpperCase()].map((id) => ({
       name: `${method} of ${JSON.stringify(id.slice(0, 12))}, which is nothing, creates nothing`,
@@ -264,11 +295,21 @@ for (const type of ['application/json', 'application/merge-patch+json', 'applica
     const made = await make('samples', full)
     const path = `/v1/samples/${made.id}`
     const headers = { 'content-type': type }
-    const patched = await send({ method: 'PATCH', path, headers, body: { count: 4, payload: { b: 2 }, list: [2, null] } })
+    const patched = await send({
+      method: 'PATCH',
+      path,
+      headers,
+      body: { count: 4, payload: { b: 2 }, list: [2, null] },
+    })
     assert.equal(patched.status, 200, patched.text)
     const { updated_at } = patched.json
     assert.deepEqual(patched.json, { ...made, count: 4, payload: { a: 1, b: 2 }, list: [2, null], updated_at })
-    const removed = await send({ method: 'PATCH', path, headers, body: { payload: { a: null, c: { d: null, e: 1 } }, code: null } })
+    const removed = await send({
+      method: 'PATCH',
+      path,
+      headers,
+      body: { payload: { a: null, c: { d: null, e: 1 } }, code: null },
+    })
     assert.deepEqual([removed.json.payload, removed.json.code], [{ b: 2, c: { e: 1 } }, null])
     assert.deepEqual((await send({ path })).json, removed.json)
   })
@@ -284,7 +325,11 @@ const merges: readonly [unknown, unknown, unknown][] = [
   [{ a: 'c' }, { a: ['b'] }, { a: ['b'] }],
   [{ a: { b: 'c' } }, { a: { b: 'd', c: null } }, { a: { b: 'd' } }],
   [{ a: [{ b: 'c' }] }, { a: [1] }, { a: [1] }],
-  [['a', 'b'], ['c', 'd'], ['c', 'd']],
+  [
+    ['a', 'b'],
+    ['c', 'd'],
+    ['c', 'd'],
+  ],
   [{ a: 'b' }, ['c'], ['c']],
   [{ a: 'foo' }, null, null],
   [{ a: 'foo' }, 'bar', 'bar'],
@@ -311,10 +356,12 @@ it('MET-4: an empty patch changes nothing', async (context) => {
   assert.deepEqual([patched.status, patched.json], [200, made])
 })
 
-const patch = (body: unknown, headers: Record<string, string> = {}) => async ({ make }: Trial): Promise<Sent> => {
-  const { id } = await make('samples', full)
-  return { method: 'PATCH', path: `/v1/samples/${id}`, body, headers }
-}
+const patch =
+  (body: unknown, headers: Record<string, string> = {}) =>
+  async ({ make }: Trial): Promise<Sent> => {
+    const { id } = await make('samples', full)
+    return { method: 'PATCH', path: `/v1/samples/${id}`, body, headers }
+  }
 
 const asMade: Scenario['check'] = async (_, { send }) => {
   const [record] = (await send({ path: '/v1/samples' })).json.data
@@ -341,10 +388,25 @@ scenarios(samples, [
   {
     name: 'every fault of a patch is in one answer',
     rule: 'MET-4',
-    send: patch({ title: '', count: 1.5, ratio: 'x', flag: 'true', moment: 'yesterday', list: {}, stage: 'old', more: 1 }),
+    send: patch({
+      title: '',
+      count: 1.5,
+      ratio: 'x',
+      flag: 'true',
+      moment: 'yesterday',
+      list: {},
+      stage: 'old',
+      more: 1,
+    }),
     status: 400,
     errors: [
-      ...['UNKNOWN_FIELD /more', 'TOO_SHORT /title', 'INVALID_TYPE /count', 'INVALID_TYPE /ratio', 'INVALID_TYPE /flag'],
+      ...[
+        'UNKNOWN_FIELD /more',
+        'TOO_SHORT /title',
+        'INVALID_TYPE /count',
+        'INVALID_TYPE /ratio',
+        'INVALID_TYPE /flag',
+      ],
       ...['INVALID_FORMAT /moment', 'INVALID_TYPE /list', 'NOT_IN_ENUM /stage'],
     ],
     check: asMade,

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { assemble } from '../../src/server/app.ts'
 import { logTo } from '../../src/server/log.ts'
-import { StorageFault, type Storage } from '../../src/storage/storage.ts'
+import { type Storage, StorageFault } from '../../src/storage/storage.ts'
 import { studio } from '../declarations.ts'
 import { type Sent, scenarios, type Trial, trialFor } from '../harness.ts'
 
@@ -17,9 +17,24 @@ scenarios(studio, [
       headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },
       check: (answer: { json: unknown }) => assert.deepEqual(answer.json, { status: probe }),
     },
-    { name: `/health/${probe} answers a wrong credential too`, rule: 'OPS-1', send: { path: `/health/${probe}`, as: 'wrong' }, status: 200 },
-    { name: `/health/${probe} answers by plain HTTP`, rule: 'OPS-1', send: { path: `/health/${probe}`, secure: false }, status: 200 },
-    { name: `/health/${probe} answers HEAD`, rule: 'OPS-1', send: { method: 'HEAD', path: `/health/${probe}`, as: null }, status: 200 },
+    {
+      name: `/health/${probe} answers a wrong credential too`,
+      rule: 'OPS-1',
+      send: { path: `/health/${probe}`, as: 'wrong' },
+      status: 200,
+    },
+    {
+      name: `/health/${probe} answers by plain HTTP`,
+      rule: 'OPS-1',
+      send: { path: `/health/${probe}`, secure: false },
+      status: 200,
+    },
+    {
+      name: `/health/${probe} answers HEAD`,
+      rule: 'OPS-1',
+      send: { method: 'HEAD', path: `/health/${probe}`, as: null },
+      status: 200,
+    },
     {
       name: `/health/${probe} is only read`,
       rule: 'OPS-1',
@@ -28,7 +43,12 @@ scenarios(studio, [
       headers: { allow: 'GET, HEAD' },
     },
   ]),
-  { name: '/health alone is nothing, and needs a credential to say so', rule: 'OPS-1', send: { path: '/health', as: null }, status: 401 },
+  {
+    name: '/health alone is nothing, and needs a credential to say so',
+    rule: 'OPS-1',
+    send: { path: '/health', as: null },
+    status: 401,
+  },
   { name: 'there is no other probe', rule: 'OPS-1', send: { path: '/health/dead' }, status: 404 },
   { name: 'nor one below', rule: 'OPS-1', send: { path: '/health/live/x' }, status: 404 },
   { name: 'nor under the version', rule: 'OPS-1', send: { path: '/v1/health/live' }, status: 404 },
@@ -39,7 +59,14 @@ it('OPS-1: without its database a server lives and is not ready', async (context
   const storage: Storage = { ...app.storage, ping: () => Promise.reject(new StorageFault('failed', 'gone')) }
   const broken = assemble(app.catalog, storage)
   const ask = (target: string) =>
-    broken.respond({ method: 'GET', target, headers: {}, secure: true, address: '127.0.0.1', readBody: async () => new Uint8Array() })
+    broken.respond({
+      method: 'GET',
+      target,
+      headers: {},
+      secure: true,
+      address: '127.0.0.1',
+      readBody: async () => new Uint8Array(),
+    })
   assert.equal((await ask('/health/live')).status, 200)
   assert.equal((await ask('/health/ready')).status, 502)
 })
@@ -82,7 +109,11 @@ it('OPS-1: Server-Timing says where the time went, in development alone', async 
   const development = await trialFor(context, studio, { development: true })
   const production = await trialFor(context, studio)
   const metric = /^[a-z]+;dur=\d+\.\d{3}(, [a-z]+;dur=\d+\.\d{3})*$/
-  for (const sent of [{ path: '/v1/projects' }, { path: '/v1/projects', body: { name: 'A' } }, { path: '/v1/projects', as: null }]) {
+  for (const sent of [
+    { path: '/v1/projects' },
+    { path: '/v1/projects', body: { name: 'A' } },
+    { path: '/v1/projects', as: null },
+  ]) {
     assert.match(String((await development.send(sent)).headers['server-timing']), metric)
     assert.equal((await production.send(sent)).headers['server-timing'], undefined)
   }

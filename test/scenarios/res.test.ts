@@ -11,7 +11,8 @@ const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
 const text = { type: 'string' }
 const declared = (name: string, fields: object = { text }) => ({ name: 'trial', resources: { [name]: { fields } } })
-const complaints = (declaration: unknown) => checkDeclaration(declaration).map(({ path, message }) => `${path} ${message}`)
+const complaints = (declaration: unknown) =>
+  checkDeclaration(declaration).map(({ path, message }) => `${path} ${message}`)
 
 it('RES-1: the interfaces of these scenarios are themselves in order', () => {
   for (const declaration of [studio, samples, forest, counters]) assert.deepEqual(checkDeclaration(declaration), [])
@@ -21,7 +22,20 @@ for (const name of ['notes', 'line-items', 'people', 'addresses', 'x1-notes']) {
   it(`RES-1: ${name} is a collection's name`, () => assert.deepEqual(complaints(declared(name)), []))
 }
 
-for (const name of ['note', 'Notes', 'line_items', 'lineItems', 'notes-', '-notes', 'notes--more', 'notes.csv', 'nötes', '', '__proto__x', 'notes"; drop table x']) {
+for (const name of [
+  'note',
+  'Notes',
+  'line_items',
+  'lineItems',
+  'notes-',
+  '-notes',
+  'notes--more',
+  'notes.csv',
+  'nötes',
+  '',
+  '__proto__x',
+  'notes"; drop table x',
+]) {
   it(`RES-1: ${JSON.stringify(name)} is not a collection's name`, () => {
     const found = complaints(declared(name))
     assert.equal(found.length, 1, found.join('\n'))
@@ -29,7 +43,17 @@ for (const name of ['note', 'Notes', 'line_items', 'lineItems', 'notes-', '-note
   })
 }
 
-for (const name of ['jobs', 'exports', 'api-keys', 'openapi.json', 'docs', 'console', 'health', 'restore', 'bulk-delete']) {
+for (const name of [
+  'jobs',
+  'exports',
+  'api-keys',
+  'openapi.json',
+  'docs',
+  'console',
+  'health',
+  'restore',
+  'bulk-delete',
+]) {
   it(`RES-3: ${name} is reserved`, () => assert.equal(checkDeclaration(declared(name)).length, 1))
 }
 
@@ -37,7 +61,20 @@ for (const name of ['text', 'due_on', 'line_2', 'a']) {
   it(`RES-7: ${name} is a field's name`, () => assert.deepEqual(complaints(declared('notes', { [name]: text })), []))
 }
 
-for (const name of ['dueOn', 'Due', 'due-on', '_due', 'due_', 'due__on', '2nd', 'dué', 'due on', 'due";--', '$due', 'a.b']) {
+for (const name of [
+  'dueOn',
+  'Due',
+  'due-on',
+  '_due',
+  'due_',
+  'due__on',
+  '2nd',
+  'dué',
+  'due on',
+  'due";--',
+  '$due',
+  'a.b',
+]) {
   it(`RES-7: ${JSON.stringify(name)} is not a field's name`, () => {
     const found = complaints(declared('notes', { [name]: text }))
     assert.equal(found.length, 1, found.join('\n'))
@@ -149,7 +186,8 @@ it('RES-3: bulk-delete and restore are the only verbs, and no ids', async (conte
 it('RES-4: the server assigns a lower-case UUIDv7, a new one each time, in order of time', async (context) => {
   const { make } = await trialFor(context, studio)
   const ids: string[] = []
-  for (let index = 0; index < 20; index++) ids.push((await make('users', { name: 'Ann', email: `${index}@example.org` })).id)
+  for (let index = 0; index < 20; index++)
+    ids.push((await make('users', { name: 'Ann', email: `${index}@example.org` })).id)
   for (const id of ids) assert.match(id, uuidV7)
   assert.equal(new Set(ids).size, ids.length)
   assert.deepEqual([...ids].sort(), ids)
@@ -258,7 +296,8 @@ it('RES-8: one structure, whichever address and method returns it', async (conte
     offset: (await send({ path: '/v1/tasks?offset=0' })).json.data[0],
     page: (await send({ path: '/v1/tasks?page=1' })).json.data[0],
     patch: (await send({ method: 'PATCH', path, body: { estimate: null } })).json,
-    put: (await send({ method: 'PUT', path, body: { title: 'First', project_id: project.id, secret_note: 'hush' } })).json,
+    put: (await send({ method: 'PUT', path, body: { title: 'First', project_id: project.id, secret_note: 'hush' } }))
+      .json,
   }
   for (const [name, record] of Object.entries(answers)) {
     assert.deepEqual(Object.keys(record), expected, name)
@@ -362,7 +401,10 @@ it('RES-9: a writeOnly field is taken by every method and shown by none', async 
     await send({ path: '/v1/samples?sort=pin' }),
     await send({ path: '/v1/samples?q=third' }),
   ]
-  assert.deepEqual(answers.map(({ status }) => status), [200, 200, 200, 200, 400, 400, 400, 400, 400, 200])
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [200, 200, 200, 200, 400, 400, 400, 400, 400, 200],
+  )
   for (const answer of answers.slice(0, 4)) assert.ok(!answer.text.includes('pin'), answer.text)
   assert.equal(answers[9]?.json.data.length, 0)
   assert.ok(!('pin' in made))

@@ -53,7 +53,8 @@ it('SEC-2: answers do not tell what they are made with', async (context) => {
   const { send } = await trialFor(context, studio)
   for (const sent of everyKind) {
     const { headers } = await send(sent)
-    for (const name of ['server', 'x-powered-by', 'via', 'server-timing', 'set-cookie']) assert.equal(headers[name], undefined)
+    for (const name of ['server', 'x-powered-by', 'via', 'server-timing', 'set-cookie'])
+      assert.equal(headers[name], undefined)
   }
 })
 
@@ -69,7 +70,10 @@ it('SEC-3: a key is in no file, no answer, no observation and no line of the log
   })
   assert.ok(!JSON.stringify(await stored.keys.list()).includes(key))
   const files = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'latin1'))
-  assert.ok(files.some((text) => text.includes(hashOfKey(key))), 'its hash is kept')
+  assert.ok(
+    files.some((text) => text.includes(hashOfKey(key))),
+    'its hash is kept',
+  )
   for (const text of files) assert.ok(!text.includes(key.slice(8)), 'and nothing of it beyond the hint')
   await stored.close()
 
@@ -79,7 +83,13 @@ it('SEC-3: a key is in no file, no answer, no observation and no line of the log
   const secrets = [...keys.values(), newKey(), 'rsk_short', 'hunter2']
   const answers: string[] = []
   for (const secret of secrets) {
-    for (const path of ['/v1/projects', '/v1/nothing', `/v1/projects?token=${secret}`, `/v1/projects?api_key=${secret}&q=1`, `/v1/projects?password=${secret}`]) {
+    for (const path of [
+      '/v1/projects',
+      '/v1/nothing',
+      `/v1/projects?token=${secret}`,
+      `/v1/projects?api_key=${secret}&q=1`,
+      `/v1/projects?password=${secret}`,
+    ]) {
       const { text, headers } = await send({ path, as: secret })
       answers.push(text + JSON.stringify(headers))
     }
@@ -97,10 +107,23 @@ it('SEC-3: every wrong credential gets the same answer', async (context) => {
   const { send, keys } = await trialFor(context, studio)
   const right = String(keys.get('root'))
   const flip = (index: number) => right.slice(0, index) + (right[index] === 'a' ? 'b' : 'a') + right.slice(index + 1)
-  const wrong = [newKey(), flip(4), flip(20), flip(right.length - 1), right.slice(0, -1), `${right}a`, right.toLowerCase(), 'x', `${right} `.repeat(2)]
+  const wrong = [
+    newKey(),
+    flip(4),
+    flip(20),
+    flip(right.length - 1),
+    right.slice(0, -1),
+    `${right}a`,
+    right.toLowerCase(),
+    'x',
+    `${right} `.repeat(2),
+  ]
   const answers = new Set<string>()
   for (const credential of wrong) {
-    const { status, json, headers } = await send({ path: '/v1/projects', headers: { authorization: `Bearer ${credential}` } })
+    const { status, json, headers } = await send({
+      path: '/v1/projects',
+      headers: { authorization: `Bearer ${credential}` },
+    })
     assert.equal(status, 401, credential)
     const { request_id, ...rest } = json
     answers.add(JSON.stringify([rest, headers['www-authenticate']]))

@@ -105,25 +105,24 @@ export function recordPath(resource: Resource, parts: OperationParts): Json {
       tags: [resource.name],
       summary: `Delete one of the ${resource.name}`,
       description: `${deletionText(resource)}${conditional}`,
-      parameters: writeConditions,
+      parameters: [...writeConditions, refTo('parameters', 'Prefer')],
       responses: { ...deletionAnswers(resource), ...errors('delete', resource, parts) },
     },
   }
 }
 
 function deletionText({ deletion }: Resource): string {
-  return deletion.variant === 'soft'
-    ? 'It is no longer found, and its data is kept for a while.'
-    : 'It is gone for good.'
+  const what =
+    deletion.variant === 'soft' ? 'It is no longer found, and its data is kept for a while.' : 'It is gone for good.'
+  const usual = deletion.answer === 'summary' ? 'says what was deleted' : 'is empty'
+  return `${what} Unless \`Prefer\` says otherwise, the answer ${usual}.`
 }
 
 function deletionAnswers({ deletion }: Resource): Json {
   const absent = deletion.repeated === 'no-content'
-  const shown = deletion.answer === 'summary'
   return {
-    ...(shown && { 200: answer('What was deleted, and when.', [], refTo('schemas', 'Deletion')) }),
-    ...(!shown && { 204: answer(absent ? 'It is deleted, or was not there.' : 'It is deleted.', []) }),
-    ...(shown && absent && { 204: answer('It was not there.', []) }),
+    200: answer('What was deleted, and when.', ['Preference-Applied'], refTo('schemas', 'Deletion')),
+    204: answer(absent ? 'It is deleted, or was not there.' : 'It is deleted.', ['Preference-Applied']),
   }
 }
 

@@ -44,6 +44,7 @@ export function parameterComponents({ limits }: Catalog): Json {
     IfMatch: header('If-Match', 'Go on only if the record still has one of these entity tags.'),
     IfNoneMatch: header('If-None-Match', 'Answer 304 if it still has one of these entity tags.'),
     IfModifiedSince: header('If-Modified-Since', 'Answer 304 if it was not changed since.'),
+    Prefer: header('Prefer', 'The answer wanted: `return=representation` or `return=minimal` (RFC 7240).'),
     IfUnmodifiedSince: header('If-Unmodified-Since', 'Go on only if the record was not changed since.'),
   }
 }

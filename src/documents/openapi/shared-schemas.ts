@@ -42,26 +42,24 @@ function pagination(description: string, properties: Json): Json {
   return { description, ...object({ ...total, ...properties }, ['total_count', ...Object.keys(properties)]) }
 }
 
-/** The shared schemas, by name; `Deletion` only where some resource answers so. */
-export function sharedSchemas(withDeletion: boolean): Json {
-  return {
-    PageByNumber: pagination('Where a page asked for by `page` and `per_page` stands (PAG-3).', {
-      page: count('The number of this page.', 1),
-      per_page: count('The most records on a page.', 1),
-      total_pages: count('The number of the last page.'),
-    }),
-    PageByOffset: pagination('Where a page asked for by `offset` and `limit` stands (PAG-3).', {
-      offset: count('How many records were passed over.'),
-      limit: count('The most records on a page.', 1),
-    }),
-    PageByCursor: pagination('Where a page asked for by `cursor` and `limit` stands (PAG-3).', {
-      limit: count('The most records on a page.', 1),
-      next_cursor: cursor('Leads to the next page; null at the end.'),
-      previous_cursor: cursor('Leads to the page before; null at the beginning.'),
-    }),
-    ...(withDeletion && { Deletion: deletion }),
-    Health: object({ status: { type: 'string', enum: ['live', 'ready'] } }, ['status']),
-    Issue: issue,
-    Problem: problem,
-  }
+/** The shared schemas, by name. */
+export const sharedSchemas: Json = {
+  PageByNumber: pagination('Where a page asked for by `page` and `per_page` stands (PAG-3).', {
+    page: count('The number of this page.', 1),
+    per_page: count('The most records on a page.', 1),
+    total_pages: count('The number of the last page.'),
+  }),
+  PageByOffset: pagination('Where a page asked for by `offset` and `limit` stands (PAG-3).', {
+    offset: count('How many records were passed over.'),
+    limit: count('The most records on a page.', 1),
+  }),
+  PageByCursor: pagination('Where a page asked for by `cursor` and `limit` stands (PAG-3).', {
+    limit: count('The most records on a page.', 1),
+    next_cursor: cursor('Leads to the next page; null at the end.'),
+    previous_cursor: cursor('Leads to the page before; null at the beginning.'),
+  }),
+  Deletion: deletion,
+  Health: object({ status: { type: 'string', enum: ['live', 'ready'] } }, ['status']),
+  Issue: issue,
+  Problem: problem,
 }

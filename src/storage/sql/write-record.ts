@@ -3,12 +3,20 @@ import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Predicate } from '../../model/predicate.ts'
 import type { RecordValues, Resource } from '../../model/resource.ts'
 import { admit, type Found } from '../../plan/admit.ts'
-import { type Answers, judge, type Question, questionsOfDraft, questionsOfRules, refusalOf, type Transition } from '../../plan/decide.ts'
+import {
+  type Answers,
+  judge,
+  type Question,
+  questionsOfDraft,
+  questionsOfRules,
+  refusalOf,
+  type Transition,
+} from '../../plan/decide.ts'
 import { type Draft, draftOfCreate, draftOfUpdate } from '../../plan/draft.ts'
 import type { Create, Delete, Outcome, Represented, Update } from '../../plan/plan.ts'
 import { tick } from './clock.ts'
 import { columnsOf, comparisonColumn } from './columns.ts'
-import { columnSql, type Compiler, predicateSql, tableSql } from './predicate.ts'
+import { type Compiler, columnSql, predicateSql, tableSql } from './predicate.ts'
 import { checkParent } from './read-page.ts'
 import { foundOf, holdsSql } from './read-record.ts'
 import { representationSql, subject } from './represent.ts'
@@ -137,7 +145,12 @@ function* admitDraft(
 }
 
 /** Whether a predicate holds for a record that is not in its table (yet): it is made up as a row of its own. */
-function* holdsFor(compiler: Compiler, resource: Resource, predicate: Predicate, record: RecordValues): Transaction<boolean> {
+function* holdsFor(
+  compiler: Compiler,
+  resource: Resource,
+  predicate: Predicate,
+  record: RecordValues,
+): Transaction<boolean> {
   if (predicate.kind === 'always' || predicate.kind === 'never') return predicate.kind === 'always'
   const columns = columnsOf(resource).map((column) => sql`${boundOf(column, record)} as ${raw(`"${column.name}"`)}`)
   for (const name of ['id', 'created_at', 'updated_at', 'deleted_at']) {
@@ -195,5 +208,10 @@ function* represent(
     sql`select ${representationSql(compiler, resource, undefined)} as json, _revision, updated_at, ${holdsSql(compiler, resource, mayRead)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${id}`,
   )
   const found = foundOf(row) as Found
-  return { json: String(row?.['json']), revision: found.revision, updatedAt: found.updatedAt, readable: found.permitted }
+  return {
+    json: String(row?.['json']),
+    revision: found.revision,
+    updatedAt: found.updatedAt,
+    readable: found.permitted,
+  }
 }

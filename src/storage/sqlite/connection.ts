@@ -17,8 +17,12 @@ export class Connection {
     const { readOnly = false, synchronous = 'full' } = options
     // Until it serves: others may be starting, or migrating a large file, on the same database.
     this.database = new DatabaseSync(path, { readOnly, timeout: readOnly ? 0 : 60_000 })
-    this.database.function(foldFunction, { deterministic: true }, (text) => (typeof text === 'string' ? fold(text) : null))
-    this.database.function(numberFunction, { deterministic: true }, (value) => (typeof value === 'number' ? numberText(value) : null))
+    this.database.function(foldFunction, { deterministic: true }, (text) =>
+      typeof text === 'string' ? fold(text) : null,
+    )
+    this.database.function(numberFunction, { deterministic: true }, (value) =>
+      typeof value === 'number' ? numberText(value) : null,
+    )
     if (!readOnly) this.database.exec(`pragma journal_mode = wal; pragma synchronous = ${synchronous}`)
     this.database.exec('pragma cache_size = -32000; pragma temp_store = memory; pragma trusted_schema = on')
   }

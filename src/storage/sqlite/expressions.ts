@@ -51,7 +51,11 @@ export const expressions: Expressions = {
     const rows = sql`select _row from ${raw(`"${collection}"`)} where id in (select value from json_each(${JSON.stringify(ids)}))`
     return sql`delete from ${raw(`"resourced_search_${collection}"`)} where rowid in (${rows})`
   },
-  jsonObject: (members) => sql`json_object(${join(members.map(([name, value]) => sql`${raw(`'${name}'`)}, ${value}`), ', ')})`,
+  jsonObject: (members) =>
+    sql`json_object(${join(
+      members.map(([name, value]) => sql`${raw(`'${name}'`)}, ${value}`),
+      ', ',
+    )})`,
   jsonValue(column, type) {
     if (type === 'boolean') return sql`json(case ${column} when 1 then 'true' when 0 then 'false' end)`
     if (type === 'json') return sql`json(${column})`
