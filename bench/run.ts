@@ -7,7 +7,8 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { makeAtlas, recordsOf } from './atlas.ts'
+import { loadAtlas } from '../examples/atlas/load.ts'
+import { recordsOf } from './atlas.ts'
 import { loadResource } from './declared.ts'
 import { describeMachine, loadAverage, missingHere } from './machine.ts'
 import type { Line, Measurement } from './measurement.ts'
@@ -78,7 +79,7 @@ async function run(): Promise<void> {
 async function loadData(): Promise<Data> {
   const file = join(folder, 'atlas.db')
   const { catalog } = await loadResource(declaration, 'cities')
-  await makeAtlas(file, catalog)
+  await loadAtlas(file, catalog, () => {})
   const authorization = `Bearer ${createKey(file)}`
   return { catalog, file, records: recordsOf(file, catalog), authorization }
 }

@@ -26,7 +26,9 @@ test(`a server killed ${rounds} times while ${connections} connections write has
   const key = createKey(folder)
   const random = randomFrom(seed)
   const ledger = new Ledger()
-  const writers = Array.from({ length: connections }, (_, number) => writerOf(ledger, number, randomFrom(seed + number)))
+  const writers = Array.from({ length: connections }, (_, number) =>
+    writerOf(ledger, number, randomFrom(seed + number)),
+  )
   let server = await startServer(folder)
   let unanswered = 0
   for (let round = 0; round < rounds; round++) {

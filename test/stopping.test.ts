@@ -87,7 +87,9 @@ test('OPS-2: changes that wait for the database are still made and answered; new
   const server = await start()
   const release = holdLock()
   const clients = Array.from({ length: 32 }, () => clientOf(server.origin, key))
-  const answers = clients.map(({ send }, index) => send('POST', '/v1/folders', { body: folderNamed(`waiting ${index}`) }))
+  const answers = clients.map(({ send }, index) =>
+    send('POST', '/v1/folders', { body: folderNamed(`waiting ${index}`) }),
+  )
   await sleep(200)
   const stopped = stop(server)
   await sleep(200)

@@ -27,7 +27,7 @@ export async function importCommand(collection: string, file: string, options: O
   const catalog = await loadCatalog(options.declaration)
   const resource = resourceOf(catalog, collection)
   const kind = options.format ?? formatOf(file)
-  if (kind === undefined) throw new ConfigurationError(`Say what ${file} holds: --format json, ndjson or csv.`)
+  if (kind === undefined) throw new ConfigurationError(`Say what ${nameOf(file)} holds: --format json, ndjson or csv.`)
   if (options.database.includes(':memory:')) {
     throw new ConfigurationError('A database in memory would be gone when the import ends: use sqlite:FILE.')
   }
@@ -52,7 +52,7 @@ export async function importCommand(collection: string, file: string, options: O
       onProblem: (problem) => report(progress, problem),
     })
   } catch (error) {
-    progress.say(failed(last))
+    progress.say(`The import failed. ${whatIsIn(last.imported, last.line)}`)
     throw error
   } finally {
     progress.end()
@@ -122,23 +122,25 @@ function summary(
   { collection, seconds, interrupted }: Ending,
 ): string[] {
   const count = `${records(imported)} into ${collection} in ${seconds.toFixed(1)} s`
-  const whatIsIn = line === 0 ? 'Nothing is imported.' : `Everything up to line ${line} is in: ${records(imported)}.`
   if (stopped) {
-    return [
-      `Stopped. ${whatIsIn} Nothing after that is.`,
-      line === 0
+    const remedy =
+      imported === 0
         ? 'Correct the line above and start again, or leave out what is invalid with --skip-invalid.'
-        : 'Correct the line above, and import the file from there on: what is in would be imported a second time.',
-    ]
+        : 'Correct the line above, and import the file from there on: what is in would be imported a second time.'
+    return [`Stopped. ${whatIsIn(imported, line)}`, remedy]
   }
-  if (interrupted) return [`Interrupted. ${whatIsIn} Nothing after that is.`]
+  if (interrupted) return [`Interrupted. ${whatIsIn(imported, line)}`]
   if (skipped > 0) return [`Imported ${count}; left out ${records(skipped)}, for the reasons above.`]
   return [`Imported ${count}.`]
 }
 
-function failed({ imported, line }: Imported): string {
-  if (line === 0) return 'The import failed before anything was in.'
-  return `The import failed. Everything up to line ${line} is in: ${records(imported)}. Nothing after that is.`
+function whatIsIn(imported: number, line: number): string {
+  if (imported === 0) return 'Nothing is imported.'
+  return `${records(imported)} ${imported === 1 ? 'is' : 'are'} in, the last one from line ${line}; nothing after it is.`
+}
+
+function nameOf(file: string): string {
+  return file === '-' ? 'standard input' : file
 }
 
 function records(count: number): string {

@@ -3,7 +3,7 @@
 import { ConfigurationError } from '../server/configuration-error.ts'
 import { type LogLevel, logTo } from '../server/log.ts'
 import type { Observe } from '../server/observe.ts'
-import { type Serving, serve } from '../server/serve.ts'
+import { type ServeOptions, type Serving, serve } from '../server/serve.ts'
 import type { Apply } from '../storage/sql/migration-refused.ts'
 import { loadCatalog } from './catalog.ts'
 
@@ -23,14 +23,13 @@ interface Options {
 export async function serveCommand(file: string | undefined, options: Options): Promise<void> {
   const catalog = await loadCatalog(file)
   const observe = logTo(options.logLevel)
-  const serving = await serve({
+  const serving = await serveUntilStopped({
     ...options,
     catalog,
     port: portOf(options.port),
     observe,
     development: process.env.NODE_ENV === 'development',
   })
-  stopOnSignal(serving, observe)
   say(`${catalog.title} is served at ${serving.url}`)
   if (serving.caFile !== undefined) {
     say(`Its certificate is a local one. Trust it with: curl --cacert ${serving.caFile} ${serving.url}/…`)
@@ -43,15 +42,31 @@ export async function serveCommand(file: string | undefined, options: Options): 
 
 const defaultDatabase = 'sqlite:.resourced/data.db'
 
-/** Stops cleanly on SIGTERM and SIGINT (OPS-2); a second signal ends the process at once. */
-export function stopOnSignal(serving: Serving, observe: Observe): void {
+/**
+ * Serves until SIGTERM or SIGINT, then stops cleanly (OPS-2); a second signal ends the process at once.
+ *
+ * @throws what `serve` throws
+ */
+export async function serveUntilStopped(options: ServeOptions & { readonly observe: Observe }): Promise<Serving> {
+  const serving = serve({
+    ...options,
+    observe(seen) {
+      // Before it is said: whoever reads that it listens may tell it to stop at once.
+      if (seen.kind === 'listening') stopOnSignal(serving, options.observe)
+      options.observe(seen)
+    },
+  })
+  return serving
+}
+
+function stopOnSignal(serving: Promise<Serving>, observe: Observe): void {
   let stopping = false
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, async () => {
       if (stopping) process.exit(1)
       stopping = true
       observe({ kind: 'stopping', reason: signal })
-      await serving.close()
+      await (await serving).close()
       process.exit(0)
     })
   }

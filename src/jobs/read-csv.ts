@@ -1,15 +1,18 @@
 /** Records from CSV (RFC 4180): the first row names the fields. */
-import { Readable } from 'node:stream'
+import { finished } from 'node:stream'
 import { CsvError, parse } from 'csv-parse'
 import { suggest } from '../model/nearest.ts'
 import { type Field, type Resource, systemFields } from '../model/resource.ts'
 import type { Issue } from '../spec/faults.ts'
 import { readCell } from './csv-values.ts'
+import { LineCounter } from './line-counter.ts'
 import { type Bytes, type ReadOptions, type SourceRecord, tooLarge, type UnreadableRecord } from './source.ts'
 
+/** A row as the parser gives it. */
 interface Row {
-  readonly record: readonly Uint8Array[]
-  readonly info: { readonly lines: number }
+  readonly cells: readonly Uint8Array[]
+  /** Where it ends in the file, in bytes, its line break counted. */
+  readonly end: number
 }
 
 /**
@@ -17,24 +20,19 @@ interface Row {
  * that do not fit end the reading: from there on nobody can say what is a cell.
  */
 export async function* readCsv(source: Bytes, resource: Resource, options: ReadOptions): AsyncGenerator<SourceRecord> {
-  const parser = parse({
-    // Bytes come out, so that text which is not UTF-8 is seen and not replaced.
-    encoding: null,
-    info: true,
-    relax_column_count: true,
-    skip_empty_lines: true,
-    max_record_size: options.mostBytes,
-  })
-  const input = Readable.from(source, { objectMode: false })
-  input.on('error', (error) => parser.destroy(error))
+  // The parser's own count goes wrong after a cell over several lines that end in CRLF.
+  const lines = new LineCounter()
   let fields: readonly Field[] | undefined
+  let last = 0
   try {
-    for await (const { record, info } of input.pipe(parser) as AsyncIterable<Row>) {
+    for await (const { cells, end } of rowsOf(source, lines, options)) {
+      last = end
+      const line = lines.lineAt(end - 1) - breaksIn(cells)
       if (fields !== undefined) {
-        yield recordOf(fields, record, info.lines)
+        yield recordOf(fields, cells, line)
         continue
       }
-      const header = readHeader(resource, record, info.lines)
+      const header = readHeader(resource, cells, line)
       if ('issues' in header) {
         yield header
         return
@@ -44,14 +42,48 @@ export async function* readCsv(source: Bytes, resource: Resource, options: ReadO
     if (fields === undefined) yield broken(1, 'The file is empty: its first row must name the fields.')
   } catch (error) {
     if (!(error instanceof CsvError)) throw error
-    yield objection(error, options)
-  } finally {
-    input.destroy()
+    yield objection(error, lines.lineAt(last), options)
   }
 }
 
-function recordOf(fields: readonly Field[], cells: readonly Uint8Array[], lastLine: number): SourceRecord {
-  const line = lastLine - breaksIn(cells)
+/** The rows of each chunk, taken as the parser finds them: what its stream holds would be lost with a later error. */
+async function* rowsOf(source: Bytes, lines: LineCounter, { mostBytes }: ReadOptions): AsyncGenerator<Row> {
+  let found: Row[] = []
+  let failure: Error | undefined
+  const parser = parse({
+    // Bytes come out, so that text which is not UTF-8 is seen and not replaced.
+    encoding: null,
+    relax_column_count: true,
+    skip_empty_lines: true,
+    max_record_size: mostBytes,
+    on_record(cells, { bytes }) {
+      found.push({ cells: cells as unknown as readonly Uint8Array[], end: bytes })
+      return undefined
+    },
+  })
+  parser.on('error', (error) => {
+    failure = error
+  })
+  const take = function* () {
+    yield* found
+    found = []
+    if (failure !== undefined) throw failure
+  }
+  // Nothing is ever read from it, and it ends only once it is.
+  parser.resume()
+  for await (const chunk of source) {
+    lines.pass(chunk)
+    await new Promise((written) => parser.write(chunk, written))
+    yield* take()
+  }
+  await new Promise<void>((ended) => {
+    finished(parser, () => ended())
+    parser.end()
+  })
+  yield* take()
+}
+
+function recordOf(fields: readonly Field[], cells: readonly Uint8Array[], line: number): SourceRecord {
   if (cells.length !== fields.length) {
     const message = `The row has ${cells.length} cells, and the header ${fields.length}.`
     return { line, issues: [{ code: 'INVALID_VALUE', message }] }
@@ -69,7 +101,7 @@ function recordOf(fields: readonly Field[], cells: readonly Uint8Array[], lastLi
   return issues.length > 0 ? { line, issues } : { line, value, size }
 }
 
-/** A quoted cell may go over several lines; the parser tells the last one. */
+/** A quoted cell may go over several lines; the record ends in the last one. */
 function breaksIn(cells: readonly Uint8Array[]): number {
   let breaks = 0
   for (const cell of cells) for (let at = cell.indexOf(10); at !== -1; at = cell.indexOf(10, at + 1)) breaks++
@@ -104,19 +136,19 @@ function unknownColumn(resource: Resource, name: string): string {
   return `${JSON.stringify(name)} is not a field of ${resource.name}. ${remedy}`
 }
 
-function objection(error: CsvError, options: ReadOptions): UnreadableRecord {
-  const line = Number((error as { lines?: unknown }).lines ?? 1)
+/** Why the row after the last one that was read could not be. */
+function objection(error: CsvError, line: number, options: ReadOptions): UnreadableRecord {
   switch (error.code as string) {
     case 'CSV_MAX_RECORD_SIZE':
       return { ...tooLarge(line, options), final: true }
     case 'CSV_QUOTE_NOT_CLOSED':
-      return broken(line, 'A quoted cell that begins here is not closed.')
+      return broken(line, 'A cell of the row that begins here opens a quote that is never closed.')
     case 'CSV_INVALID_CLOSING_QUOTE':
-      return broken(line, 'After the closing quote of a cell a comma or the end of the line must follow.')
+      return broken(line, 'In the row that begins here something other than a comma follows a closing quote.')
     default:
       return broken(
         line,
-        'A quote stands inside a cell that does not begin with one: quote the cell, and double the quote.',
+        'In the row that begins here a quote stands inside a cell: quote the cell, and double the quote.',
       )
   }
 }

@@ -53,7 +53,7 @@ function resolveField(
       }
       if (operator === 'not') return not(equals(resource, field, operand as ConditionValue, bindings))
       if (operator === 'in') return oneOf(resource, field, operand as readonly ConditionValue[], bindings)
-      const bound = keyOf(resource, field, valueOf(operand as ConditionValue, bindings))
+      const bound = keyOf(resource, field, boundValue(operand as ConditionValue, bindings))
       return { kind: 'compare', field, operator: operator as Comparison, value: bound }
     }),
   )
@@ -64,7 +64,7 @@ function isFieldCondition(value: ConditionValue | FieldCondition): value is Fiel
 }
 
 function equals(resource: Resource, field: string, value: ConditionValue, bindings: Bindings): Predicate {
-  const bound = valueOf(value, bindings)
+  const bound = boundValue(value, bindings)
   if (bound === null) return { kind: 'null', field }
   return { kind: 'compare', field, operator: 'eq', value: keyOf(resource, field, bound) }
 }
@@ -76,13 +76,13 @@ function oneOf(
   bindings: Bindings,
 ): Predicate {
   // A claim may itself be a list: { in: [{ caller: 'claims.teams' }] }.
-  const bound = values.flatMap((value) => valueOf(value, bindings) as unknown)
+  const bound = values.flatMap((value) => boundValue(value, bindings) as unknown)
   const keys = bound.filter((value) => value !== null).map((value) => keyOf(resource, field, value))
   const listed: Predicate = keys.length === 0 ? never : { kind: 'in', field, values: keys }
   return bound.includes(null) ? anyOf([listed, { kind: 'null', field }]) : listed
 }
 
-function valueOf(value: ConditionValue, { caller, record }: Bindings): unknown {
+function boundValue(value: ConditionValue, { caller, record }: Bindings): unknown {
   if (typeof value !== 'object' || value === null) return value
   if ('record' in value) return record?.[value.record] ?? null
   const path = value.caller.split('.')

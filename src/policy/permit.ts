@@ -11,8 +11,8 @@ const grants = new WeakMap<CallerView, Map<string, Predicate>>()
  * The same value guards one record and narrows a list (AUT-6). It is kept with the caller.
  */
 export function permit(catalog: Catalog, caller: CallerView, action: Action, resource: Resource): Predicate {
-  let known = grants.get(caller)
-  if (known === undefined) grants.set(caller, (known = new Map()))
+  const known = grants.get(caller) ?? new Map<string, Predicate>()
+  grants.set(caller, known)
   const key = `${action} ${resource.name}`
   let grant = known.get(key)
   if (grant === undefined) {

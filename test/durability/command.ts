@@ -45,8 +45,21 @@ export async function startServer(folder: string, options: readonly string[] = [
 
 /** Makes an administrator's key with `resourced keys create`. */
 export function createKey(folder: string): string {
-  const parameters = [command, 'keys', 'create', '--subject', 'root', '--roles', 'admin', '--database', databaseOf(folder)]
-  const { status, stdout, stderr } = spawnSync(process.execPath, parameters, { encoding: 'utf8', env: environmentOf(folder) })
+  const parameters = [
+    command,
+    'keys',
+    'create',
+    '--subject',
+    'root',
+    '--roles',
+    'admin',
+    '--database',
+    databaseOf(folder),
+  ]
+  const { status, stdout, stderr } = spawnSync(process.execPath, parameters, {
+    encoding: 'utf8',
+    env: environmentOf(folder),
+  })
   assert.equal(status, 0, stderr)
   return stdout.trim()
 }

@@ -10,7 +10,11 @@ import { DatabaseSync } from 'node:sqlite'
  */
 export function inspect(file: string): void {
   const database = new DatabaseSync(file)
-  const all = (statement: string) => database.prepare(statement).all().map((row) => ({ ...row }))
+  const all = (statement: string) =>
+    database
+      .prepare(statement)
+      .all()
+      .map((row) => ({ ...row }))
   try {
     assert.deepEqual(all('pragma integrity_check'), [{ integrity_check: 'ok' }])
     for (const collection of ['folders', 'notes']) {
@@ -23,13 +27,13 @@ export function inspect(file: string): void {
       database.exec(`create virtual table temp.words_${collection} using fts5vocab('main', '${search}', 'instance')`)
       const indexed = all(`select doc, term from temp.words_${collection} order by doc, "offset"`)
       const wanted = all(`select _row, title from ${collection} order by _row`).flatMap(({ _row, title }) =>
-        String(title).split(' ').map((term) => ({ doc: _row, term })),
+        String(title)
+          .split(' ')
+          .map((term) => ({ doc: _row, term })),
       )
       assert.deepEqual(indexed, wanted, `the words of ${collection}`)
     }
-    const orphans = all(
-      'select name from notes where deleted_at is null and folder_id not in (select id from folders)',
-    )
+    const orphans = all('select name from notes where deleted_at is null and folder_id not in (select id from folders)')
     assert.deepEqual(orphans, [])
   } finally {
     database.close()

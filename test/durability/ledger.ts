@@ -74,9 +74,12 @@ export class Ledger {
 }
 
 /** What a record holds in an edition: every field follows from the name and the number, so a mixture would show. */
-export function valuesOf(entry: Entry, edition: number): { name: string; title: string; edition: number; text: string } {
+export function valuesOf(
+  entry: Entry,
+  edition: number,
+): { name: string; title: string; edition: number; text: string } {
   const { name, writer } = entry
-  const text = `${name} ${edition} `.repeat(1 + ((edition * 37 + name.length * 11) % 150))
+  const text = `${name} ${edition} `.repeat(1 + ((edition * 37 + name.length * 11) % 500))
   return { name, title: `${name} ${writerWord(writer)} ${editionWord(edition)}`, edition, text }
 }
 

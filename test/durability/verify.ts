@@ -19,7 +19,9 @@ export interface Expected {
 export async function verify(send: Send, expected: Expected): Promise<Map<string, State>> {
   const found = new Map<string, State>()
   for (const collection of ['folders', 'notes'] as const) {
-    const known = new Map(expected.entries.filter((each) => each.collection === collection).map((each) => [each.name, each]))
+    const known = new Map(
+      expected.entries.filter((each) => each.collection === collection).map((each) => [each.name, each]),
+    )
     const records = await list(send, `/v1/${collection}?limit=100`)
     for (const record of records) {
       const entry = known.get(record.name)

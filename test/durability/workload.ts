@@ -47,7 +47,7 @@ async function step(writer: Writer, send: Send): Promise<Answer | undefined> {
   if (dice < 0.85) return change(writer, send, entry)
   // A folder goes rarely: it takes its notes along.
   const going = entry.collection === 'folders' && random() < 0.5 ? pick(random, live) : entry
-  return remove(writer, send, going, live)
+  return remove(writer, send, going)
 }
 
 async function create(writer: Writer, send: Send, collection: Entry['collection'], folder?: Entry) {
@@ -78,8 +78,10 @@ async function change(writer: Writer, send: Send, entry: Entry) {
   keep(entry, answer)
 }
 
-async function remove(writer: Writer, send: Send, entry: Entry, live: readonly Entry[]) {
-  const going = live.filter((each) => each === entry || each.folder === entry)
+async function remove(writer: Writer, send: Send, entry: Entry) {
+  // Also what may or may not be in a folder goes with it.
+  const own = writer.ledger.entries.filter((each) => each === entry || each.folder === entry)
+  const going = own.filter((each) => each.states.at(-1) !== 'absent')
   const asked = writer.ledger.ask(going, 'absent')
   const answer = await send('DELETE', `/v1/${entry.collection}/${entry.id}`)
   if (!accepted(writer, asked, answer, 204)) return answer

@@ -16,7 +16,7 @@ import { type Recording, record, whyNotRecordable } from './record.ts'
 import { type Cut, replay } from './replay.ts'
 
 const whole = process.env.POWER_CUT === 'whole'
-const size = whole ? { each: 250, syncs: 2000, chances: 500 } : { each: 30, syncs: 40, chances: 40 }
+const size = whole ? { each: 200, syncs: 200, chances: 250 } : { each: 30, syncs: 40, chances: 40 }
 const obstacle = whyNotRecordable()
 
 const trials: readonly { name: string; synchronous: Synchronous; failing?: boolean }[] = [
@@ -40,17 +40,26 @@ async function run(
   const seed = seedOfRun()
   const parent = mkdtempSync(join(tmpdir(), 'resourced-power-cut-'))
   context.after(() => rmSync(parent, { recursive: true }))
-  const recording = await record(parent, { synchronous, failing, each: size.each, seed })
+  const recording = await record(parent, {
+    synchronous,
+    failing,
+    each: failing ? Math.max(size.each, 80) : size.each,
+    seed,
+  })
   const { events, ledger } = recording
   const random = randomFrom(seed)
   const cuts =
-    synchronous === 'full' ? [...cutsAtSyncs(recording), ...cutsByChance(recording, random)] : lateCuts(recording, random)
+    synchronous === 'full'
+      ? [...cutsAtSyncs(recording), ...cutsByChance(recording, random)]
+      : lateCuts(recording, random)
   cuts.sort((left, right) => left.before - right.before)
   const losses = await replay(recording, cuts, join(parent, 'scratch'))
   const syncs = events.filter((event) => event.kind === 'sync')
   const failed = syncs.filter((event) => event.failed).length
+  const checkpoints = syncs.filter((event) => event.path === recording.databaseFile).length
   context.diagnostic(
     `SEED=${seed}: ${ledger.acknowledged} changes acknowledged, ${syncs.length} syncs of which ${failed} failed, ` +
+      `${checkpoints} of the database file, ` +
       `${cuts.length} cuts of which ${losses.length} lost something`,
   )
   if (synchronous === 'full') assert.deepEqual(losses, [])
@@ -62,14 +71,25 @@ async function run(
 function cutsAtSyncs({ events }: Recording): Cut[] {
   const moments = events.flatMap((event, index) => (event.kind === 'sync' ? [index] : []))
   const step = Math.max(1, moments.length / size.syncs)
-  const chosen = Array.from({ length: Math.min(moments.length, size.syncs) }, (_, index) => moments[Math.floor(index * step)]!)
+  const chosen = Array.from(
+    { length: Math.min(moments.length, size.syncs) },
+    (_, index) => moments[Math.floor(index * step)]!,
+  )
   return [...chosen, events.length].map((before) => ({ before, luck: noLuck }))
 }
 
 function cutsByChance({ events }: Recording, random: Random): Cut[] {
   return Array.from({ length: size.chances }, () => ({
     before: Math.floor(random() * (events.length + 1)),
-    luck: chance(random, pick(random, [['lost', 'kept', 'torn'], ['kept', 'torn'], ['lost', 'torn'], ['lost', 'kept', 'kept', 'kept']])),
+    luck: chance(
+      random,
+      pick(random, [
+        ['lost', 'kept', 'torn'],
+        ['kept', 'torn'],
+        ['lost', 'torn'],
+        ['lost', 'kept', 'kept', 'kept'],
+      ]),
+    ),
   }))
 }
 

@@ -1,4 +1,6 @@
 /** A server whose database is synced as told: `node server.fixture.ts FILE full|off`. Without syncing is for tests only. */
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { makeKey } from '../../src/cli/keys.ts'
 import { completeCatalog } from '../../src/model/catalog.ts'
 import { problem } from '../../src/reply/problem.ts'
@@ -9,6 +11,8 @@ import { openSqlite } from '../../src/storage/sqlite/storage.ts'
 import { diary } from '../durability/declaration.ts'
 
 const [path = '', synchronous] = process.argv.slice(2)
+// As the local certificate does: the folder may be there, and not for sure.
+mkdirSync(dirname(path), { recursive: true })
 const catalog = completeCatalog(diary)
 const storage = openSqlite(catalog, { path, synchronous: synchronous as Synchronous })
 const app = assemble(catalog, storage)

@@ -7,7 +7,17 @@ export const straceOptions = [
   ...['-e', 'signal=none', '-e'],
   `trace=${[
     ...['openat', '?openat2', '?open', '?creat', 'write', 'writev', 'pwrite64', 'pwritev', '?pwritev2'],
-    ...['sendto', 'sendmsg', '?sendmmsg', '?sendfile', '?splice', 'ftruncate', 'truncate', 'fallocate', '?copy_file_range'],
+    ...[
+      'sendto',
+      'sendmsg',
+      '?sendmmsg',
+      '?sendfile',
+      '?splice',
+      'ftruncate',
+      'truncate',
+      'fallocate',
+      '?copy_file_range',
+    ],
     ...['fsync', 'fdatasync', '?sync', '?syncfs', '?sync_file_range', '?rename', 'renameat', '?renameat2'],
     ...['?link', 'linkat', '?symlink', 'symlinkat', '?unlink', 'unlinkat', '?mkdir', 'mkdirat', '?rmdir', 'mmap'],
     ...['?io_uring_setup'],
@@ -17,7 +27,13 @@ export const straceOptions = [
 /** One thing that happened, in order. Paths are absolute. */
 export type TraceEvent =
   | { readonly kind: 'open'; readonly path: string; readonly create: boolean; readonly truncate: boolean }
-  | { readonly kind: 'write'; readonly path: string; readonly offset: number; readonly bytes: Buffer; readonly ended: number }
+  | {
+      readonly kind: 'write'
+      readonly path: string
+      readonly offset: number
+      readonly bytes: Buffer
+      readonly ended: number
+    }
   | { readonly kind: 'truncate'; readonly path: string; readonly size: number; readonly ended: number }
   /** What had ended before this moment is on the disk; or, where it failed, may never be. */
   | { readonly kind: 'sync'; readonly path: string; readonly began: number; readonly failed: boolean }
@@ -75,8 +91,15 @@ function* callsOf(text: string): Generator<Call> {
     if (start !== undefined) unfinished.delete(process)
     const call = `${start?.text ?? ''}${rest.slice(resumed?.length ?? 0)}`
     const [, name, parameters, result] = /^(\w+)\((.*)\) += (-?\d+|0x[0-9a-f]+|\?)/.exec(call) ?? []
-    if (name === undefined || parameters === undefined) throw new Error(`Line ${number} is no call: ${call.slice(0, 200)}`)
-    yield { name, parameters, result: result === '?' ? undefined : Number(result), began: start?.began ?? number, ended: number }
+    if (name === undefined || parameters === undefined)
+      throw new Error(`Line ${number} is no call: ${call.slice(0, 200)}`)
+    yield {
+      name,
+      parameters,
+      result: result === '?' ? undefined : Number(result),
+      began: start?.began ?? number,
+      ended: number,
+    }
   }
 }
 

@@ -7,8 +7,7 @@ import { hashOfKey, hintOfKey, newKey } from '../../src/policy/api-keys.ts'
 import { serve } from '../../src/server/serve.ts'
 import { studio } from '../declarations.ts'
 import { type Sent, trialFor } from '../harness.ts'
-
-const nowhere = '01a1fde6-1be6-7f7d-a2ef-25a8bed79d72'
+import { nowhere } from '../steps.ts'
 
 it('HED-1: HEAD has GET’s status and headers: authentication, authorization, conditions', async (context) => {
   const { send, make } = await trialFor(context, studio)

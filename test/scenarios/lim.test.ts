@@ -104,7 +104,7 @@ for (const [depth, status] of nestings) {
 it('LIM-3: merging patch after patch never makes a record deeper than a body may be', async (context) => {
   const { send, make } = await trialFor(context, samples)
   const { id } = await make('samples', { title: 'x', payload: {} })
-  const deep = (depth: number) => '{"a":'.repeat(depth) + '1' + '}'.repeat(depth)
+  const deep = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`
   assert.equal(
     (await send({ method: 'PATCH', path: `/v1/samples/${id}`, body: `{"payload":${deep(31)}}` })).status,
     200,

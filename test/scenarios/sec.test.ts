@@ -10,8 +10,7 @@ import { logTo } from '../../src/server/log.ts'
 import { openSqlite } from '../../src/storage/sqlite/storage.ts'
 import { studio } from '../declarations.ts'
 import { type Sent, trialFor } from '../harness.ts'
-
-const nowhere = '01a1fde6-1be6-7f7d-a2ef-25a8bed79d72'
+import { nowhere } from '../steps.ts'
 
 /** Requests of every outcome. */
 const everyKind: readonly Sent[] = [

@@ -43,8 +43,10 @@ const known = new WeakMap<Resource, readonly Column[]>()
 
 /** The columns of the declared fields, in their order; the system columns are the same for every table. */
 export function columnsOf(resource: Resource): readonly Column[] {
-  let columns = known.get(resource)
-  if (columns === undefined) known.set(resource, (columns = makeColumns(resource)))
+  const kept = known.get(resource)
+  if (kept !== undefined) return kept
+  const columns = makeColumns(resource)
+  known.set(resource, columns)
   return columns
 }
 

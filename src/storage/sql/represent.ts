@@ -21,8 +21,8 @@ export function representationSql(
   fields: readonly string[] | undefined,
   withDeleted = false,
 ): Sql {
-  let shapes = known.get(resource)
-  if (shapes === undefined) known.set(resource, (shapes = new Map()))
+  const shapes = known.get(resource) ?? new Map<string, Sql>()
+  known.set(resource, shapes)
   const key = `${withDeleted} ${fields === undefined ? '*' : fields.join()}`
   let built = shapes.get(key)
   if (built === undefined) {

@@ -3,15 +3,15 @@ import type { RecordValues, Resource } from '../../model/resource.ts'
 import { type Column, columnsOf } from './columns.ts'
 import { derived, searchText } from './derived.ts'
 import type { Bound } from './expressions.ts'
+import { jsonText } from './json-text.ts'
 import type { Row } from './transaction.ts'
 
 /** What a column holds for a record. */
 export function boundOf(column: Column, record: RecordValues): Bound {
   const value = record[column.field.name]
   if (value === null || value === undefined) return null
-  // A draft may hold anything until it is judged.
-  if (column.role !== 'value') return typeof value === 'string' ? derived[column.role](value) : null
-  if (column.type === 'json') return JSON.stringify(value)
+  if (column.role !== 'value') return derived[column.role](value as string)
+  if (column.type === 'json') return jsonText(value)
   if (column.type === 'boolean') return Number(value)
   return value as Bound
 }

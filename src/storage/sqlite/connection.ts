@@ -2,8 +2,9 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { Sql } from 'sql-template-tag'
 import { fold } from '../../model/text.ts'
+import { numberText } from '../sql/json-text.ts'
 import type { Row, Transaction } from '../sql/transaction.ts'
-import { foldFunction, numberFunction, numberText } from './expressions.ts'
+import { foldFunction, numberFunction } from './expressions.ts'
 
 /** How safely commits are kept: `full` survives a power cut; `off` is for measuring only. */
 export type Synchronous = 'full' | 'off'

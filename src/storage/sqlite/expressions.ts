@@ -19,11 +19,6 @@ function realSql(column: Sql): Sql {
   return sql`case when ${whole} then cast(${column} as integer) when ${long} then json(${raw(numberFunction)}(${column})) else ${column} end`
 }
 
-/** The text of a number that is read back as the same number: beyond 2^53 with an exponent, never as an integer. */
-export function numberText(value: number): string {
-  return Number.isInteger(value) && !Number.isSafeInteger(value) ? value.toExponential() : String(value)
-}
-
 function bind(value: Scalar): string | number {
   return typeof value === 'boolean' ? Number(value) : value
 }

@@ -14,10 +14,11 @@ import type { Transaction } from '../sql/transaction.ts'
 import { createRecords } from '../sql/write-record.ts'
 import type { KeyStore, Storage } from '../storage.ts'
 import { Connection, type Synchronous } from './connection.ts'
+import { sqlite } from './dialect.ts'
 import { asStorageFault } from './errors.ts'
 import { expressions } from './expressions.ts'
 import { makeFolderOf } from './folder.ts'
-import { type Apply, migrate, type Migrated, MigrationRefused } from './migrate.ts'
+import { type Apply, type Migrated, MigrationRefused, migrate } from './migrate.ts'
 import { Writer } from './writer.ts'
 
 /** How a SQLite database is opened. */
@@ -27,6 +28,11 @@ export interface SqliteOptions {
   /** What start-up may change in the database. */
   readonly migrate?: Apply
   readonly synchronous?: Synchronous
+  /**
+   * For filling a new file with much: no index but the unique ones, and no waiting for the disk. Nobody else may use it
+   * meanwhile; opened as usual afterwards, it gets its indexes, which takes less time than keeping them up to date.
+   */
+  readonly filling?: boolean
 }
 
 const refusals = new Set<Outcome['kind']>([
@@ -41,8 +47,10 @@ const refusals = new Set<Outcome['kind']>([
 export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
   const inMemory = options.path === ':memory:'
   if (!inMemory) makeFolderOf(options.path)
-  const writing = new Connection(options.path, { synchronous: options.synchronous })
+  const { filling = false, synchronous = filling ? 'off' : 'full' } = options
+  const writing = new Connection(options.path, { synchronous })
   migrate(writing.database, catalog, { apply: options.migrate ?? 'additive', now: Date.now() })
+  if (filling) dropIndexes(writing)
   const secret = cursorSecret(writing)
   writing.stopWaiting()
   // A database in memory belongs to one connection.
@@ -54,7 +62,10 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
     cursorSecret: secret,
     async run(plan: Plan): Promise<Outcome> {
       if (isWrite(plan)) {
-        return writer.write(() => writeTransaction(compiler, plan), (outcome) => !refusals.has(outcome.kind))
+        return writer.write(
+          () => writeTransaction(compiler, plan),
+          (outcome) => !refusals.has(outcome.kind),
+        )
       }
       return answering(() => {
         // A record is one statement; a page is several, of one snapshot, unless its clock says that nothing changed.
@@ -79,6 +90,14 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
       writing.close()
     },
   }
+}
+
+/** Drops the indexes that only make things faster: the next start misses them, and makes them. */
+function dropIndexes({ database }: Connection): void {
+  const indexes = database
+    .prepare("select name from sqlite_schema where type = 'index' and sql like 'create index %'")
+    .all()
+  for (const { name } of indexes) database.exec(`drop index ${sqlite.identifier(String(name))}`)
 }
 
 /** Opens a SQLite file for its API keys alone: whatever is declared, and before anything is. */
@@ -118,8 +137,16 @@ function keyStore(reading: Connection, writer: Writer): KeyStore {
   return {
     find: (hash) => read(reading, findKey(hash)),
     list: () => read(reading, listKeys()),
-    add: (key) => writer.write(() => addKey(key), () => true),
-    revoke: (id, at) => writer.write(() => revokeKey(id, at), () => true),
+    add: (key) =>
+      writer.write(
+        () => addKey(key),
+        () => true,
+      ),
+    revoke: (id, at) =>
+      writer.write(
+        () => revokeKey(id, at),
+        () => true,
+      ),
   }
 }
 

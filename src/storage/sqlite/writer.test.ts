@@ -30,7 +30,11 @@ function writerFor(context: TestContext, patience?: number) {
   const execute = context.mock.method(connection, 'execute')
   const commits = () => execute.mock.calls.filter((call) => call.arguments[0] === 'commit').length
   // Seen by another connection: what is committed, and nothing else.
-  const words = () => other.prepare('select word from words order by word').all().map(({ word }) => word)
+  const words = () =>
+    other
+      .prepare('select word from words order by word')
+      .all()
+      .map(({ word }) => word)
   return { connection, other, commits, words, writer: new Writer(connection, patience) }
 }
 
@@ -40,7 +44,8 @@ function* add(word: string | null): Transaction<string> {
 }
 
 const always = () => true
-const isFailure = (kind: StorageFault['kind']) => (error: unknown) => error instanceof StorageFault && error.kind === kind
+const isFailure = (kind: StorageFault['kind']) => (error: unknown) =>
+  error instanceof StorageFault && error.kind === kind
 
 test('changes that arrive together make one commit, and see each other', async (context) => {
   const { writer, commits, words } = writerFor(context)
@@ -65,7 +70,10 @@ test('more than 256 changes make several commits, in their order', async (contex
   )
   await Promise.all(changes)
   assert.equal(commits(), 3)
-  assert.deepEqual(order, order.toSorted((left, right) => left - right))
+  assert.deepEqual(
+    order,
+    order.toSorted((left, right) => left - right),
+  )
 })
 
 test('nobody is answered before the commit', async (context) => {

@@ -2,8 +2,9 @@
  * The one writer. Changes that arrive together commit together: one fsync for the group, a savepoint for each.
  * Nobody is answered before the commit that holds the change is on the disk.
  */
-import { StorageFault } from '../storage.ts'
+
 import type { Transaction } from '../sql/transaction.ts'
+import { StorageFault } from '../storage.ts'
 import type { Connection } from './connection.ts'
 import { asStorageFault, isBusy } from './errors.ts'
 

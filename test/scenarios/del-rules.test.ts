@@ -1,0 +1,178 @@
+/** DEL: business rules and transitions. */
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { counters, forest, studio } from '../declarations.ts'
+import { places, type Received, scenarios, type Trial, trialFor } from '../harness.ts'
+import { stateOf } from '../steps.ts'
+
+it('DEL-4: a rule "none" blocks while a record matches', async (context) => {
+  const current = await trialFor(context, studio)
+  const { send, make } = current
+  const project = await make('projects', { name: 'One' })
+  const other = await make('projects', { name: 'Two' })
+  const open = await make('tasks', { title: 'Open', project_id: project.id })
+  const path = `/v1/projects/${project.id}`
+  const before = await stateOf(current, ['projects', 'tasks'])
+  const blocked = await send({ method: 'DELETE', path })
+  assert.deepEqual(
+    [blocked.status, blocked.json.code, ...places(blocked)],
+    [409, 'PROJECT_HAS_OPEN_TASKS', 'PROJECT_HAS_OPEN_TASKS'],
+  )
+  assert.equal(blocked.json.detail, 'Close or move the open tasks first.')
+  assert.deepEqual(await stateOf(current, ['projects', 'tasks']), before)
+  assert.equal(
+    (await send({ method: 'DELETE', path: `/v1/projects/${other.id}` })).status,
+    204,
+    'another’s tasks do not matter',
+  )
+  await send({ method: 'PATCH', path: `/v1/tasks/${open.id}`, body: { status: 'done' } })
+  assert.equal((await send({ method: 'DELETE', path })).status, 204)
+  assert.equal((await send({ path: `/v1/tasks/${open.id}` })).status, 404, 'done tasks go along')
+})
+
+it('DEL-4: a rule "some" blocks until a record matches', async (context) => {
+  const { send, make } = await trialFor(context, counters)
+  const create = () => send({ path: '/v1/counters', body: { name: 'c' } })
+  const first = await create()
+  assert.deepEqual([first.status, first.json.code], [409, 'GROUP_MISSING'])
+  const group = await make('groups', { name: 'g', open: false })
+  assert.equal((await create()).status, 409)
+  await send({ method: 'PATCH', path: `/v1/groups/${group.id}`, body: { open: true } })
+  assert.equal((await create()).status, 201)
+  await send({ method: 'DELETE', path: `/v1/groups/${group.id}` })
+  assert.equal((await send({ path: '/v1/counters', body: { name: 'd' } })).status, 409, 'deleted ones do not count')
+})
+
+it('DEL-4: a rule on the record itself blocks', async (context) => {
+  const { send, make } = await trialFor(context, counters)
+  await make('groups', { name: 'g' })
+  const { id } = await make('counters', { name: 'c', locked: true })
+  const path = `/v1/counters/${id}`
+  const blocked = await send({ method: 'DELETE', path })
+  assert.deepEqual([blocked.status, blocked.json.code], [409, 'COUNTER_LOCKED'])
+  assert.equal((await send({ path })).status, 200)
+  await send({ method: 'PATCH', path, body: { locked: false } })
+  assert.equal((await send({ method: 'DELETE', path })).status, 204)
+})
+
+it('DEL-4: rules of what goes along are asked too', async (context) => {
+  const rules = [
+    {
+      on: 'delete' as const,
+      code: 'FILE_KEPT',
+      message: 'This file stays.',
+      unless: { where: { name: { not: 'Kept' } } },
+    },
+  ]
+  const files = { ...forest.resources.files, rules }
+  const current = await trialFor(context, { ...forest, resources: { ...forest.resources, files } })
+  const { send, make } = current
+  const folder = await make('folders', { name: 'Folder' })
+  await make('files', { name: 'Kept', folder_id: folder.id })
+  const before = await stateOf(current, ['folders', 'files'])
+  const blocked = await send({ method: 'DELETE', path: `/v1/folders/${folder.id}` })
+  assert.deepEqual([blocked.status, blocked.json.code], [409, 'FILE_KEPT'])
+  assert.deepEqual(await stateOf(current, ['folders', 'files']), before)
+})
+
+it('DEL-4: several things in the way are one answer', async (context) => {
+  const rules = [
+    {
+      on: 'delete' as const,
+      code: 'FOLDER_KEPT',
+      message: 'This folder stays.',
+      unless: { where: { name: { not: 'Kept' } } },
+    },
+  ]
+  const folders = { ...forest.resources.folders, rules }
+  const { send, make, seen } = await trialFor(context, { ...forest, resources: { ...forest.resources, folders } })
+  const { id } = await make('folders', { name: 'Kept' })
+  await make('folders', { name: 'Twin', twin_id: id })
+  const blocked = await send({ method: 'DELETE', path: `/v1/folders/${id}` })
+  assert.deepEqual(
+    [blocked.status, blocked.json.code, places(blocked).sort()],
+    [409, 'CONFLICT', ['FOLDER_KEPT', 'HAS_DEPENDENTS']],
+  )
+  const logged = seen.at(-1)
+  assert.equal(logged?.kind === 'request' && logged.code, 'CONFLICT', 'the log says what the caller was told')
+})
+
+const prepared = (count: number, then: (path: string, trial: Trial) => Promise<Received>) => async (current: Trial) => {
+  await current.make('groups', { name: 'g' })
+  const { id } = await current.make('counters', { name: 'c', count })
+  return then(`/v1/counters/${id}`, current)
+}
+
+it('DEL-4: a rule as a function sees the record before and after, and the caller', async (context) => {
+  const current = await trialFor(context, counters)
+  const set =
+    (count: number, as: string) =>
+    (path: string, { send }: Trial) =>
+      send({ method: 'PATCH', path, body: { count }, as })
+  const back = await prepared(5, async (path, trial) => {
+    assert.equal((await set(6, 'ann')(path, trial)).status, 200)
+    assert.equal((await set(6, 'ann')(path, trial)).status, 200)
+    const refused = await set(2, 'ann')(path, trial)
+    assert.equal((await trial.send({ path })).json.count, 6)
+    assert.equal((await set(2, 'root')(path, trial)).status, 200, 'an administrator may')
+    return refused
+  })(current)
+  assert.deepEqual([back.status, back.json.code, ...places(back)], [409, 'COUNTS_UP_ONLY', 'COUNTS_UP_ONLY /count'])
+  const first = await current.send({ path: '/v1/counters', body: { name: 'd', count: -1 }, as: 'ann' })
+  assert.deepEqual([first.status, first.json.code], [409, 'COUNTS_UP_ONLY'], 'also on creation')
+})
+
+it('DEL-4: a rule is a 409 whatever its code', async (context) => {
+  const current = await trialFor(context, counters)
+  const answer = await prepared(1, (path, { send }) => send({ method: 'PATCH', path, body: { count: 404 } }))(current)
+  assert.deepEqual([answer.status, answer.json.status, answer.json.code], [409, 409, 'NOT_FOUND'])
+})
+
+it('DEL-4: rules are asked only of what is valid', async (context) => {
+  const current = await trialFor(context, counters)
+  const answer = await prepared(1, (path, { send }) =>
+    send({ method: 'PATCH', path, body: { count: 'select', name: 5 } }),
+  )(current)
+  assert.deepEqual([answer.status, ...places(answer)], [400, 'INVALID_TYPE /name', 'INVALID_TYPE /count'])
+})
+
+/** From which state to which: declared are open → doing, done; doing → open, done; done → open. */
+const transitions: readonly [string, string, boolean][] = [
+  ['open', 'open', true],
+  ['open', 'doing', true],
+  ['open', 'done', true],
+  ['doing', 'open', true],
+  ['doing', 'done', true],
+  ['done', 'open', true],
+  ['done', 'doing', false],
+  ['done', 'done', true],
+]
+
+scenarios(
+  studio,
+  transitions.flatMap(([from, to, allowed]) =>
+    ['PUT', 'PATCH'].map((method) => ({
+      name: `${method} from ${from} to ${to} is ${allowed ? 'allowed' : 'a conflict'}`,
+      rule: 'DEL-4',
+      send: async ({ make }: Trial) => {
+        const { id } = await make('projects', { name: 'One' })
+        const task = await make('tasks', { title: 'T', project_id: id, status: from })
+        const body = method === 'PUT' ? { title: 'T', project_id: id, status: to } : { status: to }
+        return { method, path: `/v1/tasks/${task.id}`, body }
+      },
+      status: allowed ? 200 : 409,
+      ...(allowed ? {} : { code: 'INVALID_TRANSITION', errors: ['INVALID_TRANSITION /status'] }),
+      check: async (_: Received, { send }: Trial) => {
+        assert.equal((await send({ path: '/v1/tasks' })).json.data[0].status, allowed ? to : from)
+      },
+    })),
+  ),
+)
+
+it('DEL-4: a PUT that leaves the state out goes back to the default, where that is a transition', async (context) => {
+  const { send, make } = await trialFor(context, studio)
+  const { id } = await make('projects', { name: 'One' })
+  const task = await make('tasks', { title: 'T', project_id: id, status: 'done' })
+  const put = await send({ method: 'PUT', path: `/v1/tasks/${task.id}`, body: { title: 'T', project_id: id } })
+  assert.deepEqual([put.status, put.json.status], [200, 'open'])
+})

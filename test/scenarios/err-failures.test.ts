@@ -1,0 +1,194 @@
+/** ERR: what fails inside stays inside. */
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { completeCatalog } from '../../src/model/catalog.ts'
+import { assemble } from '../../src/server/app.ts'
+import { logTo } from '../../src/server/log.ts'
+import type { Observation } from '../../src/server/observe.ts'
+import { type Storage, StorageFault } from '../../src/storage/storage.ts'
+import { counters, samples, studio } from '../declarations.ts'
+import { type Sent, trialFor } from '../harness.ts'
+import { ask, failing, nowhere } from '../steps.ts'
+
+// What goes wrong inside, and what nobody outside may read of it.
+const inner = [
+  'secret_table',
+  'select',
+  '/srv/app',
+  'resources.ts',
+  'at Object',
+  'hunter2',
+  'TypeError',
+  'ECONNREFUSED',
+  'node:',
+]
+
+class Odd extends Error {
+  override name = 'TypeError'
+}
+
+const broken = (make: () => unknown): [string, () => unknown] => [String(make()).slice(0, 40), make]
+
+const causes: readonly [string, () => unknown, number, string][] = [
+  [...broken(() => new Odd('select hunter2 from secret_table at /srv/app/resources.ts')), 500, 'INTERNAL_ERROR'],
+  [
+    ...broken(() => new StorageFault('failed', 'secret_table: ECONNREFUSED', new Error('select hunter2'))),
+    502,
+    'STORAGE_FAILED',
+  ],
+  [...broken(() => new StorageFault('busy', 'secret_table is locked by /srv/app')), 503, 'OVERLOADED'],
+  ['a text', () => 'select hunter2 from secret_table', 500, 'INTERNAL_ERROR'],
+  ['nothing', () => undefined, 500, 'INTERNAL_ERROR'],
+  ['null', () => null, 500, 'INTERNAL_ERROR'],
+  [
+    'an object that poses as a problem',
+    () => ({
+      status: 200,
+      code: 'secret_table',
+      detail: 'hunter2',
+      message: 'select',
+      headers: { 'X-Inner': '/srv/app' },
+    }),
+    500,
+    'INTERNAL_ERROR',
+  ],
+  [
+    'an error of the system',
+    () =>
+      Object.assign(new Error('ENOENT: open /srv/app/resources.ts'), { code: 'ENOENT', path: '/srv/app', errno: -2 }),
+    500,
+    'INTERNAL_ERROR',
+  ],
+  [
+    'an object that throws when it is read',
+    () =>
+      new Proxy(
+        {},
+        {
+          get: () => {
+            throw new Error('hunter2')
+          },
+        },
+      ),
+    500,
+    'INTERNAL_ERROR',
+  ],
+  [
+    'several errors in one',
+    () => new AggregateError([new Error('secret_table')], 'select hunter2'),
+    500,
+    'INTERNAL_ERROR',
+  ],
+]
+
+for (const [name, make, status, code] of causes) {
+  it(`ERR-4: a storage that fails with ${name} gives ${status} and not a word of it`, async (context) => {
+    const { app, keys } = await trialFor(context, studio)
+    const seen: Observation[] = []
+    const thrown: unknown[] = []
+    const broken = failing(app, () => thrown[thrown.push(make()) - 1], seen)
+    const requests: Sent[] = [
+      { path: '/v1/projects' },
+      { path: `/v1/projects/${nowhere}` },
+      { path: '/v1/projects', body: { name: 'x' } },
+      { method: 'PUT', path: `/v1/projects/${nowhere}`, body: { name: 'x' } },
+      { method: 'PATCH', path: `/v1/projects/${nowhere}`, body: {} },
+      { method: 'DELETE', path: `/v1/projects/${nowhere}` },
+      { path: '/health/ready' },
+    ]
+    for (const sent of requests) {
+      const { received, whole } = await ask(broken, sent, keys.get('root'))
+      assert.deepEqual([received.status, received.json.code], [status, code], received.text)
+      assert.equal(received.headers['retry-after'], status === 503 ? '1' : undefined)
+      assert.equal(received.headers['cache-control'], 'no-store')
+      for (const word of inner) assert.ok(!whole.includes(word), `${word} in ${whole}`)
+      const failure = seen.find((each) => each.kind === 'failure')
+      assert.ok(failure !== undefined, 'the log hears of it')
+      assert.equal(failure.requestId, received.json.request_id)
+      assert.ok(Object.is(failure.error, thrown.at(-1)), 'whole, as it was thrown')
+      const last = seen.at(-1)
+      assert.ok(last?.kind === 'request' && last.status === status && last.code === code)
+      seen.length = 0
+    }
+  })
+}
+
+it('ERR-4: the log has what the caller is not told, under the same request_id', async (context) => {
+  const { app, keys } = await trialFor(context, studio)
+  const lines: string[] = []
+  const log = logTo('info', { write: (line: string) => void lines.push(line) })
+  const storage: Storage = {
+    ...app.storage,
+    run: () => Promise.reject(new StorageFault('failed', 'no', new Error('secret_table'))),
+  }
+  const broken = assemble(app.catalog, storage, { observe: log })
+  const { received } = await ask(broken, { path: '/v1/projects' }, keys.get('root'))
+  const entries = lines.map((line) => JSON.parse(line))
+  assert.deepEqual(
+    entries.map(({ msg }) => msg),
+    ['failure', 'request'],
+  )
+  for (const entry of entries) assert.equal(entry.request_id, received.json.request_id)
+  assert.match(lines[0] as string, /secret_table/)
+})
+
+it('ERR-4: a rule that throws is our fault, and stays with us', async (context) => {
+  const { send, make, seen } = await trialFor(context, counters)
+  await make('groups', { name: 'g' })
+  const { id } = await make('counters', { name: 'c' })
+  const path = `/v1/counters/${id}`
+  const before = await send({ path })
+  const answer = await send({ method: 'PATCH', path, body: { count: 666 } })
+  assert.deepEqual([answer.status, answer.json.code], [500, 'INTERNAL_ERROR'])
+  for (const word of inner) assert.ok(!answer.text.includes(word), answer.text)
+  const failure = seen.find(({ kind }) => kind === 'failure')
+  assert.ok(failure?.kind === 'failure' && failure.requestId === answer.json.request_id)
+  assert.match(String(failure.error), /secrets/)
+  const after = await send({ path })
+  assert.deepEqual([after.text, after.headers.etag], [before.text, before.headers.etag])
+  assert.equal((await send({ method: 'PATCH', path, body: { count: 1 } })).status, 200, 'and the writer goes on')
+})
+
+it('ERR-6: a storage that cannot look up credentials is a 502 too, never a 401', async (context) => {
+  const { app, keys } = await trialFor(context, studio)
+  const down: Storage = {
+    ...app.storage,
+    keys: { ...app.storage.keys, find: () => Promise.reject(new StorageFault('failed', 'secret_table')) },
+  }
+  const { received } = await ask(assemble(app.catalog, down), { path: '/v1/projects' }, keys.get('root'))
+  assert.deepEqual([received.status, received.json.code], [502, 'STORAGE_FAILED'])
+})
+
+it('ERR-6: while shutting down new requests get 503 with Retry-After, and those running finish', async (context) => {
+  const { app, send } = await trialFor(context, studio)
+  const running = send({ path: '/v1/projects', body: { name: 'One' } })
+  await new Promise<void>((resolve) => queueMicrotask(resolve))
+  app.stop()
+  const refused = await send({ path: '/v1/projects' })
+  assert.deepEqual([refused.status, refused.json.code, refused.headers['retry-after']], [503, 'SHUTTING_DOWN', '5'])
+  assert.ok([201, 503].includes((await running).status))
+  assert.equal((await send({ path: '/health/ready' })).status, 503)
+  assert.equal((await send({ path: '/health/live' })).status, 200)
+})
+
+it('ERR-6: a database whose tables are gone is a 502 without a word of SQL', async (context) => {
+  const { app, keys } = await trialFor(context, studio)
+  // The catalog knows a collection that this database was never given.
+  const catalog = completeCatalog(samples)
+  const seen: Observation[] = []
+  const { projects } = Object.fromEntries(app.catalog.resources)
+  const ghost = { ...projects, name: 'ghosts' } as NonNullable<typeof projects>
+  const broken = assemble({ ...catalog, resources: new Map([['ghosts', ghost]]) }, app.storage, {
+    observe: (each) => seen.push(each),
+  })
+  for (const sent of [
+    { path: '/v1/ghosts' },
+    { path: `/v1/ghosts/${nowhere}` },
+    { path: '/v1/ghosts', body: { name: 'x' } },
+  ]) {
+    const { received, whole } = await ask(broken, sent, keys.get('root'))
+    assert.deepEqual([received.status, received.json.code], [502, 'STORAGE_FAILED'], received.text)
+    assert.ok(!/sqlite|no such|select|ghosts"/i.test(whole.replace('"instance":"/v1/ghosts"', '')), whole)
+  }
+  assert.equal(seen.filter(({ kind }) => kind === 'failure').length, 3)
+})
