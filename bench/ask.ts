@@ -18,6 +18,7 @@ export interface Answer {
   readonly body: string
 }
 
+const timeout = 60_000
 const added = new Set(['date', 'connection', 'keep-alive', 'transfer-encoding'])
 
 /**
@@ -29,11 +30,12 @@ export function ask(url: string, options: Partial<Request> = {}): Promise<Answer
   const { method = 'GET', headers = {}, body } = options
   const request = url.startsWith('https:') ? requestHttps : requestHttp
   return new Promise((resolve, reject) => {
-    const asked = request(url, { method, headers: { ...headers }, rejectUnauthorized: false, agent: false }, (response) => {
+    const asked = request(url, { method, headers: { ...headers }, rejectUnauthorized: false, agent: false, timeout }, (response) => {
       const chunks: Buffer[] = []
       response.on('data', (chunk: Buffer) => chunks.push(chunk)).on('error', reject)
       response.on('end', () => resolve(answerOf(response, Buffer.concat(chunks).toString())))
     })
+    asked.on('timeout', () => asked.destroy(new Error(`${url} did not answer within ${timeout} ms.`)))
     asked.on('error', reject).end(body)
   })
 }

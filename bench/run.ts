@@ -88,10 +88,11 @@ async function compare(stand: Stand, measurement: Measurement): Promise<Line> {
   const transport = stand.secure ? 'HTTPS' : 'HTTP'
   say(`${measurement.name}, ${transport}`)
   for (const { server } of stand.guests) server?.hold(false)
-  stand.ours.hold(false)
   const { contestants, ends } = await measurement.prepare(stand)
-  for (const { server } of stand.guests) server?.hold(true)
+  const taking = new Set(contestants.map(({ server }) => server))
+  for (const { server } of stand.guests) if (server !== undefined && !taking.has(server)) server.hold(true)
   const results = await runRounds(contestants, stand.pace, folder)
+  for (const { server } of stand.guests) server?.hold(true)
   for (const server of ends) await server.stop()
   const [own, yardstick, ...others] = contestants
   const rateOf = (name: string) => spreadOf(results.get(name)?.rates ?? [])

@@ -31,23 +31,23 @@ export async function importCommand(collection: string, file: string, options: O
   if (options.database.includes(':memory:')) {
     throw new ConfigurationError('A database in memory would be gone when the import ends: use sqlite:FILE.')
   }
-  const { bytes, read, whole } = await open(file)
+  const { bytes, read, size } = await open(file)
   const storage = openStorage(options.database, catalog)
   const progress = showProgress({ title: `Importing ${collection}`, unit: 'records' })
   const interrupted = interruption()
   const started = performance.now()
-  const records = readRecords(bytes, kind, resource, { mostBytes: catalog.limits.bodyBytes })
+  const records = readRecords(until(interrupted.signal, bytes), kind, resource, { mostBytes: catalog.limits.bodyBytes })
   let last: Imported = { imported: 0, skipped: 0, line: 0, stopped: false }
   try {
     last = await importRecords({
       storage,
       resource,
-      records: until(interrupted.signal, records),
+      records: whole(interrupted.signal, records),
       caller: { id: options.subject, roles: [], claims: {} },
       skipInvalid: options.skipInvalid,
       onProgress(now) {
         last = { ...now, stopped: false }
-        progress.update(now.imported, whole === undefined ? undefined : read() / whole)
+        progress.update(now.imported, size === undefined ? undefined : read() / size)
       },
       onProblem: (problem) => report(progress, problem),
     })
@@ -61,8 +61,10 @@ export async function importCommand(collection: string, file: string, options: O
   }
   const seconds = (performance.now() - started) / 1_000
   for (const line of summary(last, { collection, seconds, interrupted: interrupted.signal.aborted })) progress.say(line)
-  if (interrupted.signal.aborted) process.exitCode = 130
-  else if (last.skipped > 0) process.exitCode = 1
+  if (interrupted.signal.aborted) {
+    process.exitCode = 130
+    process.stdin.destroy()
+  } else if (last.skipped > 0) process.exitCode = 1
 }
 
 function resourceOf(catalog: Catalog, collection: string): Resource {
@@ -73,7 +75,7 @@ function resourceOf(catalog: Catalog, collection: string): Resource {
 }
 
 /** A file's bytes, how many of them have been read, and how many there are where that is known. */
-async function open(file: string): Promise<{ bytes: Bytes; read: () => number; whole: number | undefined }> {
+async function open(file: string): Promise<{ bytes: Bytes; read: () => number; size: number | undefined }> {
   let read = 0
   async function* counted(source: Bytes): AsyncGenerator<Uint8Array> {
     for await (const chunk of source) {
@@ -81,13 +83,13 @@ async function open(file: string): Promise<{ bytes: Bytes; read: () => number; w
       yield chunk
     }
   }
-  if (file === '-') return { bytes: counted(process.stdin), read: () => read, whole: undefined }
+  if (file === '-') return { bytes: counted(process.stdin), read: () => read, size: undefined }
   const found = await stat(file).catch(() => undefined)
   if (found === undefined) throw new ConfigurationError(`There is no file ${file}.`)
   if (found.isDirectory()) throw new ConfigurationError(`${file} is a folder, not a file.`)
   // A pipe has no size.
-  const whole = found.isFile() && found.size > 0 ? found.size : undefined
-  return { bytes: counted(createReadStream(file, { highWaterMark: 262_144 })), read: () => read, whole }
+  const size = found.isFile() && found.size > 0 ? found.size : undefined
+  return { bytes: counted(createReadStream(file, { highWaterMark: 262_144 })), read: () => read, size }
 }
 
 /** The first Ctrl-C lets what has been read be imported; a second one ends the process. */
@@ -98,7 +100,25 @@ function interruption(): { readonly signal: AbortSignal; stop(): void } {
   return { signal: controller.signal, stop: () => process.off('SIGINT', abort) }
 }
 
-async function* until(signal: AbortSignal, records: AsyncIterable<SourceRecord>): AsyncGenerator<SourceRecord> {
+/** The chunks of a source until the signal, even where the next one never comes: nobody may ever write to standard input. */
+async function* until(signal: AbortSignal, source: Bytes): AsyncGenerator<Uint8Array> {
+  const chunks = source[Symbol.asyncIterator]()
+  while (!signal.aborted) {
+    const next = await new Promise<IteratorResult<Uint8Array> | undefined>((resolve, reject) => {
+      const abort = () => resolve(undefined)
+      signal.addEventListener('abort', abort)
+      chunks
+        .next()
+        .finally(() => signal.removeEventListener('abort', abort))
+        .then(resolve, reject)
+    })
+    if (next === undefined || next.done === true) return
+    yield next.value
+  }
+}
+
+/** The records before the signal: the one that it cut off is none. */
+async function* whole(signal: AbortSignal, records: AsyncIterable<SourceRecord>): AsyncGenerator<SourceRecord> {
   for await (const record of records) {
     if (signal.aborted) return
     yield record

@@ -125,7 +125,11 @@ export function ruleIssues(plan: Pick<Write, 'caller' | 'now'>, transition: Tran
   return rulesOf(transition).flatMap((rule): Issue[] => {
     if ('check' in rule) {
       const objection = rule.check({ current, next, caller, now })
-      return objection === undefined ? [] : [{ ...objection }]
+      if (objection === undefined) return []
+      // A promise would come too late: the transaction is decided now.
+      if (typeof objection?.code !== 'string')
+        throw new TypeError('A business rule answers undefined or an objection, at once.')
+      return [{ ...objection }]
     }
     const answered = answers.find(([question]) => question.kind === 'rule' && question.rule === rule)
     const record = next ?? current ?? {}

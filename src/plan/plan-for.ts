@@ -1,7 +1,7 @@
 /** target + input + grants -> Plan. Outright refusals end here (403); everything that depends on a record travels on. */
 import { uuidv7 } from 'uuidv7'
-import { timestamp } from '../model/instant.ts'
 import type { Action, CallerView } from '../model/declaration.ts'
+import { timestamp } from '../model/instant.ts'
 import type { Predicate } from '../model/predicate.ts'
 import type { Catalog, Resource } from '../model/resource.ts'
 import { isAdministrator } from '../policy/caller.ts'
@@ -41,7 +41,14 @@ export function planFor(planning: Planning, caller: CallerView, target: Addresse
   const id = target.kind === 'record' ? target.id : uuidv7()
   switch (input.kind) {
     case 'read-record':
-      return { kind: 'read-record', resource, id, permitted: required('read'), fields: input.fields, conditions: input.conditions }
+      return {
+        kind: 'read-record',
+        resource,
+        id,
+        permitted: required('read'),
+        fields: input.fields,
+        conditions: input.conditions,
+      }
     case 'read-page': {
       const { filter, search, sort, fields, page, includeDeleted } = input.query
       const parent = parentOf(planning, caller, target)

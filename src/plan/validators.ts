@@ -12,10 +12,7 @@ export function tagOf(resource: Resource, { revision }: Validators): string {
 }
 
 /** What preconditions are decided on: the strong tag, and the date in seconds since 1970. */
-export function validatorsOf(
-  resource: Resource,
-  validators: Validators,
-): { tag: EntityTag; lastModified: number } {
+export function validatorsOf(resource: Resource, validators: Validators): { tag: EntityTag; lastModified: number } {
   return {
     tag: { opaque: tagOf(resource, validators), weak: false },
     lastModified: Math.floor(Date.parse(validators.updatedAt) / 1000),

@@ -35,7 +35,7 @@ export interface NodeServer {
    * Stops accepting at once, and ends when all that runs was answered and every connection is closed, or, by cutting
    * them, at the deadline.
    *
-   * @param deadline in milliseconds; 10 seconds where left out
+   * @param deadline in milliseconds; 8 seconds where left out: less than process managers wait before they kill
    */
   close(deadline?: number): Promise<void>
 }
@@ -65,7 +65,7 @@ export function createNodeServer(options: NodeServerOptions): NodeServer {
   let closed: Promise<void> | undefined
   return {
     listen: (host, port) => listen(server, host, port, options.tls === undefined ? 'http' : 'https'),
-    close(deadline = 10_000) {
+    close(deadline = 8_000) {
       closed ??= closeAll(deadline)
       return closed
     },

@@ -16,6 +16,8 @@ export interface Expressions {
   isAmong(column: Sql, values: readonly Scalar[]): Sql
   /** The text of a column in folded case (`fold` in model/text.ts). */
   fold(column: Sql): Sql
+  /** The same expression, so written that no index is looked for. */
+  unindexed(expression: Sql): Sql
   /** Whether a text holds another: both folded. */
   holds(text: Sql, part: string): Sql
   /** Whether a text begins with another: both folded. */

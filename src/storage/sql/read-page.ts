@@ -12,6 +12,7 @@ import { holdsSql } from './read-record.ts'
 import { representationSql, subject } from './represent.ts'
 import type { Totals } from './totals.ts'
 import { single, type Transaction } from './transaction.ts'
+import { wayOf } from './way.ts'
 
 /** A list as it stands: what it holds, and the tag of this state. */
 interface State {
@@ -37,8 +38,11 @@ export function* readPage(compiler: Compiler, totals: Totals, plan: ReadPage): T
   const ended = admitPage(plan, state.tag)
   if (ended !== undefined) return ended
   const total = yield* totalOf(plan, state, totals)
-  const terms = orderTerms(plan.resource, plan.sort, subject)
-  const part = yield* readPart(compiler, plan, state.where, terms, total)
+  const way = wayOf(plan, total)
+  const where = way === 'walk' ? whereSql(compiler, plan, compiler.expressions.unindexed) : state.where
+  const ordered = orderTerms(plan.resource, plan.sort, subject)
+  const terms = way === 'sort' ? unindexedTerms(compiler, ordered) : ordered
+  const part = yield* readPart(compiler, plan, where, terms, total)
   return { kind: 'page', total, tag: state.tag, ...part }
 }
 
@@ -62,12 +66,13 @@ export function* checkParent(compiler: Compiler, parent: Parent): Transaction<Ou
   return row['_permitted'] === 1 ? undefined : { kind: 'forbidden' }
 }
 
-function whereSql(compiler: Compiler, plan: ReadPage): Sql {
+/** The rows of a list. `asked` writes what the caller asks for and may see: as it is, or so that it looks for no index. */
+function whereSql(compiler: Compiler, plan: ReadPage, asked = (condition: Sql): Sql => condition): Sql {
   const { resource, parent, search, deleted } = plan
   const conditions: Sql[] = []
-  if (parent !== undefined) conditions.push(sql`${columnSql(subject, parent.field)} = ${parent.id}`)
+  if (parent !== undefined) conditions.push(asked(sql`${columnSql(subject, parent.field)} = ${parent.id}`))
   const live = sql`${raw(subject)}.deleted_at is null`
-  const permitted = predicateSql(compiler, resource, subject, plan.permitted)
+  const permitted = asked(predicateSql(compiler, resource, subject, plan.permitted))
   if (deleted === undefined) {
     conditions.push(live)
     if (plan.permitted.kind !== 'always') conditions.push(permitted)
@@ -76,11 +81,15 @@ function whereSql(compiler: Compiler, plan: ReadPage): Sql {
     const seen = predicateSql(compiler, resource, subject, deleted.permitted)
     conditions.push(sql`((${live} and ${permitted}) or (${retained} and ${seen}))`)
   }
-  if (plan.filter.kind !== 'always') conditions.push(predicateSql(compiler, resource, subject, plan.filter))
+  if (plan.filter.kind !== 'always') conditions.push(asked(predicateSql(compiler, resource, subject, plan.filter)))
   if (search !== undefined) {
     conditions.push(search.length === 0 ? sql`1 = 0` : compiler.expressions.searches(resource.name, subject, search))
   }
   return join(conditions, ' and ')
+}
+
+function unindexedTerms({ expressions }: Compiler, terms: readonly OrderTerm[]): OrderTerm[] {
+  return terms.map((term) => ({ ...term, column: expressions.unindexed(term.column) }))
 }
 
 function* totalOf(plan: ReadPage, { where, clock, key }: State, totals: Totals): Transaction<number> {

@@ -78,7 +78,8 @@ function isIndexed(resource: Resource, field: Field): boolean {
   return Object.values(resource.access).some((rules) => rules.some((rule) => accessFields(rule).includes(field.name)))
 }
 
-function isEqualityFilter(field: Field): boolean {
+/** Whether a field is one of a few values: its filter has an index with each sort. */
+export function isEqualityFilter(field: Field): boolean {
   return field.filter && (field.reference !== undefined || field.enum !== undefined || field.type === 'boolean')
 }
 

@@ -28,6 +28,7 @@ export const expressions: Expressions = {
   isDistinct: (column, value) => sql`${column} is not ${value}`,
   isAmong: (column, values) => sql`${column} in (select value from json_each(${JSON.stringify(values.map(bind))}))`,
   fold: (column) => sql`${raw(foldFunction)}(${column})`,
+  unindexed: (expression) => sql`+(${expression})`,
   holds: (text, part) => sql`instr(${text}, ${part}) > 0`,
   begins: (text, part) => sql`substr(${text}, 1, ${[...part].length}) = ${part}`,
   searches(collection, alias, words) {

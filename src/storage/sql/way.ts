@@ -1,0 +1,53 @@
+/**
+ * How a page comes to its rows. One index often serves a list's filter and its order together. Where none does, an engine
+ * can find what matches and sort it, or walk the whole order and drop what does not match; which of them costs the table's
+ * size depends on how many rows match, and that is known: the list's exact total.
+ */
+import type { Predicate } from '../../model/predicate.ts'
+import type { Resource } from '../../model/resource.ts'
+import type { ReadPage } from '../../plan/plan.ts'
+import { isFolded } from './columns.ts'
+import { isEqualityFilter } from './tables.ts'
+
+/** `engine`: it chooses. `sort`: find by the filter, then sort. `walk`: follow the order, and check each row. */
+export type Way = 'engine' | 'sort' | 'walk'
+
+/** So many rows are sorted within some ten milliseconds; of more than these, a walk meets one soon. */
+const sortedQuickly = 10_000
+
+/** The way to the rows of a list of so many records. */
+export function wayOf(plan: ReadPage, total: number): Way {
+  // Words and deleted records are found by ways of their own.
+  if (plan.search !== undefined || plan.deleted !== undefined) return 'engine'
+  const terms = [plan.permitted, plan.filter].flatMap(termsOf)
+  if (plan.parent !== undefined) terms.push({ kind: 'compare', field: plan.parent.field, operator: 'eq', value: plan.parent.id })
+  const first = plan.sort[0]?.field
+  if (terms.length === 0 || terms.some((term) => servesOrder(plan.resource, term, first))) return 'engine'
+  if (total > sortedQuickly) return 'walk'
+  return terms.some((term) => isFoundByIndex(plan.resource, term)) ? 'sort' : 'engine'
+}
+
+/** The conditions of which all must hold. */
+function termsOf(predicate: Predicate): Predicate[] {
+  if (predicate.kind === 'always') return []
+  return predicate.kind === 'and' ? predicate.terms.flatMap(termsOf) : [predicate]
+}
+
+/** Whether an index that begins with a condition's field goes on in the order of the list. */
+function servesOrder(resource: Resource, term: Predicate, first: string | undefined): boolean {
+  if (term.kind !== 'compare' && term.kind !== 'null') return false
+  if (term.field === first) return term.kind === 'null' || (term.operator !== 'contains' && term.operator !== 'startsWith')
+  if (term.kind === 'compare' && term.operator !== 'eq') return false
+  const field = resource.field.get(term.field)
+  if (first === undefined) return true
+  return field !== undefined && isEqualityFilter(field) && resource.field.get(first)?.sort === true
+}
+
+/** Whether the rows that a condition holds for are a stretch of an index, or a few. */
+function isFoundByIndex(resource: Resource, term: Predicate): boolean {
+  if (term.kind === 'not') return term.term.kind === 'null'
+  if (term.kind !== 'compare') return term.kind === 'in' || term.kind === 'null' || term.kind === 'through'
+  if (term.operator === 'contains') return false
+  const field = resource.field.get(term.field)
+  return term.operator !== 'startsWith' || (field !== undefined && isFolded(field))
+}
