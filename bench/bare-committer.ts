@@ -18,6 +18,10 @@ const insert = inserterOf(resource, database)
 const [begin, commit] = ['begin immediate', 'commit'].map((text) => database.prepare(text))
 
 const handle: RequestListener = (request, response) => {
+  if (request.method !== 'POST') {
+    response.writeHead(404).end()
+    return
+  }
   const chunks: Buffer[] = []
   request.on('data', (chunk: Buffer) => chunks.push(chunk))
   request.on('end', () => {

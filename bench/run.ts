@@ -46,11 +46,10 @@ if (missing.length > 0) {
 
 mkdirSync(join(tmpdir(), 'resourced-bench'), { recursive: true })
 const folder = mkdtempSync(join(tmpdir(), 'resourced-bench/run-'))
-try {
-  await run()
-} finally {
-  rmSync(folder, { recursive: true, force: true })
-}
+// However it ends, nothing is left running or lying about.
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
+await run()
 
 async function run(): Promise<void> {
   const busy = loadAverage()

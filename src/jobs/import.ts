@@ -58,7 +58,7 @@ const mostBytesOfBatch = 4_000_000
  * @throws StorageFault where the database fails; what `onProgress` told last is in, and nothing after it
  */
 export async function importRecords(options: ImportOptions): Promise<Imported> {
-  const { records, batch = 500, skipInvalid = false } = options
+  const { records, batch = 2_000, skipInvalid = false } = options
   const state: State = { imported: 0, skipped: 0, line: 0, stopped: false }
   let waiting: SourceRecord[] = []
   let bytes = 0

@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test'
 import fc from 'fast-check'
 import { Type } from 'typebox'
 import { defineInterface, reference } from '../../src/model/declaration.ts'
-import { places, type Received, type Trial, trial } from '../harness.ts'
+import { places, type Received, type Trial, trial, trialFor } from '../harness.ts'
 
 /** A chain three deep: who owns a region reads and changes what lies in it. */
 const land = (() => {
@@ -216,4 +216,32 @@ describe('access through a chain', () => {
     assert.equal(text, await taken(houses.indexOf(shown)))
     for (const secret of [hidden.id, hidden.name, hidden.street_id]) assert.ok(!text.includes(secret))
   })
+})
+
+it('AUT-4: who may change a record anywhere still moves it only to where they might have made it', async (t) => {
+  const box = defineInterface({
+    name: 'box',
+    resources: {
+      trays: {
+        fields: { owner_id: Type.String({ readOnly: true }) },
+        owner: 'owner_id',
+        access: { read: 'anyone', create: 'anyone', update: 'owner' },
+      },
+      cards: {
+        fields: { text: Type.Optional(Type.String()), tray_id: Type.Optional(reference('trays')) },
+        access: { read: 'anyone', create: { through: 'tray_id', action: 'update' }, update: 'anyone' },
+      },
+    },
+  })
+  const current = await trialFor(t, box, { memory: true })
+  const [own, other] = [await current.make('trays', {}, 'ann'), await current.make('trays', {}, 'bob')]
+  const { id } = await current.make('cards', { tray_id: own.id }, 'ann')
+  const write = async (method: string, body: object, as: string) =>
+    (await current.send({ method, path: `/v1/cards/${id}`, body, as })).status
+  for (const method of ['PATCH', 'PUT']) {
+    assert.equal(await write(method, { tray_id: own.id, text: method }, 'bob'), 200)
+    assert.equal(await write(method, { tray_id: other.id }, 'ann'), 403)
+    assert.equal(await write(method, { tray_id: null }, 'ann'), 403)
+  }
+  assert.equal(await write('PATCH', { tray_id: other.id }, 'bob'), 200)
 })

@@ -58,6 +58,11 @@ const forms: Readonly<Record<string, Form>> = {
     lets: everyone,
     allows: ({ id }, _, parent) => parent?.owner_id === id,
   },
+  barred: {
+    rule: { through: 'parent_id', action: 'delete' },
+    lets: isAdmin,
+    allows: (caller, _, parent) => isAdmin(caller) && parent !== undefined,
+  },
   several: {
     rule: [
       'role:admin',

@@ -182,7 +182,7 @@ it('ERR-6: a database whose tables are gone is a 502 without a word of SQL', asy
     observe: (each) => seen.push(each),
   })
   for (const sent of [
-    { path: '/v1/ghosts' },
+    { path: '/v1/ghosts?visibility=public' },
     { path: `/v1/ghosts/${nowhere}` },
     { path: '/v1/ghosts', body: { name: 'x' } },
   ]) {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after as afterAll, test } from 'node:test'
 import fc from 'fast-check'
-import sql, { join, raw } from 'sql-template-tag'
+import sql, { join, raw, type Sql } from 'sql-template-tag'
 import { Type } from 'typebox'
 import { completeCatalog } from '../../model/catalog.ts'
 import { defineInterface, reference } from '../../model/declaration.ts'
@@ -15,7 +15,7 @@ import { Connection } from '../sqlite/connection.ts'
 import { expressions } from '../sqlite/expressions.ts'
 import { migrate } from '../sqlite/migrate.ts'
 import { columnsOf } from './columns.ts'
-import { after, collectionsOf, predicateSql, tableSql } from './predicate.ts'
+import { after, type Compiler, collectionsOf, liveSql, predicateSql, tableSql } from './predicate.ts'
 import { boundOf } from './rows.ts'
 
 const fields = {
@@ -193,6 +193,14 @@ function plant(rows: ReadonlyMap<string, readonly RecordValues[]>): void {
   }
 }
 
+function selected(condition: Sql): unknown[] {
+  return connection.all(sql`select id from leaves t where ${condition} order by id`).map((row) => row['id'])
+}
+
+function idsOf(records: readonly RecordValues[]): unknown[] {
+  return records.map((row) => row['id'])
+}
+
 test('AUT-6: SQL and matches() find the same records, whatever the records and the predicate', () => {
   const [leaves] = resources as [Resource]
   let found = 0
@@ -207,16 +215,15 @@ test('AUT-6: SQL and matches() find the same records, whatever the records and t
           return target && comparisonKeys(catalog.resources.get(collection) as Resource, target)
         }
         for (const each of predicates) {
-          const condition = predicateSql({ catalog, expressions }, leaves, 't', each)
-          const selected = connection
-            .all(sql`select id from leaves t where ${condition} order by id`)
-            .map((row) => row['id'])
           const matched = (rows.get('leaves') ?? []).filter((row) => matches(comparisonKeys(leaves, row), each, follow))
-          assert.deepEqual(
-            selected,
-            matched.map((row) => row.id),
-            condition.sql,
-          )
+          const live = matched.filter((row) => row['deleted_at'] === null)
+          for (const through of ['each', 'set'] as const) {
+            const compiler: Compiler = { catalog, expressions, through }
+            const all = predicateSql(compiler, leaves, 't', each)
+            assert.deepEqual(selected(all), idsOf(matched), all.sql)
+            assert.deepEqual(selected(expressions.unindexed(all)), idsOf(matched), all.sql)
+            assert.deepEqual(selected(liveSql(compiler, leaves, 't', each)), idsOf(live), all.sql)
+          }
           found += matched.length
           asked += rows.get('leaves')?.length ?? 0
         }

@@ -13,6 +13,11 @@ import type { Expressions } from './expressions.ts'
 export interface Compiler {
   readonly catalog: Catalog
   readonly expressions: Expressions
+  /**
+   * How `through` is asked. Each row's reference is followed (the default), which is right for rows found otherwise; or rows
+   * are found by the set of all records that they may refer to.
+   */
+  readonly through?: 'each' | 'set'
 }
 
 const operators: Readonly<Record<string, string>> = { gt: '>', gte: '>=', lt: '<', lte: '<=' }
@@ -61,11 +66,27 @@ export function predicateSql(
       const target = compiler.catalog.resources.get(predicate.collection) as Resource
       const inner = `${alias}x`
       const reference = columnSql(alias, predicate.field)
-      const condition = predicateSql(compiler, target, inner, predicate.predicate)
-      const found = sql`exists (select 1 from ${tableSql(target.name)} ${raw(inner)} where ${raw(inner)}.id = ${reference} and ${raw(inner)}.deleted_at is null and ${condition})`
+      const rest = liveSql(compiler, target, inner, predicate.predicate)
+      const from = sql`from ${tableSql(target.name)} ${raw(inner)} where`
+      // A set that holds no match says nothing of a reference that is null: negation follows each row.
+      if (compiler.through === 'set' && !negated) return sql`${reference} in (select ${raw(inner)}.id ${from} ${rest})`
+      const found = sql`exists (select 1 ${from} ${raw(inner)}.id = ${reference} and ${rest})`
       return negated ? sql`not ${found}` : found
     }
   }
+}
+
+/**
+ * Live rows that match. A partial index of live rows serves a branch of an `or` only where the branch itself says so.
+ *
+ * @param alias the table's alias in the statement
+ */
+export function liveSql(compiler: Compiler, resource: Resource, alias: string, predicate: Predicate): Sql {
+  const live = sql`${raw(alias)}.deleted_at is null`
+  if (predicate.kind === 'always') return live
+  if (predicate.kind !== 'or') return sql`${live} and ${predicateSql(compiler, resource, alias, predicate)}`
+  const branches = predicate.terms.map((term) => liveSql(compiler, resource, alias, term))
+  return sql`${live} and (${join(branches, ' or ')})`
 }
 
 function compareSql(
@@ -133,7 +154,8 @@ export function tableSql(collection: string): Sql {
 
 /** The collections whose records a predicate looks at beside its own. */
 export function collectionsOf(predicate: Predicate, found: Set<string> = new Set()): Set<string> {
-  if (predicate.kind === 'and' || predicate.kind === 'or') for (const term of predicate.terms) collectionsOf(term, found)
+  if (predicate.kind === 'and' || predicate.kind === 'or')
+    for (const term of predicate.terms) collectionsOf(term, found)
   if (predicate.kind === 'not') collectionsOf(predicate.term, found)
   if (predicate.kind === 'through') {
     found.add(predicate.collection)

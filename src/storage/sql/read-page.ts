@@ -7,12 +7,12 @@ import { admitPage } from '../../plan/admit.ts'
 import type { Outcome, Page, PageOutcome, Parent, ReadPage } from '../../plan/plan.ts'
 import { type Clock, readClock } from './clock.ts'
 import { type OrderTerm, orderTerms, reversed, segmentsAfter } from './keyset.ts'
-import { type Compiler, collectionsOf, columnSql, predicateSql, tableSql } from './predicate.ts'
+import { type Compiler, collectionsOf, columnSql, liveSql, predicateSql, tableSql } from './predicate.ts'
 import { holdsSql } from './read-record.ts'
 import { representationSql, subject } from './represent.ts'
 import type { Totals } from './totals.ts'
 import { single, type Transaction } from './transaction.ts'
-import { wayOf } from './way.ts'
+import { isServed, wayOf } from './way.ts'
 
 /** A list as it stands: what it holds, and the tag of this state. */
 interface State {
@@ -39,7 +39,7 @@ export function* readPage(compiler: Compiler, totals: Totals, plan: ReadPage): T
   if (ended !== undefined) return ended
   const total = yield* totalOf(plan, state, totals)
   const way = wayOf(plan, total)
-  const where = way === 'walk' ? whereSql(compiler, plan, compiler.expressions.unindexed) : state.where
+  const where = way === 'walk' ? walkedSql(compiler, plan) : state.where
   const ordered = orderTerms(plan.resource, plan.sort, subject)
   const terms = way === 'sort' ? unindexedTerms(compiler, ordered) : ordered
   const part = yield* readPart(compiler, plan, where, terms, total)
@@ -66,26 +66,33 @@ export function* checkParent(compiler: Compiler, parent: Parent): Transaction<Ou
   return row['_permitted'] === 1 ? undefined : { kind: 'forbidden' }
 }
 
-/** The rows of a list. `asked` writes what the caller asks for and may see: as it is, or so that it looks for no index. */
-function whereSql(compiler: Compiler, plan: ReadPage, asked = (condition: Sql): Sql => condition): Sql {
+/** The rows of a list, so that what is asked for finds them. */
+function whereSql({ catalog, expressions }: Compiler, plan: ReadPage): Sql {
+  const compiler: Compiler = { catalog, expressions, through: isServed(plan) ? 'each' : 'set' }
   const { resource, parent, search, deleted } = plan
   const conditions: Sql[] = []
-  if (parent !== undefined) conditions.push(asked(sql`${columnSql(subject, parent.field)} = ${parent.id}`))
-  const live = sql`${raw(subject)}.deleted_at is null`
-  const permitted = asked(predicateSql(compiler, resource, subject, plan.permitted))
+  if (parent !== undefined) conditions.push(sql`${columnSql(subject, parent.field)} = ${parent.id}`)
+  const permitted = liveSql(compiler, resource, subject, plan.permitted)
   if (deleted === undefined) {
-    conditions.push(live)
-    if (plan.permitted.kind !== 'always') conditions.push(permitted)
+    conditions.push(permitted)
   } else {
     const retained = sql`${raw(subject)}.deleted_at > ${deleted.since}`
     const seen = predicateSql(compiler, resource, subject, deleted.permitted)
-    conditions.push(sql`((${live} and ${permitted}) or (${retained} and ${seen}))`)
+    conditions.push(sql`((${permitted}) or (${retained} and ${seen}))`)
   }
-  if (plan.filter.kind !== 'always') conditions.push(asked(predicateSql(compiler, resource, subject, plan.filter)))
+  if (plan.filter.kind !== 'always') conditions.push(predicateSql(compiler, resource, subject, plan.filter))
   if (search !== undefined) {
-    conditions.push(search.length === 0 ? sql`1 = 0` : compiler.expressions.searches(resource.name, subject, search))
+    conditions.push(search.length === 0 ? sql`1 = 0` : expressions.searches(resource.name, subject, search))
   }
   return join(conditions, ' and ')
+}
+
+/** The same rows, so that the order finds them and what is asked for only drops some. */
+function walkedSql({ catalog, expressions }: Compiler, plan: ReadPage): Sql {
+  const { resource, parent, permitted, filter } = plan
+  const checked = [permitted, filter].map((each) => predicateSql({ catalog, expressions }, resource, subject, each))
+  if (parent !== undefined) checked.push(sql`${columnSql(subject, parent.field)} = ${parent.id}`)
+  return join([sql`${raw(subject)}.deleted_at is null`, ...checked.map(expressions.unindexed)], ' and ')
 }
 
 function unindexedTerms({ expressions }: Compiler, terms: readonly OrderTerm[]): OrderTerm[] {
@@ -122,6 +129,7 @@ function* readPart(
   total: number,
 ): Transaction<Part> {
   const { page } = plan
+  if (total === 0) return { json: '', count: 0, previous: undefined, next: undefined }
   if (page.style !== 'cursor') {
     const { json, count } = yield* readRows(compiler, plan, where, terms, undefined)
     return { json, count, previous: undefined, next: undefined }
@@ -133,7 +141,7 @@ function* readPart(
   const last = backward ? found.first : found.last
   if (first === undefined || last === undefined) {
     // Beside an empty page lies the end of the list, or its beginning: no keys.
-    const edge = page.position === undefined || total === 0 ? undefined : []
+    const edge = page.position === undefined ? undefined : []
     return { json: '', count: 0, previous: backward ? undefined : edge, next: backward ? edge : undefined }
   }
   const previous = page.position === undefined ? undefined : yield* beyond(plan, where, reversed(terms), first)

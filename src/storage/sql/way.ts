@@ -15,16 +15,26 @@ export type Way = 'engine' | 'sort' | 'walk'
 /** So many rows are sorted within some ten milliseconds; of more than these, a walk meets one soon. */
 const sortedQuickly = 10_000
 
+/** Whether one index has the rows of a list together and in order, or they are found in a way of their own. */
+export function isServed(plan: ReadPage): boolean {
+  // Words and deleted records have other ways.
+  if (plan.search !== undefined || plan.deleted !== undefined) return true
+  const terms = conditionsOf(plan)
+  const first = plan.sort[0]?.field
+  return terms.length === 0 || terms.some((term) => servesOrder(plan.resource, term, first))
+}
+
 /** The way to the rows of a list of so many records. */
 export function wayOf(plan: ReadPage, total: number): Way {
-  // Words and deleted records are found by ways of their own.
-  if (plan.search !== undefined || plan.deleted !== undefined) return 'engine'
-  const terms = [plan.permitted, plan.filter].flatMap(termsOf)
-  if (plan.parent !== undefined) terms.push({ kind: 'compare', field: plan.parent.field, operator: 'eq', value: plan.parent.id })
-  const first = plan.sort[0]?.field
-  if (terms.length === 0 || terms.some((term) => servesOrder(plan.resource, term, first))) return 'engine'
+  if (isServed(plan)) return 'engine'
   if (total > sortedQuickly) return 'walk'
-  return terms.some((term) => isFoundByIndex(plan.resource, term)) ? 'sort' : 'engine'
+  return conditionsOf(plan).some((term) => isFoundByIndex(plan.resource, term)) ? 'sort' : 'engine'
+}
+
+function conditionsOf({ permitted, filter, parent }: ReadPage): Predicate[] {
+  const terms = [permitted, filter].flatMap(termsOf)
+  if (parent === undefined) return terms
+  return [...terms, { kind: 'compare', field: parent.field, operator: 'eq', value: parent.id }]
 }
 
 /** The conditions of which all must hold. */
@@ -36,7 +46,8 @@ function termsOf(predicate: Predicate): Predicate[] {
 /** Whether an index that begins with a condition's field goes on in the order of the list. */
 function servesOrder(resource: Resource, term: Predicate, first: string | undefined): boolean {
   if (term.kind !== 'compare' && term.kind !== 'null') return false
-  if (term.field === first) return term.kind === 'null' || (term.operator !== 'contains' && term.operator !== 'startsWith')
+  if (term.field === first)
+    return term.kind === 'null' || (term.operator !== 'contains' && term.operator !== 'startsWith')
   if (term.kind === 'compare' && term.operator !== 'eq') return false
   const field = resource.field.get(term.field)
   if (first === undefined) return true
@@ -46,6 +57,8 @@ function servesOrder(resource: Resource, term: Predicate, first: string | undefi
 /** Whether the rows that a condition holds for are a stretch of an index, or a few. */
 function isFoundByIndex(resource: Resource, term: Predicate): boolean {
   if (term.kind === 'not') return term.term.kind === 'null'
+  if (term.kind === 'or') return term.terms.every((each) => isFoundByIndex(resource, each))
+  if (term.kind === 'and') return term.terms.some((each) => isFoundByIndex(resource, each))
   if (term.kind !== 'compare') return term.kind === 'in' || term.kind === 'null' || term.kind === 'through'
   if (term.operator === 'contains') return false
   const field = resource.field.get(term.field)

@@ -1,0 +1,87 @@
+/** Reading, writing and deleting one record looks up what it needs: no statement costs the size of a table. */
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { always } from '../../model/predicate.ts'
+import type { Conditions } from '../../plan/plan.ts'
+import { compiler, costsOf, explained, idOf, openStore, resource } from './query-plan.fixture.ts'
+import { readRecord } from './read-record.ts'
+import { writeTransaction } from './run.ts'
+
+const store = openStore()
+after(() => store.close())
+const goods = resource('goods')
+const nested = { resource: resource('shelves'), id: idOf(7), field: 'shelf_id', permitted: always }
+const nothing = { scans: [], walks: [], sorts: [] }
+const conditions: Conditions = {}
+
+describe('one record', () => {
+  const caller = { id: 'u3', roles: ['admin'], claims: {} }
+  const write = {
+    permitted: always,
+    mayAssignOwner: true,
+    mayCreate: always,
+    mayRead: always,
+    movedBy: [],
+    conditions,
+    caller,
+    now: Date.now(),
+  }
+  const run = (plan: object) => {
+    store.execute('begin')
+    try {
+      return explained(store, writeTransaction(compiler, plan as never))
+    } finally {
+      store.execute('rollback')
+    }
+  }
+
+  test('RES-2: is read by its id', () => {
+    const plan = {
+      kind: 'read-record',
+      resource: goods,
+      id: idOf(5),
+      permitted: always,
+      fields: undefined,
+      conditions,
+    } as const
+    const { result, statements } = explained(store, readRecord(compiler, plan))
+    assert.equal(result.kind, 'record')
+    assert.deepEqual(costsOf(statements), nothing)
+  })
+
+  test('CON-5: what a change must know of other records is looked up', () => {
+    const body = { name: 'new', kind: 'b', weight: 1, shelf_id: idOf(5), label_id: idOf(6), code: 'new' }
+    const created = run({
+      kind: 'create',
+      resource: goods,
+      id: idOf(99_999),
+      parent: nested,
+      body: { ...body, shelf_id: idOf(7) },
+      ...write,
+    })
+    const merged = run({ kind: 'merge', resource: goods, id: idOf(5), body, ...write })
+    const ruled = run({ kind: 'merge', resource: resource('shelves'), id: idOf(5), body: { open: true }, ...write })
+    assert.deepEqual(
+      [created, merged, ruled].map(({ result }) => result.kind),
+      ['created', 'updated', 'conflict'],
+    )
+    for (const { statements } of [created, merged, ruled]) assert.deepEqual(costsOf(statements), nothing)
+  })
+
+  test('DEL-4: dependents are found by their references', () => {
+    const remove = (collection: string, number: number) =>
+      run({ kind: 'delete', resource: resource(collection), id: idOf(number), deletion: idOf(1), ...write })
+    const outcomes = [
+      remove('labels', 5),
+      remove('goods', 5),
+      remove('goods', 5_000),
+      remove('shelves', 5),
+      remove('parts', 5),
+    ]
+    assert.deepEqual(
+      outcomes.map(({ result }) => result.kind),
+      ['deleted', 'conflict', 'deleted', 'conflict', 'deleted'],
+    )
+    for (const { statements } of outcomes) assert.deepEqual(costsOf(statements), nothing)
+  })
+})
