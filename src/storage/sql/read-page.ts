@@ -129,7 +129,8 @@ function* readPart(
   total: number,
 ): Transaction<Part> {
   const { page } = plan
-  if (total === 0) return { json: '', count: 0, previous: undefined, next: undefined }
+  // What matches nothing is not looked for again: a walk would go to the end for it.
+  if (total === 0 && plan.filter.kind !== 'always') return { json: '', count: 0, previous: undefined, next: undefined }
   if (page.style !== 'cursor') {
     const { json, count } = yield* readRows(compiler, plan, where, terms, undefined)
     return { json, count, previous: undefined, next: undefined }
@@ -141,7 +142,7 @@ function* readPart(
   const last = backward ? found.first : found.last
   if (first === undefined || last === undefined) {
     // Beside an empty page lies the end of the list, or its beginning: no keys.
-    const edge = page.position === undefined ? undefined : []
+    const edge = page.position === undefined || total === 0 ? undefined : []
     return { json: '', count: 0, previous: backward ? undefined : edge, next: backward ? edge : undefined }
   }
   const previous = page.position === undefined ? undefined : yield* beyond(plan, where, reversed(terms), first)
