@@ -30,11 +30,15 @@ export function ask(url: string, options: Partial<Request> = {}): Promise<Answer
   const { method = 'GET', headers = {}, body } = options
   const request = url.startsWith('https:') ? requestHttps : requestHttp
   return new Promise((resolve, reject) => {
-    const asked = request(url, { method, headers: { ...headers }, rejectUnauthorized: false, agent: false, timeout }, (response) => {
-      const chunks: Buffer[] = []
-      response.on('data', (chunk: Buffer) => chunks.push(chunk)).on('error', reject)
-      response.on('end', () => resolve(answerOf(response, Buffer.concat(chunks).toString())))
-    })
+    const asked = request(
+      url,
+      { method, headers: { ...headers }, rejectUnauthorized: false, agent: false, timeout },
+      (response) => {
+        const chunks: Buffer[] = []
+        response.on('data', (chunk: Buffer) => chunks.push(chunk)).on('error', reject)
+        response.on('end', () => resolve(answerOf(response, Buffer.concat(chunks).toString())))
+      },
+    )
     asked.on('timeout', () => asked.destroy(new Error(`${url} did not answer within ${timeout} ms.`)))
     asked.on('error', reject).end(body)
   })

@@ -27,7 +27,9 @@ export async function loadDirectly(
       insert(record)
       count++
     }
-    database.prepare('update resourced_clocks set revision = revision + ?, live = live + ? where collection = ?').run(count, count, name)
+    database
+      .prepare('update resourced_clocks set revision = revision + ?, live = live + ? where collection = ?')
+      .run(count, count, name)
   }
   for (const { sql } of indexes) database.exec(String(sql))
   database.exec('commit; pragma wal_checkpoint(truncate)')

@@ -10,9 +10,12 @@ export const loadCore = 1
 /** What is missing here, one sentence each; nothing: the measurements can run. */
 export function missingHere(): string[] {
   const missing: string[] = []
-  if (!isThere('wrk', '--version')) missing.push('wrk makes the load, and is not installed. On Debian: apt-get install wrk')
+  if (!isThere('wrk', '--version'))
+    missing.push('wrk makes the load, and is not installed. On Debian: apt-get install wrk')
   if (!isThere('taskset', '--version')) {
-    missing.push('taskset keeps server and load on separate cores, and is not installed. On Debian: apt-get install util-linux')
+    missing.push(
+      'taskset keeps server and load on separate cores, and is not installed. On Debian: apt-get install util-linux',
+    )
   }
   if (cpus().length < 2) missing.push('Two cores are needed: one for the servers, one for the load.')
   return missing

@@ -24,7 +24,9 @@ export const city: Measurement = {
     const requests = cities.map(({ id }) => get(stand.data, `/v1/cities/${id}`))
     return withGuests(await besideBare(stand, 'city', requests, 200), stand, {
       [jsonServer.name]: cities.map(({ id }) => get(stand.data, `/cities/${id}`)),
-      [platformatic.name]: everyNth(stand.data.records.cities.keys(), variety.cities).map((row) => get(stand.data, `/cities/${row + 1}`)),
+      [platformatic.name]: everyNth(stand.data.records.cities.keys(), variety.cities).map((row) =>
+        get(stand.data, `/cities/${row + 1}`),
+      ),
     })
   },
 }
@@ -119,10 +121,15 @@ export function withGuests(
   return { contestants: [...contestants, ...others], ends }
 }
 
-function pagesOfGuests({ data }: Stand, places: readonly Place[]): Readonly<Record<Stranger['name'], readonly Request[]>> {
+function pagesOfGuests(
+  { data }: Stand,
+  places: readonly Place[],
+): Readonly<Record<Stranger['name'], readonly Request[]>> {
   return {
     [jsonServer.name]: places.map(({ id }) => get(data, `/cities?country_id=${id}&_page=1&_limit=50`)),
-    [platformatic.name]: places.map(({ number }) => get(data, `/cities/?where.countryId.eq=${number}&limit=50&totalCount=true`)),
+    [platformatic.name]: places.map(({ number }) =>
+      get(data, `/cities/?where.countryId.eq=${number}&limit=50&totalCount=true`),
+    ),
   }
 }
 

@@ -45,7 +45,19 @@ function comparisons(lines: readonly Line[]): string {
     `≥ ${line.target.toFixed(2)}`,
     line.ratio.median >= line.target ? 'reached' : 'missed',
   ])
-  return table(['measured', 'ours, a second', 'slowest p99', 'yardstick, a second', 'ratio: median (least–most)', 'by processor time', 'target', ''], rows)
+  return table(
+    [
+      'measured',
+      'ours, a second',
+      'slowest p99',
+      'yardstick, a second',
+      'ratio: median (least–most)',
+      'by processor time',
+      'target',
+      '',
+    ],
+    rows,
+  )
 }
 
 function figureTable(figures: readonly Figure[]): string {
@@ -66,7 +78,9 @@ function othersTable(lines: readonly Line[], guests: readonly Guest[]): string {
     count(line.rate.median),
     ...names.map((name) => {
       const found = line.others.get(name)
-      return found === undefined ? '–' : `${count(found.median)} (${(found.median / line.rate.median).toFixed(3)} of ours)`
+      return found === undefined
+        ? '–'
+        : `${count(found.median)} (${(found.median / line.rate.median).toFixed(3)} of ours)`
     }),
   ])
   const absent = guests.filter(({ server }) => server === undefined)

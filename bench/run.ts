@@ -31,13 +31,22 @@ const { values: options } = parseArgs({
   },
 })
 const pace: Pace = options.quick ? { rounds: 3, seconds: 1, warmUp: 1 } : { rounds: 7, seconds: 3, warmUp: 3 }
-const measurements: readonly Measurement[] = [city, page, cursor, unchanged, create, scale(options.quick ? 100_000 : 1_000_000)]
+const measurements: readonly Measurement[] = [
+  city,
+  page,
+  cursor,
+  unchanged,
+  create,
+  scale(options.quick ? 100_000 : 1_000_000),
+]
 const singles = ['memory', 'start-up', 'others']
 
 const missing = missingHere()
 const unknown = options.only.filter((name) => ![...measurements.map((each) => each.name), ...singles].includes(name))
 if (unknown.length > 0) {
-  missing.push(`--only takes ${[...measurements.map((each) => each.name), ...singles].join(', ')}; not ${unknown.join(', ')}.`)
+  missing.push(
+    `--only takes ${[...measurements.map((each) => each.name), ...singles].join(', ')}; not ${unknown.join(', ')}.`,
+  )
 }
 if (missing.length > 0) {
   for (const sentence of missing) say(sentence)
@@ -62,7 +71,14 @@ async function run(): Promise<void> {
   for (const secure of [false, true]) {
     const chosen = measurements.filter(({ name, repeated }) => isWanted(name) && (!secure || repeated))
     if (chosen.length === 0) continue
-    const stand: Stand = { folder, pace, data, secure, ours: await startOurs(folder, data.file, secure), guests: secure ? [] : guests }
+    const stand: Stand = {
+      folder,
+      pace,
+      data,
+      secure,
+      ours: await startOurs(folder, data.file, secure),
+      guests: secure ? [] : guests,
+    }
     for (const measurement of chosen) lines.push(await compare(stand, measurement))
     if (isWanted('memory')) figures.push(memoryOf(stand))
     await stand.ours.stop()
@@ -72,7 +88,8 @@ async function run(): Promise<void> {
   const found = format({ lines, figures, guests, circumstances: circumstances(busy) })
   process.stdout.write(`\n${found}\n`)
   // A part of the measurements must not replace the whole.
-  if (options.only.length === 0 && !options['no-write']) writeInto(new URL('../docs/performance.md', import.meta.url), found)
+  if (options.only.length === 0 && !options['no-write'])
+    writeInto(new URL('../docs/performance.md', import.meta.url), found)
 }
 
 async function loadData(): Promise<Data> {
@@ -107,7 +124,9 @@ async function compare(stand: Stand, measurement: Measurement): Promise<Line> {
     target: measurement.target,
     others: new Map(others.map(({ name }) => [name, rateOf(name)])),
   }
-  say(`  ${Math.round(line.rate.median)} a second, ${line.ratio.median.toFixed(2)} of ${line.yardstick} (target ${line.target}), ${line.thrift.median.toFixed(2)} by processor time`)
+  say(
+    `  ${Math.round(line.rate.median)} a second, ${line.ratio.median.toFixed(2)} of ${line.yardstick} (target ${line.target}), ${line.thrift.median.toFixed(2)} by processor time`,
+  )
   return line
 }
 
@@ -126,7 +145,12 @@ async function startUp(data: Data): Promise<Figure> {
     const time = await timeStartUp(ours(folder, 'start-up', database, await freePort(), true), request)
     if (turn > 0) times.push(time)
   }
-  return { title: 'Start-up with data present, to the first answer, HTTPS', spread: spreadOf(times), unit: 'ms', bound: 500 }
+  return {
+    title: 'Start-up with data present, to the first answer, HTTPS',
+    spread: spreadOf(times),
+    unit: 'ms',
+    bound: 500,
+  }
 }
 
 function circumstances(busy: number): string[] {
@@ -145,4 +169,3 @@ function isWanted(name: string): boolean {
 function say(line: string): void {
   process.stderr.write(`${line}\n`)
 }
-

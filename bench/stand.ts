@@ -7,7 +7,15 @@ import type { Request } from './ask.ts'
 import { ours } from './ours.ts'
 import { freePort, type Server, type Start, startServer } from './processes.ts'
 import type { Pace } from './rounds.ts'
-import { install, jsonServer, platformatic, type Records, type Stranger, startOfJsonServer, startOfPlatformatic } from './strangers.ts'
+import {
+  install,
+  jsonServer,
+  platformatic,
+  type Records,
+  type Stranger,
+  startOfJsonServer,
+  startOfPlatformatic,
+} from './strangers.ts'
 
 /** The data of a run, loaded once; every server gets a copy. */
 export interface Data {

@@ -9,7 +9,10 @@ export async function timeStartUp(start: Start, request: Request): Promise<numbe
   const child = launch(start)
   try {
     for (;;) {
-      const status = await ask(start.origin + request.path, request).then((answer) => answer.status, () => 0)
+      const status = await ask(start.origin + request.path, request).then(
+        (answer) => answer.status,
+        () => 0,
+      )
       if (status === 200) return performance.now() - began
       if (child.exitCode !== null || performance.now() - began > 30_000) throw new Error('The server did not answer.')
       await sleep(2)

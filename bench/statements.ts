@@ -47,5 +47,10 @@ async function pagePlan(catalog: Catalog, address: string): Promise<ReadPage> {
   const input = await readInput(catalog, found.target, request, readParameters(query))
   if (input.kind === 'document') throw new Error(`${address} is no list.`)
   const caller = { id: 'bench', roles: ['admin'], claims: {} }
-  return planFor({ catalog, cursorSecret: new Uint8Array(32), now: Date.now() }, caller, found.target, input) as ReadPage
+  return planFor(
+    { catalog, cursorSecret: new Uint8Array(32), now: Date.now() },
+    caller,
+    found.target,
+    input,
+  ) as ReadPage
 }

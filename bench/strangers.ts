@@ -20,7 +20,12 @@ export const platformatic: Stranger = { name: 'Platformatic DB', package: '@plat
 export type Records = Readonly<Record<'countries' | 'cities', readonly Readonly<Record<string, unknown>>[]>>
 
 function folderOf(stranger: Stranger): string {
-  return join(tmpdir(), 'resourced-bench', 'packages', stranger.package.replaceAll(/[^a-z0-9.]+/g, '-').replace(/^-/, ''))
+  return join(
+    tmpdir(),
+    'resourced-bench',
+    'packages',
+    stranger.package.replaceAll(/[^a-z0-9.]+/g, '-').replace(/^-/, ''),
+  )
 }
 
 /**

@@ -35,9 +35,14 @@ export const create: Measurement = {
       ],
       ends: [committer],
     } as const
-    const created = withGuests(contest, stand, {
-      [jsonServer.name]: bodies(stand).map((body) => post(stand, '/cities', body)),
-    }, 201)
+    const created = withGuests(
+      contest,
+      stand,
+      {
+        [jsonServer.name]: bodies(stand).map((body) => post(stand, '/cities', body)),
+      },
+      201,
+    )
     return withGuests(created, stand, { [platformatic.name]: flat.map((body) => post(stand, '/cities/', body)) })
   },
 }

@@ -46,7 +46,11 @@ end
 `
 
 function messageOf({ method, path, headers, body }: Request, host: string): string {
-  const fields = { Host: host, ...headers, ...(body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) }) }
+  const fields = {
+    Host: host,
+    ...headers,
+    ...(body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) }),
+  }
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)
   return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body ?? ''}`
 }
@@ -54,8 +58,8 @@ function messageOf({ method, path, headers, body }: Request, host: string): stri
 /** A text as a Lua string, byte by byte where it is not plain. */
 function quoted(text: string): string {
   const bytes = Buffer.from(text).toString('latin1')
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-  const escaped = bytes.replace(/["\\\x00-\x1f\x7f-\xff]/g, (byte) => `\\${String(byte.charCodeAt(0)).padStart(3, '0')}`)
+  // every byte but the printable ones of ASCII without the quote and the backslash
+  const escaped = bytes.replace(/[^ !#-[\]-~]/g, (byte) => `\\${String(byte.charCodeAt(0)).padStart(3, '0')}`)
   return `"${escaped}"`
 }
 
@@ -77,7 +81,9 @@ export async function runLoad(script: string, load: Load, seconds: number): Prom
   const [requests, duration, connect, read, write, timeout, status, slow] = numbers as [number, number, ...number[]]
   const failures = Object.entries({ connect, read, write, timeout, status }).filter(([, count]) => count !== 0)
   if (failures.length > 0) {
-    throw new Error(`Of ${requests} requests to ${load.origin} some failed: ${failures.map((each) => each.join(' ')).join(', ')}`)
+    throw new Error(
+      `Of ${requests} requests to ${load.origin} some failed: ${failures.map((each) => each.join(' ')).join(', ')}`,
+    )
   }
   return { rate: (requests / duration) * 1_000_000, slow: (slow ?? 0) / 1000 }
 }

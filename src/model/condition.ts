@@ -69,12 +69,7 @@ function equals(resource: Resource, field: string, value: ConditionValue, bindin
   return { kind: 'compare', field, operator: 'eq', value: keyOf(resource, field, bound) }
 }
 
-function oneOf(
-  resource: Resource,
-  field: string,
-  values: readonly ConditionValue[],
-  bindings: Bindings,
-): Predicate {
+function oneOf(resource: Resource, field: string, values: readonly ConditionValue[], bindings: Bindings): Predicate {
   // A claim may itself be a list: { in: [{ caller: 'claims.teams' }] }.
   const bound = values.flatMap((value) => boundValue(value, bindings) as unknown)
   const keys = bound.filter((value) => value !== null).map((value) => keyOf(resource, field, value))
@@ -88,7 +83,8 @@ function boundValue(value: ConditionValue, { caller, record }: Bindings): unknow
   const path = value.caller.split('.')
   let found: unknown = caller
   for (const name of path) {
-    found = typeof found === 'object' && found !== null && Object.hasOwn(found, name) ? Reflect.get(found, name) : undefined
+    found =
+      typeof found === 'object' && found !== null && Object.hasOwn(found, name) ? Reflect.get(found, name) : undefined
   }
   if (found === undefined || found === null) throw undecidable
   return found

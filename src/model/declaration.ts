@@ -45,7 +45,13 @@ interface TypedField {
 }
 
 /** A value in a condition: itself, something of the caller, or (in a business rule) a field of the record at hand. */
-export type ConditionValue = string | number | boolean | null | { readonly caller: string } | { readonly record: string }
+export type ConditionValue =
+  | string
+  | number
+  | boolean
+  | null
+  | { readonly caller: string }
+  | { readonly record: string }
 
 /** Comparisons of one field; several in one object must all hold. */
 export interface FieldCondition {

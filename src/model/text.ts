@@ -45,7 +45,15 @@ function foldCharacter(character: string): string {
 }
 
 // Latin, Hebrew and Arabic marks, by their blocks: elsewhere a mark may be half of a letter.
-const markBlocks = ['0300-\\u036f', '0591-\\u05c7', '064b-\\u065f', '1ab0-\\u1aff', '1dc0-\\u1dff', '20d0-\\u20ff', 'fe20-\\ufe2f']
+const markBlocks = [
+  '0300-\\u036f',
+  '0591-\\u05c7',
+  '064b-\\u065f',
+  '1ab0-\\u1aff',
+  '1dc0-\\u1dff',
+  '20d0-\\u20ff',
+  'fe20-\\ufe2f',
+]
 const marks = new RegExp(`[${markBlocks.map((block) => `\\u${block}`).join('')}]`, 'g')
 const word = /[\p{L}\p{N}\p{M}\p{Co}]+/gu
 // Letters whose stroke or ligature is not a mark that decomposition could take off.

@@ -25,7 +25,11 @@ export function permit(catalog: Catalog, caller: CallerView, action: Action, res
 function allowed(catalog: Catalog, caller: CallerView, rule: AccessRule, resource: Resource): Predicate {
   if (typeof rule === 'function') {
     const answer = rule(caller)
-    return typeof answer === 'object' ? resolveCondition(resource, answer, { caller }) : answer === true ? always : never
+    return typeof answer === 'object'
+      ? resolveCondition(resource, answer, { caller })
+      : answer === true
+        ? always
+        : never
   }
   if (typeof rule === 'object') {
     if ('where' in rule) return resolveCondition(resource, rule.where, { caller })
@@ -33,7 +37,9 @@ function allowed(catalog: Catalog, caller: CallerView, rule: AccessRule, resourc
     const target = collection === undefined ? undefined : catalog.resources.get(collection)
     if (target === undefined) return never
     const predicate = permit(catalog, caller, rule.action, target)
-    return predicate.kind === 'never' ? never : { kind: 'through', field: rule.through, collection: target.name, predicate }
+    return predicate.kind === 'never'
+      ? never
+      : { kind: 'through', field: rule.through, collection: target.name, predicate }
   }
   if (rule === 'anyone') return always
   if (rule === 'owner' && resource.owner !== undefined) {
@@ -45,5 +51,7 @@ function allowed(catalog: Catalog, caller: CallerView, rule: AccessRule, resourc
 
 /** The reference fields that a resource's rules for an action read through: changing one needs the permission anew. */
 export function throughFields(resource: Resource, action: Action): string[] {
-  return resource.access[action].flatMap((rule) => (typeof rule === 'object' && 'through' in rule ? [rule.through] : []))
+  return resource.access[action].flatMap((rule) =>
+    typeof rule === 'object' && 'through' in rule ? [rule.through] : [],
+  )
 }

@@ -37,6 +37,8 @@ export function openCursor(secret: Uint8Array, binding: string, cursor: string):
 }
 
 function seal(secret: Uint8Array, binding: string, content: Uint8Array): Buffer {
-  const mac = createHmac('sha256', secret).update(`${Buffer.byteLength(binding)}:${binding}`).update(content)
+  const mac = createHmac('sha256', secret)
+    .update(`${Buffer.byteLength(binding)}:${binding}`)
+    .update(content)
   return mac.digest().subarray(0, sealBytes)
 }

@@ -16,7 +16,9 @@ export function readFilter(resource: Resource, name: string, values: readonly st
   const parts = /^([^[\]]*)(?:\[([^[\]]*)\])?$/.exec(name)
   const subject = filterables(resource).find((each) => each.name === parts?.[1])
   if (subject === undefined) {
-    const possible = filterables(resource).map((each) => each.name).join(', ')
+    const possible = filterables(resource)
+      .map((each) => each.name)
+      .join(', ')
     const message = `${JSON.stringify(name)} is no parameter of ${resource.name}; it can be filtered by ${possible}.`
     issues.push({ code: 'UNKNOWN_PARAMETER', message, parameter: name })
     return always
@@ -29,13 +31,20 @@ export function readFilter(resource: Resource, name: string, values: readonly st
     issues.push({ code: 'INVALID_OPERATOR', message, parameter: name })
     return always
   }
-  if (operator === 'in') return equalsAny(subject, values.flatMap((value) => value.split(',')), name, issues)
+  if (operator === 'in')
+    return equalsAny(
+      subject,
+      values.flatMap((value) => value.split(',')),
+      name,
+      issues,
+    )
   if (operator === 'not') return not(equalsAny(subject, values, name, issues))
   if (operator === 'null') return anyOf(values.map((value) => nullness(subject, value, name, issues)))
   const comparison = operator === 'starts_with' ? 'startsWith' : (operator as Comparison)
   return anyOf(
     values.map((text): Predicate => {
-      const value = comparison === 'contains' || comparison === 'startsWith' ? text : readValue(subject, text, name, issues)
+      const value =
+        comparison === 'contains' || comparison === 'startsWith' ? text : readValue(subject, text, name, issues)
       return { kind: 'compare', field: subject.name, operator: comparison, value }
     }),
   )

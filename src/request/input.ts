@@ -1,6 +1,7 @@
 /** Everything that a request brings beside its path, read and still undecided. */
-import { type Conditions, readConditions } from '../http/preconditions.ts'
+
 import type { HttpRequest } from '../http/message.ts'
+import { type Conditions, readConditions } from '../http/preconditions.ts'
 import type { Catalog } from '../model/resource.ts'
 import { readBody } from './body.ts'
 import type { Parameter } from './parameters.ts'
@@ -30,7 +31,8 @@ export async function readInput(
   const { pageSize, bodyBytes } = catalog.limits
   const { method, headers } = request
   const reading = method === 'GET' || method === 'HEAD'
-  const body = method === 'POST' || method === 'PUT' || method === 'PATCH' ? await readBody(request, bodyBytes) : undefined
+  const body =
+    method === 'POST' || method === 'PUT' || method === 'PATCH' ? await readBody(request, bodyBytes) : undefined
   const conditions = readConditions(headers)
   if (target.kind === 'collection' && reading) {
     return { kind: 'read-page', query: readListQuery(target.resource, parameters, pageSize), conditions }

@@ -3,7 +3,11 @@ import type { Catalog, Resource } from '../model/resource.ts'
 
 /** Something that has an address. */
 export type Target =
-  | { readonly kind: 'collection'; readonly resource: Resource; readonly parent?: { readonly resource: Resource; readonly id: string } }
+  | {
+      readonly kind: 'collection'
+      readonly resource: Resource
+      readonly parent?: { readonly resource: Resource; readonly id: string }
+    }
   | { readonly kind: 'record'; readonly resource: Resource; readonly id: string }
   | { readonly kind: 'openapi' }
   | { readonly kind: 'health'; readonly probe: 'live' | 'ready' }

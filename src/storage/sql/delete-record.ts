@@ -7,7 +7,7 @@ import { questionsOfRules, ruleIssues, type Transition } from '../../plan/decide
 import type { Delete, Outcome } from '../../plan/plan.ts'
 import type { Issue } from '../../spec/faults.ts'
 import { tick } from './clock.ts'
-import { columnSql, type Compiler, tableSql } from './predicate.ts'
+import { type Compiler, columnSql, tableSql } from './predicate.ts'
 import { subject } from './represent.ts'
 import { recordOf } from './rows.ts'
 import { single, type Transaction } from './transaction.ts'
@@ -74,7 +74,8 @@ function* objectionsTo(compiler: Compiler, plan: Delete, closure: Closure): Tran
   for (const [collection, ids] of closure) {
     const resource = compiler.catalog.resources.get(collection) as Resource
     if (!resource.rules.some((rule) => [rule.on].flat().includes('delete'))) continue
-    const rows = yield sql`select * from ${live(collection)} and ${compiler.expressions.isAmong(columnSql(subject, 'id'), [...ids])}`
+    const rows =
+      yield sql`select * from ${live(collection)} and ${compiler.expressions.isAmong(columnSql(subject, 'id'), [...ids])}`
     for (const row of rows) {
       const current = recordOf(resource, row)
       const transition: Transition = { resource, trigger: 'delete', current, next: undefined }
@@ -87,9 +88,11 @@ function* objectionsTo(compiler: Compiler, plan: Delete, closure: Closure): Tran
 
 function* clearReferences(compiler: Compiler, closure: Closure, now: string): Transaction<void> {
   for (const [collection, ids] of closure) {
-    for (const { collection: from, field, onDelete } of (compiler.catalog.resources.get(collection) as Resource).dependents) {
+    for (const { collection: from, field, onDelete } of (compiler.catalog.resources.get(collection) as Resource)
+      .dependents) {
       if (onDelete !== 'clear') continue
-      const cleared = yield sql`update ${tableSql(from)} set ${raw(`"${field}"`)} = null, updated_at = ${now}, _revision = _revision + 1 where id in (select id from ${stayingSql(compiler, from, field, ids, closure)}) returning id`
+      const cleared =
+        yield sql`update ${tableSql(from)} set ${raw(`"${field}"`)} = null, updated_at = ${now}, _revision = _revision + 1 where id in (select id from ${stayingSql(compiler, from, field, ids, closure)}) returning id`
       if (cleared.length > 0) yield tick(from, 0, 0)
     }
   }

@@ -27,5 +27,8 @@ export function* addKey(key: StoredKey): Transaction<void> {
 
 /** Revokes a key; whether it was there and not revoked. */
 export function* revokeKey(id: string, at: string): Transaction<boolean> {
-  return (yield sql`update resourced_keys set revoked_at = ${at} where id = ${id} and revoked_at is null returning id`).length > 0
+  return (
+    (yield sql`update resourced_keys set revoked_at = ${at} where id = ${id} and revoked_at is null returning id`)
+      .length > 0
+  )
 }

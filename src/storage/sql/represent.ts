@@ -2,7 +2,7 @@
 import type { Sql } from 'sql-template-tag'
 import type { Resource } from '../../model/resource.ts'
 import { columnsOf } from './columns.ts'
-import { columnSql, type Compiler } from './predicate.ts'
+import { type Compiler, columnSql } from './predicate.ts'
 
 /** The alias of the table that a statement is about. */
 export const subject = 't'
