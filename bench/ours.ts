@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Start } from './processes.ts'
 
-const command = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
+const command = fileURLToPath(new URL('../src/cli/main.js', import.meta.url))
 
 /** The declaration that is served. */
 export const declaration = fileURLToPath(new URL('../examples/atlas/resources.ts', import.meta.url))

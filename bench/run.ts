@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util'
 import { loadAtlas } from '../examples/atlas/load.ts'
 import { recordsOf } from './atlas.ts'
 import { loadResource } from './declared.ts'
-import { describeMachine, loadAverage, missingHere } from './machine.ts'
+import { describeMachine, keepAwake, loadAverage, missingHere } from './machine.ts'
 import type { Line, Measurement } from './measurement.ts'
 import { createKey, declaration, ours } from './ours.ts'
 import { freePort } from './processes.ts'
@@ -62,6 +62,7 @@ await run()
 
 async function run(): Promise<void> {
   const busy = loadAverage()
+  const awake = keepAwake()
   say('Loading the atlas')
   const data = await loadData()
   const guests = isWanted('others') ? await inviteGuests(folder, data.records, say) : []
@@ -85,7 +86,7 @@ async function run(): Promise<void> {
   }
   if (isWanted('start-up')) figures.push(await startUp(data))
   for (const { server } of guests) await server?.stop()
-  const found = format({ lines, figures, guests, circumstances: circumstances(busy) })
+  const found = format({ lines, figures, guests, circumstances: circumstances(busy, awake) })
   process.stdout.write(`\n${found}\n`)
   // A part of the measurements must not replace the whole.
   if (options.only.length === 0 && !options['no-write'])
@@ -153,11 +154,11 @@ async function startUp(data: Data): Promise<Figure> {
   }
 }
 
-function circumstances(busy: number): string[] {
+function circumstances(busy: number, awake: boolean): string[] {
   const command = ['npm run bench', ...(options.quick ? ['-- --quick'] : [])].join(' ')
   return [
     `${new Date().toISOString().slice(0, 10)}, \`${command}\`: ${pace.rounds} rounds of ${pace.seconds} s after ${pace.warmUp} s of warm-up`,
-    `${describeMachine(folder)}; load average before the start: ${busy.toFixed(2)}`,
+    `${describeMachine(folder)}; load average before the start: ${busy.toFixed(2)}; idle cores ${awake ? 'were kept awake' : 'could fall asleep'}`,
     `Node ${process.versions.node}, SQLite ${process.versions.sqlite}`,
   ]
 }

@@ -5,10 +5,9 @@ import type { Catalog } from '../src/model/resource.ts'
 import type { ReadPage } from '../src/plan/plan.ts'
 import { planFor } from '../src/plan/plan-for.ts'
 import { readInput } from '../src/request/input.ts'
-import { readParameters } from '../src/request/parameters.ts'
 import { findTarget } from '../src/request/target.ts'
+import { Memory } from '../src/storage/sql/memory.ts'
 import { readPage } from '../src/storage/sql/read-page.ts'
-import { Totals } from '../src/storage/sql/totals.ts'
 import type { Row } from '../src/storage/sql/transaction.ts'
 import { Connection } from '../src/storage/sqlite/connection.ts'
 import { expressions } from '../src/storage/sqlite/expressions.ts'
@@ -24,7 +23,7 @@ export async function pageStatement(catalog: Catalog, database: string, path: st
   const plan = await pagePlan(catalog, path)
   const connection = new Connection(database, { readOnly: true })
   try {
-    const transaction = readPage({ catalog, expressions }, new Totals(), plan)
+    const transaction = readPage({ catalog, expressions }, new Memory(), plan)
     let found: { sql: Sql; rows: Row[] } | undefined
     let step = transaction.next([])
     while (step.done !== true) {
@@ -44,7 +43,7 @@ async function pagePlan(catalog: Catalog, address: string): Promise<ReadPage> {
   const found = findTarget(catalog, path)
   if (found.kind !== 'found' || found.target.kind !== 'collection') throw new Error(`${path} is no collection.`)
   const request = { method: 'GET', target: address, headers: {} } as HttpRequest
-  const input = await readInput(catalog, found.target, request, readParameters(query))
+  const input = await readInput(catalog, found.target, request, query)
   if (input.kind === 'document') throw new Error(`${address} is no list.`)
   const caller = { id: 'bench', roles: ['admin'], claims: {} }
   return planFor(

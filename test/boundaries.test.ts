@@ -141,9 +141,9 @@ const planted: readonly { name: string; file: string; text: string; expect: stri
   },
   {
     name: 'the entry point',
-    file: 'cli/main.ts',
+    file: 'cli/fail.ts',
     text: "import { Type } from '../index.ts'\n",
-    expect: 'src/cli/main.ts:1 imports ../index.ts: only tests and examples use the public entry point',
+    expect: 'src/cli/fail.ts:1 imports ../index.ts: only tests and examples use the public entry point',
   },
   {
     name: 'a value in the client',

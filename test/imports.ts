@@ -19,10 +19,10 @@ export interface Source {
   readonly text: string
 }
 
-/** Every `.ts` file below a folder. */
+/** Every file of TypeScript or JavaScript below a folder. */
 export async function readSources(folder: URL): Promise<Source[]> {
   const names = (await readdir(folder, { recursive: true })).map((name) => name.replaceAll('\\', '/')).sort()
-  const files = names.filter((name) => name.endsWith('.ts'))
+  const files = names.filter((name) => /\.[jt]s$/.test(name))
   return Promise.all(files.map(async (file) => ({ file, text: await readFile(new URL(file, `${folder}/`), 'utf8') })))
 }
 

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { openSqlite } from '../storage/sqlite/storage.ts'
 import { loadCatalog } from './catalog.ts'
 
-const program = fileURLToPath(new URL('main.ts', import.meta.url))
+const program = fileURLToPath(new URL('main.js', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'resourced-import-'))
 after(() => rmSync(folder, { recursive: true }))
 const at = (name: string) => join(folder, name)

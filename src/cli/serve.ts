@@ -1,5 +1,6 @@
 /** `resourced serve [FILE]`. */
-
+import { flushCompileCache } from 'node:module'
+import { setFlagsFromString } from 'node:v8'
 import { ConfigurationError } from '../server/configuration-error.ts'
 import { type LogLevel, logTo } from '../server/log.ts'
 import type { Observe } from '../server/observe.ts'
@@ -56,6 +57,11 @@ export async function serveUntilStopped(options: ServeOptions & { readonly obser
       options.observe(seen)
     },
   })
+  await serving
+  // Not only at the end: a process that is killed has no end.
+  flushCompileCache()
+  // What a request leaves behind is gone after it: more room for the young would be memory, and no speed.
+  setFlagsFromString('--semi-space-growth-factor=1')
   return serving
 }
 

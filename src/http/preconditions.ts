@@ -106,7 +106,8 @@ export function readConditions(headers: Readonly<Record<string, string | undefin
   if (match !== undefined && ifMatch === undefined) throw malformed(match)
   return {
     ifMatch,
-    ifNoneMatch: noneMatch === undefined ? undefined : parseEntityTags(noneMatch),
+    // No tag at all: it matches nothing, and being there it still sets If-Modified-Since aside (section 13.1.3).
+    ifNoneMatch: noneMatch === undefined ? undefined : (parseEntityTags(noneMatch) ?? []),
     ifModifiedSince: modified === undefined ? undefined : parseHttpDate(modified),
     ifUnmodifiedSince: unmodified === undefined ? undefined : parseHttpDate(unmodified),
   }

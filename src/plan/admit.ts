@@ -39,5 +39,6 @@ export function admitPage(plan: ReadPage, tag: string): Outcome | undefined {
 
 /** Whether a request has any condition at all. */
 export function isConditional(conditions: Conditions): boolean {
-  return Object.values(conditions).some((condition) => condition !== undefined)
+  for (const condition of Object.values(conditions)) if (condition !== undefined) return true
+  return false
 }

@@ -38,7 +38,7 @@ export function planFor(planning: Planning, caller: CallerView, target: Addresse
     if (predicate.kind === 'never') throw forbidden(action, resource)
     return predicate
   }
-  const id = target.kind === 'record' ? target.id : uuidv7()
+  const id = target.kind === 'record' ? target.id : ''
   switch (input.kind) {
     case 'read-record':
       return {
@@ -52,7 +52,6 @@ export function planFor(planning: Planning, caller: CallerView, target: Addresse
     case 'read-page': {
       const { filter, search, sort, fields, page, includeDeleted } = input.query
       const parent = parentOf(planning, caller, target)
-      const since = timestamp(now - resource.deletion.gracePeriod)
       return {
         kind: 'read-page',
         resource,
@@ -60,7 +59,9 @@ export function planFor(planning: Planning, caller: CallerView, target: Addresse
         filter,
         permitted: required('read'),
         search,
-        deleted: includeDeleted ? { permitted: required('readDeleted'), since } : undefined,
+        deleted: includeDeleted
+          ? { permitted: required('readDeleted'), since: timestamp(now - resource.deletion.gracePeriod) }
+          : undefined,
         sort,
         page: openPage(planning, page, bindingOf(resource, parent, input.query.binding)),
         fields,
@@ -71,7 +72,7 @@ export function planFor(planning: Planning, caller: CallerView, target: Addresse
       return {
         kind: 'create',
         resource,
-        id,
+        id: uuidv7(),
         parent: parentOf(planning, caller, target),
         body: input.body,
         permitted: required('create'),

@@ -35,25 +35,29 @@ export type Authenticate = (authorization: string | undefined) => Promise<Caller
  * It throws Fault UNAUTHENTICATED where the credential is missing, malformed, unknown, expired or revoked.
  */
 export function authenticator(credentials: Credentials): Authenticate {
-  const known = new Map<string, { readonly caller: Caller; readonly until: number }>()
+  // By the field's whole text; all are forgotten together, so that no key stays in memory for longer than it is used.
+  let known = new Map<string, { readonly caller: Caller; readonly until: number }>()
+  let forgetAt = 0
   return async (authorization) => {
+    const now = credentials.now()
+    if (now >= forgetAt || known.size >= most) {
+      known = new Map()
+      forgetAt = now + trust
+    }
+    const remembered = authorization === undefined ? undefined : known.get(authorization)
+    if (remembered !== undefined && now < remembered.until) return remembered.caller
     const read = readBearerToken(authorization)
     if (read === 'absent') throw unauthenticated('Send an API key: Authorization: Bearer rsk_…')
     // One answer for all that is wrong with a credential: it helps nobody to guess.
     const refusal = () => unauthenticated('The credential is not valid: it is unknown, expired or revoked.', true)
     if (read === 'malformed' || !isKey(read.token)) throw refusal()
-    const now = credentials.now()
     const hash = hashOfKey(read.token)
-    const remembered = known.get(hash)
-    if (remembered !== undefined && now < remembered.until) return remembered.caller
-    known.delete(hash)
     const key = await credentials.findKey(hash)
     if (key === undefined || !timingSafeEqual(Buffer.from(key.hash), Buffer.from(hash))) throw refusal()
     const expiry = key.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at)
     if (key.revoked_at !== null || expiry <= now) throw refusal()
     const caller: Caller = { id: key.subject, roles: key.roles, claims: {}, credential: key.id }
-    if (known.size >= most) known.clear()
-    known.set(hash, { caller, until: Math.min(now + trust, expiry) })
+    known.set(authorization as string, { caller, until: Math.min(now + trust, expiry) })
     return caller
   }
 }

@@ -39,6 +39,11 @@ export function readFilter(resource: Resource, name: string, values: readonly st
       issues,
     )
   if (operator === 'not') return not(equalsAny(subject, values, name, issues))
+  if (values.length > mostAlternatives) {
+    const message = `${name} may be given ${mostAlternatives} times, not ${values.length}.`
+    issues.push({ code: 'INVALID_VALUE', message, parameter: name })
+    return always
+  }
   if (operator === 'null') return anyOf(values.map((value) => nullness(subject, value, name, issues)))
   const comparison = operator === 'starts_with' ? 'startsWith' : (operator as Comparison)
   return anyOf(
@@ -62,6 +67,9 @@ function nullness(subject: Filterable, text: string, parameter: string, issues: 
   const unset: Predicate = { kind: 'null', field: subject.name }
   return text === 'false' ? not(unset) : unset
 }
+
+// Each is a term of its own in the condition, and databases bound those (SQLite: 1,000 deep). Equal values are one term.
+const mostAlternatives = 100
 
 const number = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 const integer = /^-?(?:0|[1-9]\d*)$/

@@ -20,7 +20,7 @@ export interface ListQuery {
   readonly fields: readonly string[] | undefined
   readonly includeDeleted: boolean
   readonly page: PageRequest
-  /** What a cursor is bound to: sort, filters and search in one spelling. */
+  /** What a cursor is bound to: sort, filters and search in one spelling; empty in the other styles. */
   readonly binding: string
 }
 
@@ -49,7 +49,9 @@ export function readListQuery(
         parameter: name.replaceAll('\0', ''),
       })
     } else if (!controls.has(name)) {
-      filters.set(name, [...(filters.get(name) ?? []), value])
+      const values = filters.get(name)
+      if (values === undefined) filters.set(name, [value])
+      else values.push(value)
     } else if (single.has(name)) {
       issues.push({ code: 'DUPLICATE_PARAMETER', message: `${name} may be given once.`, parameter: name })
     } else {
@@ -71,7 +73,8 @@ export function readListQuery(
   const page = readPageRequest(single, pageSize, issues)
   if (issues.length > 0) throw fault('INVALID_QUERY', { errors: issues })
   // One spelling, in whichever order they came: of the cursor's binding, of the statement and of the kept total.
-  const filter = allOf(predicates.sort((left, right) => (JSON.stringify(left) < JSON.stringify(right) ? -1 : 1)))
+  if (predicates.length > 1) predicates.sort((left, right) => (JSON.stringify(left) < JSON.stringify(right) ? -1 : 1))
+  const filter = allOf(predicates)
   return {
     filter,
     sort,
@@ -80,7 +83,7 @@ export function readListQuery(
     fields,
     includeDeleted,
     page,
-    binding: JSON.stringify([filter, sort, q || null, includeDeleted]),
+    binding: page.style === 'cursor' ? JSON.stringify([filter, sort, q || null, includeDeleted]) : '',
   }
 }
 

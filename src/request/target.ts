@@ -40,16 +40,19 @@ export function methodsOf(target: Target): readonly string[] {
  * @param path the path of the request target, percent-encoded, without query
  */
 export function findTarget(catalog: Catalog, path: string): Found {
-  const segments: string[] = []
-  for (const segment of path.split('/').slice(1)) {
-    const decoded = segment.includes('%') ? decode(segment) : segment
-    if (decoded === undefined) return { kind: 'malformed' }
-    segments.push(decoded)
+  const segments = path.split('/')
+  if (path.includes('%')) {
+    for (const [index, segment] of segments.entries()) {
+      const decoded = decode(segment)
+      if (decoded === undefined) return { kind: 'malformed' }
+      segments[index] = decoded
+    }
   }
-  if (path[0] !== '/' || segments.includes('')) return missing
-  const [first, collection, id, child, ...more] = segments as [string, ...string[]]
+  // The path begins with a slash; no segment after it is empty.
+  if (segments[0] !== '' || segments.includes('', 1)) return missing
+  const [, first = '', collection, id, child] = segments
   if (first === 'health') return health(segments)
-  if (first !== catalog.version || collection === undefined || more.length > 0) return missing
+  if (first !== catalog.version || collection === undefined || segments.length > 5) return missing
   if (collection === 'openapi.json') return id === undefined ? found({ kind: 'openapi' }) : missing
   const resource = catalog.resources.get(collection)
   if (resource === undefined) return missing
@@ -64,8 +67,8 @@ function found(target: Target): Found {
 }
 
 function health(segments: readonly string[]): Found {
-  const probe = segments[1]
-  if (segments.length !== 2 || (probe !== 'live' && probe !== 'ready')) return missing
+  const probe = segments[2]
+  if (segments.length !== 3 || (probe !== 'live' && probe !== 'ready')) return missing
   return found({ kind: 'health', probe })
 }
 

@@ -45,25 +45,26 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
     development: options.development ?? false,
     state: { stopping: false },
   }
-  const running = new Set<Promise<HttpResponse>>()
+  let running = 0
+  let whenIdle = () => {}
   return {
     catalog,
     storage,
     async respond(request) {
-      const response = respond(app, request)
-      running.add(response)
-      try {
-        return await response
-      } finally {
-        running.delete(response)
-      }
+      running++
+      const response = await respond(app, request)
+      if (--running === 0) whenIdle()
+      return response
     },
     stop() {
       app.state.stopping = true
     },
     async close() {
       app.state.stopping = true
-      await Promise.allSettled(running)
+      const idle = new Promise<void>((resolve) => {
+        whenIdle = resolve
+      })
+      if (running > 0) await idle
       await storage.close()
     },
   }

@@ -1,6 +1,6 @@
 /** The JSON log: one line for each request, on standard output (OPS-1). */
 import { type DestinationStream, destination, pino } from 'pino'
-import type { Observe } from './observe.ts'
+import type { Observation, Observe } from './observe.ts'
 
 /** The levels of the log, the most talkative first. */
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
@@ -12,15 +12,16 @@ export type LogLevel = (typeof logLevels)[number]
  * @param stream where it goes; standard output by default, in blocks, at the latest after a second
  */
 export function logTo(level: LogLevel, stream?: DestinationStream): Observe {
-  const sink = stream ?? destination({ fd: 1, sync: false, minLength: 8_192, periodicFlush: 1_000 })
-  const log = pino({ level, base: null, timestamp: () => `,"time":"${new Date().toISOString()}"` }, sink)
+  const sink = stream ?? destination({ fd: 1, sync: false, minLength: 16_000, periodicFlush: 1_000 })
+  const time = clock()
+  const log = pino({ level, base: null, timestamp: () => `,"time":"${time()}"` }, sink)
+  const levels = pino.levels.values as Record<string, number>
+  const least = levels[level] ?? Number.POSITIVE_INFINITY
   return (seen) => {
     switch (seen.kind) {
       case 'request': {
-        const { requestId: request_id, method, path, status, code, caller, duration } = seen
-        const line = { request_id, method, path, status, code, caller, duration: Math.round(duration * 1000) / 1000 }
-        if (status >= 500) log.error(line, 'request')
-        else log.info(line, 'request')
+        const number = levels[seen.status >= 500 ? 'error' : 'info'] as number
+        if (number >= least) sink.write(requestLine(number, time(), seen))
         return
       }
       case 'failure':
@@ -37,5 +38,27 @@ export function logTo(level: LogLevel, stream?: DestinationStream): Observe {
     }
     // Whoever started the process waits for these.
     if ('flushSync' in sink) (sink as { flushSync(): void }).flushSync()
+  }
+}
+
+/** The line that pino would write, put together directly: there is one for each request, and it costs a fifth of the time. */
+function requestLine(level: number, time: string, seen: Extract<Observation, { kind: 'request' }>): string {
+  const { requestId, method, path, status, code, caller, duration } = seen
+  const who = `${code === undefined ? '' : `,"code":"${code}"`}${caller === undefined ? '' : `,"caller":${JSON.stringify(caller)}`}`
+  const what = `"request_id":"${requestId}","method":${JSON.stringify(method)},"path":${JSON.stringify(path)}`
+  return `{"level":${level},"time":"${time}",${what},"status":${status}${who},"duration":${Math.round(duration * 1000) / 1000},"msg":"request"}\n`
+}
+
+/** The time as text, formatted once for each millisecond. */
+function clock(): () => string {
+  let last = 0
+  let text = ''
+  return () => {
+    const now = Date.now()
+    if (now !== last) {
+      last = now
+      text = new Date(now).toISOString()
+    }
+    return text
   }
 }

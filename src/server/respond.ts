@@ -17,7 +17,7 @@ import { conflictCode, problem } from '../reply/problem.ts'
 import { represent } from '../reply/represent.ts'
 import { sealCursor } from '../request/cursor.ts'
 import { readInput } from '../request/input.ts'
-import { readParameters, refuseSecrets } from '../request/parameters.ts'
+import { refuseSecrets } from '../request/parameters.ts'
 import { type Found, findTarget, methodsOf, type Target } from '../request/target.ts'
 import { Fault, fault } from '../spec/faults.ts'
 import { type Storage, StorageFault } from '../storage/storage.ts'
@@ -107,7 +107,7 @@ async function answer(
   if (!accepts(request.headers['accept'])) {
     throw fault('NOT_ACCEPTABLE', { detail: 'The representations here are application/json.' })
   }
-  const input = await readInput(app.catalog, target, request, readParameters(query))
+  const input = await readInput(app.catalog, target, request, query)
   timing?.mark('read')
   if (target.kind === 'openapi' || input.kind === 'document')
     return app.documents.openapi(readConditions(request.headers))

@@ -36,6 +36,11 @@ describe('queries that are refused', () => {
     ['QRY-2', 'year[contains]=1', ['INVALID_OPERATOR year[contains]']],
     ['QRY-2', 'printed[gt]=false', ['INVALID_OPERATOR printed[gt]']],
     ['QRY-2', 'kind[starts_with]=n', ['INVALID_OPERATOR kind[starts_with]']],
+    [
+      'QRY-2',
+      Array.from({ length: 101 }, (_, n) => `title[starts_with]=${n}`).join('&'),
+      ['INVALID_VALUE title[starts_with]'],
+    ],
     ['QRY-2', 'acquired[contains]=2020', ['INVALID_OPERATOR acquired[contains]']],
     ['QRY-8', 'title[contains=1', ['UNKNOWN_PARAMETER title[contains']],
     ['QRY-7', 'shelf=A', ['UNKNOWN_PARAMETER shelf']],

@@ -1,34 +1,135 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import fc from 'fast-check'
 import { accepts } from './accept.ts'
 
 const rows: [string | undefined, boolean][] = [
   [undefined, true],
   ['', true],
+  [' \t', true],
+  [',,,', true],
   ['*/*', true],
   ['application/json', true],
   ['Application/JSON', true],
   ['application/*', true],
   ['application/json; charset=utf-8', true],
-  ['application/json;q=0.1', true],
+  ['application/json;charset="UTF-8"', true],
+  ['application/json; charset=iso-8859-1', false],
+  ['*/*;charset=utf-8', true],
   ['text/html, application/xhtml+xml, */*;q=0.8', true],
   ['text/html, application/json;q=0.5', true],
+  ['application/json, application/problem+json', true],
+  ['application/problem+json', false],
+  ['text/html,,\tapplication/json ,', true],
   ['text/html', false],
   ['text/*', false],
   ['application/xml', false],
-  ['application/json;q=0', false],
-  ['*/*;q=0', false],
-  ['application/json;q=0, */*', false],
-  ['application/problem+json', false],
+  ['application/jsonp', false],
   ['application/json; version=2', false],
-  ['nonsense', false],
-  [',,,', false],
+  ['application/json; version=2, application/*;q=0.1', true],
+  // A comma in quoted text parts nothing.
+  ['text/html;title="application/json, */*"', false],
+  ['text/html;title="\\", */*"', false],
+  ['text/html;title="a, b", application/json', true],
 ]
 for (const [accept, expected] of rows) {
   test(`Accept: ${accept} ${expected ? 'takes' : 'does not take'} JSON`, () => assert.equal(accepts(accept), expected))
 }
 
+// RFC 9110 section 12.4.2: 0 is no; section 12.5.1: the most specific range counts, wherever it stands.
+const weights: [string, boolean][] = [
+  ['application/json;q=1', true],
+  ['application/json;q=1.000', true],
+  ['application/json;q=0.1', true],
+  ['application/json;q=0.001', true],
+  ['application/json ; q=0.5', true],
+  ['application/json;q=0', false],
+  ['application/json;q=0.000', false],
+  ['application/json;Q=0', false],
+  ['*/*;q=0', false],
+  ['application/*;q=0', false],
+  ['application/json;q=0, */*', false],
+  ['*/*, application/json;q=0', false],
+  ['application/json;q=0, application/*;q=1, */*;q=1', false],
+  ['application/*;q=0, */*', false],
+  ['*/*;q=0, application/json', true],
+  ['*/*;q=0, application/*;q=0.1', true],
+  ['application/*;q=0, application/json', true],
+  ['application/json;q=0, application/json;charset=utf-8', true],
+  ['application/json;charset=utf-8;q=0, application/json', true],
+  ['application/json;charset=utf-8;q=0', false],
+  ['text/html;q=0, */*', true],
+  ['text/*;q=0', false],
+]
+for (const [accept, expected] of weights) {
+  test(`weights: Accept: ${accept} ${expected ? 'takes' : 'does not take'} JSON`, () =>
+    assert.equal(accepts(accept), expected))
+}
+
+const malformed: [string, boolean][] = [
+  ['nonsense', false],
+  ['*', false],
+  ['/', false],
+  ['application', false],
+  ['application/', false],
+  ['/json', false],
+  ['application/json garbage', false],
+  ['application/json;q=high', false],
+  ['application/json;q=-1', false],
+  ['text/html;title="', false],
+  ['application/json;__proto__=1', false],
+  ['nonsense, application/json', true],
+  ['application/json, nonsense', true],
+]
+for (const [accept, expected] of malformed) {
+  test(`malformed: Accept: ${accept} ${expected ? 'takes' : 'does not take'} JSON`, () =>
+    assert.equal(accepts(accept), expected))
+}
+
 test('another media type can be asked about', () => {
   assert.equal(accepts('text/csv', 'text/csv'), true)
   assert.equal(accepts('text/csv', 'application/json'), false)
+  assert.equal(accepts('text/*;q=0.1', 'text/csv'), true)
+  assert.equal(accepts('application/json', 'text/csv'), false)
+})
+
+test('a header of 1,000 characters is read, a longer one disregarded', () => {
+  const range = 'text/html'
+  assert.equal(accepts(range.padEnd(1000)), false)
+  assert.equal(accepts(range.padEnd(1001)), true)
+})
+
+test('10,000 ranges cost no more than few', () => {
+  const accept = Array(10_000).fill('text/html;q=0.5').join(',')
+  const start = performance.now()
+  for (let count = 0; count < 1000; count++) accepts(accept)
+  // Read through, once takes 30 ms.
+  assert.ok(performance.now() - start < 1000)
+})
+
+const covering = ['application/json', 'application/*', '*/*'] as const
+const others = ['text/html', 'text/*', 'application/xml', 'image/png'] as const
+
+test('of any list, the most specific range that covers JSON decides', () => {
+  const range = fc.record({
+    type: fc.constantFrom(...covering, ...others),
+    weight: fc.constantFrom('', ';q=0', ';q=0.001', '; q=1', ';q=0.0'),
+  })
+  const list = fc.uniqueArray(range, { minLength: 1, maxLength: 7, selector: ({ type }) => type })
+  fc.assert(
+    fc.property(list, (ranges) => {
+      const deciding = covering.map((type) => ranges.find((range) => range.type === type)).find((found) => found)
+      const expected = deciding !== undefined && !/q=0(?:\.0)?$/.test(deciding.weight)
+      assert.equal(accepts(ranges.map(({ type, weight }) => `${type}${weight}`).join(', ')), expected)
+    }),
+  )
+})
+
+test('no value makes it throw', () => {
+  const piece = fc.constantFrom('application/json', '*/*', '/', ';', ',', '=', 'q', '0', '"', '\\', ' ', '\t', 'ÿ', '*')
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 40 }), (pieces) => {
+      assert.equal(typeof accepts(pieces.join('')), 'boolean')
+    }),
+  )
 })

@@ -20,3 +20,13 @@ for (const [text, expected] of table) {
     assert.deepEqual(Object.fromEntries(readPreferences(text)), expected)
   })
 }
+
+test('a field of sixteen kilobytes is read at once, whatever it holds', () => {
+  for (const filler of [';', '; ', ';a', ';a="', ',', '\\', '"', '=', 'a']) {
+    for (const end of ['', '"', '=']) {
+      const started = performance.now()
+      readPreferences(`a${filler.repeat(16_000 / filler.length)}${end}`)
+      assert.ok(performance.now() - started < 500, `${filler} took ${performance.now() - started} ms`)
+    }
+  }
+})

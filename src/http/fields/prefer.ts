@@ -5,22 +5,28 @@ export type Preferences = ReadonlyMap<string, string>
 
 const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 const word = `(?:"((?:[^"\\\\]|\\\\.)*)"|(${token}))`
-// One preference with its parameters, up to the comma that parts it from the next.
-const preference = new RegExp(
-  `[ \\t]*(${token})(?:[ \\t]*=[ \\t]*${word})?((?:[ \\t]*;[^,"]*(?:"(?:[^"\\\\]|\\\\.)*"[^,"]*)*)*)[ \\t]*(?:,|$)`,
-  'y',
-)
+const preference = new RegExp(`[ \\t]*(${token})(?:[ \\t]*=[ \\t]*${word})?`, 'y')
+// One parameter at a time, which no other begins within: nested repetitions would try every way to part `;;;;`.
+const parameter = /[ \t]*;[^,";]*(?:"(?:[^"\\]|\\.)*"[^,";]*)*/y
+const end = /[ \t]*(?:,|$)/y
 
 /** Reads a `Prefer` value. What cannot be read, and all after it, is left out: a preference is never an error by itself. */
 export function readPreferences(text: string | undefined): Preferences {
   const preferences = new Map<string, string>()
   if (text === undefined) return preferences
-  preference.lastIndex = 0
-  for (let found = preference.exec(text); found !== null; found = preference.exec(text)) {
-    const name = (found[1] as string).toLowerCase()
+  let index = 0
+  while (index < text.length) {
+    preference.lastIndex = index
+    const found = preference.exec(text)
+    if (found === null) break
+    index = preference.lastIndex
+    for (parameter.lastIndex = index; parameter.test(text); ) index = parameter.lastIndex
+    end.lastIndex = index
+    if (!end.test(text)) break
+    index = end.lastIndex
+    const name = found[1]!.toLowerCase()
     const value = found[2]?.replace(/\\(.)/g, '$1') ?? found[3] ?? ''
     if (!preferences.has(name)) preferences.set(name, value)
-    if (preference.lastIndex >= text.length) break
   }
   return preferences
 }

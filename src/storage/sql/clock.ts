@@ -3,6 +3,7 @@
  * One small read gives the exact unfiltered total, the collection's entity tag and the key of cached totals.
  */
 import sql, { type Sql } from 'sql-template-tag'
+import type { KnownClock, Memory } from './memory.ts'
 import { single, type Transaction } from './transaction.ts'
 
 /** The clock at a moment. */
@@ -14,15 +15,20 @@ export interface Clock {
 }
 
 /** Reads the clock of a collection, together with those of others that an answer depends on. */
-export function* readClock(collection: string, others: Iterable<string> = []): Transaction<Clock> {
-  let revision = 0
-  let live = 0
-  for (const name of [collection, ...others]) {
-    const row = yield* single(sql`select revision, live from resourced_clocks where collection = ${name}`)
-    revision += Number(row?.['revision'] ?? 0)
-    if (name === collection) live = Number(row?.['live'] ?? 0)
-  }
-  return { revision, live }
+export function* readClock(memory: Memory, collection: string, others: Iterable<string>): Transaction<Clock> {
+  const { revision, live } = yield* readOne(memory, collection)
+  let sum = revision
+  for (const other of others) sum += (yield* readOne(memory, other)).revision
+  return { revision: sum, live }
+}
+
+function* readOne({ clocks }: Memory, collection: string): Transaction<KnownClock> {
+  const known = clocks.get(collection)
+  if (known !== undefined) return known
+  const row = yield* single(sql`select revision, live from resourced_clocks where collection = ${collection}`)
+  const clock = { revision: Number(row?.['revision'] ?? 0), live: Number(row?.['live'] ?? 0) }
+  clocks.set(collection, clock)
+  return clock
 }
 
 /** Moves the clock of a collection on: by one revision, and by so many live and deleted records. */

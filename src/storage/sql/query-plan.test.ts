@@ -10,6 +10,7 @@ import type { RecordValues } from '../../model/resource.ts'
 import { compareText } from '../../model/text.ts'
 import type { Conditions, Page, PageOutcome, ReadPage } from '../../plan/plan.ts'
 import { readListQuery } from '../../request/query.ts'
+import { Memory } from './memory.ts'
 import {
   catalog,
   compiler,
@@ -22,7 +23,6 @@ import {
 } from './query-plan.fixture.ts'
 import { readPage } from './read-page.ts'
 import { recordOf } from './rows.ts'
-import { Totals } from './totals.ts'
 
 const store = openStore()
 after(() => store.close())
@@ -53,7 +53,7 @@ function read(plan: ReadPage): Explained[] {
   const statements: Explained[] = []
   const expected = plan.resource === goods ? expectedOf(plan) : undefined
   const take = (page: Page, from: number): PageOutcome => {
-    const { result, statements: run } = explained(store, readPage(compiler, new Totals(), { ...plan, page }))
+    const { result, statements: run } = explained(store, readPage(compiler, new Memory(), { ...plan, page }))
     assert.ok(result.kind === 'page', result.kind)
     statements.push(...run)
     if (expected !== undefined) {
@@ -233,7 +233,7 @@ describe('where no index has both, the total decides', () => {
   })
 
   test('QRY-2: what matches nothing is not looked for after its total', () => {
-    const { statements } = explained(store, readPage(compiler, new Totals(), list('name=nothing&sort=size')))
+    const { statements } = explained(store, readPage(compiler, new Memory(), list('name=nothing&sort=size')))
     assert.deepEqual(
       statements
         .filter(({ sql: text }) => text.includes('goods'))

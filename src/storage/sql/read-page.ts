@@ -2,11 +2,12 @@
 import { hash } from 'node:crypto'
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Position } from '../../model/order.ts'
-import type { Scalar } from '../../model/predicate.ts'
+import type { Predicate, Scalar } from '../../model/predicate.ts'
 import { admitPage } from '../../plan/admit.ts'
 import type { Outcome, Page, PageOutcome, Parent, ReadPage } from '../../plan/plan.ts'
 import { type Clock, readClock } from './clock.ts'
 import { type OrderTerm, orderTerms, reversed, segmentsAfter } from './keyset.ts'
+import type { Memory } from './memory.ts'
 import { type Compiler, collectionsOf, columnSql, liveSql, predicateSql, tableSql } from './predicate.ts'
 import { holdsSql } from './read-record.ts'
 import { representationSql, subject } from './represent.ts'
@@ -14,46 +15,59 @@ import type { Totals } from './totals.ts'
 import { single, type Transaction } from './transaction.ts'
 import { isServed, wayOf } from './way.ts'
 
-/** A list as it stands: what it holds, and the tag of this state. */
-interface State {
-  readonly where: Sql
-  readonly clock: Clock
-  /** Under which its total is kept. */
-  readonly key: string
-  readonly tag: string
-}
-
-/** Only the conditions of a ReadPage: 304 or 412 for a list that was not looked at, `undefined` where it has to be read. */
-export function* checkPage(compiler: Compiler, plan: ReadPage): Transaction<Outcome | undefined> {
+/** Runs a ReadPage: the page, or 304, 403, 404, 412 as a value. */
+export function* readPage(compiler: Compiler, memory: Memory, plan: ReadPage): Transaction<Outcome> {
   const refused = plan.parent === undefined ? undefined : yield* checkParent(compiler, plan.parent)
   if (refused !== undefined) return refused
-  return admitPage(plan, (yield* stateOf(compiler, plan)).tag)
-}
-
-/** Runs a ReadPage, its conditions included. */
-export function* readPage(compiler: Compiler, totals: Totals, plan: ReadPage): Transaction<Outcome> {
-  const refused = plan.parent === undefined ? undefined : yield* checkParent(compiler, plan.parent)
-  if (refused !== undefined) return refused
-  const state = yield* stateOf(compiler, plan)
-  const ended = admitPage(plan, state.tag)
+  const clock = yield* readClock(memory, plan.resource.name, otherCollections(plan))
+  const tag = tagOf(plan, clock)
+  const ended = admitPage(plan, tag)
   if (ended !== undefined) return ended
-  const total = yield* totalOf(plan, state, totals)
+  const state: State = { where: whereSql(compiler, plan), clock }
+  const total = yield* totalOf(plan, state, memory.totals)
   const way = wayOf(plan, total)
   const where = way === 'walk' ? walkedSql(compiler, plan) : state.where
   const ordered = orderTerms(plan.resource, plan.sort, subject)
   const terms = way === 'sort' ? unindexedTerms(compiler, ordered) : ordered
   const part = yield* readPart(compiler, plan, where, terms, total)
-  return { kind: 'page', total, tag: state.tag, ...part }
+  return { kind: 'page', total, tag, ...part }
 }
 
-function* stateOf(compiler: Compiler, plan: ReadPage): Transaction<State> {
-  const where = whereSql(compiler, plan)
-  const others = collectionsOf(plan.permitted)
-  if (plan.deleted !== undefined) collectionsOf(plan.deleted.permitted, others)
-  const clock = yield* readClock(plan.resource.name, others)
-  const key = JSON.stringify([plan.resource.name, where.sql, where.values])
-  const tag = `${clock.revision}-${plan.resource.shape}-${hash('sha1', key, 'base64url').slice(0, 10)}`
-  return { where, clock, key, tag }
+/** A list as it stands. */
+interface State {
+  readonly where: Sql
+  readonly clock: Clock
+}
+
+const none: ReadonlySet<string> = new Set()
+
+function otherCollections({ permitted, deleted }: ReadPage): ReadonlySet<string> {
+  if (permitted.kind === 'always' && deleted === undefined) return none
+  const others = collectionsOf(permitted)
+  if (deleted !== undefined) collectionsOf(deleted.permitted, others)
+  return others
+}
+
+/** The opaque tag of a list: the collections that it depends on, the shape of its records, what is asked for and may be seen. */
+function tagOf({ resource, filter, search, permitted, deleted }: ReadPage, { revision }: Clock): string {
+  const tag = `${revision}-${resource.shape}`
+  const parts = [digestOf(filter), digestOf(permitted)]
+  if (search !== undefined || deleted !== undefined) parts.push(digest([search, deleted]))
+  return parts.some((part) => part !== '') ? `${tag}-${parts.join('.')}` : tag
+}
+
+const digests = new WeakMap<Predicate, string>()
+
+/** The digest of a predicate; predicates are asked for again and again. */
+function digestOf(predicate: Predicate): string {
+  if (predicate.kind === 'always') return ''
+  const known = digests.get(predicate) ?? digest(predicate)
+  digests.set(predicate, known)
+  return known
+}
+
+function digest(value: unknown): string {
+  return hash('sha1', JSON.stringify(value), 'base64url').slice(0, 10)
 }
 
 /** Whether the parent of a nested collection is there, and the caller may read it. */
@@ -99,7 +113,7 @@ function unindexedTerms({ expressions }: Compiler, terms: readonly OrderTerm[]):
   return terms.map((term) => ({ ...term, column: expressions.unindexed(term.column) }))
 }
 
-function* totalOf(plan: ReadPage, { where, clock, key }: State, totals: Totals): Transaction<number> {
+function* totalOf(plan: ReadPage, { where, clock }: State, totals: Totals): Transaction<number> {
   const unfiltered =
     plan.filter.kind === 'always' &&
     plan.permitted.kind === 'always' &&
@@ -107,6 +121,8 @@ function* totalOf(plan: ReadPage, { where, clock, key }: State, totals: Totals):
     plan.search === undefined &&
     plan.deleted === undefined
   if (unfiltered) return clock.live
+  const { resource, parent, filter, permitted, search, deleted } = plan
+  const key = JSON.stringify([resource.name, parent?.field, parent?.id, filter, permitted, search, deleted])
   const kept = totals.get(key, clock.revision)
   if (kept !== undefined) return kept
   const row = yield* single(

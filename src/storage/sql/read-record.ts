@@ -4,6 +4,7 @@ import type { Predicate } from '../../model/predicate.ts'
 import type { Resource } from '../../model/resource.ts'
 import { admit, type Found, isConditional } from '../../plan/admit.ts'
 import type { Outcome, ReadRecord } from '../../plan/plan.ts'
+import type { Memory } from './memory.ts'
 import { type Compiler, predicateSql, tableSql } from './predicate.ts'
 import { representationSql, subject } from './represent.ts'
 import { type Row, single, type Transaction } from './transaction.ts'
@@ -15,7 +16,9 @@ export function holdsSql(compiler: Compiler, resource: Resource, predicate: Pred
 }
 
 /** Runs a ReadRecord: the record, or 304, 403, 404 as a value. */
-export function* readRecord(compiler: Compiler, plan: ReadRecord): Transaction<Outcome> {
+export function* readRecord(compiler: Compiler, memory: Memory, plan: ReadRecord): Transaction<Outcome> {
+  const known = memory.record(plan)
+  if (known !== undefined) return admit(plan, { ...known, permitted: true }) ?? known
   const { resource } = plan
   if (isConditional(plan.conditions)) {
     // A 304 needs the revision only: no representation is built for it.
@@ -28,7 +31,10 @@ export function* readRecord(compiler: Compiler, plan: ReadRecord): Transaction<O
   const found = foundOf(row)
   const ended = admit(plan, found)
   if (ended !== undefined) return ended
-  return { kind: 'record', json: String(row?.['json']), ...(found as Found) }
+  const { revision, updatedAt } = found as Found
+  const record = { kind: 'record', json: String(row?.['json']), revision, updatedAt } as const
+  memory.keep(plan, record)
+  return record
 }
 
 /** What a row says of the record's state. */

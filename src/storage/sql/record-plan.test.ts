@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { always } from '../../model/predicate.ts'
 import type { Conditions } from '../../plan/plan.ts'
+import { Memory } from './memory.ts'
 import { compiler, costsOf, explained, idOf, openStore, resource } from './query-plan.fixture.ts'
 import { readRecord } from './read-record.ts'
 import { writeTransaction } from './run.ts'
@@ -44,7 +45,7 @@ describe('one record', () => {
       fields: undefined,
       conditions,
     } as const
-    const { result, statements } = explained(store, readRecord(compiler, plan))
+    const { result, statements } = explained(store, readRecord(compiler, new Memory(), plan))
     assert.equal(result.kind, 'record')
     assert.deepEqual(costsOf(statements), nothing)
   })

@@ -2,14 +2,12 @@
 import { randomBytes } from 'node:crypto'
 import sql from 'sql-template-tag'
 import type { Catalog } from '../../model/resource.ts'
-import { isConditional } from '../../plan/admit.ts'
 import type { Outcome, Plan } from '../../plan/plan.ts'
 import { addKey, findKey, listKeys, revokeKey } from '../sql/keys.ts'
 import type { Compiler } from '../sql/predicate.ts'
-import { checkPage, readPage } from '../sql/read-page.ts'
+import { readPage } from '../sql/read-page.ts'
 import { readRecord } from '../sql/read-record.ts'
 import { isWrite, writeTransaction } from '../sql/run.ts'
-import { Totals } from '../sql/totals.ts'
 import type { Transaction } from '../sql/transaction.ts'
 import { createRecords } from '../sql/write-record.ts'
 import type { KeyStore, Storage } from '../storage.ts'
@@ -19,6 +17,7 @@ import { asStorageFault } from './errors.ts'
 import { expressions } from './expressions.ts'
 import { makeFolderOf } from './folder.ts'
 import { type Apply, type Migrated, MigrationRefused, migrate } from './migrate.ts'
+import { Reader } from './reader.ts'
 import { Writer } from './writer.ts'
 
 /** How a SQLite database is opened. */
@@ -54,10 +53,9 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
   const secret = cursorSecret(writing)
   writing.stopWaiting()
   // A database in memory belongs to one connection.
-  const reading = inMemory ? writing : new Connection(options.path, { readOnly: true })
+  const reader = new Reader(inMemory ? writing : new Connection(options.path, { readOnly: true }), inMemory)
   const compiler: Compiler = { catalog, expressions }
-  const totals = new Totals()
-  const writer = new Writer(writing)
+  const writer = new Writer(writing, () => reader.endTurn())
   return {
     cursorSecret: secret,
     async run(plan: Plan): Promise<Outcome> {
@@ -67,12 +65,10 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
           (outcome) => !refusals.has(outcome.kind),
         )
       }
-      return answering(() => {
-        // A record is one statement; a page is several, of one snapshot, unless its clock says that nothing changed.
-        if (plan.kind === 'read-record') return reading.run(readRecord(compiler, plan))
-        const unchanged = isConditional(plan.conditions) ? reading.run(checkPage(compiler, plan)) : undefined
-        return unchanged ?? reading.snapshot(readPage(compiler, totals, plan))
-      })
+      const { memory } = reader
+      return answering(() =>
+        reader.run(plan.kind === 'read-record' ? readRecord(compiler, memory, plan) : readPage(compiler, memory, plan)),
+      )
     },
     load(plans, whenRefused) {
       return writer.write(
@@ -80,14 +76,14 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
         (outcomes) => outcomes.includes(undefined),
       )
     },
-    keys: keyStore(reading, writer),
+    keys: keyStore(reader, writer),
     async ping() {
-      await read(reading, findKey(''))
+      await read(reader, findKey(''))
     },
     async close() {
       await writer.drain()
-      if (reading !== writing) reading.close()
-      writing.close()
+      reader.close()
+      if (!inMemory) writing.close()
     },
   }
 }
@@ -133,7 +129,7 @@ export function migrateSqlite(path: string, catalog: Catalog, apply: boolean): M
   }
 }
 
-function keyStore(reading: Connection, writer: Writer): KeyStore {
+function keyStore(reading: Pick<Connection, 'run'>, writer: Writer): KeyStore {
   return {
     find: (hash) => read(reading, findKey(hash)),
     list: () => read(reading, listKeys()),
@@ -150,7 +146,7 @@ function keyStore(reading: Connection, writer: Writer): KeyStore {
   }
 }
 
-function read<T>(connection: Connection, transaction: Transaction<T>): Promise<T> {
+function read<T>(connection: Pick<Connection, 'run'>, transaction: Transaction<T>): Promise<T> {
   return answering(() => connection.run(transaction))
 }
 

@@ -35,7 +35,7 @@ function writerFor(context: TestContext, patience?: number) {
       .prepare('select word from words order by word')
       .all()
       .map(({ word }) => word)
-  return { connection, other, commits, words, writer: new Writer(connection, patience) }
+  return { connection, other, commits, words, writer: new Writer(connection, undefined, patience) }
 }
 
 function* add(word: string | null): Transaction<string> {

@@ -21,14 +21,19 @@ interface Waiting {
 /** Queues changes and commits them in groups. */
 export class Writer {
   readonly #connection: Connection
+  readonly #beforehand: () => void
   readonly #patience: number
   #queue: Waiting[] = []
   #scheduled = false
   #waitingSince: number | undefined
 
-  /** @param patience how long a change waits for another process to let the database go, in milliseconds */
-  constructor(connection: Connection, patience = 5_000) {
+  /**
+   * @param beforehand called before each group, with nothing read between it and the commit
+   * @param patience how long a change waits for another process to let the database go, in milliseconds
+   */
+  constructor(connection: Connection, beforehand = () => {}, patience = 5_000) {
     this.#connection = connection
+    this.#beforehand = beforehand
     this.#patience = patience
   }
 
@@ -68,6 +73,7 @@ export class Writer {
       return
     }
     this.#waitingSince = undefined
+    this.#beforehand()
     const group = this.#queue.splice(0, groupSize)
     if (this.#queue.length > 0) this.#schedule()
     const answers: (() => void)[] = []

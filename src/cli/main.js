@@ -1,0 +1,5 @@
+#!/usr/bin/env node
+/** The command `resourced`. */
+import './compile-cache.js'
+
+await import('./program.ts')

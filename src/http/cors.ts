@@ -1,0 +1,144 @@
+/** CORS (OPT-3 to OPT-6): which pages of other origins may call, by the CORS protocol of the Fetch standard. */
+import type { HttpRequest, ResponseHeaders } from './message.ts'
+
+/**
+ * The pages that may call, as configured. `origins`: exactly as browsers send them, or `*`: all. `credentials`: whether
+ * a page may let the browser add some of its own (cookies, certificates), which is never allowed to all (OPT-5).
+ */
+export type Cors =
+  | { readonly origins: '*'; readonly credentials: false }
+  | { readonly origins: ReadonlySet<string>; readonly credentials: boolean }
+
+/** What the settings come to: the pages that may call (`undefined`: none), or one sentence on what to write instead. */
+export type CorsReading =
+  | { readonly cors: Cors | undefined; readonly problem?: undefined }
+  | { readonly problem: string }
+
+/**
+ * Reads `--cors-origin` and `--cors-credentials`.
+ *
+ * @param settings the values of `--cors-origin`, each an origin, several with commas, or `*`
+ */
+export function readCors(settings: readonly string[], credentials = false): CorsReading {
+  const origins = settings.flatMap((setting) => setting.split(',')).map((origin) => origin.trim())
+  if (origins.length === 0) {
+    return credentials ? { problem: '--cors-credentials needs --cors-origin: say which pages may send them.' } : off
+  }
+  if (origins.includes('*')) {
+    if (credentials)
+      return { problem: '--cors-credentials does not go with --cors-origin *: list the origins instead.' }
+    if (origins.some((origin) => origin !== '*')) return { problem: '--cors-origin takes * or origins, not both.' }
+    return { cors: { origins: '*', credentials: false } }
+  }
+  for (const origin of origins) {
+    const problem = objection(origin)
+    if (problem !== undefined) return { problem }
+  }
+  return { cors: { origins: new Set(origins), credentials } }
+}
+
+const off: CorsReading = { cors: undefined }
+
+/** What is wrong with an origin. What passes is ASCII without line breaks, so that it can be sent back as it is. */
+function objection(text: string): string | undefined {
+  if (text === '')
+    return '--cors-origin has an empty value: write an origin such as https://app.example, or leave it out.'
+  if (text === 'null') {
+    return '--cors-origin does not take null, which any sandboxed page sends: write one such as https://app.example.'
+  }
+  if (text.includes('*')) return `--cors-origin knows no patterns: list each origin in place of ${quoted(text)}.`
+  const origin = serialize(text) ?? (text.includes('://') ? undefined : serialize(`https://${text}`))
+  if (origin === undefined) return `--cors-origin takes origins such as https://app.example, not ${quoted(text)}.`
+  if (origin === text) return undefined
+  const form = 'as browsers send them, without path, default port or capital letters'
+  return `--cors-origin takes origins ${form}: write ${origin} for ${quoted(text)}.`
+}
+
+/** The origin of a URL (URL standard, "Origin"). Capacitor, Tauri and browser extensions have schemes of their own. */
+function serialize(text: string): string | undefined {
+  const url = URL.parse(text)
+  if (url === null || url.host === '') return undefined
+  return url.origin === 'null' ? `${url.protocol}//${url.host}` : url.origin
+}
+
+/** Without a password that stands in it (SEC-3). */
+function quoted(text: string): string {
+  return JSON.stringify(text.replace(/.*@/s, '…@'))
+}
+
+/** Whether a request is a browser's question before the actual request: it comes without credentials (OPT-3). */
+export function isPreflight(method: string, headers: HttpRequest['headers']): boolean {
+  return (
+    method === 'OPTIONS' && headers['origin'] !== undefined && headers['access-control-request-method'] !== undefined
+  )
+}
+
+// Constant: what a page asks for is never repeated to it.
+const requestHeaders = [
+  'Accept', 'Accept-Language', 'API-Version', 'Authorization', 'Content-Type', 'Idempotency-Key', 'If-Match',
+  'If-Modified-Since', 'If-None-Match', 'If-Range', 'If-Unmodified-Since', 'Prefer', 'Range', 'traceparent',
+  'tracestate', 'X-Request-Id',
+].join(', ') // biome-ignore format: a list
+
+// Beside those that any page may read, such as Content-Type (Fetch standard, "CORS-safelisted response-header name").
+const responseHeaders = [
+  'Accept-Patch', 'Accept-Post', 'Accept-Ranges', 'Allow', 'Content-Disposition', 'Content-Location', 'Content-Range',
+  'Deprecation', 'ETag', 'Link', 'Location', 'Preference-Applied', 'RateLimit', 'RateLimit-Policy', 'Retry-After',
+  'Server-Timing', 'Sunset', 'WWW-Authenticate', 'X-Request-Id', 'X-Total-Count',
+].join(', ') // biome-ignore format: a list
+
+// Seconds that a browser may go without asking again. Two hours is Chromium's most; Firefox would believe a day, and as
+// long go on sending what a new configuration refuses.
+const maxAge = '7200'
+
+/**
+ * The header fields of a preflight's answer, which is a 204. An origin that is not allowed gets no `Access-Control-*`.
+ *
+ * @param origin the value of `Origin`
+ * @param methods those that the address supports
+ */
+export function preflightHeaders(cors: Cors, origin: string | undefined, methods: readonly string[]): ResponseHeaders {
+  const headers: ResponseHeaders = {
+    'Cache-Control': 'no-store',
+    Vary: 'Origin, Access-Control-Request-Method, Access-Control-Request-Headers',
+  }
+  if (!allow(headers, cors, origin)) return headers
+  headers['Access-Control-Allow-Methods'] = methods.join(', ')
+  headers['Access-Control-Allow-Headers'] = requestHeaders
+  headers['Access-Control-Max-Age'] = maxAge
+  return headers
+}
+
+/**
+ * Adds to the header fields of any other answer, errors included, what lets a page read it. Where origins are listed,
+ * all answers vary by `Origin`, lest a cache gives one origin's answer to another ("CORS protocol and HTTP caches").
+ *
+ * @param cors `undefined`: the header fields come back as they are
+ * @param origin the value of `Origin`
+ */
+export function withCors(
+  headers: ResponseHeaders,
+  cors: Cors | undefined,
+  origin: string | undefined,
+): ResponseHeaders {
+  if (cors === undefined) return headers
+  const all = { ...headers }
+  if (cors.origins !== '*') all.Vary = varyByOrigin(headers.Vary)
+  if (allow(all, cors, origin)) all['Access-Control-Expose-Headers'] = responseHeaders
+  return all
+}
+
+/** Allows the origin where it is one of those configured; `*` goes to all, for caches hand it on. */
+function allow(headers: ResponseHeaders, { origins, credentials }: Cors, origin: string | undefined): boolean {
+  if (origins === '*') headers['Access-Control-Allow-Origin'] = '*'
+  else if (origin !== undefined && origins.has(origin)) headers['Access-Control-Allow-Origin'] = origin
+  else return false
+  if (credentials) headers['Access-Control-Allow-Credentials'] = 'true'
+  return true
+}
+
+function varyByOrigin(vary: string | undefined): string {
+  if (vary === undefined || vary === '') return 'Origin'
+  const named = vary.split(',').some((name) => /^(?:origin|\*)$/i.test(name.trim()))
+  return named ? vary : `${vary}, Origin`
+}

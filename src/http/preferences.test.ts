@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { decidePreferences, type PreferenceName } from './preferences.ts'
+
+const writes: readonly PreferenceName[] = ['return']
+const deletions: readonly PreferenceName[] = ['return', 'respond-async', 'wait', 'max-affected']
+
+const followed: readonly (readonly [field: string | undefined, wanted: string | undefined, applied?: string])[] = [
+  [undefined, undefined],
+  ['', undefined],
+  ['return=minimal', 'minimal', 'return=minimal'],
+  ['return=representation', 'representation', 'return=representation'],
+  ['Return="Minimal"', 'minimal', 'return=minimal'],
+  ['return=minimal; why="a, b"', 'minimal', 'return=minimal'],
+  ['return=minimal, return=representation', 'minimal', 'return=minimal'],
+  ['return=everything', undefined],
+  ['return', undefined],
+  ['respond-async, wait=10, colour=blue', undefined],
+  ['colour=blue, return=minimal', 'minimal', 'return=minimal'],
+  ['handling=lenient', undefined, 'handling=lenient'],
+  ['handling=lenient, return=everything', undefined, 'handling=lenient'],
+  ['handling=strict, return=minimal', 'minimal', 'return=minimal, handling=strict'],
+  ['handling=severe, return=minimal', 'minimal', 'return=minimal'],
+]
+for (const [field, wanted, applied] of followed) {
+  test(`MET-8: Prefer: ${field} is followed as ${applied ?? 'nothing'}`, () => {
+    const decided = decidePreferences(field, writes)
+    assert.equal(decided.return, wanted)
+    assert.equal(decided.applied, applied)
+    assert.deepEqual(decided.unmet, [])
+  })
+}
+
+const strict: readonly (readonly [field: string, unmet: readonly string[]])[] = [
+  ['handling=strict', []],
+  ['handling=strict, return=representation', []],
+  ['colour=blue, Handling="STRICT"', ['This address does not understand the preference colour.']],
+  ['handling=strict, respond-async', ['This address does not understand the preference respond-async.']],
+  ['handling=strict, constructor', ['This address does not understand the preference constructor.']],
+  ['handling=strict, return=all', ['The preference return takes minimal or representation, not "all".']],
+  [
+    'return, colour=blue, handling=strict',
+    [
+      'The preference return takes minimal or representation, not "".',
+      'This address does not understand the preference colour.',
+    ],
+  ],
+]
+for (const [field, unmet] of strict) {
+  test(`MET-8: Prefer: ${field} leaves ${unmet.length} unmet`, () => {
+    const decided = decidePreferences(field, writes)
+    assert.equal(decided.strict, true)
+    assert.deepEqual(decided.unmet, unmet)
+  })
+}
+
+test('an address that understands more follows more, by value', () => {
+  const { values, unmet, applied } = decidePreferences(
+    'respond-async, wait=10, max-affected=5, handling=strict',
+    deletions,
+  )
+  assert.deepEqual(Object.fromEntries(values), {
+    'respond-async': '',
+    wait: '10',
+    'max-affected': '5',
+    handling: 'strict',
+  })
+  assert.deepEqual(unmet, [])
+  // Whether those are applied is known only when it is done.
+  assert.equal(applied, 'handling=strict')
+})
+
+test('a value that follows no rule is not there, and unmet where strict', () => {
+  const field = 'wait=soon, max-affected=-1, respond-async=yes'
+  assert.equal(decidePreferences(field, deletions).values.size, 0)
+  assert.deepEqual(decidePreferences(`${field}, handling=strict`, deletions).unmet, [
+    'The preference wait takes a number of seconds, not "soon".',
+    'The preference max-affected takes a number of records, not "-1".',
+    'The preference respond-async takes no value, not "yes".',
+  ])
+})
+
+test('handling is understood everywhere', () => {
+  const decided = decidePreferences('handling=strict, return=minimal', [])
+  assert.equal(decided.return, undefined)
+  assert.equal(decided.applied, 'handling=strict')
+  assert.deepEqual(decided.unmet, ['This address does not understand the preference return.'])
+})
+
+test('of thousands, 20 are named, and each in short', () => {
+  const names = Array.from({ length: 3000 }, (_, index) => `${'x'.repeat(100)}${index}`)
+  const { unmet } = decidePreferences(['handling=strict', ...names].join(', '), writes)
+  assert.equal(unmet.length, 20)
+  assert.ok(unmet.every((sentence) => sentence.length < 120))
+})
+
+test('only with handling=strict is anything unmet, and what is applied was asked for', () => {
+  const preference = fc.oneof(
+    fc.constantFrom(
+      'return=minimal',
+      'return=representation',
+      'return=x',
+      'handling=strict',
+      'handling=lenient',
+      'wait=1',
+    ),
+    fc.stringMatching(/^[a-z]{1,6}(=[a-z]{1,6})?$/),
+  )
+  fc.assert(
+    fc.property(fc.array(preference), (asked) => {
+      const decided = decidePreferences(asked.join(', '), writes)
+      if (decided.unmet.length > 0) assert.ok(decided.strict)
+      for (const applied of decided.applied?.split(', ') ?? []) assert.ok(asked.includes(applied))
+    }),
+  )
+})

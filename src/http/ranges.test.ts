@@ -1,0 +1,218 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { formatHttpDate } from './fields/http-date.ts'
+import type { HttpResponse } from './message.ts'
+import { applyRange, decideRange, type RangeVerdict } from './ranges.ts'
+
+const tag = { opaque: '7', weak: false }
+const lastModified = 1000
+const now = 2_000_000
+
+const ranges: [range: string, length: number, RangeVerdict][] = [
+  // The examples of section 14.1.2.
+  ['bytes=0-499', 10_000, { start: 0, end: 499 }],
+  ['bytes=500-999', 10_000, { start: 500, end: 999 }],
+  ['bytes=-500', 10_000, { start: 9500, end: 9999 }],
+  ['bytes=9500-', 10_000, { start: 9500, end: 9999 }],
+  ['bytes=0-0,-1', 10_000, 'whole'],
+  ['bytes=500-600,601-999', 10_000, 'whole'],
+  // The ends.
+  ['bytes=0-', 10, { start: 0, end: 9 }],
+  ['bytes=9-', 10, { start: 9, end: 9 }],
+  ['bytes=9-9', 10, { start: 9, end: 9 }],
+  ['bytes=5-10', 10, { start: 5, end: 9 }],
+  ['bytes=10-', 10, 'unsatisfiable'],
+  ['bytes=10-20', 10, 'unsatisfiable'],
+  ['bytes=-10', 10, { start: 0, end: 9 }],
+  ['bytes=-11', 10, { start: 0, end: 9 }],
+  ['bytes=-0', 10, 'unsatisfiable'],
+  [`bytes=0-${'9'.repeat(400)}`, 10, { start: 0, end: 9 }],
+  [`bytes=${'9'.repeat(400)}-`, 10, 'unsatisfiable'],
+  [`bytes=-${'9'.repeat(400)}`, 10, { start: 0, end: 9 }],
+  // Of several, those that lie outside do not count.
+  ['bytes=10-20, 2-3', 10, { start: 2, end: 3 }],
+  ['bytes=-0, 10-', 10, 'unsatisfiable'],
+  // Ignored.
+  ['bytes=5-2', 10, 'whole'],
+  ['items=20-30', 10, 'whole'],
+  ['bytes=20-30, ?', 10, 'whole'],
+  // Nothing to take a part of: a first position is past the end, a suffix is all of it.
+  ['bytes=0-', 0, 'unsatisfiable'],
+  ['bytes=0-0', 0, 'unsatisfiable'],
+  ['bytes=-1', 0, 'whole'],
+  ['bytes=-0', 0, 'unsatisfiable'],
+]
+for (const [range, length, expected] of ranges) {
+  test(`${range.slice(0, 40)} of ${length} bytes`, () =>
+    assert.deepEqual(decideRange({ range }, { length, tag, lastModified }, now), expected))
+}
+
+test('without Range everything is whole, whatever If-Range says', () => {
+  assert.equal(decideRange({}, { length: 10 }, now), 'whole')
+  assert.equal(decideRange({ 'if-range': '"7"' }, { length: 10, tag, lastModified }, now), 'whole')
+})
+
+const same = formatHttpDate(lastModified)
+const ifRanges: [ifRange: string, matches: boolean][] = [
+  ['"7"', true],
+  ['"6"', false],
+  ['W/"7"', false],
+  ['"6", "7"', false],
+  ['"7", "7"', false],
+  ['"7",', false],
+  ['*', false],
+  ['7', false],
+  ['"7', false],
+  ['', false],
+  [same, true],
+  ['Thursday, 01-Jan-70 00:16:40 GMT', true],
+  [formatHttpDate(lastModified - 1), false],
+  [formatHttpDate(lastModified + 1), false],
+  [`${same}, ${same}`, false],
+  [`"${same}"`, false],
+  ['1970-01-01T00:16:40Z', false],
+]
+for (const [ifRange, matches] of ifRanges) {
+  test(`If-Range: ${ifRange} ${matches ? 'holds' : 'does not hold'}`, () => {
+    const current = { length: 10, tag, lastModified }
+    const decide = (range: string) => decideRange({ range, 'if-range': ifRange }, current, now)
+    assert.deepEqual(decide('bytes=2-3'), matches ? { start: 2, end: 3 } : 'whole')
+    assert.equal(decide('bytes=10-'), matches ? 'unsatisfiable' : 'whole')
+  })
+}
+
+test('If-Range: a date is no strong validator before its second is over', () => {
+  const at = (moment: number) =>
+    decideRange({ range: 'bytes=2-3', 'if-range': same }, { length: 10, lastModified }, moment)
+  assert.equal(at(1_000_000), 'whole')
+  assert.equal(at(1_000_999), 'whole')
+  assert.deepEqual(at(1_001_000), { start: 2, end: 3 })
+  assert.equal(at(0), 'whole')
+})
+
+test('If-Range matches nothing where the representation has no strong validator', () => {
+  const decide = (ifRange: string, current: Parameters<typeof decideRange>[1]) =>
+    decideRange({ range: 'bytes=2-3', 'if-range': ifRange }, current, now)
+  assert.equal(decide('"7"', { length: 10, lastModified }), 'whole')
+  assert.equal(decide('W/"7"', { length: 10, tag: { opaque: '7', weak: true }, lastModified }), 'whole')
+  assert.equal(decide('"7"', { length: 10, tag: { opaque: '7', weak: true }, lastModified }), 'whole')
+  assert.equal(decide(same, { length: 10, tag }), 'whole')
+})
+
+test('a verdict is what marking each byte by hand comes to', () => {
+  const small = fc.nat({ max: 12 })
+  const spec = fc.oneof(
+    fc.tuple(small, small).map(([first, more]) => ({ text: `${first}-${first + more}`, first, last: first + more })),
+    small.map((first) => ({ text: `${first}-`, first, last: 1000 })),
+    small.map((suffix) => ({ text: `-${suffix}`, suffix })),
+  )
+  fc.assert(
+    fc.property(small, fc.array(spec, { minLength: 1, maxLength: 3 }), (length, specs) => {
+      const bytes = Array.from({ length }, (_, index) => index)
+      const marked = specs.flatMap((each) => {
+        if ('suffix' in each) return each.suffix === 0 ? [] : [bytes.filter((index) => index + each.suffix >= length)]
+        const within = bytes.filter((index) => each.first <= index && index <= each.last)
+        return within.length === 0 ? [] : [within]
+      })
+      const verdict = decideRange({ range: `bytes=${specs.map((each) => each.text).join()}` }, { length }, now)
+      const [only] = marked
+      if (only === undefined) assert.equal(verdict, 'unsatisfiable')
+      else if (marked.length > 1 || length === 0) assert.equal(verdict, 'whole')
+      else assert.deepEqual(verdict, { start: only[0], end: only.at(-1) })
+    }),
+  )
+})
+
+const text = 'Käse – 5 €\n'
+const ok: HttpResponse = {
+  status: 200,
+  headers: { 'Content-Type': 'text/plain', ETag: '"7"', 'Last-Modified': same, 'Cache-Control': 'private, no-cache' },
+  body: text,
+}
+const get = (headers: Record<string, string>, response = ok, method = 'GET') =>
+  applyRange({ method, headers }, response, now)
+const responseTo = (...request: Parameters<typeof get>) => {
+  const ranged = get(...request)
+  assert.ok(ranged.kind === 'response')
+  return ranged.response
+}
+
+test('a part is cut in bytes of the UTF-8 text, and says where it was', () => {
+  const { status, headers, body } = responseTo({ range: 'bytes=1-2' })
+  assert.equal(status, 206)
+  assert.deepEqual(headers, { ...ok.headers, 'Accept-Ranges': 'bytes', 'Content-Range': 'bytes 1-2/16' })
+  assert.deepEqual([...(body as Uint8Array)], [0xc3, 0xa4])
+})
+
+test('bytes are cut as they are, also those that are a view of others', () => {
+  const bytes = Uint8Array.of(9, 0, 1, 2, 3, 4, 9).subarray(1, 6)
+  const { headers, body } = responseTo({ range: 'bytes=-2' }, { ...ok, body: bytes })
+  assert.equal(headers['Content-Range'], 'bytes 3-4/5')
+  assert.deepEqual([...(body as Uint8Array)], [3, 4])
+})
+
+test('HEAD is answered as GET', () => {
+  const requests: Record<string, string>[] = [{}, { range: 'bytes=3-' }, { range: 'bytes=99-' }]
+  for (const headers of requests) {
+    assert.deepEqual(get(headers, ok, 'HEAD'), get(headers))
+  }
+})
+
+test('a range outside is left to the caller, with what the 416 has to say', () => {
+  const headers = { 'Content-Range': 'bytes */16', 'Accept-Ranges': 'bytes' }
+  assert.deepEqual(get({ range: 'bytes=16-' }), { kind: 'unsatisfiable', headers })
+})
+
+test('a whole answer keeps its body and says that there are ranges', () => {
+  const whole = { ...ok, headers: { ...ok.headers, 'Accept-Ranges': 'bytes' } }
+  const wholes: Record<string, string>[] = [
+    {},
+    { range: 'bytes=0-1,3-4' },
+    { range: 'lines=0-1' },
+    { range: 'bytes=0-1', 'if-range': '"6"' },
+    { range: 'bytes=99-', 'if-range': 'W/"7"' },
+  ]
+  for (const headers of wholes) assert.deepEqual(responseTo(headers), whole)
+})
+
+test('If-Range goes by the ETag and the Last-Modified of the response', () => {
+  const status = (ifRange: string, headers = ok.headers) =>
+    responseTo({ range: 'bytes=0-1', 'if-range': ifRange }, { ...ok, headers }).status
+  assert.deepEqual([status('"7"'), status('"6"'), status(same)], [206, 200, 206])
+  assert.deepEqual([status('"7"', { ETag: 'W/"7"' }), status('"7"', {}), status(same, {})], [200, 200, 200])
+})
+
+test('what is no 200 to GET or HEAD stays as it is', () => {
+  const range = { range: 'bytes=0-1' }
+  assert.equal(responseTo(range, ok, 'POST'), ok)
+  const others: HttpResponse[] = [
+    { ...ok, status: 404 },
+    { ...ok, status: 201 },
+    { ...ok, status: 304, body: undefined },
+    { ...ok, body: undefined },
+  ]
+  for (const other of others) assert.equal(responseTo(range, other), other)
+})
+
+test('the response handed in is not changed', () => {
+  const before = structuredClone(ok)
+  get({ range: 'bytes=0-1' })
+  get({})
+  assert.deepEqual(ok, before)
+})
+
+test('a download that breaks off anywhere can be put together again', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', minLength: 1, maxLength: 40 }), fc.nat({ max: 6 }), (body, more) => {
+      const pieces: Uint8Array[] = []
+      for (let first = 0; ; first += more + 1) {
+        const ranged = get({ range: `bytes=${first}-${first + more}`, 'if-range': '"7"' }, { ...ok, body })
+        if (ranged.kind === 'unsatisfiable') break
+        assert.equal(ranged.response.status, 206)
+        pieces.push(ranged.response.body as Uint8Array)
+      }
+      assert.equal(Buffer.concat(pieces).toString(), body)
+    }),
+  )
+})

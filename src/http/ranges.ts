@@ -1,0 +1,118 @@
+/**
+ * Byte ranges on GET and HEAD (HED-3, RFC 9110 section 14). Preconditions come first (section 13.2.2): what they turned
+ * into a 304 or 412 meets no range.
+ */
+import { type EntityTag, formatEntityTag, parseEntityTags } from './fields/entity-tag.ts'
+import { parseHttpDate } from './fields/http-date.ts'
+import { type IntRange, parseByteRanges, type SuffixRange } from './fields/range.ts'
+import type { HttpRequest, HttpResponse, ResponseHeaders } from './message.ts'
+
+/** The representation of which parts are asked for. */
+export interface Representation {
+  /** In bytes. */
+  readonly length: number
+  /** A weak one fits no `If-Range`, just as none. */
+  readonly tag?: EntityTag
+  /** Seconds since 1970. */
+  readonly lastModified?: number
+}
+
+/** Positions in bytes, counted from 0, both included. */
+export interface Part {
+  readonly start: number
+  readonly end: number
+}
+
+/** What a range comes to: 200, 416, or 206 with this part. */
+export type RangeVerdict = 'whole' | 'unsatisfiable' | Part
+
+/**
+ * Decides `Range` and `If-Range` by their lower-case header names. Several ranges of which more than one is satisfiable
+ * are answered whole, as a server may.
+ *
+ * @param now the moment of the response's `Date`, in milliseconds since 1970
+ */
+export function decideRange(headers: HttpRequest['headers'], current: Representation, now: number): RangeVerdict {
+  const range = headers['range']
+  if (range === undefined) return 'whole'
+  const ifRange = headers['if-range']
+  if (ifRange !== undefined && !isCurrent(ifRange, current, now)) return 'whole'
+  const asked = parseByteRanges(range)
+  if (asked === undefined) return 'whole'
+  const { length } = current
+  const [satisfiable, ...others] = asked.filter((each) => isSatisfiable(each, length))
+  if (satisfiable === undefined) return 'unsatisfiable'
+  // A suffix of nothing is satisfiable too, and no Content-Range can say so.
+  return others.length > 0 || length === 0 ? 'whole' : partOf(satisfiable, length)
+}
+
+/** Whether `If-Range` holds (section 13.1.5): the client's first part is one of this representation, byte for byte. */
+function isCurrent(ifRange: string, { tag, lastModified }: Representation, now: number): boolean {
+  const validator = ifRange.trim()
+  // One strong tag matches strongly where it is written the same; a list of tags is not of this field.
+  if (tag !== undefined && !tag.weak && validator === formatEntityTag(tag)) return true
+  if (lastModified === undefined) return false
+  const second = Math.floor(lastModified)
+  // Within its own second it may still change, and keep its date: no strong validator (section 8.8.2.2).
+  return Math.floor(now / 1000) > second && parseHttpDate(validator, now) === second
+}
+
+// Section 14.1.2.
+function isSatisfiable(range: IntRange | SuffixRange, length: number): boolean {
+  return 'suffix' in range ? range.suffix > 0 : range.first < length
+}
+
+function partOf(range: IntRange | SuffixRange, length: number): Part {
+  if ('suffix' in range) return { start: Math.max(length - range.suffix, 0), end: length - 1 }
+  return { start: range.first, end: Math.min(range.last ?? length - 1, length - 1) }
+}
+
+/** A response with its range applied, or the header fields of the 416 that the caller makes. */
+export type RangedResponse =
+  | { readonly kind: 'response'; readonly response: HttpResponse }
+  | { readonly kind: 'unsatisfiable'; readonly headers: ResponseHeaders }
+
+const acceptRanges = { 'Accept-Ranges': 'bytes' }
+
+/**
+ * Applies `Range` to a 200 to GET or HEAD, by its `ETag` and `Last-Modified`; any other response stays as it is. HEAD is
+ * answered as GET (HED-3), though RFC 9110 section 14.2 defines ranges for GET alone.
+ *
+ * @param now the moment of the response's `Date`, in milliseconds since 1970
+ */
+export function applyRange(
+  { method, headers }: Pick<HttpRequest, 'method' | 'headers'>,
+  response: HttpResponse,
+  now: number,
+): RangedResponse {
+  const { status, body } = response
+  const hasRanges = (method === 'GET' || method === 'HEAD') && status === 200 && body !== undefined
+  if (!hasRanges) return { kind: 'response', response }
+  const whole = { status, headers: { ...response.headers, ...acceptRanges }, body }
+  if (headers['range'] === undefined) return { kind: 'response', response: whole }
+  const length = Buffer.byteLength(body)
+  const verdict = decideRange(headers, { length, ...validatorsIn(response.headers) }, now)
+  if (verdict === 'whole') return { kind: 'response', response: whole }
+  if (verdict === 'unsatisfiable') {
+    return { kind: 'unsatisfiable', headers: { 'Content-Range': `bytes */${length}`, ...acceptRanges } }
+  }
+  const { start, end } = verdict
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body
+  return {
+    kind: 'response',
+    response: {
+      status: 206,
+      headers: { ...whole.headers, 'Content-Range': `bytes ${start}-${end}/${length}` },
+      body: bytes.subarray(start, end + 1),
+    },
+  }
+}
+
+function validatorsIn(headers: Readonly<ResponseHeaders>): Pick<Representation, 'tag' | 'lastModified'> {
+  const tags = parseEntityTags(headers['ETag'] ?? '')
+  const lastModified = headers['Last-Modified']
+  return {
+    tag: tags === 'any' ? undefined : tags?.[0],
+    lastModified: lastModified === undefined ? undefined : parseHttpDate(lastModified),
+  }
+}

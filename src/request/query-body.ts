@@ -1,0 +1,113 @@
+/** The body of a QUERY as the parameters that it stands for (MET-10, RFC 10008): `query.ts` reads them like those of an address. */
+import { controlParameters } from '../model/check/names.ts'
+import { escapeStep } from '../model/pointer.ts'
+import { words } from '../model/text.ts'
+import type { Issue } from '../spec/faults.ts'
+import type { Parameter } from './parameters.ts'
+
+/** The most values in a QUERY, where no length of an address bounds them. Each name in a list and each word of `q` counts. */
+export const mostValues = 1_000
+
+const controls: ReadonlySet<string> = new Set(controlParameters)
+const filteredIn = /^([^[\]]*)\[in\]$/
+
+/**
+ * Turns the body of a QUERY, an object of parameter names, into parameters. Texts stand for themselves, numbers and
+ * booleans for their spelling; an array repeats its parameter, or lists the names of `sort` and `fields`; `null` asks
+ * for records whose field is unset. An item of a filter's array is one value, commas and all; a text is read as in an
+ * address, where `[in]` takes it apart.
+ *
+ * @param body read by `model/json/read-json.ts`
+ * @param issues receives what is wrong, with the parameter's name and its place in the body; such a parameter is left out
+ *
+ * @example
+ * readQueryBody({ status: ['open', 'done'], 'estimate[gte]': 5, sort: ['-due_on', 'title'], due_on: null }, issues)
+ * // as status=open&status=done&estimate[gte]=5&sort=-due_on,title&due_on[null]=true
+ */
+export function readQueryBody(body: unknown, issues: Issue[]): Parameter[] {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    const message = 'The body of a QUERY must be a JSON object of the parameters of the collection.'
+    issues.push({ code: 'INVALID_TYPE', message, pointer: '' })
+    return []
+  }
+  const entries = Object.entries(body)
+  let weight = 0
+  for (const [name, value] of entries) {
+    weight += weigh(name, value)
+    if (weight <= mostValues) continue
+    issues.push(issue('TOO_MANY_ITEMS', name, `is beyond the ${mostValues} values that a QUERY may hold`))
+    return []
+  }
+  return entries.flatMap(([name, value]) => readEntry(name, value, body, issues))
+}
+
+/** How many values a parameter holds, one at least: what each of them costs later does not depend on how it is written. */
+function weigh(name: string, value: unknown): number {
+  if (Array.isArray(value)) {
+    const items = filteredIn.test(name) ? value.length : value.reduce((sum: number, item) => sum + weigh(name, item), 0)
+    return Math.max(1, items)
+  }
+  if (typeof value !== 'string') return 1
+  if (name === 'q') return Math.max(1, words(value).length)
+  if (name !== 'sort' && name !== 'fields' && !filteredIn.test(name)) return 1
+  let weight = 1
+  for (let comma = value.indexOf(','); comma !== -1; comma = value.indexOf(',', comma + 1)) weight++
+  return weight
+}
+
+function readEntry(name: string, value: unknown, body: object, issues: Issue[]): Parameter[] {
+  if (value === null) return readNull(name, body, issues)
+  const texts = [value].flat().map(spell)
+  const wrong = texts.indexOf(undefined)
+  if (wrong !== -1) {
+    const step = Array.isArray(value) ? `/${wrong}` : ''
+    const remedy =
+      'takes a text, a number, a boolean or an array of them; an operator is part of the name: "price[gte]"'
+    issues.push(issue('INVALID_TYPE', name, remedy, step))
+    return []
+  }
+  if (texts.length === 0) {
+    // None of the ways to read it is safe: as "no filter" it would find everything.
+    issues.push(issue('TOO_FEW_ITEMS', name, 'is an array without values; give one at least, or leave it out'))
+    return []
+  }
+  if (name === 'sort' || name === 'fields') return [{ name, value: texts.join(',') }]
+  const carrier = Array.isArray(value) ? carrierOf(name, texts as string[], body) : name
+  if (carrier === undefined) {
+    const remedy = 'holds a comma, and its field has a filter without an operator; give only one of the two'
+    issues.push(issue('INVALID_VALUE', name, remedy))
+    return []
+  }
+  return texts.map((text) => ({ name: carrier, value: text as string }))
+}
+
+/**
+ * The parameter under which an array's values arrive whole. `[in]` is taken apart at commas; a repeated filter without
+ * operator, which is not, means the same. `undefined` where that one is taken: two filters must both hold.
+ */
+function carrierOf(name: string, texts: readonly string[], body: object): string | undefined {
+  const field = filteredIn.exec(name)?.[1]
+  if (field === undefined || controls.has(field) || !texts.some((text) => text.includes(','))) return name
+  return Object.hasOwn(body, field) ? undefined : field
+}
+
+function readNull(name: string, body: object, issues: Issue[]): Parameter[] {
+  const unset = `${name}[null]`
+  if (controls.has(name) || name.includes('[')) {
+    const remedy = 'cannot be null; leave it out, or ask for unset fields with the name of the field alone'
+    issues.push(issue('INVALID_TYPE', name, remedy))
+  } else if (Object.hasOwn(body, unset)) {
+    issues.push(issue('INVALID_VALUE', name, `is null beside ${unset}; give only one of the two`))
+  } else return [{ name: unset, value: 'true' }]
+  return []
+}
+
+/** A value as an address spells it: a number's shortest text reads back as the same number. */
+function spell(value: unknown): string | undefined {
+  if (typeof value === 'string') return value
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined
+}
+
+function issue(code: Issue['code'], parameter: string, message: string, step = ''): Issue {
+  return { code, message: `${parameter} ${message}.`, parameter, pointer: `/${escapeStep(parameter)}${step}` }
+}

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { always, type Predicate } from '../../model/predicate.ts'
+import type { ReadRecord } from '../../plan/plan.ts'
+import { Memory } from './memory.ts'
+import { resource } from './query-plan.fixture.ts'
+
+const shelves = resource('shelves')
+const owned: Predicate = { kind: 'compare', field: 'owner_id', operator: 'eq', value: 'ann' }
+const plan = (id: string, permitted: Predicate = always, fields?: string[]): ReadRecord => ({
+  ...{ kind: 'read-record', resource: shelves, id, permitted, fields, conditions: {} },
+})
+const record = (json: string) => ({ kind: 'record', json, revision: 1, updatedAt: '2026-11-21T08:00:00.000Z' }) as const
+
+test('a record is known to those who may read by the same permission', () => {
+  const memory = new Memory()
+  memory.keep(plan('1'), record('{}'))
+  assert.equal(memory.record(plan('1'))?.json, '{}')
+  assert.equal(memory.record(plan('2')), undefined)
+  assert.equal(memory.record(plan('1', owned)), undefined)
+  assert.equal(memory.record({ ...plan('1'), resource: resource('labels') }), undefined)
+})
+
+test('only whole records are kept, and only those of a moderate size', () => {
+  const memory = new Memory()
+  memory.keep(plan('1', always, ['name']), record('{}'))
+  memory.keep(plan('2'), record('x'.repeat(2_001)))
+  assert.equal(memory.record(plan('1')), undefined)
+  assert.equal(memory.record(plan('2')), undefined)
+  memory.keep(plan('1'), record('{}'))
+  assert.equal(memory.record(plan('1', always, ['name'])), undefined)
+})
+
+test('it is bounded, and forgets everything at once', () => {
+  const memory = new Memory()
+  for (let id = 0; id < 12_000; id++) memory.keep(plan(String(id)), record('{}'))
+  const known = Array.from({ length: 12_000 }, (_, id) => memory.record(plan(String(id)))).filter((each) => each)
+  assert.ok(known.length <= 5_000 && known.length > 0)
+  memory.clocks.set('shelves', { revision: 1, live: 1 })
+  memory.forget()
+  assert.equal(memory.record(plan('11999')), undefined)
+  assert.equal(memory.clocks.size, 0)
+})

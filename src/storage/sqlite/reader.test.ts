@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { after, type TestContext, test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import sql from 'sql-template-tag'
+import type { Transaction } from '../sql/transaction.ts'
+import { Connection } from './connection.ts'
+import { Reader } from './reader.ts'
+import { Writer } from './writer.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'resourced-reader-'))
+after(() => rmSync(folder, { recursive: true }))
+let files = 0
+
+function* countWords(): Transaction<unknown> {
+  const [row] = yield sql`select count(*) as words from words`
+  return row?.['words']
+}
+
+function* addWord(): Transaction<void> {
+  yield sql`insert into words values ('word')`
+}
+
+/** A reader and a writer of one process, and another process's connection, on a new file. */
+function openWords(context: TestContext) {
+  const file = join(folder, `${++files}.db`)
+  const writing = new Connection(file)
+  writing.database.exec('create table words (word text)')
+  const reader = new Reader(new Connection(file, { readOnly: true }), false)
+  const writer = new Writer(writing, () => reader.endTurn())
+  const other = new DatabaseSync(file)
+  context.after(() => {
+    reader.close()
+    writing.close()
+    other.close()
+  })
+  const add = () => writer.write(addWord, () => true)
+  return { file, reader, writing, other, add, count: () => reader.run(countWords()) }
+}
+
+test('what one turn reads is one state, whatever others commit meanwhile', async (context) => {
+  const { other, count } = openWords(context)
+  assert.equal(count(), 0)
+  other.exec("insert into words values ('theirs')")
+  assert.equal(count(), 0)
+  await turn()
+  assert.equal(count(), 1)
+})
+
+test('whoever is told of a change by this process sees it in the same turn', async (context) => {
+  const { add, count } = openWords(context)
+  for (let words = 1; words <= 20; words++) {
+    count()
+    const added = add()
+    count()
+    await added
+    assert.equal(count(), words)
+  }
+})
+
+test('the memory lasts from turn to turn, until someone changes the database', async (context) => {
+  const { reader, other, add, count } = openWords(context)
+  const remembers = async () => {
+    await turn()
+    count()
+    const remembered = reader.memory.clocks.has('words')
+    reader.memory.clocks.set('words', { revision: 1, live: 1 })
+    return remembered
+  }
+  assert.equal(await remembers(), false)
+  assert.equal(await remembers(), true)
+  assert.equal(await remembers(), true)
+  other.exec("insert into words values ('theirs')")
+  assert.equal(await remembers(), false)
+  assert.equal(await remembers(), true)
+  await add()
+  assert.equal(await remembers(), false)
+  assert.equal(await remembers(), true)
+})
+
+test('a failed read fails alone: the turn ends, and the next one reads', async (context) => {
+  const { reader, count } = openWords(context)
+  const fails = function* (): Transaction<void> {
+    yield sql`select * from nothing`
+  }
+  assert.throws(() => reader.run(fails()))
+  assert.equal(count(), 0)
+  await turn()
+  assert.equal(count(), 0)
+})
+
+test('reads in every turn do not keep the log from being emptied', async (context) => {
+  const { file, writing, add, count } = openWords(context)
+  writing.database.exec('pragma wal_autocheckpoint = 10')
+  for (let turns = 0; turns < 400; turns++) {
+    count()
+    await add()
+    count()
+  }
+  const pages = statSync(`${file}-wal`).size / 4096
+  assert.ok(pages < 100, `the log has ${Math.round(pages)} pages`)
+})
+
+test('a database in memory forgets what it knew when it is changed', async () => {
+  const connection = new Connection(':memory:')
+  connection.database.exec('create table words (word text)')
+  const reader = new Reader(connection, true)
+  const writer = new Writer(connection, () => reader.endTurn())
+  assert.equal(reader.run(countWords()), 0)
+  reader.memory.clocks.set('words', { revision: 1, live: 0 })
+  await writer.write(addWord, () => true)
+  assert.equal(reader.memory.clocks.size, 0)
+  assert.equal(reader.run(countWords()), 1)
+  reader.close()
+})
