@@ -65,6 +65,8 @@ async function run(): Promise<void> {
   const awake = keepAwake()
   say('Loading the atlas')
   const data = await loadData()
+  // The first start compiles what later ones find compiled.
+  await (await startOurs(folder, data.file, false)).stop()
   const guests = isWanted('others') ? await inviteGuests(folder, data.records, say) : []
   for (const { server } of guests) server?.hold(true)
   const lines: Line[] = []

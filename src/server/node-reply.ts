@@ -21,9 +21,9 @@ export function send(exchange: Exchange, answer: HttpResponse, last: boolean): v
   if (response.destroyed || response.writableEnded) return
   const { status } = answer
   const empty = status === 204 || status === 304
-  const headers: Record<string, string | number> = { ...answer.headers }
+  const { headers } = answer
   let body = answer.body
-  if (!empty) headers['Content-Length'] = body === undefined ? 0 : Buffer.byteLength(body)
+  if (!empty) headers['Content-Length'] = body === undefined ? '0' : String(Buffer.byteLength(body))
   if (empty || request.method === 'HEAD') body = undefined
   const unread = !request.complete && hasBody(request)
   if (request.httpVersionMajor === 2) {
@@ -36,7 +36,7 @@ export function send(exchange: Exchange, answer: HttpResponse, last: boolean): v
     unread &&
     !exchange.inputEnded &&
     (exchange.mustClose || exchange.awaitsContinue || isLarge(request as IncomingMessage))
-  if (last || leaves || exchange.mustClose) headers.Connection = 'close'
+  if (last || leaves || exchange.mustClose) headers['Connection'] = 'close'
   response.writeHead(status, headers)
   if (leaves) {
     sayFarewell(request as IncomingMessage, response, body)

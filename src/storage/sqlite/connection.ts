@@ -29,7 +29,7 @@ export class Connection {
       const log = 'pragma journal_mode = wal; pragma wal_autocheckpoint = 4000'
       this.database.exec(`${log}; pragma synchronous = ${synchronous}`)
     }
-    this.database.exec('pragma cache_size = -16000; pragma temp_store = memory; pragma trusted_schema = on')
+    this.database.exec('pragma cache_size = -8000; pragma temp_store = memory; pragma trusted_schema = on')
   }
 
   /** Runs one statement. */
