@@ -49,9 +49,6 @@ const defaultDatabase = 'sqlite:.resourced/data.db'
  * @throws what `serve` throws
  */
 export async function serveUntilStopped(options: ServeOptions & { readonly observe: Observe }): Promise<Serving> {
-  // What a request leaves behind is gone after it: more room for it would be memory, and no speed.
-  setFlagsFromString('--semi-space-growth-factor=1')
-  setFlagsFromString('--heap-growing-percent=40')
   const serving = serve({
     ...options,
     observe(seen) {
@@ -63,6 +60,9 @@ export async function serveUntilStopped(options: ServeOptions & { readonly obser
   await serving
   // Not only at the end: a process that is killed has no end.
   flushCompileCache()
+  // From here on it has the room that it needs: what a request leaves behind is gone after it, and more would be memory alone.
+  setFlagsFromString('--semi-space-growth-factor=1')
+  setFlagsFromString('--heap-growing-percent=40')
   return serving
 }
 

@@ -1,5 +1,6 @@
 /** plan + outcome -> response. Each status has one home: here, or the fault that it is. */
 import type { HttpResponse, ResponseHeaders } from '../http/message.ts'
+import type { Resource } from '../model/resource.ts'
 import type { Outcome, Plan, ReadPage } from '../plan/plan.ts'
 import { fault } from '../spec/faults.ts'
 import { listCaching, recordCaching, writtenHeaders } from './caching.ts'
@@ -17,12 +18,10 @@ const json = 'application/json'
 export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): HttpResponse {
   const { resource } = plan
   switch (outcome.kind) {
-    case 'record':
-      return {
-        status: 200,
-        headers: { 'Content-Type': json, ...recordCaching(resource, outcome) },
-        body: `${outcome.json}\n`,
-      }
+    case 'record': {
+      const { headers, body } = recordAnswer(resource, outcome)
+      return { status: 200, headers: { ...headers }, body }
+    }
     case 'not-modified':
       return { status: 304, headers: recordCaching(resource, outcome), body: undefined }
     case 'page':
@@ -75,4 +74,21 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
     case 'conflict':
       return conflict(outcome.issues, context)
   }
+}
+
+interface RecordAnswer {
+  readonly headers: Readonly<ResponseHeaders>
+  readonly body: string
+}
+
+// A storage gives the same outcome again for as long as the record is the same.
+const recordAnswers = new WeakMap<Outcome, RecordAnswer>()
+
+function recordAnswer(resource: Resource, outcome: Extract<Outcome, { kind: 'record' }>): RecordAnswer {
+  const known = recordAnswers.get(outcome)
+  if (known !== undefined) return known
+  const headers = { 'Content-Type': json, ...recordCaching(resource, outcome) }
+  const answer = { headers, body: `${outcome.json}\n` }
+  recordAnswers.set(outcome, answer)
+  return answer
 }
