@@ -1,5 +1,4 @@
 /** The SQL that our server runs for a request, taken from the very functions that it calls. */
-import type { Sql } from 'sql-template-tag'
 import type { HttpRequest } from '../src/http/message.ts'
 import type { Catalog } from '../src/model/resource.ts'
 import type { ReadPage } from '../src/plan/plan.ts'
@@ -8,13 +7,13 @@ import { readInput } from '../src/request/input.ts'
 import { findTarget } from '../src/request/target.ts'
 import { Memory } from '../src/storage/sql/memory.ts'
 import { readPage } from '../src/storage/sql/read-page.ts'
-import type { Row } from '../src/storage/sql/transaction.ts'
+import type { Row, Statement } from '../src/storage/sql/transaction.ts'
 import { Connection } from '../src/storage/sqlite/connection.ts'
 import { expressions } from '../src/storage/sqlite/expressions.ts'
 
 /** The statement that reads a page's records, and the texts that it gave. */
 export interface PageStatement {
-  readonly sql: Sql
+  readonly sql: Statement
   readonly json: string
 }
 
@@ -24,7 +23,7 @@ export async function pageStatement(catalog: Catalog, database: string, path: st
   const connection = new Connection(database, { readOnly: true })
   try {
     const transaction = readPage({ catalog, expressions }, new Memory(), plan)
-    let found: { sql: Sql; rows: Row[] } | undefined
+    let found: { sql: Statement; rows: Row[] } | undefined
     let step = transaction.next([])
     while (step.done !== true) {
       const rows = connection.all(step.value)

@@ -135,13 +135,6 @@ function checkTypeFits(report: Report, { path, declared, shape }: FieldView): vo
   if (declared.search === true && declared.writeOnly !== true && !searchable) {
     report(at(path, 'search'), 'works on texts alone', 'Remove "search".')
   }
-  if (declared.search === true && path.endsWith('.rank') && searchable) {
-    report(
-      at(path, 'search'),
-      'cannot search a field named rank: full-text indexes keep that name',
-      'Rename the field.',
-    )
-  }
 }
 
 /** A filter is a query parameter: its name must be free (QRY-9). */

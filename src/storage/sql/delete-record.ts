@@ -60,8 +60,10 @@ function* blockersOf({ catalog, expressions }: Compiler, closure: Closure): Tran
       const row = yield* single(sql`select count(*) as count from ${staying}`)
       const count = Number(row?.['count'])
       if (count === 0) continue
-      const records = count === 1 ? 'record' : 'records'
-      const message = `${count} ${records} of ${from} refer to ${collection} by ${field}; delete or change them first.`
+      const message =
+        count === 1
+          ? `1 record of ${from} refers to ${collection} by ${field}; delete or change it first.`
+          : `${count} records of ${from} refer to ${collection} by ${field}; delete or change them first.`
       issues.push({ code: 'HAS_DEPENDENTS', message })
     }
   }

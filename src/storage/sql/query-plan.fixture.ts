@@ -1,5 +1,4 @@
 /** Twenty thousand goods on two hundred shelves, and transactions whose every statement is explained. */
-import type { Sql } from 'sql-template-tag'
 import { Type } from 'typebox'
 import { completeCatalog } from '../../model/catalog.ts'
 import { defineInterface, reference } from '../../model/declaration.ts'
@@ -107,7 +106,7 @@ export function explained<T>(
   const statements: Explained[] = []
   let step = transaction.next([])
   while (step.done !== true) {
-    const statement: Sql = step.value
+    const statement = step.value
     const plan = connection.database
       .prepare(`explain query plan ${statement.sql}`)
       .all(...(statement.values as never[]))

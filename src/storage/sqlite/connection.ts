@@ -1,9 +1,8 @@
 /** One SQLite connection: its settings, its prepared statements, and the runner of transactions. */
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import type { Sql } from 'sql-template-tag'
 import { fold } from '../../model/text.ts'
 import { numberText } from '../sql/json-text.ts'
-import type { Row, Transaction } from '../sql/transaction.ts'
+import type { Row, Statement, Transaction } from '../sql/transaction.ts'
 import { foldFunction, numberFunction } from './expressions.ts'
 
 /** How safely commits are kept: `full` survives a power cut; `off` is for measuring only. */
@@ -33,7 +32,7 @@ export class Connection {
   }
 
   /** Runs one statement. */
-  all(statement: Sql): Row[] {
+  all(statement: Statement): Row[] {
     return this.#prepare(statement.sql).all(...(statement.values as never[])) as Row[]
   }
 

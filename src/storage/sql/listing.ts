@@ -1,0 +1,104 @@
+/** What a list asks the database: which rows, and in which order. */
+import sql, { join, raw, type Sql } from 'sql-template-tag'
+import type { Page, ReadPage } from '../../plan/plan.ts'
+import { type OrderTerm, orderTerms, type Segment } from './keyset.ts'
+import { totalKeyOf } from './list-tag.ts'
+import { type Compiler, columnSql, liveSql, predicateSql } from './predicate.ts'
+import { subject } from './represent.ts'
+import type { Statement } from './transaction.ts'
+import { isServed, type Way, wayOf } from './way.ts'
+
+/** The rows of a list in their order, by one way to them. */
+export interface Walk {
+  readonly where: Sql
+  readonly terms: readonly OrderTerm[]
+  /** The segments of the whole order, and the statement of a page by number for the first of them, once they were built. */
+  segments?: readonly Segment[]
+  statement?: Statement
+}
+
+/** A list in SQL. */
+export interface Listing {
+  readonly plan: ReadPage
+  readonly compiler: Compiler
+  readonly totalKey: string
+  /** The rows, so that what is asked for finds them. */
+  readonly where: Sql
+  readonly walks: Map<Way, Walk>
+}
+
+// A query that is asked again has the same `page` (`request/known-queries.ts`), and needs the same SQL.
+const listings = new WeakMap<Page, Listing>()
+
+/** The list of a plan: built, or as it was built for the same query before. */
+export function listingOf(compiler: Compiler, plan: ReadPage): Listing {
+  const known = listings.get(plan.page)
+  if (known !== undefined && known.compiler === compiler && isSameList(known.plan, plan)) return known
+  const where = whereSql(compiler, plan)
+  const listing = { plan, compiler, totalKey: totalKeyOf(plan), where, walks: new Map() }
+  listings.set(plan.page, listing)
+  return listing
+}
+
+// What deleted records are shown depends on the time.
+function isSameList(a: ReadPage, b: ReadPage): boolean {
+  return (
+    a.deleted === undefined &&
+    b.deleted === undefined &&
+    a.resource === b.resource &&
+    a.permitted === b.permitted &&
+    a.filter === b.filter &&
+    a.search === b.search &&
+    a.sort === b.sort &&
+    a.fields === b.fields &&
+    a.parent?.id === b.parent?.id &&
+    a.parent?.field === b.parent?.field
+  )
+}
+
+/** The way to the rows of a list of so many records. */
+export function walkOf({ plan, compiler, where, walks }: Listing, total: number): Walk {
+  const way = wayOf(plan, total)
+  let walk = walks.get(way)
+  if (walk === undefined) {
+    const ordered = orderTerms(plan.resource, plan.sort, subject)
+    walk = {
+      where: way === 'walk' ? walkedSql(compiler, plan) : where,
+      terms: way === 'sort' ? unindexedTerms(compiler, ordered) : ordered,
+    }
+    walks.set(way, walk)
+  }
+  return walk
+}
+
+function whereSql({ catalog, expressions }: Compiler, plan: ReadPage): Sql {
+  const compiler: Compiler = { catalog, expressions, through: isServed(plan) ? 'each' : 'set' }
+  const { resource, parent, search, deleted } = plan
+  const conditions: Sql[] = []
+  if (parent !== undefined) conditions.push(sql`${columnSql(subject, parent.field)} = ${parent.id}`)
+  const permitted = liveSql(compiler, resource, subject, plan.permitted)
+  if (deleted === undefined) {
+    conditions.push(permitted)
+  } else {
+    const retained = sql`${raw(subject)}.deleted_at > ${deleted.since}`
+    const seen = predicateSql(compiler, resource, subject, deleted.permitted)
+    conditions.push(sql`((${permitted}) or (${retained} and ${seen}))`)
+  }
+  if (plan.filter.kind !== 'always') conditions.push(predicateSql(compiler, resource, subject, plan.filter))
+  if (search !== undefined) {
+    conditions.push(search.length === 0 ? sql`1 = 0` : expressions.searches(resource.name, subject, search))
+  }
+  return join(conditions, ' and ')
+}
+
+/** The same rows, so that the order finds them and what is asked for only drops some. */
+function walkedSql({ catalog, expressions }: Compiler, plan: ReadPage): Sql {
+  const { resource, parent, permitted, filter } = plan
+  const checked = [permitted, filter].map((each) => predicateSql({ catalog, expressions }, resource, subject, each))
+  if (parent !== undefined) checked.push(sql`${columnSql(subject, parent.field)} = ${parent.id}`)
+  return join([sql`${raw(subject)}.deleted_at is null`, ...checked.map(expressions.unindexed)], ' and ')
+}
+
+function unindexedTerms({ expressions }: Compiler, terms: readonly OrderTerm[]): OrderTerm[] {
+  return terms.map((term) => ({ ...term, column: expressions.unindexed(term.column) }))
+}

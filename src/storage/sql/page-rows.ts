@@ -1,0 +1,109 @@
+/** The rows of a page: segment by segment of the order, until there are enough. */
+import sql, { raw, type Sql } from 'sql-template-tag'
+import type { Position } from '../../model/order.ts'
+import type { Scalar } from '../../model/predicate.ts'
+import type { Resource } from '../../model/resource.ts'
+import type { Page, ReadPage } from '../../plan/plan.ts'
+import { type Segment, segmentsAfter } from './keyset.ts'
+import type { Walk } from './listing.ts'
+import { type Compiler, tableSql } from './predicate.ts'
+import { representationSql, subject } from './represent.ts'
+import { kept, single, type Transaction } from './transaction.ts'
+
+/** The place of a row in the order. */
+export type Keys = Position['keys']
+type NumberedPage = Exclude<Page, { readonly style: 'cursor' }>
+type CursorPage = Extract<Page, { readonly style: 'cursor' }>
+
+/** Rows that were found: their JSON texts, joined. */
+export interface Rows {
+  readonly json: string
+  readonly count: number
+}
+
+/** Rows that were found beside a cursor, in the list's own order. */
+export interface RowsBeside extends Rows {
+  /** The place of the row that was met first; `undefined` where there is none. */
+  readonly first: Keys | undefined
+  /** The place of the row that was met last. */
+  readonly last: Keys | undefined
+  /** Whether there are rows beyond the last. */
+  readonly more: boolean
+}
+
+/** Reads a page by its number or offset. */
+export function* readNumbered(compiler: Compiler, plan: ReadPage, walk: Walk, page: NumberedPage): Transaction<Rows> {
+  const [limit, offset] =
+    page.style === 'page' ? [page.perPage, (page.page - 1) * page.perPage] : [page.limit, page.offset]
+  walk.segments ??= segmentsAfter(walk.terms, undefined)
+  const texts: string[] = []
+  let count = 0
+  let skipped = 0
+  for (const [index, segment] of walk.segments.entries()) {
+    if (count >= limit) break
+    const skip = count > 0 ? 0 : offset - skipped
+    let statement = index === 0 ? walk.statement : undefined
+    statement ??= kept(numberedSql(compiler, plan, walk.where, segment, limit - count, skip))
+    if (index === 0) walk.statement = statement
+    const row = yield* single(statement)
+    const found = Number(row?.['count'])
+    if (found > 0) texts.push(String(row?.['json']))
+    else if (skip > 0) skipped += yield* sizeOf(plan, walk.where, segment)
+    count += found
+  }
+  return { json: texts.join(','), count }
+}
+
+function numberedSql(
+  compiler: Compiler,
+  plan: ReadPage,
+  where: Sql,
+  segment: Segment,
+  limit: number,
+  offset: number,
+): Sql {
+  const rows = sql`${rowsSql(plan.resource, where, segment)} order by ${segment.order} limit ${limit} offset ${offset}`
+  return sql`select ${compiler.expressions.join(raw('json'))} as json, count(*) as count from (select ${valueSql(compiler, plan)} as json ${rows})`
+}
+
+/** How many rows a segment has: what an offset skips over when it lies beyond it. */
+function* sizeOf({ resource }: ReadPage, where: Sql, segment: Segment): Transaction<number> {
+  const row = yield* single(sql`select count(*) as total ${rowsSql(resource, where, segment)}`)
+  return Number(row?.['total'] ?? 0)
+}
+
+/** Reads a page beside a cursor, or the first one: one row more than it has, to see whether there are more. */
+export function* readFrom(compiler: Compiler, plan: ReadPage, walk: Walk, page: CursorPage): Transaction<RowsBeside> {
+  const { position, limit } = page
+  // A position without keys is the edge of the list.
+  const keys = position === undefined || position.keys.length === 0 ? undefined : position.keys
+  const place = compiler.expressions.jsonArray(walk.terms.map((term) => term.column))
+  const value = valueSql(compiler, plan)
+  const found: { readonly json: string; readonly place: string }[] = []
+  for (const segment of segmentsAfter(walk.terms, keys)) {
+    if (found.length > limit) break
+    const rows = sql`${rowsSql(plan.resource, walk.where, segment)} order by ${segment.order} limit ${limit + 1 - found.length}`
+    for (const row of yield sql`select ${value} as json, ${place} as place ${rows}`) {
+      found.push(row as { json: string; place: string })
+    }
+  }
+  const more = found.length > limit
+  if (more) found.pop()
+  const [first, last] = [found[0], found.at(-1)].map((row) => row && (JSON.parse(row.place) as (Scalar | null)[]))
+  const texts = found.map((row) => row.json)
+  if (position?.direction === 'backward') texts.reverse()
+  return { json: texts.join(','), count: texts.length, first, last, more }
+}
+
+/** The rows of one segment of a list. */
+export function rowsSql({ name }: Resource, where: Sql, { condition }: Segment): Sql {
+  const beyond = condition === undefined ? raw('') : sql` and ${condition}`
+  return sql`from ${tableSql(name)} ${raw(subject)} where ${where}${beyond}`
+}
+
+function valueSql(compiler: Compiler, { resource, fields, deleted }: ReadPage): Sql {
+  const live = representationSql(compiler, resource, fields, false)
+  if (deleted === undefined) return live
+  const whole = representationSql(compiler, resource, fields, true)
+  return sql`case when ${raw(subject)}.deleted_at is null then ${live} else ${whole} end`
+}
