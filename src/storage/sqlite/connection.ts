@@ -11,6 +11,8 @@ export type Synchronous = 'full' | 'off'
 /** A connection that runs transactions to their end, synchronously: nothing interleaves. */
 export class Connection {
   readonly database: DatabaseSync
+  /** How many statements were run that may have changed something. */
+  writes = 0
   readonly #statements = new Map<string, StatementSync>()
 
   constructor(path: string, options: { readonly readOnly?: boolean; readonly synchronous?: Synchronous } = {}) {
@@ -33,7 +35,9 @@ export class Connection {
 
   /** Runs one statement. */
   all(statement: Statement): Row[] {
-    return this.#prepare(statement.sql).all(...(statement.values as never[])) as Row[]
+    const { sql, values } = statement
+    if (!sql.startsWith('select')) this.writes++
+    return this.#prepare(sql).all(...(values as never[])) as Row[]
   }
 
   /** Runs a transaction's statements; BEGIN and COMMIT are the caller's. */

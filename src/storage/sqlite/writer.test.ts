@@ -114,6 +114,24 @@ test('a change that fails, or that is refused, is undone alone', async (context)
   assert.deepEqual(shown, expected)
 })
 
+test('a group runs again only where a change must be undone that wrote something', async (context) => {
+  const { writer, words } = writerFor(context)
+  let begun = 0
+  function* counted(word: string): Transaction<string> {
+    begun++
+    return yield* add(word)
+  }
+  function* refuse(): Transaction<string> {
+    yield sql`select 1`
+    return 'refused'
+  }
+  await Promise.all([writer.write(() => counted('a'), always), writer.write(() => refuse(), () => false)]) // biome-ignore format: a line
+  assert.equal(begun, 1)
+  await Promise.all([writer.write(() => counted('b'), always), writer.write(() => add('c'), () => false)]) // biome-ignore format: a line
+  assert.equal(begun, 3)
+  assert.deepEqual(words(), ['a', 'b'])
+})
+
 test('another process that holds the database delays changes, but neither reads nor the event loop', async (context) => {
   const { writer, connection, other, words } = writerFor(context)
   const reader = new Connection(connection.database.location() as string, { readOnly: true })

@@ -1,5 +1,5 @@
 /**
- * The one writer. Changes that arrive together commit together: one fsync for the group, a savepoint for each.
+ * The one writer. Changes that arrive together commit together: one fsync for the group.
  * Nobody is answered before the commit that holds the change is on the disk.
  */
 
@@ -83,9 +83,9 @@ export class Writer {
     this.#beforehand()
     const group = this.#queue.splice(0, groupSize)
     if (this.#queue.length > 0) this.#schedule()
-    const answers: (() => void)[] = []
+    let answers: readonly (() => void)[]
     try {
-      for (const waiting of group) answers.push(this.#runOne(waiting))
+      answers = this.#runTogether(group) ?? group.map((waiting) => this.#runOne(waiting))
       this.#connection.execute('commit')
     } catch (error) {
       this.#rollback()
@@ -95,6 +95,34 @@ export class Writer {
     for (const answer of answers) answer()
   }
 
+  /**
+   * Runs a group with nothing between its changes: full-text indexes write what they gathered at every savepoint.
+   * `undefined` where one of them has to be undone: then none was made.
+   */
+  #runTogether(group: readonly Waiting[]): (() => void)[] | undefined {
+    this.#connection.execute('savepoint changes')
+    const answers: (() => void)[] = []
+    try {
+      for (const { start, changed, resolve } of group) {
+        const { writes } = this.#connection
+        const outcome = this.#connection.run(start()) as never
+        if (this.#connection.writes > writes && !changed(outcome)) return this.#undoChanges()
+        answers.push(() => resolve(outcome))
+      }
+    } catch (error) {
+      if (!this.#connection.database.isTransaction) throw error
+      return this.#undoChanges()
+    }
+    this.#connection.execute('release changes')
+    return answers
+  }
+
+  #undoChanges(): undefined {
+    this.#connection.execute('rollback to changes')
+    this.#connection.execute('release changes')
+  }
+
+  /** Runs a change that can be undone by itself. */
   #runOne(waiting: Waiting): () => void {
     this.#connection.execute('savepoint change')
     try {
