@@ -18,6 +18,8 @@ export interface Recording {
 /** One address. */
 export interface RecordedPage {
   readonly values: readonly SQLInputValue[]
+  /** How many of the rows the page shows. */
+  readonly shown: number
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   /** What the body has before and after the records. */
@@ -39,6 +41,7 @@ const handle: RequestListener = (request, response) => {
     return
   }
   const rows = statement.all(...answer.values)
+  if (rows.length > answer.shown) rows.pop()
   const json = rows.length === 1 ? rows[0]?.['json'] : rows.map((row) => row['json']).join(',')
   response.writeHead(answer.status, answer.headers)
   response.end(`${answer.head}${json}${answer.tail}`)

@@ -1,6 +1,5 @@
 /** `resourced serve [FILE]`. */
 import { flushCompileCache } from 'node:module'
-import { setFlagsFromString } from 'node:v8'
 import { ConfigurationError } from '../server/configuration-error.ts'
 import { type LogLevel, logTo } from '../server/log.ts'
 import type { Observe } from '../server/observe.ts'
@@ -60,9 +59,6 @@ export async function serveUntilStopped(options: ServeOptions & { readonly obser
   await serving
   // Not only at the end: a process that is killed has no end.
   flushCompileCache()
-  // From here on it has the room that it needs: what a request leaves behind is gone after it, and more would be memory alone.
-  setFlagsFromString('--semi-space-growth-factor=1')
-  setFlagsFromString('--heap-growing-percent=40')
   return serving
 }
 
