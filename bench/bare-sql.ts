@@ -7,6 +7,7 @@ import type { RequestListener } from 'node:http'
 import type { SQLInputValue } from 'node:sqlite'
 import { Connection } from '../src/storage/sqlite/connection.ts'
 import { listen } from './bare-listen.ts'
+import { withoutLast } from './record-lines.ts'
 
 /** What the server is given: the statement that ours runs for the page, and by address its values and the rest of the answer. */
 export interface Recording {
@@ -18,8 +19,8 @@ export interface Recording {
 /** One address. */
 export interface RecordedPage {
   readonly values: readonly SQLInputValue[]
-  /** How many of the rows the page shows. */
-  readonly shown: number
+  /** Whether the page shows all records that the statement reads; a cursor's page reads one more. */
+  readonly whole: boolean
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   /** What the body has before and after the records. */
@@ -40,9 +41,8 @@ const handle: RequestListener = (request, response) => {
     response.writeHead(404).end()
     return
   }
-  const rows = statement.all(...answer.values)
-  if (rows.length > answer.shown) rows.pop()
-  const json = rows.length === 1 ? rows[0]?.['json'] : rows.map((row) => row['json']).join(',')
+  const text = String(statement.all(...answer.values)[0]?.['json'])
+  const json = answer.whole ? text : withoutLast(text)
   response.writeHead(answer.status, answer.headers)
   response.end(`${answer.head}${json}${answer.tail}`)
 }

@@ -4,6 +4,7 @@ import type { SQLInputValue } from 'node:sqlite'
 import type { Catalog } from '../src/model/resource.ts'
 import { type Answer, ask, type Request } from './ask.ts'
 import type { RecordedPage, Recording } from './bare-sql.ts'
+import { withoutLast } from './record-lines.ts'
 import { pageStatement } from './statements.ts'
 
 /** Records our answers for *bare*, by address. */
@@ -30,17 +31,16 @@ export async function recordPages(
   let statement: string | undefined
   for (const request of requests) {
     const { status, headers, body } = await ask(origin + request.path, request)
-    const { sql, texts } = await pageStatement(catalog, database, request.path)
-    // A cursor's page reads one row more than it shows.
-    const shown = body.includes(texts.join(',')) ? texts.length : texts.length - 1
-    const json = texts.slice(0, shown).join(',')
+    const { sql, json: read } = await pageStatement(catalog, database, request.path)
+    const whole = body.includes(read)
+    const json = whole ? read : withoutLast(read)
     const start = body.indexOf(json)
-    if (start === -1 || shown === 0)
+    if (start === -1 || json === '')
       throw new Error(`The statement for ${request.path} gives other records than the server.`)
     statement ??= sql.sql
     if (statement !== sql.sql) throw new Error('The statement is not the same for every page.')
     const [head, tail] = [body.slice(0, start), body.slice(start + json.length)]
-    answers[request.path] = { values: sql.values as SQLInputValue[], shown, status, headers, head, tail }
+    answers[request.path] = { values: sql.values as SQLInputValue[], whole, status, headers, head, tail }
   }
   const recording: Recording = { database, statement: statement ?? '', answers }
   writeFileSync(file, JSON.stringify(recording))

@@ -11,10 +11,10 @@ import type { Row, Statement } from '../src/storage/sql/transaction.ts'
 import { Connection } from '../src/storage/sqlite/connection.ts'
 import { expressions } from '../src/storage/sqlite/expressions.ts'
 
-/** The statement that reads a page's records, and the texts that it gave, one for each row. */
+/** The statement that reads a page's records, and the text that it gave: a line for each record. */
 export interface PageStatement {
   readonly sql: Statement
-  readonly texts: readonly string[]
+  readonly json: string
 }
 
 /** Finds the statement of the first page of a list: the last one that gives JSON. */
@@ -31,7 +31,7 @@ export async function pageStatement(catalog: Catalog, database: string, path: st
       step = transaction.next(rows)
     }
     if (found === undefined) throw new Error(`${path} reads no records.`)
-    return { sql: found.sql, texts: found.rows.map((row) => String(row['json'])) }
+    return { sql: found.sql, json: String(found.rows[0]?.['json']) }
   } finally {
     connection.close()
   }

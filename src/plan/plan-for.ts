@@ -115,10 +115,16 @@ export function bindingOf(resource: Resource, parent: Parent | undefined, query:
   return `${resource.name} ${parent === undefined ? '' : `${parent.resource.name}/${parent.id}`} ${query}`
 }
 
+// The same request gives the same page: storages know lists again by it.
+const firstPages = new WeakMap<PageRequest, Page>()
+
 function openPage({ cursorSecret }: Planning, page: PageRequest, binding: string): Page {
   if (page.style !== 'cursor') return page
-  const position = page.cursor === undefined ? undefined : openCursor(cursorSecret, binding, page.cursor)
-  return { style: 'cursor', limit: page.limit, position }
+  const { limit, cursor } = page
+  if (cursor !== undefined) return { style: 'cursor', limit, position: openCursor(cursorSecret, binding, cursor) }
+  const known = firstPages.get(page) ?? { style: 'cursor', limit, position: undefined }
+  firstPages.set(page, known)
+  return known
 }
 
 function parentOf({ catalog }: Planning, caller: CallerView, target: Addressed): Parent | undefined {

@@ -34,7 +34,7 @@ export interface Expressions {
   jsonValue(column: Sql, type: Column['type']): Sql
   /** JSON array of values, as text. */
   jsonArray(values: readonly Sql[]): Sql
-  /** Joins texts of all rows with commas. */
+  /** Joins texts of all rows: a comma and a line break between them. */
   join(text: Sql): Sql
   /** JSON array, as text, of the JSON texts of all rows. */
   gather(json: Sql): Sql

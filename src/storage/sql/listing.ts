@@ -32,11 +32,13 @@ const listings = new WeakMap<Page, Listing>()
 
 /** The list of a plan: built, or as it was built for the same query before. */
 export function listingOf(compiler: Compiler, plan: ReadPage): Listing {
-  const known = listings.get(plan.page)
+  const { page } = plan
+  const known = listings.get(page)
   if (known !== undefined && known.compiler === compiler && isSameList(known.plan, plan)) return known
   const where = whereSql(compiler, plan)
   const listing = { plan, compiler, totalKey: totalKeyOf(plan), where, walks: new Map() }
-  listings.set(plan.page, listing)
+  // A page in the middle is asked for once.
+  if (page.style !== 'cursor' || page.position === undefined) listings.set(page, listing)
   return listing
 }
 

@@ -1,7 +1,6 @@
 /** The rows of a page: segment by segment of the order, until there are enough. */
 import sql, { raw, type Sql } from 'sql-template-tag'
 import type { Position } from '../../model/order.ts'
-import type { Scalar } from '../../model/predicate.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { Page, ReadPage } from '../../plan/plan.ts'
 import { type Segment, segmentsAfter } from './keyset.ts'
@@ -9,6 +8,9 @@ import type { Walk } from './listing.ts'
 import { type Compiler, tableSql } from './predicate.ts'
 import { representationSql, subject } from './represent.ts'
 import { kept, single, type Transaction } from './transaction.ts'
+
+/** What stands between JSON texts: none of them has a line break, which JSON escapes. */
+const between = ',\n'
 
 /** The place of a row in the order. */
 export type Keys = Position['keys']
@@ -51,7 +53,7 @@ export function* readNumbered(compiler: Compiler, plan: ReadPage, walk: Walk, pa
     else if (skip > 0) skipped += yield* sizeOf(plan, walk.where, segment)
     count += found
   }
-  return { json: texts.join(','), count }
+  return { json: texts.join(between), count }
 }
 
 function numberedSql(
@@ -77,22 +79,49 @@ export function* readFrom(compiler: Compiler, plan: ReadPage, walk: Walk, page: 
   const { position, limit } = page
   // A position without keys is the edge of the list.
   const keys = position === undefined || position.keys.length === 0 ? undefined : position.keys
-  const place = compiler.expressions.jsonArray(walk.terms.map((term) => term.column))
-  const value = valueSql(compiler, plan)
-  const found: { readonly json: string; readonly place: string }[] = []
-  for (const segment of segmentsAfter(walk.terms, keys)) {
-    if (found.length > limit) break
-    const rows = sql`${rowsSql(plan.resource, walk.where, segment)} order by ${segment.order} limit ${limit + 1 - found.length}`
-    for (const row of yield sql`select ${value} as json, ${place} as place ${rows}`) {
-      found.push(row as { json: string; place: string })
-    }
+  const records: string[] = []
+  const places: string[] = []
+  let count = 0
+  if (keys === undefined) walk.segments ??= segmentsAfter(walk.terms, undefined)
+  const segments = keys === undefined ? walk.segments : segmentsAfter(walk.terms, keys)
+  for (const [index, segment] of (segments as Segment[]).entries()) {
+    if (count > limit) break
+    const isFirst = keys === undefined && index === 0
+    let statement = isFirst ? walk.statement : undefined
+    statement ??= kept(besideSql(compiler, plan, walk, segment, limit + 1 - count))
+    if (isFirst) walk.statement = statement
+    const row = yield* single(statement)
+    const found = Number(row?.['count'])
+    if (found === 0) continue
+    records.push(String(row?.['json']))
+    places.push(String(row?.['places']))
+    count += found
   }
-  const more = found.length > limit
-  if (more) found.pop()
-  const [first, last] = [found[0], found.at(-1)].map((row) => row && (JSON.parse(row.place) as (Scalar | null)[]))
-  const texts = found.map((row) => row.json)
-  if (position?.direction === 'backward') texts.reverse()
-  return { json: texts.join(','), count: texts.length, first, last, more }
+  const more = count > limit
+  let json = records.join(between)
+  let lines = places.join(between)
+  if (more) {
+    json = json.slice(0, json.lastIndexOf(between))
+    lines = lines.slice(0, lines.lastIndexOf(between))
+    count--
+  }
+  if (position?.direction === 'backward') json = json.split(between).reverse().join(between)
+  if (count === 0) return { json, count, first: undefined, last: undefined, more }
+  const first = lines.split(between, 1)[0] as string
+  const last = lines.slice(lines.lastIndexOf('\n') + 1)
+  return { json, count, first: JSON.parse(first) as Keys, last: JSON.parse(last) as Keys, more }
+}
+
+function besideSql(
+  { catalog, expressions }: Compiler,
+  plan: ReadPage,
+  { where, terms }: Walk,
+  segment: Segment,
+  limit: number,
+): Sql {
+  const place = expressions.jsonArray(terms.map((term) => term.column))
+  const rows = sql`${rowsSql(plan.resource, where, segment)} order by ${segment.order} limit ${limit}`
+  return sql`select ${expressions.join(raw('json'))} as json, ${expressions.join(raw('place'))} as places, count(*) as count from (select ${valueSql({ catalog, expressions }, plan)} as json, ${place} as place ${rows})`
 }
 
 /** The rows of one segment of a list. */

@@ -59,6 +59,6 @@ export const expressions: Expressions = {
     return column
   },
   jsonArray: (values) => sql`json_array(${join(values, ', ')})`,
-  join: (text) => sql`group_concat(${text}, ',')`,
+  join: (text) => sql`group_concat(${text}, ',' || char(10))`,
   gather: (json) => sql`json_group_array(json(${json}))`,
 }
