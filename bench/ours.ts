@@ -11,7 +11,7 @@ const [, flags = ''] = /^#!.* node (.*)\n/.exec(readFileSync(program, 'utf8')) ?
 const command = [...flags.split(' '), program]
 
 /** The declaration that is served. */
-export const declaration = fileURLToPath(new URL('../examples/atlas/resources.ts', import.meta.url))
+export const declaration = fileURLToPath(new URL('../examples/atlas/resources.yaml', import.meta.url))
 
 /** How it is started on a database; its log, one line a request, goes to a file. */
 export function ours(folder: string, name: string, database: string, port: number, secure: boolean): Start {

@@ -13,7 +13,7 @@ import { makeKey } from '../src/cli/keys.ts'
 import { openSqlite, openSqliteKeys } from '../src/storage/sqlite/storage.ts'
 
 const program = fileURLToPath(new URL('../examples/atlas/start.ts', import.meta.url))
-const declaration = fileURLToPath(new URL('../examples/atlas/resources.ts', import.meta.url))
+const declaration = fileURLToPath(new URL('../examples/atlas/resources.yaml', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'resourced-atlas-'))
 const running = new Set<ChildProcess>()
 after(() => {

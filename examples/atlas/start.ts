@@ -21,7 +21,7 @@ const database = `sqlite:${file}`
 async function start(): Promise<void> {
   const host = process.env.HOST || '127.0.0.1'
   const port = portOf(process.env.PORT || '8443')
-  const catalog = await loadCatalog(fileURLToPath(new URL('resources.ts', import.meta.url)))
+  const catalog = await loadCatalog(fileURLToPath(new URL('resources.yaml', import.meta.url)))
   if (!isLoaded(file)) {
     const release = await hold(host, port)
     await load(catalog)
