@@ -50,13 +50,21 @@ export const remedies: Readonly<Record<FaultCode, Remedy>> = {
     meaning: 'Accept admits none of the media types that the server can answer with.',
     remedy: 'Accept application/json, or leave the header field out.',
   },
+  UNKNOWN_PREFERENCE: {
+    meaning: 'Prefer asks for strict handling, and for something that the address does not understand.',
+    remedy: 'Leave the preference out, or handling=strict: then what is not understood is ignored.',
+  },
+  REQUEST_TIMEOUT: {
+    meaning: 'The header fields or the body of the request arrived too slowly, and the server waits no longer.',
+    remedy: 'Send it again over a connection that carries at least 1,000 bytes a second.',
+  },
   BODY_TOO_LARGE: {
     meaning: 'The body has more bytes than the interface accepts.',
     remedy: 'Send less in one request.',
   },
   UNSUPPORTED_MEDIA_TYPE: {
     meaning: 'Content-Type is missing, or names a type that this method does not read here.',
-    remedy: 'Send application/json; for PATCH application/merge-patch+json too.',
+    remedy: 'Send application/json; for PATCH application/merge-patch+json or application/json-patch+json too.',
   },
   MALFORMED_JSON: {
     meaning:
@@ -70,6 +78,14 @@ export const remedies: Readonly<Record<FaultCode, Remedy>> = {
   INVALID_QUERY: {
     meaning: 'One or more query parameters are unknown, have a value of the wrong type, or do not go together.',
     remedy: 'Correct every parameter that errors names; the OpenAPI document lists those that exist.',
+  },
+  RANGE_NOT_SATISFIABLE: {
+    meaning: 'Range begins beyond the end of what is at the address.',
+    remedy: 'Content-Range says how long it is; ask for less, or without Range.',
+  },
+  INVALID_IDEMPOTENCY_KEY: {
+    meaning: 'Idempotency-Key is empty, too long, or not one text.',
+    remedy: 'Send a text of at most 255 characters in quotation marks, such as a UUID.',
   },
   INVALID_CURSOR: {
     meaning: 'The cursor was changed, or belongs to another collection, sort or filter.',
@@ -86,6 +102,10 @@ export const remedies: Readonly<Record<FaultCode, Remedy>> = {
   PRECONDITION_FAILED: {
     meaning: 'The record was changed since the tag or date in the condition.',
     remedy: 'Read the record again, apply the change to what it is now, and send the new ETag.',
+  },
+  IDEMPOTENCY_KEY_REUSED: {
+    meaning: 'The same Idempotency-Key came before with another body.',
+    remedy: 'Take a new key for each new creation, and the same only for the very same body.',
   },
   VALIDATION_FAILED: {
     meaning: 'The body is JSON, and its fields break the rules of the resource.',

@@ -1,12 +1,11 @@
 /** Reads the body of a request on a Node server, within a limit. */
 import type { ServerResponse } from 'node:http'
 import type { Http2ServerRequest } from 'node:http2'
+import { fault } from '../spec/faults.ts'
 import { bodyTooLarge, malformedRequest } from './head.ts'
-import type { Exchange, NodeRequest } from './node-exchange.ts'
+import type { Exchange, NodeRequest, Patience } from './node-exchange.ts'
 
 const nothing = new Uint8Array(0)
-// HTTP/1.1 has its requestTimeout; a stream of HTTP/2 must have its own.
-const longestSilence = 30_000
 
 /** Whether a body follows the head (RFC 9112 section 6.3). */
 export function hasBody(request: NodeRequest): boolean {
@@ -18,9 +17,9 @@ export function hasBody(request: NodeRequest): boolean {
  * Reads the whole body, once.
  *
  * @param limit in bytes; a declared length beyond it is refused before a byte is read
- * @throws Fault BODY_TOO_LARGE; MALFORMED_REQUEST where the body ends before its end, or was read before
+ * @throws Fault BODY_TOO_LARGE; REQUEST_TIMEOUT where it comes too slowly; MALFORMED_REQUEST where it ends before its end
  */
-export async function readNodeBody(exchange: Exchange, limit: number): Promise<Uint8Array> {
+export async function readNodeBody(exchange: Exchange, limit: number, patience: Patience): Promise<Uint8Array> {
   const { request } = exchange
   if (!hasBody(request)) return nothing
   if (Number(request.headers['content-length'] ?? 0) > limit) throw bodyTooLarge(limit)
@@ -31,14 +30,23 @@ export async function readNodeBody(exchange: Exchange, limit: number): Promise<U
     exchange.awaitsContinue = false
     ;(exchange.response as ServerResponse).writeContinue()
   }
-  return collect(exchange, limit)
+  return collect(exchange, limit, patience)
 }
 
-function collect(exchange: Exchange, limit: number): Promise<Uint8Array> {
+function collect(exchange: Exchange, limit: number, { stretch, bytes }: Patience): Promise<Uint8Array> {
   const { request } = exchange
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = []
     let size = 0
+    let sizeBefore = 0
+    const slowness = setInterval(() => {
+      const isSlow = size - sizeBefore < bytes
+      sizeBefore = size
+      if (!isSlow) return
+      // The rest would come as slowly.
+      exchange.mustClose = true
+      exchange.failBody?.(tooSlow(bytes, stretch))
+    }, stretch)
     const onData = (chunk: Uint8Array) => {
       size += chunk.length
       chunks.push(chunk)
@@ -51,6 +59,7 @@ function collect(exchange: Exchange, limit: number): Promise<Uint8Array> {
     }
     const onGone = () => stop(() => reject(endedEarly()))
     const stop = (settle: () => void) => {
+      clearInterval(slowness)
       request.off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone)
       request.on('error', ignore)
       request.pause()
@@ -59,14 +68,15 @@ function collect(exchange: Exchange, limit: number): Promise<Uint8Array> {
     }
     exchange.failBody = (reason) => stop(() => reject(reason))
     request.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone)
-    if (request.httpVersionMajor === 2) {
-      const { stream } = request as Http2ServerRequest
-      stream.setTimeout(longestSilence, () => stream.destroy())
-    }
   })
 }
 
 function ignore(): void {}
+
+function tooSlow(bytes: number, stretch: number) {
+  const detail = `At least ${bytes} bytes of a body must come every ${stretch / 1000} seconds.`
+  return fault('REQUEST_TIMEOUT', { detail })
+}
 
 function endedEarly() {
   return malformedRequest('The body ended before its end.')

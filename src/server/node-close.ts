@@ -6,8 +6,10 @@ import type { TLSSocket } from 'node:tls'
 import { malformedRequest } from './head.ts'
 import type { Edge } from './node-exchange.ts'
 
-// A session of HTTP/2 without any traffic for this long is given back.
-const idleSession = 120_000
+// A session of HTTP/2 on which nothing was asked for this long is given back, whatever else comes on it.
+const idleSession = 65_000
+// How long the client may take to close its side then.
+const longestFarewell = 2_000
 
 /**
  * Follows the connections of a server.
@@ -34,7 +36,7 @@ export function trackConnections(server: Server, secure: boolean, edge: Edge): (
   server.on('session', (session: ServerHttp2Session) => {
     sessions.add(session)
     session.once('close', () => sessions.delete(session))
-    session.setTimeout(idleSession, () => session.close())
+    endWhenIdle(session, edge.patience.head)
   })
   return async (deadline) => {
     edge.closing = true
@@ -58,6 +60,25 @@ export function trackConnections(server: Server, secure: boolean, edge: Edge): (
     // Stops the timer with which Node looks for slow clients.
     server.close()
   }
+}
+
+/** Ends a session that has no stream: the first must come as soon as the head of a request elsewhere. */
+function endWhenIdle(session: ServerHttp2Session, first: number): void {
+  let open = 0
+  const end = () => {
+    session.close()
+    setTimeout(() => session.destroy(), longestFarewell).unref()
+  }
+  let timer = setTimeout(end, first).unref()
+  session.on('stream', (stream) => {
+    clearTimeout(timer)
+    open++
+    stream.once('close', () => {
+      open--
+      if (open === 0 && !session.closed) timer = setTimeout(end, idleSession).unref()
+    })
+  })
+  session.once('close', () => clearTimeout(timer))
 }
 
 /** Who still waits for a body on a connection where no more comes waits in vain; Node's parser does not always say so. */

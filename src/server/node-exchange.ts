@@ -7,8 +7,18 @@ import type { Fault } from '../spec/faults.ts'
 export type NodeRequest = IncomingMessage | Http2ServerRequest
 export type NodeResponse = ServerResponse | Http2ServerResponse
 
+/** How slow a client may be (LIM-3): so that many slow ones cannot hold what others need. */
+export interface Patience {
+  /** Milliseconds within which a whole head must come. */
+  readonly head: number
+  /** A stretch of a body's time, in milliseconds: in each of them so many bytes must come. */
+  readonly stretch: number
+  readonly bytes: number
+}
+
 /** What all exchanges of one server share. */
 export interface Edge {
+  readonly patience: Patience
   readonly respond: (request: HttpRequest) => Promise<HttpResponse>
   /** Makes the answer to a request that never reaches `respond`. */
   readonly problem: (error: Fault) => HttpResponse

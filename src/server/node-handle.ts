@@ -54,12 +54,12 @@ function problemOf(edge: Edge, error: unknown): HttpResponse {
 
 function deliver(edge: Edge, exchange: Exchange, answer: HttpResponse): void {
   try {
-    send(exchange, answer, edge.closing)
+    send(exchange, answer, edge)
   } catch (error) {
     // An answer that Node refuses to write, such as a line break in a header, is our failure.
     try {
       if (exchange.response.headersSent) exchange.response.destroy()
-      else send(exchange, edge.problem(fault('INTERNAL_ERROR', {}, error)), true)
+      else send(exchange, edge.problem(fault('INTERNAL_ERROR', {}, error)), { ...edge, closing: true })
     } catch {
       exchange.response.destroy()
     }
@@ -82,7 +82,7 @@ function toHttpRequest(edge: Edge, exchange: Exchange): HttpRequest {
     headers,
     secure: forwarded === undefined ? (request.socket as TLSSocket).encrypted === true : forwarded.secure,
     address: forwarded?.address ?? plainAddress(request.socket.remoteAddress),
-    readBody: (limit) => readNodeBody(exchange, limit),
+    readBody: (limit) => readNodeBody(exchange, limit, edge.patience),
   }
 }
 

@@ -1,5 +1,6 @@
 /** Answers what Node's parser could not read: there is a socket, and no request. */
 import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { HttpResponse } from '../http/message.ts'
 import { type Fault, fault } from '../spec/faults.ts'
@@ -24,7 +25,7 @@ const answered = new WeakSet<Duplex>()
 export function refuseUnreadable(edge: Edge, error: ParserError, socket: Duplex): void {
   // A parser that gave up does so again with every further byte.
   if (answered.has(socket)) return
-  const refusal = faultOf(error)
+  const refusal = faultOf(error, socket)
   if (refusal === undefined || !socket.writable) {
     socket.destroy()
     return
@@ -67,9 +68,13 @@ const words: Readonly<Record<string, string>> = {
   HPE_INVALID_EOF_STATE: 'The request ended before its end.',
 }
 
-/** The fault for a parser's error; `undefined` for a client that is too slow, gone, or not speaking TLS. */
-function faultOf(error: ParserError): Fault | undefined {
+/** The fault for a parser's error; `undefined` for a client that said nothing, is gone, or does not speak TLS. */
+function faultOf(error: ParserError, socket: Duplex): Fault | undefined {
   const { code = '' } = error
+  // A connection may be opened long before it is needed: who has not begun to ask is not told anything.
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT' && (socket as Socket).bytesRead > 0) {
+    return fault('REQUEST_TIMEOUT', { detail: 'The head of the request did not come whole in time.' })
+  }
   if (!code.startsWith('HPE_')) return undefined
   if (code === 'HPE_HEADER_OVERFLOW') return stoppedInRequestLine(error) ? urlTooLong() : headersTooLarge()
   if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') {

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Http2ServerResponse } from 'node:http2'
 import type { HttpResponse } from '../http/message.ts'
 import { hasBody } from './node-body.ts'
-import type { Exchange } from './node-exchange.ts'
+import type { Edge, Exchange } from './node-exchange.ts'
 
 // The rest of a small body is read and dropped, so that the connection can go on; for more, a new connection is cheaper.
 const smallRest = 65_536
@@ -13,9 +13,9 @@ const longestFarewell = 2000
 /**
  * Sends an answer, with its length, and without its body where HTTP has none: HEAD, 204, 304.
  *
- * @param last whether the connection ends with it
+ * @param edge whose patience the client has for the rest of its body; whether it closes, and the connection ends with the answer
  */
-export function send(exchange: Exchange, answer: HttpResponse, last: boolean): void {
+export function send(exchange: Exchange, answer: HttpResponse, edge: Pick<Edge, 'patience' | 'closing'>): void {
   const { request } = exchange
   const response = exchange.response as ServerResponse
   if (response.destroyed || response.writableEnded) return
@@ -36,14 +36,21 @@ export function send(exchange: Exchange, answer: HttpResponse, last: boolean): v
     unread &&
     !exchange.inputEnded &&
     (exchange.mustClose || exchange.awaitsContinue || isLarge(request as IncomingMessage))
-  if (last || leaves || exchange.mustClose) headers['Connection'] = 'close'
+  if (edge.closing || leaves || exchange.mustClose) headers['Connection'] = 'close'
   response.writeHead(status, headers)
   if (leaves) {
     sayFarewell(request as IncomingMessage, response, body)
     return
   }
   response.end(body)
-  if (unread) request.resume()
+  if (unread) dropRest(request as IncomingMessage, edge.patience.stretch)
+}
+
+/** Reads the small rest of a body that nobody wants; who takes long over it is cut off. */
+function dropRest(request: IncomingMessage, patience: number): void {
+  const timer = setTimeout(() => request.socket.destroy(), patience)
+  request.once('close', () => clearTimeout(timer))
+  request.resume()
 }
 
 function isLarge(request: IncomingMessage): boolean {

@@ -1,11 +1,11 @@
 /** The edge to sockets: Node's servers in front of `respond`. HTTP/1.1 and HTTP/2 share one port under TLS (SEC-1). */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http'
 import { createSecureServer } from 'node:http2'
 import type { AddressInfo, Server as NetServer } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type Fault, fault } from '../spec/faults.ts'
 import { trackConnections } from './node-close.ts'
-import type { Edge, Exchange, NodeRequest, NodeResponse } from './node-exchange.ts'
+import type { Edge, Exchange, NodeRequest, NodeResponse, Patience } from './node-exchange.ts'
 import { handle, refuse } from './node-handle.ts'
 import { type ParserError, refuseUnreadable, writeAnswer } from './node-refusal.ts'
 
@@ -19,6 +19,8 @@ export interface NodeServerOptions {
   readonly trustProxy?: boolean
   /** Hears of requests that were refused before `respond`. */
   readonly onClientError?: (error: Fault) => void
+  /** How slow a client may be; LIM-3 where left out. */
+  readonly patience?: Patience
 }
 
 /** A server. */
@@ -40,13 +42,15 @@ export interface NodeServer {
   close(deadline?: number): Promise<void>
 }
 
+/** LIM-3: a head within 30 seconds, and of a body a thousand bytes a second. */
+const ordinaryPatience: Patience = { head: 30_000, stretch: 10_000, bytes: 10_000 }
+
 // Above the bounds of LIM-3, so that we see which of them was passed; the parser's own bound is the last resort.
 const limits = {
   maxHeaderSize: 65_536,
-  headersTimeout: 30_000,
-  requestTimeout: 120_000,
+  // A body has a least rate (node-body.ts), and so no other bound in time.
+  requestTimeout: 0,
   keepAliveTimeout: 65_000,
-  connectionsCheckingInterval: 5000,
   requireHostHeader: false,
   optimizeEmptyRequests: true,
   noDelay: true,
@@ -55,7 +59,11 @@ const limits = {
 /** Makes a server; it listens once told to. */
 export function createNodeServer(options: NodeServerOptions): NodeServer {
   const edge = edgeOf(options)
-  const server = options.tls === undefined ? createServer(limits) : createSecure(options.tls)
+  const { head } = edge.patience
+  const settings = { ...limits, headersTimeout: head, connectionsCheckingInterval: Math.min(5_000, head / 4) }
+  const server = options.tls === undefined ? createServer(settings) : createSecure(options.tls, settings)
+  // Who takes nothing of an answer for so long does not want it.
+  server.setTimeout(longestSilence)
   // Half of a message dropped in silence would be a changed message: our bound is in bytes.
   server.maxHeadersCount = 0
   // A client may close its side once it has asked, and still wants the answer.
@@ -72,12 +80,14 @@ export function createNodeServer(options: NodeServerOptions): NodeServer {
   }
 }
 
-function createSecure(tls: { readonly cert: string; readonly key: string }): Server {
+const longestSilence = 120_000
+
+function createSecure(tls: { readonly cert: string; readonly key: string }, settings: ServerOptions): Server {
   const server = createSecureServer({
     ...tls,
-    ...limits,
+    ...settings,
     allowHTTP1: true,
-    http1Options: limits,
+    http1Options: settings,
     minVersion: 'TLSv1.2',
     handshakeTimeout: 10_000,
     settings: { enablePush: false, maxConcurrentStreams: 100 },
@@ -86,7 +96,7 @@ function createSecure(tls: { readonly cert: string; readonly key: string }): Ser
   return server as unknown as Server
 }
 
-const methods = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
+const methods = 'GET, HEAD, POST, PUT, PATCH, DELETE, QUERY, OPTIONS'
 
 function attach(server: Server, edge: Edge): void {
   server.on('request', (request, response) => handle(edge, request, response))
@@ -106,8 +116,8 @@ function exchangeOf(request: NodeRequest, response: NodeResponse): Exchange {
 }
 
 function edgeOf(options: Omit<NodeServerOptions, 'tls'>): Edge {
-  const { respond, problem, trustProxy = false, onClientError } = options
-  return { respond, problem, trustProxy, onClientError, running: new Set(), closing: false, onIdle: () => {} }
+  const { respond, problem, trustProxy = false, onClientError, patience = ordinaryPatience } = options
+  return { respond, problem, trustProxy, onClientError, patience, running: new Set(), closing: false, onIdle: () => {} }
 }
 
 function listen(server: Server, host: string, port: number, scheme: string): Promise<string> {

@@ -1,0 +1,133 @@
+/** Who sends too slowly is cut off, on every kind of connection (LIM-3). */
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { connect as connectSession } from 'node:http2'
+import { connect, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, type TestContext, test } from 'node:test'
+import { connect as connectTls } from 'node:tls'
+import type { HttpResponse } from '../http/message.ts'
+import { Fault, fault } from '../spec/faults.ts'
+import { createNodeServer, type NodeServerOptions } from './node.ts'
+import { localCertificate } from './tls.ts'
+
+const folder = await mkdtemp(join(tmpdir(), 'resourced-slow-'))
+after(() => rm(folder, { recursive: true }))
+const tls = await localCertificate(folder)
+
+/** A tenth of the patience that users meet, and as many bytes a second. */
+const patience = { head: 800, stretch: 400, bytes: 400 }
+const problem = (error: Fault): HttpResponse => ({ status: error.status, headers: {}, body: error.code })
+const respond: NodeServerOptions['respond'] = async (request) => {
+  try {
+    const body = await request.readBody(100_000)
+    return { status: 200, headers: {}, body: `${body.length} bytes` }
+  } catch (error) {
+    return problem(error instanceof Fault ? error : fault('INTERNAL_ERROR'))
+  }
+}
+
+async function serve(context: TestContext, secure: boolean): Promise<{ origin: string; port: number }> {
+  const server = createNodeServer({ respond, problem, patience, ...(secure ? { tls } : {}) })
+  const origin = await server.listen('127.0.0.1', 0)
+  context.after(() => server.close(500))
+  return { origin, port: Number(new URL(origin).port) }
+}
+
+/** Sends bytes one after the other until the server ends the connection. */
+function trickle(port: number, secure: boolean, head: string, piece: string, every: number) {
+  return new Promise<{ text: string; after: number }>((resolve) => {
+    const started = performance.now()
+    const options = { port, host: '127.0.0.1' }
+    const socket: Socket = secure
+      ? connectTls({ ...options, ca: tls.cert, ALPNProtocols: ['http/1.1'] })
+      : connect(options)
+    let text = ''
+    socket.on('data', (chunk) => (text += chunk))
+    socket.on('error', () => {})
+    socket.write(head)
+    const timer = setInterval(() => socket.writable && socket.write(piece), every)
+    socket.once('close', () => {
+      clearInterval(timer)
+      resolve({ text, after: performance.now() - started })
+    })
+  })
+}
+
+const put = 'PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 5000\r\n\r\n'
+
+for (const secure of [false, true]) {
+  const kind = secure ? 'TLS' : 'plain'
+  test(`LIM-3: ${kind}: a head that trickles in is answered 408 and cut off`, async (context) => {
+    const { port } = await serve(context, secure)
+    const { text, after: took } = await trickle(port, secure, 'GET / HTTP/1.1\r\nHost: a\r\nX: ', 'x', 50)
+    assert.match(text, /^HTTP\/1\.1 408 .*\r\n.*Connection: close.*REQUEST_TIMEOUT$/s)
+    assert.ok(took > 700 && took < 4_000, `${took}`)
+  })
+
+  test(`LIM-3: ${kind}: so is the head of a later request on the connection`, async (context) => {
+    const { port } = await serve(context, secure)
+    const { text } = await trickle(port, secure, 'GET / HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\nX: ', 'x', 50)
+    assert.match(text, /^HTTP\/1\.1 200 .*0 bytesHTTP\/1\.1 408 /s)
+  })
+
+  test(`LIM-3: ${kind}: a connection on which nothing is said is closed without a word`, async (context) => {
+    const { port } = await serve(context, secure)
+    const { text, after: took } = await trickle(port, secure, '', '', 10_000)
+    assert.equal(text, '')
+    assert.ok(took < 4_000, `${took}`)
+  })
+
+  test(`LIM-3: ${kind}: a body that comes too slowly is answered 408, one of some thousand bytes a second is read`, async (context) => {
+    const { port } = await serve(context, secure)
+    const slow = await trickle(port, secure, put, 'x', 50)
+    assert.match(slow.text, /^HTTP\/1\.1 408 .*Connection: close.*REQUEST_TIMEOUT$/is)
+    assert.ok(slow.after < 4_000, `${slow.after}`)
+    const steady = await trickle(
+      port,
+      secure,
+      put.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'),
+      'x'.repeat(250),
+      50,
+    )
+    assert.match(steady.text, /^HTTP\/1\.1 200 .*5000 bytes$/s)
+  })
+}
+
+test('LIM-3: the rest of a body that nobody reads may not trickle in for ever', async (context) => {
+  const refuse: NodeServerOptions['respond'] = async () => ({ status: 401, headers: {}, body: 'no' })
+  const server = createNodeServer({ respond: refuse, problem, patience })
+  const { port } = new URL(await server.listen('127.0.0.1', 0))
+  context.after(() => server.close(500))
+  const { text, after: took } = await trickle(Number(port), false, put, 'x', 50)
+  assert.match(text, /^HTTP\/1\.1 401 .*no$/s)
+  assert.ok(took < 4_000, `${took}`)
+})
+
+test('LIM-3: HTTP/2: a slow body gets 408, and the other streams of the session go on', async (context) => {
+  const { origin } = await serve(context, true)
+  const session = connectSession(origin, { ca: tls.cert })
+  context.after(() => session.destroy())
+  const slow = session.request({ ':method': 'PUT', ':path': '/' })
+  const timer = setInterval(() => slow.writable && slow.write('x'), 50)
+  slow.on('error', () => {})
+  const status = await new Promise((resolve) => slow.once('response', (headers) => resolve(headers[':status'])))
+  clearInterval(timer)
+  assert.equal(status, 408)
+  const next = session.request({ ':path': '/' })
+  let body = ''
+  for await (const piece of next.setEncoding('utf8')) body += piece
+  assert.equal(body, '0 bytes')
+})
+
+test('LIM-3: HTTP/2: a session on which nothing is asked is ended, though bytes keep coming', async (context) => {
+  const { origin } = await serve(context, true)
+  const session = connectSession(origin, { ca: tls.cert })
+  const timer = setInterval(() => session.destroyed || session.ping(() => {}), 50)
+  const started = performance.now()
+  await new Promise((resolve) => session.once('close', resolve))
+  clearInterval(timer)
+  const took = performance.now() - started
+  assert.ok(took > 700 && took < 4_000, `${took}`)
+})
