@@ -46,7 +46,7 @@ async function pagePlan(catalog: Catalog, address: string): Promise<ReadPage> {
   if (input.kind === 'document') throw new Error(`${address} is no list.`)
   const caller = { id: 'bench', roles: ['admin'], claims: {} }
   return planFor(
-    { catalog, cursorSecret: new Uint8Array(32), now: Date.now() },
+    { catalog, cursorSecret: new Uint8Array(32), now: Date.now(), preferred: undefined },
     caller,
     found.target,
     input,

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { it, type TestContext } from 'node:test'
 import { openApiDocument } from '../src/documents/openapi.ts'
+import type { Cors } from '../src/http/cors.ts'
 import type { HttpRequest, HttpResponse } from '../src/http/message.ts'
 import { completeCatalog } from '../src/model/catalog.ts'
 import type { InterfaceDeclaration } from '../src/model/declaration.ts'
@@ -64,7 +65,12 @@ const callers: Readonly<Record<string, readonly string[]>> = {
 /** Starts an interface in a temporary file (or in memory), with a key for each caller. */
 export async function trial(
   declaration: InterfaceDeclaration,
-  options: { readonly memory?: boolean; readonly requireHttps?: boolean; readonly development?: boolean } = {},
+  options: {
+    readonly memory?: boolean
+    readonly requireHttps?: boolean
+    readonly development?: boolean
+    readonly cors?: Cors
+  } = {},
 ): Promise<Trial> {
   const folder = options.memory === true ? undefined : mkdtempSync(join(tmpdir(), 'resourced-'))
   const catalog = completeCatalog(declaration)
@@ -72,8 +78,8 @@ export async function trial(
   const clock = { ahead: 0 }
   const seen: Observation[] = []
   const now = () => Date.now() + clock.ahead
-  const { requireHttps, development } = options
-  const app = assemble(catalog, storage, { observe: (each) => seen.push(each), now, requireHttps, development })
+  const { requireHttps, development, cors } = options
+  const app = assemble(catalog, storage, { observe: (each) => seen.push(each), now, requireHttps, development, cors })
   const keys = new Map<string, string>()
   for (const [subject, roles] of Object.entries(callers)) {
     const key = newKey()
@@ -163,10 +169,12 @@ function request(sent: Sent, keys: ReadonlyMap<string, string>): HttpRequest {
 
 function received(response: HttpResponse): Received {
   const text = response.body === undefined ? '' : Buffer.from(response.body as string).toString()
+  // Part of a representation need not be JSON by itself.
+  const whole = text !== '' && response.status !== 206
   const headers = Object.fromEntries(
     Object.entries(response.headers).map(([name, value]) => [name.toLowerCase(), value]),
   )
-  return { status: response.status, headers, text, json: text === '' ? undefined : JSON.parse(text) }
+  return { status: response.status, headers, text, json: whole ? JSON.parse(text) : undefined }
 }
 
 /** What a scenario expects: a status, and whatever else it looks at. */

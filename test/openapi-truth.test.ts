@@ -73,6 +73,6 @@ test('DOC-1: the served document is the one that answers are judged by', async (
   assert.equal((await studioTrial.send({ path: '/v1/openapi.json', as: null })).status, 401)
   assert.equal(
     (await studioTrial.send({ path: '/v1/openapi.json', method: 'POST', body: {} })).headers.allow,
-    'GET, HEAD',
+    'GET, HEAD, OPTIONS',
   )
 })

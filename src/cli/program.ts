@@ -27,6 +27,13 @@ program
   .option('--tls-cert <file>', 'the certificate, PEM (default: a local one is made)')
   .option('--tls-key <file>', 'its private key, PEM')
   .option('--http', 'plain HTTP, on loopback only')
+  .addOption(
+    new Option('--cors-origin <origin>', 'an origin whose pages may read answers, or *; may be repeated')
+      .env('CORS_ORIGIN')
+      .default([], 'none')
+      .argParser((origin, before: readonly string[]) => [...before, origin]),
+  )
+  .option('--cors-credentials', 'those pages may send credentials; never together with *')
   .option('--trust-proxy', 'behind a proxy: believe its Forwarded or X-Forwarded-* headers')
   .addOption(new Option('--rate-limit <rate>', 'the rate limit').choices(['off']).default('off'))
   .addOption(

@@ -14,6 +14,8 @@ interface Options {
   readonly http?: boolean
   readonly tlsCert?: string
   readonly tlsKey?: string
+  readonly corsOrigin?: readonly string[]
+  readonly corsCredentials?: boolean
   readonly trustProxy?: boolean
   readonly migrate: Apply
   readonly logLevel: LogLevel

@@ -3,8 +3,8 @@ import type { Catalog, Resource } from '../model/resource.ts'
 import { headerComponents, headers } from './openapi/headers.ts'
 import { type Json, refTo } from './openapi/json.ts'
 import { namesOf, type ResourceNames } from './openapi/names.ts'
-import { answer, collectionPath, recordPath } from './openapi/operations.ts'
-import { parameterComponents } from './openapi/parameters.ts'
+import { answer, collectionPath, part, recordPath } from './openapi/operations.ts'
+import { parameterComponents, rangeHeaders } from './openapi/parameters.ts'
 import { codesOf, type ProblemResponses, problemResponses } from './openapi/problems.ts'
 import { resourceSchemas } from './openapi/schemas.ts'
 import { sharedSchemas } from './openapi/shared-schemas.ts'
@@ -20,6 +20,10 @@ const text = `Every request carries \`Authorization: Bearer\`; only the health a
 HEAD is answered wherever GET is, with the same status and header fields and no body. A method that an address does not
 support is answered with 405 (the response in \`x-other-methods\`), and \`Allow\` names those that it does; nothing at an
 address is 404, whatever the method.
+
+OPTIONS says in \`Allow\` what an address supports. A list too large to be asked for in an address is asked for by QUERY (RFC
+10008), which OpenAPI 3.1 cannot describe: its body is a JSON object of the same parameter names, with arrays for those that
+repeat, and its answer is that of GET, without \`Link\`.
 
 Errors are \`application/problem+json\` (RFC 9457): look at \`code\`, show \`detail\`.`
 
@@ -100,7 +104,12 @@ function fixedPaths(serverUrl: string, problems: ProblemResponses): Json {
       tags: ['service'],
       summary,
       security: [],
-      responses: { 200: answer(`It is ${probe}.`, [], refTo('schemas', 'Health')), ...problems.of(codesOf(probe)) },
+      parameters: rangeHeaders,
+      responses: {
+        200: answer(`It is ${probe}.`, ['Accept-Ranges'], refTo('schemas', 'Health')),
+        206: part([]),
+        ...problems.of(codesOf(probe)),
+      },
     },
   })
   return {
@@ -109,9 +118,10 @@ function fixedPaths(serverUrl: string, problems: ProblemResponses): Json {
         operationId: 'getOpenApi',
         tags: ['service'],
         summary: 'Read this document',
-        parameters: [refTo('parameters', 'IfNoneMatch')],
+        parameters: [refTo('parameters', 'IfNoneMatch'), ...rangeHeaders],
         responses: {
-          200: answer('The interface as OpenAPI 3.1.', ['ETag', 'Vary'], { type: 'object' }),
+          200: answer('The interface as OpenAPI 3.1.', ['ETag', 'Vary', 'Accept-Ranges'], { type: 'object' }),
+          206: part(['ETag', 'Vary']),
           304: { description: 'The document is as If-None-Match says.', headers: headers('ETag', 'Vary') },
           ...problems.of(codesOf('document')),
         },

@@ -47,18 +47,24 @@ export function draftOfCreate(plan: Create): Draft {
   return { values, issues, changed }
 }
 
-/** The record that a PUT or PATCH would make of `current`. */
-export function draftOfUpdate(plan: Update, current: RecordValues): Draft {
+/**
+ * The record that a PUT or PATCH would make of `current`.
+ *
+ * @param sent the body of the plan; for a JSON Patch the record that it makes (`patch-record.ts`)
+ */
+export function draftOfUpdate(plan: Update, current: RecordValues, sent: unknown): Draft {
   const { resource } = plan
-  const { body, issues } = bodyOf(resource, plan.body)
+  const { body, issues } = bodyOf(resource, sent)
   for (const name of systemFields) {
-    const same = Object.hasOwn(body, name) && isDeepStrictEqual(body[name] ?? null, current[name] ?? null)
-    if (Object.hasOwn(body, name) && !same) issues.push(readOnly(name))
+    // What a JSON Patch lacks, it has removed.
+    if (!Object.hasOwn(body, name) && plan.kind !== 'patch') continue
+    if (!isDeepStrictEqual(body[name] ?? null, current[name] ?? null)) issues.push(readOnly(name, plan))
   }
   const values: Record<string, unknown> = { ...current }
   const changed: string[] = []
+  const nextOf = plan.kind === 'patch' ? patchedValue : nextValue
   for (const field of resource.fields) {
-    const next = nextValue(plan, field, body, current[field.name] ?? null, issues)
+    const next = nextOf(plan, field, body, current[field.name] ?? null, issues)
     values[field.name] = next
     if (!isDeepStrictEqual(next, current[field.name] ?? null)) changed.push(field.name)
   }
@@ -69,9 +75,8 @@ export function draftOfUpdate(plan: Update, current: RecordValues): Draft {
 
 function nextValue(plan: Update, field: Field, body: RecordValues, current: unknown, issues: Issue[]): unknown {
   const sent = Object.hasOwn(body, field.name) ? body[field.name] : undefined
-  const assignable = !field.readOnly || (field.name === plan.resource.owner && plan.mayAssignOwner)
-  if (!assignable) {
-    if (sent !== undefined && !isDeepStrictEqual(sent, current)) issues.push(readOnly(field.name))
+  if (!isAssignable(plan, field)) {
+    if (sent !== undefined && !isDeepStrictEqual(sent, current)) issues.push(readOnly(field.name, plan))
     return current
   }
   // What the server sets, or a PATCH leaves out, stays; what a PUT leaves out is cleared (MET-3).
@@ -80,11 +85,31 @@ function nextValue(plan: Update, field: Field, body: RecordValues, current: unkn
   const before = issues.length
   const next = settle(field, merged, issues)
   if (field.immutable && issues.length === before && !isDeepStrictEqual(next, current)) {
-    issues.push(
-      issue('IMMUTABLE', field.name, 'cannot change once the record exists; send its present value or leave it out'),
-    )
+    issues.push(immutable(field.name, 'send its present value or leave it out'))
   }
   return next
+}
+
+/** What a JSON Patch makes of a field. What it leaves as it is is not judged again: a PATCH changes only what it names. */
+function patchedValue(plan: Update, field: Field, patched: RecordValues, current: unknown, issues: Issue[]): unknown {
+  const removed = !Object.hasOwn(patched, field.name)
+  // The representation that was patched does not have it.
+  if (removed && field.writeOnly) return current
+  const value = removed ? null : patched[field.name]
+  if (!removed && isDeepStrictEqual(value, current)) return current
+  if (!isAssignable(plan, field)) {
+    if (value !== current) issues.push(readOnly(field.name, plan))
+    return current
+  }
+  if (field.immutable && !isDeepStrictEqual(value ?? field.default ?? null, current)) {
+    issues.push(immutable(field.name, 'leave it as it is'))
+    return current
+  }
+  return settle(field, value, issues)
+}
+
+function isAssignable({ resource, mayAssignOwner }: Update, field: Field): boolean {
+  return !field.readOnly || (field.name === resource.owner && mayAssignOwner)
 }
 
 /** The value that a field takes: the default for `null`, everything wrong noted. */
@@ -121,8 +146,12 @@ function bodyOf(resource: Resource, body: unknown): { body: RecordValues; issues
   return { body, issues }
 }
 
-function readOnly(name: string): Issue {
-  return issue('READ_ONLY', name, 'is set by the server; leave it out')
+function readOnly(name: string, plan?: Update): Issue {
+  return issue('READ_ONLY', name, `is set by the server; leave it ${plan?.kind === 'patch' ? 'as it is' : 'out'}`)
+}
+
+function immutable(name: string, remedy: string): Issue {
+  return issue('IMMUTABLE', name, `cannot change once the record exists; ${remedy}`)
 }
 
 /** An issue at a field: the message begins with the field's name. */

@@ -129,7 +129,7 @@ for (const [operation, pointer, words] of inapplicable) {
     const message = `Operation 1 (${op}): ${words}.`
     assert.deepEqual(jsonPatch(target, [replace('/note', 'x'), operation, remove('/never')]), {
       kind: 'invalid',
-      issues: [{ code: 'INVALID_VALUE', message, pointer: `/1${pointer}` }],
+      issues: [{ code: 'PATH_NOT_FOUND', message, pointer: `/1${pointer}` }],
     })
     assert.deepEqual(target, task())
   })

@@ -142,7 +142,7 @@ function missing(root: Root, place: 'path' | 'from', pointer: string): Obstacle 
       : isObject(value)
         ? 'has no'
         : 'is neither an object nor an array: it has no'
-    return { code: 'INVALID_VALUE', place: `/${place}`, message: `${here} ${has} ${JSON.stringify(step)}` }
+    return { code: 'PATH_NOT_FOUND', place: `/${place}`, message: `${here} ${has} ${JSON.stringify(step)}` }
   }
   throw new TypeError('Every step of the pointer leads somewhere.')
 }

@@ -1,7 +1,9 @@
 /** target + input + grants -> Plan. Outright refusals end here (403); everything that depends on a record travels on. */
+import { hash } from 'node:crypto'
 import { uuidv7 } from 'uuidv7'
 import type { Action, CallerView } from '../model/declaration.ts'
 import { timestamp } from '../model/instant.ts'
+import { canonicalJson } from '../model/json/canonical.ts'
 import type { Predicate } from '../model/predicate.ts'
 import type { Catalog, Resource } from '../model/resource.ts'
 import { isAdministrator } from '../policy/caller.ts'
@@ -11,7 +13,7 @@ import type { Input } from '../request/input.ts'
 import type { PageRequest } from '../request/page.ts'
 import type { Target } from '../request/target.ts'
 import { fault } from '../spec/faults.ts'
-import type { Page, Parent, Plan } from './plan.ts'
+import type { Idempotency, Page, Parent, Plan } from './plan.ts'
 
 /** What planning knows beside the request. */
 export interface Planning {
@@ -19,6 +21,8 @@ export interface Planning {
   readonly cursorSecret: Uint8Array
   /** Milliseconds since 1970. */
   readonly now: number
+  /** The answer that the client prefers to a change. */
+  readonly preferred: 'minimal' | 'representation' | undefined
 }
 
 type Addressed = Extract<Target, { readonly resource: Resource }>
@@ -77,11 +81,13 @@ export function planFor(planning: Planning, caller: CallerView, target: Addresse
         body: input.body,
         permitted: required('create'),
         mayAssignOwner: isAdministrator(caller),
+        idempotency: idempotencyOf(planning, caller, target, input),
         caller,
         now,
       }
     case 'replace':
     case 'merge':
+    case 'patch':
       return {
         kind: input.kind,
         resource,
@@ -132,6 +138,30 @@ function parentOf({ catalog }: Planning, caller: CallerView, target: Addressed):
   const { resource, id } = target.parent
   const field = target.resource.within?.field as string
   return { resource, id, field, permitted: permit(catalog, caller, 'read', resource) }
+}
+
+/** What makes a creation recognisable: its key is that of this caller at this address alone (MET-9). */
+function idempotencyOf(
+  { preferred }: Planning,
+  caller: CallerView,
+  target: Addressed,
+  { body, idempotencyKey }: Extract<Asked, { kind: 'create' }>,
+): Idempotency | undefined {
+  if (idempotencyKey === undefined) return undefined
+  const parent = target.kind === 'collection' ? target.parent : undefined
+  const scope = JSON.stringify([
+    caller.id,
+    'POST',
+    parent?.resource.name,
+    parent?.id,
+    target.resource.name,
+    idempotencyKey,
+  ])
+  return {
+    scope: hash('sha256', scope, 'base64url'),
+    fingerprint: hash('sha256', canonicalJson(body), 'base64url'),
+    preferred,
+  }
 }
 
 function forbidden(action: Action, resource: Resource): Error {

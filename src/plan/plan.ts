@@ -73,11 +73,23 @@ export interface Create extends Change {
   readonly permitted: Predicate
   /** Whether the owner field may be sent (AUT-7). */
   readonly mayAssignOwner: boolean
+  /** Makes repeats harmless (MET-9). */
+  readonly idempotency?: Idempotency
+}
+
+/** What makes a repeated creation recognisable (MET-9). */
+export interface Idempotency {
+  /** A hash of caller, method, path and key. */
+  readonly scope: string
+  /** A hash of the body: another payload under the same key is refused. */
+  readonly fingerprint: string
+  /** What the client preferred as an answer: a repeat gets the first answer, whatever it prefers now. */
+  readonly preferred: 'minimal' | 'representation' | undefined
 }
 
 export interface Update extends Change {
-  /** `replace` is PUT: omitted fields are cleared. `merge` is PATCH by RFC 7396. */
-  readonly kind: 'replace' | 'merge'
+  /** `replace` is PUT: omitted fields are cleared. `merge` is PATCH by RFC 7396, `patch` PATCH by RFC 6902. */
+  readonly kind: 'replace' | 'merge' | 'patch'
   readonly id: string
   readonly body: unknown
   readonly permitted: Predicate
@@ -116,10 +128,18 @@ export interface Represented extends Validators {
   readonly json: string
 }
 
+export interface Created extends Represented {
+  readonly kind: 'created'
+  readonly id: string
+}
+
 /** What came of a plan. Each kind has its status (`reply/`). */
 export type Outcome =
   | ({ readonly kind: 'record' } & Represented)
-  | ({ readonly kind: 'created'; readonly id: string } & Represented)
+  | Created
+  /** The first answer to a creation that is repeated (MET-9). */
+  | { readonly kind: 'replayed'; readonly created: Created; readonly preferred: Idempotency['preferred'] }
+  | { readonly kind: 'key-reused' }
   /** `json` is `undefined` where the caller may change the record and not read it. */
   | ({ readonly kind: 'updated'; readonly json: string | undefined } & Validators)
   | { readonly kind: 'deleted'; readonly id: string; readonly deletedAt: string }

@@ -14,7 +14,7 @@ export function collectionResponse(plan: ReadPage, outcome: PageOutcome, context
     headers: {
       'Content-Type': 'application/json',
       ...listCaching(plan.resource, outcome.tag),
-      Link: formatLinks(links),
+      ...(context.linked ? { Link: formatLinks(links) } : {}),
       'X-Total-Count': String(outcome.total),
     },
     body: `{"data":[${outcome.json}],"pagination":${JSON.stringify(pagination)}}\n`,

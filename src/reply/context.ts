@@ -10,8 +10,12 @@ export interface ReplyContext extends Occurrence {
   readonly path: string
   /** The query string of the request, without `?`. */
   readonly query: string
+  /** Whether the address alone leads back here: a QUERY asks by its body, and has no links to other pages. */
+  readonly linked: boolean
   /** The answer that the client prefers to a change (`Prefer: return=…`). */
   readonly preferred: 'minimal' | 'representation' | undefined
+  /** `Preference-Applied`, where a preference was given that this address follows. */
+  readonly applied: string | undefined
   /** Makes a cursor of a place in the list asked for. */
   readonly sealCursor: (position: Position) => string
 }

@@ -30,23 +30,33 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
       return { status: 304, headers: listCaching(resource, outcome.tag), body: undefined }
     case 'created': {
       const location = `${context.basePath}/${resource.name}/${outcome.id}`
-      const headers = { 'Content-Type': json, Location: location, ...writtenHeaders(resource, outcome) }
-      return { status: 201, headers, body: `${outcome.json}\n` }
+      const headers = { Location: location, ...writtenHeaders(resource, outcome), ...appliedHeader(context) }
+      if (context.preferred === 'minimal') return { status: 201, headers, body: undefined }
+      return { status: 201, headers: { 'Content-Type': json, ...headers }, body: `${outcome.json}\n` }
     }
+    case 'replayed': {
+      // As at first, whatever the repeat prefers.
+      const { created, preferred } = outcome
+      const applied = preferred === undefined ? undefined : `return=${preferred}`
+      return represent(plan, created, { ...context, preferred, applied })
+    }
+    case 'key-reused':
+      throw fault('IDEMPOTENCY_KEY_REUSED', {
+        detail: 'This key came with another body in the last 24 hours. A new request needs a new key.',
+        errors: [
+          { code: 'IDEMPOTENCY_KEY_REUSED', message: 'The key belongs to another request.', header: 'Idempotency-Key' },
+        ],
+      })
     case 'updated': {
-      if (outcome.json === undefined)
-        return { status: 204, headers: writtenHeaders(resource, outcome), body: undefined }
-      return {
-        status: 200,
-        headers: { 'Content-Type': json, ...writtenHeaders(resource, outcome) },
-        body: `${outcome.json}\n`,
-      }
+      const headers = { ...writtenHeaders(resource, outcome), ...appliedHeader(context) }
+      const silent = outcome.json === undefined || context.preferred === 'minimal'
+      if (silent) return { status: 204, headers, body: undefined }
+      return { status: 200, headers: { 'Content-Type': json, ...headers }, body: `${outcome.json}\n` }
     }
     case 'deleted': {
       const { preferred } = context
       const summary = preferred === undefined ? resource.deletion.answer === 'summary' : preferred === 'representation'
-      const headers: ResponseHeaders = { 'Cache-Control': 'no-store' }
-      if (preferred !== undefined) headers['Preference-Applied'] = `return=${preferred}`
+      const headers: ResponseHeaders = { 'Cache-Control': 'no-store', ...appliedHeader(context) }
       if (!summary) return { status: 204, headers, body: undefined }
       const body = JSON.stringify({ id: outcome.id, deleted_at: outcome.deletedAt })
       return { status: 200, headers: { 'Content-Type': json, ...headers }, body: `${body}\n` }
@@ -91,4 +101,9 @@ function recordAnswer(resource: Resource, outcome: Extract<Outcome, { kind: 'rec
   const answer = { headers, body: `${outcome.json}\n` }
   recordAnswers.set(outcome, answer)
   return answer
+}
+
+/** What was preferred and is followed (RFC 7240 section 3). */
+function appliedHeader({ applied }: ReplyContext): ResponseHeaders {
+  return applied === undefined ? {} : { 'Preference-Applied': applied }
 }

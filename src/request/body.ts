@@ -7,8 +7,23 @@ import { fault } from '../spec/faults.ts'
 const accepted: Readonly<Record<string, readonly string[]>> = {
   POST: ['application/json'],
   PUT: ['application/json'],
-  PATCH: ['application/json', 'application/merge-patch+json'],
+  PATCH: ['application/json', 'application/merge-patch+json', 'application/json-patch+json'],
+  QUERY: ['application/json'],
 }
+
+/** The media types that a method takes as a body. */
+export function acceptedTypes(method: string): readonly string[] {
+  return accepted[method] ?? []
+}
+
+/** A body, and what it says it is. */
+export interface Body {
+  readonly value: unknown
+  readonly mediaType: string
+}
+
+// Where the media types that would be taken are named (RFC 5789 section 2.2, RFC 10008 section 3).
+const named: Readonly<Record<string, string>> = { PATCH: 'Accept-Patch', POST: 'Accept-Post', QUERY: 'Accept-Query' }
 
 /**
  * Reads a JSON body.
@@ -16,8 +31,8 @@ const accepted: Readonly<Record<string, readonly string[]>> = {
  * @param limit the most bytes allowed
  * @throws Fault UNSUPPORTED_MEDIA_TYPE, BODY_TOO_LARGE, MALFORMED_JSON
  */
-export async function readBody(request: HttpRequest, limit: number): Promise<unknown> {
-  const types = accepted[request.method] as readonly string[]
+export async function readBody(request: HttpRequest, limit: number): Promise<Body> {
+  const types = acceptedTypes(request.method)
   const sent = request.headers['content-type']
   const type = sent === undefined ? undefined : parseContentType(sent)
   const encoded = !/^(identity)?$/i.test(request.headers['content-encoding']?.trim() ?? '')
@@ -29,11 +44,12 @@ export async function readBody(request: HttpRequest, limit: number): Promise<unk
       const headers = { 'Accept-Encoding': 'identity' }
       throw fault('UNSUPPORTED_MEDIA_TYPE', { detail: 'Send the body without a Content-Encoding.', headers })
     }
-    const header = request.method === 'PATCH' ? 'Accept-Patch' : 'Accept-Post'
+    const header = named[request.method]
     throw fault('UNSUPPORTED_MEDIA_TYPE', {
       detail: `Send the body as ${types.join(' or ')} in UTF-8, and say so in Content-Type.`,
-      headers: request.method === 'PUT' ? {} : { [header]: types.join(', ') },
+      headers: header === undefined ? {} : { [header]: types.join(', ') },
     })
   }
-  return readJson(await request.readBody(limit), { maxDepth: deepestNesting })
+  const value = readJson(await request.readBody(limit), { maxDepth: deepestNesting })
+  return { value, mediaType: type.mediaType }
 }

@@ -1,20 +1,23 @@
 /** Everything that a request brings beside its path, read and still undecided. */
-
+import { parseIdempotencyKey } from '../http/fields/idempotency-key.ts'
 import type { HttpRequest } from '../http/message.ts'
 import { type Conditions, readConditions } from '../http/preconditions.ts'
-import type { Catalog } from '../model/resource.ts'
+import type { Catalog, Resource } from '../model/resource.ts'
+import { fault, type Issue } from '../spec/faults.ts'
 import { readBody } from './body.ts'
 import { listQueryOf } from './known-queries.ts'
 import { readParameters } from './parameters.ts'
-import { type ListQuery, readRecordQuery, refuseParameters } from './query.ts'
+import { type ListQuery, readListQuery, readRecordQuery, refuseParameters } from './query.ts'
+import { readQueryBody } from './query-body.ts'
 import type { Target } from './target.ts'
 
 /** What a request asks for, by what its address is and its method does. */
 export type Input =
   | { readonly kind: 'read-page'; readonly query: ListQuery; readonly conditions: Conditions }
   | { readonly kind: 'read-record'; readonly fields: readonly string[] | undefined; readonly conditions: Conditions }
-  | { readonly kind: 'create'; readonly body: unknown }
-  | { readonly kind: 'replace' | 'merge'; readonly body: unknown; readonly conditions: Conditions }
+  /** `idempotencyKey`: what the client calls this very creation, however often it sends it (MET-9). */
+  | { readonly kind: 'create'; readonly body: unknown; readonly idempotencyKey: string | undefined }
+  | { readonly kind: 'replace' | 'merge' | 'patch'; readonly body: unknown; readonly conditions: Conditions }
   | { readonly kind: 'delete'; readonly conditions: Conditions }
   | { readonly kind: 'document' }
 
@@ -22,29 +25,50 @@ export type Input =
  * Reads a request for an address that supports its method. What cannot be read is refused in the order of CON-6.
  *
  * @param query the query string, without `?`
- * @throws Fault MALFORMED_URL, 413, 415, MALFORMED_JSON, MALFORMED_CONDITION, INVALID_QUERY
+ * @throws Fault MALFORMED_URL, 413, 415, MALFORMED_JSON, INVALID_IDEMPOTENCY_KEY, MALFORMED_CONDITION, INVALID_QUERY
  */
 export async function readInput(catalog: Catalog, target: Target, request: HttpRequest, query: string): Promise<Input> {
   const { pageSize, bodyBytes } = catalog.limits
   const { method, headers } = request
   const reading = method === 'GET' || method === 'HEAD'
   if (target.kind === 'collection' && reading) {
-    return {
-      kind: 'read-page',
-      conditions: readConditions(headers),
-      query: listQueryOf(target.resource, query, pageSize),
-    }
+    const conditions = readConditions(headers)
+    return { kind: 'read-page', conditions, query: listQueryOf(target.resource, query, pageSize) }
   }
   const parameters = readParameters(query)
-  const body =
-    method === 'POST' || method === 'PUT' || method === 'PATCH' ? await readBody(request, bodyBytes) : undefined
-  const conditions = readConditions(headers)
   if (target.kind === 'record' && reading) {
+    const conditions = readConditions(headers)
     return { kind: 'read-record', fields: readRecordQuery(target.resource, parameters), conditions }
   }
+  if (method === 'GET' || method === 'HEAD' || method === 'DELETE') {
+    const conditions = readConditions(headers)
+    refuseParameters(parameters)
+    return method === 'DELETE' ? { kind: 'delete', conditions } : { kind: 'document' }
+  }
+  const { value: body, mediaType } = await readBody(request, bodyBytes)
+  const idempotencyKey = method === 'POST' ? keyOf(headers['idempotency-key']) : undefined
+  const conditions = readConditions(headers)
   refuseParameters(parameters)
-  if (method === 'POST') return { kind: 'create', body }
+  if (method === 'QUERY' && target.kind === 'collection') {
+    return { kind: 'read-page', conditions, query: queryOf(target.resource, body, pageSize) }
+  }
+  if (method === 'POST') return { kind: 'create', body, idempotencyKey }
   if (method === 'PUT') return { kind: 'replace', body, conditions }
-  if (method === 'PATCH') return { kind: 'merge', body, conditions }
-  return method === 'DELETE' ? { kind: 'delete', conditions } : { kind: 'document' }
+  return { kind: mediaType === 'application/json-patch+json' ? 'patch' : 'merge', body, conditions }
+}
+
+/** The query that is the body of a QUERY (MET-10). */
+function queryOf(resource: Resource, body: unknown, pageSize: Catalog['limits']['pageSize']): ListQuery {
+  const issues: Issue[] = []
+  const parameters = readQueryBody(body, issues)
+  return readListQuery(resource, parameters, pageSize, issues)
+}
+
+function keyOf(field: string | undefined): string | undefined {
+  if (field === undefined) return undefined
+  const read = parseIdempotencyKey(field)
+  if ('key' in read) return read.key
+  const { problem: message } = read
+  const errors: Issue[] = [{ code: 'INVALID_IDEMPOTENCY_KEY', message, header: 'Idempotency-Key' }]
+  throw fault('INVALID_IDEMPOTENCY_KEY', { errors })
 }

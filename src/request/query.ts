@@ -31,14 +31,15 @@ const controls: ReadonlySet<string> = new Set([...pageParameters, 'sort', 'field
  * Reads the parameters of a collection.
  *
  * @param pageSize the sizes allowed
+ * @param issues what was found wrong already
  * @throws Fault INVALID_QUERY with one error for each thing wrong
  */
 export function readListQuery(
   resource: Resource,
   parameters: readonly Parameter[],
   pageSize: { readonly default: number; readonly max: number },
+  issues: Issue[] = [],
 ): ListQuery {
-  const issues: Issue[] = []
   const single = new Map<string, string>()
   const filters = new Map<string, string[]>()
   for (const { name, value } of parameters) {

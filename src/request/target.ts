@@ -23,10 +23,10 @@ const missing: Found = { kind: 'missing' }
 
 /** What each kind of address supports; HEAD goes with GET. */
 const methods: Readonly<Record<Target['kind'], readonly string[]>> = {
-  collection: ['GET', 'HEAD', 'POST'],
-  record: ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'],
-  openapi: ['GET', 'HEAD'],
-  health: ['GET', 'HEAD'],
+  collection: ['GET', 'HEAD', 'POST', 'QUERY', 'OPTIONS'],
+  record: ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
+  openapi: ['GET', 'HEAD', 'OPTIONS'],
+  health: ['GET', 'HEAD', 'OPTIONS'],
 }
 
 /** The methods of an address, as `Allow` lists them, whoever asks. */

@@ -1,5 +1,6 @@
 /** The program without a socket: a catalog on a storage, ready to answer. */
 import { randomBytes } from 'node:crypto'
+import type { Cors } from '../http/cors.ts'
 import type { HttpRequest, HttpResponse } from '../http/message.ts'
 import type { Catalog } from '../model/resource.ts'
 import { authenticator } from '../policy/authenticate.ts'
@@ -13,6 +14,7 @@ export interface AssemblyOptions {
   readonly observe?: Observe
   /** Milliseconds since 1970; the system's clock by default. */
   readonly now?: () => number
+  readonly cors?: Cors | undefined
   readonly requireHttps?: boolean
   readonly development?: boolean
 }
@@ -41,6 +43,7 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
     observe: options.observe ?? (() => {}),
     now,
     newRequestId: () => `${boot}-${(++requests).toString(36)}`,
+    cors: options.cors,
     requireHttps: options.requireHttps ?? false,
     development: options.development ?? false,
     state: { stopping: false },

@@ -8,7 +8,7 @@ import { assemble } from './app.ts'
 import { toFetchHandler as fetchHandler } from './fetch.ts'
 import { toNodeHandler as nodeHandler } from './node.ts'
 import type { Observe } from './observe.ts'
-import { openStorage } from './serve.ts'
+import { corsOf, openStorage } from './serve.ts'
 
 /** How an application runs. */
 export interface AppOptions {
@@ -20,6 +20,10 @@ export interface AppOptions {
   readonly observe?: Observe
   /** Refuses requests that did not come by HTTPS (403); where left out, whoever embeds the application sees to that. */
   readonly requireHttps?: boolean
+  /** Origins whose pages may read answers, such as `https://app.example.com`, or `*`; none where left out. */
+  readonly corsOrigins?: readonly string[]
+  /** Whether those pages may send credentials; never together with `*`. */
+  readonly corsCredentials?: boolean
   /** Adds `Server-Timing` to answers. */
   readonly development?: boolean
 }
@@ -45,8 +49,9 @@ export function createApp(declaration: InterfaceDeclaration, options: AppOptions
   const problems = checkDeclaration(declaration)
   if (problems.length > 0) throw new DeclarationError(problems)
   const catalog = completeCatalog(declaration)
-  const { database = 'sqlite:.resourced/data.db', migrate, ...rest } = options
-  const { respond, close } = assemble(catalog, openStorage(database, catalog, migrate), rest)
+  const { database = 'sqlite:.resourced/data.db', migrate, corsOrigins, corsCredentials, ...rest } = options
+  const cors = corsOf(corsOrigins, corsCredentials)
+  const { respond, close } = assemble(catalog, openStorage(database, catalog, migrate), { ...rest, cors })
   return { respond, close }
 }
 

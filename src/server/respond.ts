@@ -4,10 +4,12 @@
  * request -> target -> caller -> input -> plan -> outcome -> reply, each a plain value. A refusal is a thrown Fault, and
  * the order of the lines is the order of refusals (CON-6).
  */
+import { type Cors, isPreflight, withCors } from '../http/cors.ts'
 import { accepts } from '../http/fields/accept.ts'
-import { readPreferences } from '../http/fields/prefer.ts'
 import type { HttpRequest, HttpResponse } from '../http/message.ts'
 import { readConditions } from '../http/preconditions.ts'
+import { type Decided, decidePreferences } from '../http/preferences.ts'
+import { applyRange } from '../http/ranges.ts'
 import type { Position } from '../model/order.ts'
 import type { Catalog } from '../model/resource.ts'
 import { bindingOf, planFor } from '../plan/plan-for.ts'
@@ -18,11 +20,12 @@ import { represent } from '../reply/represent.ts'
 import { sealCursor } from '../request/cursor.ts'
 import { readInput } from '../request/input.ts'
 import { refuseSecrets } from '../request/parameters.ts'
-import { type Found, findTarget, methodsOf, type Target } from '../request/target.ts'
-import { Fault, fault } from '../spec/faults.ts'
+import { type Found, findTarget, type Target } from '../request/target.ts'
+import { Fault, fault, type Issue } from '../spec/faults.ts'
 import { type Storage, StorageFault } from '../storage/storage.ts'
 import type { Documents } from './documents.ts'
 import type { Observe } from './observe.ts'
+import { addressOptions, allow, preflight, serverOptions } from './options.ts'
 import { Timing } from './timing.ts'
 
 /** The longest request target, in bytes (LIM-3). */
@@ -38,6 +41,8 @@ export interface App {
   /** Milliseconds since 1970. */
   readonly now: () => number
   readonly newRequestId: () => string
+  /** Whose pages may read answers (OPT-3); `undefined`: none. */
+  readonly cors: Cors | undefined
   /** Refuses what did not come by HTTPS (SEC-1). */
   readonly requireHttps: boolean
   /** Says in `Server-Timing` where the time went (OPS-1). */
@@ -57,11 +62,15 @@ export async function respond(app: App, request: HttpRequest): Promise<HttpRespo
   let response: HttpResponse
   try {
     response = await answer(app, request, { path, query, requestId }, seen, timing)
+    if (response.status === 200) response = ranged(request, response, app.now())
   } catch (error) {
     const refusal = asFault(error)
     if (refusal.status >= 500) app.observe({ kind: 'failure', requestId, error })
     response = problem(refusal, { instance: path, requestId })
     seen.code = refusal.code
+  }
+  if (app.cors !== undefined) {
+    response = { ...response, headers: withCors(response.headers, app.cors, request.headers['origin']) }
   }
   response.headers['X-Content-Type-Options'] = 'nosniff'
   response.headers['X-Request-Id'] = requestId
@@ -99,24 +108,25 @@ async function answer(
   if (found.kind === 'found' && found.target.kind === 'health') return health(app, found.target.probe, request.method)
   if (app.requireHttps && !request.secure) throw fault('HTTPS_REQUIRED', { detail: 'Ask again by https://.' })
   refuseSecrets(query)
+  if (app.cors !== undefined && isPreflight(request.method, request.headers)) return preflight(app.cors, found, request)
   const caller = await app.authenticate(request.headers['authorization'])
   seen.caller = caller.id
   if (app.state.stopping) throw fault('SHUTTING_DOWN', { headers: { 'Retry-After': '5' } })
   timing?.mark('auth')
+  if (request.target === '*') return serverOptions()
   const target = requireTarget(found, request.method)
+  if (request.method === 'OPTIONS') return addressOptions(app.catalog, caller, target)
   if (!accepts(request.headers['accept'])) {
     throw fault('NOT_ACCEPTABLE', { detail: 'The representations here are application/json.' })
   }
+  const preferences = preferencesOf(request)
   const input = await readInput(app.catalog, target, request, query)
   timing?.mark('read')
   if (target.kind === 'openapi' || input.kind === 'document')
     return app.documents.openapi(readConditions(request.headers))
-  const plan = planFor(
-    { catalog: app.catalog, cursorSecret: app.storage.cursorSecret, now: app.now() },
-    caller,
-    target,
-    input,
-  )
+  const { cursorSecret } = app.storage
+  const planning = { catalog: app.catalog, cursorSecret, now: app.now(), preferred: preferences.return }
+  const plan = planFor(planning, caller, target, input)
   timing?.mark('plan')
   const outcome = await app.storage.run(plan)
   timing?.mark('db')
@@ -126,7 +136,9 @@ async function answer(
     basePath: `/${app.catalog.version}`,
     path,
     query,
-    preferred: preferredReturn(request),
+    linked: request.method !== 'QUERY',
+    preferred: preferences.return,
+    applied: preferences.applied,
     sealCursor(position: Position) {
       if (plan.kind !== 'read-page' || input.kind !== 'read-page') return ''
       return sealCursor(app.storage.cursorSecret, bindingOf(plan.resource, plan.parent, input.query.binding), position)
@@ -138,9 +150,24 @@ async function answer(
   return response
 }
 
-function preferredReturn({ headers }: HttpRequest): ReplyContext['preferred'] {
-  const wanted = headers['prefer'] === undefined ? undefined : readPreferences(headers['prefer']).get('return')
-  return wanted === 'minimal' || wanted === 'representation' ? wanted : undefined
+/** @throws Fault UNKNOWN_PREFERENCE where `handling=strict` asks for it */
+function preferencesOf({ headers }: HttpRequest): Decided {
+  const decided = decidePreferences(headers['prefer'], ['return'])
+  if (decided.unmet.length === 0) return decided
+  const errors = decided.unmet.map((message): Issue => ({ code: 'UNKNOWN_PREFERENCE', message, header: 'Prefer' }))
+  throw fault('UNKNOWN_PREFERENCE', { errors })
+}
+
+/** @throws Fault RANGE_NOT_SATISFIABLE */
+function ranged(request: HttpRequest, response: HttpResponse, now: number): HttpResponse {
+  if (request.headers['range'] === undefined) {
+    if (request.method === 'GET' || request.method === 'HEAD') response.headers['Accept-Ranges'] = 'bytes'
+    return response
+  }
+  const applied = applyRange(request, response, now)
+  if (applied.kind === 'response') return applied.response
+  const detail = 'The representation ends before the range begins. Content-Range says how long it is.'
+  throw fault('RANGE_NOT_SATISFIABLE', { detail, headers: applied.headers })
 }
 
 function requireTarget(found: Found, method: string): Exclude<Target, { kind: 'health' }> {
@@ -158,17 +185,10 @@ function requireTarget(found: Found, method: string): Exclude<Target, { kind: 'h
   return found.target
 }
 
-function allow(target: Target, method: string): void {
-  const methods = methodsOf(target)
-  if (methods.includes(method)) return
-  throw fault('METHOD_NOT_ALLOWED', {
-    detail: `This address supports ${methods.join(', ')}.`,
-    headers: { Allow: methods.join(', ') },
-  })
-}
-
 async function health(app: App, probe: 'live' | 'ready', method: string): Promise<HttpResponse> {
-  allow({ kind: 'health', probe }, method)
+  const target = { kind: 'health', probe } as const
+  allow(target, method)
+  if (method === 'OPTIONS') return addressOptions(app.catalog, undefined, target)
   if (probe === 'ready') {
     if (app.state.stopping) throw fault('SHUTTING_DOWN', { headers: { 'Retry-After': '5' } })
     await app.storage.ping()

@@ -1,6 +1,7 @@
 /** Wires the parts together: a catalog, a database, a socket. The only file that names an engine. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { type Cors, readCors } from '../http/cors.ts'
 import type { Catalog } from '../model/resource.ts'
 import { problem } from '../reply/problem.ts'
 import type { Apply } from '../storage/sql/migration-refused.ts'
@@ -11,6 +12,7 @@ import { type Application, assemble } from './app.ts'
 import { ConfigurationError } from './configuration-error.ts'
 import { createNodeServer } from './node.ts'
 import type { Observe } from './observe.ts'
+import { purgeRegularly } from './purge.ts'
 import { localCertificate } from './tls.ts'
 
 /** How an interface is served. */
@@ -28,6 +30,10 @@ export interface ServeOptions {
   readonly tlsKey?: string
   /** Behind a proxy that speaks HTTPS: plain HTTP unless a certificate is given; what did not come by HTTPS gets 403. */
   readonly trustProxy?: boolean
+  /** Origins whose pages may read answers, or `*` (OPT-3). */
+  readonly corsOrigin?: readonly string[]
+  /** Whether those pages may send credentials (OPT-5). */
+  readonly corsCredentials?: boolean
   readonly migrate?: Apply
   readonly observe?: Observe
   /** Where the local certificate is kept. */
@@ -55,10 +61,12 @@ export interface Serving {
  */
 export async function serve(options: ServeOptions): Promise<Serving> {
   const { catalog, host, port, trustProxy = false, observe = () => {} } = options
+  const cors = corsOf(options.corsOrigin, options.corsCredentials)
   const { tls, caFile } = await certificate(options)
   const storage = openStorage(options.database, catalog, options.migrate)
   const app = assemble(catalog, storage, {
     observe,
+    cors,
     requireHttps: options.http !== true || trustProxy,
     development: options.development,
   })
@@ -70,6 +78,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     await app.close()
     throw error
   }
+  const endPurge = purgeRegularly(storage, observe)
   const url = `${origin}/${catalog.version}`
   observe({ kind: 'listening', url })
   return {
@@ -77,11 +86,23 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     caFile,
     app,
     async close() {
+      endPurge()
       await server.close()
       await app.close()
       observe({ kind: 'stopped' })
     },
   }
+}
+
+/**
+ * Reads which pages may read answers.
+ *
+ * @throws ConfigurationError where an origin is none, or `*` is to go with credentials (OPT-5)
+ */
+export function corsOf(origins: readonly string[] = [], credentials = false): Cors | undefined {
+  const reading = readCors(origins, credentials)
+  if (reading.problem !== undefined) throw new ConfigurationError(reading.problem)
+  return reading.cors
 }
 
 const loopback = new Set(['127.0.0.1', '::1', 'localhost'])

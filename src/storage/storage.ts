@@ -42,6 +42,14 @@ export interface Storage {
    * @throws StorageFault where the database fails; none is created then
    */
   load(plans: readonly Create[], whenRefused: 'stop' | 'skip'): Promise<readonly (Outcome | undefined)[]>
+  /**
+   * Forgets the idempotency keys that are older than a day, some at a time, so that others who write need not wait (MET-9).
+   *
+   * @param now milliseconds since 1970
+   * @returns how many were forgotten; closing the storage ends it early
+   * @throws StorageFault where the database fails; what was forgotten until then stays so
+   */
+  purge(now: number): Promise<number>
   readonly keys: KeyStore
   /** The secret that signs cursors: the same for every server on this database. */
   readonly cursorSecret: Uint8Array

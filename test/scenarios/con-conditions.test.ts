@@ -108,3 +108,30 @@ it('CON-3: a condition on what is not there is a 404', async (context) => {
     }
   }
 })
+
+it('CON-7: where conditions are required, a change without one is 428, and nothing is changed', async (context) => {
+  const projects = { ...studio.resources.projects, preconditions: 'required' } as const
+  const { send, make } = await trialFor(context, { ...studio, resources: { ...studio.resources, projects } })
+  const { id } = await make('projects', { name: 'One' })
+  const path = `/v1/projects/${id}`
+  const etag = String((await send({ path })).headers.etag)
+  const changes = [
+    { method: 'PUT', path, body: { name: 'Two' } },
+    { method: 'PATCH', path, body: { name: 'Two' } },
+    { method: 'DELETE', path },
+  ]
+  for (const change of changes) {
+    const answer = await send(change)
+    assert.deepEqual([answer.status, answer.json.code], [428, 'PRECONDITION_REQUIRED'], change.method)
+    // What says nothing of the state that was read is no condition on it.
+    const none = await send({ ...change, headers: { 'if-none-match': '"x"' } })
+    assert.equal(none.status, 428, change.method)
+    assert.equal((await send({ ...change, as: 'bob' })).status, 403)
+  }
+  assert.equal((await send({ method: 'DELETE', path: `/v1/projects/${nowhere}` })).status, 404)
+  assert.equal((await send({ path })).headers.etag, etag)
+  const patched = await send({ ...changes[1], path, headers: { 'if-match': etag } })
+  assert.deepEqual([patched.status, patched.json.name], [200, 'Two'])
+  const date = String(patched.headers['last-modified'])
+  assert.equal((await send({ method: 'DELETE', path, headers: { 'if-unmodified-since': date } })).status, 204)
+})

@@ -79,7 +79,9 @@ it('ERR-1: an error is never a 200, a success never a problem', async (context) 
 })
 
 it('ERR-5: the table has no status but those of the specification and RFC 9110', () => {
-  const known = [400, 401, 403, 404, 405, 406, 409, 410, 412, 413, 414, 415, 416, 422, 428, 429, 431, 500, 502, 503]
+  const known = [
+    400, 401, 403, 404, 405, 406, 408, 409, 410, 412, 413, 414, 415, 416, 422, 428, 429, 431, 500, 502, 503,
+  ]
   for (const [code, { status }] of Object.entries(faults)) assert.ok(known.includes(status), code)
   assert.equal(faults.VALIDATION_FAILED.status, 400)
 })

@@ -156,13 +156,13 @@ scenarios(samples, [
     errors: ['INVALID_TYPE'],
     check: asMade,
   })),
-  ...['application/json-patch+json', 'text/plain', 'application/xml', 'application/json-seq', 'json'].map((type) => ({
+  ...['text/plain', 'application/xml', 'application/json-seq', 'json'].map((type) => ({
     name: `a patch as ${type} is not read`,
     rule: 'MET-4',
     send: patch({ count: 9 }, { 'content-type': type }),
     status: 415,
     code: 'UNSUPPORTED_MEDIA_TYPE',
-    headers: { 'accept-patch': 'application/json, application/merge-patch+json' },
+    headers: { 'accept-patch': 'application/json, application/merge-patch+json, application/json-patch+json' },
     check: asMade,
   })),
 ])

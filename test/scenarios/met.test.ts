@@ -101,14 +101,14 @@ scenarios(studio, [
     send: { method: 'PUT', path: '/v1/projects', body: { name: 'x' } },
     status: 405,
     code: 'METHOD_NOT_ALLOWED',
-    headers: { allow: 'GET, HEAD, POST' },
+    headers: { allow: 'GET, HEAD, POST, QUERY, OPTIONS' },
   },
   {
     name: 'PATCH of a collection does not exist',
     rule: 'MET-6',
     send: { method: 'PATCH', path: '/v1/projects', body: {} },
     status: 405,
-    headers: { allow: 'GET, HEAD, POST' },
+    headers: { allow: 'GET, HEAD, POST, QUERY, OPTIONS' },
   },
   {
     name: 'an unfiltered DELETE never deletes a collection',
@@ -118,7 +118,7 @@ scenarios(studio, [
       return { method: 'DELETE', path: '/v1/projects' }
     },
     status: 405,
-    headers: { allow: 'GET, HEAD, POST' },
+    headers: { allow: 'GET, HEAD, POST, QUERY, OPTIONS' },
     check: unchanged,
   },
   {
@@ -126,21 +126,21 @@ scenarios(studio, [
     rule: 'MET-6',
     send: { path: `/v1/projects/${nowhere}`, body: { name: 'x' } },
     status: 405,
-    headers: { allow: 'GET, HEAD, PUT, PATCH, DELETE' },
+    headers: { allow: 'GET, HEAD, PUT, PATCH, DELETE, OPTIONS' },
   },
   {
     name: 'DELETE of a nested collection does not exist',
     rule: 'MET-6',
     send: { method: 'DELETE', path: `/v1/projects/${nowhere}/tasks` },
     status: 405,
-    headers: { allow: 'GET, HEAD, POST' },
+    headers: { allow: 'GET, HEAD, POST, QUERY, OPTIONS' },
   },
   {
     name: 'the document is only read',
     rule: 'MET-6',
     send: { method: 'DELETE', path: '/v1/openapi.json' },
     status: 405,
-    headers: { allow: 'GET, HEAD' },
+    headers: { allow: 'GET, HEAD, OPTIONS' },
   },
   ...['get', 'Post', 'TRACE', 'CONNECT', 'PROPFIND', 'LINK', '__proto__', 'constructor', 'X'.repeat(500)].map(
     (method) => ({
@@ -149,7 +149,7 @@ scenarios(studio, [
       send: { method, path: '/v1/projects', body: { name: 'x' } },
       status: 405,
       code: 'METHOD_NOT_ALLOWED',
-      headers: { allow: 'GET, HEAD, POST' },
+      headers: { allow: 'GET, HEAD, POST, QUERY, OPTIONS' },
     }),
   ),
   ...['PUT', 'PATCH', 'DELETE'].flatMap((method) =>

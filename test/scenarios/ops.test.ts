@@ -40,7 +40,7 @@ scenarios(studio, [
       rule: 'OPS-1',
       send: { path: `/health/${probe}`, body: {}, as: null },
       status: 405,
-      headers: { allow: 'GET, HEAD' },
+      headers: { allow: 'GET, HEAD, OPTIONS' },
     },
   ]),
   {

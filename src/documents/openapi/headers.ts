@@ -7,8 +7,11 @@ const text = (description: string, schema: Json = {}): Json => ({ description, s
 export const headerComponents = {
   'Accept-Patch': text('The media types that PATCH reads here.'),
   'Accept-Post': text('The media types that POST reads here.'),
+  'Accept-Query': text('The media types that QUERY reads here.'),
+  'Accept-Ranges': text('Says that parts of this can be asked for by Range.'),
   Allow: text('The methods that the address supports.'),
   'Cache-Control': text('Whether and for how long the answer may be kept.'),
+  'Content-Range': text('Which bytes these are, of how many.', { pattern: '^bytes ' }),
   ETag: text('The state of what was answered: strong, and fit for If-Match and If-None-Match.', {
     pattern: '^"[^"]*"$',
   }),

@@ -3,7 +3,7 @@ import type { Catalog, Resource } from '../../model/resource.ts'
 import { type HeaderName, headers } from './headers.ts'
 import { type Json, refTo } from './json.ts'
 import type { ResourceNames } from './names.ts'
-import { listParameters, recordParameters, writeConditions } from './parameters.ts'
+import { creationHeaders, listParameters, recordParameters, writeHeaders } from './parameters.ts'
 import { codesOf, type OperationKind, type ProblemResponses, takenAlongWith } from './problems.ts'
 
 /** What operations are made of beside their resource. */
@@ -20,7 +20,9 @@ export interface NestedUnder {
 }
 
 const readHeaders: readonly HeaderName[] = ['ETag', 'Vary']
+const wholeHeaders: readonly HeaderName[] = [...readHeaders, 'Accept-Ranges']
 const recordHeaders: readonly HeaderName[] = [...readHeaders, 'Last-Modified']
+const changedHeaders: readonly HeaderName[] = [...recordHeaders, 'Preference-Applied']
 
 /** The Path Item of a collection, at the top level or nested. */
 export function collectionPath(resource: Resource, parts: OperationParts, parent?: NestedUnder): Json {
@@ -38,9 +40,10 @@ export function collectionPath(resource: Resource, parts: OperationParts, parent
       responses: {
         200: answer(
           `A page of ${resource.name}.`,
-          [...readHeaders, 'Link', 'X-Total-Count'],
+          [...wholeHeaders, 'Link', 'X-Total-Count'],
           refTo('schemas', `${names.one}Page`),
         ),
+        206: part([...readHeaders, 'Link', 'X-Total-Count']),
         304: answer('The page is as If-None-Match says.', readHeaders),
         ...errors('list', resource, parts, nested),
       },
@@ -49,9 +52,14 @@ export function collectionPath(resource: Resource, parts: OperationParts, parent
       operationId: `create${names.one}${of}`,
       tags: [resource.name],
       summary: `Create one of the ${resource.name}${under}`,
+      parameters: creationHeaders,
       requestBody: body(['application/json'], refTo('schemas', `${names.one}Create${nested ? 'Nested' : ''}`)),
       responses: {
-        201: answer('The record as created.', [...recordHeaders, 'Location'], refTo('schemas', names.one)),
+        201: answer(
+          'The record as created; nothing under `Prefer: return=minimal`.',
+          [...changedHeaders, 'Location'],
+          refTo('schemas', names.one),
+        ),
         ...errors('create', resource, parts, nested),
       },
     },
@@ -63,8 +71,8 @@ export function recordPath(resource: Resource, parts: OperationParts): Json {
   const { one } = parts.names
   const whole = refTo('schemas', one)
   const changed = {
-    200: answer('The record as it is now.', recordHeaders, whole),
-    204: answer('It was changed, and the caller may not read it.', recordHeaders),
+    200: answer('The record as it is now.', changedHeaders, whole),
+    204: answer('It was changed; the caller may not read it, or prefers `return=minimal`.', changedHeaders),
   }
   const conditional = resource.preconditions === 'required' ? ' A condition is required.' : ''
   return {
@@ -75,9 +83,10 @@ export function recordPath(resource: Resource, parts: OperationParts): Json {
       summary: `Read one of the ${resource.name}`,
       parameters: recordParameters(resource),
       responses: {
-        200: answer('The record, or what `fields` asked for of it.', recordHeaders, {
+        200: answer('The record, or what `fields` asked for of it.', [...recordHeaders, 'Accept-Ranges'], {
           anyOf: [whole, refTo('schemas', `${one}Selection`)],
         }),
+        206: part(recordHeaders),
         304: answer('The record is as the condition says.', recordHeaders),
         ...errors('read', resource, parts),
       },
@@ -87,7 +96,7 @@ export function recordPath(resource: Resource, parts: OperationParts): Json {
       tags: [resource.name],
       summary: `Replace one of the ${resource.name}`,
       description: `Fields that are left out are cleared.${conditional}`,
-      parameters: writeConditions,
+      parameters: writeHeaders,
       requestBody: body(['application/json'], refTo('schemas', `${one}Replace`)),
       responses: { ...changed, ...errors('replace', resource, parts) },
     },
@@ -96,8 +105,14 @@ export function recordPath(resource: Resource, parts: OperationParts): Json {
       tags: [resource.name],
       summary: `Change fields of one of the ${resource.name}`,
       description: `Fields that are left out stay as they are.${conditional}`,
-      parameters: writeConditions,
-      requestBody: body(['application/json', 'application/merge-patch+json'], refTo('schemas', `${one}Patch`)),
+      parameters: writeHeaders,
+      requestBody: {
+        required: true,
+        content: {
+          ...contentOf(['application/json', 'application/merge-patch+json'], refTo('schemas', `${one}Patch`)),
+          ...contentOf(['application/json-patch+json'], refTo('schemas', 'JsonPatch')),
+        },
+      },
       responses: { ...changed, ...errors('merge', resource, parts) },
     },
     delete: {
@@ -105,7 +120,7 @@ export function recordPath(resource: Resource, parts: OperationParts): Json {
       tags: [resource.name],
       summary: `Delete one of the ${resource.name}`,
       description: `${deletionText(resource)}${conditional}`,
-      parameters: [...writeConditions, refTo('parameters', 'Prefer')],
+      parameters: writeHeaders,
       responses: { ...deletionAnswers(resource), ...errors('delete', resource, parts) },
     },
   }
@@ -136,6 +151,19 @@ export function answer(description: string, names: readonly HeaderName[], schema
   return { description, headers: headers(...names), ...content }
 }
 
+/** The 206 of anything that can be had in parts: bytes, which need not be JSON by themselves. */
+export function part(names: readonly HeaderName[]): Json {
+  return {
+    description: 'The bytes that `Range` asked for.',
+    headers: headers(...names, 'Accept-Ranges', 'Content-Range'),
+    content: { 'application/json': {} },
+  }
+}
+
 function body(types: readonly string[], schema: Json): Json {
-  return { required: true, content: Object.fromEntries(types.map((type) => [type, { schema }])) }
+  return { required: true, content: contentOf(types, schema) }
+}
+
+function contentOf(types: readonly string[], schema: Json): Json {
+  return Object.fromEntries(types.map((type) => [type, { schema }]))
 }

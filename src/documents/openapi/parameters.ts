@@ -45,18 +45,30 @@ export function parameterComponents({ limits }: Catalog): Json {
     IfNoneMatch: header('If-None-Match', 'Answer 304 if it still has one of these entity tags.'),
     IfModifiedSince: header('If-Modified-Since', 'Answer 304 if it was not changed since.'),
     Prefer: header('Prefer', 'The answer wanted: `return=representation` or `return=minimal` (RFC 7240).'),
+    Range: header('Range', 'The bytes wanted of the representation: `bytes=0-499` (RFC 9110 section 14).'),
+    IfRange: header('If-Range', 'Goes with `Range`: only while this entity tag, or this date, is current.'),
+    IdempotencyKey: header(
+      'Idempotency-Key',
+      'A text of your own for this creation, such as a UUID: sent again within a day, it gets the first answer again.',
+    ),
     IfUnmodifiedSince: header('If-Unmodified-Since', 'Go on only if the record was not changed since.'),
   }
 }
 
 const shared = (...names: readonly string[]): Json[] => names.map((name) => refTo('parameters', name))
 
-/** The conditions that a write can carry. */
-export const writeConditions = shared('IfMatch', 'IfUnmodifiedSince')
+/** The conditions that a write can carry, and the answer that it prefers. */
+export const writeHeaders = shared('IfMatch', 'IfUnmodifiedSince', 'Prefer')
+
+/** The header fields of a creation. */
+export const creationHeaders = shared('IdempotencyKey', 'Prefer')
+
+/** The header fields by which part of a representation is asked for. */
+export const rangeHeaders = shared('Range', 'IfRange')
 
 /** The parameters of a single record's GET. */
 export function recordParameters(resource: Resource): Json[] {
-  return [fieldsParameter(resource), ...shared('IfNoneMatch', 'IfModifiedSince')]
+  return [fieldsParameter(resource), ...shared('IfNoneMatch', 'IfModifiedSince'), ...rangeHeaders]
 }
 
 /** The parameters of a collection's GET. */
@@ -80,6 +92,7 @@ export function listParameters(resource: Resource): Json[] {
         ]),
     ...(resource.deletion.variant === 'soft' ? shared('IncludeDeleted') : []),
     ...shared('Page', 'PerPage', 'Offset', 'Limit', 'Cursor', 'IfNoneMatch'),
+    ...rangeHeaders,
   ]
 }
 

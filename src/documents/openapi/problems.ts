@@ -20,9 +20,11 @@ const failures: readonly FaultCode[] = ['INTERNAL_ERROR']
 const always: readonly FaultCode[] = [
   ...['MALFORMED_REQUEST', 'URL_TOO_LONG', 'HEADERS_TOO_LARGE', 'HTTPS_REQUIRED', 'CREDENTIAL_IN_QUERY'],
   ...['UNAUTHENTICATED', 'SHUTTING_DOWN', 'MALFORMED_URL', 'NOT_ACCEPTABLE', 'MALFORMED_CONDITION', 'INVALID_QUERY'],
+  ...['UNKNOWN_PREFERENCE', 'REQUEST_TIMEOUT'],
   ...failures,
 ] as const as readonly FaultCode[]
 const stored: readonly FaultCode[] = [...always, 'FORBIDDEN', 'STORAGE_FAILED', 'OVERLOADED']
+const ranged: readonly FaultCode[] = ['RANGE_NOT_SATISFIABLE']
 const bodied: readonly FaultCode[] = ['BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'MALFORMED_JSON', 'VALIDATION_FAILED']
 
 /**
@@ -42,13 +44,14 @@ export function codesOf(
   const transitions = resource?.fields.some((field) => field.transitions) ? ['INVALID_TRANSITION'] : []
   switch (kind) {
     case 'list':
-      return [...stored, 'INVALID_CURSOR', 'PRECONDITION_FAILED', ...(nested ? ['NOT_FOUND'] : [])]
+      return [...stored, ...ranged, 'INVALID_CURSOR', 'PRECONDITION_FAILED', ...(nested ? ['NOT_FOUND'] : [])]
     case 'read':
-      return [...stored, 'NOT_FOUND', 'PRECONDITION_FAILED']
+      return [...stored, ...ranged, 'NOT_FOUND', 'PRECONDITION_FAILED']
     case 'create':
       return [
         ...stored,
         ...bodied,
+        ...['INVALID_IDEMPOTENCY_KEY', 'IDEMPOTENCY_KEY_REUSED'],
         ...(nested ? ['NOT_FOUND'] : []),
         'CONFLICT',
         ...unique,
@@ -65,9 +68,9 @@ export function codesOf(
       return [...stored, ...missing, 'PRECONDITION_FAILED', ...required, ...conflicts]
     }
     case 'document':
-      return [...always, 'PRECONDITION_FAILED']
+      return [...always, ...ranged, 'PRECONDITION_FAILED']
     case 'live':
-      return ['MALFORMED_REQUEST', 'URL_TOO_LONG', 'HEADERS_TOO_LARGE', ...failures]
+      return ['MALFORMED_REQUEST', 'URL_TOO_LONG', 'HEADERS_TOO_LARGE', 'REQUEST_TIMEOUT', ...ranged, ...failures]
     case 'ready':
       return [...codesOf('live'), 'STORAGE_FAILED', 'OVERLOADED', 'SHUTTING_DOWN']
   }
@@ -133,11 +136,14 @@ const titles: Readonly<Record<number, string>> = {
   404: 'NotFound',
   405: 'MethodNotAllowed',
   406: 'NotAcceptable',
+  408: 'RequestTimeout',
   409: 'Conflict',
   412: 'PreconditionFailed',
   413: 'ContentTooLarge',
   414: 'UriTooLong',
   415: 'UnsupportedMediaType',
+  416: 'RangeNotSatisfiable',
+  422: 'UnprocessableContent',
   428: 'PreconditionRequired',
   431: 'RequestHeaderFieldsTooLarge',
   500: 'InternalServerError',
@@ -148,7 +154,8 @@ const titles: Readonly<Record<number, string>> = {
 const extraHeaders: Readonly<Record<number, readonly HeaderName[]>> = {
   401: ['WWW-Authenticate'],
   405: ['Allow'],
-  415: ['Accept-Patch', 'Accept-Post'],
+  415: ['Accept-Patch', 'Accept-Post', 'Accept-Query'],
+  416: ['Accept-Ranges', 'Content-Range'],
   503: ['Retry-After'],
 }
 

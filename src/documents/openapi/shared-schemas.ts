@@ -38,6 +38,21 @@ const deletion = object(
   ['id', 'deleted_at'],
 )
 
+/** Changes one after the other, all or none (RFC 6902). */
+const jsonPatch: Json = {
+  type: 'array',
+  maxItems: 1_000,
+  items: object(
+    {
+      op: { type: 'string', enum: ['add', 'remove', 'replace', 'move', 'copy', 'test'] },
+      path: { type: 'string', description: 'Where: a JSON Pointer (RFC 6901).' },
+      from: { type: 'string', description: 'Whence, for move and copy.' },
+      value: { description: 'What, for add, replace and test.' },
+    },
+    ['op', 'path'],
+  ),
+}
+
 function pagination(description: string, properties: Json): Json {
   return { description, ...object({ ...total, ...properties }, ['total_count', ...Object.keys(properties)]) }
 }
@@ -61,5 +76,6 @@ export const sharedSchemas: Json = {
   Deletion: deletion,
   Health: object({ status: { type: 'string', enum: ['live', 'ready'] } }, ['status']),
   Issue: issue,
+  JsonPatch: jsonPatch,
   Problem: problem,
 }

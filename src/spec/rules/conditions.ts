@@ -33,7 +33,7 @@ export const conditions: RuleSection = {
       id: 'CON-4',
       mark: 'specification',
       level: 'must',
-      held: false,
+      held: true,
       sentence:
         'A GET or HEAD whose If-None-Match fits, or without one whose If-Modified-Since is fresh, answers 304: no body, and the headers that a 200 would have.',
     },
@@ -57,7 +57,7 @@ export const conditions: RuleSection = {
       id: 'CON-7',
       mark: 'beyond',
       level: 'may',
-      held: false,
+      held: true,
       sentence:
         'A resource that declares preconditions as required answers a PUT, PATCH or DELETE without condition with 428.',
     },
@@ -95,7 +95,7 @@ export const heads: RuleSection = {
       id: 'HED-3',
       mark: 'specification',
       level: 'may',
-      held: false,
+      held: true,
       sentence:
         'A byte range on GET or HEAD answers 206 with Content-Range, Content-Length and Accept-Ranges, or 416 where the range lies outside. If-Range is honoured; several ranges may be answered whole.',
     },
@@ -110,7 +110,7 @@ export const preflight: RuleSection = {
       id: 'OPT-1',
       mark: 'specification',
       level: 'must',
-      held: false,
+      held: true,
       sentence:
         'OPTIONS on an address answers 204 with Allow, to authenticated callers like every method; 404 where there is no such address.',
     },
@@ -118,14 +118,14 @@ export const preflight: RuleSection = {
       id: 'OPT-2',
       mark: 'specification',
       level: 'must',
-      held: false,
+      held: true,
       sentence: 'OPTIONS * answers 200, and Allow names the methods that the server knows.',
     },
     {
       id: 'OPT-3',
       mark: 'specification',
       level: 'must',
-      held: false,
+      held: true,
       sentence:
         'A preflight answers 204 with the Access-Control fields for origin, methods, headers and age. As browsers send it without credentials, it alone comes before authentication.',
     },
@@ -133,7 +133,7 @@ export const preflight: RuleSection = {
       id: 'OPT-4',
       mark: 'specification',
       level: 'must',
-      held: false,
+      held: true,
       sentence:
         'Access-Control-Allow-Origin repeats an origin of the allow-list, with Vary: Origin; any other origin gets no Access-Control field at all.',
     },
@@ -141,14 +141,14 @@ export const preflight: RuleSection = {
       id: 'OPT-5',
       mark: 'specification',
       level: 'must',
-      held: false,
+      held: true,
       sentence: 'A wildcard origin together with credentials is refused at start-up.',
     },
     {
       id: 'OPT-6',
       mark: 'beyond',
       level: 'may',
-      held: false,
+      held: true,
       sentence: 'Access-Control-Expose-Headers lets pages read the fields of this interface that browsers would hide.',
     },
   ],

@@ -148,7 +148,7 @@ export const methods: RuleSection = {
       id: 'MET-8',
       mark: 'beyond',
       level: 'may',
-      held: false,
+      held: true,
       sentence:
         'Prefer (RFC 7240) asks a write for the record or for nothing, and Preference-Applied says what was done; unknown preferences are ignored, or refused with 400 under handling=strict.',
     },
@@ -156,7 +156,7 @@ export const methods: RuleSection = {
       id: 'MET-9',
       mark: 'beyond',
       level: 'may',
-      held: false,
+      held: true,
       sentence:
         'Idempotency-Key makes a POST safe to repeat: within 24 hours the same caller gets the first answer again. Another payload under the same key is 422, and a repeat while the first is running is 409.',
     },
@@ -164,7 +164,7 @@ export const methods: RuleSection = {
       id: 'MET-10',
       mark: 'beyond',
       level: 'may',
-      held: false,
+      held: true,
       sentence:
         'QUERY on a collection takes the collection parameters as a JSON body, for what does not fit into an address.',
     },

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { always } from '../../model/predicate.ts'
 import type { Conditions } from '../../plan/plan.ts'
+import { forgetExpired } from './idempotency.ts'
 import { Memory } from './memory.ts'
 import { compiler, costsOf, explained, idOf, openStore, resource } from './query-plan.fixture.ts'
 import { readRecord } from './read-record.ts'
@@ -62,11 +63,25 @@ describe('one record', () => {
     })
     const merged = run({ kind: 'merge', resource: goods, id: idOf(5), body, ...write })
     const ruled = run({ kind: 'merge', resource: resource('shelves'), id: idOf(5), body: { open: true }, ...write })
+    const operations = [{ op: 'replace', path: '/weight', value: 2 }]
+    const patched = run({ kind: 'patch', resource: goods, id: idOf(5), body: operations, ...write })
     assert.deepEqual(
-      [created, merged, ruled].map(({ result }) => result.kind),
-      ['created', 'updated', 'conflict'],
+      [created, merged, ruled, patched].map(({ result }) => result.kind),
+      ['created', 'updated', 'conflict', 'updated'],
     )
-    for (const { statements } of [created, merged, ruled]) assert.deepEqual(costsOf(statements), nothing)
+    for (const { statements } of [created, merged, ruled, patched]) assert.deepEqual(costsOf(statements), nothing)
+  })
+
+  test('MET-9: keys are looked up, and forgotten by their age', () => {
+    const idempotency = { scope: 'key', fingerprint: 'body', preferred: undefined }
+    const body = { name: 'keyed' }
+    const keyed = run({ kind: 'create', resource: resource('labels'), id: idOf(77_777), body, idempotency, ...write })
+    assert.equal(keyed.result.kind, 'created')
+    const forgotten = explained(store, forgetExpired(0))
+    for (const { statements } of [keyed, forgotten]) {
+      const { scans, sorts } = costsOf(statements)
+      assert.deepEqual([scans, sorts], [[], []])
+    }
   })
 
   test('DEL-4: dependents are found by their references', () => {

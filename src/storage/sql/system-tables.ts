@@ -1,5 +1,5 @@
 /** The tables that are the program's own, whatever is declared. */
-import { type ColumnSpec, column, type TableSpec } from './table-spec.ts'
+import { type ColumnSpec, column, index, type TableSpec } from './table-spec.ts'
 
 /** What is known about the database as a whole, by key: the shape it was last given, the secret of cursors. */
 const meta = system('resourced_meta', [column('key', 'string', 'primary key'), column('value', 'string', 'not null')])
@@ -24,11 +24,24 @@ const keys = system('resourced_keys', [
   column('revoked_at', 'string', 'none'),
 ])
 
-/** The system's tables, in the order in which they are made. */
-export const systemTables: readonly TableSpec[] = [meta, clocks, keys]
+/** First answers to creations that may be repeated, by what makes them recognisable (MET-9). `created_at` is in milliseconds. */
+const idempotency = system(
+  'resourced_idempotency',
+  [
+    column('scope', 'string', 'primary key'),
+    column('fingerprint', 'string', 'not null'),
+    column('outcome', 'json', 'not null'),
+    column('created_at', 'integer', 'not null'),
+  ],
+  ['created_at'],
+)
 
-function system(name: string, columns: readonly ColumnSpec[]): TableSpec {
-  return { name, kind: 'system', columns, indexes: [], search: undefined }
+/** The system's tables, in the order in which they are made. */
+export const systemTables: readonly TableSpec[] = [meta, clocks, keys, idempotency]
+
+function system(name: string, columns: readonly ColumnSpec[], indexed: readonly string[] = []): TableSpec {
+  const indexes = indexed.map((each) => index(columns, name, [each], false, 'everything'))
+  return { name, kind: 'system', columns, indexes, search: undefined }
 }
 
 const names = new Set(systemTables.map((table) => table.name))

@@ -1,4 +1,5 @@
 /** What a database should hold, as data. No engine's words are in here. */
+import { createHash } from 'node:crypto'
 import type { FieldType } from '../../model/resource.ts'
 import type { ColumnType } from './columns.ts'
 
@@ -49,4 +50,28 @@ export interface TableSpec {
 export function column(name: string, holds: 'string' | 'integer' | 'json', constraint: Constraint): ColumnSpec {
   const type = holds === 'string' ? 'text' : holds
   return { name, type, holds, constraint, required: false, default: undefined, derived: undefined }
+}
+
+/** The most bytes of a name that every engine keeps. */
+const longestName = 63
+
+/** The beginning of the names of a table's indexes, by which they are told from those that someone else made. */
+export function indexPrefix(table: string): string {
+  return `${table}_by_`.slice(0, longestName - 7)
+}
+
+/** Makes an index. It is named by its definition, so that a changed one is another index. */
+export function index(
+  columns: readonly ColumnSpec[],
+  table: string,
+  names: readonly string[],
+  unique = false,
+  where: IndexSpec['where'] = 'live',
+): IndexSpec {
+  // A column that holds something else now is indexed anew.
+  const holds = names.map((name) => columns.find((each) => each.name === name)?.holds)
+  const definition = JSON.stringify([table, names, holds, unique, where])
+  const hash = createHash('sha256').update(definition).digest('hex').slice(0, 6)
+  const readable = `${table}_by_${names.join('_')}`.slice(0, longestName - 7)
+  return { name: `${readable}_${hash}`, table, columns: names, unique, where }
 }

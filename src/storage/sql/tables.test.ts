@@ -20,7 +20,7 @@ const always = ['unique id everything', 'created_at,id live', 'updated_at,id liv
 
 test('the tables of the system come first, whatever is declared', () => {
   const names = tablesFor(catalogFixture()).map((table) => table.name)
-  assert.deepEqual(names, ['resourced_meta', 'resourced_clocks', 'resourced_keys'])
+  assert.deepEqual(names, ['resourced_meta', 'resourced_clocks', 'resourced_keys', 'resourced_idempotency'])
 })
 
 test('a field has its column, and one beside it where it is compared by something else', () => {

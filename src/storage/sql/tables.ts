@@ -1,12 +1,18 @@
 /** Which tables, columns, indexes and full-text indexes a database should hold for a catalog. */
-import { createHash } from 'node:crypto'
 import type { AccessRule, Condition } from '../../model/declaration.ts'
 import type { Catalog, Field, Resource } from '../../model/resource.ts'
 import { columnsOf, comparisonColumn } from './columns.ts'
 import { systemTables } from './system-tables.ts'
-import { type ColumnSpec, column, type IndexSpec, type TableSpec } from './table-spec.ts'
+import { type ColumnSpec, column, type IndexSpec, index, type TableSpec } from './table-spec.ts'
 
-export type { ColumnSpec, Constraint, IndexSpec, SearchSpec, TableSpec } from './table-spec.ts'
+export {
+  type ColumnSpec,
+  type Constraint,
+  type IndexSpec,
+  indexPrefix,
+  type SearchSpec,
+  type TableSpec,
+} from './table-spec.ts'
 
 /** Everything that a database should hold for a catalog: the system's tables, then one for each resource. */
 export function tablesFor(catalog: Catalog): TableSpec[] {
@@ -94,28 +100,4 @@ function conditionFields(condition: Condition): string[] {
     if (word === 'and' || word === 'or') return (value as readonly Condition[]).flatMap(conditionFields)
     return word === 'not' ? conditionFields(value as Condition) : [word]
   })
-}
-
-/** The most bytes of a name that every engine keeps. */
-const longestName = 63
-
-/** The beginning of the names of a table's indexes, by which they are told from those that someone else made. */
-export function indexPrefix(table: string): string {
-  return `${table}_by_`.slice(0, longestName - 7)
-}
-
-/** Names an index by its definition, so that a changed one is another index. */
-function index(
-  columns: readonly ColumnSpec[],
-  table: string,
-  names: readonly string[],
-  unique = false,
-  where: IndexSpec['where'] = 'live',
-): IndexSpec {
-  // A column that holds something else now is indexed anew.
-  const holds = names.map((name) => columns.find((each) => each.name === name)?.holds)
-  const definition = JSON.stringify([table, names, holds, unique, where])
-  const hash = createHash('sha256').update(definition).digest('hex').slice(0, 6)
-  const readable = `${table}_by_${names.join('_')}`.slice(0, longestName - 7)
-  return { name: `${readable}_${hash}`, table, columns: names, unique, where }
 }

@@ -1,6 +1,6 @@
 /** Creating and changing one record: decided and written in the same transaction (CON-5). */
 import sql, { join, raw, type Sql } from 'sql-template-tag'
-import type { Predicate } from '../../model/predicate.ts'
+import { allOf, type Predicate } from '../../model/predicate.ts'
 import type { RecordValues, Resource } from '../../model/resource.ts'
 import { admit, type Found } from '../../plan/admit.ts'
 import {
@@ -13,9 +13,11 @@ import {
   type Transition,
 } from '../../plan/decide.ts'
 import { type Draft, draftOfCreate, draftOfUpdate } from '../../plan/draft.ts'
-import type { Create, Delete, Outcome, Represented, Update } from '../../plan/plan.ts'
+import { bodyOfUpdate } from '../../plan/patch-record.ts'
+import type { Create, Created, Delete, Outcome, Represented, Update } from '../../plan/plan.ts'
 import { tick } from './clock.ts'
 import { columnsOf, comparisonColumn } from './columns.ts'
+import { findAnswer, keepAnswer } from './idempotency.ts'
 import { type Compiler, columnSql, predicateSql, tableSql } from './predicate.ts'
 import { checkParent } from './read-page.ts'
 import { foundOf, holdsSql } from './read-record.ts'
@@ -25,11 +27,16 @@ import { single, type Transaction } from './transaction.ts'
 
 /** Runs a Create. */
 export function* createRecord(compiler: Compiler, plan: Create): Transaction<Outcome> {
-  const refused = yield* create(compiler, plan)
+  const { id, resource, idempotency, now } = plan
+  const earlier = idempotency === undefined ? undefined : yield* findAnswer(idempotency, now)
+  if (earlier?.kind === 'replayed') return earlier
+  const refused = yield* create(compiler, plan, earlier)
   if (refused !== undefined) return refused
-  yield tick(plan.resource.name, 1, 0)
-  const { json, revision, updatedAt } = yield* represent(compiler, plan.resource, plan.id)
-  return { kind: 'created', id: plan.id, json, revision, updatedAt }
+  yield tick(resource.name, 1, 0)
+  const { json, revision, updatedAt } = yield* represent(compiler, resource, id)
+  const created: Created = { kind: 'created', id, json, revision, updatedAt }
+  if (idempotency !== undefined) yield* keepAnswer(idempotency, created, now)
+  return created
 }
 
 /** Runs many Creates of whichever resources, in order (see `Storage.load`): nobody asks for their representations. */
@@ -50,8 +57,12 @@ export function* createRecords(
   return outcomes
 }
 
-/** Decides a Create and writes it; the refusal where there is one. */
-function* create(compiler: Compiler, plan: Create): Transaction<Outcome | undefined> {
+/**
+ * Decides a Create and writes it; the refusal where there is one.
+ *
+ * @param keyReused what is answered to whoever may create the record, whatever is wrong with it (CON-6)
+ */
+function* create(compiler: Compiler, plan: Create, keyReused?: Outcome): Transaction<Outcome | undefined> {
   const { resource } = plan
   if (plan.parent !== undefined) {
     const refused = yield* checkParent(compiler, plan.parent)
@@ -59,6 +70,7 @@ function* create(compiler: Compiler, plan: Create): Transaction<Outcome | undefi
   }
   const draft = draftOfCreate(plan)
   const barred = yield* admitDraft(compiler, resource, plan.permitted, draft)
+  if (keyReused !== undefined && barred?.kind !== 'forbidden') return keyReused
   if (barred !== undefined) return barred
   const transition: Transition = { resource, trigger: 'create', current: undefined, next: draft.values }
   const answers = yield* ask(compiler, resource, questionsOf(compiler, plan, transition, draft))
@@ -71,10 +83,14 @@ function* create(compiler: Compiler, plan: Create): Transaction<Outcome | undefi
 /** Runs an Update. */
 export function* updateRecord(compiler: Compiler, plan: Update): Transaction<Outcome> {
   const { resource } = plan
-  const { found, record } = yield* currentRecord(compiler, plan)
+  // The operations `test` and `copy` of a JSON Patch read.
+  const permitted = plan.kind === 'patch' ? allOf([plan.permitted, plan.mayRead]) : plan.permitted
+  const { found, record } = yield* currentRecord(compiler, { ...plan, permitted })
   const ended = admit(plan, found)
   if (ended !== undefined || record === undefined) return ended ?? { kind: 'missing' }
-  const draft = draftOfUpdate(plan, record)
+  const body = bodyOfUpdate(plan, record)
+  if (body.kind !== 'patched') return body
+  const draft = draftOfUpdate(plan, record, body.value)
   // A record moves under another one only where the caller might have put it there.
   if (draft.changed.some((name) => plan.movedBy.includes(name))) {
     const barred =

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import sql from 'sql-template-tag'
 import type { Catalog } from '../../model/resource.ts'
 import type { Outcome, Plan } from '../../plan/plan.ts'
+import { forgetExpired, mostForgotten } from '../sql/idempotency.ts'
 import { addKey, findKey, listKeys, revokeKey } from '../sql/keys.ts'
 import type { Compiler } from '../sql/predicate.ts'
 import { readPage } from '../sql/read-page.ts'
@@ -36,6 +37,7 @@ export interface SqliteOptions {
 
 const refusals = new Set<Outcome['kind']>([
   'missing', 'parent-missing', 'forbidden', 'precondition-required', 'stale', 'invalid', 'conflict', 'not-modified',
+  'replayed', 'key-reused',
 ]) // biome-ignore format: one row reads best
 
 /**
@@ -56,6 +58,7 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
   const reader = new Reader(inMemory ? writing : new Connection(options.path, { readOnly: true }), inMemory)
   const compiler: Compiler = { catalog, expressions }
   const writer = new Writer(writing, () => reader.endTurn())
+  let closing = false
   return {
     cursorSecret: secret,
     async run(plan: Plan): Promise<Outcome> {
@@ -76,11 +79,22 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
         (outcomes) => outcomes.includes(undefined),
       )
     },
+    async purge(now) {
+      for (let purged = 0; ; ) {
+        const forgotten = await writer.write(
+          () => forgetExpired(now),
+          (count) => count > 0,
+        )
+        purged += forgotten
+        if (forgotten < mostForgotten || closing) return purged
+      }
+    },
     keys: keyStore(reader, writer),
     async ping() {
       await read(reader, findKey(''))
     },
     async close() {
+      closing = true
       await writer.drain()
       reader.close()
       if (!inMemory) writing.close()

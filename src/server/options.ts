@@ -1,0 +1,58 @@
+/** What an address supports: `Allow`, OPTIONS and the preflights of browsers (OPT-1 to OPT-3, MET-6). */
+import { type Cors, preflightHeaders } from '../http/cors.ts'
+import type { HttpRequest, HttpResponse, ResponseHeaders } from '../http/message.ts'
+import { actions, type CallerView } from '../model/declaration.ts'
+import type { Catalog, Resource } from '../model/resource.ts'
+import { permit } from '../policy/permit.ts'
+import { acceptedTypes } from '../request/body.ts'
+import { type Found, methodsOf, type Target } from '../request/target.ts'
+import { fault } from '../spec/faults.ts'
+
+/** Every method that some address supports. */
+const everyMethod = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'QUERY', 'OPTIONS']
+
+/**
+ * Refuses a method that an address does not support.
+ *
+ * @throws Fault METHOD_NOT_ALLOWED with `Allow`
+ */
+export function allow(target: Target, method: string): void {
+  const methods = methodsOf(target)
+  if (methods.includes(method)) return
+  throw fault('METHOD_NOT_ALLOWED', {
+    detail: `This address supports ${methods.join(', ')}.`,
+    headers: { Allow: methods.join(', ') },
+  })
+}
+
+/** The answer to a preflight: it comes without credentials, so it says what any address of this kind supports. */
+export function preflight(cors: Cors, found: Found, { headers }: HttpRequest): HttpResponse {
+  const methods = found.kind === 'found' ? methodsOf(found.target) : everyMethod
+  return { status: 204, headers: preflightHeaders(cors, headers['origin'], methods), body: undefined }
+}
+
+/** The answer to `OPTIONS *`: what the server knows, somewhere (OPT-2). */
+export function serverOptions(): HttpResponse {
+  return { status: 200, headers: { Allow: everyMethod.join(', '), 'Cache-Control': 'no-store' }, body: undefined }
+}
+
+/**
+ * The answer to OPTIONS on an address: what it supports, whoever asks.
+ *
+ * @throws Fault FORBIDDEN where the caller may do nothing whatever with the resource
+ */
+export function addressOptions(catalog: Catalog, caller: CallerView | undefined, target: Target): HttpResponse {
+  if (caller !== undefined && 'resource' in target && !mayDoAnything(catalog, caller, target.resource)) {
+    throw fault('FORBIDDEN', { detail: `Your credential does not allow anything on ${target.resource.name}.` })
+  }
+  const methods = methodsOf(target)
+  const headers: ResponseHeaders = { Allow: methods.join(', '), 'Cache-Control': 'no-store' }
+  if (methods.includes('POST')) headers['Accept-Post'] = acceptedTypes('POST').join(', ')
+  if (methods.includes('PATCH')) headers['Accept-Patch'] = acceptedTypes('PATCH').join(', ')
+  if (methods.includes('QUERY')) headers['Accept-Query'] = acceptedTypes('QUERY').join(', ')
+  return { status: 204, headers, body: undefined }
+}
+
+function mayDoAnything(catalog: Catalog, caller: CallerView, resource: Resource): boolean {
+  return actions.some((action) => permit(catalog, caller, action, resource).kind !== 'never')
+}

@@ -1,0 +1,52 @@
+/** CON-4: to say that nothing changed no representation is made: every statement that runs is looked at. */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { always } from '../../model/predicate.ts'
+import type { ReadPage, ReadRecord } from '../../plan/plan.ts'
+import { readListQuery } from '../../request/query.ts'
+import { Memory } from './memory.ts'
+import { catalog, compiler, explained, idOf, openStore, resource } from './query-plan.fixture.ts'
+import { readPage } from './read-page.ts'
+import { readRecord } from './read-record.ts'
+
+const store = openStore()
+after(() => store.close())
+const goods = resource('goods')
+const anything = { ifNoneMatch: 'any' } as const
+
+test('a 304 for a record reads its revision', () => {
+  const plan: ReadRecord = {
+    ...{
+      kind: 'read-record',
+      resource: goods,
+      id: idOf(7),
+      permitted: always,
+      fields: undefined,
+      conditions: anything,
+    },
+  }
+  const { result, statements } = explained(store, readRecord(compiler, new Memory(), plan))
+  assert.equal(result.kind, 'not-modified')
+  assert.equal(statements.length, 1)
+  assert.doesNotMatch(statements[0]?.sql ?? '', /json/)
+})
+
+test('a 304 for a list reads its clock, and counts nothing', () => {
+  const parameters = [{ name: 'kind', value: 'a' }, { name: 'sort', value: '-size' }] // biome-ignore format: a line
+  const query = readListQuery(goods, parameters, catalog.limits.pageSize)
+  const plan = {
+    ...{
+      kind: 'read-page',
+      resource: goods,
+      parent: undefined,
+      filter: query.filter,
+      permitted: always,
+      search: undefined,
+    },
+    ...{ deleted: undefined, sort: query.sort, page: { style: 'page', page: 1, perPage: 20 }, fields: undefined },
+    conditions: anything,
+  } as ReadPage
+  const { result, statements } = explained(store, readPage(compiler, new Memory(), plan))
+  assert.equal(result.kind, 'page-not-modified')
+  assert.deepEqual(statements.map(({ sql }) => /from (\w+)/.exec(sql)?.[1]), ['resourced_clocks']) // biome-ignore format: a line
+})

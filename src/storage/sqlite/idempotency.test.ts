@@ -1,0 +1,256 @@
+import assert from 'node:assert/strict'
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { after, type TestContext, test } from 'node:test'
+import { Type } from 'typebox'
+import { uuidv7 } from 'uuidv7'
+import { completeCatalog } from '../../model/catalog.ts'
+import { reference } from '../../model/declaration.ts'
+import { always, never, type Predicate } from '../../model/predicate.ts'
+import type { Resource } from '../../model/resource.ts'
+import type { Create, Created, Outcome } from '../../plan/plan.ts'
+import { mostForgotten } from '../sql/idempotency.ts'
+import type { Storage } from '../storage.ts'
+import { all } from './migrate.fixture.ts'
+import { openSqlite } from './storage.ts'
+
+const catalog = completeCatalog({
+  name: 'shop',
+  resources: {
+    shelves: { fields: { name: Type.String() } },
+    goods: {
+      fields: {
+        name: Type.String({ maxLength: 20, search: true }),
+        code: Type.Optional(Type.String({ unique: true })),
+        shelf_id: Type.Optional(reference('shelves')),
+        pin: Type.Optional(Type.String({ writeOnly: true })),
+      },
+      within: 'shelf_id',
+    },
+  },
+})
+const goods = catalog.resources.get('goods') as Resource
+const shelves = catalog.resources.get('shelves') as Resource
+const folder = mkdtempSync(join(tmpdir(), 'resourced-idempotency-'))
+after(() => rmSync(folder, { recursive: true }))
+let files = 0
+
+const noon = Date.UTC(2026, 10, 21, 12)
+const hour = 3_600_000
+
+interface Asked {
+  readonly key?: string
+  readonly now?: number
+  readonly preferred?: 'minimal' | 'representation'
+  readonly permitted?: Predicate
+  readonly shelf?: string
+}
+
+/** A creation as it comes from a client: each time with another id. The fingerprint is the body itself. */
+function creation(body: object, { key = 'key', now = noon, preferred, permitted = always, shelf }: Asked = {}): Create {
+  return {
+    kind: 'create',
+    resource: goods,
+    id: uuidv7(),
+    parent: shelf === undefined ? undefined : { resource: shelves, id: shelf, field: 'shelf_id', permitted: always },
+    body,
+    permitted,
+    mayAssignOwner: false,
+    idempotency: { scope: key, fingerprint: JSON.stringify(body), preferred },
+    caller: { id: 'ann', roles: [], claims: {} },
+    now,
+  }
+}
+
+function opened(context: TestContext, file = join(folder, `${++files}.db`)) {
+  const storage = openSqlite(catalog, { path: file })
+  const other = new DatabaseSync(file)
+  context.after(async () => {
+    other.close()
+    await storage.close()
+  })
+  const rows = (table: string) => Number(all(other, `select count(*) as count from ${table}`)[0]?.['count'])
+  return { file, storage, other, records: () => rows('goods'), keys: () => rows('resourced_idempotency') }
+}
+
+async function create(storage: Storage, body: object, asked?: Asked): Promise<Created> {
+  const outcome = await storage.run(creation(body, asked))
+  assert.ok(outcome.kind === 'created', JSON.stringify(outcome))
+  return outcome
+}
+
+test('MET-9: a repeat gets the first answer and what was preferred with it, and changes nothing', async (context) => {
+  const { storage, other, records } = opened(context)
+  const first = await create(storage, { name: 'Tea', pin: '1234' }, { preferred: 'minimal' })
+  const before = all(other, 'select * from resourced_clocks, resourced_idempotency')
+  const repeat = creation({ name: 'Tea', pin: '1234' }, { now: noon + 23 * hour, preferred: 'representation' })
+  assert.deepEqual(await storage.run(repeat), { kind: 'replayed', created: first, preferred: 'minimal' })
+  assert.deepEqual(all(other, 'select * from resourced_clocks, resourced_idempotency'), before)
+  assert.equal(records(), 1)
+  assert.equal(String(before[0]?.['outcome']).includes('1234'), false)
+})
+
+test('MET-9: another key makes another record, and so does no key', async (context) => {
+  const { storage, records, keys } = opened(context)
+  await create(storage, { name: 'Tea' })
+  await create(storage, { name: 'Tea' }, { key: 'other' })
+  const plain: Create = { ...creation({ name: 'Tea' }), idempotency: undefined }
+  assert.equal((await storage.run(plain)).kind, 'created')
+  assert.deepEqual([records(), keys()], [3, 2])
+})
+
+const kinds = (outcomes: readonly Outcome[]) => outcomes.map(({ kind }) => kind).sort()
+const firstOf = (outcome: Outcome) => (outcome.kind === 'replayed' ? outcome.created : outcome)
+
+test('MET-9: 64 repeats at once make one record and get one answer', async (context) => {
+  const { storage, records, keys } = opened(context)
+  const outcomes = await Promise.all(
+    Array.from({ length: 64 }, () => storage.run(creation({ name: 'Tea', code: 'a' }))),
+  )
+  assert.deepEqual(kinds(outcomes), ['created', ...Array(63).fill('replayed')])
+  for (const outcome of outcomes) assert.deepEqual(firstOf(outcome), firstOf(outcomes[0] as Outcome))
+  assert.deepEqual([records(), keys()], [1, 1])
+})
+
+test('MET-9: so they do through two servers on one database', async (context) => {
+  const { file, storage, records } = opened(context)
+  const { storage: second } = opened(context, file)
+  const repeats = Array.from({ length: 64 }, (_, index) =>
+    (index % 2 === 0 ? storage : second).run(creation({ name: 'Tea' })),
+  )
+  const outcomes = await Promise.all(repeats)
+  assert.deepEqual(kinds(outcomes), ['created', ...Array(63).fill('replayed')])
+  for (const outcome of outcomes) assert.deepEqual(firstOf(outcome), firstOf(outcomes[0] as Outcome))
+  assert.equal(records(), 1)
+})
+
+test('CON-6: another body under the key is told after 403 and 404, and before what is wrong with it', async (context) => {
+  const { storage, records, keys } = opened(context)
+  await create(storage, { name: 'Tea', code: 'a' })
+  const run = async (body: object, asked: Asked = {}) => (await storage.run(creation(body, asked))).kind
+  assert.equal(await run({ name: 'Oil' }), 'key-reused')
+  assert.equal(await run({}), 'key-reused')
+  assert.equal(await run({ name: 'Oil', code: 'a' }), 'key-reused')
+  assert.equal(await run({ name: 'Oil', shelf_id: uuidv7() }), 'key-reused')
+  assert.equal(await run({ name: 'Oil' }, { permitted: never }), 'forbidden')
+  assert.equal(await run({ name: 'Oil' }, { shelf: uuidv7() }), 'parent-missing')
+  // Nobody could be allowed a record whose deciding field is not valid: that is a 400 by itself, and comes after the key.
+  const named: Predicate = { kind: 'compare', field: 'name', operator: 'eq', value: 'Oil' }
+  assert.equal(await run({ name: 5 }, { permitted: named }), 'key-reused')
+  assert.equal(await run({ name: 5 }, { permitted: named, key: 'other' }), 'invalid')
+  assert.deepEqual([records(), keys()], [1, 1])
+})
+
+test('MET-9: a refused creation keeps no answer: the repeat is judged anew', async (context) => {
+  const { storage, keys } = opened(context)
+  const taken = await create(storage, { name: 'Tea', code: 'a' }, { key: 'first' })
+  for (const [body, asked, refusal] of [
+    [{ name: 'Oil', code: 'a' }, { key: 'second' }, 'conflict'],
+    [{ name: 5 }, { key: 'second' }, 'invalid'],
+    [{ name: 'Oil', code: 'a' }, { key: 'second', permitted: never }, 'forbidden'],
+  ] as const) {
+    assert.equal((await storage.run(creation(body, asked))).kind, refusal)
+    assert.equal(keys(), 1)
+  }
+  const deletion = { kind: 'delete', resource: goods, id: taken.id, deletion: uuidv7(), permitted: always } as const
+  const caller = { id: 'ann', roles: [], claims: {} }
+  assert.equal((await storage.run({ ...deletion, conditions: {}, caller, now: noon })).kind, 'deleted')
+  await create(storage, { name: 'Oil', code: 'a' }, { key: 'second' })
+  // The first answer stays what it was, though its record is gone.
+  assert.deepEqual(firstOf(await storage.run(creation({ name: 'Tea', code: 'a' }, { key: 'first' }))), taken)
+})
+
+test('MET-9: after a day the key is new, for whatever body', async (context) => {
+  const { storage, records, keys } = opened(context)
+  const first = await create(storage, { name: 'Tea' })
+  const day = 24 * hour
+  const late = await storage.run(creation({ name: 'Tea' }, { now: noon + day - 1 }))
+  assert.deepEqual(firstOf(late), first)
+  const next = await create(storage, { name: 'Oil' }, { now: noon + day, preferred: 'minimal' })
+  assert.notEqual(next.id, first.id)
+  assert.deepEqual([records(), keys()], [2, 1])
+  const repeat = await storage.run(creation({ name: 'Oil' }, { now: noon + 2 * day - 1 }))
+  assert.deepEqual(repeat, { kind: 'replayed', created: next, preferred: 'minimal' })
+})
+
+test('MET-9: a crash between the commit and the answer is no second record', async (context) => {
+  const { storage, file } = opened(context)
+  await create(storage, { name: 'Tea' })
+  // What the disk holds at this moment: the first server is not asked to close anything.
+  const crashed = join(folder, 'crashed.db')
+  for (const part of ['', '-wal']) copyFileSync(file + part, crashed + part)
+  const again = opened(context, crashed)
+  const [row] = all(again.other, 'select id from goods')
+  const outcome = await again.storage.run(creation({ name: 'Tea' }))
+  assert.ok(outcome.kind === 'replayed')
+  assert.equal(outcome.created.id, row?.['id'])
+  assert.equal(again.records(), 1)
+})
+
+test('MET-9: a commit that fails keeps neither the record nor the key', async (context) => {
+  const { storage, other, records, keys } = opened(context)
+  // Both are written before the commit finds a constraint broken.
+  other.exec('create table never (id text references goods (id) deferrable initially deferred)')
+  other.exec("create trigger keyed after insert on resourced_idempotency begin insert into never values ('x'); end")
+  await assert.rejects(storage.run(creation({ name: 'Tea' })), { kind: 'failed' })
+  assert.deepEqual([records(), keys()], [0, 0])
+  other.exec('drop trigger keyed')
+  await create(storage, { name: 'Tea' })
+  assert.deepEqual([records(), keys()], [1, 1])
+})
+
+/** Keys that are `age` old at noon. */
+function fill(database: DatabaseSync, name: string, count: number, age: number): void {
+  database.exec(`with recursive n(i) as (select 1 union all select i + 1 from n where i < ${count})
+    insert into resourced_idempotency select '${name}' || i, '', '{}', ${noon - age} from n`)
+}
+
+test('MET-9: purging forgets what is a day old, and nothing else', async (context) => {
+  const { storage, other, keys } = opened(context)
+  fill(other, 'old', mostForgotten + 1, 24 * hour)
+  fill(other, 'young', 3, 24 * hour - 1)
+  assert.equal(await storage.purge(noon), mostForgotten + 1)
+  assert.equal(keys(), 3)
+  assert.equal(await storage.purge(noon), 0)
+})
+
+test('MET-9: who writes during a purge waits for a thousand keys, not for all; closing ends it', async () => {
+  const file = join(folder, 'purged.db')
+  const storage = openSqlite(catalog, { path: file })
+  const other = new DatabaseSync(file)
+  const total = 20 * mostForgotten
+  fill(other, 'old', total, 25 * hour)
+  let purged: number | undefined
+  const purge = storage.purge(noon).then((count) => {
+    purged = count
+  })
+  await create(storage, { name: 'Tea' })
+  await create(storage, { name: 'Oil' }, { key: 'other' })
+  assert.equal(purged, undefined)
+  await storage.close()
+  await purge
+  assert.ok(Number(purged) > 0 && Number(purged) < total, `${purged}`)
+  assert.deepEqual(all(other, "select count(*) as left from resourced_idempotency where scope like 'old%'"), [
+    { left: total - Number(purged) },
+  ])
+  other.close()
+})
+
+test('a database of the version before keys were kept gets their table at start', async (context) => {
+  const file = join(folder, 'before.db')
+  await openSqlite(catalog, { path: file }).close()
+  const before = new DatabaseSync(file)
+  before.exec('drop table resourced_idempotency')
+  const [shape] = all(before, "select value from resourced_meta where key = 'shape'")
+  const { tables } = JSON.parse(String(shape?.['value'])) as { tables: { name: string }[] }
+  const older = JSON.stringify({ tables: tables.filter(({ name }) => name !== 'resourced_idempotency') })
+  before.prepare("update resourced_meta set value = ? where key = 'shape'").run(older)
+  before.close()
+  const { storage, other } = opened(context, file)
+  await create(storage, { name: 'Tea' })
+  assert.equal((await storage.run(creation({ name: 'Tea' }))).kind, 'replayed')
+  const plan = all(other, 'explain query plan select scope from resourced_idempotency where created_at <= 5')
+  assert.match(String(plan[0]?.['detail']), /USING INDEX resourced_idempotency_by_created_at_/)
+})
