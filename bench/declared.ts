@@ -1,7 +1,5 @@
 /** The declaration that is measured. */
-import { pathToFileURL } from 'node:url'
-import { completeCatalog } from '../src/model/catalog.ts'
-import type { InterfaceDeclaration } from '../src/model/declaration.ts'
+import { loadCatalog } from '../src/cli/catalog.ts'
 import type { Catalog, Resource } from '../src/model/resource.ts'
 
 /** Loads a declaration and one of its resources. */
@@ -9,8 +7,7 @@ export async function loadResource(
   file: string,
   collection: string,
 ): Promise<{ catalog: Catalog; resource: Resource }> {
-  const module = (await import(pathToFileURL(file).href)) as { readonly default: InterfaceDeclaration }
-  const catalog = completeCatalog(module.default)
+  const catalog = await loadCatalog(file)
   const resource = catalog.resources.get(collection)
   if (resource === undefined) throw new Error(`${file} declares no ${collection}.`)
   return { catalog, resource }
