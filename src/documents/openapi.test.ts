@@ -52,10 +52,14 @@ test('every address of the interface has its methods', () => {
   ])
   assert.deepEqual(Object.fromEntries(methods), {
     '/projects': ['get', 'post'],
+    '/projects/bulk-delete': ['post'],
     '/projects/{id}': ['get', 'put', 'patch', 'delete'],
+    '/projects/{id}/restore': ['post'],
     '/projects/{id}/tasks': ['get', 'post'],
     '/tasks': ['get', 'post'],
+    '/tasks/bulk-delete': ['post'],
     '/tasks/{id}': ['get', 'put', 'patch', 'delete'],
+    '/tasks/{id}/restore': ['post'],
     '/openapi.json': ['get'],
     '/health/live': ['get'],
     '/health/ready': ['get'],

@@ -1,9 +1,9 @@
 /** The catalog as an OpenAPI 3.1 document (DOC-1): valid, and true, so that every answer of the server fits it. */
-import type { Catalog, Resource } from '../model/resource.ts'
+import { type Catalog, isRestorable, type Resource } from '../model/resource.ts'
 import { headerComponents, headers } from './openapi/headers.ts'
 import { type Json, refTo } from './openapi/json.ts'
 import { namesOf, type ResourceNames } from './openapi/names.ts'
-import { answer, collectionPath, part, recordPath } from './openapi/operations.ts'
+import { answer, bulkDeletePath, collectionPath, part, recordPath, restorePath } from './openapi/operations.ts'
 import { parameterComponents, rangeHeaders } from './openapi/parameters.ts'
 import { codesOf, type ProblemResponses, problemResponses } from './openapi/problems.ts'
 import { resourceSchemas } from './openapi/schemas.ts'
@@ -84,7 +84,10 @@ function resourcePaths(
   for (const resource of catalog.resources.values()) {
     const parts = { catalog, names: nameOf(resource), problems }
     paths[`/${resource.name}`] = collectionPath(resource, parts)
+    const { bulk } = resource.deletion
+    if (bulk !== undefined) paths[`/${resource.name}/bulk-delete`] = bulkDeletePath(resource, bulk.max, parts)
     paths[`/${resource.name}/{id}`] = recordPath(resource, parts)
+    if (isRestorable(resource)) paths[`/${resource.name}/{id}/restore`] = restorePath(resource, parts)
     for (const child of resource.children.flatMap((name) => catalog.resources.get(name) ?? [])) {
       const parent = { resource, names: nameOf(resource) }
       paths[`/${resource.name}/{id}/${child.name}`] = collectionPath(child, { ...parts, names: nameOf(child) }, parent)

@@ -124,6 +124,15 @@ export const remedies: Readonly<Record<FaultCode, Remedy>> = {
     meaning: 'A field with declared transitions cannot go from its present value to the one sent.',
     remedy: 'Go by way of the values that the present one leads to.',
   },
+  NOT_DELETED: {
+    meaning: 'What was to be restored is live.',
+    remedy: 'Nothing is left to do.',
+  },
+  REFERENCE_DELETED: {
+    meaning: 'What was to be restored refers to a record that is deleted, or gone for good.',
+    remedy:
+      'Restore the record that it refers to first; its deletion may have taken this one along, and then brings it back.',
+  },
   HAS_DEPENDENTS: {
     meaning: 'Live records refer to this one, and their reference forbids its deletion.',
     remedy: 'Delete or move the records that errors names first.',

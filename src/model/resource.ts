@@ -100,3 +100,8 @@ export const systemFields = ['id', 'created_at', 'updated_at', 'deleted_at'] as 
 
 /** A record as the program handles it: declared and system fields by name, unset ones `null`. */
 export type RecordValues = Readonly<Record<string, unknown>>
+
+/** Whether deleted records of a resource can be brought back (DEL-6). */
+export function isRestorable({ deletion }: Resource): boolean {
+  return deletion.variant === 'soft' && deletion.restorable
+}

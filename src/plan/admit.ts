@@ -1,6 +1,6 @@
 /** The first questions of a plan on a record: is it there, may the caller, is it in the expected state (CON-6). Pure. */
 import { decidePreconditions } from '../http/preconditions.ts'
-import type { Conditions, Delete, Outcome, ReadPage, ReadRecord, Update, Validators } from './plan.ts'
+import type { Conditions, Delete, Outcome, ReadPage, ReadRecord, Restore, Update, Validators } from './plan.ts'
 import { validatorsOf } from './validators.ts'
 
 /** What a storage found at the plan's address. */
@@ -10,12 +10,13 @@ export interface Found extends Validators {
 }
 
 /** The refusal, or a 304, that ends a plan here; `undefined` where it goes on. */
-export function admit(plan: ReadRecord | Update | Delete, found: Found | undefined): Outcome | undefined {
+export function admit(plan: ReadRecord | Update | Delete | Restore, found: Found | undefined): Outcome | undefined {
   if (found === undefined) return { kind: 'missing' }
   if (!found.permitted) return { kind: 'forbidden' }
   const reading = plan.kind === 'read-record'
   const conditional = plan.conditions.ifMatch !== undefined || plan.conditions.ifUnmodifiedSince !== undefined
-  if (!reading && plan.resource.preconditions === 'required' && !conditional) return { kind: 'precondition-required' }
+  const required = plan.kind !== 'restore' && !reading
+  if (required && plan.resource.preconditions === 'required' && !conditional) return { kind: 'precondition-required' }
   const verdict = decidePreconditions({
     method: reading ? 'GET' : 'PUT',
     conditions: plan.conditions,

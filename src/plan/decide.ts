@@ -47,6 +47,33 @@ export function questionsOfDraft(resource: Resource, draft: Draft): Question[] {
   return questions
 }
 
+/** What must be known before a record may come back; `returns` says which other records come back with it. */
+export function questionsOfRecord(
+  resource: Resource,
+  record: RecordValues,
+  returns: (collection: string, id: string) => boolean,
+): Question[] {
+  const changed = resource.fields.map((field) => field.name)
+  return questionsOfDraft(resource, { values: record, changed, issues: [] }).filter(
+    (question) => question.kind !== 'reference' || !returns(question.collection, question.id),
+  )
+}
+
+/** What stands against the return of a deleted record. */
+export function restoreIssues(plan: Pick<Write, 'caller' | 'now'>, transition: Transition, answers: Answers): Issue[] {
+  return [
+    ...answers.flatMap(([question, exists]) => lostIssue(question, exists)),
+    ...answers.flatMap(([question, exists]) => takenIssue(question, exists)),
+    ...ruleIssues(plan, transition, answers),
+  ]
+}
+
+function lostIssue(question: Question, exists: boolean): Issue[] {
+  if (question.kind !== 'reference' || exists) return []
+  const what = `refers to one of the ${question.collection} that is deleted; restore that one first`
+  return [issue('REFERENCE_DELETED', question.field, what)]
+}
+
 /** What the declared business rules must know of other records. */
 export function questionsOfRules(catalog: Catalog, plan: Pick<Write, 'caller'>, transition: Transition): Question[] {
   return rulesOf(transition).flatMap((rule): Question[] => {

@@ -13,6 +13,7 @@ import type { Input } from '../request/input.ts'
 import type { PageRequest } from '../request/page.ts'
 import type { Target } from '../request/target.ts'
 import { fault } from '../spec/faults.ts'
+import { readBulkIds } from './bulk-ids.ts'
 import type { Idempotency, Page, Parent, Plan } from './plan.ts'
 
 /** What planning knows beside the request. */
@@ -31,7 +32,7 @@ type Asked = Exclude<Input, { readonly kind: 'document' }>
 /**
  * Plans what a caller asks of a resource.
  *
- * @throws Fault FORBIDDEN where no record could be allowed; INVALID_CURSOR
+ * @throws Fault FORBIDDEN where no record could be allowed; INVALID_CURSOR; VALIDATION_FAILED where ids cannot be read
  */
 export function planFor(planning: Planning, caller: CallerView, target: Addressed, input: Asked): Plan {
   const { catalog, now } = planning
@@ -42,7 +43,7 @@ export function planFor(planning: Planning, caller: CallerView, target: Addresse
     if (predicate.kind === 'never') throw forbidden(action, resource)
     return predicate
   }
-  const id = target.kind === 'record' ? target.id : ''
+  const id = target.kind === 'record' || target.kind === 'restore' ? target.id : ''
   switch (input.kind) {
     case 'read-record':
       return {
@@ -64,7 +65,7 @@ export function planFor(planning: Planning, caller: CallerView, target: Addresse
         permitted: required('read'),
         search,
         deleted: includeDeleted
-          ? { permitted: required('readDeleted'), since: timestamp(now - resource.deletion.gracePeriod) }
+          ? { permitted: required('readDeleted'), since: retainedSince(resource, now) }
           : undefined,
         sort,
         page: openPage(planning, page, bindingOf(resource, parent, input.query.binding)),
@@ -113,7 +114,30 @@ export function planFor(planning: Planning, caller: CallerView, target: Addresse
         caller,
         now,
       }
+    case 'bulk-delete': {
+      const permitted = required('delete')
+      const read = readBulkIds(input.body, resource.deletion.bulk?.max ?? 0)
+      if ('issues' in read) throw fault('VALIDATION_FAILED', { errors: read.issues })
+      return { kind: 'bulk-delete', resource, ids: read.ids, deletion: uuidv7(), permitted, caller, now }
+    }
+    case 'restore':
+      return {
+        kind: 'restore',
+        resource,
+        id,
+        since: retainedSince(resource, now),
+        permitted: required('restore'),
+        mayRead: grant('read'),
+        conditions: input.conditions,
+        caller,
+        now,
+      }
   }
+}
+
+/** What was deleted after this moment is still in its grace period (DEL-7). */
+function retainedSince({ deletion }: Resource, now: number): string {
+  return timestamp(now - deletion.gracePeriod)
 }
 
 /** What a cursor of a list is bound to. */

@@ -112,8 +112,28 @@ export interface Delete extends Change {
   readonly conditions: Conditions
 }
 
+export interface BulkDelete extends Change {
+  readonly kind: 'bulk-delete'
+  /** In the order asked, each once. */
+  readonly ids: readonly string[]
+  /** The id of the deletion itself: all that goes with it carries it. */
+  readonly deletion: string
+  readonly permitted: Predicate
+}
+
+export interface Restore extends Change {
+  readonly kind: 'restore'
+  readonly id: string
+  /** What was deleted after this moment is still there to be restored. */
+  readonly since: string
+  readonly permitted: Predicate
+  /** The records that the caller may read: whether the answer may show the record. */
+  readonly mayRead: Predicate
+  readonly conditions: Conditions
+}
+
 export type Read = ReadRecord | ReadPage
-export type Write = Create | Update | Delete
+export type Write = Create | Update | Delete | BulkDelete | Restore
 export type Plan = Read | Write
 
 /** What identifies a state of a record to caches and conditions. */
@@ -143,6 +163,9 @@ export type Outcome =
   /** `json` is `undefined` where the caller may change the record and not read it. */
   | ({ readonly kind: 'updated'; readonly json: string | undefined } & Validators)
   | { readonly kind: 'deleted'; readonly id: string; readonly deletedAt: string }
+  | { readonly kind: 'bulk-deleted'; readonly ids: readonly string[]; readonly deletedAt: string }
+  /** Each issue points at the id that it is about. */
+  | { readonly kind: 'bulk-refused'; readonly issues: readonly Issue[] }
   | ({ readonly kind: 'not-modified' } & Validators)
   | PageOutcome
   | { readonly kind: 'page-not-modified'; readonly tag: string }

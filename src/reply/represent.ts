@@ -2,7 +2,7 @@
 import type { HttpResponse, ResponseHeaders } from '../http/message.ts'
 import type { Resource } from '../model/resource.ts'
 import type { Outcome, Plan, ReadPage } from '../plan/plan.ts'
-import { fault } from '../spec/faults.ts'
+import { fault, type Issue } from '../spec/faults.ts'
 import { listCaching, recordCaching, writtenHeaders } from './caching.ts'
 import { collectionResponse } from './collection.ts'
 import type { ReplyContext } from './context.ts'
@@ -61,6 +61,14 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
       const body = JSON.stringify({ id: outcome.id, deleted_at: outcome.deletedAt })
       return { status: 200, headers: { 'Content-Type': json, ...headers }, body: `${body}\n` }
     }
+    case 'bulk-deleted': {
+      const headers: ResponseHeaders = { 'Cache-Control': 'no-store', ...appliedHeader(context) }
+      if (context.preferred === 'minimal') return { status: 204, headers, body: undefined }
+      const data = outcome.ids.map((id) => ({ id, deleted_at: outcome.deletedAt }))
+      return { status: 200, headers: { 'Content-Type': json, ...headers }, body: `${JSON.stringify({ data })}\n` }
+    }
+    case 'bulk-refused':
+      return bulkRefusal(outcome.issues, context)
     case 'missing':
       if (plan.kind === 'delete' && resource.deletion.repeated === 'no-content') {
         return { status: 204, headers: { 'Cache-Control': 'no-store' }, body: undefined }
@@ -106,4 +114,15 @@ function recordAnswer(resource: Resource, outcome: Extract<Outcome, { kind: 'rec
 /** What was preferred and is followed (RFC 7240 section 3). */
 function appliedHeader({ applied }: ReplyContext): ResponseHeaders {
   return applied === undefined ? {} : { 'Preference-Applied': applied }
+}
+
+/** Where reasons differ, the gravest is the answer's: 409 before 403 before 404; errors has all of them. */
+function bulkRefusal(errors: readonly Issue[], context: ReplyContext): HttpResponse {
+  const codes = new Set(errors.map(({ code }) => code))
+  codes.delete('NOT_FOUND')
+  if (codes.size === 0)
+    throw fault('NOT_FOUND', { detail: 'Some of the records are not there; none was deleted.', errors })
+  codes.delete('FORBIDDEN')
+  if (codes.size > 0) return conflict(errors, context)
+  throw fault('FORBIDDEN', { detail: 'You may not delete some of the records; none was deleted.', errors })
 }

@@ -18,7 +18,8 @@ export type Input =
   /** `idempotencyKey`: what the client calls this very creation, however often it sends it (MET-9). */
   | { readonly kind: 'create'; readonly body: unknown; readonly idempotencyKey: string | undefined }
   | { readonly kind: 'replace' | 'merge' | 'patch'; readonly body: unknown; readonly conditions: Conditions }
-  | { readonly kind: 'delete'; readonly conditions: Conditions }
+  | { readonly kind: 'delete' | 'restore'; readonly conditions: Conditions }
+  | { readonly kind: 'bulk-delete'; readonly body: unknown }
   | { readonly kind: 'document' }
 
 /**
@@ -40,9 +41,10 @@ export async function readInput(catalog: Catalog, target: Target, request: HttpR
     const conditions = readConditions(headers)
     return { kind: 'read-record', fields: readRecordQuery(target.resource, parameters), conditions }
   }
-  if (method === 'GET' || method === 'HEAD' || method === 'DELETE') {
+  if (target.kind === 'restore' || method === 'GET' || method === 'HEAD' || method === 'DELETE') {
     const conditions = readConditions(headers)
     refuseParameters(parameters)
+    if (target.kind === 'restore') return { kind: 'restore', conditions }
     return method === 'DELETE' ? { kind: 'delete', conditions } : { kind: 'document' }
   }
   const { value: body, mediaType } = await readBody(request, bodyBytes)
@@ -52,6 +54,7 @@ export async function readInput(catalog: Catalog, target: Target, request: HttpR
   if (method === 'QUERY' && target.kind === 'collection') {
     return { kind: 'read-page', conditions, query: queryOf(target.resource, body, pageSize) }
   }
+  if (target.kind === 'bulk-delete') return { kind: 'bulk-delete', body }
   if (method === 'POST') return { kind: 'create', body, idempotencyKey }
   if (method === 'PUT') return { kind: 'replace', body, conditions }
   return { kind: mediaType === 'application/json-patch+json' ? 'patch' : 'merge', body, conditions }

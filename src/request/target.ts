@@ -1,5 +1,5 @@
 /** Path -> what is there. A value: nothing is refused here, so that authentication comes first (CON-6). */
-import type { Catalog, Resource } from '../model/resource.ts'
+import { type Catalog, isRestorable, type Resource } from '../model/resource.ts'
 
 /** Something that has an address. */
 export type Target =
@@ -9,6 +9,10 @@ export type Target =
       readonly parent?: { readonly resource: Resource; readonly id: string }
     }
   | { readonly kind: 'record'; readonly resource: Resource; readonly id: string }
+  /** What deletes many records at once (DEL-9). */
+  | { readonly kind: 'bulk-delete'; readonly resource: Resource }
+  /** What takes the deletion of a record back (DEL-6). */
+  | { readonly kind: 'restore'; readonly resource: Resource; readonly id: string }
   | { readonly kind: 'openapi' }
   | { readonly kind: 'health'; readonly probe: 'live' | 'ready' }
 
@@ -25,6 +29,8 @@ const missing: Found = { kind: 'missing' }
 const methods: Readonly<Record<Target['kind'], readonly string[]>> = {
   collection: ['GET', 'HEAD', 'POST', 'QUERY', 'OPTIONS'],
   record: ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
+  restore: ['POST', 'OPTIONS'],
+  'bulk-delete': ['POST', 'OPTIONS'],
   openapi: ['GET', 'HEAD', 'OPTIONS'],
   health: ['GET', 'HEAD', 'OPTIONS'],
 }
@@ -57,7 +63,11 @@ export function findTarget(catalog: Catalog, path: string): Found {
   const resource = catalog.resources.get(collection)
   if (resource === undefined) return missing
   if (id === undefined) return found({ kind: 'collection', resource })
+  if (child === undefined && id === 'bulk-delete' && resource.deletion.bulk !== undefined) {
+    return found({ kind: 'bulk-delete', resource })
+  }
   if (child === undefined) return found({ kind: 'record', resource, id })
+  if (child === 'restore') return isRestorable(resource) ? found({ kind: 'restore', resource, id }) : missing
   const nested = resource.children.includes(child) ? catalog.resources.get(child) : undefined
   return nested === undefined ? missing : found({ kind: 'collection', resource: nested, parent: { resource, id } })
 }

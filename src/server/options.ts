@@ -47,7 +47,9 @@ export function addressOptions(catalog: Catalog, caller: CallerView | undefined,
   }
   const methods = methodsOf(target)
   const headers: ResponseHeaders = { Allow: methods.join(', '), 'Cache-Control': 'no-store' }
-  if (methods.includes('POST')) headers['Accept-Post'] = acceptedTypes('POST').join(', ')
+  // A restoration has no body.
+  if (target.kind === 'collection' || target.kind === 'bulk-delete')
+    headers['Accept-Post'] = acceptedTypes('POST').join(', ')
   if (methods.includes('PATCH')) headers['Accept-Patch'] = acceptedTypes('PATCH').join(', ')
   if (methods.includes('QUERY')) headers['Accept-Query'] = acceptedTypes('QUERY').join(', ')
   return { status: 204, headers, body: undefined }

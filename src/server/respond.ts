@@ -146,7 +146,8 @@ async function answer(
   }
   const response = represent(plan, outcome, context)
   timing?.mark('reply')
-  if (outcome.kind === 'conflict') seen.code = conflictCode(outcome.issues)
+  const refused = outcome.kind === 'conflict' || (outcome.kind === 'bulk-refused' && response.status === 409)
+  if (refused) seen.code = conflictCode(outcome.issues)
   return response
 }
 

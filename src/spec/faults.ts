@@ -40,6 +40,8 @@ export const faults = {
   CONFLICT: { status: 409, title: 'The request contradicts the current state', rule: 'ERR-5' },
   DUPLICATE_VALUE: { status: 409, title: 'A value that must be unique is taken', rule: 'DEL-11' },
   INVALID_TRANSITION: { status: 409, title: 'The field cannot change in this way now', rule: 'ERR-5' },
+  NOT_DELETED: { status: 409, title: 'The record is not deleted', rule: 'DEL-6' },
+  REFERENCE_DELETED: { status: 409, title: 'A record that this one refers to is deleted', rule: 'DEL-6' },
   HAS_DEPENDENTS: { status: 409, title: 'Other records depend on this one', rule: 'DEL-4' },
   INTERNAL_ERROR: { status: 500, title: 'The server failed', rule: 'ERR-5' },
   STORAGE_FAILED: { status: 502, title: 'The database failed', rule: 'ERR-6' },

@@ -126,6 +126,57 @@ export function recordPath(resource: Resource, parts: OperationParts): Json {
   }
 }
 
+/** The Path Item that deletes many records at once. */
+export function bulkDeletePath(resource: Resource, max: number, parts: OperationParts): Json {
+  const { many } = parts.names
+  const ids = { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: max, uniqueItems: true }
+  const deleted = { type: 'array', items: refTo('schemas', 'Deletion') }
+  return {
+    post: {
+      operationId: `bulkDelete${many}`,
+      tags: [resource.name],
+      summary: `Delete several of the ${resource.name}`,
+      description: 'All of them, or none: then `errors` has the reason of each that cannot go.',
+      requestBody: body(['application/json'], {
+        type: 'object',
+        properties: { ids },
+        required: ['ids'],
+        additionalProperties: false,
+      }),
+      responses: {
+        200: answer('What was deleted, in the order asked.', ['Preference-Applied'], {
+          type: 'object',
+          properties: { data: deleted },
+          required: ['data'],
+          additionalProperties: false,
+        }),
+        204: answer('They are deleted, and the caller prefers `return=minimal`.', ['Preference-Applied']),
+        ...errors('bulk-delete', resource, parts),
+      },
+    },
+  }
+}
+
+/** The Path Item that takes the deletion of a record back. */
+export function restorePath(resource: Resource, parts: OperationParts): Json {
+  const { one } = parts.names
+  return {
+    parameters: [refTo('parameters', 'Id')],
+    post: {
+      operationId: `restore${one}`,
+      tags: [resource.name],
+      summary: `Restore one of the ${resource.name}`,
+      description: 'Brings a deleted record back, and exactly what its deletion took along; all or nothing.',
+      parameters: writeHeaders,
+      responses: {
+        200: answer('The record, live again.', changedHeaders, refTo('schemas', one)),
+        204: answer('It is live again; the caller may not read it, or prefers `return=minimal`.', changedHeaders),
+        ...errors('restore', resource, parts),
+      },
+    },
+  }
+}
+
 function deletionText({ deletion }: Resource): string {
   const what =
     deletion.variant === 'soft' ? 'It is no longer found, and its data is kept for a while.' : 'It is gone for good.'

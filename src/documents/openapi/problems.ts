@@ -6,7 +6,18 @@ import { type HeaderName, headers } from './headers.ts'
 import { type Json, refTo } from './json.ts'
 
 /** What an operation does, as far as its errors go. */
-export type OperationKind = 'list' | 'read' | 'create' | 'replace' | 'merge' | 'delete' | 'document' | 'live' | 'ready'
+export type OperationKind =
+  | 'list'
+  | 'read'
+  | 'create'
+  | 'replace'
+  | 'merge'
+  | 'delete'
+  | 'bulk-delete'
+  | 'restore'
+  | 'document'
+  | 'live'
+  | 'ready'
 
 /** Errors of operations as components, each written once. */
 export interface ProblemResponses {
@@ -66,6 +77,16 @@ export function codesOf(
       const missing = resource?.deletion.repeated === 'no-content' ? [] : ['NOT_FOUND']
       const conflicts = ['CONFLICT', 'HAS_DEPENDENTS', ...takenAlong.flatMap((each) => ruleCodes(each, 'delete'))]
       return [...stored, ...missing, 'PRECONDITION_FAILED', ...required, ...conflicts]
+    }
+    case 'bulk-delete': {
+      const conflicts = ['CONFLICT', 'HAS_DEPENDENTS', ...takenAlong.flatMap((each) => ruleCodes(each, 'delete'))]
+      return [...stored, ...bodied, 'NOT_FOUND', ...conflicts]
+    }
+    case 'restore': {
+      const rules = takenAlong.flatMap((each) => ruleCodes(each, 'restore'))
+      const taken = takenAlong.some((each) => each.unique.length > 0) ? ['DUPLICATE_VALUE'] : []
+      const conflicts = ['CONFLICT', 'NOT_DELETED', 'REFERENCE_DELETED', ...taken, ...rules]
+      return [...stored, 'NOT_FOUND', 'PRECONDITION_FAILED', ...conflicts]
     }
     case 'document':
       return [...always, ...ranged, 'PRECONDITION_FAILED']

@@ -48,7 +48,7 @@ export const deletion: RuleSection = {
       id: 'DEL-6',
       mark: 'specification',
       level: 'may',
-      held: false,
+      held: true,
       sentence:
         'POST to restore answers 200 with a soft-deleted record made live again, and brings back exactly what that deletion took along. 404 where it is not retained, 409 where it is live, where a unique value was taken meanwhile, or where its parent is deleted.',
     },
@@ -72,7 +72,7 @@ export const deletion: RuleSection = {
       id: 'DEL-9',
       mark: 'specification',
       level: 'may',
-      held: false,
+      held: true,
       sentence:
         'POST to bulk-delete removes the listed ids all together or not at all: 200 with id and deleted_at of each in the order asked, or one answer with the reason for every id that cannot go.',
     },

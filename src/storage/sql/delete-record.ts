@@ -13,27 +13,33 @@ import { recordOf } from './rows.ts'
 import { single, type Transaction } from './transaction.ts'
 import { ask, currentRecord } from './write-record.ts'
 
+/** By whom and when, which business rules may ask. */
+type Judged = Pick<Delete, 'caller' | 'now'>
+
 /** The ids that go, by collection. */
-type Closure = Map<string, Set<string>>
+export type Closure = Map<string, Set<string>>
 
 /** Runs a Delete. */
 export function* deleteRecord(compiler: Compiler, plan: Delete): Transaction<Outcome> {
   const { found } = yield* currentRecord(compiler, plan)
   const ended = admit(plan, found)
   if (ended !== undefined) return ended
-  const closure = yield* closureOf(compiler, plan)
-  const issues = [...(yield* blockersOf(compiler, closure)), ...(yield* objectionsTo(compiler, plan, closure))]
+  const closure = yield* closureOf(compiler, plan.resource, [plan.id])
+  const issues = yield* objectionsOf(compiler, plan, closure)
   if (issues.length > 0) return { kind: 'conflict', issues }
   const deletedAt = timestamp(plan.now)
-  yield* clearReferences(compiler, closure, deletedAt)
-  for (const [collection, ids] of closure) yield* remove(compiler, plan, collection, [...ids], deletedAt)
+  yield* removeClosure(compiler, plan, closure, deletedAt)
   return { kind: 'deleted', id: plan.id, deletedAt }
 }
 
-/** The record and all that goes with it by `cascade`; cycles end where everything is found. */
-function* closureOf({ catalog, expressions }: Compiler, plan: Delete): Transaction<Closure> {
-  const closure: Closure = new Map([[plan.resource.name, new Set([plan.id])]])
-  const frontier: [string, string[]][] = [[plan.resource.name, [plan.id]]]
+/** Records and all that goes with them by `cascade`; cycles end where everything is found. */
+export function* closureOf(
+  { catalog, expressions }: Compiler,
+  resource: Resource,
+  ids: readonly string[],
+): Transaction<Closure> {
+  const closure: Closure = new Map([[resource.name, new Set(ids)]])
+  const frontier: [string, string[]][] = [[resource.name, [...ids]]]
   for (let entry = frontier.shift(); entry !== undefined; entry = frontier.shift()) {
     const [collection, ids] = entry
     for (const dependent of (catalog.resources.get(collection) as Resource).dependents) {
@@ -50,13 +56,38 @@ function* closureOf({ catalog, expressions }: Compiler, plan: Delete): Transacti
   return closure
 }
 
+/**
+ * Everything that stands against a deletion.
+ *
+ * @param going all that goes, where that is more than the closure asked about
+ */
+export function* objectionsOf(
+  compiler: Compiler,
+  plan: Judged,
+  closure: Closure,
+  going = closure,
+): Transaction<Issue[]> {
+  return [...(yield* blockersOf(compiler, closure, going)), ...(yield* ruleObjections(compiler, plan, closure))]
+}
+
+/** Makes a deletion that nothing stands against. */
+export function* removeClosure(
+  compiler: Compiler,
+  plan: Pick<Delete, 'deletion'>,
+  closure: Closure,
+  deletedAt: string,
+): Transaction<void> {
+  yield* clearReferences(compiler, closure, deletedAt)
+  for (const [collection, ids] of closure) yield* remove(compiler, plan, collection, [...ids], deletedAt)
+}
+
 /** Live records that refer to what goes, do not go themselves, and forbid it. */
-function* blockersOf({ catalog, expressions }: Compiler, closure: Closure): Transaction<Issue[]> {
+function* blockersOf({ catalog, expressions }: Compiler, closure: Closure, going: Closure): Transaction<Issue[]> {
   const issues: Issue[] = []
   for (const [collection, ids] of closure) {
     for (const { collection: from, field, onDelete } of (catalog.resources.get(collection) as Resource).dependents) {
       if (onDelete !== 'restrict') continue
-      const staying = stayingSql({ catalog, expressions }, from, field, ids, closure)
+      const staying = stayingSql({ catalog, expressions }, from, field, ids, going)
       const row = yield* single(sql`select count(*) as count from ${staying}`)
       const count = Number(row?.['count'])
       if (count === 0) continue
@@ -71,7 +102,7 @@ function* blockersOf({ catalog, expressions }: Compiler, closure: Closure): Tran
 }
 
 /** What the business rules of everything that goes say against it. */
-function* objectionsTo(compiler: Compiler, plan: Delete, closure: Closure): Transaction<Issue[]> {
+function* ruleObjections(compiler: Compiler, plan: Judged, closure: Closure): Transaction<Issue[]> {
   const issues: Issue[] = []
   for (const [collection, ids] of closure) {
     const resource = compiler.catalog.resources.get(collection) as Resource
@@ -102,7 +133,7 @@ function* clearReferences(compiler: Compiler, closure: Closure, now: string): Tr
 
 function* remove(
   { catalog, expressions }: Compiler,
-  plan: Delete,
+  plan: Pick<Delete, 'deletion'>,
   collection: string,
   ids: string[],
   now: string,

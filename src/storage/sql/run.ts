@@ -1,7 +1,9 @@
 /** Which transaction carries out which change. */
 import type { Outcome, Read, Write } from '../../plan/plan.ts'
+import { bulkDelete } from './bulk-delete.ts'
 import { deleteRecord } from './delete-record.ts'
 import type { Compiler } from './predicate.ts'
+import { restoreRecord } from './restore-record.ts'
 import type { Transaction } from './transaction.ts'
 import { createRecord, updateRecord } from './write-record.ts'
 
@@ -13,5 +15,7 @@ export function isWrite(plan: Read | Write): plan is Write {
 /** The transaction of a change. Where its outcome is a refusal, it has changed nothing. */
 export function writeTransaction(compiler: Compiler, plan: Write): Transaction<Outcome> {
   if (plan.kind === 'create') return createRecord(compiler, plan)
+  if (plan.kind === 'bulk-delete') return bulkDelete(compiler, plan)
+  if (plan.kind === 'restore') return restoreRecord(compiler, plan)
   return plan.kind === 'delete' ? deleteRecord(compiler, plan) : updateRecord(compiler, plan)
 }

@@ -214,7 +214,8 @@ function* index(
   for (const statement of expressions.indexWords(resource.name, String(record['id']), words, replaces)) yield statement
 }
 
-function* represent(
+/** A record as it is answered, and whether the caller may see it. */
+export function* represent(
   compiler: Compiler,
   resource: Resource,
   id: string,

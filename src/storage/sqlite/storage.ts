@@ -37,7 +37,7 @@ export interface SqliteOptions {
 
 const refusals = new Set<Outcome['kind']>([
   'missing', 'parent-missing', 'forbidden', 'precondition-required', 'stale', 'invalid', 'conflict', 'not-modified',
-  'replayed', 'key-reused',
+  'replayed', 'key-reused', 'bulk-refused',
 ]) // biome-ignore format: one row reads best
 
 /**
