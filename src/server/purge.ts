@@ -5,7 +5,7 @@ import type { Observe } from './observe.ts'
 const everyHour = 3_600_000
 
 /**
- * Removes what has expired, now and every hour (MET-9).
+ * Removes what has expired, now and every hour (DEL-7, MET-9).
  *
  * @returns a function that ends it
  */

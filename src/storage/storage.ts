@@ -43,11 +43,12 @@ export interface Storage {
    */
   load(plans: readonly Create[], whenRefused: 'stop' | 'skip'): Promise<readonly (Outcome | undefined)[]>
   /**
-   * Forgets the idempotency keys that are older than a day, some at a time, so that others who write need not wait (MET-9).
+   * Removes what has expired, some at a time, so that others who write need not wait: records that were deleted longer ago
+   * than their grace period (DEL-7), idempotency keys older than a day (MET-9).
    *
    * @param now milliseconds since 1970
-   * @returns how many were forgotten; closing the storage ends it early
-   * @throws StorageFault where the database fails; what was forgotten until then stays so
+   * @returns how many are gone; closing the storage ends it early
+   * @throws StorageFault where the database fails; what was removed until then stays so
    */
   purge(now: number): Promise<number>
   readonly keys: KeyStore

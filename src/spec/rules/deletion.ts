@@ -56,7 +56,7 @@ export const deletion: RuleSection = {
       id: 'DEL-7',
       mark: 'specification',
       level: 'must',
-      held: false,
+      held: true,
       sentence:
         'After the grace period, 30 days unless declared, a purge removes the data in batches, goes on after a crash, and never takes a live record. From that moment the record is gone to every caller.',
     },

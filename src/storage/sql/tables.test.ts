@@ -16,7 +16,13 @@ function indexesOf(...parameters: Parameters<typeof resourceFixture>) {
   )
 }
 
-const always = ['unique id everything', 'created_at,id live', 'updated_at,id live', '_deletion deletion']
+const always = [
+  'unique id everything',
+  'created_at,id live',
+  'updated_at,id live',
+  '_deletion deletion',
+  'deleted_at deletion',
+]
 
 test('the tables of the system come first, whatever is declared', () => {
   const names = tablesFor(catalogFixture()).map((table) => table.name)

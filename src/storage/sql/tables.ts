@@ -74,6 +74,7 @@ function indexesFor(resource: Resource, columns: readonly ColumnSpec[]): IndexSp
     ),
     ...resource.unique.map((set) => index(columns, resource.name, set.map(key), true)),
     index(columns, resource.name, ['_deletion'], false, 'deletion'),
+    index(columns, resource.name, ['deleted_at'], false, 'deletion'),
   ]
   return [...new Map(made.map((each) => [each.name, each])).values()]
 }

@@ -6,6 +6,7 @@ import type { Outcome, Plan } from '../../plan/plan.ts'
 import { forgetExpired, mostForgotten } from '../sql/idempotency.ts'
 import { addKey, findKey, listKeys, revokeKey } from '../sql/keys.ts'
 import type { Compiler } from '../sql/predicate.ts'
+import { mostPurged, purgeRecords } from '../sql/purge-records.ts'
 import { readPage } from '../sql/read-page.ts'
 import { readRecord } from '../sql/read-record.ts'
 import { isWrite, writeTransaction } from '../sql/run.ts'
@@ -80,14 +81,18 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
       )
     },
     async purge(now) {
-      for (let purged = 0; ; ) {
-        const forgotten = await writer.write(
-          () => forgetExpired(now),
-          (count) => count > 0,
-        )
-        purged += forgotten
-        if (forgotten < mostForgotten || closing) return purged
+      const inBatches = async (most: number, batch: () => Transaction<number>) => {
+        for (let purged = 0; ; ) {
+          const count = closing ? 0 : await writer.write(batch, (gone) => gone > 0)
+          purged += count
+          if (count < most) return purged
+        }
       }
+      let purged = await inBatches(mostForgotten, () => forgetExpired(now))
+      for (const resource of catalog.resources.values()) {
+        purged += await inBatches(mostPurged, () => purgeRecords(compiler, resource, now))
+      }
+      return purged
     },
     keys: keyStore(reader, writer),
     async ping() {

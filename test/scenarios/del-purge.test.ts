@@ -1,0 +1,73 @@
+/** DEL-7: after the grace period a deleted record is gone to everyone, and then its data. */
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { forest } from '../declarations.ts'
+import { type Trial, trialFor } from '../harness.ts'
+import { countOf } from '../steps.ts'
+
+const day = 24 * 3_600_000
+const grace = 30 * day
+
+async function deleted({ send, make }: Trial, name: string): Promise<string> {
+  const { id } = await make('folders', { name })
+  assert.equal((await send({ method: 'DELETE', path: `/v1/folders/${id}` })).status, 200)
+  return id
+}
+
+function restore(id: string) {
+  return { method: 'POST', path: `/v1/folders/${id}/restore` }
+}
+
+it('DEL-7: from the end of the grace period a record is gone to everyone, purged or not', async (context) => {
+  const current = await trialFor(context, forest)
+  const { send, clock } = current
+  const id = await deleted(current, 'One')
+  const all = '?include_deleted=true'
+  clock.ahead = grace - 5_000
+  assert.equal(await countOf(current, 'folders', all), 1)
+  clock.ahead = grace + 5_000
+  assert.equal(await countOf(current, 'folders', all), 0)
+  assert.equal((await send(restore(id))).status, 404)
+  // Not purged yet: the clock alone decided.
+  clock.ahead = grace - 5_000
+  assert.equal(await countOf(current, 'folders', all), 1)
+})
+
+it('DEL-7: a purge removes what is due, with its words, and nothing else', async (context) => {
+  const current = await trialFor(context, forest)
+  const { app, send, make, clock } = current
+  const due = await deleted(current, 'Walnut')
+  clock.ahead = 10 * day
+  const later = await deleted(current, 'Walnut')
+  const live = await make('folders', { name: 'Walnut' })
+  const now = Date.now() + grace + 5_000
+  assert.equal(await app.storage.purge(now), 1)
+  assert.equal(await app.storage.purge(now), 0)
+  clock.ahead = 0
+  assert.equal((await send(restore(due))).status, 404)
+  assert.equal((await send(restore(later))).json.code, 'DUPLICATE_VALUE')
+  assert.equal((await send({ path: `/v1/folders/${live.id}` })).status, 200)
+  assert.equal(await countOf(current, 'folders', '?q=walnut'), 1)
+  assert.equal(await countOf(current, 'folders', '?include_deleted=true&q=walnut'), 2)
+})
+
+it('DEL-7: what a purge and a restoration both want goes to one of them, whole', async (context) => {
+  const current = await trialFor(context, forest)
+  const { app, send } = current
+  let restored = 0
+  for (let round = 0; round < 200; round++) {
+    const id = await deleted(current, `Round ${round}`)
+    const purging = app.storage.purge(Date.now() + grace + day)
+    // The purge takes a few turns of the event loop to come so far.
+    for (let turn = round % 8; turn > 0; turn--) await new Promise((resolve) => setImmediate(resolve))
+    const { status } = await send(restore(id))
+    await purging
+    assert.ok(status === 200 || status === 404, String(status))
+    const read = await send({ path: `/v1/folders/${id}` })
+    assert.equal(read.status, status)
+    if (status === 200) restored++
+  }
+  assert.equal(await countOf(current, 'folders', '?include_deleted=true'), restored)
+  context.diagnostic(`${restored} of 200 were restored`)
+  assert.ok(restored > 0 && restored < 200)
+})
