@@ -15,8 +15,8 @@ export function admit(plan: ReadRecord | Update | Delete | Restore, found: Found
   if (!found.permitted) return { kind: 'forbidden' }
   const reading = plan.kind === 'read-record'
   const conditional = plan.conditions.ifMatch !== undefined || plan.conditions.ifUnmodifiedSince !== undefined
-  const required = plan.kind !== 'restore' && !reading
-  if (required && plan.resource.preconditions === 'required' && !conditional) return { kind: 'precondition-required' }
+  const mustHave = plan.kind !== 'restore' && !reading
+  if (mustHave && plan.resource.preconditions === 'required' && !conditional) return { kind: 'precondition-required' }
   const verdict = decidePreconditions({
     method: reading ? 'GET' : 'PUT',
     conditions: plan.conditions,

@@ -55,9 +55,12 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
     storage,
     async respond(request) {
       running++
-      const response = await respond(app, request)
-      if (--running === 0) whenIdle()
-      return response
+      // Whoever observes may throw: `close` must not wait for that request for ever.
+      try {
+        return await respond(app, request)
+      } finally {
+        if (--running === 0) whenIdle()
+      }
     },
     stop() {
       app.state.stopping = true

@@ -14,6 +14,8 @@ export interface Patience {
   /** A stretch of a body's time, in milliseconds: in each of them so many bytes must come. */
   readonly stretch: number
   readonly bytes: number
+  /** Milliseconds for which nothing at all may move on a connection while an answer is on its way. */
+  readonly silence: number
 }
 
 /** What all exchanges of one server share. */

@@ -43,7 +43,7 @@ export interface NodeServer {
 }
 
 /** LIM-3: a head within 30 seconds, and of a body a thousand bytes a second. */
-const ordinaryPatience: Patience = { head: 30_000, stretch: 10_000, bytes: 10_000 }
+const ordinaryPatience: Patience = { head: 30_000, stretch: 10_000, bytes: 10_000, silence: 120_000 }
 
 // Above the bounds of LIM-3, so that we see which of them was passed; the parser's own bound is the last resort.
 const limits = {
@@ -59,11 +59,11 @@ const limits = {
 /** Makes a server; it listens once told to. */
 export function createNodeServer(options: NodeServerOptions): NodeServer {
   const edge = edgeOf(options)
-  const { head } = edge.patience
+  const { head, silence } = edge.patience
   const settings = { ...limits, headersTimeout: head, connectionsCheckingInterval: Math.min(5_000, head / 4) }
   const server = options.tls === undefined ? createServer(settings) : createSecure(options.tls, settings)
   // Who takes nothing of an answer for so long does not want it.
-  server.setTimeout(longestSilence)
+  server.setTimeout(silence)
   // Half of a message dropped in silence would be a changed message: our bound is in bytes.
   server.maxHeadersCount = 0
   // A client may close its side once it has asked, and still wants the answer.
@@ -79,8 +79,6 @@ export function createNodeServer(options: NodeServerOptions): NodeServer {
     },
   }
 }
-
-const longestSilence = 120_000
 
 function createSecure(tls: { readonly cert: string; readonly key: string }, settings: ServerOptions): Server {
   const server = createSecureServer({

@@ -5,7 +5,9 @@ import { connect as connectSession } from 'node:http2'
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { after, type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
 import type { HttpResponse } from '../http/message.ts'
 import { Fault, fault } from '../spec/faults.ts'
@@ -17,7 +19,7 @@ after(() => rm(folder, { recursive: true }))
 const tls = await localCertificate(folder)
 
 /** A tenth of the patience that users meet, and as many bytes a second. */
-const patience = { head: 800, stretch: 400, bytes: 400 }
+const patience = { head: 800, stretch: 400, bytes: 400, silence: 1_000 }
 const problem = (error: Fault): HttpResponse => ({ status: error.status, headers: {}, body: error.code })
 const respond: NodeServerOptions['respond'] = async (request) => {
   try {
@@ -92,6 +94,40 @@ for (const secure of [false, true]) {
       50,
     )
     assert.match(steady.text, /^HTTP\/1\.1 200 .*5000 bytes$/s)
+  })
+}
+
+const huge = 'x'.repeat(60_000_000)
+
+for (const kind of ['plain', 'TLS', 'HTTP/2'] as const) {
+  test(`LIM-3: ${kind}: who takes nothing of an answer for a while is cut off, who takes it gets it whole`, async (context) => {
+    const respondAtLength = async () => ({ status: 200, headers: {}, body: huge })
+    const server = createNodeServer({
+      ...{ respond: respondAtLength, problem, patience },
+      ...(kind === 'plain' ? {} : { tls }),
+    })
+    const origin = await server.listen('127.0.0.1', 0)
+    context.after(() => server.close(100))
+    const open = () => {
+      if (kind === 'HTTP/2') return connectSession(origin, { ca: tls.cert }).on('error', () => {}).request({ ':path': '/' }) // biome-ignore format: a line
+      const options = { port: Number(new URL(origin).port), host: '127.0.0.1' }
+      const socket = kind === 'TLS' ? connectTls({ ...options, ca: tls.cert }) : connect(options)
+      socket.write('GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
+      return socket
+    }
+    const taken = (stream: Readable) =>
+      new Promise<number>((resolve) => {
+        let size = 0
+        stream.on('data', (piece: Buffer) => (size += piece.length))
+        stream.on('error', () => {})
+        if (stream.closed) resolve(size)
+        stream.once('close', () => resolve(size))
+      })
+    assert.ok((await taken(open())) >= huge.length)
+    const staring = open()
+    staring.on('error', () => {})
+    await sleep(3_000)
+    assert.ok((await taken(staring)) < huge.length)
   })
 }
 

@@ -52,6 +52,7 @@ export function codesOf(
 ): string[] {
   const required = resource?.preconditions === 'required' ? ['PRECONDITION_REQUIRED'] : []
   const unique = resource !== undefined && resource.unique.length > 0 ? ['DUPLICATE_VALUE'] : []
+  const blocked = ['CONFLICT', 'HAS_DEPENDENTS', ...takenAlong.flatMap((each) => ruleCodes(each, 'delete'))]
   const transitions = resource?.fields.some((field) => field.transitions) ? ['INVALID_TRANSITION'] : []
   switch (kind) {
     case 'list':
@@ -75,13 +76,10 @@ export function codesOf(
     }
     case 'delete': {
       const missing = resource?.deletion.repeated === 'no-content' ? [] : ['NOT_FOUND']
-      const conflicts = ['CONFLICT', 'HAS_DEPENDENTS', ...takenAlong.flatMap((each) => ruleCodes(each, 'delete'))]
-      return [...stored, ...missing, 'PRECONDITION_FAILED', ...required, ...conflicts]
+      return [...stored, ...missing, 'PRECONDITION_FAILED', ...required, ...blocked]
     }
-    case 'bulk-delete': {
-      const conflicts = ['CONFLICT', 'HAS_DEPENDENTS', ...takenAlong.flatMap((each) => ruleCodes(each, 'delete'))]
-      return [...stored, ...bodied, 'NOT_FOUND', ...conflicts]
-    }
+    case 'bulk-delete':
+      return [...stored, ...bodied, 'NOT_FOUND', ...blocked]
     case 'restore': {
       const rules = takenAlong.flatMap((each) => ruleCodes(each, 'restore'))
       const taken = takenAlong.some((each) => each.unique.length > 0) ? ['DUPLICATE_VALUE'] : []
