@@ -76,7 +76,8 @@ const acceptRanges = { 'Accept-Ranges': 'bytes' }
 
 /**
  * Applies `Range` to a 200 to GET or HEAD, by its `ETag` and `Last-Modified`; any other response stays as it is. HEAD is
- * answered as GET (HED-3), though RFC 9110 section 14.2 defines ranges for GET alone.
+ * answered as GET (HED-3), though RFC 9110 section 14.2 defines ranges for GET alone. Whatever has ranges gets
+ * `Accept-Ranges`.
  *
  * @param now the moment of the response's `Date`, in milliseconds since 1970
  */
@@ -88,11 +89,11 @@ export function applyRange(
   const { status, body } = response
   const hasRanges = (method === 'GET' || method === 'HEAD') && status === 200 && body !== undefined
   if (!hasRanges) return { kind: 'response', response }
-  const whole = { status, headers: { ...response.headers, ...acceptRanges }, body }
-  if (headers['range'] === undefined) return { kind: 'response', response: whole }
+  Object.assign(response.headers, acceptRanges)
+  if (headers['range'] === undefined) return { kind: 'response', response }
   const length = Buffer.byteLength(body)
   const verdict = decideRange(headers, { length, ...validatorsIn(response.headers) }, now)
-  if (verdict === 'whole') return { kind: 'response', response: whole }
+  if (verdict === 'whole') return { kind: 'response', response }
   if (verdict === 'unsatisfiable') {
     return { kind: 'unsatisfiable', headers: { 'Content-Range': `bytes */${length}`, ...acceptRanges } }
   }
@@ -102,7 +103,7 @@ export function applyRange(
     kind: 'response',
     response: {
       status: 206,
-      headers: { ...whole.headers, 'Content-Range': `bytes ${start}-${end}/${length}` },
+      headers: { ...response.headers, 'Content-Range': `bytes ${start}-${end}/${length}` },
       body: bytes.subarray(start, end + 1),
     },
   }

@@ -161,10 +161,6 @@ function preferencesOf({ headers }: HttpRequest): Decided {
 
 /** @throws Fault RANGE_NOT_SATISFIABLE */
 function ranged(request: HttpRequest, response: HttpResponse, now: number): HttpResponse {
-  if (request.headers['range'] === undefined) {
-    if (request.method === 'GET' || request.method === 'HEAD') response.headers['Accept-Ranges'] = 'bytes'
-    return response
-  }
   const applied = applyRange(request, response, now)
   if (applied.kind === 'response') return applied.response
   const detail = 'The representation ends before the range begins. Content-Range says how long it is.'
