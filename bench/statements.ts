@@ -44,9 +44,10 @@ async function pagePlan(catalog: Catalog, address: string): Promise<ReadPage> {
   const request = { method: 'GET', target: address, headers: {} } as HttpRequest
   const input = await readInput(catalog, found.target, request, query)
   if (input.kind === 'document') throw new Error(`${address} is no list.`)
+  const preferred = { return: undefined, asynchronously: false, most: undefined }
   const caller = { id: 'bench', roles: ['admin'], claims: {} }
   return planFor(
-    { catalog, cursorSecret: new Uint8Array(32), now: Date.now(), preferred: undefined },
+    { catalog, cursorSecret: new Uint8Array(32), now: Date.now(), preferred, basePath: '/v1' },
     caller,
     found.target,
     input,

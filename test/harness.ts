@@ -4,12 +4,14 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { it, type TestContext } from 'node:test'
+import { uuidv7 } from 'uuidv7'
 import { openApiDocument } from '../src/documents/openapi.ts'
 import type { Cors } from '../src/http/cors.ts'
 import type { HttpRequest, HttpResponse } from '../src/http/message.ts'
 import { completeCatalog } from '../src/model/catalog.ts'
 import type { InterfaceDeclaration } from '../src/model/declaration.ts'
-import type { Catalog } from '../src/model/resource.ts'
+import { always } from '../src/model/predicate.ts'
+import type { Catalog, Resource } from '../src/model/resource.ts'
 import { hashOfKey, hintOfKey, newKey } from '../src/policy/api-keys.ts'
 import { type Application, assemble } from '../src/server/app.ts'
 import type { Observation } from '../src/server/observe.ts'
@@ -118,6 +120,20 @@ export async function trial(
       if (folder !== undefined) rmSync(folder, { recursive: true })
     },
   }
+}
+
+/** Purges as if it were later: gives how many records went; `undefined` where there was nothing to do. */
+export async function purgeAt({ catalog, storage, runner }: Application, now: number): Promise<number | undefined> {
+  const id = uuidv7()
+  if (!(await storage.jobs.beginPurge({ id, statusUrl: `/v1/jobs/${id}` }, now))) return undefined
+  await runner.idle()
+  const resource = catalog.system.get('jobs') as Resource
+  const plan = { kind: 'read-record', resource, id, permitted: always, fields: undefined, conditions: {} } as const
+  const outcome = await storage.run(plan)
+  assert.ok(outcome.kind === 'record')
+  const { status, result } = JSON.parse(outcome.json)
+  assert.equal(status, 'succeeded')
+  return result.purged_count
 }
 
 const judges = new WeakMap<InterfaceDeclaration, Judge>()

@@ -22,6 +22,7 @@ const tasks: ResourceDeclaration = {
   },
   owner: 'owner_id',
   within: 'project_id',
+  deletion: { byFilter: true },
 }
 
 function documentOf(resources: InterfaceDeclaration['resources'], serverUrl?: string): Any {
@@ -56,10 +57,12 @@ test('every address of the interface has its methods', () => {
     '/projects/{id}': ['get', 'put', 'patch', 'delete'],
     '/projects/{id}/restore': ['post'],
     '/projects/{id}/tasks': ['get', 'post'],
-    '/tasks': ['get', 'post'],
+    '/tasks': ['get', 'post', 'delete'],
     '/tasks/bulk-delete': ['post'],
     '/tasks/{id}': ['get', 'put', 'patch', 'delete'],
     '/tasks/{id}/restore': ['post'],
+    '/jobs': ['get'],
+    '/jobs/{id}': ['get'],
     '/openapi.json': ['get'],
     '/health/live': ['get'],
     '/health/ready': ['get'],
@@ -171,8 +174,9 @@ const codes = (path: string, method: string, status: number): string[] | undefin
 }
 
 test('each answer names the codes that it can have', () => {
-  assert.deepEqual(codes('/tasks/{id}', 'delete', 409), ['CONFLICT', 'HAS_DEPENDENTS'])
-  assert.deepEqual(codes('/tasks/{id}', 'put', 409), ['CONFLICT', 'DUPLICATE_VALUE', 'INVALID_TRANSITION'])
+  assert.deepEqual(codes('/tasks/{id}', 'delete', 409), ['BEING_DELETED', 'CONFLICT', 'HAS_DEPENDENTS'])
+  const changed = ['BEING_DELETED', 'CONFLICT', 'DUPLICATE_VALUE', 'INVALID_TRANSITION']
+  assert.deepEqual(codes('/tasks/{id}', 'put', 409), changed)
   assert.deepEqual(codes('/projects', 'post', 409), ['CONFLICT'])
   assert.ok(codes('/tasks', 'get', 400)?.includes('INVALID_CURSOR'))
   assert.ok(!codes('/tasks/{id}', 'get', 400)?.includes('INVALID_CURSOR'))

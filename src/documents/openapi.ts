@@ -3,7 +3,15 @@ import { type Catalog, isRestorable, type Resource } from '../model/resource.ts'
 import { headerComponents, headers } from './openapi/headers.ts'
 import { type Json, refTo } from './openapi/json.ts'
 import { namesOf, type ResourceNames } from './openapi/names.ts'
-import { answer, bulkDeletePath, collectionPath, part, recordPath, restorePath } from './openapi/operations.ts'
+import {
+  answer,
+  bulkDeletePath,
+  collectionPath,
+  part,
+  recordPath,
+  restorePath,
+  shownPath,
+} from './openapi/operations.ts'
 import { parameterComponents, rangeHeaders } from './openapi/parameters.ts'
 import { codesOf, type ProblemResponses, problemResponses } from './openapi/problems.ts'
 import { resourceSchemas } from './openapi/schemas.ts'
@@ -37,7 +45,7 @@ Errors are \`application/problem+json\` (RFC 9457): look at \`code\`, show \`det
  */
 export function openApiDocument(catalog: Catalog, options: OpenApiOptions = {}): object {
   const { serverUrl = '' } = options
-  const resources = [...catalog.resources.values()]
+  const resources = [...catalog.resources.values(), ...catalog.system.values()]
   const names = namesOf(catalog)
   const problems = problemResponses()
   const nameOf = (resource: Resource) => names.get(resource.name) as ResourceNames
@@ -92,6 +100,11 @@ function resourcePaths(
       const parent = { resource, names: nameOf(resource) }
       paths[`/${resource.name}/{id}/${child.name}`] = collectionPath(child, { ...parts, names: nameOf(child) }, parent)
     }
+  }
+  for (const resource of catalog.system.values()) {
+    const parts = { catalog, names: nameOf(resource), problems }
+    paths[`/${resource.name}`] = collectionPath(resource, parts)
+    paths[`/${resource.name}/{id}`] = shownPath(resource, parts)
   }
   return paths
 }

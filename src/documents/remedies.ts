@@ -87,6 +87,10 @@ export const remedies: Readonly<Record<FaultCode, Remedy>> = {
     meaning: 'Idempotency-Key is empty, too long, or not one text.',
     remedy: 'Send a text of at most 255 characters in quotation marks, such as a UUID.',
   },
+  FILTER_REQUIRED: {
+    meaning: 'A collection was to be deleted without saying which records.',
+    remedy: 'Add a filter. What deletes everything has to say so, for instance by created_at[lte].',
+  },
   INVALID_CURSOR: {
     meaning: 'The cursor was changed, or belongs to another collection, sort or filter.',
     remedy: 'Repeat the sort and the filters that the cursor came with, or begin again without cursor.',
@@ -132,6 +136,15 @@ export const remedies: Readonly<Record<FaultCode, Remedy>> = {
     meaning: 'What was to be restored refers to a record that is deleted, or gone for good.',
     remedy:
       'Restore the record that it refers to first; its deletion may have taken this one along, and then brings it back.',
+  },
+  BEING_DELETED: {
+    meaning:
+      'A deletion that runs as a job takes the record along, or one that it refers to, or has just deleted what would be restored.',
+    remedy: 'Wait until the job is finished; then the record is gone, or can be restored with all that went along.',
+  },
+  TOO_MANY_AFFECTED: {
+    meaning: 'A deletion by filter would delete more records than max-affected allows; none was deleted.',
+    remedy: 'Look at what matches, narrow the filter, or allow as many as errors counts.',
   },
   HAS_DEPENDENTS: {
     meaning: 'Live records refer to this one, and their reference forbids its deletion.',

@@ -67,8 +67,13 @@ test('an address that understands more follows more, by value', () => {
     handling: 'strict',
   })
   assert.deepEqual(unmet, [])
-  // Whether those are applied is known only when it is done.
-  assert.equal(applied, 'handling=strict')
+  // Whether it becomes a job is known only when it is done.
+  assert.equal(applied, 'handling=strict, max-affected=5')
+})
+
+test('a bound that cannot be read is unmet even where nothing is strict: whoever sets one relies on it', () => {
+  const sentence = 'The preference max-affected takes a number of records, not "-1".'
+  assert.deepEqual(decidePreferences('max-affected=-1, wait=soon', deletions).unmet, [sentence])
 })
 
 test('a value that follows no rule is not there, and unmet where strict', () => {

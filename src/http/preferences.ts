@@ -21,11 +21,14 @@ export interface Decided {
   readonly return: PreferredReturn | undefined
   /** Whether `handling=strict` is asked for: then whatever is in `unmet` ends the request with 400. */
   readonly strict: boolean
-  /** Under `strict`, a sentence for each preference, or value of one, that is not understood, at most 20; else empty. */
+  /**
+   * Under `strict`, a sentence for each preference, or value of one, that is not understood, at most 20; else only of a
+   * bound that cannot be read, for whoever sets one relies on it.
+   */
   readonly unmet: readonly string[]
-  /** `Preference-Applied` of an answer that follows `return` and `handling`; `undefined`: neither was asked for. */
+  /** `Preference-Applied` of an answer that follows `return`, `handling` and `max-affected`; `undefined`: none was asked for. */
   readonly applied: string | undefined
-  /** Values by name, those that follow no rule left out. For `wait`, `respond-async` and `max-affected`. */
+  /** Values by name, those that follow no rule left out. For `respond-async` and `max-affected`. */
   readonly values: ReadonlyMap<PreferenceName, string>
 }
 
@@ -39,6 +42,7 @@ export function decidePreferences(field: string | undefined, understood: readonl
   if (field === undefined) return nothing
   const values = new Map<PreferenceName, string>()
   const unmet: string[] = []
+  const unreadable: string[] = []
   for (const [name, value] of readPreferences(field)) {
     if (name !== 'handling' && !understood.some((candidate) => candidate === name)) {
       unmet.push(`This address does not understand the preference ${shortened(name)}.`)
@@ -46,14 +50,18 @@ export function decidePreferences(field: string | undefined, understood: readonl
     }
     const { value: pattern, takes } = known[name as PreferenceName]
     if (pattern.test(value)) values.set(name as PreferenceName, value.toLowerCase())
-    else unmet.push(`The preference ${name} takes ${takes}, not ${JSON.stringify(shortened(value))}.`)
+    else {
+      const sentence = `The preference ${name} takes ${takes}, not ${JSON.stringify(shortened(value))}.`
+      unmet.push(sentence)
+      if (name === 'max-affected') unreadable.push(sentence)
+    }
   }
   const strict = values.get('handling') === 'strict'
-  const applied = (['return', 'handling'] as const).filter((name) => values.has(name))
+  const applied = (['return', 'handling', 'max-affected'] as const).filter((name) => values.has(name))
   return {
     return: values.get('return') as PreferredReturn | undefined,
     strict,
-    unmet: strict ? unmet.slice(0, mostSentences) : [],
+    unmet: strict ? unmet.slice(0, mostSentences) : unreadable,
     applied: applied.length === 0 ? undefined : applied.map((name) => `${name}=${values.get(name)}`).join(', '),
     values,
   }

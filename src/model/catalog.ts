@@ -8,6 +8,7 @@ import { deepFreeze } from './frozen.ts'
 import { limitDefaults } from './limit-defaults.ts'
 import { plainCopy } from './plain-copy.ts'
 import type { Catalog, Deletion, Dependent, Field, Resource } from './resource.ts'
+import { systemDeclarations } from './system-resources.ts'
 
 /**
  * Completes a declaration in which `checkDeclaration` found nothing wrong; any other may throw anything.
@@ -15,7 +16,7 @@ import type { Catalog, Deletion, Dependent, Field, Resource } from './resource.t
  */
 export function completeCatalog(declaration: InterfaceDeclaration): Catalog {
   const declared = plainCopy(declaration) as InterfaceDeclaration
-  const resources = Object.entries(declared.resources).map(([name, resource]) => startResource(name, resource))
+  const resources = startAll(declared.resources, 'by-clients')
   const pageSize = declared.limits?.pageSize
   const max = pageSize?.max ?? limitDefaults.largestPage
   return deepFreeze<Catalog>({
@@ -23,9 +24,8 @@ export function completeCatalog(declaration: InterfaceDeclaration): Catalog {
     title: declared.title ?? titleOf(declared.name),
     description: declared.description,
     version: Object.keys(declared.versions ?? {}).at(-1) ?? 'v1',
-    resources: new Map(
-      resources.map((resource) => [resource.name, { ...resource, ...relationsOf(resource, resources) }]),
-    ),
+    resources: related(resources),
+    system: related(startAll(systemDeclarations, 'by-server')),
     limits: {
       pageSize: { default: pageSize?.default ?? Math.min(limitDefaults.pageSize, max), max },
       bodyBytes: declared.limits?.bodyBytes ?? limitDefaults.bodyBytes,
@@ -33,10 +33,18 @@ export function completeCatalog(declaration: InterfaceDeclaration): Catalog {
   })
 }
 
+function startAll(declared: InterfaceDeclaration['resources'], made: Resource['made']): Alone[] {
+  return Object.entries(declared).map(([name, resource]) => ({ made, ...startResource(name, resource) }))
+}
+
+function related(resources: readonly Alone[]): Map<string, Resource> {
+  return new Map(resources.map((resource) => [resource.name, { ...resource, ...relationsOf(resource, resources) }]))
+}
+
 /** A resource but for what other resources say about it. */
 type Alone = Omit<Resource, 'dependents' | 'children'>
 
-function startResource(name: string, declared: ResourceDeclaration): Alone {
+function startResource(name: string, declared: ResourceDeclaration): Omit<Alone, 'made'> {
   const fields = Object.entries(declared.fields).map(([field, declaration]) =>
     completeField(field, declaration as FieldDeclaration, field === declared.owner),
   )
@@ -86,7 +94,7 @@ function completeDeletion(declared: DeletionDeclaration): Deletion {
   const asynchronous = declared.asynchronous ?? { above: 1_000 }
   return {
     variant,
-    gracePeriod: grace.kind === 'duration' ? grace.milliseconds : 0,
+    gracePeriod: grace.kind === 'duration' && variant === 'soft' ? grace.milliseconds : 0,
     // What is gone at once cannot come back.
     restorable: declared.restorable ?? variant === 'soft',
     asynchronous: typeof asynchronous === 'object' ? asynchronous : { above: asynchronous === 'always' ? 0 : Infinity },

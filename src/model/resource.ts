@@ -38,6 +38,7 @@ export interface Deletion {
   /** Milliseconds. */
   readonly gracePeriod: number
   readonly restorable: boolean
+  /** More records than these go as a job (DEL-8): 0 is always, infinity never. */
   readonly asynchronous: { readonly above: number }
   readonly answer: 'empty' | 'summary'
   readonly repeated: 'not-found' | 'no-content'
@@ -55,6 +56,8 @@ export interface Dependent {
 
 /** One resource, complete. */
 export interface Resource {
+  /** Whose work its records are: what the server makes, clients only read. */
+  readonly made: 'by-clients' | 'by-server'
   /** The collection's name, as in the path. */
   readonly name: string
   readonly title: string
@@ -88,7 +91,10 @@ export interface Catalog {
   readonly description: string | undefined
   /** The current version: the first path segment. */
   readonly version: string
+  /** The declared ones. */
   readonly resources: ReadonlyMap<string, Resource>
+  /** Those whose records the server makes, and clients only read: jobs. */
+  readonly system: ReadonlyMap<string, Resource>
   readonly limits: {
     readonly pageSize: { readonly default: number; readonly max: number }
     readonly bodyBytes: number

@@ -1,6 +1,16 @@
 /** The first questions of a plan on a record: is it there, may the caller, is it in the expected state (CON-6). Pure. */
 import { decidePreconditions } from '../http/preconditions.ts'
-import type { Conditions, Delete, Outcome, ReadPage, ReadRecord, Restore, Update, Validators } from './plan.ts'
+import type {
+  Conditions,
+  Delete,
+  DeleteMatching,
+  Outcome,
+  ReadPage,
+  ReadRecord,
+  Restore,
+  Update,
+  Validators,
+} from './plan.ts'
 import { validatorsOf } from './validators.ts'
 
 /** What a storage found at the plan's address. */
@@ -36,6 +46,14 @@ export function admitPage(plan: ReadPage, tag: string): Outcome | undefined {
   })
   if (verdict === 'proceed') return undefined
   return verdict === 'not-modified' ? { kind: 'page-not-modified', tag } : { kind: 'stale', header: verdict.failed }
+}
+
+const untagged = { tag: { opaque: '', weak: true }, matchTags: [] }
+
+/** The same for the records that match a filter: they have no entity tag together, so that none matches. */
+export function admitMatching({ conditions }: Pick<DeleteMatching, 'conditions'>): Outcome | undefined {
+  const verdict = decidePreconditions({ method: 'DELETE', conditions, current: untagged })
+  return typeof verdict === 'object' ? { kind: 'stale', header: verdict.failed } : undefined
 }
 
 /** Whether a request has any condition at all. */

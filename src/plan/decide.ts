@@ -68,8 +68,8 @@ export function restoreIssues(plan: Pick<Write, 'caller' | 'now'>, transition: T
   ]
 }
 
-function lostIssue(question: Question, exists: boolean): Issue[] {
-  if (question.kind !== 'reference' || exists) return []
+function lostIssue(question: Question, exists: Answer): Issue[] {
+  if (question.kind !== 'reference' || exists === true) return []
   const what = `refers to one of the ${question.collection} that is deleted; restore that one first`
   return [issue('REFERENCE_DELETED', question.field, what)]
 }
@@ -86,8 +86,11 @@ export function questionsOfRules(catalog: Catalog, plan: Pick<Write, 'caller'>, 
   })
 }
 
+/** Whether there is such a record; one that is `going` is there, and a deletion that still runs takes it. */
+export type Answer = boolean | 'going'
+
 /** The answers to questions, in their order. */
-export type Answers = readonly (readonly [Question, boolean])[]
+export type Answers = readonly (readonly [Question, Answer])[]
 
 /** What is wrong with a draft, `undefined` where it can be written. Everything invalid comes first, then every conflict. */
 export function judge(plan: Write, transition: Transition, draft: Draft, answers: Answers): Outcome | undefined {
@@ -95,6 +98,7 @@ export function judge(plan: Write, transition: Transition, draft: Draft, answers
   if (invalid.length > 0) return { kind: 'invalid', issues: invalid }
   const conflicts = [
     ...transitionIssues(transition),
+    ...answers.flatMap(([question, exists]) => goingIssues(question, exists)),
     ...answers.flatMap(([question, exists]) => takenIssue(question, exists)),
     ...ruleIssues(plan, transition, answers),
   ]
@@ -107,24 +111,30 @@ export function judge(plan: Write, transition: Transition, draft: Draft, answers
  */
 export function refusalOf(permission: Predicate, draft: Draft, answers: Answers): Outcome {
   const decisive = fieldsOf(permission).map((name) => `/${name}`)
+  const isDecisive = ({ pointer = '' }: Issue) => decisive.includes(pointer)
   const invalid = invalidity(draft, answers)
-  return invalid.some((each) => decisive.includes(each.pointer ?? ''))
-    ? { kind: 'invalid', issues: invalid }
-    : { kind: 'forbidden' }
+  if (invalid.some(isDecisive)) return { kind: 'invalid', issues: invalid }
+  const going = answers.flatMap(([question, exists]) => goingIssues(question, exists))
+  return going.some(isDecisive) ? { kind: 'conflict', issues: going } : { kind: 'forbidden' }
 }
 
 function invalidity(draft: Draft, answers: Answers): Issue[] {
   return [...draft.issues, ...answers.flatMap(([question, exists]) => referenceIssue(question, exists))]
 }
 
-function referenceIssue(question: Question, exists: boolean): Issue[] {
+function goingIssues(question: Question, exists: Answer): Issue[] {
+  if (question.kind !== 'reference' || exists !== 'going') return []
+  return [issue('BEING_DELETED', question.field, `refers to one of the ${question.collection} that is being deleted`)]
+}
+
+function referenceIssue(question: Question, exists: Answer): Issue[] {
   if (question.kind !== 'reference' || exists) return []
   return [
     issue('INVALID_REFERENCE', question.field, `refers to nothing: there is no such record in ${question.collection}`),
   ]
 }
 
-function takenIssue(question: Question, exists: boolean): Issue[] {
+function takenIssue(question: Question, exists: Answer): Issue[] {
   if (question.kind !== 'taken' || !exists) return []
   const [name, ...others] = question.fields as [string, ...string[]]
   if (others.length === 0) return [issue('DUPLICATE_VALUE', name, 'is taken by another record; choose another value')]
@@ -164,8 +174,8 @@ export function ruleIssues(plan: Pick<Write, 'caller' | 'now'>, transition: Tran
       answered === undefined
         ? matches(comparisonKeys(resource, record), resolveCondition(resource, rule.unless.where, { caller, record }))
         : rule.unless.none === undefined
-          ? answered[1]
-          : !answered[1]
+          ? answered[1] !== false
+          : answered[1] === false
     return holds ? [] : [{ code: rule.code, message: rule.message }]
   })
 }

@@ -14,7 +14,7 @@ import type { PageRequest } from '../request/page.ts'
 import type { Target } from '../request/target.ts'
 import { fault } from '../spec/faults.ts'
 import { readBulkIds } from './bulk-ids.ts'
-import type { Idempotency, Page, Parent, Plan } from './plan.ts'
+import type { Idempotency, Page, Parent, Plan, Removal } from './plan.ts'
 
 /** What planning knows beside the request. */
 export interface Planning {
@@ -22,8 +22,20 @@ export interface Planning {
   readonly cursorSecret: Uint8Array
   /** Milliseconds since 1970. */
   readonly now: number
-  /** The answer that the client prefers to a change. */
-  readonly preferred: 'minimal' | 'representation' | undefined
+  /** What the client prefers (RFC 7240), as far as the address follows it. */
+  readonly preferred: Preferred
+  /** What comes before collections in paths: `/v1`. */
+  readonly basePath: string
+}
+
+/** What a client prefers. */
+export interface Preferred {
+  /** The answer to a change. */
+  readonly return: 'minimal' | 'representation' | undefined
+  /** A job, rather than waiting for it to be done. */
+  readonly asynchronously: boolean
+  /** The most records that may be affected; `undefined`: any number. */
+  readonly most: number | undefined
 }
 
 type Addressed = Extract<Target, { readonly resource: Resource }>
@@ -104,21 +116,17 @@ export function planFor(planning: Planning, caller: CallerView, target: Addresse
         now,
       }
     case 'delete':
-      return {
-        kind: 'delete',
-        resource,
-        id,
-        deletion: uuidv7(),
-        permitted: required('delete'),
-        conditions: input.conditions,
-        caller,
-        now,
-      }
+      return { kind: 'delete', id, conditions: input.conditions, ...removalOf(planning, caller, resource, required) }
     case 'bulk-delete': {
-      const permitted = required('delete')
+      const removal = removalOf(planning, caller, resource, required)
       const read = readBulkIds(input.body, resource.deletion.bulk?.max ?? 0)
       if ('issues' in read) throw fault('VALIDATION_FAILED', { errors: read.issues })
-      return { kind: 'bulk-delete', resource, ids: read.ids, deletion: uuidv7(), permitted, caller, now }
+      return { kind: 'bulk-delete', ids: read.ids, ...removal }
+    }
+    case 'delete-matching': {
+      const { filter, conditions } = input
+      const { most } = planning.preferred
+      return { kind: 'delete-matching', filter, conditions, most, ...removalOf(planning, caller, resource, required) }
     }
     case 'restore':
       return {
@@ -132,6 +140,32 @@ export function planFor(planning: Planning, caller: CallerView, target: Addresse
         caller,
         now,
       }
+  }
+}
+
+/** What every deletion carries. */
+function removalOf(
+  { catalog, now, preferred, basePath }: Planning,
+  caller: CallerView,
+  resource: Resource,
+  required: (action: Action) => Predicate,
+): Removal {
+  const deletion = uuidv7()
+  const { above } = resource.deletion.asynchronous
+  // Whoever declares that it never becomes a job is not overruled.
+  const asynchronously = preferred.asynchronously && above !== Number.POSITIVE_INFINITY
+  const restricting = [...catalog.resources.values()].filter(({ fields }) =>
+    fields.some(({ reference }) => reference?.onDelete === 'restrict'),
+  )
+  return {
+    resource,
+    deletion,
+    statusUrl: `${basePath}/jobs/${deletion}`,
+    above: asynchronously ? 0 : above,
+    permitted: required('delete'),
+    mayRead: new Map(restricting.map((each) => [each.name, permit(catalog, caller, 'read', each)])),
+    caller,
+    now,
   }
 }
 
@@ -184,7 +218,7 @@ function idempotencyOf(
   return {
     scope: hash('sha256', scope, 'base64url'),
     fingerprint: hash('sha256', canonicalJson(body), 'base64url'),
-    preferred,
+    preferred: preferred.return,
   }
 }
 

@@ -103,22 +103,39 @@ export interface Update extends Change {
   readonly conditions: Conditions
 }
 
-export interface Delete extends Change {
+/** What every deletion carries, whatever it deletes. */
+export interface Removal extends Change {
+  /** The id of the deletion itself, and of the job that it may become: all that goes with it carries it. */
+  readonly deletion: string
+  /** The address of that job. */
+  readonly statusUrl: string
+  /** Where more records go than these, it becomes a job (DEL-8): 0 is always, infinity never. */
+  readonly above: number
+  /** The records that the caller may delete. */
+  readonly permitted: Predicate
+  /** Those that the caller may read of each collection that can stand in the way: their ids may be named. */
+  readonly mayRead: ReadonlyMap<string, Predicate>
+}
+
+export interface Delete extends Removal {
   readonly kind: 'delete'
   readonly id: string
-  /** The id of the deletion itself: all that goes with it carries it. */
-  readonly deletion: string
-  readonly permitted: Predicate
   readonly conditions: Conditions
 }
 
-export interface BulkDelete extends Change {
+export interface BulkDelete extends Removal {
   readonly kind: 'bulk-delete'
   /** In the order asked, each once. */
   readonly ids: readonly string[]
-  /** The id of the deletion itself: all that goes with it carries it. */
-  readonly deletion: string
-  readonly permitted: Predicate
+}
+
+/** A deletion of whatever matches (DEL-10). */
+export interface DeleteMatching extends Removal {
+  readonly kind: 'delete-matching'
+  readonly filter: Predicate
+  readonly conditions: Conditions
+  /** Where more records match than these, nothing is deleted; `undefined`: no such bound. */
+  readonly most: number | undefined
 }
 
 export interface Restore extends Change {
@@ -133,7 +150,7 @@ export interface Restore extends Change {
 }
 
 export type Read = ReadRecord | ReadPage
-export type Write = Create | Update | Delete | BulkDelete | Restore
+export type Write = Create | Update | Delete | BulkDelete | DeleteMatching | Restore
 export type Plan = Read | Write
 
 /** What identifies a state of a record to caches and conditions. */
@@ -164,6 +181,9 @@ export type Outcome =
   | ({ readonly kind: 'updated'; readonly json: string | undefined } & Validators)
   | { readonly kind: 'deleted'; readonly id: string; readonly deletedAt: string }
   | { readonly kind: 'bulk-deleted'; readonly ids: readonly string[]; readonly deletedAt: string }
+  | { readonly kind: 'deleted-matching'; readonly count: number }
+  /** A job has begun. */
+  | { readonly kind: 'accepted'; readonly job: string; readonly statusUrl: string }
   /** Each issue points at the id that it is about. */
   | { readonly kind: 'bulk-refused'; readonly issues: readonly Issue[] }
   | ({ readonly kind: 'not-modified' } & Validators)

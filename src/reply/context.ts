@@ -14,6 +14,8 @@ export interface ReplyContext extends Occurrence {
   readonly linked: boolean
   /** The answer that the client prefers to a change (`Prefer: return=…`). */
   readonly preferred: 'minimal' | 'representation' | undefined
+  /** Whether the client prefers a job to waiting (`Prefer: respond-async`). */
+  readonly asynchronously: boolean
   /** `Preference-Applied`, where a preference was given that this address follows. */
   readonly applied: string | undefined
   /** Makes a cursor of a place in the list asked for. */

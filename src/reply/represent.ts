@@ -1,6 +1,7 @@
 /** plan + outcome -> response. Each status has one home: here, or the fault that it is. */
 import type { HttpResponse, ResponseHeaders } from '../http/message.ts'
 import type { Resource } from '../model/resource.ts'
+import type { JobStatus } from '../model/system-resources.ts'
 import type { Outcome, Plan, ReadPage } from '../plan/plan.ts'
 import { fault, type Issue } from '../spec/faults.ts'
 import { listCaching, recordCaching, writtenHeaders } from './caching.ts'
@@ -67,6 +68,19 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
       const data = outcome.ids.map((id) => ({ id, deleted_at: outcome.deletedAt }))
       return { status: 200, headers: { 'Content-Type': json, ...headers }, body: `${JSON.stringify({ data })}\n` }
     }
+    case 'deleted-matching': {
+      const headers: ResponseHeaders = { 'Cache-Control': 'no-store', ...appliedHeader(context) }
+      if (context.preferred === 'minimal') return { status: 204, headers, body: undefined }
+      const body = JSON.stringify({ deleted_count: outcome.count })
+      return { status: 200, headers: { 'Content-Type': json, ...headers }, body: `${body}\n` }
+    }
+    case 'accepted': {
+      const { job, statusUrl } = outcome
+      const headers: ResponseHeaders = { Location: statusUrl, 'Retry-After': jobRetry, 'Cache-Control': 'no-store' }
+      if (context.asynchronously) headers['Preference-Applied'] = 'respond-async'
+      const body = JSON.stringify({ status: 'pending', job_id: job, status_url: statusUrl })
+      return { status: 202, headers: { 'Content-Type': json, ...headers }, body: `${body}\n` }
+    }
     case 'bulk-refused':
       return bulkRefusal(outcome.issues, context)
     case 'missing':
@@ -94,6 +108,9 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
   }
 }
 
+/** After how many seconds a job is worth asking for again. */
+const jobRetry = '1'
+
 interface RecordAnswer {
   readonly headers: Readonly<ResponseHeaders>
   readonly body: string
@@ -105,10 +122,17 @@ const recordAnswers = new WeakMap<Outcome, RecordAnswer>()
 function recordAnswer(resource: Resource, outcome: Extract<Outcome, { kind: 'record' }>): RecordAnswer {
   const known = recordAnswers.get(outcome)
   if (known !== undefined) return known
-  const headers = { 'Content-Type': json, ...recordCaching(resource, outcome) }
+  const headers: ResponseHeaders = { 'Content-Type': json, ...recordCaching(resource, outcome) }
+  if (resource.name === 'jobs' && !isFinal(outcome.json)) headers['Retry-After'] = jobRetry
   const answer = { headers, body: `${outcome.json}\n` }
   recordAnswers.set(outcome, answer)
   return answer
+}
+
+/** Whether a job is over (JOB-2); one of which other fields were asked for says nothing of it. */
+function isFinal(text: string): boolean {
+  const { status } = JSON.parse(text) as { readonly status?: JobStatus }
+  return status !== 'pending' && status !== 'running'
 }
 
 /** What was preferred and is followed (RFC 7240 section 3). */

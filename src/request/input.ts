@@ -2,12 +2,13 @@
 import { parseIdempotencyKey } from '../http/fields/idempotency-key.ts'
 import type { HttpRequest } from '../http/message.ts'
 import { type Conditions, readConditions } from '../http/preconditions.ts'
+import type { Predicate } from '../model/predicate.ts'
 import type { Catalog, Resource } from '../model/resource.ts'
 import { fault, type Issue } from '../spec/faults.ts'
 import { readBody } from './body.ts'
 import { listQueryOf } from './known-queries.ts'
 import { readParameters } from './parameters.ts'
-import { type ListQuery, readListQuery, readRecordQuery, refuseParameters } from './query.ts'
+import { type ListQuery, readDeletionFilter, readListQuery, readRecordQuery, refuseParameters } from './query.ts'
 import { readQueryBody } from './query-body.ts'
 import type { Target } from './target.ts'
 
@@ -20,6 +21,7 @@ export type Input =
   | { readonly kind: 'replace' | 'merge' | 'patch'; readonly body: unknown; readonly conditions: Conditions }
   | { readonly kind: 'delete' | 'restore'; readonly conditions: Conditions }
   | { readonly kind: 'bulk-delete'; readonly body: unknown }
+  | { readonly kind: 'delete-matching'; readonly filter: Predicate; readonly conditions: Conditions }
   | { readonly kind: 'document' }
 
 /**
@@ -43,6 +45,9 @@ export async function readInput(catalog: Catalog, target: Target, request: HttpR
   }
   if (target.kind === 'restore' || method === 'GET' || method === 'HEAD' || method === 'DELETE') {
     const conditions = readConditions(headers)
+    if (method === 'DELETE' && target.kind === 'collection') {
+      return { kind: 'delete-matching', filter: readDeletionFilter(target.resource, parameters), conditions }
+    }
     refuseParameters(parameters)
     if (target.kind === 'restore') return { kind: 'restore', conditions }
     return method === 'DELETE' ? { kind: 'delete', conditions } : { kind: 'document' }

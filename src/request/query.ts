@@ -3,7 +3,7 @@
 import { sortableNames } from '../model/operators.ts'
 import type { SortTerm } from '../model/order.ts'
 import type { Predicate } from '../model/predicate.ts'
-import { allOf } from '../model/predicate.ts'
+import { allOf, never } from '../model/predicate.ts'
 import type { Resource } from '../model/resource.ts'
 import { isStorableText, words } from '../model/text.ts'
 import type { Issue } from '../spec/faults.ts'
@@ -86,6 +86,31 @@ export function readListQuery(
     page,
     binding: page.style === 'cursor' ? JSON.stringify([filter, sort, q || null, includeDeleted]) : '',
   }
+}
+
+/**
+ * Reads which records of a collection are to be deleted (DEL-10): filters alone, and at least one.
+ *
+ * @throws Fault INVALID_QUERY, FILTER_REQUIRED
+ */
+export function readDeletionFilter(resource: Resource, parameters: readonly Parameter[]): Predicate {
+  const issues: Issue[] = []
+  const filters = Map.groupBy(parameters, ({ name }) => name)
+  const predicates = [...filters].map(([name, given]) => {
+    if (!controls.has(name))
+      return readFilter(
+        resource,
+        name,
+        given.map(({ value }) => value),
+        issues,
+      )
+    issues.push(unknown(name, 'A deletion takes filters alone.'))
+    return never
+  })
+  if (issues.length > 0) throw fault('INVALID_QUERY', { errors: issues })
+  if (predicates.length > 0) return allOf(predicates)
+  const detail = 'Without a filter nothing is deleted. Say which records are meant, such as ?status=done.'
+  throw fault('FILTER_REQUIRED', { detail })
 }
 
 /** Reads the parameters of a single resource: `fields`, and nothing else (QRY-4). */

@@ -35,8 +35,17 @@ const methods: Readonly<Record<Target['kind'], readonly string[]>> = {
   health: ['GET', 'HEAD', 'OPTIONS'],
 }
 
+const reading = ['GET', 'HEAD', 'OPTIONS']
+const listing = ['GET', 'HEAD', 'QUERY', 'OPTIONS']
+const filtering = ['GET', 'HEAD', 'POST', 'DELETE', 'QUERY', 'OPTIONS']
+
 /** The methods of an address, as `Allow` lists them, whoever asks. */
 export function methodsOf(target: Target): readonly string[] {
+  if (target.kind === 'collection' || target.kind === 'record') {
+    const { resource } = target
+    if (resource.made === 'by-server') return target.kind === 'record' ? reading : listing
+    if (target.kind === 'collection' && target.parent === undefined && resource.deletion.byFilter) return filtering
+  }
   return methods[target.kind]
 }
 
@@ -60,7 +69,7 @@ export function findTarget(catalog: Catalog, path: string): Found {
   if (first === 'health') return health(segments)
   if (first !== catalog.version || collection === undefined || segments.length > 5) return missing
   if (collection === 'openapi.json') return id === undefined ? found({ kind: 'openapi' }) : missing
-  const resource = catalog.resources.get(collection)
+  const resource = catalog.resources.get(collection) ?? catalog.system.get(collection)
   if (resource === undefined) return missing
   if (id === undefined) return found({ kind: 'collection', resource })
   if (child === undefined && id === 'bulk-delete' && resource.deletion.bulk !== undefined) {

@@ -1,7 +1,9 @@
 /** The program without a socket: a catalog on a storage, ready to answer. */
 import { randomBytes } from 'node:crypto'
+import { uuidv7 } from 'uuidv7'
 import type { Cors } from '../http/cors.ts'
 import type { HttpRequest, HttpResponse } from '../http/message.ts'
+import { type Runner, startRunner } from '../jobs/runner.ts'
 import type { Catalog } from '../model/resource.ts'
 import { authenticator } from '../policy/authenticate.ts'
 import type { Storage } from '../storage/storage.ts'
@@ -28,19 +30,28 @@ export interface Application {
   close(): Promise<void>
   readonly catalog: Catalog
   readonly storage: Storage
+  readonly runner: Runner
 }
 
 /** Puts an application together. */
 export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOptions = {}): Application {
-  const now = options.now ?? Date.now
+  const { now = Date.now, observe = () => {} } = options
   const boot = randomBytes(6).toString('base64url').replaceAll(/[-_]/g, '0')
   let requests = 0
+  const runner = startRunner({
+    storage,
+    now,
+    newJobId: uuidv7,
+    statusUrlOf: (job) => `/${catalog.version}/jobs/${job}`,
+    failed: (error, job) => observe({ kind: 'failure', requestId: job?.id ?? 'jobs', error }),
+  })
   const app: App = {
     catalog,
     storage,
+    runner,
     authenticate: authenticator({ findKey: (hash) => storage.keys.find(hash), now }),
     documents: documentsOf(catalog),
-    observe: options.observe ?? (() => {}),
+    observe,
     now,
     newRequestId: () => `${boot}-${(++requests).toString(36)}`,
     cors: options.cors,
@@ -53,6 +64,7 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
   return {
     catalog,
     storage,
+    runner,
     async respond(request) {
       running++
       // Whoever observes may throw: `close` must not wait for that request for ever.
@@ -71,6 +83,7 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
         whenIdle = resolve
       })
       if (running > 0) await idle
+      await runner.close()
       await storage.close()
     },
   }

@@ -8,11 +8,12 @@ import { type Cors, isPreflight, withCors } from '../http/cors.ts'
 import { accepts } from '../http/fields/accept.ts'
 import type { HttpRequest, HttpResponse } from '../http/message.ts'
 import { readConditions } from '../http/preconditions.ts'
-import { type Decided, decidePreferences } from '../http/preferences.ts'
+import { type Decided, decidePreferences, type PreferenceName } from '../http/preferences.ts'
 import { applyRange } from '../http/ranges.ts'
+import type { Runner } from '../jobs/runner.ts'
 import type { Position } from '../model/order.ts'
 import type { Catalog } from '../model/resource.ts'
-import { bindingOf, planFor } from '../plan/plan-for.ts'
+import { bindingOf, type Preferred, planFor } from '../plan/plan-for.ts'
 import type { Authenticate } from '../policy/authenticate.ts'
 import type { ReplyContext } from '../reply/context.ts'
 import { conflictCode, problem } from '../reply/problem.ts'
@@ -35,6 +36,8 @@ const longestTarget = 8_000
 export interface App {
   readonly catalog: Catalog
   readonly storage: Storage
+  /** Does long work. */
+  readonly runner: Pick<Runner, 'wake'>
   readonly authenticate: Authenticate
   readonly documents: Documents
   readonly observe: Observe
@@ -119,13 +122,15 @@ async function answer(
   if (!accepts(request.headers['accept'])) {
     throw fault('NOT_ACCEPTABLE', { detail: 'The representations here are application/json.' })
   }
-  const preferences = preferencesOf(request)
+  const preferences = preferencesOf(request, target)
   const input = await readInput(app.catalog, target, request, query)
   timing?.mark('read')
   if (target.kind === 'openapi' || input.kind === 'document')
     return app.documents.openapi(readConditions(request.headers))
   const { cursorSecret } = app.storage
-  const planning = { catalog: app.catalog, cursorSecret, now: app.now(), preferred: preferences.return }
+  const basePath = `/${app.catalog.version}`
+  const preferred = preferredOf(preferences)
+  const planning = { catalog: app.catalog, cursorSecret, now: app.now(), preferred, basePath }
   const plan = planFor(planning, caller, target, input)
   timing?.mark('plan')
   const outcome = await app.storage.run(plan)
@@ -133,17 +138,19 @@ async function answer(
   const context: ReplyContext = {
     instance: path,
     requestId,
-    basePath: `/${app.catalog.version}`,
+    basePath,
     path,
     query,
     linked: request.method !== 'QUERY',
     preferred: preferences.return,
+    asynchronously: preferred.asynchronously,
     applied: preferences.applied,
     sealCursor(position: Position) {
       if (plan.kind !== 'read-page' || input.kind !== 'read-page') return ''
       return sealCursor(app.storage.cursorSecret, bindingOf(plan.resource, plan.parent, input.query.binding), position)
     },
   }
+  if (outcome.kind === 'accepted') app.runner.wake()
   const response = represent(plan, outcome, context)
   timing?.mark('reply')
   const refused = outcome.kind === 'conflict' || (outcome.kind === 'bulk-refused' && response.status === 409)
@@ -151,9 +158,25 @@ async function answer(
   return response
 }
 
-/** @throws Fault UNKNOWN_PREFERENCE where `handling=strict` asks for it */
-function preferencesOf({ headers }: HttpRequest): Decided {
-  const decided = decidePreferences(headers['prefer'], ['return'])
+/** What an address follows beside `return`. */
+function understoodAt(target: Target, method: string): readonly PreferenceName[] {
+  if (target.kind === 'bulk-delete') return ['return', 'respond-async']
+  if (method !== 'DELETE') return ['return']
+  return target.kind === 'collection' ? ['return', 'respond-async', 'max-affected'] : ['return', 'respond-async']
+}
+
+function preferredOf({ return: answer, values }: Decided): Preferred {
+  const most = values.get('max-affected')
+  return {
+    return: answer,
+    asynchronously: values.has('respond-async'),
+    most: most === undefined ? undefined : Number(most),
+  }
+}
+
+/** @throws Fault UNKNOWN_PREFERENCE where `handling=strict` asks for it, or a bound cannot be read */
+function preferencesOf({ headers, method }: HttpRequest, target: Target): Decided {
+  const decided = decidePreferences(headers['prefer'], understoodAt(target, method))
   if (decided.unmet.length === 0) return decided
   const errors = decided.unmet.map((message): Issue => ({ code: 'UNKNOWN_PREFERENCE', message, header: 'Prefer' }))
   throw fault('UNKNOWN_PREFERENCE', { errors })

@@ -12,7 +12,6 @@ import { type Application, assemble } from './app.ts'
 import { ConfigurationError } from './configuration-error.ts'
 import { createNodeServer } from './node.ts'
 import type { Observe } from './observe.ts'
-import { purgeRegularly } from './purge.ts'
 import { localCertificate } from './tls.ts'
 
 /** How an interface is served. */
@@ -78,7 +77,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     await app.close()
     throw error
   }
-  const endPurge = purgeRegularly(storage, observe)
+  void app.runner.maintain()
   const url = `${origin}/${catalog.version}`
   observe({ kind: 'listening', url })
   return {
@@ -86,7 +85,6 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     caFile,
     app,
     async close() {
-      endPurge()
       await server.close()
       await app.close()
       observe({ kind: 'stopped' })

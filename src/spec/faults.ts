@@ -31,6 +31,7 @@ export const faults = {
   INVALID_QUERY: { status: 400, title: 'The query parameters are not valid', rule: 'QRY-8' },
   RANGE_NOT_SATISFIABLE: { status: 416, title: 'The range lies beyond the representation', rule: 'HED-3' },
   INVALID_IDEMPOTENCY_KEY: { status: 400, title: 'The Idempotency-Key header cannot be read', rule: 'MET-9' },
+  FILTER_REQUIRED: { status: 400, title: 'A deletion by filter needs a filter', rule: 'DEL-10' },
   INVALID_CURSOR: { status: 400, title: 'The cursor is not valid here', rule: 'PAG-5' },
   FORBIDDEN: { status: 403, title: 'You may not do this', rule: 'AUT-4' },
   PRECONDITION_REQUIRED: { status: 428, title: 'This request must be conditional', rule: 'CON-7' },
@@ -42,6 +43,8 @@ export const faults = {
   INVALID_TRANSITION: { status: 409, title: 'The field cannot change in this way now', rule: 'ERR-5' },
   NOT_DELETED: { status: 409, title: 'The record is not deleted', rule: 'DEL-6' },
   REFERENCE_DELETED: { status: 409, title: 'A record that this one refers to is deleted', rule: 'DEL-6' },
+  BEING_DELETED: { status: 409, title: 'The record is being deleted', rule: 'DEL-8' },
+  TOO_MANY_AFFECTED: { status: 409, title: 'More records match than may be affected', rule: 'DEL-10' },
   HAS_DEPENDENTS: { status: 409, title: 'Other records depend on this one', rule: 'DEL-4' },
   INTERNAL_ERROR: { status: 500, title: 'The server failed', rule: 'ERR-5' },
   STORAGE_FAILED: { status: 502, title: 'The database failed', rule: 'ERR-6' },
@@ -94,6 +97,10 @@ export interface Issue {
   readonly pointer?: string
   readonly parameter?: string
   readonly header?: string
+  /** Other records that it is about: of which collection, how many, and a few that the caller may read. */
+  readonly collection?: string
+  readonly count?: number
+  readonly ids?: readonly string[]
 }
 
 /** What a fault may add to its table entry. */

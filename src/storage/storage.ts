@@ -26,6 +26,37 @@ export interface KeyStore {
   revoke(id: string, at: string): Promise<boolean>
 }
 
+/** What a runner has to do for a job. */
+export type JobTask = 'deletion' | 'purge'
+
+/** A job that is not finished. */
+export interface OpenJob {
+  readonly id: string
+  readonly task: JobTask
+}
+
+/** A problem (RFC 9457) that a job fails with. */
+export type JobError = Readonly<Record<string, unknown>>
+
+/**
+ * Long work, whose state is in the database (JOB-3). Each of these is a transaction of its own, which others who read need
+ * not wait for. Times are in milliseconds since 1970.
+ */
+export interface JobStore {
+  /** The jobs that are not finished, the oldest first. */
+  open(): Promise<readonly OpenJob[]>
+  /** Finds out how much a job has to do, where nobody knows it. */
+  measure(job: OpenJob, now: number): Promise<void>
+  /** Does the next batch of a job. Gives `true` where it is finished with it. */
+  step(job: OpenJob, now: number): Promise<boolean>
+  /** Fails a job that cannot go on, and undoes it. Gives `false` where it is too late for that: then it must go on. */
+  giveUp(job: OpenJob, error: JobError, now: number): Promise<boolean>
+  /** Begins a job that removes the records whose grace period is over (DEL-7), where there are any and none runs. */
+  beginPurge(job: { readonly id: string; readonly statusUrl: string }, now: number): Promise<boolean>
+  /** Forgets idempotency keys after a day (MET-9) and finished jobs after 30 days (JOB-4). Gives their number. */
+  forget(now: number): Promise<number>
+}
+
 /** A database, opened for one catalog. */
 export interface Storage {
   /**
@@ -42,15 +73,7 @@ export interface Storage {
    * @throws StorageFault where the database fails; none is created then
    */
   load(plans: readonly Create[], whenRefused: 'stop' | 'skip'): Promise<readonly (Outcome | undefined)[]>
-  /**
-   * Removes what has expired, some at a time, so that others who write need not wait: records that were deleted longer ago
-   * than their grace period (DEL-7), idempotency keys older than a day (MET-9).
-   *
-   * @param now milliseconds since 1970
-   * @returns how many are gone; closing the storage ends it early
-   * @throws StorageFault where the database fails; what was removed until then stays so
-   */
-  purge(now: number): Promise<number>
+  readonly jobs: JobStore
   readonly keys: KeyStore
   /** The secret that signs cursors: the same for every server on this database. */
   readonly cursorSecret: Uint8Array

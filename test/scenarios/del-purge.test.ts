@@ -1,8 +1,9 @@
 /** DEL-7: after the grace period a deleted record is gone to everyone, and then its data. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { forest } from '../declarations.ts'
-import { type Trial, trialFor } from '../harness.ts'
+import { purgeAt, type Trial, trialFor } from '../harness.ts'
 import { countOf } from '../steps.ts'
 
 const day = 24 * 3_600_000
@@ -41,8 +42,8 @@ it('DEL-7: a purge removes what is due, with its words, and nothing else', async
   const later = await deleted(current, 'Walnut')
   const live = await make('folders', { name: 'Walnut' })
   const now = Date.now() + grace + 5_000
-  assert.equal(await app.storage.purge(now), 1)
-  assert.equal(await app.storage.purge(now), 0)
+  assert.equal(await purgeAt(app, now), 1)
+  assert.equal(await purgeAt(app, now), undefined)
   clock.ahead = 0
   assert.equal((await send(restore(due))).status, 404)
   assert.equal((await send(restore(later))).json.code, 'DUPLICATE_VALUE')
@@ -57,9 +58,8 @@ it('DEL-7: what a purge and a restoration both want goes to one of them, whole',
   let restored = 0
   for (let round = 0; round < 200; round++) {
     const id = await deleted(current, `Round ${round}`)
-    const purging = app.storage.purge(Date.now() + grace + day)
-    // The purge takes a few turns of the event loop to come so far.
-    for (let turn = round % 8; turn > 0; turn--) await new Promise((resolve) => setImmediate(resolve))
+    const purging = purgeAt(app, Date.now() + grace + day)
+    await sleep(round % 8)
     const { status } = await send(restore(id))
     await purging
     assert.ok(status === 200 || status === 404, String(status))

@@ -17,7 +17,7 @@ export const headerComponents = {
   }),
   'Last-Modified': text('When the record was last changed.'),
   Link: text('Other pages of the list: first, prev, next and last, as far as its style has them (RFC 8288).'),
-  Location: text('The path of the new record.', { format: 'uri-reference' }),
+  Location: text('The path of the new record, or of the job.', { format: 'uri-reference' }),
   'Preference-Applied': text('The preference that was followed (RFC 7240).'),
   'Retry-After': { description: 'Seconds to wait before trying again.', schema: { type: 'integer', minimum: 0 } },
   Vary: text('The request header fields on which the answer depends.'),

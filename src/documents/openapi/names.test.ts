@@ -26,6 +26,7 @@ test('names that would clash give way', () => {
   const resources = Object.fromEntries(['tasks', 'task-pages', 'problems'].map((name) => [name, { fields: {} }]))
   const names = namesOf(completeCatalog({ name: 'clash', resources }))
   assert.deepEqual(Object.fromEntries(names), {
+    jobs: { one: 'Job', many: 'Jobs' },
     tasks: { one: 'Task', many: 'Tasks' },
     'task-pages': { one: 'TaskPages', many: 'TaskPages' },
     problems: { one: 'Problems', many: 'Problems' },

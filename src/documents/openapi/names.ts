@@ -14,6 +14,7 @@ const suffixes = ['', 'Page', 'Selection', 'Deleted', 'Create', 'CreateNested', 
 
 /** The component names that are no resource's. */
 export const sharedSchemas = [
+  'Accepted',
   'Problem',
   'Issue',
   'PageByNumber',
@@ -30,7 +31,8 @@ export const sharedSchemas = [
 export function namesOf(catalog: Catalog): ReadonlyMap<string, ResourceNames> {
   const taken = new Set<string>(sharedSchemas)
   const names = new Map<string, ResourceNames>()
-  for (const collection of catalog.resources.keys()) {
+  // The system's first: their names are the same in every document.
+  for (const collection of [...catalog.system.keys(), ...catalog.resources.keys()]) {
     const many = pascal(collection)
     const free = [pascal(singularOf(collection)), many].find((one) => suffixes.every((kind) => !taken.has(one + kind)))
     const one = free ?? `${many}Resource`

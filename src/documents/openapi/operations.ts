@@ -3,7 +3,7 @@ import type { Catalog, Resource } from '../../model/resource.ts'
 import { type HeaderName, headers } from './headers.ts'
 import { type Json, refTo } from './json.ts'
 import type { ResourceNames } from './names.ts'
-import { creationHeaders, listParameters, recordParameters, writeHeaders } from './parameters.ts'
+import { creationHeaders, filterParameters, listParameters, recordParameters, writeHeaders } from './parameters.ts'
 import { codesOf, type OperationKind, type ProblemResponses, takenAlongWith } from './problems.ts'
 
 /** What operations are made of beside their resource. */
@@ -27,6 +27,7 @@ const changedHeaders: readonly HeaderName[] = [...recordHeaders, 'Preference-App
 /** The Path Item of a collection, at the top level or nested. */
 export function collectionPath(resource: Resource, parts: OperationParts, parent?: NestedUnder): Json {
   const { names } = parts
+  const deletes = parent === undefined && resource.deletion.byFilter
   const of = parent === undefined ? '' : `Of${parent.names.one}`
   const under = parent === undefined ? '' : ` of one of the ${parent.resource.name}`
   const nested = parent !== undefined
@@ -48,6 +49,17 @@ export function collectionPath(resource: Resource, parts: OperationParts, parent
         ...errors('list', resource, parts, nested),
       },
     },
+    ...(resource.made === 'by-clients' && creation(resource, parts, parent)),
+    ...(deletes && matchingDeletion(resource, parts)),
+  }
+}
+
+function creation(resource: Resource, parts: OperationParts, parent: NestedUnder | undefined): Json {
+  const { names } = parts
+  const nested = parent !== undefined
+  const of = parent === undefined ? '' : `Of${parent.names.one}`
+  const under = parent === undefined ? '' : ` of one of the ${parent.resource.name}`
+  return {
     post: {
       operationId: `create${names.one}${of}`,
       tags: [resource.name],
@@ -66,9 +78,37 @@ export function collectionPath(resource: Resource, parts: OperationParts, parent
   }
 }
 
+function matchingDeletion(resource: Resource, parts: OperationParts): Json {
+  const count = { type: 'integer', minimum: 0, description: 'How many matched, and are deleted.' }
+  const schema = { type: 'object', properties: { deleted_count: count }, required: ['deleted_count'] }
+  return {
+    delete: {
+      operationId: `delete${parts.names.many}`,
+      tags: [resource.name],
+      summary: `Delete the ${resource.name} that match`,
+      description:
+        'At least one filter is needed. `Prefer: max-affected=n` deletes nothing where more match; with n = 0 the refusal says how many do.',
+      parameters: [...filterParameters(resource), ...writeHeaders],
+      responses: {
+        200: answer('How many were deleted.', ['Preference-Applied'], { ...schema, additionalProperties: false }),
+        ...accepted,
+        204: answer('They are deleted, and the caller prefers `return=minimal`.', ['Preference-Applied']),
+        ...errors('delete-matching', resource, parts),
+      },
+    },
+  }
+}
+
+/** The Path Item of a record that the server alone makes. */
+export function shownPath(resource: Resource, parts: OperationParts): Json {
+  const { parameters, get } = recordPath(resource, parts)
+  return { parameters, get }
+}
+
 /** The Path Item of a record. */
 export function recordPath(resource: Resource, parts: OperationParts): Json {
   const { one } = parts.names
+  const job = resource.name === 'jobs' ? (['Retry-After'] as const) : []
   const whole = refTo('schemas', one)
   const changed = {
     200: answer('The record as it is now.', changedHeaders, whole),
@@ -83,10 +123,10 @@ export function recordPath(resource: Resource, parts: OperationParts): Json {
       summary: `Read one of the ${resource.name}`,
       parameters: recordParameters(resource),
       responses: {
-        200: answer('The record, or what `fields` asked for of it.', [...recordHeaders, 'Accept-Ranges'], {
+        200: answer('The record, or what `fields` asked for of it.', [...recordHeaders, ...job, 'Accept-Ranges'], {
           anyOf: [whole, refTo('schemas', `${one}Selection`)],
         }),
-        206: part(recordHeaders),
+        206: part([...recordHeaders, ...job]),
         304: answer('The record is as the condition says.', recordHeaders),
         ...errors('read', resource, parts),
       },
@@ -150,6 +190,7 @@ export function bulkDeletePath(resource: Resource, max: number, parts: Operation
           required: ['data'],
           additionalProperties: false,
         }),
+        ...accepted,
         204: answer('They are deleted, and the caller prefers `return=minimal`.', ['Preference-Applied']),
         ...errors('bulk-delete', resource, parts),
       },
@@ -188,8 +229,18 @@ function deletionAnswers({ deletion }: Resource): Json {
   const absent = deletion.repeated === 'no-content'
   return {
     200: answer('What was deleted, and when.', ['Preference-Applied'], refTo('schemas', 'Deletion')),
+    ...accepted,
     204: answer(absent ? 'It is deleted, or was not there.' : 'It is deleted.', ['Preference-Applied']),
   }
+}
+
+/** The 202 of a deletion that becomes a job (DEL-8). */
+const accepted: Json = {
+  202: answer(
+    'A job does it. What was asked for is deleted already; what goes with it follows.',
+    ['Location', 'Preference-Applied', 'Retry-After'],
+    refTo('schemas', 'Accepted'),
+  ),
 }
 
 function errors(kind: OperationKind, resource: Resource, { catalog, problems }: OperationParts, nested = false): Json {

@@ -44,7 +44,10 @@ export function parameterComponents({ limits }: Catalog): Json {
     IfMatch: header('If-Match', 'Go on only if the record still has one of these entity tags.'),
     IfNoneMatch: header('If-None-Match', 'Answer 304 if it still has one of these entity tags.'),
     IfModifiedSince: header('If-Modified-Since', 'Answer 304 if it was not changed since.'),
-    Prefer: header('Prefer', 'The answer wanted: `return=representation` or `return=minimal` (RFC 7240).'),
+    Prefer: header(
+      'Prefer',
+      'The answer wanted, `return=representation` or `return=minimal`; for a deletion also `respond-async` (RFC 7240).',
+    ),
     Range: header('Range', 'The bytes wanted of the representation: `bytes=0-499` (RFC 9110 section 14).'),
     IfRange: header('If-Range', 'Goes with `Range`: only while this entity tag, or this date, is current.'),
     IdempotencyKey: header(
@@ -76,7 +79,7 @@ export function listParameters(resource: Resource): Json[] {
   const sorts = sortableNames(resource).join('|')
   const searched = resource.fields.filter((field) => field.search).map((field) => field.name)
   return [
-    ...filterables(resource).flatMap(filterParameters),
+    ...filterParameters(resource),
     query(
       'sort',
       `The order: ${sortableNames(resource).join(', ')}; with a minus before it descending; several with commas between.`,
@@ -119,7 +122,12 @@ const meanings: Readonly<Record<FilterOperator, string>> = {
   null: 'has no value (`true`), or has one (`false`)',
 }
 
-function filterParameters(filterable: Filterable): Json[] {
+/** The filters of a collection. */
+export function filterParameters(resource: Resource): Json[] {
+  return filterables(resource).flatMap(filtersOf)
+}
+
+function filtersOf(filterable: Filterable): Json[] {
   const { name } = filterable
   const value = valueSchema(filterable)
   const several = { type: 'array', items: value }

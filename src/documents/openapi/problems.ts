@@ -14,6 +14,7 @@ export type OperationKind =
   | 'merge'
   | 'delete'
   | 'bulk-delete'
+  | 'delete-matching'
   | 'restore'
   | 'document'
   | 'live'
@@ -52,7 +53,9 @@ export function codesOf(
 ): string[] {
   const required = resource?.preconditions === 'required' ? ['PRECONDITION_REQUIRED'] : []
   const unique = resource !== undefined && resource.unique.length > 0 ? ['DUPLICATE_VALUE'] : []
-  const blocked = ['CONFLICT', 'HAS_DEPENDENTS', ...takenAlong.flatMap((each) => ruleCodes(each, 'delete'))]
+  // What refers to nothing hangs on nothing, and meets no deletion that runs.
+  const going = resource?.fields.some((field) => field.reference) ? ['BEING_DELETED'] : []
+  const blocked = ['CONFLICT', 'HAS_DEPENDENTS', ...going, ...takenAlong.flatMap((each) => ruleCodes(each, 'delete'))]
   const transitions = resource?.fields.some((field) => field.transitions) ? ['INVALID_TRANSITION'] : []
   switch (kind) {
     case 'list':
@@ -66,12 +69,13 @@ export function codesOf(
         ...['INVALID_IDEMPOTENCY_KEY', 'IDEMPOTENCY_KEY_REUSED'],
         ...(nested ? ['NOT_FOUND'] : []),
         'CONFLICT',
+        ...going,
         ...unique,
         ...ruleCodes(resource, 'create'),
       ]
     case 'replace':
     case 'merge': {
-      const conflicts = ['CONFLICT', ...unique, ...transitions, ...ruleCodes(resource, 'update')]
+      const conflicts = ['CONFLICT', ...going, ...unique, ...transitions, ...ruleCodes(resource, 'update')]
       return [...stored, ...bodied, 'NOT_FOUND', 'PRECONDITION_FAILED', ...required, ...conflicts]
     }
     case 'delete': {
@@ -80,10 +84,12 @@ export function codesOf(
     }
     case 'bulk-delete':
       return [...stored, ...bodied, 'NOT_FOUND', ...blocked]
+    case 'delete-matching':
+      return [...stored, 'FILTER_REQUIRED', 'PRECONDITION_FAILED', 'TOO_MANY_AFFECTED', ...blocked]
     case 'restore': {
       const rules = takenAlong.flatMap((each) => ruleCodes(each, 'restore'))
       const taken = takenAlong.some((each) => each.unique.length > 0) ? ['DUPLICATE_VALUE'] : []
-      const conflicts = ['CONFLICT', 'NOT_DELETED', 'REFERENCE_DELETED', ...taken, ...rules]
+      const conflicts = ['CONFLICT', 'BEING_DELETED', 'NOT_DELETED', 'REFERENCE_DELETED', ...taken, ...rules]
       return [...stored, 'NOT_FOUND', 'PRECONDITION_FAILED', ...conflicts]
     }
     case 'document':

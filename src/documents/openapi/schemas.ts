@@ -45,6 +45,12 @@ export function resourceSchemas(resource: Resource, { one, many }: ResourceNames
         ['data', 'pagination'],
       ),
     },
+    ...(resource.made === 'by-clients' && bodySchemas(resource, one)),
+  }
+}
+
+function bodySchemas(resource: Resource, one: string): Json {
+  return {
     [`${one}Create`]: creation(resource, undefined),
     ...(resource.within !== undefined && {
       [`${one}CreateNested`]: creation(resource, resource.within.field),

@@ -14,6 +14,9 @@ const issue = object(
     pointer: { type: 'string', description: 'Where in the body: a JSON Pointer (RFC 6901).' },
     parameter: { type: 'string', description: 'Which query parameter.' },
     header: { type: 'string', description: 'Which header field.' },
+    collection: { type: 'string', description: 'Of which collection other records are in the way.' },
+    count: count('How many there are.'),
+    ids: { type: 'array', items: { type: 'string' }, maxItems: 5, description: 'A few that the caller may read.' },
   },
   ['code', 'message'],
 )
@@ -38,6 +41,16 @@ const deletion = object(
   ['id', 'deleted_at'],
 )
 
+/** Long work that has begun (DEL-8): the three members that its answer has. */
+const accepted = object(
+  {
+    status: { const: 'pending' },
+    job_id: { type: 'string', format: 'uuid' },
+    status_url: { type: 'string', format: 'uri-reference', description: 'Where to ask how far it is.' },
+  },
+  ['status', 'job_id', 'status_url'],
+)
+
 /** Changes one after the other, all or none (RFC 6902). */
 const jsonPatch: Json = {
   type: 'array',
@@ -59,6 +72,7 @@ function pagination(description: string, properties: Json): Json {
 
 /** The shared schemas, by name. */
 export const sharedSchemas: Json = {
+  Accepted: accepted,
   PageByNumber: pagination('Where a page asked for by `page` and `per_page` stands (PAG-3).', {
     page: count('The number of this page.', 1),
     per_page: count('The most records on a page.', 1),

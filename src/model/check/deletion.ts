@@ -21,9 +21,7 @@ export function checkDeletion(report: Report, resource: ResourceView): void {
   checkGracePeriod(report, at(path, 'gracePeriod'), own(deletion, 'gracePeriod'))
   checkAsynchronous(report, at(path, 'asynchronous'), own(deletion, 'asynchronous'))
   checkBulk(report, at(path, 'bulk'), own(deletion, 'bulk'))
-  const byFilter = own(deletion, 'byFilter')
-  if (byFilter === true) report(at(path, 'byFilter'), 'is not served yet', 'Remove it, or write false.')
-  else checkFlag(report, at(path, 'byFilter'), byFilter)
+  checkFlag(report, at(path, 'byFilter'), own(deletion, 'byFilter'))
   if (deletion.variant === 'hard') checkHard(report, path, deletion)
 }
 
@@ -56,10 +54,10 @@ function checkGracePeriod(report: Report, path: string, period: unknown): void {
 }
 
 function checkAsynchronous(report: Report, path: string, value: unknown): void {
-  if (value === undefined || value === 'never') return
-  if (value === 'always') report(path, 'is not served yet: "always"', 'Write "never" or { above: 1000 }.')
-  else if (!isRecord(value)) report(path, mustBe('"never" or { above: a number }', value), 'Write { above: 1000 }.')
-  else {
+  if (value === undefined || value === 'never' || value === 'always') return
+  if (!isRecord(value)) {
+    report(path, mustBe('"never", "always" or { above: a number }', value), 'Write { above: 1000 }.')
+  } else {
     checkKeys(report, path, value, ['above'])
     checkWhole(report, at(path, 'above'), own(value, 'above') ?? null, 0, 1_000_000_000)
   }

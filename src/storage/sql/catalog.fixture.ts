@@ -58,6 +58,7 @@ export function resourceFixture(
     rules: [],
     preconditions: 'optional',
     maxAge: 0,
+    made: 'by-clients',
     dependents: [],
     children: [],
     shape: 'shape',
@@ -73,6 +74,7 @@ export function catalogFixture(...resources: readonly Resource[]): Catalog {
     description: undefined,
     version: 'v1',
     resources: new Map(resources.map((resource) => [resource.name, resource])),
+    system: new Map(),
     limits: { pageSize: { default: 20, max: 100 }, bodyBytes: 1_048_576 },
   }
 }

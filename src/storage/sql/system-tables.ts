@@ -36,8 +36,29 @@ const idempotency = system(
   ['created_at'],
 )
 
+/** What unfinished jobs know beside what is shown of them, and which server is at it until when (JOB-3, JOB-5). */
+const work = system('resourced_work', [
+  column('job', 'string', 'primary key'),
+  column('task', 'string', 'not null'),
+  column('state', 'json', 'not null'),
+  column('server', 'string', 'none'),
+  column('until', 'integer', 'none'),
+])
+
+/** Records that a job has yet to look at, in order. */
+const queue = system(
+  'resourced_queue',
+  [
+    column('_row', 'integer', 'row'),
+    column('job', 'string', 'not null'),
+    column('collection', 'string', 'not null'),
+    column('record', 'string', 'not null'),
+  ],
+  ['job'],
+)
+
 /** The system's tables, in the order in which they are made. */
-export const systemTables: readonly TableSpec[] = [meta, clocks, keys, idempotency]
+export const systemTables: readonly TableSpec[] = [meta, clocks, keys, idempotency, work, queue]
 
 function system(name: string, columns: readonly ColumnSpec[], indexed: readonly string[] = []): TableSpec {
   const indexes = indexed.map((each) => index(columns, name, [each], false, 'everything'))

@@ -16,7 +16,7 @@ export {
 
 /** Everything that a database should hold for a catalog: the system's tables, then one for each resource. */
 export function tablesFor(catalog: Catalog): TableSpec[] {
-  return [...systemTables, ...[...catalog.resources.values()].map(tableFor)]
+  return [...systemTables, ...[...catalog.resources.values(), ...catalog.system.values()].map(tableFor)]
 }
 
 /** The name of the full-text index of a collection. */

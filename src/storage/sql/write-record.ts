@@ -4,6 +4,7 @@ import { allOf, type Predicate } from '../../model/predicate.ts'
 import type { RecordValues, Resource } from '../../model/resource.ts'
 import { admit, type Found } from '../../plan/admit.ts'
 import {
+  type Answer,
   type Answers,
   judge,
   type Question,
@@ -17,6 +18,8 @@ import { bodyOfUpdate } from '../../plan/patch-record.ts'
 import type { Create, Created, Delete, Outcome, Represented, Update } from '../../plan/plan.ts'
 import { tick } from './clock.ts'
 import { columnsOf, comparisonColumn } from './columns.ts'
+import { resourceOf } from './deletion/closure.ts'
+import { canHang, goingIssue, isBeingDeleted, isGoing } from './deletion/going.ts'
 import { findAnswer, keepAnswer } from './idempotency.ts'
 import { type Compiler, columnSql, predicateSql, tableSql } from './predicate.ts'
 import { checkParent } from './read-page.ts'
@@ -65,7 +68,11 @@ export function* createRecords(
 function* create(compiler: Compiler, plan: Create, keyReused?: Outcome): Transaction<Outcome | undefined> {
   const { resource } = plan
   if (plan.parent !== undefined) {
+    const { resource: above, id } = plan.parent
     const refused = yield* checkParent(compiler, plan.parent)
+    if (refused?.kind === 'parent-missing' && (yield* isBeingDeleted(compiler, above.name, id))) {
+      return { kind: 'conflict', issues: [goingIssue] }
+    }
     if (refused !== undefined) return refused
   }
   const draft = draftOfCreate(plan)
@@ -76,7 +83,7 @@ function* create(compiler: Compiler, plan: Create, keyReused?: Outcome): Transac
   const answers = yield* ask(compiler, resource, questionsOf(compiler, plan, transition, draft))
   const refused = judge(plan, transition, draft, answers)
   if (refused !== undefined) return refused
-  yield* insert(compiler, resource, draft.values)
+  yield* insertRecord(compiler, resource, draft.values)
   return undefined
 }
 
@@ -88,6 +95,7 @@ export function* updateRecord(compiler: Compiler, plan: Update): Transaction<Out
   const { found, record } = yield* currentRecord(compiler, { ...plan, permitted })
   const ended = admit(plan, found)
   if (ended !== undefined || record === undefined) return ended ?? { kind: 'missing' }
+  if (yield* isGoing(compiler, resource, record)) return { kind: 'conflict', issues: [goingIssue] }
   const body = bodyOfUpdate(plan, record)
   if (body.kind !== 'patched') return body
   const draft = draftOfUpdate(plan, record, body.value)
@@ -102,7 +110,7 @@ export function* updateRecord(compiler: Compiler, plan: Update): Transaction<Out
   const answers = yield* ask(compiler, resource, questionsOf(compiler, plan, transition, draft))
   const refused = judge(plan, transition, draft, answers)
   if (refused !== undefined) return refused
-  if (draft.changed.length > 0) yield* change(compiler, resource, draft)
+  if (draft.changed.length > 0) yield* changeRecord(compiler, resource, draft)
   const { json, revision, updatedAt, readable } = yield* represent(compiler, resource, plan.id, plan.mayRead)
   return { kind: 'updated', json: readable ? json : undefined, revision, updatedAt }
 }
@@ -126,7 +134,20 @@ export function* ask(compiler: Compiler, resource: Resource, questions: readonly
     return sql`(${exists}) as ${raw(`a${index}`)}`
   })
   const row = yield* single(sql`select ${join(columns, ', ')}`)
-  return questions.map((question, index) => [question, row?.[`a${index}`] === 1] as const)
+  const answers: [Question, Answer][] = []
+  for (const [index, question] of questions.entries()) {
+    const exists = row?.[`a${index}`] === 1
+    answers.push([question, (yield* isReferenceGoing(compiler, question, exists)) ? 'going' : exists])
+  }
+  return answers
+}
+
+function* isReferenceGoing(compiler: Compiler, question: Question, exists: boolean): Transaction<boolean> {
+  if (question.kind !== 'reference') return false
+  const { collection, id } = question
+  // What hangs on nothing is there, or is not.
+  if (exists && !canHang(resourceOf(compiler.catalog, collection))) return false
+  return yield* isBeingDeleted(compiler, collection, id)
 }
 
 function askedSql(compiler: Compiler, resource: Resource, question: Question): Sql {
@@ -178,7 +199,8 @@ function* holdsFor(
   return row?.['_permitted'] === 1
 }
 
-function* insert(compiler: Compiler, resource: Resource, record: RecordValues): Transaction<void> {
+/** Writes a new record, and its words. The clock is the caller's. */
+export function* insertRecord(compiler: Compiler, resource: Resource, record: RecordValues): Transaction<void> {
   const columns = columnsOf(resource)
   const names = ['id', ...columns.map((column) => column.name), 'created_at', 'updated_at', '_revision']
   const values = [
@@ -193,7 +215,12 @@ function* insert(compiler: Compiler, resource: Resource, record: RecordValues): 
   yield* index(compiler, resource, record, false)
 }
 
-function* change(compiler: Compiler, resource: Resource, { values, changed }: Draft): Transaction<void> {
+/** Writes the fields of a record that have changed, and moves the clock on. */
+export function* changeRecord(
+  compiler: Compiler,
+  resource: Resource,
+  { values, changed }: Pick<Draft, 'values' | 'changed'>,
+): Transaction<void> {
   const columns = columnsOf(resource).filter((column) => changed.includes(column.field.name))
   const settings = columns.map((column) => sql`${raw(`"${column.name}"`)} = ${boundOf(column, values)}`)
   yield sql`update ${tableSql(resource.name)} set ${join(settings, ', ')}, updated_at = ${values['updated_at']}, _revision = _revision + 1 where id = ${values['id']}`

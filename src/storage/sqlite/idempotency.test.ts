@@ -154,9 +154,10 @@ test('MET-9: a refused creation keeps no answer: the repeat is judged anew', asy
     assert.equal((await storage.run(creation(body, asked))).kind, refusal)
     assert.equal(keys(), 1)
   }
-  const deletion = { kind: 'delete', resource: goods, id: taken.id, deletion: uuidv7(), permitted: always } as const
+  const removal = { deletion: uuidv7(), statusUrl: '', above: 1_000, permitted: always, mayRead: new Map() }
   const caller = { id: 'ann', roles: [], claims: {} }
-  assert.equal((await storage.run({ ...deletion, conditions: {}, caller, now: noon })).kind, 'deleted')
+  const plan = { kind: 'delete', resource: goods, id: taken.id, conditions: {}, caller, now: noon, ...removal } as const
+  assert.equal((await storage.run(plan)).kind, 'deleted')
   await create(storage, { name: 'Oil', code: 'a' }, { key: 'second' })
   // The first answer stays what it was, though its record is gone.
   assert.deepEqual(firstOf(await storage.run(creation({ name: 'Tea', code: 'a' }, { key: 'first' }))), taken)
@@ -211,9 +212,9 @@ test('MET-9: purging forgets what is a day old, and nothing else', async (contex
   const { storage, other, keys } = opened(context)
   fill(other, 'old', mostForgotten + 1, 24 * hour)
   fill(other, 'young', 3, 24 * hour - 1)
-  assert.equal(await storage.purge(noon), mostForgotten + 1)
+  assert.equal(await storage.jobs.forget(noon), mostForgotten + 1)
   assert.equal(keys(), 3)
-  assert.equal(await storage.purge(noon), 0)
+  assert.equal(await storage.jobs.forget(noon), 0)
 })
 
 test('MET-9: who writes during a purge waits for a thousand keys, not for all; closing ends it', async () => {
@@ -223,7 +224,7 @@ test('MET-9: who writes during a purge waits for a thousand keys, not for all; c
   const total = 20 * mostForgotten
   fill(other, 'old', total, 25 * hour)
   let purged: number | undefined
-  const purge = storage.purge(noon).then((count) => {
+  const purge = storage.jobs.forget(noon).then((count) => {
     purged = count
   })
   await create(storage, { name: 'Tea' })

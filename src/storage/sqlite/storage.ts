@@ -1,18 +1,21 @@
 /** A SQLite file as a storage: one writer, readers apart. */
 import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import sql from 'sql-template-tag'
 import type { Catalog } from '../../model/resource.ts'
-import type { Outcome, Plan } from '../../plan/plan.ts'
+import type { DeleteMatching, Outcome, Plan } from '../../plan/plan.ts'
 import { forgetExpired, mostForgotten } from '../sql/idempotency.ts'
+import { forgetJobs, hasExpired, mostForgotten as mostJobsForgotten } from '../sql/jobs/forget.ts'
+import { openJobs } from '../sql/jobs/job-rows.ts'
 import { addKey, findKey, listKeys, revokeKey } from '../sql/keys.ts'
 import type { Compiler } from '../sql/predicate.ts'
-import { mostPurged, purgeRecords } from '../sql/purge-records.ts'
 import { readPage } from '../sql/read-page.ts'
 import { readRecord } from '../sql/read-record.ts'
 import { isWrite, writeTransaction } from '../sql/run.ts'
 import type { Transaction } from '../sql/transaction.ts'
 import { createRecords } from '../sql/write-record.ts'
-import type { KeyStore, Storage } from '../storage.ts'
+import type { JobStore, KeyStore, Storage } from '../storage.ts'
+import { type Background, localBackground, threadedBackground } from './background.ts'
 import { Connection, type Synchronous } from './connection.ts'
 import { sqlite } from './dialect.ts'
 import { asStorageFault } from './errors.ts'
@@ -60,14 +63,17 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
   const compiler: Compiler = { catalog, expressions }
   const writer = new Writer(writing, () => reader.endTurn())
   let closing = false
+  const background = inMemory ? localBackground(compiler, reader, writer) : threadedBackground(options.path, catalog)
   return {
     cursorSecret: secret,
     async run(plan: Plan): Promise<Outcome> {
       if (isWrite(plan)) {
-        return writer.write(
+        const outcome = await writer.write(
           () => writeTransaction(compiler, plan),
-          (outcome) => !refusals.has(outcome.kind),
+          (written) => !refusals.has(written.kind),
         )
+        if (outcome.kind === 'accepted' && plan.kind === 'delete-matching') await takeAll(background, plan)
+        return outcome
       }
       const { memory } = reader
       return answering(() =>
@@ -80,30 +86,25 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
         (outcomes) => outcomes.includes(undefined),
       )
     },
-    async purge(now) {
-      const inBatches = async (most: number, batch: () => Transaction<number>) => {
-        for (let purged = 0; ; ) {
-          const count = closing ? 0 : await writer.write(batch, (gone) => gone > 0)
-          purged += count
-          if (count < most) return purged
-        }
-      }
-      let purged = await inBatches(mostForgotten, () => forgetExpired(now))
-      for (const resource of catalog.resources.values()) {
-        purged += await inBatches(mostPurged, () => purgeRecords(compiler, resource, now))
-      }
-      return purged
-    },
+    jobs: jobStore({ catalog, reader, writer, background, isClosing: () => closing }),
     keys: keyStore(reader, writer),
     async ping() {
       await read(reader, findKey(''))
     },
     async close() {
       closing = true
+      await background.close()
       await writer.drain()
       reader.close()
       if (!inMemory) writing.close()
     },
+  }
+}
+
+/** Deletes the records of a filtered deletion: whoever asked for it hears of it when none is found any more. */
+async function takeAll(background: Background, { deletion: job, now }: DeleteMatching): Promise<void> {
+  for (let started = performance.now(); !(await background.run('take', { job, now })); started = performance.now()) {
+    await sleep(performance.now() - started)
   }
 }
 
@@ -148,6 +149,44 @@ export function migrateSqlite(path: string, catalog: Catalog, apply: boolean): M
   }
 }
 
+interface JobStoreParts {
+  readonly catalog: Catalog
+  readonly reader: Reader
+  readonly writer: Writer
+  readonly background: Background
+  readonly isClosing: () => boolean
+}
+
+function jobStore({ catalog, reader, writer, background, isClosing }: JobStoreParts): JobStore {
+  return {
+    open: () => read(reader, openJobs()),
+    async measure(job, now) {
+      const total = job.task === 'deletion' ? await background.run('countDeletion', { job }) : undefined
+      if (total !== undefined) await background.run('keepTotal', { job, total, now })
+    },
+    step: (job, now) => background.run('step', { job, now }),
+    giveUp: (job, error, now) => background.run('giveUp', { job, error, now }),
+    async beginPurge(job, now) {
+      const expired = await read(reader, hasExpired(catalog.resources.values(), now))
+      return expired ? background.run('beginPurge', { ...job, now }) : false
+    },
+    async forget(now) {
+      const isChange = (count: number) => count > 0
+      const untilNone = async (most: number, batch: () => Transaction<number>) => {
+        for (let total = 0; ; ) {
+          const count = isClosing() ? 0 : await writer.write(batch, isChange)
+          total += count
+          if (count < most) return total
+        }
+      }
+      return (
+        (await untilNone(mostForgotten, () => forgetExpired(now))) +
+        (await untilNone(mostJobsForgotten, () => forgetJobs(now)))
+      )
+    },
+  }
+}
+
 function keyStore(reading: Pick<Connection, 'run'>, writer: Writer): KeyStore {
   return {
     find: (hash) => read(reading, findKey(hash)),
@@ -182,7 +221,16 @@ function makeSystemTables({ database }: Connection): void {
   const known = database.prepare("select 1 from sqlite_schema where name = 'resourced_meta'").get()
   if (known !== undefined) return
   const limits = { pageSize: { default: 20, max: 100 }, bodyBytes: 0 }
-  const nothing: Catalog = { name: '', title: '', description: undefined, version: '', resources: new Map(), limits }
+  const none = new Map()
+  const nothing: Catalog = {
+    name: '',
+    title: '',
+    description: undefined,
+    version: '',
+    resources: none,
+    system: none,
+    limits,
+  }
   migrate(database, nothing, { apply: 'additive', now: Date.now() })
 }
 

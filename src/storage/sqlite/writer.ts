@@ -143,7 +143,7 @@ export class Writer {
     this.#waitingSince ??= Date.now()
     if (isBusy(error) && Date.now() - this.#waitingSince < this.#patience) {
       this.#scheduled = true
-      setTimeout(() => this.#flush(), 5)
+      setTimeout(() => this.#flush(), 1)
       return
     }
     this.#waitingSince = undefined

@@ -1,18 +1,19 @@
 /** Taking a deletion back: the record, and exactly what went with it, all or nothing (DEL-6). */
 import sql, { raw } from 'sql-template-tag'
-import { timestamp } from '../../model/instant.ts'
-import type { RecordValues, Resource } from '../../model/resource.ts'
-import { admit } from '../../plan/admit.ts'
-import { questionsOfRecord, questionsOfRules, restoreIssues, type Transition } from '../../plan/decide.ts'
-import type { Outcome, Restore } from '../../plan/plan.ts'
-import type { Issue } from '../../spec/faults.ts'
-import { tick } from './clock.ts'
-import { type Compiler, columnSql, tableSql } from './predicate.ts'
-import { foundOf, holdsSql } from './read-record.ts'
-import { subject } from './represent.ts'
-import { recordOf } from './rows.ts'
-import { single, type Transaction } from './transaction.ts'
-import { ask, represent } from './write-record.ts'
+import { timestamp } from '../../../model/instant.ts'
+import type { RecordValues, Resource } from '../../../model/resource.ts'
+import { admit } from '../../../plan/admit.ts'
+import { questionsOfRecord, questionsOfRules, restoreIssues, type Transition } from '../../../plan/decide.ts'
+import type { Outcome, Restore } from '../../../plan/plan.ts'
+import type { Issue } from '../../../spec/faults.ts'
+import { tick } from '../clock.ts'
+import { type Compiler, columnSql, tableSql } from '../predicate.ts'
+import { foundOf, holdsSql } from '../read-record.ts'
+import { subject } from '../represent.ts'
+import { recordOf } from '../rows.ts'
+import { single, type Transaction } from '../transaction.ts'
+import { ask, represent } from '../write-record.ts'
+import { goingIssue, isRunning } from './going.ts'
 
 /** What comes back, by collection and id. */
 type Returning = Map<string, Map<string, RecordValues>>
@@ -29,6 +30,7 @@ export function* restoreRecord(compiler: Compiler, plan: Restore): Transaction<O
     const message = 'The record is not deleted: there is nothing to restore.'
     return { kind: 'conflict', issues: [{ code: 'NOT_DELETED', message }] }
   }
+  if (yield* isRunning(String(row['_deletion']))) return { kind: 'conflict', issues: [goingIssue] }
   const returning = yield* returningWith(compiler, plan, String(row['_deletion']), recordOf(resource, row))
   const issues = yield* objectionsTo(compiler, plan, returning)
   if (issues.length > 0) return { kind: 'conflict', issues }

@@ -1,0 +1,161 @@
+/**
+ * Does long work: one batch of each unfinished job in turn, with time between batches for those who write. Whatever
+ * it is in the middle of, the database knows how far it is (JOB-3).
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { faults } from '../spec/faults.ts'
+import { type JobError, type OpenJob, type Storage, StorageFault } from '../storage/storage.ts'
+
+/** What a runner needs. */
+export interface RunnerOptions {
+  readonly storage: Pick<Storage, 'jobs'>
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  readonly newJobId: () => string
+  /** The address of a job. */
+  readonly statusUrlOf: (job: string) => string
+  /** Hears of batches that failed, and of what failed beside them. */
+  readonly failed: (error: unknown, job?: OpenJob) => void
+}
+
+/** Does long work until it is closed. */
+export interface Runner {
+  /** There is something to do. */
+  wake(): void
+  /** Resolves when no job is left that can go on now. */
+  idle(): Promise<void>
+  /** Removes what has expired: records (as a job), idempotency keys, old jobs. It is done every hour by itself. */
+  maintain(): Promise<void>
+  /** Finishes the batch that is running. */
+  close(): Promise<void>
+}
+
+/** How often jobs are looked for that others have begun, or left: in milliseconds. */
+const rest = 1_000
+const everyHour = 3_600_000
+/** After so many failures of one batch, one after the other, a job is given up. */
+const mostFailures = 5
+/** The longest time between two attempts at a batch that fails, in milliseconds. */
+const longestWait = 60_000
+
+/** How often a job has failed since its last batch, and when it is tried again. */
+interface Trouble {
+  readonly failures: number
+  readonly until: number
+}
+
+/** Starts a runner. */
+export function startRunner({ storage, now, newJobId, statusUrlOf, failed }: RunnerOptions): Runner {
+  const { jobs } = storage
+  const troubles = new Map<string, Trouble>()
+  const measured = new Set<string>()
+  let closed = false
+  let waiters: (() => void)[] = []
+  let awaken = () => {}
+  let woken = false
+
+  const wake = () => {
+    woken = true
+    awaken()
+  }
+
+  const pause = async () => {
+    const ready = new Promise<void>((resolve) => {
+      awaken = resolve
+    })
+    const timer = setTimeout(() => awaken(), rest)
+    timer.unref()
+    if (!woken && !closed) await ready
+    clearTimeout(timer)
+  }
+
+  const maintain = async () => {
+    try {
+      await jobs.forget(now())
+      const id = newJobId()
+      if (await jobs.beginPurge({ id, statusUrl: statusUrlOf(id) }, now())) wake()
+    } catch (error) {
+      failed(error)
+    }
+  }
+
+  const advance = async (job: OpenJob) => {
+    const { id } = job
+    const trouble = troubles.get(id)
+    if (trouble !== undefined && trouble.until > performance.now()) return false
+    const started = performance.now()
+    try {
+      if (!measured.has(id)) await jobs.measure(job, now())
+      measured.add(id)
+      if (await jobs.step(job, now())) measured.delete(id)
+      troubles.delete(id)
+    } catch (error) {
+      if (!(error instanceof StorageFault && error.kind === 'busy')) {
+        failed(error, job)
+        const failures = (trouble?.failures ?? 0) + 1
+        const wait = Math.min(100 * 2 ** failures, longestWait)
+        troubles.set(id, { failures, until: performance.now() + wait })
+        if (failures >= mostFailures) await giveUp(job, error)
+      }
+    }
+    // As long as it has worked, others may write.
+    await sleep(Math.min(performance.now() - started, 50), undefined, { ref: false })
+    return true
+  }
+
+  const giveUp = async (job: OpenJob, error: unknown) => {
+    try {
+      if (await jobs.giveUp(job, problemOf(error), now())) troubles.delete(job.id)
+    } catch (cause) {
+      failed(cause, job)
+    }
+  }
+
+  const run = async () => {
+    while (!closed) {
+      woken = false
+      let busy = false
+      try {
+        for (const job of await jobs.open()) {
+          if (closed) return
+          if (await advance(job)) busy = true
+        }
+      } catch (error) {
+        failed(error)
+      }
+      if (busy) continue
+      for (const resolve of waiters) resolve()
+      waiters = []
+      await pause()
+    }
+  }
+
+  const running = run()
+  const hourly = setInterval(maintain, everyHour)
+  hourly.unref()
+  return {
+    wake,
+    maintain,
+    idle() {
+      return new Promise((resolve) => {
+        waiters.push(resolve)
+        wake()
+      })
+    },
+    async close() {
+      closed = true
+      clearInterval(hourly)
+      wake()
+      await running
+      for (const resolve of waiters) resolve()
+    },
+  }
+}
+
+/** The problem (RFC 9457) that a job fails with: nothing of the inside (ERR-4). */
+function problemOf(error: unknown): JobError {
+  const code = error instanceof StorageFault ? 'STORAGE_FAILED' : 'INTERNAL_ERROR'
+  const { status, title } = faults[code]
+  const detail = 'The job could not go on, and was undone: nothing has changed. The log has the reason under its id.'
+  return { type: `urn:resourced:problem:${code}`, title, status, detail, code }
+}

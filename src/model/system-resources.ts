@@ -1,0 +1,41 @@
+/** The resources that every interface has: declared like any other, but the server alone makes and changes their records. */
+import type { InterfaceDeclaration } from './declaration.ts'
+
+/** What a job is doing, or has done. */
+export const jobKinds = ['deletion', 'bulk-deletion', 'filtered-deletion', 'purge', 'export'] as const
+export type JobKind = (typeof jobKinds)[number]
+
+/** How a job stands (JOB-2). The last two are final. */
+export const jobStatuses = ['pending', 'running', 'succeeded', 'failed'] as const
+export type JobStatus = (typeof jobStatuses)[number]
+
+const instant = { type: 'string', format: 'date-time', optional: true, filter: true, sort: true } as const
+
+/** The declarations, by collection. */
+export const systemDeclarations: InterfaceDeclaration['resources'] = {
+  jobs: {
+    title: 'Jobs',
+    description: 'Long work: what it is, how far it is, and what came of it.',
+    fields: {
+      job_id: { type: 'string', format: 'uuid', description: 'The id once more.' },
+      status: { enum: [...jobStatuses], description: 'Final are succeeded and failed.' },
+      status_url: { type: 'string', format: 'uri-reference', description: 'Where to ask again.' },
+      kind: { enum: [...jobKinds] },
+      progress: {
+        type: 'object',
+        description: 'How many records are done, of how many; the total is null while nobody knows it.',
+        properties: { done: { type: 'integer', minimum: 0 }, total: { type: ['integer', 'null'], minimum: 0 } },
+        required: ['done', 'total'],
+        additionalProperties: false,
+      },
+      started_at: instant,
+      finished_at: instant,
+      result: { type: 'object', optional: true, description: 'What came of it, once it has succeeded.' },
+      error: { type: 'object', optional: true, description: 'The problem (RFC 9457) that it has failed with.' },
+      started_by: { type: 'string', optional: true, filter: true, description: 'Who started it; null: the server.' },
+    },
+    owner: 'started_by',
+    access: { read: ['role:admin', 'owner'] },
+    deletion: { variant: 'hard', bulk: false },
+  },
+}

@@ -1,0 +1,71 @@
+/** Deleting many records at once: all of them, or none, with the reason of each that cannot go (DEL-9). */
+import sql, { raw } from 'sql-template-tag'
+import { timestamp } from '../../../model/instant.ts'
+import type { BulkDelete, Outcome } from '../../../plan/plan.ts'
+import type { Issue } from '../../../spec/faults.ts'
+import { type Compiler, columnSql, tableSql } from '../predicate.ts'
+import { holdsSql } from '../read-record.ts'
+import { subject } from '../represent.ts'
+import { recordOf } from '../rows.ts'
+import type { Row, Transaction } from '../transaction.ts'
+import { type Closure, closureOf } from './closure.ts'
+import { canHang, goingIssue, isGoing } from './going.ts'
+import { canBeBlocked, objectionsOf } from './objections.ts'
+import { beginDeletion, removeClosure, smallClosure } from './remove.ts'
+
+/** Runs a BulkDelete. */
+export function* bulkDelete(compiler: Compiler, plan: BulkDelete): Transaction<Outcome> {
+  const { resource, ids } = plan
+  const among = compiler.expressions.isAmong(columnSql(subject, 'id'), ids)
+  const rows =
+    yield sql`select *, ${holdsSql(compiler, resource, plan.permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where ${raw(subject)}.deleted_at is null and ${among}`
+  const here = new Map(rows.map((row) => [String(row['id']), row]))
+  const issues = yield* refusalsOf(compiler, plan, here)
+  const going = ids.filter((id) => here.get(id)?.['_permitted'] === 1)
+  const small = yield* smallClosure(compiler, plan, going)
+  const looked = small !== undefined || canBeBlocked(compiler.catalog, resource)
+  const closure = small ?? (looked ? yield* closureOf(compiler, resource, going) : undefined)
+  if (closure !== undefined) issues.push(...(yield* objectionsById(compiler, plan, going, closure)))
+  if (issues.length > 0) return { kind: 'bulk-refused', issues }
+  if (small === undefined) return yield* beginDeletion(compiler, plan, 'bulk-deletion', ids, closure)
+  yield* removeClosure(compiler, plan, small)
+  return { kind: 'bulk-deleted', ids, deletedAt: timestamp(plan.now) }
+}
+
+/** Ids that lead to nothing, to what the caller may not delete, or to what goes already. */
+function* refusalsOf(
+  compiler: Compiler,
+  { resource, ids }: BulkDelete,
+  here: ReadonlyMap<string, Row>,
+): Transaction<Issue[]> {
+  const issues: Issue[] = []
+  for (const [index, id] of ids.entries()) {
+    const pointer = `/ids/${index}`
+    const row = here.get(id)
+    if (row === undefined) issues.push({ code: 'NOT_FOUND', message: 'There is no such record.', pointer })
+    else if (row['_permitted'] !== 1) {
+      issues.push({ code: 'FORBIDDEN', message: 'You may not delete this record.', pointer })
+    } else if (canHang(resource) && (yield* isGoing(compiler, resource, recordOf(resource, row)))) {
+      issues.push({ ...goingIssue, pointer })
+    }
+  }
+  return issues
+}
+
+/** Which of them meets an objection is found out one by one; the others go all the same, so they do not object. */
+function* objectionsById(
+  compiler: Compiler,
+  plan: BulkDelete,
+  going: readonly string[],
+  closure: Closure,
+): Transaction<Issue[]> {
+  if ((yield* objectionsOf(compiler, plan, closure)).length === 0) return []
+  const issues: Issue[] = []
+  for (const id of going) {
+    const own = yield* closureOf(compiler, plan.resource, [id])
+    const pointer = `/ids/${plan.ids.indexOf(id)}`
+    // A pointer of a business rule leads into a record that the body does not show.
+    issues.push(...(yield* objectionsOf(compiler, plan, own, closure)).map((each) => ({ ...each, pointer })))
+  }
+  return issues
+}

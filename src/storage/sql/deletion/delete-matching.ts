@@ -1,0 +1,69 @@
+/** Deleting whatever matches a filter, as far as the caller may delete it (DEL-10). */
+import sql, { raw, type Sql } from 'sql-template-tag'
+import { timestamp } from '../../../model/instant.ts'
+import { allOf } from '../../../model/predicate.ts'
+import { admitMatching } from '../../../plan/admit.ts'
+import type { DeleteMatching, Outcome } from '../../../plan/plan.ts'
+import { type Compiler, liveSql, tableSql } from '../predicate.ts'
+import { subject } from '../represent.ts'
+import { single, type Transaction } from '../transaction.ts'
+import { closureOf, sizeOf } from './closure.ts'
+import { canHang, isGoing } from './going.ts'
+import { canBeBlocked, objectionsOf } from './objections.ts'
+import { addDeletion, removeClosure, smallClosure } from './remove.ts'
+
+/** Runs a DeleteMatching. */
+export function* deleteMatching(compiler: Compiler, plan: DeleteMatching): Transaction<Outcome> {
+  const { resource, most, above } = plan
+  const stale = admitMatching(plan)
+  if (stale !== undefined) return stale
+  const matching = matchingSql(compiler, plan)
+  const row = yield* single(sql`select count(*) as count ${matching}`)
+  const count = Number(row?.['count'])
+  if (most !== undefined && count > most) {
+    const message = `${count} records match, which is more than max-affected allows (${most}); none was deleted.`
+    return { kind: 'conflict', issues: [{ code: 'TOO_MANY_AFFECTED', message, count, header: 'Prefer' }] }
+  }
+  if (count === 0) return { kind: 'deleted-matching', count }
+  if (count > above || above === 0) return yield* beginMatching(compiler, plan, matching, count)
+  const rows = yield sql`select ${raw(subject)}.* ${matching}`
+  const ids: string[] = []
+  for (const found of rows) {
+    // What goes by another deletion already is as good as gone.
+    if (canHang(resource) && (yield* isGoing(compiler, resource, found))) continue
+    ids.push(String(found['id']))
+  }
+  const small = yield* smallClosure(compiler, plan, ids)
+  if (small === undefined) return yield* beginMatching(compiler, plan, matching, count)
+  const issues = yield* objectionsOf(compiler, plan, small)
+  if (issues.length > 0) return { kind: 'conflict', issues }
+  yield* removeClosure(compiler, plan, small)
+  return { kind: 'deleted-matching', count: ids.length }
+}
+
+/** Begins the job: which records it deletes is settled now, and they are deleted before anyone is answered. */
+function* beginMatching(compiler: Compiler, plan: DeleteMatching, matching: Sql, count: number): Transaction<Outcome> {
+  const { resource, deletion, now } = plan
+  let total: number | null = null
+  if (canBeBlocked(compiler.catalog, resource)) {
+    const rows = yield sql`select ${raw(subject)}.id ${matching}`
+    const closure = yield* closureOf(
+      compiler,
+      resource,
+      rows.map((row) => String(row['id'])),
+    )
+    const issues = yield* objectionsOf(compiler, plan, closure)
+    if (issues.length > 0) return { kind: 'conflict', issues }
+    total = sizeOf(closure)
+  } else if (resource.dependents.length === 0) total = count
+  yield sql`insert into resourced_queue (job, collection, record) select ${deletion}, ${resource.name}, ${raw(subject)}.id ${matching}`
+  const state = { collection: resource.name, deletedAt: timestamp(now), ids: [], phase: 'take', at: 0 } as const
+  yield* addDeletion(compiler, plan, 'filtered-deletion', { ...state, taken: 0, left: 0, done: 0, total })
+  return { kind: 'accepted', job: deletion, statusUrl: plan.statusUrl }
+}
+
+/** The rows that match and that the caller may delete. */
+function matchingSql(compiler: Compiler, { resource, filter, permitted }: DeleteMatching): Sql {
+  const from = sql`from ${tableSql(resource.name)} ${raw(subject)}`
+  return sql`${from} where ${liveSql(compiler, resource, subject, allOf([filter, permitted]))}`
+}

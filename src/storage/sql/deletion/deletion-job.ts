@@ -1,0 +1,216 @@
+/**
+ * A deletion that is a job, batch by batch, each a transaction that also keeps how far it is: killed anywhere, it goes on
+ * from its last batch, and does nothing twice (DEL-8, JOB-3).
+ *
+ * take:  the records of a filtered deletion are deleted (other deletions have done that when they begin)
+ * mark:  downwards from them, what hangs on what is deleted is deleted too; up to here all of it can be undone
+ * clear: references to what is deleted become null, where so declared
+ * erase: rows of resources that are deleted for good go
+ * tidy:  the job's queue goes
+ */
+import sql, { raw } from 'sql-template-tag'
+import { timestamp } from '../../../model/instant.ts'
+import type { Resource } from '../../../model/resource.ts'
+import { tick } from '../clock.ts'
+import { changeJob, finishJob, keepState, stateOf } from '../jobs/job-rows.ts'
+import { type Compiler, columnSql, tableSql } from '../predicate.ts'
+import { subject } from '../represent.ts'
+import type { Row, Transaction } from '../transaction.ts'
+import { cascadesOf, liveRows, reachOf, resourceOf } from './closure.ts'
+import type { DeletionState } from './deletion-state.ts'
+import { blockersOf, stayingSql } from './objections.ts'
+import { clear, enqueue, erase, mark } from './remove.ts'
+
+/** The most records that one transaction takes: whoever writes meanwhile waits for it. */
+const batch = 400
+
+/** The most records whose dependents one transaction looks for. */
+const mostParents = 100
+
+const phases = ['take', 'mark', 'clear', 'erase', 'tidy'] as const
+
+/** Takes the next step of a job. Gives `true` where it was the last one. */
+export function* stepDeletion(compiler: Compiler, job: string, now: number): Transaction<boolean> {
+  const state = (yield* stateOf(job)) as DeletionState | undefined
+  if (state === undefined) return true
+  const next = yield* walk(compiler, job, state)
+  const ended = next === 'ended'
+  if (ended && state.phase === 'tidy') {
+    const { done, taken, left, ids, deletedAt } = state
+    const what =
+      ids.length === 0 ? { deleted_count: taken, ...(left !== undefined && { left_count: left }) } : { id: ids[0] }
+    const result = { ...what, deleted_at: deletedAt, affected_count: done }
+    yield* finishJob(compiler, job, { status: 'succeeded', progress: { done, total: done }, result }, now)
+    return true
+  }
+  const kept = ended ? { ...state, phase: after(state.phase), at: 0, table: 0 } : next
+  yield* keepState(job, { ...kept, begun: true })
+  const { done, total } = kept
+  const progress = { done, total: total === null ? null : Math.max(total, done) }
+  const begins = state.begun === undefined ? { started_at: timestamp(now) } : {}
+  yield* changeJob(compiler, job, { status: 'running', progress, ...begins }, now)
+  return false
+}
+
+/** The state after one batch; `ended` where the phase has nothing more to do. */
+function walk(compiler: Compiler, job: string, state: DeletionState): Transaction<DeletionState | 'ended'> {
+  switch (state.phase) {
+    case 'take':
+      return take(compiler, job, state)
+    case 'mark':
+      return markUnder(compiler, job, state)
+    case 'clear':
+      return clearAway(compiler, job, state)
+    case 'erase':
+      return eraseMarked(compiler, job, state)
+    case 'tidy':
+      return tidy(job, state)
+  }
+}
+
+function after(phase: DeletionState['phase']): DeletionState['phase'] {
+  return phases[phases.indexOf(phase) + 1] ?? 'tidy'
+}
+
+function* take(compiler: Compiler, job: string, state: DeletionState): Transaction<DeletionState | 'ended'> {
+  const entries =
+    yield sql`select _row, record from resourced_queue where job = ${job} and _row > ${state.at} order by _row limit ${batch}`
+  const last = entries.at(-1)
+  if (last === undefined) return 'ended'
+  const { collection, deletedAt, left = 0 } = state
+  const ids = entries.map((entry) => String(entry['record']))
+  // They were free to go when the job began; what has come to refer to one of them since keeps it.
+  const kept = new Set(yield* blockedAmong(compiler, collection, ids))
+  const free = ids.filter((id) => !kept.has(id))
+  const among = compiler.expressions.isAmong(raw('id'), free)
+  const taken = new Set(yield* mark(collection, sql`deleted_at is null and ${among}`, job, deletedAt))
+  const others = ids.filter((id) => !taken.has(id))
+  if (others.length > 0) {
+    yield sql`delete from resourced_queue where job = ${job} and ${compiler.expressions.isAmong(raw('record'), others)}`
+  }
+  return {
+    ...state,
+    at: Number(last['_row']),
+    taken: state.taken + taken.size,
+    left: left + kept.size,
+    done: state.done + taken.size,
+  }
+}
+
+/** Those of some live records to which others refer that forbid their deletion. */
+function* blockedAmong(compiler: Compiler, collection: string, ids: readonly string[]): Transaction<string[]> {
+  const closure = new Map([[collection, new Set(ids)]])
+  if ((yield* blockersOf(compiler, { mayRead: new Map() }, closure, closure)).length === 0) return []
+  const blocked: string[] = []
+  for (const id of ids) {
+    const alone = new Map([[collection, new Set([id])]])
+    if ((yield* blockersOf(compiler, { mayRead: new Map() }, alone, closure)).length > 0) blocked.push(id)
+  }
+  return blocked
+}
+
+function* markUnder(compiler: Compiler, job: string, state: DeletionState): Transaction<DeletionState | 'ended'> {
+  const entries =
+    yield sql`select _row, collection, record from resourced_queue where job = ${job} and _row > ${state.at} order by _row limit ${mostParents}`
+  const [first] = entries
+  if (first === undefined) return 'ended'
+  const collection = String(first['collection'])
+  const alike = runOf(entries, collection)
+  const parents = alike.map((entry) => String(entry['record']))
+  let left = batch
+  for (const { collection: from, field } of cascadesOf(compiler.catalog, collection)) {
+    const refers = compiler.expressions.isAmong(columnSql(subject, field), parents)
+    const under = sql`id in (select id from ${liveRows(from)} and ${refers} limit ${left})`
+    const ids = yield* mark(from, under, job, state.deletedAt)
+    const resource = resourceOf(compiler.catalog, from)
+    yield* enqueue(compiler, job, resource, compiler.expressions.isAmong(raw('id'), ids))
+    left -= ids.length
+    // There may be more under them: the next batch asks again, and finds those that are still live.
+    if (left === 0) return { ...state, done: state.done + batch }
+  }
+  return { ...state, at: Number(alike.at(-1)?.['_row']), done: state.done + batch - left }
+}
+
+/** The first rows of the queue that are of one collection. */
+function runOf(entries: readonly Row[], collection: string): readonly Row[] {
+  const end = entries.findIndex((entry) => entry['collection'] !== collection)
+  return end === -1 ? entries : entries.slice(0, end)
+}
+
+function* clearAway(compiler: Compiler, job: string, state: DeletionState): Transaction<DeletionState | 'ended'> {
+  const clears = ({ dependents }: Resource) => dependents.filter(({ onDelete }) => onDelete === 'clear')
+  const targets = reached(compiler, state).filter((resource) => clears(resource).length > 0)
+  const { table = 0 } = state
+  const target = targets[table]
+  if (target === undefined) return 'ended'
+  const rows = yield* markedRows(target, job, state.at)
+  const last = rows.at(-1)
+  if (last === undefined) return { ...state, table: table + 1, at: 0 }
+  const ids = rows.map((row) => String(row['id']))
+  let left = batch
+  for (const { collection: from, field } of clears(target)) {
+    left -= yield* clear(from, field, stayingSql(compiler, from, field, ids, new Map()), state.deletedAt, left)
+    if (left === 0) return state
+  }
+  return { ...state, at: Number(last['_row']) }
+}
+
+function* eraseMarked(compiler: Compiler, job: string, state: DeletionState): Transaction<DeletionState | 'ended'> {
+  const hard = reached(compiler, state).filter(({ deletion }) => deletion.variant === 'hard')
+  const { table = 0 } = state
+  const resource = hard[table]
+  if (resource === undefined) return 'ended'
+  const rows = yield* markedRows(resource, job, 0)
+  if (rows.length === 0) return { ...state, table: table + 1 }
+  yield* erase(
+    compiler,
+    resource,
+    rows.map((row) => String(row['id'])),
+  )
+  yield forgetDeleted(resource.name, rows.length)
+  return state
+}
+
+/** Fewer deleted records are kept. Nobody could see them any more: the collection's revision stays. */
+export function forgetDeleted(collection: string, count: number) {
+  return sql`update resourced_clocks set deleted = deleted - ${count} where collection = ${collection}`
+}
+
+function* tidy(job: string, state: DeletionState): Transaction<DeletionState | 'ended'> {
+  const first = sql`select _row from resourced_queue where job = ${job} order by _row limit ${batch}`
+  const gone = yield sql`delete from resourced_queue where _row in (${first}) returning _row`
+  return gone.length === 0 ? 'ended' : state
+}
+
+/**
+ * Undoes a job that cannot go on, all at once: as long as nothing was cleared or erased. Gives whether it was undone.
+ *
+ * @throws Error of the engine where a unique value was taken meanwhile; nothing is undone then
+ */
+export function* undoDeletion(
+  compiler: Compiler,
+  job: string,
+  error: Readonly<Record<string, unknown>>,
+  now: number,
+): Transaction<boolean> {
+  const state = (yield* stateOf(job)) as DeletionState | undefined
+  if (state === undefined || (state.phase !== 'take' && state.phase !== 'mark')) return false
+  for (const { name } of reached(compiler, state)) {
+    const back =
+      yield sql`update ${tableSql(name)} set deleted_at = null, _deletion = null, _revision = _revision + 1 where _deletion = ${job} returning id`
+    if (back.length > 0) yield tick(name, back.length, -back.length)
+  }
+  yield sql`delete from resourced_queue where job = ${job}`
+  yield* finishJob(compiler, job, { status: 'failed', progress: { done: 0, total: state.total }, error }, now)
+  return true
+}
+
+// A collection that the declaration no longer has is gone with its records.
+function reached({ catalog }: Compiler, { collection }: DeletionState): readonly Resource[] {
+  const resource = catalog.resources.get(collection)
+  return resource === undefined ? [] : reachOf(catalog, resource)
+}
+
+function* markedRows({ name }: Resource, job: string, at: number): Transaction<readonly Row[]> {
+  return yield sql`select _row, id from ${tableSql(name)} where _deletion = ${job} and _row > ${at} order by _row limit ${batch}`
+}

@@ -1,0 +1,88 @@
+/** Removing for good what was deleted longer ago than its grace period (DEL-7): a job of small batches. */
+import sql from 'sql-template-tag'
+import { timestamp } from '../../../model/instant.ts'
+import type { Catalog, Resource } from '../../../model/resource.ts'
+import { addJob, changeJob, finishJob, keepState, stateOf } from '../jobs/job-rows.ts'
+import { type Compiler, tableSql } from '../predicate.ts'
+import { single, type Transaction } from '../transaction.ts'
+import { forgetDeleted } from './deletion-job.ts'
+import { erase } from './remove.ts'
+
+/** The most records that one transaction purges: whoever writes meanwhile waits for it. */
+export const mostPurged = 50
+
+/** What the job of a purge knows. */
+interface PurgeState {
+  readonly begun?: true
+  /** When it began, in milliseconds since 1970: what is due later, a later purge takes. */
+  readonly due: number
+  readonly done: number
+  readonly total: number
+}
+
+/** Begins a purge where there is anything to purge, and none runs. Gives whether it began. */
+export function* beginPurge(
+  compiler: Compiler,
+  { id, statusUrl, now }: { readonly id: string; readonly statusUrl: string; readonly now: number },
+): Transaction<boolean> {
+  const running = yield sql`select job from resourced_work where task = 'purge'`
+  if (running.length > 0) return false
+  let total = 0
+  for (const resource of keptFor(compiler.catalog)) {
+    const row = yield* single(sql`select count(*) as count ${expiredRows(resource, now)}`)
+    total += Number(row?.['count'])
+  }
+  if (total === 0) return false
+  const progress = { done: 0, total }
+  const state: PurgeState = { due: now, ...progress }
+  const kind = 'purge'
+  yield* addJob(compiler, { id, kind, task: kind, statusUrl, startedBy: null, progress, state, now })
+  return true
+}
+
+/** Purges one batch, of the records that were deleted first. Gives `true` where there was nothing left. */
+export function* stepPurge(compiler: Compiler, job: string, now: number): Transaction<boolean> {
+  const state = (yield* stateOf(job)) as PurgeState | undefined
+  if (state === undefined) return true
+  let count = 0
+  for (const resource of keptFor(compiler.catalog)) {
+    count = yield* purgeRecords(compiler, resource, state.due)
+    if (count > 0) break
+  }
+  const done = state.done + count
+  if (count === 0) {
+    const progress = { done, total: done }
+    yield* finishJob(compiler, job, { status: 'succeeded', progress, result: { purged_count: done } }, now)
+    return true
+  }
+  const total = Math.max(state.total, done)
+  yield* keepState(job, { ...state, begun: true, done, total })
+  const begins = state.begun === undefined ? { started_at: timestamp(now) } : {}
+  yield* changeJob(compiler, job, { status: 'running', progress: { done, total }, ...begins }, now)
+  return false
+}
+
+/**
+ * Purges records of a resource, at most `mostPurged`. Which they are is decided in the transaction that removes them, so a
+ * record that is restored meanwhile is not among them. Gives their number.
+ */
+export function* purgeRecords(compiler: Compiler, resource: Resource, due: number): Transaction<number> {
+  const rows = yield sql`select id ${expiredRows(resource, due)} order by deleted_at limit ${mostPurged}`
+  if (rows.length === 0) return 0
+  yield* erase(
+    compiler,
+    resource,
+    rows.map((row) => String(row['id'])),
+  )
+  yield forgetDeleted(resource.name, rows.length)
+  return rows.length
+}
+
+function expiredRows({ name, deletion }: Resource, due: number) {
+  return sql`from ${tableSql(name)} where _deletion is not null and deleted_at <= ${timestamp(due - deletion.gracePeriod)}`
+}
+
+/** The resources whose deleted records are kept for a while; those of others go with the job that deleted them. */
+function keptFor({ resources }: Catalog): Resource[] {
+  return [...resources.values()].filter(({ deletion }) => deletion.variant === 'soft')
+}

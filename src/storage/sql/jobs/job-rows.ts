@@ -1,0 +1,93 @@
+/** Jobs as records: what is shown of them, and beside it what an unfinished one knows (JOB-1 to JOB-3). */
+import sql from 'sql-template-tag'
+import { timestamp } from '../../../model/instant.ts'
+import type { RecordValues, Resource } from '../../../model/resource.ts'
+import type { JobKind, JobStatus } from '../../../model/system-resources.ts'
+import type { JobTask, OpenJob } from '../../storage.ts'
+import { tick } from '../clock.ts'
+import type { Compiler } from '../predicate.ts'
+import type { Transaction } from '../transaction.ts'
+import { changeRecord, insertRecord } from '../write-record.ts'
+
+/** A job that begins. */
+export interface NewJob {
+  readonly id: string
+  readonly kind: JobKind
+  /** What the runner does for it. */
+  readonly task: JobTask
+  readonly statusUrl: string
+  /** The id of the caller; `null`: the server itself. */
+  readonly startedBy: string | null
+  readonly progress: JobProgress
+  /** What the task has to know: JSON. */
+  readonly state: unknown
+  /** Milliseconds since 1970. */
+  readonly now: number
+}
+
+/** How far a job is: the total is `null` while nobody knows it. */
+export interface JobProgress {
+  readonly done: number
+  readonly total: number | null
+}
+
+/** What changes in what is shown of a job. */
+export interface JobChanges {
+  readonly status?: JobStatus
+  readonly progress?: JobProgress
+  readonly started_at?: string
+  readonly finished_at?: string
+  readonly result?: Readonly<Record<string, unknown>>
+  readonly error?: Readonly<Record<string, unknown>>
+}
+
+/** Adds a job that has yet to run. */
+export function* addJob(compiler: Compiler, job: NewJob): Transaction<void> {
+  const { id, kind, task, statusUrl, startedBy, progress, state, now } = job
+  const at = timestamp(now)
+  const shown: RecordValues = {
+    ...{ id, job_id: id, status: 'pending', status_url: statusUrl, kind, progress, started_by: startedBy },
+    ...{ created_at: at, updated_at: at },
+  }
+  yield* insertRecord(compiler, jobsOf(compiler), shown)
+  yield tick('jobs', 1, 0)
+  yield sql`insert into resourced_work (job, task, state) values (${id}, ${task}, ${JSON.stringify(state)})`
+}
+
+/** Changes what is shown of a job. */
+export function* changeJob(compiler: Compiler, id: string, changes: JobChanges, now: number): Transaction<void> {
+  const values = { ...changes, id, updated_at: timestamp(now) }
+  yield* changeRecord(compiler, jobsOf(compiler), { values, changed: Object.keys(changes) })
+}
+
+/** What an unfinished job knows; `undefined`: it is finished, or there is none. */
+export function* stateOf(job: string): Transaction<unknown> {
+  const [row] = yield sql`select state from resourced_work where job = ${job}`
+  return row === undefined ? undefined : JSON.parse(String(row['state']))
+}
+
+/** Keeps what a job knows. */
+export function* keepState(job: string, state: unknown): Transaction<void> {
+  yield sql`update resourced_work set state = ${JSON.stringify(state)} where job = ${job}`
+}
+
+/** Ends a job. */
+export function* finishJob(
+  compiler: Compiler,
+  id: string,
+  changes: JobChanges & { readonly status: 'succeeded' | 'failed' },
+  now: number,
+): Transaction<void> {
+  yield sql`delete from resourced_work where job = ${id}`
+  yield* changeJob(compiler, id, { ...changes, finished_at: timestamp(now) }, now)
+}
+
+/** The jobs that are not finished, the oldest first. */
+export function* openJobs(): Transaction<readonly OpenJob[]> {
+  const rows = yield sql`select job, task from resourced_work order by job`
+  return rows.map((row) => ({ id: String(row['job']), task: String(row['task']) as JobTask }))
+}
+
+function jobsOf({ catalog }: Compiler): Resource {
+  return catalog.system.get('jobs') as Resource
+}

@@ -1,0 +1,61 @@
+/** The transactions of long work, by name: what is asked for on another thread. They take and give plain data. */
+import type { JobError, OpenJob } from '../../storage.ts'
+import { stepDeletion, undoDeletion } from '../deletion/deletion-job.ts'
+import type { DeletionState } from '../deletion/deletion-state.ts'
+import { countDeletion, keepTotal } from '../deletion/measure.ts'
+import { beginPurge, stepPurge } from '../deletion/purge.ts'
+import type { Compiler } from '../predicate.ts'
+import type { Transaction } from '../transaction.ts'
+import { finishJob, stateOf } from './job-rows.ts'
+
+interface Step {
+  readonly job: OpenJob
+  readonly now: number
+}
+
+/** Changes: each is one transaction. */
+const writing = {
+  step: (compiler: Compiler, { job, now }: Step): Transaction<boolean> =>
+    job.task === 'deletion' ? stepDeletion(compiler, job.id, now) : stepPurge(compiler, job.id, now),
+  /** Deletes the next records of a filtered deletion that has begun. Gives `true` where all of them are deleted. */
+  take: function* (
+    compiler: Compiler,
+    { job, now }: { readonly job: string; readonly now: number },
+  ): Transaction<boolean> {
+    const state = (yield* stateOf(job)) as DeletionState | undefined
+    if (state?.phase !== 'take') return true
+    yield* stepDeletion(compiler, job, now)
+    return false
+  },
+  giveUp: (compiler: Compiler, { job, error, now }: Step & { readonly error: JobError }): Transaction<boolean> =>
+    job.task === 'deletion' ? undoDeletion(compiler, job.id, error, now) : fail(compiler, job.id, error, now),
+  beginPurge,
+  keepTotal: (compiler: Compiler, { job, total, now }: Step & { readonly total: number }): Transaction<void> =>
+    keepTotal(compiler, job.id, total, now),
+}
+
+/** Reads: on a snapshot, and nobody waits for them. */
+const reading = {
+  countDeletion: (compiler: Compiler, { job }: { readonly job: OpenJob }): Transaction<number | undefined> =>
+    countDeletion(compiler, job.id),
+}
+
+/** All of long work. */
+export const longWork = { ...writing, ...reading }
+export type LongWork = typeof longWork
+
+/** What a piece of long work takes, and what it gives. */
+export type Asked<Name extends keyof LongWork> = Parameters<LongWork[Name]>[1]
+export type Given<Name extends keyof LongWork> = ReturnType<LongWork[Name]> extends Transaction<infer T> ? T : never
+
+/** Whether a piece of long work changes anything. */
+export function isWriting(name: keyof LongWork): boolean {
+  return name in writing
+}
+
+// What it has done so far is done rightly.
+function* fail(compiler: Compiler, job: string, error: JobError, now: number): Transaction<boolean> {
+  if ((yield* stateOf(job)) === undefined) return true
+  yield* finishJob(compiler, job, { status: 'failed', error }, now)
+  return true
+}

@@ -1,0 +1,98 @@
+/**
+ * Long work on a SQLite file: on a thread with a connection of its own, so that the event loop goes on answering meanwhile.
+ * A database in memory belongs to one connection: there it is done between requests.
+ */
+import { Worker } from 'node:worker_threads'
+import type { Catalog, Resource } from '../../model/resource.ts'
+import { type Asked, type Given, isWriting, type LongWork, longWork } from '../sql/jobs/long-work.ts'
+import type { Compiler } from '../sql/predicate.ts'
+import type { Transaction } from '../sql/transaction.ts'
+import { StorageFault } from '../storage.ts'
+import type { Reader } from './reader.ts'
+import type { Writer } from './writer.ts'
+
+/** Does long work. */
+export interface Background {
+  /** @throws StorageFault where the database fails; nothing is changed then */
+  run<Name extends keyof LongWork>(name: Name, asked: Asked<Name>): Promise<Given<Name>>
+  /** Finishes what is being done. */
+  close(): Promise<void>
+}
+
+/** What the thread is asked, and what it answers. */
+export interface Request {
+  readonly number: number
+  readonly name: keyof LongWork
+  readonly asked: unknown
+}
+export type Reply =
+  | { readonly number: number; readonly given: unknown }
+  | { readonly number: number; readonly fault: Pick<StorageFault, 'kind' | 'message' | 'stack'> }
+
+/** Does long work on the connections that are there. */
+export function localBackground(compiler: Compiler, reader: Reader, writer: Writer): Background {
+  return {
+    async run(name, asked) {
+      const start = () => longWork[name](compiler, asked as never) as Transaction<unknown>
+      return (isWriting(name) ? writer.write(start, () => true) : reader.run(start())) as never
+    },
+    async close() {},
+  }
+}
+
+/** Does long work on a thread, which begins with the first piece of it. */
+export function threadedBackground(path: string, catalog: Catalog): Background {
+  const waiting = new Map<number, { resolve(given: never): void; reject(error: unknown): void }>()
+  let thread: Worker | undefined
+  let number = 0
+  const begin = () => {
+    const worker = new Worker(new URL('./background-thread.ts', import.meta.url), {
+      workerData: { path, catalog: withoutFunctions(catalog) },
+    })
+    worker.on('message', (reply: Reply) => {
+      const asker = waiting.get(reply.number)
+      waiting.delete(reply.number)
+      if ('given' in reply) asker?.resolve(reply.given as never)
+      else asker?.reject(new StorageFault(reply.fault.kind, reply.fault.message, reply.fault.stack))
+      if (waiting.size === 0) worker.unref()
+    })
+    worker.on('error', (error) => end(new StorageFault('failed', 'The thread of long work failed.', error)))
+    worker.on('exit', () => end(new StorageFault('failed', 'The thread of long work ended.')))
+    return worker
+  }
+  const end = (fault: StorageFault) => {
+    thread = undefined
+    for (const { reject } of waiting.values()) reject(fault)
+    waiting.clear()
+  }
+  return {
+    run(name, asked) {
+      thread ??= begin()
+      thread.ref()
+      const request: Request = { number: ++number, name, asked }
+      return new Promise((resolve, reject) => {
+        waiting.set(request.number, { resolve, reject })
+        thread?.postMessage(request)
+      })
+    },
+    async close() {
+      const ending = thread
+      if (ending === undefined) return
+      ending.ref()
+      const ended = new Promise((resolve) => ending.once('exit', resolve))
+      ending.postMessage('close')
+      await ended
+    },
+  }
+}
+
+/** What long work reads of a catalog: functions cannot go to another thread, and nothing there is validated or permitted. */
+function withoutFunctions(catalog: Catalog): Catalog {
+  const plain = (resource: Resource): Resource => {
+    const fields = resource.fields.map((field) => ({ ...field, validate: undefined as never }))
+    const field = new Map(fields.map((each) => [each.name, each]))
+    return { ...resource, fields, field, rules: [], access: {} as never }
+  }
+  const all = (resources: Catalog['resources']) => new Map([...resources].map(([name, each]) => [name, plain(each)]))
+  return { ...catalog, resources: all(catalog.resources), system: all(catalog.system) }
+}
