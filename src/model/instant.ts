@@ -24,6 +24,17 @@ export function instantKey(text: string): string | undefined {
   return `${utc.slice(0, 16)}:${second}${digits === '' ? '' : `.${digits}`}`
 }
 
+/**
+ * The comparison key of a record's timestamp: a date-time in the spelling of `timestamp`.
+ * `undefined` where the text is none. Records are stamped in milliseconds: finer digits, or a leap second, would compare wrongly.
+ */
+export function stampKey(text: string): string | undefined {
+  const key = instantKey(text)
+  const milliseconds = Date.parse(text)
+  if (key === undefined || Number.isNaN(milliseconds) || (key.split('.')[1]?.length ?? 0) > 3) return undefined
+  return timestamp(milliseconds)
+}
+
 /** A moment as the interface writes it: ISO 8601, UTC, milliseconds (RES-5). */
 export function timestamp(milliseconds: number): string {
   return new Date(milliseconds).toISOString()

@@ -12,3 +12,11 @@ export function at(path: string, key: string): string {
 export function item(path: string, index: number): string {
   return `${path}[${index}]`
 }
+
+/** The way to a place, however it will be written: keys of objects and indexes of arrays. */
+export type Steps = readonly (string | number)[]
+
+/** The place to which steps lead from another one. */
+export function below(path: string, steps: Steps): string {
+  return steps.reduce<string>((place, step) => (typeof step === 'number' ? item(place, step) : at(place, step)), path)
+}

@@ -4,6 +4,7 @@ import formats from 'ajv-formats'
 import type { Issue } from '../spec/faults.ts'
 import { instantKey } from './instant.ts'
 import { escapeStep } from './pointer.ts'
+import { isRecordId } from './record-id.ts'
 import { issuesOf } from './schema-issues.ts'
 
 /** Every issue of a value, pointers beginning with the field's own (`/labels/0`); an empty array where it is valid. */
@@ -62,8 +63,6 @@ export function compileSchema(name: string, schema: Readonly<Record<string, unkn
   return (value) => (validate(value) ? none : issuesOf(pointer, validate.errors ?? []))
 }
 
-const recordId = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/
-
 /**
  * Compiles a reference: the id of a record, as the server spells ids (RES-4), and whatever else the schema asks.
  *
@@ -77,7 +76,7 @@ export function compileReference(
   const validate = compileSchema(name, schema)
   const pointer = `/${escapeStep(name)}`
   return (value) => {
-    if (typeof value !== 'string' || recordId.test(value)) return validate(value)
+    if (typeof value !== 'string' || isRecordId(value)) return validate(value)
     return [
       { code: 'INVALID_FORMAT', message: `must be the id of one of the ${collection}: a UUID in lower case`, pointer },
     ]

@@ -1,7 +1,8 @@
 /** One filter of the query string, `field=value` or `field[operator]=value`, as a predicate (QRY-1, QRY-2). */
-import { instantKey, timestamp } from '../model/instant.ts'
+import { instantKey, stampKey } from '../model/instant.ts'
 import { type Filterable, filterables, operatorsFor } from '../model/operators.ts'
 import { always, anyOf, type Comparison, not, type Predicate, type Scalar } from '../model/predicate.ts'
+import { isRecordId } from '../model/record-id.ts'
 import type { Resource } from '../model/resource.ts'
 import type { Issue } from '../spec/faults.ts'
 
@@ -73,7 +74,6 @@ const mostAlternatives = 100
 
 const number = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 const integer = /^-?(?:0|[1-9]\d*)$/
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 /** A value as its field compares it; what does not fit is an issue (QRY-8). */
 function readValue({ type, field }: Filterable, text: string, parameter: string, issues: Issue[]): Scalar {
@@ -93,7 +93,7 @@ function readValue({ type, field }: Filterable, text: string, parameter: string,
       if (field?.enum !== undefined && !field.enum.includes(text)) {
         invalid(parameter, `is one of ${field.enum.join(', ')}`, issues)
       }
-      if (field?.reference !== undefined && !uuid.test(text)) {
+      if (field?.reference !== undefined && !isRecordId(text)) {
         invalid(parameter, `takes the id of one of ${field.reference.collection}, a lower-case UUID`, issues)
       }
       if (field?.format === 'date-time') {
@@ -109,14 +109,11 @@ function readValue({ type, field }: Filterable, text: string, parameter: string,
 }
 
 function readTimestamp(text: string, parameter: string, issues: Issue[]): string {
-  const key = instantKey(text)
-  const milliseconds = Date.parse(text)
-  // Records are stamped in milliseconds: finer digits, or a leap second, would compare wrongly.
-  if (key === undefined || Number.isNaN(milliseconds) || (key.split('.')[1]?.length ?? 0) > 3) {
+  const key = stampKey(text)
+  if (key === undefined) {
     invalid(parameter, 'takes a date-time of at most milliseconds, such as 2026-11-21T08:00:00.000Z', issues)
-    return ''
   }
-  return timestamp(milliseconds)
+  return key ?? ''
 }
 
 function invalid(parameter: string, expectation: string, issues: Issue[]): void {
