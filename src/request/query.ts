@@ -1,16 +1,18 @@
 /** The parameters of a collection: filters, sort, page, fields, search (QRY, PAG). Everything wrong is in one answer (QRY-8). */
 
-import { sortableNames } from '../model/operators.ts'
 import type { SortTerm } from '../model/order.ts'
 import type { Predicate } from '../model/predicate.ts'
 import { allOf, never } from '../model/predicate.ts'
-import type { Resource } from '../model/resource.ts'
+import { type Resource, systemFields } from '../model/resource.ts'
 import { isStorableText, words } from '../model/text.ts'
 import type { Issue } from '../spec/faults.ts'
 import { fault } from '../spec/faults.ts'
+import { readFields } from './fields.ts'
 import { readFilter } from './filter.ts'
 import { type PageRequest, readPageRequest } from './page.ts'
 import type { Parameter } from './parameters.ts'
+import { listed } from './placed.ts'
+import { readSort } from './sort.ts'
 
 /** What a collection is asked for. */
 export interface ListQuery {
@@ -60,8 +62,9 @@ export function readListQuery(
     }
   }
   const predicates = [...filters].map(([name, values]) => readFilter(resource, name, values, issues))
-  const sort = readSort(resource, single.get('sort'), issues)
-  const fields = readFields(resource, single.get('fields'), issues)
+  const order = single.get('sort')
+  const sort = order === undefined ? [] : readSort(resource, listed(order, { parameter: 'sort' }), issues)
+  const fields = answeredFields(resource, single.get('fields'), issues)
   const includeDeleted = readBoolean('include_deleted', single.get('include_deleted'), issues)
   const q = single.get('q')?.trim()
   if (q && !resource.fields.some((field) => field.search)) {
@@ -123,7 +126,7 @@ export function readRecordQuery(resource: Resource, parameters: readonly Paramet
       issues.push({ code: 'DUPLICATE_PARAMETER', message: 'fields may be given once.', parameter: name })
     else fields = value
   }
-  const wanted = readFields(resource, fields, issues)
+  const wanted = answeredFields(resource, fields, issues)
   if (issues.length > 0) throw fault('INVALID_QUERY', { errors: issues })
   return wanted
 }
@@ -135,36 +138,9 @@ export function refuseParameters(parameters: readonly Parameter[]): void {
   throw fault('INVALID_QUERY', { errors })
 }
 
-function readSort(resource: Resource, text: string | undefined, issues: Issue[]): SortTerm[] {
-  if (text === undefined) return []
-  const possible = sortableNames(resource)
-  const terms: SortTerm[] = []
-  for (const part of text.split(',')) {
-    const descending = part.startsWith('-')
-    const field = descending ? part.slice(1) : part
-    if (!possible.includes(field)) {
-      const message = `${resource.name} cannot be sorted by ${JSON.stringify(field)}; sort takes ${possible.join(', ')}.`
-      issues.push({ code: 'UNKNOWN_FIELD', message, parameter: 'sort' })
-    } else if (terms.some((term) => term.field === field)) {
-      issues.push({ code: 'INVALID_VALUE', message: `sort names ${field} twice.`, parameter: 'sort' })
-    } else {
-      terms.push({ field, descending })
-    }
-  }
-  return terms
-}
-
-function readFields(resource: Resource, text: string | undefined, issues: Issue[]): readonly string[] | undefined {
+function answeredFields(resource: Resource, text: string | undefined, issues: Issue[]): readonly string[] | undefined {
   if (text === undefined) return undefined
-  const names = new Set(text.split(','))
-  for (const name of names) {
-    if (name === 'id' || name === 'created_at' || name === 'updated_at' || name === 'deleted_at') continue
-    const field = resource.field.get(name)
-    if (field !== undefined && !field.writeOnly) continue
-    const message = `${resource.name} has no field ${JSON.stringify(name)} to answer with.`
-    issues.push({ code: 'UNKNOWN_FIELD', message, parameter: 'fields' })
-  }
-  return [...names].sort()
+  return readFields(resource, listed(text, { parameter: 'fields' }), systemFields, issues)
 }
 
 function readBoolean(name: string, text: string | undefined, issues: Issue[]): boolean {
