@@ -32,6 +32,8 @@ export interface Expressions {
   jsonObject(members: readonly (readonly [string, Sql])[]): Sql
   /** JSON of a column's value. */
   jsonValue(column: Sql, type: Column['type']): Sql
+  /** The JSON of a column's value as a text, null where it is null. */
+  jsonText(column: Sql, type: Exclude<Column['type'], 'text'>): Sql
   /** JSON array of values, as text. */
   jsonArray(values: readonly Sql[]): Sql
   /** Joins texts of all rows: a comma and a line break between them. */

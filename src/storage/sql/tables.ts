@@ -79,7 +79,8 @@ function indexesFor(resource: Resource, columns: readonly ColumnSpec[]): IndexSp
   return [...new Map(made.map((each) => [each.name, each])).values()]
 }
 
-function isIndexed(resource: Resource, field: Field): boolean {
+/** Whether the records of each value of a field are a stretch of an index, by their ids. */
+export function isIndexed(resource: Resource, field: Field): boolean {
   if (field.type === 'array' || field.type === 'object' || field.type === 'json') return false
   if (field.filter || field.sort || field.reference !== undefined || field.name === resource.owner) return true
   return Object.values(resource.access).some((rules) => rules.some((rule) => accessFields(rule).includes(field.name)))

@@ -1,6 +1,7 @@
 /** SQLite's words for reads and writes of records. */
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Scalar } from '../../model/predicate.ts'
+import type { Column } from '../sql/columns.ts'
 import type { Expressions } from '../sql/expressions.ts'
 
 /** The name of the function, registered on each connection, that folds case. */
@@ -17,6 +18,13 @@ function realSql(column: Sql): Sql {
   const whole = sql`${column} = cast(${column} as integer) and abs(${column}) < 9007199254740992`
   const long = sql`length(${column}) > 16`
   return sql`case when ${whole} then cast(${column} as integer) when ${long} then json(${raw(numberFunction)}(${column})) else ${column} end`
+}
+
+function jsonValue(column: Sql, type: Column['type']): Sql {
+  if (type === 'boolean') return sql`json(case ${column} when 1 then 'true' when 0 then 'false' end)`
+  if (type === 'json') return sql`json(${column})`
+  if (type === 'real') return realSql(column)
+  return column
 }
 
 function bind(value: Scalar): string | number {
@@ -52,12 +60,9 @@ export const expressions: Expressions = {
       members.map(([name, value]) => sql`${raw(`'${name}'`)}, ${value}`),
       ', ',
     )})`,
-  jsonValue(column, type) {
-    if (type === 'boolean') return sql`json(case ${column} when 1 then 'true' when 0 then 'false' end)`
-    if (type === 'json') return sql`json(${column})`
-    if (type === 'real') return realSql(column)
-    return column
-  },
+  jsonValue,
+  // SQLite writes a number in a text as it does in JSON.
+  jsonText: (column, type) => sql`cast(${jsonValue(column, type)} as text)`,
   jsonArray: (values) => sql`json_array(${join(values, ', ')})`,
   join: (text) => sql`group_concat(${text}, ',' || char(10))`,
   gather: (json) => sql`json_group_array(json(${json}))`,

@@ -1,0 +1,50 @@
+/** A record as one line of CSV (RFC 4180), made in the database. */
+import sql, { join, raw, type Sql } from 'sql-template-tag'
+import type { Resource } from '../../model/resource.ts'
+import { exportColumns } from '../../plan/export-document.ts'
+import { columnsOf } from './columns.ts'
+import { type Compiler, columnSql } from './predicate.ts'
+import { subject } from './represent.ts'
+
+/**
+ * What a spreadsheet takes for the beginning of a formula, or strips to find one behind it. The last four are full-width:
+ * some programs read them as the others.
+ */
+const formulaStarts = ['=', '+', '-', '@', '\t', '\r', '\n', '\uff1d', '\uff0b', '\uff0d', '\uff20']
+
+/**
+ * The line of one row, without its end. Null is nothing between the commas, and texts are always quoted, so that an empty
+ * one is `""`. A text that a spreadsheet would calculate gets an apostrophe before it.
+ *
+ * @param fields those asked for; `undefined`: all; `id` always comes along (QRY-4)
+ */
+export function csvLineSql({ expressions }: Compiler, resource: Resource, fields: readonly string[] | undefined): Sql {
+  const values = columnsOf(resource).filter(({ role }) => role === 'value')
+  const columns = new Map(values.map((column) => [column.name, column]))
+  const cells = exportColumns(resource, fields).map((name) => {
+    const value = columnSql(subject, name)
+    const type = columns.get(name)?.type
+    // Ids and timestamps, which the server makes: nothing in them needs quotes.
+    if (type === undefined) return value
+    if (type === 'text') return sql`coalesce(${quotedSql(harmlessSql(value))}, '')`
+    const text = expressions.jsonText(value, type)
+    // Of all that begins a formula, JSON can only begin with the minus of a number, which is what it will be taken for.
+    return sql`coalesce(${type === 'json' ? quotedSql(text) : text}, '')`
+  })
+  return chainSql(cells)
+}
+
+function quotedSql(text: Sql): Sql {
+  return sql`'"' || replace(${text}, '"', '""') || '"'`
+}
+
+function harmlessSql(text: Sql): Sql {
+  return sql`case when substr(${text}, 1, 1) in (${join(formulaStarts)}) then '''' || ${text} else ${text} end`
+}
+
+/** Cells with commas between them, put together in halves: databases bound how deep an expression is nested. */
+function chainSql(cells: readonly Sql[]): Sql {
+  if (cells.length === 1) return cells[0] as Sql
+  const half = cells.length >> 1
+  return sql`(${chainSql(cells.slice(0, half))} || ${raw("','")} || ${chainSql(cells.slice(half))})`
+}
