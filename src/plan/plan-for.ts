@@ -163,7 +163,7 @@ function removalOf(
     statusUrl: `${basePath}/jobs/${deletion}`,
     above: asynchronously ? 0 : above,
     permitted: required('delete'),
-    mayRead: new Map(restricting.map((each) => [each.name, permit(catalog, caller, 'read', each)])),
+    readable: new Map(restricting.map((each) => [each.name, permit(catalog, caller, 'read', each)])),
     caller,
     now,
   }

@@ -114,7 +114,7 @@ export interface Removal extends Change {
   /** The records that the caller may delete. */
   readonly permitted: Predicate
   /** Those that the caller may read of each collection that can stand in the way: their ids may be named. */
-  readonly mayRead: ReadonlyMap<string, Predicate>
+  readonly readable: ReadonlyMap<string, Predicate>
 }
 
 export interface Delete extends Removal {

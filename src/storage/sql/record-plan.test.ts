@@ -85,8 +85,9 @@ describe('one record', () => {
   })
 
   test('DEL-4: dependents are found by their references', () => {
+    const removal = { deletion: idOf(1), statusUrl: '', above: 1_000, readable: new Map() }
     const remove = (collection: string, number: number) =>
-      run({ kind: 'delete', resource: resource(collection), id: idOf(number), deletion: idOf(1), ...write })
+      run({ kind: 'delete', resource: resource(collection), id: idOf(number), ...removal, ...write })
     const outcomes = [
       remove('labels', 5),
       remove('goods', 5),

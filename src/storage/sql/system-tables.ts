@@ -37,13 +37,17 @@ const idempotency = system(
 )
 
 /** What unfinished jobs know beside what is shown of them, and which server is at it until when (JOB-3, JOB-5). */
-const work = system('resourced_work', [
-  column('job', 'string', 'primary key'),
-  column('task', 'string', 'not null'),
-  column('state', 'json', 'not null'),
-  column('server', 'string', 'none'),
-  column('until', 'integer', 'none'),
-])
+const work = system(
+  'resourced_work',
+  [
+    column('job', 'string', 'primary key'),
+    column('task', 'string', 'not null'),
+    column('state', 'json', 'not null'),
+    column('server', 'string', 'none'),
+    column('until', 'integer', 'none'),
+  ],
+  ['task'],
+)
 
 /** Records that a job has yet to look at, in order. */
 const queue = system(

@@ -26,7 +26,8 @@ const always = [
 
 test('the tables of the system come first, whatever is declared', () => {
   const names = tablesFor(catalogFixture()).map((table) => table.name)
-  assert.deepEqual(names, ['resourced_meta', 'resourced_clocks', 'resourced_keys', 'resourced_idempotency'])
+  const kept = ['meta', 'clocks', 'keys', 'idempotency', 'work', 'queue'].map((name) => `resourced_${name}`)
+  assert.deepEqual(names, kept)
 })
 
 test('a field has its column, and one beside it where it is compared by something else', () => {

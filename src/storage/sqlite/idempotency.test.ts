@@ -154,7 +154,7 @@ test('MET-9: a refused creation keeps no answer: the repeat is judged anew', asy
     assert.equal((await storage.run(creation(body, asked))).kind, refusal)
     assert.equal(keys(), 1)
   }
-  const removal = { deletion: uuidv7(), statusUrl: '', above: 1_000, permitted: always, mayRead: new Map() }
+  const removal = { deletion: uuidv7(), statusUrl: '', above: 1_000, permitted: always, readable: new Map() }
   const caller = { id: 'ann', roles: [], claims: {} }
   const plan = { kind: 'delete', resource: goods, id: taken.id, conditions: {}, caller, now: noon, ...removal } as const
   assert.equal((await storage.run(plan)).kind, 'deleted')

@@ -100,11 +100,11 @@ function* take(compiler: Compiler, job: string, state: DeletionState): Transacti
 /** Those of some live records to which others refer that forbid their deletion. */
 function* blockedAmong(compiler: Compiler, collection: string, ids: readonly string[]): Transaction<string[]> {
   const closure = new Map([[collection, new Set(ids)]])
-  if ((yield* blockersOf(compiler, { mayRead: new Map() }, closure, closure)).length === 0) return []
+  if ((yield* blockersOf(compiler, { readable: new Map() }, closure, closure)).length === 0) return []
   const blocked: string[] = []
   for (const id of ids) {
     const alone = new Map([[collection, new Set([id])]])
-    if ((yield* blockersOf(compiler, { mayRead: new Map() }, alone, closure)).length > 0) blocked.push(id)
+    if ((yield* blockersOf(compiler, { readable: new Map() }, alone, closure)).length > 0) blocked.push(id)
   }
   return blocked
 }

@@ -13,7 +13,7 @@ import { ask } from '../write-record.ts'
 import { type Closure, liveRows, reachOf, resourceOf } from './closure.ts'
 
 /** By whom and when, which business rules may ask, and whose ids may be named. */
-type Judged = Pick<Removal, 'caller' | 'now' | 'mayRead'>
+type Judged = Pick<Removal, 'caller' | 'now' | 'readable'>
 
 /** The most ids of records in the way that are named. */
 const mostNamed = 5
@@ -42,7 +42,7 @@ export function* objectionsOf(
 /** Live records that refer to what goes, do not go themselves, and forbid it. */
 export function* blockersOf(
   compiler: Compiler,
-  { mayRead }: Pick<Removal, 'mayRead'>,
+  { readable }: Pick<Removal, 'readable'>,
   closure: Closure,
   going: Closure,
 ): Transaction<Issue[]> {
@@ -54,13 +54,13 @@ export function* blockersOf(
       const [row] = yield sql`select count(*) as count from ${staying}`
       const count = Number(row?.['count'])
       if (count === 0) continue
-      const readable = predicateSql(compiler, resourceOf(compiler.catalog, from), subject, mayRead.get(from) ?? never)
-      const named = yield sql`select id from ${staying} and ${readable} order by id limit ${mostNamed}`
+      const shown = predicateSql(compiler, resourceOf(compiler.catalog, from), subject, readable.get(from) ?? never)
+      const named = yield sql`select id from ${staying} and ${shown} limit ${mostNamed}`
       const message =
         count === 1
           ? `1 record of ${from} refers to ${collection} by ${field}; delete or change it first.`
           : `${count} records of ${from} refer to ${collection} by ${field}; delete or change them first.`
-      const blockers = named.map((each) => String(each['id']))
+      const blockers = named.map((each) => String(each['id'])).sort()
       issues.push({ code: 'HAS_DEPENDENTS', message, collection: from, count, ids: blockers })
     }
   }
