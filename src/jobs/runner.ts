@@ -5,10 +5,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { faults } from '../spec/faults.ts'
 import { type JobError, type OpenJob, type Storage, StorageFault } from '../storage/storage.ts'
+import type { ExportFiles } from './export-files.ts'
 
 /** What a runner needs. */
 export interface RunnerOptions {
   readonly storage: Pick<Storage, 'jobs'>
+  readonly files: ExportFiles
   /** Milliseconds since 1970. */
   readonly now: () => number
   readonly newJobId: () => string
@@ -45,7 +47,7 @@ interface Trouble {
 }
 
 /** Starts a runner. */
-export function startRunner({ storage, now, newJobId, statusUrlOf, failed }: RunnerOptions): Runner {
+export function startRunner({ storage, files, now, newJobId, statusUrlOf, failed }: RunnerOptions): Runner {
   const { jobs } = storage
   const troubles = new Map<string, Trouble>()
   const measured = new Set<string>()
@@ -72,6 +74,7 @@ export function startRunner({ storage, now, newJobId, statusUrlOf, failed }: Run
   const maintain = async () => {
     try {
       await jobs.forget(now())
+      await files.sweep(now())
       const id = newJobId()
       if (await jobs.beginPurge({ id, statusUrl: statusUrlOf(id) }, now())) wake()
     } catch (error) {
@@ -87,7 +90,8 @@ export function startRunner({ storage, now, newJobId, statusUrlOf, failed }: Run
     try {
       if (!measured.has(id)) await jobs.measure(job, now())
       measured.add(id)
-      if (await jobs.step(job, now())) measured.delete(id)
+      const finished = job.task === 'export' ? await files.step(id, now()) : await jobs.step(job, now())
+      if (finished) measured.delete(id)
       troubles.delete(id)
     } catch (error) {
       if (!(error instanceof StorageFault && error.kind === 'busy')) {
@@ -105,6 +109,7 @@ export function startRunner({ storage, now, newJobId, statusUrlOf, failed }: Run
 
   const giveUp = async (job: OpenJob, error: unknown) => {
     try {
+      if (job.task === 'export') await files.drop(job.id)
       if (await jobs.giveUp(job, problemOf(error), now())) troubles.delete(job.id)
     } catch (cause) {
       failed(cause, job)
@@ -147,6 +152,7 @@ export function startRunner({ storage, now, newJobId, statusUrlOf, failed }: Run
       clearInterval(hourly)
       wake()
       await running
+      await files.close()
       for (const resolve of waiters) resolve()
     },
   }

@@ -39,7 +39,7 @@ export interface Preferred {
 }
 
 type Addressed = Extract<Target, { readonly resource: Resource }>
-type Asked = Exclude<Input, { readonly kind: 'document' }>
+type Asked = Exclude<Input, { readonly kind: 'document' | 'export' }>
 
 /**
  * Plans what a caller asks of a resource.

@@ -8,6 +8,7 @@ import type { Position, SortTerm } from '../model/order.ts'
 import type { Predicate, Scalar } from '../model/predicate.ts'
 import type { Resource } from '../model/resource.ts'
 import type { Issue } from '../spec/faults.ts'
+import type { ExportFormat } from './export-document.ts'
 
 export type { Conditions } from '../http/preconditions.ts'
 
@@ -149,8 +150,23 @@ export interface Restore extends Change {
   readonly conditions: Conditions
 }
 
+/** A file to be made of the records of a collection (JOB-6). Its id is that of the job that makes it. */
+export interface Export extends Change {
+  readonly kind: 'export'
+  readonly id: string
+  readonly statusUrl: string
+  /** The address of the file. */
+  readonly contentUrl: string
+  readonly filter: Predicate
+  /** The records that the caller may read. */
+  readonly permitted: Predicate
+  readonly sort: readonly SortTerm[]
+  readonly fields: readonly string[] | undefined
+  readonly format: ExportFormat
+}
+
 export type Read = ReadRecord | ReadPage
-export type Write = Create | Update | Delete | BulkDelete | DeleteMatching | Restore
+export type Write = Create | Update | Delete | BulkDelete | DeleteMatching | Restore | Export
 export type Plan = Read | Write
 
 /** What identifies a state of a record to caches and conditions. */

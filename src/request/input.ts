@@ -22,7 +22,9 @@ export type Input =
   | { readonly kind: 'delete' | 'restore'; readonly conditions: Conditions }
   | { readonly kind: 'bulk-delete'; readonly body: unknown }
   | { readonly kind: 'delete-matching'; readonly filter: Predicate; readonly conditions: Conditions }
-  | { readonly kind: 'document' }
+  | { readonly kind: 'export'; readonly body: unknown }
+  /** What is not a record: a document, or a file. */
+  | { readonly kind: 'document'; readonly conditions: Conditions }
 
 /**
  * Reads a request for an address that supports its method. What cannot be read is refused in the order of CON-6.
@@ -50,7 +52,7 @@ export async function readInput(catalog: Catalog, target: Target, request: HttpR
     }
     refuseParameters(parameters)
     if (target.kind === 'restore') return { kind: 'restore', conditions }
-    return method === 'DELETE' ? { kind: 'delete', conditions } : { kind: 'document' }
+    return { kind: method === 'DELETE' ? 'delete' : 'document', conditions }
   }
   const { value: body, mediaType } = await readBody(request, bodyBytes)
   const idempotencyKey = method === 'POST' ? keyOf(headers['idempotency-key']) : undefined
@@ -59,6 +61,7 @@ export async function readInput(catalog: Catalog, target: Target, request: HttpR
   if (method === 'QUERY' && target.kind === 'collection') {
     return { kind: 'read-page', conditions, query: queryOf(target.resource, body, pageSize) }
   }
+  if (target.kind === 'exports') return { kind: 'export', body }
   if (target.kind === 'bulk-delete') return { kind: 'bulk-delete', body }
   if (method === 'POST') return { kind: 'create', body, idempotencyKey }
   if (method === 'PUT') return { kind: 'replace', body, conditions }

@@ -13,6 +13,10 @@ export type Target =
   | { readonly kind: 'bulk-delete'; readonly resource: Resource }
   /** What takes the deletion of a record back (DEL-6). */
   | { readonly kind: 'restore'; readonly resource: Resource; readonly id: string }
+  /** Where exports are asked for (JOB-6). */
+  | { readonly kind: 'exports' }
+  /** The file that an export has made. */
+  | { readonly kind: 'export-content'; readonly id: string }
   | { readonly kind: 'openapi' }
   | { readonly kind: 'health'; readonly probe: 'live' | 'ready' }
 
@@ -31,6 +35,8 @@ const methods: Readonly<Record<Target['kind'], readonly string[]>> = {
   record: ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
   restore: ['POST', 'OPTIONS'],
   'bulk-delete': ['POST', 'OPTIONS'],
+  exports: ['POST', 'OPTIONS'],
+  'export-content': ['GET', 'HEAD', 'OPTIONS'],
   openapi: ['GET', 'HEAD', 'OPTIONS'],
   health: ['GET', 'HEAD', 'OPTIONS'],
 }
@@ -69,6 +75,7 @@ export function findTarget(catalog: Catalog, path: string): Found {
   if (first === 'health') return health(segments)
   if (first !== catalog.version || collection === undefined || segments.length > 5) return missing
   if (collection === 'openapi.json') return id === undefined ? found({ kind: 'openapi' }) : missing
+  if (collection === 'exports') return exportAt(id, child)
   const resource = catalog.resources.get(collection) ?? catalog.system.get(collection)
   if (resource === undefined) return missing
   if (id === undefined) return found({ kind: 'collection', resource })
@@ -79,6 +86,11 @@ export function findTarget(catalog: Catalog, path: string): Found {
   if (child === 'restore') return isRestorable(resource) ? found({ kind: 'restore', resource, id }) : missing
   const nested = resource.children.includes(child) ? catalog.resources.get(child) : undefined
   return nested === undefined ? missing : found({ kind: 'collection', resource: nested, parent: { resource, id } })
+}
+
+function exportAt(id: string | undefined, part: string | undefined): Found {
+  if (id === undefined) return found({ kind: 'exports' })
+  return part === 'content' ? found({ kind: 'export-content', id }) : missing
 }
 
 function found(target: Target): Found {

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { uuidv7 } from 'uuidv7'
 import type { Cors } from '../http/cors.ts'
 import type { HttpRequest, HttpResponse } from '../http/message.ts'
+import { exportFiles } from '../jobs/export-files.ts'
 import { type Runner, startRunner } from '../jobs/runner.ts'
 import type { Catalog } from '../model/resource.ts'
 import { authenticator } from '../policy/authenticate.ts'
@@ -38,8 +39,10 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
   const { now = Date.now, observe = () => {} } = options
   const boot = randomBytes(6).toString('base64url').replaceAll(/[-_]/g, '0')
   let requests = 0
+  const files = exportFiles({ catalog, storage, server: boot })
   const runner = startRunner({
     storage,
+    files,
     now,
     newJobId: uuidv7,
     statusUrlOf: (job) => `/${catalog.version}/jobs/${job}`,
@@ -49,6 +52,7 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
     catalog,
     storage,
     runner,
+    files,
     authenticate: authenticator({ findKey: (hash) => storage.keys.find(hash), now }),
     documents: documentsOf(catalog),
     observe,

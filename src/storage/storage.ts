@@ -1,4 +1,6 @@
 /** The storage port: what the program asks of a database, whichever it is. */
+import type { Position } from '../model/order.ts'
+import type { ExportFormat } from '../plan/export-document.ts'
 import type { Create, Outcome, Plan } from '../plan/plan.ts'
 
 /** An API key as stored: never the secret, only its SHA-256 (AUT-2). */
@@ -27,7 +29,7 @@ export interface KeyStore {
 }
 
 /** What a runner has to do for a job. */
-export type JobTask = 'deletion' | 'purge'
+export type JobTask = 'deletion' | 'purge' | 'export'
 
 /** A job that is not finished. */
 export interface OpenJob {
@@ -37,6 +39,34 @@ export interface OpenJob {
 
 /** A problem (RFC 9457) that a job fails with. */
 export type JobError = Readonly<Record<string, unknown>>
+
+/** How far an export is (JOB-6). */
+export interface ExportProgress {
+  /** How many records were written. */
+  readonly count: number
+  /** How long the file is. */
+  readonly bytes: number
+  /** After which record it goes on; `null`: at the beginning. */
+  readonly after: Position['keys'] | null
+}
+
+/** An export that is being made. */
+export interface OpenExport extends ExportProgress {
+  /** The name of its collection, which the declaration may have lost since. */
+  readonly collection: string
+  readonly fields: readonly string[] | null
+  readonly format: ExportFormat
+  /** The address of the file. */
+  readonly contentUrl: string
+}
+
+/** The next records of an export, as they stand in the file. */
+export interface ExportPiece {
+  readonly text: Uint8Array
+  readonly count: number
+  /** Where the next piece begins; `undefined`: this is the last. */
+  readonly after: Position['keys'] | undefined
+}
 
 /**
  * Long work, whose state is in the database (JOB-3). Each of these is a transaction of its own, which others who read need
@@ -49,6 +79,17 @@ export interface JobStore {
   measure(job: OpenJob, now: number): Promise<void>
   /** Does the next batch of a job. Gives `true` where it is finished with it. */
   step(job: OpenJob, now: number): Promise<boolean>
+  /**
+   * What an export is and how far, for the server that is to go on with it for a while; `undefined`: it is finished, or
+   * another server is at it (JOB-5).
+   */
+  claimExport(job: string, server: string, now: number): Promise<OpenExport | undefined>
+  /** Reads the next records of an export, on a snapshot. */
+  readExport(job: string): Promise<ExportPiece>
+  /** Keeps how far an export is. Gives `false` where another server has taken it over. */
+  keepExport(job: string, server: string, progress: ExportProgress, now: number): Promise<boolean>
+  /** Ends an export whose file is complete, where the server is still at it. */
+  finishExport(job: string, server: string, result: Readonly<Record<string, unknown>>, now: number): Promise<void>
   /** Fails a job that cannot go on, and undoes it. Gives `false` where it is too late for that: then it must go on. */
   giveUp(job: OpenJob, error: JobError, now: number): Promise<boolean>
   /** Begins a job that removes the records whose grace period is over (DEL-7), where there are any and none runs. */
@@ -74,6 +115,8 @@ export interface Storage {
    */
   load(plans: readonly Create[], whenRefused: 'stop' | 'skip'): Promise<readonly (Outcome | undefined)[]>
   readonly jobs: JobStore
+  /** The folder for the files of exports, made when it is needed; `undefined`: the database has no place of its own. */
+  readonly exportsFolder: string | undefined
   readonly keys: KeyStore
   /** The secret that signs cursors: the same for every server on this database. */
   readonly cursorSecret: Uint8Array

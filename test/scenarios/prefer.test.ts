@@ -17,7 +17,12 @@ function deleting(collection: string, prefer?: string): (trial: Trial) => Promis
   }
 }
 
-function row(collection: string, prefer: string | undefined, status: 200 | 204, applied: string | undefined): Scenario {
+function row(
+  collection: string,
+  prefer: string | undefined,
+  status: 200 | 202 | 204,
+  applied: string | undefined,
+): Scenario {
   return {
     name: `DELETE of ${collection} with Prefer: ${prefer}`,
     rule: 'DEL-2',
@@ -34,5 +39,6 @@ scenarios(notes, [
   row('notes', 'return=everything', 204, undefined),
   row('receipts', undefined, 200, undefined),
   row('receipts', 'return=minimal', 204, 'return=minimal'),
-  row('receipts', 'respond-async, return=representation', 200, 'return=representation'),
+  row('receipts', 'wait=5, return=representation', 200, 'return=representation'),
+  row('receipts', 'respond-async, return=representation', 202, 'respond-async'),
 ])

@@ -66,6 +66,7 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
   const background = inMemory ? localBackground(compiler, reader, writer) : threadedBackground(options.path, catalog)
   return {
     cursorSecret: secret,
+    exportsFolder: inMemory ? undefined : `${options.path}.exports`,
     async run(plan: Plan): Promise<Outcome> {
       if (isWrite(plan)) {
         const outcome = await writer.write(
@@ -161,10 +162,14 @@ function jobStore({ catalog, reader, writer, background, isClosing }: JobStorePa
   return {
     open: () => read(reader, openJobs()),
     async measure(job, now) {
-      const total = job.task === 'deletion' ? await background.run('countDeletion', { job }) : undefined
+      const total = job.task === 'purge' ? undefined : await background.run('count', { job })
       if (total !== undefined) await background.run('keepTotal', { job, total, now })
     },
     step: (job, now) => background.run('step', { job, now }),
+    claimExport: (job, server, now) => background.run('claimExport', { job, server, now }),
+    readExport: (job) => background.run('readExport', { job }),
+    keepExport: (job, server, progress, now) => background.run('keepExport', { job, server, progress, now }),
+    finishExport: (job, server, result, now) => background.run('finishExport', { job, server, result, now }),
     giveUp: (job, error, now) => background.run('giveUp', { job, error, now }),
     async beginPurge(job, now) {
       const expired = await read(reader, hasExpired(catalog.resources.values(), now))

@@ -1,7 +1,7 @@
 /** How many records a deletion takes, counted without holding more of them than it must. */
 import sql from 'sql-template-tag'
 import type { Catalog } from '../../../model/resource.ts'
-import { changeJob, keepState, stateOf } from '../jobs/job-rows.ts'
+import { stateOf } from '../jobs/job-rows.ts'
 import { type Compiler, columnSql } from '../predicate.ts'
 import { subject } from '../represent.ts'
 import { single, type Transaction } from '../transaction.ts'
@@ -55,14 +55,6 @@ export function* countDeletion(compiler: Compiler, job: string): Transaction<num
     }
   }
   return count
-}
-
-/** Keeps a total that was counted. */
-export function* keepTotal(compiler: Compiler, job: string, total: number, now: number): Transaction<void> {
-  const state = (yield* stateOf(job)) as DeletionState | undefined
-  if (state === undefined) return
-  yield* keepState(job, { ...state, total })
-  yield* changeJob(compiler, job, { progress: { done: state.done, total: Math.max(total, state.done) } }, now)
 }
 
 /** Whether nothing hangs on the records of a collection, and they on one other: then each is met once. */

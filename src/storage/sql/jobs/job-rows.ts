@@ -71,6 +71,15 @@ export function* keepState(job: string, state: unknown): Transaction<void> {
   yield sql`update resourced_work set state = ${JSON.stringify(state)} where job = ${job}`
 }
 
+/** Keeps how much a job has to do, once that was counted. */
+export function* keepTotal(compiler: Compiler, job: string, total: number, now: number): Transaction<void> {
+  const state = (yield* stateOf(job)) as (JobProgress & { readonly count?: number }) | undefined
+  if (state === undefined) return
+  const done = state.done ?? state.count ?? 0
+  yield* keepState(job, { ...state, total })
+  yield* changeJob(compiler, job, { progress: { done, total: Math.max(total, done) } }, now)
+}
+
 /** Ends a job. */
 export function* finishJob(
   compiler: Compiler,

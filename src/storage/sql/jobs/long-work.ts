@@ -2,11 +2,12 @@
 import type { JobError, OpenJob } from '../../storage.ts'
 import { stepDeletion, undoDeletion } from '../deletion/deletion-job.ts'
 import type { DeletionState } from '../deletion/deletion-state.ts'
-import { countDeletion, keepTotal } from '../deletion/measure.ts'
+import { countDeletion } from '../deletion/measure.ts'
 import { beginPurge, stepPurge } from '../deletion/purge.ts'
 import type { Compiler } from '../predicate.ts'
 import type { Transaction } from '../transaction.ts'
-import { finishJob, stateOf } from './job-rows.ts'
+import { claimExport, countExport, finishExport, keepExport, readExport } from './export-job.ts'
+import { finishJob, keepTotal, stateOf } from './job-rows.ts'
 
 interface Step {
   readonly job: OpenJob
@@ -30,14 +31,21 @@ const writing = {
   giveUp: (compiler: Compiler, { job, error, now }: Step & { readonly error: JobError }): Transaction<boolean> =>
     job.task === 'deletion' ? undoDeletion(compiler, job.id, error, now) : fail(compiler, job.id, error, now),
   beginPurge,
+  claimExport: (
+    _: Compiler,
+    { job, server, now }: { readonly job: string; readonly server: string; readonly now: number },
+  ) => claimExport(job, server, now),
+  keepExport,
+  finishExport,
   keepTotal: (compiler: Compiler, { job, total, now }: Step & { readonly total: number }): Transaction<void> =>
     keepTotal(compiler, job.id, total, now),
 }
 
 /** Reads: on a snapshot, and nobody waits for them. */
 const reading = {
-  countDeletion: (compiler: Compiler, { job }: { readonly job: OpenJob }): Transaction<number | undefined> =>
-    countDeletion(compiler, job.id),
+  count: (compiler: Compiler, { job }: { readonly job: OpenJob }): Transaction<number | undefined> =>
+    job.task === 'deletion' ? countDeletion(compiler, job.id) : countExport(compiler, job.id),
+  readExport: (compiler: Compiler, { job }: { readonly job: string }) => readExport(compiler, job),
 }
 
 /** All of long work. */

@@ -1,0 +1,130 @@
+/**
+ * Writes the files of exports, a piece at a time (JOB-6). The database says how much of a file counts: it is written and
+ * synced first, and counted then, so that after a crash whatever lies beyond is cut off and written once more.
+ */
+import { constants, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { type FileHandle, open, readdir, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { timestamp } from '../model/instant.ts'
+import type { Catalog } from '../model/resource.ts'
+import { exportHead, exportTail } from '../plan/export-document.ts'
+import type { ExportPiece, OpenExport, Storage } from '../storage/storage.ts'
+
+/** How long a file is kept after its export is finished, in milliseconds. */
+const kept = 24 * 3_600_000
+
+/** The files of exports. */
+export interface ExportFiles {
+  /** Writes the next piece of an export. Gives `true` where it is finished, or another server is at it. */
+  step(job: string, now: number): Promise<boolean>
+  /** Where the file of an export is, or will be. */
+  pathOf(job: string): string
+  /** Removes files whose time is over. */
+  sweep(now: number): Promise<void>
+  /** Takes the file of an export that has failed away. */
+  drop(job: string): Promise<void>
+  close(): Promise<void>
+}
+
+/** What file making needs. */
+export interface ExportFilesOptions {
+  readonly catalog: Catalog
+  readonly storage: Pick<Storage, 'jobs' | 'exportsFolder'>
+  /** What tells this server from others on the database. */
+  readonly server: string
+}
+
+/** Makes the files of exports. */
+export function exportFiles({ catalog, storage, server }: ExportFilesOptions): ExportFiles {
+  const { jobs } = storage
+  const handles = new Map<string, FileHandle>()
+  let folder: string | undefined
+  const folderOf = () => {
+    folder ??= storage.exportsFolder ?? mkdtempSync(join(tmpdir(), 'resourced-exports-'))
+    // What is exported is for those who asked for it.
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    return folder
+  }
+  const pathOf = (job: string) => join(folderOf(), job)
+
+  /** The file of an export, cut to what counts; from the beginning where less of it is there. */
+  const opened = async (job: string, { bytes }: OpenExport) => {
+    const known = handles.get(job)
+    if (known !== undefined) return { file: known, isWhole: true }
+    const file = await open(pathOf(job), constants.O_RDWR | constants.O_CREAT, 0o600)
+    handles.set(job, file)
+    const { size } = await file.stat()
+    const isWhole = size >= bytes
+    await file.truncate(isWhole ? bytes : 0)
+    return { file, isWhole }
+  }
+
+  const ended = async (job: string) => {
+    const file = handles.get(job)
+    handles.delete(job)
+    await file?.close()
+  }
+
+  /** Writes a piece where the file ends, with what stands before the first and after the last. Gives the new length. */
+  const write = async (file: FileHandle, { collection, fields, format, bytes }: OpenExport, piece: ExportPiece) => {
+    const resource = catalog.resources.get(collection)
+    if (resource === undefined) throw new Error(`There is no collection ${collection} to export any more.`)
+    const head = bytes === 0 ? exportHead(resource, fields ?? undefined, format) : ''
+    const tail = piece.after === undefined ? exportTail(format) : ''
+    const text = Buffer.concat([Buffer.from(head), piece.text, Buffer.from(tail)])
+    for (let written = 0; written < text.length; ) {
+      const { bytesWritten } = await file.write(text, written, text.length - written, bytes + written)
+      written += bytesWritten
+    }
+    await file.datasync()
+    return bytes + text.length
+  }
+
+  return {
+    pathOf,
+    async step(job, now) {
+      const claimed = await jobs.claimExport(job, server, now)
+      if (claimed === undefined) {
+        await ended(job)
+        return true
+      }
+      const { file, isWhole } = await opened(job, claimed)
+      if (!isWhole) {
+        await jobs.keepExport(job, server, { count: 0, bytes: 0, after: null }, now)
+        return false
+      }
+      const piece = await jobs.readExport(job)
+      const bytes = await write(file, claimed, piece)
+      const count = claimed.count + piece.count
+      if (piece.after !== undefined) {
+        const going = await jobs.keepExport(job, server, { count, bytes, after: piece.after }, now)
+        if (!going) await ended(job)
+        return !going
+      }
+      await ended(job)
+      const { format, contentUrl } = claimed
+      const expires_at = timestamp(now + kept)
+      const result = { format, content_url: contentUrl, record_count: count, bytes, expires_at }
+      await jobs.finishExport(job, server, result, now)
+      return true
+    },
+    async sweep(now) {
+      const folder = storage.exportsFolder
+      if (folder === undefined) return
+      for (const name of await readdir(folder).catch(() => [])) {
+        const path = join(folder, name)
+        const { mtimeMs } = await stat(path)
+        if (mtimeMs + kept <= now && !handles.has(name)) await rm(path)
+      }
+    },
+    async drop(job) {
+      await ended(job)
+      await rm(pathOf(job), { force: true })
+    },
+    async close() {
+      for (const job of [...handles.keys()]) await ended(job)
+      if (storage.exportsFolder === undefined && folder !== undefined) rmSync(folder, { recursive: true })
+    },
+  }
+}

@@ -1,0 +1,126 @@
+/** Exports in the database: what they are to hold, how far they are, and which server writes the file (JOB-6). */
+import sql, { raw } from 'sql-template-tag'
+import { timestamp } from '../../../model/instant.ts'
+import type { SortTerm } from '../../../model/order.ts'
+import { allOf, type Predicate } from '../../../model/predicate.ts'
+import type { Resource } from '../../../model/resource.ts'
+import { joinTexts } from '../../../plan/export-document.ts'
+import type { Export, Outcome } from '../../../plan/plan.ts'
+import type { ExportPiece, ExportProgress, OpenExport } from '../../storage.ts'
+import { exportRows } from '../export-rows.ts'
+import { type Compiler, liveSql, tableSql } from '../predicate.ts'
+import { subject } from '../represent.ts'
+import { single, type Transaction } from '../transaction.ts'
+import { addJob, changeJob, finishJob, keepState, stateOf } from './job-rows.ts'
+
+/** What the job of an export knows. */
+interface ExportState extends OpenExport {
+  readonly begun?: true
+  readonly filter: Predicate
+  readonly permitted: Predicate
+  readonly sort: readonly SortTerm[]
+  readonly total: number | null
+}
+
+/** The records that one piece looks at. */
+const pieceSize = 1_000
+
+/** For how long a server that has claimed an export is left alone, in milliseconds; each piece claims it anew. */
+const lease = 3_000
+
+/** Runs an Export: begins its job. */
+export function* beginExport(compiler: Compiler, plan: Export): Transaction<Outcome> {
+  const { id, resource, statusUrl, contentUrl, filter, permitted, sort, fields, format, caller, now } = plan
+  const state: ExportState = {
+    ...{ collection: resource.name, contentUrl, filter, permitted, sort, fields: fields ?? null, format },
+    ...{ count: 0, bytes: 0, after: null, total: null },
+  }
+  const progress = { done: 0, total: null }
+  yield* addJob(compiler, { id, kind: 'export', task: 'export', statusUrl, startedBy: caller.id, progress, state, now })
+  return { kind: 'accepted', job: id, statusUrl }
+}
+
+/** How many records an export will have; `undefined` where that is known. */
+export function* countExport(compiler: Compiler, job: string): Transaction<number | undefined> {
+  const state = (yield* stateOf(job)) as ExportState | undefined
+  const resource = compiler.catalog.resources.get(state?.collection ?? '')
+  if (state === undefined || resource === undefined || state.total !== null) return undefined
+  const wanted = allOf([state.filter, state.permitted])
+  const row = yield* single(
+    sql`select count(*) as count from ${tableSql(resource.name)} ${raw(subject)} where ${liveSql(compiler, resource, subject, wanted)}`,
+  )
+  return Number(row?.['count'])
+}
+
+/** Claims an export for a server (see `JobStore.claimExport`). */
+export function* claimExport(job: string, server: string, now: number): Transaction<OpenExport | undefined> {
+  const claimed = yield* claim(job, server, now)
+  return claimed ? ((yield* stateOf(job)) as ExportState | undefined) : undefined
+}
+
+function* claim(job: string, server: string, now: number): Transaction<boolean> {
+  const rows =
+    yield sql`update resourced_work set server = ${server}, until = ${now + lease} where job = ${job} and (server is null or server = ${server} or until <= ${now}) returning job`
+  return rows.length > 0
+}
+
+/** Reads the next piece of an export. */
+export function* readExport(compiler: Compiler, job: string): Transaction<ExportPiece> {
+  const state = (yield* stateOf(job)) as ExportState
+  const resource = compiler.catalog.resources.get(state.collection) as Resource
+  const { filter, permitted, sort, format } = state
+  const [fields, after] = [state.fields ?? undefined, state.after ?? undefined]
+  const { texts, last } = yield* exportRows(compiler, {
+    ...{ resource, filter, permitted, sort, fields, format, after },
+    limit: pieceSize,
+  })
+  const text = joinTexts(texts, format, state.count === 0)
+  return { text: new TextEncoder().encode(text), count: texts.length, after: last }
+}
+
+/** Keeps how far an export is (see `JobStore.keepExport`). */
+export function* keepExport(
+  compiler: Compiler,
+  {
+    job,
+    server,
+    progress,
+    now,
+  }: {
+    readonly job: string
+    readonly server: string
+    readonly progress: ExportProgress
+    readonly now: number
+  },
+): Transaction<boolean> {
+  const state = (yield* stateOf(job)) as ExportState | undefined
+  if (state === undefined || !(yield* claim(job, server, now))) return false
+  yield* keepState(job, { ...state, ...progress, begun: true })
+  const total = state.total === null ? null : Math.max(state.total, progress.count)
+  const begins = state.begun === undefined ? { started_at: timestamp(now) } : {}
+  const shown = { status: 'running', progress: { done: progress.count, total }, ...begins } as const
+  yield* changeJob(compiler, job, shown, now)
+  return true
+}
+
+/** Ends an export whose file is complete (see `JobStore.finishExport`). */
+export function* finishExport(
+  compiler: Compiler,
+  {
+    job,
+    server,
+    result,
+    now,
+  }: {
+    readonly job: string
+    readonly server: string
+    readonly result: Readonly<Record<string, unknown>>
+    readonly now: number
+  },
+): Transaction<void> {
+  if (!(yield* claim(job, server, now))) return
+  const total = Number(result['record_count'])
+  const state = (yield* stateOf(job)) as ExportState
+  const begins = state.begun === undefined ? { started_at: timestamp(now) } : {}
+  yield* finishJob(compiler, job, { status: 'succeeded', progress: { done: total, total }, result, ...begins }, now)
+}
