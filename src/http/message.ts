@@ -23,10 +23,33 @@ export interface HttpRequest {
 /** Response header fields by name; a name is written as here. */
 export type ResponseHeaders = Record<string, string>
 
+/** A file as a body, or a stretch of one. The edge reads it piece by piece, and only while the client takes it. */
+export interface FileBody {
+  readonly kind: 'file'
+  readonly path: string
+  /** The position of the first byte, from 0. */
+  readonly start: number
+  /** How many bytes. The file must have them: an answer that ends before is broken off. */
+  readonly length: number
+}
+
+/** Text is sent as UTF-8. `undefined`: no body at all (204, 304). */
+export type ResponseBody = string | Uint8Array | FileBody | undefined
+
 /** A response as the pipeline makes it. A HEAD request's has GET's body: the edge leaves it out and keeps the length. */
 export interface HttpResponse {
   readonly status: number
   readonly headers: ResponseHeaders
-  /** Text is sent as UTF-8. `undefined`: no body at all (204, 304). */
-  readonly body: string | Uint8Array | undefined
+  readonly body: ResponseBody
+}
+
+/** Whether a body lies in a file. */
+export function isFile(body: ResponseBody): body is FileBody {
+  return typeof body === 'object' && 'kind' in body
+}
+
+/** The length of a body in bytes, as it is sent. */
+export function lengthOfBody(body: ResponseBody): number {
+  if (body === undefined) return 0
+  return isFile(body) ? body.length : Buffer.byteLength(body)
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { formatHttpDate } from './fields/http-date.ts'
-import type { HttpResponse } from './message.ts'
+import type { FileBody, HttpResponse } from './message.ts'
 import { applyRange, decideRange, type RangeVerdict } from './ranges.ts'
 
 const tag = { opaque: '7', weak: false }
@@ -152,10 +152,39 @@ test('bytes are cut as they are, also those that are a view of others', () => {
   assert.deepEqual([...(body as Uint8Array)], [3, 4])
 })
 
+const film: FileBody = { kind: 'file', path: '/none/film', start: 10, length: 6_000_000_000 }
+const filed: HttpResponse = { ...ok, body: film }
+
+const stretches: [range: string, contentRange: string, start: number, length: number][] = [
+  ['bytes=0-0', 'bytes 0-0/6000000000', 10, 1],
+  ['bytes=5000000000-5000000009', 'bytes 5000000000-5000000009/6000000000', 5_000_000_010, 10],
+  ['bytes=5000000000-', 'bytes 5000000000-5999999999/6000000000', 5_000_000_010, 1_000_000_000],
+  ['bytes=-1', 'bytes 5999999999-5999999999/6000000000', 6_000_000_009, 1],
+  ['bytes=1-99999999999999999999', 'bytes 1-5999999999/6000000000', 11, 5_999_999_999],
+]
+for (const [range, contentRange, start, length] of stretches) {
+  test(`${range} of a stretch of a file is a stretch of that, and nothing is read`, () => {
+    const { status, headers, body } = responseTo({ range, 'if-range': '"7"' }, filed)
+    assert.equal(status, 206)
+    assert.equal(headers['Content-Range'], contentRange)
+    assert.deepEqual(body, { ...film, start, length })
+  })
+}
+
+test('a file is whole, or too short for the range, as any other body', () => {
+  assert.equal(responseTo({ range: 'bytes=0-1,3-4' }, filed).body, film)
+  assert.equal(responseTo({ range: 'bytes=0-1', 'if-range': '"6"' }, filed).body, film)
+  const headers = { 'Content-Range': 'bytes */6000000000', 'Accept-Ranges': 'bytes' }
+  assert.deepEqual(get({ range: 'bytes=6000000000-' }, filed), { kind: 'unsatisfiable', headers })
+  const empty = { ...filed, body: { ...film, length: 0 } }
+  assert.equal(get({ range: 'bytes=0-' }, empty).kind, 'unsatisfiable')
+  assert.equal(responseTo({ range: 'bytes=-1' }, empty).status, 200)
+})
+
 test('HEAD is answered as GET', () => {
   const requests: Record<string, string>[] = [{}, { range: 'bytes=3-' }, { range: 'bytes=99-' }]
   for (const headers of requests) {
-    assert.deepEqual(get(headers, ok, 'HEAD'), get(headers))
+    for (const response of [ok, filed]) assert.deepEqual(get(headers, response, 'HEAD'), get(headers, response))
   }
 })
 

@@ -5,7 +5,14 @@
 import { type EntityTag, formatEntityTag, parseEntityTags } from './fields/entity-tag.ts'
 import { parseHttpDate } from './fields/http-date.ts'
 import { type IntRange, parseByteRanges, type SuffixRange } from './fields/range.ts'
-import type { HttpRequest, HttpResponse, ResponseHeaders } from './message.ts'
+import {
+  type HttpRequest,
+  type HttpResponse,
+  isFile,
+  lengthOfBody,
+  type ResponseBody,
+  type ResponseHeaders,
+} from './message.ts'
 
 /** The representation of which parts are asked for. */
 export interface Representation {
@@ -91,22 +98,27 @@ export function applyRange(
   if (!hasRanges) return { kind: 'response', response }
   Object.assign(response.headers, acceptRanges)
   if (headers['range'] === undefined) return { kind: 'response', response }
-  const length = Buffer.byteLength(body)
+  const length = lengthOfBody(body)
   const verdict = decideRange(headers, { length, ...validatorsIn(response.headers) }, now)
   if (verdict === 'whole') return { kind: 'response', response }
   if (verdict === 'unsatisfiable') {
     return { kind: 'unsatisfiable', headers: { 'Content-Range': `bytes */${length}`, ...acceptRanges } }
   }
   const { start, end } = verdict
-  const bytes = typeof body === 'string' ? Buffer.from(body) : body
   return {
     kind: 'response',
     response: {
       status: 206,
       headers: { ...response.headers, 'Content-Range': `bytes ${start}-${end}/${length}` },
-      body: bytes.subarray(start, end + 1),
+      body: cut(body, verdict),
     },
   }
+}
+
+function cut(body: NonNullable<ResponseBody>, { start, end }: Part): ResponseBody {
+  if (isFile(body)) return { ...body, start: body.start + start, length: end - start + 1 }
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body
+  return bytes.subarray(start, end + 1)
 }
 
 function validatorsIn(headers: Readonly<ResponseHeaders>): Pick<Representation, 'tag' | 'lastModified'> {

@@ -1,5 +1,10 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { openFiles } from '../../test/open-files.ts'
 import type { HttpResponse } from '../http/message.ts'
 import type { Fault } from '../spec/faults.ts'
 import { toFetchHandler } from './fetch.ts'
@@ -64,3 +69,54 @@ for (const [path, init, status] of refused) {
     assert.doesNotMatch(await response.text(), /secret/)
   })
 }
+
+const folder = await mkdtemp(join(tmpdir(), 'resourced-fetch-'))
+after(() => rm(folder, { recursive: true }))
+const content = randomBytes(1_000_001)
+await writeFile(join(folder, 'some'), content)
+const filed = (name: string, start: number, length: number) =>
+  toFetchHandler({
+    problem,
+    respond: async () => ({
+      status: 200,
+      headers: {},
+      body: { kind: 'file', path: join(folder, name), start, length },
+    }),
+  })
+const request = (method = 'GET') => new Request('https://a.test/', { method })
+
+test('a file is streamed, whole or a stretch of it', async () => {
+  for (const [start, length] of [
+    [0, content.length],
+    [65_535, 65_537],
+    [0, 0],
+  ] as const) {
+    const response = await filed('some', start, length)(request())
+    assert.equal(response.headers.get('content-length'), String(length))
+    assert.ok(Buffer.from(await response.arrayBuffer()).equals(content.subarray(start, start + length)))
+  }
+  assert.equal(openFiles(folder), 0)
+})
+
+test('a file whose response is cancelled, or never read, is not left open', async () => {
+  const unread = await filed('some', 0, content.length)(request())
+  const reader = (await filed('some', 0, content.length)(request())).body!.getReader()
+  assert.ok((await reader.read()).value!.length < content.length)
+  assert.equal(openFiles(folder), 1)
+  await reader.cancel()
+  assert.equal(openFiles(folder), 0)
+  await unread.body!.cancel()
+})
+
+test('HEAD does not look at the file, GET says 404 where there is none', async () => {
+  const head = await filed('none', 0, 6e9)(request('HEAD'))
+  assert.deepEqual([head.status, head.body, head.headers.get('content-length')], [200, null, '6000000000'])
+  const gone = await filed('none', 0, 6e9)(request())
+  assert.deepEqual([gone.status, await gone.text()], [404, 'NOT_FOUND'])
+})
+
+test('a file that is too short fails the response', async () => {
+  const response = await filed('some', 0, content.length + 1)(request())
+  await assert.rejects(response.arrayBuffer())
+  assert.equal(openFiles(folder), 0)
+})

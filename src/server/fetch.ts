@@ -1,6 +1,7 @@
 /** The same pipeline behind the fetch API: `Request` in, `Response` out. */
-import type { HttpRequest, HttpResponse } from '../http/message.ts'
+import { type FileBody, type HttpRequest, type HttpResponse, isFile, lengthOfBody } from '../http/message.ts'
 import { Fault, fault } from '../spec/faults.ts'
+import { openFile, piecesOf, roomFor } from './file-body.ts'
 import { bodyTooLarge, checkHead, malformedRequest } from './head.ts'
 
 /** What a handler needs. */
@@ -24,6 +25,7 @@ export function toFetchHandler(app: FetchApp): (request: Request) => Promise<Res
     let answer: HttpResponse
     try {
       answer = await app.respond(toHttpRequest(app, request))
+      if (isFile(answer.body) && hasContent(request.method, answer)) await (await openFile(answer.body)).close()
     } catch (error) {
       answer = app.problem(error instanceof Fault ? error : fault('INTERNAL_ERROR', {}, error))
     }
@@ -72,10 +74,28 @@ async function readBody(request: Request, declared: number, limit: number): Prom
   return Buffer.concat(chunks, size)
 }
 
-function toResponse(method: string, { status, headers, body }: HttpResponse): Response {
-  const empty = status === 204 || status === 304
+function toResponse(method: string, answer: HttpResponse): Response {
+  const { status, headers, body } = answer
   const sent = new Headers(headers)
-  if (!empty) sent.set('Content-Length', String(body === undefined ? 0 : Buffer.byteLength(body)))
-  const withBody = !empty && method !== 'HEAD' && body !== undefined
-  return new Response(withBody ? (body as string) : null, { status, headers: sent })
+  if (!isEmpty(status)) sent.set('Content-Length', String(lengthOfBody(body)))
+  const content = isFile(body) ? ReadableStream.from(readFile(body)) : (body as string)
+  return new Response(hasContent(method, answer) ? content : null, { status, headers: sent })
+}
+
+function isEmpty(status: number): boolean {
+  return status === 204 || status === 304
+}
+
+function hasContent(method: string, { status, body }: HttpResponse): boolean {
+  return !isEmpty(status) && method !== 'HEAD' && body !== undefined
+}
+
+/** Opens the file once its first piece is wanted: a response that nobody reads, and nobody cancels, holds nothing open. */
+async function* readFile(body: FileBody): AsyncGenerator<Uint8Array, void, undefined> {
+  const file = await openFile(body)
+  try {
+    yield* piecesOf(file, body, () => roomFor(body))
+  } finally {
+    await file.close()
+  }
 }

@@ -28,7 +28,7 @@ export interface Edge {
   readonly trustProxy: boolean
   /** Hears of the refusals of which `respond` hears nothing. */
   readonly onClientError?: ((error: Fault) => void) | undefined
-  /** What `respond` is working on. */
+  /** What `respond` is working on, and files on their way. */
   readonly running: Set<Exchange>
   /** From here on every answer on HTTP/1.1 ends its connection. */
   closing: boolean

@@ -7,6 +7,7 @@ import { Fault, fault } from '../spec/faults.ts'
 import { checkHead, malformedRequest } from './head.ts'
 import { readNodeBody } from './node-body.ts'
 import type { Edge, Exchange, NodeRequest, NodeResponse } from './node-exchange.ts'
+import { breakOff } from './node-file.ts'
 import { send } from './node-reply.ts'
 
 /** Answers one request. Never throws; an answer that nobody waits for any more is dropped. */
@@ -28,9 +29,9 @@ export function handle(edge: Edge, request: NodeRequest, response: NodeResponse,
   }
   edge.running.add(exchange)
   const finish = (answer: HttpResponse) => {
-    edge.running.delete(exchange)
-    deliver(edge, exchange, answer)
-    if (edge.closing && edge.running.size === 0) edge.onIdle()
+    const sending = deliver(edge, exchange, answer)
+    if (sending === undefined) leave(edge, exchange)
+    else void sending.then(() => leave(edge, exchange))
   }
   try {
     edge.respond(message).then(finish, (error) => finish(problemOf(edge, error)))
@@ -52,18 +53,31 @@ function problemOf(edge: Edge, error: unknown): HttpResponse {
   return edge.problem(error instanceof Fault ? error : fault('INTERNAL_ERROR', {}, error))
 }
 
-function deliver(edge: Edge, exchange: Exchange, answer: HttpResponse): void {
+/** Gives a promise only where a file is sent; it never rejects. */
+function deliver(edge: Edge, exchange: Exchange, answer: HttpResponse): Promise<void> | undefined {
   try {
-    send(exchange, answer, edge)
+    return send(exchange, answer, edge)?.catch((error) => recover(edge, exchange, error))
   } catch (error) {
-    // An answer that Node refuses to write, such as a line break in a header, is our failure.
-    try {
-      if (exchange.response.headersSent) exchange.response.destroy()
-      else send(exchange, edge.problem(fault('INTERNAL_ERROR', {}, error)), { ...edge, closing: true })
-    } catch {
-      exchange.response.destroy()
-    }
+    recover(edge, exchange, error)
   }
+}
+
+/** Says that an answer cannot be sent, or breaks it off where its head is out. */
+function recover(edge: Edge, exchange: Exchange, error: unknown): void {
+  const { response } = exchange
+  try {
+    if (response.headersSent) breakOff(response)
+    else if (error instanceof Fault) send(exchange, edge.problem(error), edge)
+    // An answer that Node refuses to write, such as a line break in a header, is our failure.
+    else send(exchange, problemOf(edge, error), { ...edge, closing: true })
+  } catch {
+    breakOff(response)
+  }
+}
+
+function leave(edge: Edge, exchange: Exchange): void {
+  edge.running.delete(exchange)
+  if (edge.closing && edge.running.size === 0) edge.onIdle()
 }
 
 function toHttpRequest(edge: Edge, exchange: Exchange): HttpRequest {

@@ -1,6 +1,7 @@
 /** Who sends too slowly is cut off, on every kind of connection (LIM-3). */
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { once } from 'node:events'
+import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
 import { connect as connectSession } from 'node:http2'
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -9,6 +10,9 @@ import type { Readable } from 'node:stream'
 import { after, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
+import { openFiles } from '../../test/open-files.ts'
+import { download, takeSteadily } from '../../test/wire/download.ts'
+import { transports } from '../../test/wire/transports.ts'
 import type { HttpResponse } from '../http/message.ts'
 import { Fault, fault } from '../spec/faults.ts'
 import { createNodeServer, type NodeServerOptions } from './node.ts'
@@ -130,6 +134,67 @@ for (const kind of ['plain', 'TLS', 'HTTP/2'] as const) {
     assert.ok((await taken(staring)) < huge.length)
   })
 }
+
+const film = join(folder, 'film')
+const length = 30_000_000
+await writeFile(film, '')
+await truncate(film, length)
+const respondWithFilm: NodeServerOptions['respond'] = async ({ target }) => {
+  if (target === '/text') return { status: 200, headers: {}, body: 'text' }
+  return { status: 200, headers: {}, body: { kind: 'file', path: film, start: 0, length } }
+}
+
+async function serveFilm(context: TestContext, secure: boolean): Promise<string> {
+  const server = createNodeServer({ respond: respondWithFilm, problem, patience, ...(secure ? { tls } : {}) })
+  context.after(() => server.close(100))
+  return server.listen('127.0.0.1', 0)
+}
+
+for (const transport of transports) {
+  test(`LIM-3: ${transport}: who takes nothing of a file is cut off, who takes it slowly but steadily gets it whole`, async (context) => {
+    const origin = await serveFilm(context, transport !== 'HTTP/1.1')
+    const steady = download(origin, '/', transport)
+    takeSteadily(steady, 2_000_000, 200)
+    const { size, error } = await steady.ended
+    assert.deepEqual([size, error], [length, undefined])
+
+    const staring = download(origin, '/', transport)
+    await sleep(3_000)
+    assert.equal(openFiles(film), 0)
+    staring.stream.resume()
+    assert.ok((await staring.ended).size < length)
+  })
+}
+
+test('LIM-3: who goes on asking and takes nothing of a file is cut off', async (context) => {
+  const origin = await serveFilm(context, false)
+  const socket = connect(Number(new URL(origin).port), '127.0.0.1').on('error', () => {})
+  const ask = (path: string) => socket.writable && socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`)
+  socket.pause()
+  ask('/')
+  const timer = setInterval(() => ask('/text'), 100)
+  await sleep(3_000)
+  clearInterval(timer)
+  assert.equal(openFiles(film), 0)
+  socket.destroy()
+})
+
+test('LIM-3: HTTP/2: a file that stands still is cut off, though its session moves', async (context) => {
+  const origin = await serveFilm(context, true)
+  const session = connectSession(origin, { ca: tls.cert, settings: { initialWindowSize: 100_000 } })
+  context.after(() => session.destroy())
+  await once(session, 'connect')
+  session.setLocalWindowSize(10_000_000)
+  const staring = session.request({ ':path': '/' }).on('error', () => {})
+  const timer = setInterval(() => session.request({ ':path': '/text' }).resume(), 100)
+  await sleep(3_000)
+  clearInterval(timer)
+  assert.equal(openFiles(film), 0)
+  staring.resume()
+  if (!staring.closed) await once(staring, 'close')
+  assert.notEqual(staring.rstCode, 0)
+  assert.equal(session.closed, false)
+})
 
 test('LIM-3: the rest of a body that nobody reads may not trickle in for ever', async (context) => {
   const refuse: NodeServerOptions['respond'] = async () => ({ status: 401, headers: {}, body: 'no' })
