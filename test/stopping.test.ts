@@ -47,7 +47,8 @@ async function stop(server: ServerProcess): Promise<{ code: number | string; too
 
 /** Holds the right to write, so that every change waits; call the result to let it go. */
 function holdLock(): () => void {
-  const database = new DatabaseSync(databaseFile(folder))
+  // A server that has just started may still hold it itself.
+  const database = new DatabaseSync(databaseFile(folder), { timeout: 5_000 })
   database.exec('begin immediate')
   return () => database.close()
 }
