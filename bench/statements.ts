@@ -43,7 +43,7 @@ async function pagePlan(catalog: Catalog, address: string): Promise<ReadPage> {
   if (found.kind !== 'found' || found.target.kind !== 'collection') throw new Error(`${path} is no collection.`)
   const request = { method: 'GET', target: address, headers: {} } as HttpRequest
   const input = await readInput(catalog, found.target, request, query)
-  if (input.kind === 'document') throw new Error(`${address} is no list.`)
+  if (input.kind !== 'read-page') throw new Error(`${address} is no list.`)
   const preferred = { return: undefined, asynchronously: false, most: undefined }
   const caller = { id: 'bench', roles: ['admin'], claims: {} }
   return planFor(

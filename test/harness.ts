@@ -1,13 +1,13 @@
 /** Scenarios: requests through `respond()`, as named callers, on a database of their own. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { it, type TestContext } from 'node:test'
 import { uuidv7 } from 'uuidv7'
 import { openApiDocument } from '../src/documents/openapi.ts'
 import type { Cors } from '../src/http/cors.ts'
-import type { HttpRequest, HttpResponse } from '../src/http/message.ts'
+import { type FileBody, type HttpRequest, type HttpResponse, isFile } from '../src/http/message.ts'
 import { completeCatalog } from '../src/model/catalog.ts'
 import type { InterfaceDeclaration } from '../src/model/declaration.ts'
 import { always } from '../src/model/predicate.ts'
@@ -184,13 +184,21 @@ function request(sent: Sent, keys: ReadonlyMap<string, string>): HttpRequest {
 }
 
 function received(response: HttpResponse): Received {
-  const text = response.body === undefined ? '' : Buffer.from(response.body as string).toString()
-  // Part of a representation need not be JSON by itself.
-  const whole = text !== '' && response.status !== 206
+  const { body } = response
+  const text = isFile(body) ? stretchOf(body) : body === undefined ? '' : Buffer.from(body as string).toString()
+  // Part of a representation need not be JSON by itself, and a file need not be JSON at all.
+  const whole = text !== '' && response.status !== 206 && !isFile(body)
   const headers = Object.fromEntries(
     Object.entries(response.headers).map(([name, value]) => [name.toLowerCase(), value]),
   )
   return { status: response.status, headers, text, json: whole ? JSON.parse(text) : undefined }
+}
+
+/** What the edge would send of a file. */
+function stretchOf({ path, start, length }: FileBody): string {
+  return readFileSync(path)
+    .subarray(start, start + length)
+    .toString()
 }
 
 /** What a scenario expects: a status, and whatever else it looks at. */

@@ -1,5 +1,6 @@
 /** The catalog as an OpenAPI 3.1 document (DOC-1): valid, and true, so that every answer of the server fits it. */
 import { type Catalog, isRestorable, type Resource } from '../model/resource.ts'
+import { exportPaths } from './openapi/exports.ts'
 import { headerComponents, headers } from './openapi/headers.ts'
 import { type Json, refTo } from './openapi/json.ts'
 import { namesOf, type ResourceNames } from './openapi/names.ts'
@@ -50,7 +51,11 @@ export function openApiDocument(catalog: Catalog, options: OpenApiOptions = {}):
   const problems = problemResponses()
   const nameOf = (resource: Resource) => names.get(resource.name) as ResourceNames
   // The paths first: they ask for the error responses that become components.
-  const paths = { ...resourcePaths(catalog, nameOf, problems), ...fixedPaths(serverUrl, problems) }
+  const paths = {
+    ...resourcePaths(catalog, nameOf, problems),
+    ...exportPaths(catalog, problems),
+    ...fixedPaths(serverUrl, problems),
+  }
   const otherMethods = problems.of(['METHOD_NOT_ALLOWED'])
   return {
     openapi: '3.1.0',
@@ -63,6 +68,7 @@ export function openApiDocument(catalog: Catalog, options: OpenApiOptions = {}):
     security: [{ bearer: [] }],
     tags: [
       ...resources.map(({ name, title, description }) => ({ name, description: description ?? `${title}.` })),
+      { name: 'exports', description: 'Files of whole collections.' },
       { name: 'service', description: 'The service itself.' },
     ],
     paths,

@@ -20,6 +20,8 @@ export interface ExportFiles {
   step(job: string, now: number): Promise<boolean>
   /** Where the file of an export is, or will be. */
   pathOf(job: string): string
+  /** Whether the file of an export is here: with several servers it may be on another. */
+  has(job: string): Promise<boolean>
   /** Removes files whose time is over. */
   sweep(now: number): Promise<void>
   /** Takes the file of an export that has failed away. */
@@ -83,6 +85,12 @@ export function exportFiles({ catalog, storage, server }: ExportFilesOptions): E
 
   return {
     pathOf,
+    async has(job) {
+      return await stat(pathOf(job)).then(
+        () => true,
+        () => false,
+      )
+    },
     async step(job, now) {
       const claimed = await jobs.claimExport(job, server, now)
       if (claimed === undefined) {
@@ -103,9 +111,9 @@ export function exportFiles({ catalog, storage, server }: ExportFilesOptions): E
         return !going
       }
       await ended(job)
-      const { format, contentUrl } = claimed
+      const { collection, format, contentUrl } = claimed
       const expires_at = timestamp(now + kept)
-      const result = { format, content_url: contentUrl, record_count: count, bytes, expires_at }
+      const result = { collection, format, content_url: contentUrl, record_count: count, bytes, expires_at }
       await jobs.finishExport(job, server, result, now)
       return true
     },

@@ -1,12 +1,12 @@
 /** plan + outcome -> response. Each status has one home: here, or the fault that it is. */
 import type { HttpResponse, ResponseHeaders } from '../http/message.ts'
 import type { Resource } from '../model/resource.ts'
-import type { JobStatus } from '../model/system-resources.ts'
 import type { Outcome, Plan, ReadPage } from '../plan/plan.ts'
 import { fault, type Issue } from '../spec/faults.ts'
 import { listCaching, recordCaching, writtenHeaders } from './caching.ts'
 import { collectionResponse } from './collection.ts'
 import type { ReplyContext } from './context.ts'
+import { isFinal, jobRetry } from './job.ts'
 import { conflict } from './problem.ts'
 
 const json = 'application/json'
@@ -108,9 +108,6 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
   }
 }
 
-/** After how many seconds a job is worth asking for again. */
-const jobRetry = '1'
-
 interface RecordAnswer {
   readonly headers: Readonly<ResponseHeaders>
   readonly body: string
@@ -127,12 +124,6 @@ function recordAnswer(resource: Resource, outcome: Extract<Outcome, { kind: 'rec
   const answer = { headers, body: `${outcome.json}\n` }
   recordAnswers.set(outcome, answer)
   return answer
-}
-
-/** Whether a job is over (JOB-2); one of which other fields were asked for says nothing of it. */
-function isFinal(text: string): boolean {
-  const { status } = JSON.parse(text) as { readonly status?: JobStatus }
-  return status !== 'pending' && status !== 'running'
 }
 
 /** What was preferred and is followed (RFC 7240 section 3). */

@@ -48,8 +48,7 @@ export function addressOptions(catalog: Catalog, caller: CallerView | undefined,
   const methods = methodsOf(target)
   const headers: ResponseHeaders = { Allow: methods.join(', '), 'Cache-Control': 'no-store' }
   // A restoration has no body.
-  if (target.kind === 'collection' || target.kind === 'bulk-delete')
-    headers['Accept-Post'] = acceptedTypes('POST').join(', ')
+  if (methods.includes('POST') && target.kind !== 'restore') headers['Accept-Post'] = acceptedTypes('POST').join(', ')
   if (methods.includes('PATCH')) headers['Accept-Patch'] = acceptedTypes('PATCH').join(', ')
   if (methods.includes('QUERY')) headers['Accept-Query'] = acceptedTypes('QUERY').join(', ')
   return { status: 204, headers, body: undefined }

@@ -6,20 +6,24 @@
  */
 import { type Cors, isPreflight, withCors } from '../http/cors.ts'
 import { accepts } from '../http/fields/accept.ts'
-import type { HttpRequest, HttpResponse } from '../http/message.ts'
-import { readConditions } from '../http/preconditions.ts'
+import { type HttpRequest, type HttpResponse, isFile } from '../http/message.ts'
 import { type Decided, decidePreferences, type PreferenceName } from '../http/preferences.ts'
 import { applyRange } from '../http/ranges.ts'
+import type { ExportFiles } from '../jobs/export-files.ts'
 import type { Runner } from '../jobs/runner.ts'
+import type { CallerView } from '../model/declaration.ts'
 import type { Position } from '../model/order.ts'
 import type { Catalog } from '../model/resource.ts'
-import { bindingOf, type Preferred, planFor } from '../plan/plan-for.ts'
+import type { Plan } from '../plan/plan.ts'
+import { planExport, planJob } from '../plan/plan-export.ts'
+import { bindingOf, type Planning, type Preferred, planFor } from '../plan/plan-for.ts'
 import type { Authenticate } from '../policy/authenticate.ts'
 import type { ReplyContext } from '../reply/context.ts'
+import { exportContent } from '../reply/export-content.ts'
 import { conflictCode, problem } from '../reply/problem.ts'
 import { represent } from '../reply/represent.ts'
 import { sealCursor } from '../request/cursor.ts'
-import { readInput } from '../request/input.ts'
+import { type Input, readInput } from '../request/input.ts'
 import { refuseSecrets } from '../request/parameters.ts'
 import { type Found, findTarget, type Target } from '../request/target.ts'
 import { Fault, fault, type Issue } from '../spec/faults.ts'
@@ -38,6 +42,7 @@ export interface App {
   readonly storage: Storage
   /** Does long work. */
   readonly runner: Pick<Runner, 'wake'>
+  readonly files: Pick<ExportFiles, 'pathOf' | 'has'>
   readonly authenticate: Authenticate
   readonly documents: Documents
   readonly observe: Observe
@@ -119,19 +124,24 @@ async function answer(
   if (request.target === '*') return serverOptions()
   const target = requireTarget(found, request.method)
   if (request.method === 'OPTIONS') return addressOptions(app.catalog, caller, target)
-  if (!accepts(request.headers['accept'])) {
+  if (target.kind !== 'export-content' && !accepts(request.headers['accept'])) {
     throw fault('NOT_ACCEPTABLE', { detail: 'The representations here are application/json.' })
   }
   const preferences = preferencesOf(request, target)
   const input = await readInput(app.catalog, target, request, query)
   timing?.mark('read')
-  if (target.kind === 'openapi' || input.kind === 'document')
-    return app.documents.openapi(readConditions(request.headers))
+  if (target.kind === 'openapi' && input.kind === 'document') return app.documents.openapi(input.conditions)
   const { cursorSecret } = app.storage
   const basePath = `/${app.catalog.version}`
   const preferred = preferredOf(preferences)
   const planning = { catalog: app.catalog, cursorSecret, now: app.now(), preferred, basePath }
-  const plan = planFor(planning, caller, target, input)
+  if (target.kind === 'export-content') {
+    const outcome = await app.storage.run(planJob(planning, caller, target.id))
+    const response = exportContent(outcome, request, planning.now, app.files.pathOf)
+    if (!isFile(response.body) || (await app.files.has(target.id))) return response
+    throw fault('NOT_FOUND', { detail: 'The file is not here any more. Ask for a new export.' })
+  }
+  const plan = planOf(planning, caller, target, input)
   timing?.mark('plan')
   const outcome = await app.storage.run(plan)
   timing?.mark('db')
@@ -158,9 +168,15 @@ async function answer(
   return response
 }
 
+function planOf(planning: Planning, caller: CallerView, target: Target, input: Input): Plan {
+  if (input.kind === 'export') return planExport(planning, caller, input.body)
+  if (input.kind === 'document' || !('resource' in target)) throw new Error(`No plan for ${target.kind}.`)
+  return planFor(planning, caller, target, input)
+}
+
 /** What an address follows beside `return`. */
 function understoodAt(target: Target, method: string): readonly PreferenceName[] {
-  if (target.kind === 'bulk-delete') return ['return', 'respond-async']
+  if (target.kind === 'bulk-delete' || target.kind === 'exports') return ['return', 'respond-async']
   if (method !== 'DELETE') return ['return']
   return target.kind === 'collection' ? ['return', 'respond-async', 'max-affected'] : ['return', 'respond-async']
 }

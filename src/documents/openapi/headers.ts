@@ -11,6 +11,7 @@ export const headerComponents = {
   'Accept-Ranges': text('Says that parts of this can be asked for by Range.'),
   Allow: text('The methods that the address supports.'),
   'Cache-Control': text('Whether and for how long the answer may be kept.'),
+  'Content-Disposition': text('The name to save the file under.'),
   'Content-Range': text('Which bytes these are, of how many.', { pattern: '^bytes ' }),
   ETag: text('The state of what was answered: strong, and fit for If-Match and If-None-Match.', {
     pattern: '^"[^"]*"$',

@@ -234,10 +234,10 @@ function deletionAnswers({ deletion }: Resource): Json {
   }
 }
 
-/** The 202 of a deletion that becomes a job (DEL-8). */
-const accepted: Json = {
+/** The 202 of what becomes a job (DEL-8, JOB-6). */
+export const accepted: Json = {
   202: answer(
-    'A job does it. What was asked for is deleted already; what goes with it follows.',
+    'A job does it. What a deletion was asked for is deleted already; what goes with it follows.',
     ['Location', 'Preference-Applied', 'Retry-After'],
     refTo('schemas', 'Accepted'),
   ),
@@ -262,7 +262,8 @@ export function part(names: readonly HeaderName[]): Json {
   }
 }
 
-function body(types: readonly string[], schema: Json): Json {
+/** A required body. */
+export function body(types: readonly string[], schema: Json): Json {
   return { required: true, content: contentOf(types, schema) }
 }
 

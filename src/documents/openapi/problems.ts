@@ -16,6 +16,8 @@ export type OperationKind =
   | 'bulk-delete'
   | 'delete-matching'
   | 'restore'
+  | 'export'
+  | 'export-content'
   | 'document'
   | 'live'
   | 'ready'
@@ -92,6 +94,10 @@ export function codesOf(
       const conflicts = ['CONFLICT', 'BEING_DELETED', 'NOT_DELETED', 'REFERENCE_DELETED', ...taken, ...rules]
       return [...stored, 'NOT_FOUND', 'PRECONDITION_FAILED', ...conflicts]
     }
+    case 'export':
+      return [...stored, ...bodied]
+    case 'export-content':
+      return [...stored, ...ranged, 'NOT_FOUND', 'PRECONDITION_FAILED']
     case 'document':
       return [...always, ...ranged, 'PRECONDITION_FAILED']
     case 'live':

@@ -41,10 +41,10 @@ const deletion = object(
   ['id', 'deleted_at'],
 )
 
-/** Long work that has begun (DEL-8): the three members that its answer has. */
+/** Long work that has begun (DEL-8), or goes on (HED-2): the three members that its answer has. */
 const accepted = object(
   {
-    status: { const: 'pending' },
+    status: { type: 'string', enum: ['pending', 'running'] },
     job_id: { type: 'string', format: 'uuid' },
     status_url: { type: 'string', format: 'uri-reference', description: 'Where to ask how far it is.' },
   },

@@ -1,0 +1,71 @@
+/** The operations of exports (JOB-6). */
+import type { Catalog } from '../../model/resource.ts'
+import { type HeaderName, headers } from './headers.ts'
+import { type Json, refTo } from './json.ts'
+import { accepted, answer, body, part } from './operations.ts'
+import { rangeHeaders } from './parameters.ts'
+import { codesOf, type ProblemResponses } from './problems.ts'
+import { object } from './schemas.ts'
+
+const tags = ['exports']
+const fileHeaders: readonly HeaderName[] = ['Content-Disposition', 'ETag', 'Last-Modified', 'Vary']
+const formats = ['json', 'ndjson', 'csv']
+const mediaTypes = ['application/json', 'application/x-ndjson', 'text/csv; charset=utf-8']
+
+/** The Path Items of exports, by path. */
+export function exportPaths(catalog: Catalog, problems: ProblemResponses): Json {
+  const names = { oneOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' }, minItems: 1 }] }
+  const asked = object(
+    {
+      collection: { type: 'string', enum: [...catalog.resources.keys()] },
+      filter: {
+        type: 'object',
+        description:
+          'A condition: fields with a value or with operators (gt, gte, lt, lte, in, not, contains, startsWith, null), and, or, not.',
+      },
+      sort: { ...names, description: 'As the parameter of lists.' },
+      fields: { ...names, description: 'The fields to write; `id` always comes along.' },
+      format: { type: 'string', enum: formats },
+    },
+    ['collection', 'format'],
+  )
+  return {
+    '/exports': {
+      post: {
+        operationId: 'createExport',
+        tags,
+        summary: 'Have a collection written to a file',
+        description: 'The records that the caller may read. The job says when the file is ready, and where it is.',
+        parameters: [refTo('parameters', 'Prefer')],
+        requestBody: body(['application/json'], asked),
+        responses: { ...accepted, ...problems.of(codesOf('export')) },
+      },
+    },
+    '/exports/{id}/content': {
+      parameters: [refTo('parameters', 'Id')],
+      get: {
+        operationId: 'getExportContent',
+        tags,
+        summary: 'Read the file of an export',
+        description: 'It is kept for a day. A download that broke off goes on with `Range` and `If-Range`.',
+        parameters: [refTo('parameters', 'IfNoneMatch'), refTo('parameters', 'IfModifiedSince'), ...rangeHeaders],
+        responses: {
+          200: file('The file.', ['Accept-Ranges']),
+          202: answer('It is still being written.', ['Retry-After'], refTo('schemas', 'Accepted')),
+          206: { ...part(fileHeaders), content: contents() },
+          304: answer('The file is as the condition says.', ['ETag', 'Last-Modified', 'Vary']),
+          ...problems.of(codesOf('export-content')),
+        },
+      },
+    },
+  }
+}
+
+function file(description: string, more: readonly HeaderName[]): Json {
+  return { description, headers: headers(...fileHeaders, ...more), content: contents() }
+}
+
+/** Files have no schema: they are as long as the collection. */
+function contents(): Json {
+  return Object.fromEntries(mediaTypes.map((type) => [type, {}]))
+}

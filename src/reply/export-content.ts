@@ -1,0 +1,82 @@
+/** The file that an export has made, or word that it is still being made (JOB-6, HED-2). */
+import { accepts } from '../http/fields/accept.ts'
+import { formatEntityTag } from '../http/fields/entity-tag.ts'
+import { formatHttpDate } from '../http/fields/http-date.ts'
+import type { HttpRequest, HttpResponse, ResponseHeaders } from '../http/message.ts'
+import { decidePreconditions, readConditions } from '../http/preconditions.ts'
+import type { JobStatus } from '../model/system-resources.ts'
+import type { ExportFormat } from '../plan/export-document.ts'
+import type { Outcome } from '../plan/plan.ts'
+import { fault } from '../spec/faults.ts'
+import { jobRetry } from './job.ts'
+
+/** What is shown of the job of an export. */
+interface Job {
+  readonly id: string
+  readonly kind: string
+  readonly status: JobStatus
+  readonly status_url: string
+  readonly finished_at: string
+  readonly result: {
+    readonly format: ExportFormat
+    readonly collection: string
+    readonly bytes: number
+    readonly expires_at: string
+  }
+}
+
+const mediaTypes: Readonly<Record<ExportFormat, string>> = {
+  json: 'application/json',
+  ndjson: 'application/x-ndjson',
+  csv: 'text/csv',
+}
+
+/**
+ * Answers a request for the file of an export.
+ *
+ * @param outcome what came of reading its job
+ * @param pathOf where the file of a job is
+ * @throws Fault FORBIDDEN, NOT_FOUND, NOT_ACCEPTABLE, PRECONDITION_FAILED
+ */
+export function exportContent(
+  outcome: Outcome,
+  { headers: asked }: Pick<HttpRequest, 'headers'>,
+  now: number,
+  pathOf: (job: string) => string,
+): HttpResponse {
+  if (outcome.kind === 'forbidden') throw fault('FORBIDDEN', { detail: 'This export was asked for by someone else.' })
+  const job = outcome.kind === 'record' ? (JSON.parse(outcome.json) as Job) : undefined
+  if (job?.kind !== 'export') throw fault('NOT_FOUND', { detail: 'There is no such export.' })
+  const { id, status, status_url, result } = job
+  if (status === 'failed') throw fault('NOT_FOUND', { detail: `The export has failed; ${status_url} says why.` })
+  if (status !== 'succeeded') {
+    const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store', 'Retry-After': jobRetry }
+    return { status: 202, headers, body: `${JSON.stringify({ status, job_id: id, status_url })}\n` }
+  }
+  if (Date.parse(result.expires_at) <= now) {
+    throw fault('NOT_FOUND', { detail: `The file was kept until ${result.expires_at}. Ask for a new export.` })
+  }
+  const mediaType = mediaTypes[result.format]
+  if (!accepts(asked['accept'], mediaType)) throw fault('NOT_ACCEPTABLE', { detail: `The file is ${mediaType}.` })
+  const tag = { opaque: id, weak: false }
+  const finished = Math.floor(Date.parse(job.finished_at) / 1000)
+  const caching: ResponseHeaders = {
+    'Cache-Control': 'private, no-cache',
+    ETag: formatEntityTag(tag),
+    'Last-Modified': formatHttpDate(finished),
+    Vary: 'Accept',
+  }
+  const current = { tag, lastModified: finished }
+  const verdict = decidePreconditions({ method: 'GET', conditions: readConditions(asked), current })
+  if (verdict === 'not-modified') return { status: 304, headers: caching, body: undefined }
+  if (verdict !== 'proceed')
+    throw fault('PRECONDITION_FAILED', { detail: 'This is another file than the condition says.' })
+  // Made of names that need no quoting: nothing of it comes from a client.
+  const name = `${result.collection}-${job.finished_at.replaceAll(/[-:]|\.\d+/g, '')}.${result.format}`
+  const headers = {
+    'Content-Type': mediaType === 'text/csv' ? 'text/csv; charset=utf-8' : mediaType,
+    'Content-Disposition': `attachment; filename="${name}"`,
+    ...caching,
+  }
+  return { status: 200, headers, body: { kind: 'file', path: pathOf(id), start: 0, length: result.bytes } }
+}
