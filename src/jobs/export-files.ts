@@ -16,8 +16,8 @@ const kept = 24 * 3_600_000
 
 /** The files of exports. */
 export interface ExportFiles {
-  /** Writes the next piece of an export. Gives `true` where it is finished, or another server is at it. */
-  step(job: string, now: number): Promise<boolean>
+  /** Writes the next piece of an export; `elsewhere`: it is finished, or another server is at it. */
+  step(job: string, now: number): Promise<'more' | 'finished' | 'elsewhere'>
   /** Where the file of an export is, or will be. */
   pathOf(job: string): string
   /** Whether the file of an export is here: with several servers it may be on another. */
@@ -95,27 +95,28 @@ export function exportFiles({ catalog, storage, server }: ExportFilesOptions): E
       const claimed = await jobs.claimExport(job, server, now)
       if (claimed === undefined) {
         await ended(job)
-        return true
+        return 'elsewhere'
       }
       const { file, isWhole } = await opened(job, claimed)
       if (!isWhole) {
         await jobs.keepExport(job, server, { count: 0, bytes: 0, after: null }, now)
-        return false
+        return 'more'
       }
       const piece = await jobs.readExport(job)
       const bytes = await write(file, claimed, piece)
       const count = claimed.count + piece.count
       if (piece.after !== undefined) {
         const going = await jobs.keepExport(job, server, { count, bytes, after: piece.after }, now)
-        if (!going) await ended(job)
-        return !going
+        if (going) return 'more'
+        await ended(job)
+        return 'elsewhere'
       }
       await ended(job)
       const { collection, format, contentUrl } = claimed
       const expires_at = timestamp(now + kept)
       const result = { collection, format, content_url: contentUrl, record_count: count, bytes, expires_at }
       await jobs.finishExport(job, server, result, now)
-      return true
+      return 'finished'
     },
     async sweep(now) {
       const folder = storage.exportsFolder

@@ -90,9 +90,11 @@ export function startRunner({ storage, files, now, newJobId, statusUrlOf, failed
     try {
       if (!measured.has(id)) await jobs.measure(job, now())
       measured.add(id)
-      const finished = job.task === 'export' ? await files.step(id, now()) : await jobs.step(job, now())
-      if (finished) measured.delete(id)
+      const came = job.task === 'export' ? await files.step(id, now()) : await stepOf(job)
+      if (came !== 'more') measured.delete(id)
       troubles.delete(id)
+      // It is looked at again after a rest.
+      if (came === 'elsewhere') return false
     } catch (error) {
       if (!(error instanceof StorageFault && error.kind === 'busy')) {
         failed(error, job)
@@ -106,6 +108,8 @@ export function startRunner({ storage, files, now, newJobId, statusUrlOf, failed
     await sleep(Math.min(performance.now() - started, 50), undefined, { ref: false })
     return true
   }
+
+  const stepOf = async (job: OpenJob) => ((await jobs.step(job, now())) ? 'finished' : 'more')
 
   const giveUp = async (job: OpenJob, error: unknown) => {
     try {

@@ -47,31 +47,9 @@ export function questionsOfDraft(resource: Resource, draft: Draft): Question[] {
   return questions
 }
 
-/** What must be known before a record may come back; `returns` says which other records come back with it. */
-export function questionsOfRecord(
-  resource: Resource,
-  record: RecordValues,
-  returns: (collection: string, id: string) => boolean,
-): Question[] {
-  const changed = resource.fields.map((field) => field.name)
-  return questionsOfDraft(resource, { values: record, changed, issues: [] }).filter(
-    (question) => question.kind !== 'reference' || !returns(question.collection, question.id),
-  )
-}
-
-/** What stands against the return of a deleted record. */
-export function restoreIssues(plan: Pick<Write, 'caller' | 'now'>, transition: Transition, answers: Answers): Issue[] {
-  return [
-    ...answers.flatMap(([question, exists]) => lostIssue(question, exists)),
-    ...answers.flatMap(([question, exists]) => takenIssue(question, exists)),
-    ...ruleIssues(plan, transition, answers),
-  ]
-}
-
-function lostIssue(question: Question, exists: Answer): Issue[] {
-  if (question.kind !== 'reference' || exists === true) return []
-  const what = `refers to one of the ${question.collection} that is deleted; restore that one first`
-  return [issue('REFERENCE_DELETED', question.field, what)]
+/** What stands against the return of a record whose field refers to one that does not return. */
+export function lostIssue(field: string, collection: string): Issue {
+  return issue('REFERENCE_DELETED', field, `refers to one of the ${collection} that is deleted; restore that one first`)
 }
 
 /** What the declared business rules must know of other records. */
@@ -99,7 +77,7 @@ export function judge(plan: Write, transition: Transition, draft: Draft, answers
   const conflicts = [
     ...transitionIssues(transition),
     ...answers.flatMap(([question, exists]) => goingIssues(question, exists)),
-    ...answers.flatMap(([question, exists]) => takenIssue(question, exists)),
+    ...answers.flatMap(([question, exists]) => takenIssues(question, exists)),
     ...ruleIssues(plan, transition, answers),
   ]
   return conflicts.length > 0 ? { kind: 'conflict', issues: conflicts } : undefined
@@ -134,12 +112,16 @@ function referenceIssue(question: Question, exists: Answer): Issue[] {
   ]
 }
 
-function takenIssue(question: Question, exists: Answer): Issue[] {
-  if (question.kind !== 'taken' || !exists) return []
-  const [name, ...others] = question.fields as [string, ...string[]]
-  if (others.length === 0) return [issue('DUPLICATE_VALUE', name, 'is taken by another record; choose another value')]
+function takenIssues(question: Question, exists: Answer): Issue[] {
+  return question.kind === 'taken' && exists ? [takenIssue(question.fields)] : []
+}
+
+/** What stands against a record of which another live one has the values that must be unique. */
+export function takenIssue(fields: readonly string[]): Issue {
+  const [name, ...others] = fields as [string, ...string[]]
+  if (others.length === 0) return issue('DUPLICATE_VALUE', name, 'is taken by another record; choose another value')
   const together = `together with ${others.join(' and ')} is taken by another record; choose other values`
-  return [issue('DUPLICATE_VALUE', name, together)]
+  return issue('DUPLICATE_VALUE', name, together)
 }
 
 function transitionIssues({ resource, current, next }: Transition): Issue[] {

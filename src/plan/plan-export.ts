@@ -2,10 +2,12 @@
 import { uuidv7 } from 'uuidv7'
 import { resolveCondition } from '../model/condition.ts'
 import type { CallerView } from '../model/declaration.ts'
+import { never } from '../model/predicate.ts'
 import type { Resource } from '../model/resource.ts'
 import { permit } from '../policy/permit.ts'
 import { fault } from '../spec/faults.ts'
 import { readExportRequest } from './export-request.ts'
+import { idempotencyOf } from './idempotency.ts'
 import { isObject } from './merge-patch.ts'
 import type { Export, ReadRecord } from './plan.ts'
 import type { Planning } from './plan-for.ts'
@@ -13,39 +15,48 @@ import type { Planning } from './plan-for.ts'
 /**
  * Plans an export.
  *
- * @throws Fault FORBIDDEN where the caller may read no record of the collection; VALIDATION_FAILED
+ * @throws Fault FORBIDDEN where the caller may read no record of the collection
  */
-export function planExport({ catalog, basePath, now }: Planning, caller: CallerView, body: unknown): Export {
+export function planExport(
+  planning: Planning,
+  caller: CallerView,
+  input: { readonly body: unknown; readonly idempotencyKey: string | undefined },
+): Export {
+  const { catalog, basePath, now } = planning
+  const { body } = input
   const named = isObject(body) ? catalog.resources.get(String(body['collection'])) : undefined
   const permitted = named === undefined ? undefined : permit(catalog, caller, 'read', named)
   if (permitted?.kind === 'never') {
     throw fault('FORBIDDEN', { detail: `Your credential does not allow you to read ${named?.name}.` })
   }
   const request = readExportRequest(catalog, body)
-  if ('issues' in request || permitted === undefined) {
-    throw fault('VALIDATION_FAILED', { errors: 'issues' in request ? request.issues : [] })
-  }
-  const { resource, where, sort, fields, format } = request
   const id = uuidv7()
-  return {
+  const shared = {
     kind: 'export',
-    resource,
     id,
     statusUrl: `${basePath}/jobs/${id}`,
     contentUrl: `${basePath}/exports/${id}/content`,
-    filter: resolveCondition(resource, where, { caller }),
-    permitted,
-    sort,
-    fields,
-    format,
+    idempotency: idempotencyOf(planning, caller, ['exports'], input),
     caller,
     now,
+  } as const
+  if ('issues' in request || permitted === undefined) {
+    const issues = 'issues' in request ? request.issues : []
+    const nothing = { resource: jobsOf(planning), filter: never, permitted: never, sort: [], fields: undefined }
+    return { ...shared, ...nothing, format: 'json', issues }
   }
+  const { resource, where, sort, fields, format } = request
+  const filter = resolveCondition(resource, where, { caller })
+  return { ...shared, resource, filter, permitted, sort, fields, format, issues: [] }
 }
 
 /** Plans to read the job of an export: whoever may see the job may have what it made. */
-export function planJob({ catalog }: Planning, caller: CallerView, id: string): ReadRecord {
-  const jobs = catalog.system.get('jobs') as Resource
-  const permitted = permit(catalog, caller, 'read', jobs)
+export function planJob(planning: Planning, caller: CallerView, id: string): ReadRecord {
+  const jobs = jobsOf(planning)
+  const permitted = permit(planning.catalog, caller, 'read', jobs)
   return { kind: 'read-record', resource: jobs, id, permitted, fields: undefined, conditions: {} }
+}
+
+function jobsOf({ catalog }: Planning): Resource {
+  return catalog.system.get('jobs') as Resource
 }

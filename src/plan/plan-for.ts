@@ -1,9 +1,7 @@
 /** target + input + grants -> Plan. Outright refusals end here (403); everything that depends on a record travels on. */
-import { hash } from 'node:crypto'
 import { uuidv7 } from 'uuidv7'
 import type { Action, CallerView } from '../model/declaration.ts'
 import { timestamp } from '../model/instant.ts'
-import { canonicalJson } from '../model/json/canonical.ts'
 import type { Predicate } from '../model/predicate.ts'
 import type { Catalog, Resource } from '../model/resource.ts'
 import { isAdministrator } from '../policy/caller.ts'
@@ -14,7 +12,8 @@ import type { PageRequest } from '../request/page.ts'
 import type { Target } from '../request/target.ts'
 import { fault } from '../spec/faults.ts'
 import { readBulkIds } from './bulk-ids.ts'
-import type { Idempotency, Page, Parent, Plan, Removal } from './plan.ts'
+import { idempotencyOf } from './idempotency.ts'
+import type { Page, Parent, Plan, Preferred, Removal } from './plan.ts'
 
 /** What planning knows beside the request. */
 export interface Planning {
@@ -28,23 +27,13 @@ export interface Planning {
   readonly basePath: string
 }
 
-/** What a client prefers. */
-export interface Preferred {
-  /** The answer to a change. */
-  readonly return: 'minimal' | 'representation' | undefined
-  /** A job, rather than waiting for it to be done. */
-  readonly asynchronously: boolean
-  /** The most records that may be affected; `undefined`: any number. */
-  readonly most: number | undefined
-}
-
 type Addressed = Extract<Target, { readonly resource: Resource }>
 type Asked = Exclude<Input, { readonly kind: 'document' | 'export' }>
 
 /**
  * Plans what a caller asks of a resource.
  *
- * @throws Fault FORBIDDEN where no record could be allowed; INVALID_CURSOR; VALIDATION_FAILED where ids cannot be read
+ * @throws Fault FORBIDDEN where no record could be allowed; INVALID_CURSOR
  */
 export function planFor(planning: Planning, caller: CallerView, target: Addressed, input: Asked): Plan {
   const { catalog, now } = planning
@@ -94,7 +83,7 @@ export function planFor(planning: Planning, caller: CallerView, target: Addresse
         body: input.body,
         permitted: required('create'),
         mayAssignOwner: isAdministrator(caller),
-        idempotency: idempotencyOf(planning, caller, target, input),
+        idempotency: idempotencyOf(planning, caller, placeOf(target), input),
         caller,
         now,
       }
@@ -120,8 +109,9 @@ export function planFor(planning: Planning, caller: CallerView, target: Addresse
     case 'bulk-delete': {
       const removal = removalOf(planning, caller, resource, required)
       const read = readBulkIds(input.body, resource.deletion.bulk?.max ?? 0)
-      if ('issues' in read) throw fault('VALIDATION_FAILED', { errors: read.issues })
-      return { kind: 'bulk-delete', ids: read.ids, ...removal }
+      const idempotency = idempotencyOf(planning, caller, [resource.name, 'bulk-delete'], input)
+      const { ids, issues } = 'issues' in read ? { ids: [], issues: read.issues } : { ids: read.ids, issues: [] }
+      return { kind: 'bulk-delete', ids, issues, idempotency, ...removal }
     }
     case 'delete-matching': {
       const { filter, conditions } = input
@@ -137,10 +127,17 @@ export function planFor(planning: Planning, caller: CallerView, target: Addresse
         permitted: required('restore'),
         mayRead: grant('read'),
         conditions: input.conditions,
+        idempotency: idempotencyOf(planning, caller, [resource.name, id, 'restore'], input),
         caller,
         now,
       }
   }
+}
+
+/** What tells a collection from others, nested ones too. */
+function placeOf(target: Addressed): readonly string[] {
+  const parent = target.kind === 'collection' ? target.parent : undefined
+  return parent === undefined ? [target.resource.name] : [parent.resource.name, parent.id, target.resource.name]
 }
 
 /** What every deletion carries. */
@@ -196,30 +193,6 @@ function parentOf({ catalog }: Planning, caller: CallerView, target: Addressed):
   const { resource, id } = target.parent
   const field = target.resource.within?.field as string
   return { resource, id, field, permitted: permit(catalog, caller, 'read', resource) }
-}
-
-/** What makes a creation recognisable: its key is that of this caller at this address alone (MET-9). */
-function idempotencyOf(
-  { preferred }: Planning,
-  caller: CallerView,
-  target: Addressed,
-  { body, idempotencyKey }: Extract<Asked, { kind: 'create' }>,
-): Idempotency | undefined {
-  if (idempotencyKey === undefined) return undefined
-  const parent = target.kind === 'collection' ? target.parent : undefined
-  const scope = JSON.stringify([
-    caller.id,
-    'POST',
-    parent?.resource.name,
-    parent?.id,
-    target.resource.name,
-    idempotencyKey,
-  ])
-  return {
-    scope: hash('sha256', scope, 'base64url'),
-    fingerprint: hash('sha256', canonicalJson(body), 'base64url'),
-    preferred: preferred.return,
-  }
 }
 
 function forbidden(action: Action, resource: Resource): Error {

@@ -74,18 +74,27 @@ export interface Create extends Change {
   readonly permitted: Predicate
   /** Whether the owner field may be sent (AUT-7). */
   readonly mayAssignOwner: boolean
-  /** Makes repeats harmless (MET-9). */
   readonly idempotency?: Idempotency
 }
 
-/** What makes a repeated creation recognisable (MET-9). */
+/** What a client prefers. */
+export interface Preferred {
+  /** The answer to a change. */
+  readonly return: 'minimal' | 'representation' | undefined
+  /** A job, rather than waiting for it to be done. */
+  readonly asynchronously: boolean
+  /** The most records that may be affected; `undefined`: any number. */
+  readonly most: number | undefined
+}
+
+/** What makes a repeated POST recognisable, and so harmless (MET-9). */
 export interface Idempotency {
   /** A hash of caller, method, path and key. */
   readonly scope: string
   /** A hash of the body: another payload under the same key is refused. */
   readonly fingerprint: string
-  /** What the client preferred as an answer: a repeat gets the first answer, whatever it prefers now. */
-  readonly preferred: 'minimal' | 'representation' | undefined
+  /** What the client preferred: a repeat gets the first answer, whatever it prefers now. */
+  readonly preferred: Preferred
 }
 
 export interface Update extends Change {
@@ -128,6 +137,9 @@ export interface BulkDelete extends Removal {
   readonly kind: 'bulk-delete'
   /** In the order asked, each once. */
   readonly ids: readonly string[]
+  /** What is wrong with the body: then nothing is done. */
+  readonly issues: readonly Issue[]
+  readonly idempotency?: Idempotency
 }
 
 /** A deletion of whatever matches (DEL-10). */
@@ -148,6 +160,7 @@ export interface Restore extends Change {
   /** The records that the caller may read: whether the answer may show the record. */
   readonly mayRead: Predicate
   readonly conditions: Conditions
+  readonly idempotency?: Idempotency
 }
 
 /** A file to be made of the records of a collection (JOB-6). Its id is that of the job that makes it. */
@@ -157,12 +170,15 @@ export interface Export extends Change {
   readonly statusUrl: string
   /** The address of the file. */
   readonly contentUrl: string
+  /** What is wrong with the body: then nothing is done, and what else stands here means nothing. */
+  readonly issues: readonly Issue[]
   readonly filter: Predicate
   /** The records that the caller may read. */
   readonly permitted: Predicate
   readonly sort: readonly SortTerm[]
   readonly fields: readonly string[] | undefined
   readonly format: ExportFormat
+  readonly idempotency?: Idempotency
 }
 
 export type Read = ReadRecord | ReadPage
@@ -190,8 +206,8 @@ export interface Created extends Represented {
 export type Outcome =
   | ({ readonly kind: 'record' } & Represented)
   | Created
-  /** The first answer to a creation that is repeated (MET-9). */
-  | { readonly kind: 'replayed'; readonly created: Created; readonly preferred: Idempotency['preferred'] }
+  /** The first answer to what is repeated (MET-9). */
+  | { readonly kind: 'replayed'; readonly answer: Outcome; readonly preferred: Preferred }
   | { readonly kind: 'key-reused' }
   /** `json` is `undefined` where the caller may change the record and not read it. */
   | ({ readonly kind: 'updated'; readonly json: string | undefined } & Validators)

@@ -37,9 +37,10 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
     }
     case 'replayed': {
       // As at first, whatever the repeat prefers.
-      const { created, preferred } = outcome
-      const applied = preferred === undefined ? undefined : `return=${preferred}`
-      return represent(plan, created, { ...context, preferred, applied })
+      const { answer, preferred } = outcome
+      const applied = preferred.return === undefined ? undefined : `return=${preferred.return}`
+      const { asynchronously } = preferred
+      return represent(plan, answer, { ...context, preferred: preferred.return, asynchronously, applied })
     }
     case 'key-reused':
       throw fault('IDEMPOTENCY_KEY_REUSED', {

@@ -16,15 +16,20 @@ import type { Target } from './target.ts'
 export type Input =
   | { readonly kind: 'read-page'; readonly query: ListQuery; readonly conditions: Conditions }
   | { readonly kind: 'read-record'; readonly fields: readonly string[] | undefined; readonly conditions: Conditions }
-  /** `idempotencyKey`: what the client calls this very creation, however often it sends it (MET-9). */
-  | { readonly kind: 'create'; readonly body: unknown; readonly idempotencyKey: string | undefined }
+  | ({ readonly kind: 'create' | 'bulk-delete'; readonly body: unknown } & Keyed)
+  | ({ readonly kind: 'export'; readonly body: unknown } & Keyed)
   | { readonly kind: 'replace' | 'merge' | 'patch'; readonly body: unknown; readonly conditions: Conditions }
-  | { readonly kind: 'delete' | 'restore'; readonly conditions: Conditions }
-  | { readonly kind: 'bulk-delete'; readonly body: unknown }
+  | { readonly kind: 'delete'; readonly conditions: Conditions }
+  | ({ readonly kind: 'restore'; readonly conditions: Conditions } & Keyed)
   | { readonly kind: 'delete-matching'; readonly filter: Predicate; readonly conditions: Conditions }
-  | { readonly kind: 'export'; readonly body: unknown }
   /** What is not a record: a document, or a file. */
   | { readonly kind: 'document'; readonly conditions: Conditions }
+
+/** What a POST brings so that it can be repeated (MET-9). */
+interface Keyed {
+  /** What the client calls this very request, however often it sends it. */
+  readonly idempotencyKey: string | undefined
+}
 
 /**
  * Reads a request for an address that supports its method. What cannot be read is refused in the order of CON-6.
@@ -51,7 +56,8 @@ export async function readInput(catalog: Catalog, target: Target, request: HttpR
       return { kind: 'delete-matching', filter: readDeletionFilter(target.resource, parameters), conditions }
     }
     refuseParameters(parameters)
-    if (target.kind === 'restore') return { kind: 'restore', conditions }
+    if (target.kind === 'restore')
+      return { kind: 'restore', conditions, idempotencyKey: keyOf(headers['idempotency-key']) }
     return { kind: method === 'DELETE' ? 'delete' : 'document', conditions }
   }
   const { value: body, mediaType } = await readBody(request, bodyBytes)
@@ -61,8 +67,8 @@ export async function readInput(catalog: Catalog, target: Target, request: HttpR
   if (method === 'QUERY' && target.kind === 'collection') {
     return { kind: 'read-page', conditions, query: queryOf(target.resource, body, pageSize) }
   }
-  if (target.kind === 'exports') return { kind: 'export', body }
-  if (target.kind === 'bulk-delete') return { kind: 'bulk-delete', body }
+  if (target.kind === 'exports') return { kind: 'export', body, idempotencyKey }
+  if (target.kind === 'bulk-delete') return { kind: 'bulk-delete', body, idempotencyKey }
   if (method === 'POST') return { kind: 'create', body, idempotencyKey }
   if (method === 'PUT') return { kind: 'replace', body, conditions }
   return { kind: mediaType === 'application/json-patch+json' ? 'patch' : 'merge', body, conditions }

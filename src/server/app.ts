@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { uuidv7 } from 'uuidv7'
 import type { Cors } from '../http/cors.ts'
 import type { HttpRequest, HttpResponse } from '../http/message.ts'
-import { exportFiles } from '../jobs/export-files.ts'
+import { type ExportFiles, exportFiles } from '../jobs/export-files.ts'
 import { type Runner, startRunner } from '../jobs/runner.ts'
 import type { Catalog } from '../model/resource.ts'
 import { authenticator } from '../policy/authenticate.ts'
@@ -32,6 +32,7 @@ export interface Application {
   readonly catalog: Catalog
   readonly storage: Storage
   readonly runner: Runner
+  readonly files: ExportFiles
 }
 
 /** Puts an application together. */
@@ -69,6 +70,7 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
     catalog,
     storage,
     runner,
+    files,
     async respond(request) {
       running++
       // Whoever observes may throw: `close` must not wait for that request for ever.

@@ -14,9 +14,9 @@ import type { Runner } from '../jobs/runner.ts'
 import type { CallerView } from '../model/declaration.ts'
 import type { Position } from '../model/order.ts'
 import type { Catalog } from '../model/resource.ts'
-import type { Plan } from '../plan/plan.ts'
+import type { Plan, Preferred } from '../plan/plan.ts'
 import { planExport, planJob } from '../plan/plan-export.ts'
-import { bindingOf, type Planning, type Preferred, planFor } from '../plan/plan-for.ts'
+import { bindingOf, type Planning, planFor } from '../plan/plan-for.ts'
 import type { Authenticate } from '../policy/authenticate.ts'
 import type { ReplyContext } from '../reply/context.ts'
 import { exportContent } from '../reply/export-content.ts'
@@ -169,7 +169,7 @@ async function answer(
 }
 
 function planOf(planning: Planning, caller: CallerView, target: Target, input: Input): Plan {
-  if (input.kind === 'export') return planExport(planning, caller, input.body)
+  if (input.kind === 'export') return planExport(planning, caller, input)
   if (input.kind === 'document' || !('resource' in target)) throw new Error(`No plan for ${target.kind}.`)
   return planFor(planning, caller, target, input)
 }

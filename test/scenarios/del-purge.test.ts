@@ -1,7 +1,6 @@
 /** DEL-7: after the grace period a deleted record is gone to everyone, and then its data. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { forest } from '../declarations.ts'
 import { purgeAt, type Trial, trialFor } from '../harness.ts'
 import { countOf } from '../steps.ts'
@@ -50,24 +49,4 @@ it('DEL-7: a purge removes what is due, with its words, and nothing else', async
   assert.equal((await send({ path: `/v1/folders/${live.id}` })).status, 200)
   assert.equal(await countOf(current, 'folders', '?q=walnut'), 1)
   assert.equal(await countOf(current, 'folders', '?include_deleted=true&q=walnut'), 2)
-})
-
-it('DEL-7: what a purge and a restoration both want goes to one of them, whole', async (context) => {
-  const current = await trialFor(context, forest)
-  const { app, send } = current
-  let restored = 0
-  for (let round = 0; round < 200; round++) {
-    const id = await deleted(current, `Round ${round}`)
-    const purging = purgeAt(app, Date.now() + grace + day)
-    await sleep(round % 8)
-    const { status } = await send(restore(id))
-    await purging
-    assert.ok(status === 200 || status === 404, String(status))
-    const read = await send({ path: `/v1/folders/${id}` })
-    assert.equal(read.status, status)
-    if (status === 200) restored++
-  }
-  assert.equal(await countOf(current, 'folders', '?include_deleted=true'), restored)
-  context.diagnostic(`${restored} of 200 were restored`)
-  assert.ok(restored > 0 && restored < 200)
 })

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { samples, studio } from '../declarations.ts'
+import { company } from '../declarations-company.ts'
 import { type Received, type Scenario, type Sent, scenarios, trialFor } from '../harness.ts'
 import { countOf, nowhere } from '../steps.ts'
 
@@ -208,3 +209,40 @@ scenarios(samples, [
     status: 404,
   },
 ])
+
+it('MET-9: every POST can be repeated: bulk deletion, restoration, what becomes a job, an export', async (context) => {
+  const current = await trialFor(context, company)
+  const { app, send, make } = current
+  const ids: string[] = []
+  for (const name of ['One', 'Two', 'Three']) ids.push((await make('companies', { name })).id)
+  const repeat = async (sent: Sent, key: string) => {
+    const headers = { ...sent.headers, 'idempotency-key': `"${key}"` }
+    const first = await send({ method: 'POST', ...sent, headers })
+    const again = await send({ method: 'POST', ...sent, headers: { ...headers, prefer: 'return=minimal' } })
+    assert.deepEqual([again.status, again.text, again.headers.location], [first.status, first.text, first.headers.location]) // biome-ignore format: a line
+    assert.equal(again.headers['preference-applied'], first.headers['preference-applied'])
+    return first
+  }
+  const bulk = { path: '/v1/companies/bulk-delete', body: { ids: ids.slice(0, 2) } }
+  assert.equal((await repeat(bulk, 'a')).status, 200)
+  assert.equal((await send(bulk)).status, 404)
+  const restore = { path: `/v1/companies/${ids[0]}/restore` }
+  assert.equal((await repeat(restore, 'b')).status, 200)
+  assert.equal((await send({ method: 'POST', ...restore })).status, 409)
+  const later = { path: '/v1/companies/bulk-delete', body: { ids: [ids[2]] }, headers: { prefer: 'respond-async' } }
+  assert.equal((await repeat(later, 'c')).status, 202)
+  const asked = { path: '/v1/exports', body: { collection: 'companies', format: 'csv' } }
+  assert.equal((await repeat(asked, 'd')).status, 202)
+  await app.runner.idle()
+  assert.equal(await countOf(current, 'jobs'), 2)
+  // Another body under the key changes nothing, whether it could be done or not.
+  for (const body of [{ ids: [ids[0]] }, { ids: [nowhere] }, {}]) {
+    const reused = await send({ ...bulk, body, headers: { 'idempotency-key': '"a"' } })
+    assert.equal(reused.status, 422, JSON.stringify(body))
+  }
+  for (const body of [{ collection: 'companies', format: 'json' }, { collection: 'houses' }, 5]) {
+    const reused = await send({ path: '/v1/exports', body, headers: { 'idempotency-key': '"d"' } })
+    assert.equal(reused.status, 422, JSON.stringify(body))
+  }
+  assert.equal(await countOf(current, 'companies'), 1)
+})

@@ -3,7 +3,7 @@ import type { Catalog } from '../../model/resource.ts'
 import { type HeaderName, headers } from './headers.ts'
 import { type Json, refTo } from './json.ts'
 import { accepted, answer, body, part } from './operations.ts'
-import { rangeHeaders } from './parameters.ts'
+import { creationHeaders, rangeHeaders } from './parameters.ts'
 import { codesOf, type ProblemResponses } from './problems.ts'
 import { object } from './schemas.ts'
 
@@ -36,7 +36,7 @@ export function exportPaths(catalog: Catalog, problems: ProblemResponses): Json 
         tags,
         summary: 'Have a collection written to a file',
         description: 'The records that the caller may read. The job says when the file is ready, and where it is.',
-        parameters: [refTo('parameters', 'Prefer')],
+        parameters: creationHeaders,
         requestBody: body(['application/json'], asked),
         responses: { ...accepted, ...problems.of(codesOf('export')) },
       },

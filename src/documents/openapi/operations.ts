@@ -3,7 +3,14 @@ import type { Catalog, Resource } from '../../model/resource.ts'
 import { type HeaderName, headers } from './headers.ts'
 import { type Json, refTo } from './json.ts'
 import type { ResourceNames } from './names.ts'
-import { creationHeaders, filterParameters, listParameters, recordParameters, writeHeaders } from './parameters.ts'
+import {
+  creationHeaders,
+  filterParameters,
+  keyHeader,
+  listParameters,
+  recordParameters,
+  writeHeaders,
+} from './parameters.ts'
 import { codesOf, type OperationKind, type ProblemResponses, takenAlongWith } from './problems.ts'
 
 /** What operations are made of beside their resource. */
@@ -177,6 +184,7 @@ export function bulkDeletePath(resource: Resource, max: number, parts: Operation
       tags: [resource.name],
       summary: `Delete several of the ${resource.name}`,
       description: 'All of them, or none: then `errors` has the reason of each that cannot go.',
+      parameters: creationHeaders,
       requestBody: body(['application/json'], {
         type: 'object',
         properties: { ids },
@@ -208,7 +216,7 @@ export function restorePath(resource: Resource, parts: OperationParts): Json {
       tags: [resource.name],
       summary: `Restore one of the ${resource.name}`,
       description: 'Brings a deleted record back, and exactly what its deletion took along; all or nothing.',
-      parameters: writeHeaders,
+      parameters: [...keyHeader, ...writeHeaders],
       responses: {
         200: answer('The record, live again.', changedHeaders, refTo('schemas', one)),
         204: answer('It is live again; the caller may not read it, or prefers `return=minimal`.', changedHeaders),

@@ -52,7 +52,7 @@ export function parameterComponents({ limits }: Catalog): Json {
     IfRange: header('If-Range', 'Goes with `Range`: only while this entity tag, or this date, is current.'),
     IdempotencyKey: header(
       'Idempotency-Key',
-      'A text of your own for this creation, such as a UUID: sent again within a day, it gets the first answer again.',
+      'A text of your own for this request, such as a UUID: sent again within a day, it gets the first answer again.',
     ),
     IfUnmodifiedSince: header('If-Unmodified-Since', 'Go on only if the record was not changed since.'),
   }
@@ -63,8 +63,11 @@ const shared = (...names: readonly string[]): Json[] => names.map((name) => refT
 /** The conditions that a write can carry, and the answer that it prefers. */
 export const writeHeaders = shared('IfMatch', 'IfUnmodifiedSince', 'Prefer')
 
-/** The header fields of a creation. */
-export const creationHeaders = shared('IdempotencyKey', 'Prefer')
+/** What makes a POST harmless when it is repeated. */
+export const keyHeader = shared('IdempotencyKey')
+
+/** The header fields of a POST. */
+export const creationHeaders = [...keyHeader, ...shared('Prefer')]
 
 /** The header fields by which part of a representation is asked for. */
 export const rangeHeaders = shared('Range', 'IfRange')

@@ -39,6 +39,7 @@ const always: readonly FaultCode[] = [
 ] as const as readonly FaultCode[]
 const stored: readonly FaultCode[] = [...always, 'FORBIDDEN', 'STORAGE_FAILED', 'OVERLOADED']
 const ranged: readonly FaultCode[] = ['RANGE_NOT_SATISFIABLE']
+const keyed: readonly FaultCode[] = ['INVALID_IDEMPOTENCY_KEY', 'IDEMPOTENCY_KEY_REUSED']
 const bodied: readonly FaultCode[] = ['BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'MALFORMED_JSON', 'VALIDATION_FAILED']
 
 /**
@@ -68,7 +69,7 @@ export function codesOf(
       return [
         ...stored,
         ...bodied,
-        ...['INVALID_IDEMPOTENCY_KEY', 'IDEMPOTENCY_KEY_REUSED'],
+        ...keyed,
         ...(nested ? ['NOT_FOUND'] : []),
         'CONFLICT',
         ...going,
@@ -85,7 +86,7 @@ export function codesOf(
       return [...stored, ...missing, 'PRECONDITION_FAILED', ...required, ...blocked]
     }
     case 'bulk-delete':
-      return [...stored, ...bodied, 'NOT_FOUND', ...blocked]
+      return [...stored, ...keyed, ...bodied, 'NOT_FOUND', ...blocked]
     case 'delete-matching':
       return [...stored, 'FILTER_REQUIRED', 'PRECONDITION_FAILED', 'TOO_MANY_AFFECTED', ...blocked]
     case 'restore': {
@@ -95,7 +96,7 @@ export function codesOf(
       return [...stored, 'NOT_FOUND', 'PRECONDITION_FAILED', ...conflicts]
     }
     case 'export':
-      return [...stored, ...bodied]
+      return [...stored, ...keyed, ...bodied]
     case 'export-content':
       return [...stored, ...ranged, 'NOT_FOUND', 'PRECONDITION_FAILED']
     case 'document':

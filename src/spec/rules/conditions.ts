@@ -88,7 +88,7 @@ export const heads: RuleSection = {
       id: 'HED-2',
       mark: 'specification',
       level: 'may',
-      held: false,
+      held: true,
       sentence: 'HEAD or GET of something that is still being prepared answers 202 with Retry-After.',
     },
     {

@@ -64,7 +64,7 @@ export const deletion: RuleSection = {
       id: 'DEL-8',
       mark: 'specification',
       level: 'may',
-      held: false,
+      held: true,
       sentence:
         'Long deletions answer 202 with status, job_id and status_url, with Location and Retry-After: when declared, when more records go than the declared bound, or when the client prefers it.',
     },
@@ -80,7 +80,7 @@ export const deletion: RuleSection = {
       id: 'DEL-10',
       mark: 'specification',
       level: 'may',
-      held: false,
+      held: true,
       sentence:
         'DELETE of a collection by filter works only where declared, and only with at least one filter. It answers 200 with the number deleted, or 202; a stated maximum stops it with 409 before anything goes.',
     },
@@ -102,7 +102,7 @@ export const jobs: RuleSection = {
       id: 'JOB-1',
       mark: 'specification',
       level: 'must',
-      held: false,
+      held: true,
       sentence:
         'GET of a job says its id, status, address, kind, progress, times, result, and the problem where it failed.',
     },
@@ -110,21 +110,21 @@ export const jobs: RuleSection = {
       id: 'JOB-2',
       mark: 'decision',
       level: 'should',
-      held: false,
+      held: true,
       sentence: 'A job is pending, running, succeeded or failed, and carries Retry-After until it is final.',
     },
     {
       id: 'JOB-3',
       mark: 'decision',
       level: 'should',
-      held: false,
+      held: true,
       sentence: 'Jobs are records in the database: no crash loses one, and a running one goes on from its last batch.',
     },
     {
       id: 'JOB-4',
       mark: 'decision',
       level: 'should',
-      held: false,
+      held: true,
       sentence:
         'A job is seen by who started it and by administrators, others get 403. It is kept for 30 days, and the jobs collection lists it.',
     },
@@ -132,14 +132,14 @@ export const jobs: RuleSection = {
       id: 'JOB-5',
       mark: 'decision',
       level: 'should',
-      held: false,
+      held: true,
       sentence: 'Where several servers share a database, each batch runs on exactly one of them.',
     },
     {
       id: 'JOB-6',
       mark: 'beyond',
       level: 'may',
-      held: false,
+      held: true,
       sentence:
         'POST to exports writes a collection, filtered and sorted, to a file as JSON, NDJSON or CSV; the job ends with an address that answers ranges, so that a broken download can go on.',
     },

@@ -101,4 +101,19 @@ describe('one record', () => {
     )
     for (const { statements } of outcomes) assert.deepEqual(costsOf(statements), nothing)
   })
+
+  test('DEL-6: what stands against a restoration is looked up', () => {
+    store.execute('begin')
+    try {
+      const removal = { deletion: idOf(1), statusUrl: '', above: 1_000, readable: new Map() }
+      const deletion = { kind: 'delete', resource: goods, id: idOf(5_000), ...write, ...removal }
+      assert.equal(explained(store, writeTransaction(compiler, deletion as never)).result.kind, 'deleted')
+      const restoration = { kind: 'restore', resource: goods, id: idOf(5_000), since: '', ...write }
+      const { result, statements } = explained(store, writeTransaction(compiler, restoration as never))
+      assert.equal(result.kind, 'updated')
+      assert.deepEqual(costsOf(statements), nothing)
+    } finally {
+      store.execute('rollback')
+    }
+  })
 })

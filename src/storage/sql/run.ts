@@ -4,6 +4,7 @@ import { bulkDelete } from './deletion/bulk-delete.ts'
 import { deleteMatching } from './deletion/delete-matching.ts'
 import { deleteRecord } from './deletion/delete-record.ts'
 import { restoreRecord } from './deletion/restore-record.ts'
+import { recognised } from './idempotency.ts'
 import { beginExport } from './jobs/export-job.ts'
 import type { Compiler } from './predicate.ts'
 import type { Transaction } from './transaction.ts'
@@ -16,10 +17,22 @@ export function isWrite(plan: Read | Write): plan is Write {
 
 /** The transaction of a change. Where its outcome is a refusal, it has changed nothing. */
 export function writeTransaction(compiler: Compiler, plan: Write): Transaction<Outcome> {
-  if (plan.kind === 'create') return createRecord(compiler, plan)
-  if (plan.kind === 'bulk-delete') return bulkDelete(compiler, plan)
-  if (plan.kind === 'delete-matching') return deleteMatching(compiler, plan)
-  if (plan.kind === 'export') return beginExport(compiler, plan)
-  if (plan.kind === 'restore') return restoreRecord(compiler, plan)
-  return plan.kind === 'delete' ? deleteRecord(compiler, plan) : updateRecord(compiler, plan)
+  switch (plan.kind) {
+    case 'create':
+      return recognised(plan, createRecord(compiler, plan))
+    case 'replace':
+    case 'merge':
+    case 'patch':
+      return updateRecord(compiler, plan)
+    case 'delete':
+      return deleteRecord(compiler, plan)
+    case 'bulk-delete':
+      return recognised(plan, bulkDelete(compiler, plan))
+    case 'delete-matching':
+      return deleteMatching(compiler, plan)
+    case 'restore':
+      return recognised(plan, restoreRecord(compiler, plan))
+    case 'export':
+      return recognised(plan, beginExport(compiler, plan))
+  }
 }

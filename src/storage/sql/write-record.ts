@@ -15,12 +15,11 @@ import {
 } from '../../plan/decide.ts'
 import { type Draft, draftOfCreate, draftOfUpdate } from '../../plan/draft.ts'
 import { bodyOfUpdate } from '../../plan/patch-record.ts'
-import type { Create, Created, Delete, Outcome, Represented, Update } from '../../plan/plan.ts'
+import type { Create, Delete, Outcome, Represented, Update } from '../../plan/plan.ts'
 import { tick } from './clock.ts'
 import { columnsOf, comparisonColumn } from './columns.ts'
 import { resourceOf } from './deletion/closure.ts'
 import { canHang, goingIssue, isBeingDeleted, isGoing } from './deletion/going.ts'
-import { findAnswer, keepAnswer } from './idempotency.ts'
 import { type Compiler, columnSql, predicateSql, tableSql } from './predicate.ts'
 import { checkParent } from './read-page.ts'
 import { foundOf, holdsSql } from './read-record.ts'
@@ -30,16 +29,12 @@ import { single, type Transaction } from './transaction.ts'
 
 /** Runs a Create. */
 export function* createRecord(compiler: Compiler, plan: Create): Transaction<Outcome> {
-  const { id, resource, idempotency, now } = plan
-  const earlier = idempotency === undefined ? undefined : yield* findAnswer(idempotency, now)
-  if (earlier?.kind === 'replayed') return earlier
-  const refused = yield* create(compiler, plan, earlier)
+  const { id, resource } = plan
+  const refused = yield* create(compiler, plan)
   if (refused !== undefined) return refused
   yield tick(resource.name, 1, 0)
   const { json, revision, updatedAt } = yield* represent(compiler, resource, id)
-  const created: Created = { kind: 'created', id, json, revision, updatedAt }
-  if (idempotency !== undefined) yield* keepAnswer(idempotency, created, now)
-  return created
+  return { kind: 'created', id, json, revision, updatedAt }
 }
 
 /** Runs many Creates of whichever resources, in order (see `Storage.load`): nobody asks for their representations. */
@@ -60,12 +55,8 @@ export function* createRecords(
   return outcomes
 }
 
-/**
- * Decides a Create and writes it; the refusal where there is one.
- *
- * @param keyReused what is answered to whoever may create the record, whatever is wrong with it (CON-6)
- */
-function* create(compiler: Compiler, plan: Create, keyReused?: Outcome): Transaction<Outcome | undefined> {
+/** Decides a Create and writes it; the refusal where there is one. */
+function* create(compiler: Compiler, plan: Create): Transaction<Outcome | undefined> {
   const { resource } = plan
   if (plan.parent !== undefined) {
     const { resource: above, id } = plan.parent
@@ -77,7 +68,6 @@ function* create(compiler: Compiler, plan: Create, keyReused?: Outcome): Transac
   }
   const draft = draftOfCreate(plan)
   const barred = yield* admitDraft(compiler, resource, plan.permitted, draft)
-  if (keyReused !== undefined && barred?.kind !== 'forbidden') return keyReused
   if (barred !== undefined) return barred
   const transition: Transition = { resource, trigger: 'create', current: undefined, next: draft.values }
   const answers = yield* ask(compiler, resource, questionsOf(compiler, plan, transition, draft))

@@ -15,6 +15,7 @@ import { beginDeletion, removeClosure, smallClosure } from './remove.ts'
 
 /** Runs a BulkDelete. */
 export function* bulkDelete(compiler: Compiler, plan: BulkDelete): Transaction<Outcome> {
+  if (plan.issues.length > 0) return { kind: 'invalid', issues: plan.issues }
   const { resource, ids } = plan
   const among = compiler.expressions.isAmong(columnSql(subject, 'id'), ids)
   const rows =

@@ -1,22 +1,30 @@
 /** Taking a deletion back: the record, and exactly what went with it, all or nothing (DEL-6). */
-import sql, { raw } from 'sql-template-tag'
+import sql, { join, raw } from 'sql-template-tag'
 import { timestamp } from '../../../model/instant.ts'
-import type { RecordValues, Resource } from '../../../model/resource.ts'
+import type { Resource } from '../../../model/resource.ts'
 import { admit } from '../../../plan/admit.ts'
-import { questionsOfRecord, questionsOfRules, restoreIssues, type Transition } from '../../../plan/decide.ts'
+import { lostIssue, questionsOfRules, ruleIssues, type Transition, takenIssue } from '../../../plan/decide.ts'
 import type { Outcome, Restore } from '../../../plan/plan.ts'
 import type { Issue } from '../../../spec/faults.ts'
 import { tick } from '../clock.ts'
+import { comparisonColumn } from '../columns.ts'
 import { type Compiler, columnSql, tableSql } from '../predicate.ts'
 import { foundOf, holdsSql } from '../read-record.ts'
 import { subject } from '../represent.ts'
 import { recordOf } from '../rows.ts'
 import { single, type Transaction } from '../transaction.ts'
 import { ask, represent } from '../write-record.ts'
+import { type Closure, cascadesOf, resourceOf } from './closure.ts'
 import { goingIssue, isRunning } from './going.ts'
 
-/** What comes back, by collection and id. */
-type Returning = Map<string, Map<string, RecordValues>>
+/** The most records of one kind that are named as standing in the way: of very many, a few are enough to begin with. */
+const mostNamed = 100
+
+/** Something that stands against the return of one record. */
+interface Objection {
+  readonly id: string
+  readonly issue: Issue
+}
 
 /** Runs a Restore. */
 export function* restoreRecord(compiler: Compiler, plan: Restore): Transaction<Outcome> {
@@ -30,14 +38,15 @@ export function* restoreRecord(compiler: Compiler, plan: Restore): Transaction<O
     const message = 'The record is not deleted: there is nothing to restore.'
     return { kind: 'conflict', issues: [{ code: 'NOT_DELETED', message }] }
   }
-  if (yield* isRunning(String(row['_deletion']))) return { kind: 'conflict', issues: [goingIssue] }
-  const returning = yield* returningWith(compiler, plan, String(row['_deletion']), recordOf(resource, row))
+  const deletion = String(row['_deletion'])
+  if (yield* isRunning(deletion)) return { kind: 'conflict', issues: [goingIssue] }
+  const returning = yield* returningWith(compiler, plan, deletion)
   const issues = yield* objectionsTo(compiler, plan, returning)
   if (issues.length > 0) return { kind: 'conflict', issues }
-  for (const [collection, records] of returning) {
-    const which = compiler.expressions.isAmong(raw('id'), [...records.keys()])
+  for (const [collection, ids] of returning) {
+    const which = compiler.expressions.isAmong(raw('id'), [...ids])
     yield sql`update ${tableSql(collection)} set deleted_at = null, _deletion = null, updated_at = ${timestamp(plan.now)}, _revision = _revision + 1 where ${which}`
-    yield tick(collection, records.size, -records.size)
+    yield tick(collection, ids.size, -ids.size)
   }
   const { json, revision, updatedAt, readable } = yield* represent(compiler, resource, id, plan.mayRead)
   return { kind: 'updated', json: readable ? json : undefined, revision, updatedAt }
@@ -48,47 +57,105 @@ function* returningWith(
   { catalog, expressions }: Compiler,
   { resource, id }: Restore,
   deletion: string,
-  record: RecordValues,
-): Transaction<Returning> {
-  const returning: Returning = new Map([[resource.name, new Map([[id, record]])]])
+): Transaction<Closure> {
+  const returning = new Map([[resource.name, new Set([id])]])
   const frontier: [string, string[]][] = [[resource.name, [id]]]
   for (let entry = frontier.shift(); entry !== undefined; entry = frontier.shift()) {
     const [collection, ids] = entry
-    for (const { collection: from, field, onDelete } of (catalog.resources.get(collection) as Resource).dependents) {
-      const dependent = catalog.resources.get(from) as Resource
-      if (onDelete !== 'cascade' || dependent.deletion.variant === 'hard') continue
+    for (const { collection: from, field } of cascadesOf(catalog, collection)) {
+      if (resourceOf(catalog, from).deletion.variant === 'hard') continue
       const refers = expressions.isAmong(columnSql(subject, field), ids)
       const rows =
-        yield sql`select * from ${tableSql(from)} ${raw(subject)} where ${raw(subject)}.deleted_at is not null and ${raw(subject)}._deletion = ${deletion} and ${refers}`
-      const known = returning.get(from) ?? new Map<string, RecordValues>()
+        yield sql`select id from ${tableSql(from)} ${raw(subject)} where ${raw(subject)}.deleted_at is not null and ${raw(subject)}._deletion = ${deletion} and ${refers}`
+      const known = returning.get(from) ?? new Set<string>()
       returning.set(from, known)
-      const fresh = rows.map((row) => recordOf(dependent, row)).filter((each) => !known.has(String(each['id'])))
-      for (const each of fresh) known.set(String(each['id']), each)
-      if (fresh.length > 0) frontier.push([from, fresh.map((each) => String(each['id']))])
+      const fresh = rows.map((row) => String(row['id'])).filter((each) => !known.has(each))
+      for (const each of fresh) known.add(each)
+      if (fresh.length > 0) frontier.push([from, fresh])
     }
   }
   return returning
 }
 
 /** What stands against it: values taken meanwhile, records that are not there any more, business rules. */
-function* objectionsTo(compiler: Compiler, plan: Restore, returning: Returning): Transaction<Issue[]> {
+function* objectionsTo(compiler: Compiler, plan: Restore, returning: Closure): Transaction<Issue[]> {
   const issues: Issue[] = []
-  for (const [collection, records] of returning) {
-    const resource = compiler.catalog.resources.get(collection) as Resource
-    for (const next of records.values()) {
-      const transition: Transition = { resource, trigger: 'restore', current: undefined, next }
-      const questions = [
-        ...questionsOfRecord(resource, next, (to, id) => returning.get(to)?.has(id) === true),
-        ...questionsOfRules(compiler.catalog, plan, transition),
-      ]
-      const answers = yield* ask(compiler, resource, questions)
-      const isAsked = resource === plan.resource && next['id'] === plan.id
-      for (const found of restoreIssues(plan, transition, answers)) {
+  for (const [collection, ids] of returning) {
+    if (ids.size === 0) continue
+    const resource = resourceOf(compiler.catalog, collection)
+    const found = [
+      ...(yield* lost(compiler, resource, ids, returning)),
+      ...(yield* taken(compiler, resource, ids)),
+      ...(yield* ruled(compiler, plan, resource, ids)),
+    ]
+    for (const { id, issue } of found) {
+      if (resource === plan.resource && id === plan.id) issues.push(issue)
+      else {
         // A pointer leads into the record that was asked for; of another one the message says which.
-        const { pointer, ...rest } = found
-        issues.push(isAsked ? found : { ...rest, message: `${collection} ${next['id']}: ${found.message}` })
+        const { pointer, ...rest } = issue
+        issues.push({ ...rest, message: `${collection} ${id}: ${issue.message}` })
       }
     }
   }
   return issues
+}
+
+/** Records that refer to something that is deleted, and does not return with them. */
+function* lost(
+  { expressions }: Compiler,
+  resource: Resource,
+  ids: ReadonlySet<string>,
+  returning: Closure,
+): Transaction<Objection[]> {
+  const objections: Objection[] = []
+  const among = expressions.isAmong(columnSql(subject, 'id'), [...ids])
+  for (const { name, reference } of resource.fields) {
+    if (reference === undefined) continue
+    const { collection } = reference
+    const column = columnSql(subject, name)
+    const back = [...(returning.get(collection) ?? [])]
+    const comes = expressions.isAmong(column, back)
+    const there = sql`exists (select 1 from ${tableSql(collection)} x where x.id = ${column} and x.deleted_at is null)`
+    const rows =
+      yield sql`select id from ${tableSql(resource.name)} ${raw(subject)} where ${among} and ${column} is not null and not ${there} and not (${comes}) limit ${mostNamed}`
+    for (const row of rows) objections.push({ id: String(row['id']), issue: lostIssue(name, collection) })
+  }
+  return objections
+}
+
+/** Records of which another live one has taken a value that must be unique. */
+function* taken({ expressions }: Compiler, resource: Resource, ids: ReadonlySet<string>): Transaction<Objection[]> {
+  const objections: Objection[] = []
+  const among = expressions.isAmong(columnSql(subject, 'id'), [...ids])
+  const table = tableSql(resource.name)
+  for (const fields of resource.unique) {
+    const same = fields.map((name) => {
+      const column = comparisonColumn(resource, name)
+      return sql`${columnSql('x', column)} = ${columnSql(subject, column)}`
+    })
+    const other = sql`exists (select 1 from ${table} x where ${join(same, ' and ')} and x.deleted_at is null)`
+    const rows = yield sql`select id from ${table} ${raw(subject)} where ${among} and ${other} limit ${mostNamed}`
+    for (const row of rows) objections.push({ id: String(row['id']), issue: takenIssue(fields) })
+  }
+  return objections
+}
+
+/** Records that a business rule does not let return: those are asked one by one. */
+function* ruled(
+  compiler: Compiler,
+  plan: Restore,
+  resource: Resource,
+  ids: ReadonlySet<string>,
+): Transaction<Objection[]> {
+  if (!resource.rules.some((rule) => [rule.on].flat().includes('restore'))) return []
+  const objections: Objection[] = []
+  const among = compiler.expressions.isAmong(raw('id'), [...ids])
+  for (const row of yield sql`select * from ${tableSql(resource.name)} where ${among}`) {
+    const next = recordOf(resource, row)
+    const transition: Transition = { resource, trigger: 'restore', current: undefined, next }
+    const answers = yield* ask(compiler, resource, questionsOfRules(compiler.catalog, plan, transition))
+    const found = ruleIssues(plan, transition, answers)
+    objections.push(...found.map((issue) => ({ id: String(next['id']), issue })))
+  }
+  return objections
 }

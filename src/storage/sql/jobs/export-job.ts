@@ -30,6 +30,7 @@ const lease = 3_000
 
 /** Runs an Export: begins its job. */
 export function* beginExport(compiler: Compiler, plan: Export): Transaction<Outcome> {
+  if (plan.issues.length > 0) return { kind: 'invalid', issues: plan.issues }
   const { id, resource, statusUrl, contentUrl, filter, permitted, sort, fields, format, caller, now } = plan
   const state: ExportState = {
     ...{ collection: resource.name, contentUrl, filter, permitted, sort, fields: fields ?? null, format },

@@ -1,0 +1,82 @@
+/** JOB-3: a deletion killed anywhere goes on, and ends as if it had not been: `KILLS=200 node --test test/deletion-crash.test.ts`. */
+import assert from 'node:assert/strict'
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { declare, fill, idOf, sizeOf, stateOf } from './deletion/tree.ts'
+import { clientOf, type Send } from './durability/client.ts'
+import { createKey, databaseFile, startServer } from './durability/command.ts'
+
+const kills = Number(process.env.KILLS ?? 4)
+const size = { departments: 10, teams: 100, members: 9_889, badges: 3_000 }
+const folder = mkdtempSync(join(tmpdir(), 'resourced-deletion-'))
+after(() => rmSync(folder, { recursive: true }))
+declare(folder)
+const key = createKey(folder)
+
+async function serving<T>(work: (send: Send) => Promise<T>, how: 'SIGTERM' | 'SIGKILL'): Promise<T> {
+  const server = await startServer(folder)
+  const client = clientOf(server.origin, key)
+  try {
+    return await work(client.send)
+  } finally {
+    client.close()
+    server.child.kill(how)
+    await server.ended
+  }
+}
+
+/** Asks for the deletion; gives the address of its job. */
+async function begin(send: Send): Promise<string> {
+  const { status, json } = await send('DELETE', `/v1/companies/${idOf(1, 0)}`)
+  assert.equal(status, 202)
+  return json.status_url
+}
+
+/** Waits for a job; gives how long it took, in milliseconds, and what it was like at first. */
+async function finished(send: Send, path: string) {
+  const started = performance.now()
+  const first = (await send('GET', path)).json
+  for (let job = first; job.status !== 'succeeded'; job = (await send('GET', path)).json) {
+    assert.notEqual(job.status, 'failed', JSON.stringify(job.error))
+    await sleep(5)
+  }
+  return { took: performance.now() - started, first }
+}
+
+test(`a deletion of ${sizeOf(size)} records, killed at ${kills} moments`, async (context) => {
+  const file = databaseFile(folder)
+  const original = join(folder, 'original.db')
+  await serving(async () => {}, 'SIGTERM')
+  fill(file, size)
+  copyFileSync(file, original)
+  const { took: whole } = await serving(async (send) => finished(send, await begin(send)), 'SIGTERM')
+  const expected = stateOf(file)
+  let [interrupted, slowest] = [0, 0]
+  const positions = new Set<number>()
+  for (let kill = 0; kill < kills; kill++) {
+    rmSync(join(folder, 'data'), { recursive: true })
+    mkdirSync(join(folder, 'data'))
+    copyFileSync(original, file)
+    const path = await serving(async (send) => {
+      const job = await begin(send)
+      await sleep((whole * (kill + 0.5)) / kills)
+      return job
+    }, 'SIGKILL')
+    const { took, first } = await serving((send) => finished(send, path), 'SIGTERM')
+    if (first.status !== 'succeeded') interrupted++
+    positions.add(first.progress.done)
+    slowest = Math.max(slowest, took)
+    assert.deepEqual(stateOf(file), expected, `killed after ${kill + 0.5} of ${kills} parts`)
+  }
+  context.diagnostic(
+    `${kills} kills, ${interrupted} before the end, at ${positions.size} different counts; all ended alike`,
+  )
+  context.diagnostic(
+    `whole it takes ${whole.toFixed(0)} ms; after a start the rest took at most ${slowest.toFixed(0)} ms`,
+  )
+  assert.ok(interrupted > 0)
+  assert.ok(slowest < 5_000)
+})

@@ -1,0 +1,139 @@
+/** JOB: long work, as clients see it, and with several servers on one database. */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { it, type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Application, assemble } from '../../src/server/app.ts'
+import { openSqlite } from '../../src/storage/sqlite/storage.ts'
+import { company, levels } from '../declarations-company.ts'
+import { type Trial, trialFor } from '../harness.ts'
+import { countOf } from '../steps.ts'
+
+/** The members of a job that JOB-1 promises. */
+const promised = ['job_id', 'status', 'status_url', 'kind', 'progress', 'created_at', 'started_at', 'finished_at', 'result', 'error'] // biome-ignore format: one row reads best
+
+async function fill({ make }: Trial, departments: number) {
+  const { id } = await make('companies', { name: 'Acme' })
+  const names = Array.from({ length: departments }, (_, number) => `Department ${number}`)
+  await Promise.all(names.map((name) => make('departments', { name, company_id: id })))
+  return id as string
+}
+
+it('JOB-1: a job says everything about itself, at the address that it gave', async (context) => {
+  const current = await trialFor(context, company)
+  const { app, send } = current
+  const id = await fill(current, 6)
+  const { json } = await send({ method: 'DELETE', path: `/v1/companies/${id}` })
+  await app.runner.idle()
+  const job = (await send({ path: json.status_url })).json
+  for (const name of promised) assert.ok(name in job, name)
+  assert.deepEqual([job.job_id, job.id, job.status_url], [json.job_id, json.job_id, json.status_url])
+  assert.deepEqual(Object.keys(job.progress), ['done', 'total'])
+  const some = await send({ path: `${json.status_url}?fields=status,progress` })
+  assert.deepEqual(Object.keys(some.json), ['id', 'status', 'progress'])
+})
+
+it('JOB-2: it is pending, then running, then succeeded, and says when to ask again until it is over', async (context) => {
+  const current = await trialFor(context, company)
+  const { app, send } = current
+  const id = await fill(current, 6)
+  const { step } = app.storage.jobs
+  let steps = 0
+  Object.assign(app.storage.jobs, { step: async () => false })
+  const { json } = await send({ method: 'DELETE', path: `/v1/companies/${id}` })
+  const job = { id: json.job_id, task: 'deletion' } as const
+  const seen: [status: string, retry: string | undefined][] = []
+  const look = async () => {
+    const answer = await send({ path: json.status_url })
+    seen.push([answer.json.status, answer.headers['retry-after']])
+    assert.equal(answer.json.started_at === null, answer.json.status === 'pending')
+    assert.equal(answer.json.finished_at === null, answer.json.status !== 'succeeded')
+  }
+  await look()
+  do {
+    steps++
+    if (steps === 2) await look()
+  } while (!(await step(job, Date.now())))
+  await look()
+  assert.deepEqual(seen, [['pending', '1'], ['running', '1'], ['succeeded', undefined]]) // biome-ignore format: a line
+  // Once more changes nothing.
+  assert.equal(await step(job, Date.now()), true)
+  Object.assign(app.storage.jobs, { step })
+})
+
+/** Another server on the database of a trial. */
+function besides(context: TestContext, { app }: Trial): Application {
+  const path = String(app.storage.exportsFolder).replace(/\.exports$/, '')
+  const other = assemble(app.catalog, openSqlite(app.catalog, { path }))
+  context.after(() => other.close())
+  return other
+}
+
+it('JOB-5: of two servers on one database each batch runs on one', async (context) => {
+  const current = await trialFor(context, company)
+  const { app, send } = current
+  const id = await fill(current, 1_500)
+  const other = besides(context, current)
+  const ran: string[] = []
+  for (const [name, { storage }] of [
+    ['one', app],
+    ['two', other],
+  ] as const) {
+    // biome-ignore format: a line
+    const { step } = storage.jobs
+    Object.assign(storage.jobs, {
+      step: (...given: Parameters<typeof step>) => {
+        ran.push(name)
+        return step(...given)
+      },
+    })
+  }
+  const { json } = await send({ method: 'DELETE', path: `/v1/companies/${id}` })
+  other.runner.wake()
+  await Promise.all([app.runner.idle(), other.runner.idle()])
+  const job = (await send({ path: json.status_url })).json
+  assert.deepEqual([job.status, job.progress], ['succeeded', { done: 1_501, total: 1_501 }])
+  assert.deepEqual(await Promise.all(levels.map((name) => countOf(current, name))), [0, 0, 0, 0])
+  assert.deepEqual(new Set(ran), new Set(['one', 'two']))
+  // Each record was deleted once: its revision has moved by one.
+  const database = new DatabaseSync(String(app.storage.exportsFolder).replace(/\.exports$/, ''), { readOnly: true })
+  const revisions = database.prepare('select distinct _revision as revision from departments').all()
+  database.close()
+  assert.deepEqual(revisions.map(({ revision }) => revision), [2]) // biome-ignore format: a line
+})
+
+it('JOB-5: an export is written by one server, and by the other where that one is gone', async (context) => {
+  const current = await trialFor(context, company)
+  const { app, send } = current
+  await fill(current, 2_500)
+  const { json } = await send({ path: '/v1/departments?per_page=100&sort=created_at' })
+  const { claimExport } = app.storage.jobs
+  // It claims the export, and is never heard of again.
+  Object.assign(app.storage.jobs, {
+    claimExport: async (...given: Parameters<typeof claimExport>) => {
+      await claimExport(...given)
+      return undefined
+    },
+  })
+  const asked = await send({
+    path: '/v1/exports',
+    body: { collection: 'departments', sort: 'created_at', format: 'ndjson' },
+  })
+  await app.runner.idle()
+  const claimed = performance.now()
+  Object.assign(app.storage.jobs, { claimExport: async () => undefined })
+  const other = besides(context, current)
+  let job = await send({ path: asked.json.status_url })
+  while (job.json.status !== 'succeeded') {
+    other.runner.wake()
+    await sleep(50)
+    job = await send({ path: asked.json.status_url })
+  }
+  const took = performance.now() - claimed
+  assert.ok(took > 2_000 && took < 5_000, String(took))
+  const lines = readFileSync(other.files.pathOf(asked.json.job_id), 'utf8').trimEnd().split('\n')
+  assert.equal(lines.length, 2_500)
+  assert.deepEqual(lines.slice(0, 100).map((line) => JSON.parse(line)), json.data) // biome-ignore format: a line
+  assert.equal(new Set(lines.map((line) => JSON.parse(line).id)).size, 2_500)
+})
