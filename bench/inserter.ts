@@ -4,6 +4,7 @@ import type { RecordValues, Resource } from '../src/model/resource.ts'
 import { columnsOf } from '../src/storage/sql/columns.ts'
 import { boundOf, searchWords } from '../src/storage/sql/rows.ts'
 import { searchTable } from '../src/storage/sql/tables.ts'
+import { partNames, partOf } from '../src/storage/sqlite/search-parts.ts'
 
 /** Makes a function that inserts a record (with its system fields) and its words; transactions are the caller's. */
 export function inserterOf(resource: Resource, database: DatabaseSync): (record: RecordValues) => void {
@@ -13,13 +14,13 @@ export function inserterOf(resource: Resource, database: DatabaseSync): (record:
   const list = names.map((name) => `"${name}"`).join(', ')
   const row = database.prepare(`insert into "${resource.name}" (${list}) values (${places})`)
   const isSearched = resource.fields.some((field) => field.search)
-  const words = isSearched
-    ? database.prepare(`insert into "${searchTable(resource.name)}" (rowid, words) values (?, ?)`)
-    : undefined
+  const words = (isSearched ? partNames(searchTable(resource.name)) : []).map((part) =>
+    database.prepare(`insert into "${part}" (rowid, words) values (?, ?)`),
+  )
   return (record) => {
     const values = columns.map((column) => boundOf(column, record))
     const bound = [record['id'], ...values, record['created_at'], record['updated_at'], 1] as SQLInputValue[]
     const { lastInsertRowid } = row.run(...bound)
-    words?.run(lastInsertRowid, searchWords(resource, record))
+    words[partOf(Number(lastInsertRowid))]?.run(lastInsertRowid, searchWords(resource, record))
   }
 }

@@ -1,6 +1,8 @@
 /** Looks into a database from the inside: what no client can see must be right too. */
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
+import { searchTable } from '../../src/storage/sql/tables.ts'
+import { partNames } from '../../src/storage/sqlite/search-parts.ts'
 
 /**
  * Checks a database of `diary`: its structure, its clocks, that nothing refers to what is gone, and that the full-text
@@ -22,10 +24,11 @@ export function inspect(file: string): void {
         `select count(*) filter (where deleted_at is null) as live, count(*) filter (where deleted_at is not null) as deleted from ${collection}`,
       )
       assert.deepEqual(all(`select live, deleted from resourced_clocks where collection = '${collection}'`), counted)
-      const search = `resourced_search_${collection}`
-      database.exec(`insert into ${search} (${search}) values ('integrity-check')`)
-      database.exec(`create virtual table temp.words_${collection} using fts5vocab('main', '${search}', 'instance')`)
-      const indexed = all(`select doc, term from temp.words_${collection} order by doc, "offset"`)
+      const indexed = partNames(searchTable(collection)).flatMap((part) => {
+        database.exec(`insert into ${part} (${part}) values ('integrity-check')`)
+        database.exec(`create virtual table temp.words_${part} using fts5vocab('main', '${part}', 'instance')`)
+        return all(`select doc, term from temp.words_${part} order by doc, "offset"`)
+      })
       const wanted = all(`select _row, title from ${collection} order by _row`).flatMap(({ _row, title }) =>
         String(title)
           .split(' ')

@@ -2,6 +2,7 @@
 import type { Sql } from 'sql-template-tag'
 import type { Scalar } from '../../model/predicate.ts'
 import type { Column } from './columns.ts'
+import type { Transaction } from './transaction.ts'
 
 /** A value bound to a parameter. */
 export type Bound = string | number | null | Uint8Array
@@ -25,9 +26,9 @@ export interface Expressions {
   /** Rows of the table `alias` whose search words match: every word, the last as a prefix. */
   searches(collection: string, alias: string, words: readonly string[]): Sql
   /** Puts the search words of a record in; where it `replaces`, in place of those that it had. */
-  indexWords(collection: string, id: string, words: string, replaces: boolean): Sql[]
+  indexWords(collection: string, id: string, words: string, replaces: boolean): Transaction<void>
   /** Takes out the search words of the rows with these ids, before the rows go. */
-  forgetWords(collection: string, ids: readonly string[]): Sql
+  forgetWords(collection: string, ids: readonly string[]): Transaction<void>
   /** JSON of an object: names and SQL of values. */
   jsonObject(members: readonly (readonly [string, Sql])[]): Sql
   /** JSON of a column's value. */

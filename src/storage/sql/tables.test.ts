@@ -110,6 +110,6 @@ test('names of indexes fit in 63 bytes, and are still told by their beginning', 
 test('search fields share one full-text index; without any there is none', () => {
   const search = { type: 'string', search: true } as const
   const table = tableOf('tasks', { title: search, size: 'integer', note: search })
-  assert.deepEqual(table.search, { name: 'resourced_search_tasks', table: 'tasks', columns: ['title', 'note'] })
+  assert.deepEqual(table.search, { name: 'resourced_words_tasks', table: 'tasks', columns: ['title', 'note'] })
   assert.equal(tableOf('tasks', { title: 'string' }).search, undefined)
 })

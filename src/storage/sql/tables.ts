@@ -19,9 +19,9 @@ export function tablesFor(catalog: Catalog): TableSpec[] {
   return [...systemTables, ...[...catalog.resources.values(), ...catalog.system.values()].map(tableFor)]
 }
 
-/** The name of the full-text index of a collection. */
+/** The name of the full-text index of a collection: how that of its tables begins. */
 export function searchTable(collection: string): string {
-  return `resourced_search_${collection}`
+  return `resourced_words_${collection}`
 }
 
 /** The texts that `q` searches, in the order of their declaration (QRY-5). */

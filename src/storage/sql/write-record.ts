@@ -228,7 +228,7 @@ function* index(
 ): Transaction<void> {
   if (!resource.fields.some((field) => field.search)) return
   const words = searchWords(resource, record)
-  for (const statement of expressions.indexWords(resource.name, String(record['id']), words, replaces)) yield statement
+  yield* expressions.indexWords(resource.name, String(record['id']), words, replaces)
 }
 
 /** A record as it is answered, and whether the caller may see it. */

@@ -2,6 +2,7 @@
 import type { FieldType } from '../../model/resource.ts'
 import type { Dialect } from '../sql/dialect.ts'
 import type { ColumnSpec, Constraint, IndexSpec } from '../sql/tables.ts'
+import { partNames } from './search-parts.ts'
 
 // SQLite has neither booleans nor JSON of its own: they are 0 and 1, and text.
 const types = { text: 'text', integer: 'integer', real: 'real', boolean: 'integer', json: 'text' } as const
@@ -24,6 +25,10 @@ const conditions: Readonly<Record<IndexSpec['where'], string>> = {
 // character that a word can have, and leaves marks alone. Without content the texts are not kept a second time.
 const tokenizer = `content='', contentless_delete=1, tokenize="unicode61 categories 'L* M* N* Co' remove_diacritics 0"`
 
+// Tidying goes along with changes, so many pages for so many changes: smaller pages make it smaller steps. It begins where
+// half of the rows are gone: at a tenth, the default, a purge of everything would write the index nine times over.
+const settings = { pgsz: 500, deletemerge: 50 } as const
+
 /** SQLite 3.53, as it comes with the pinned Node. */
 export const sqlite: Dialect = {
   types,
@@ -34,12 +39,20 @@ export const sqlite: Dialect = {
   createIndex: ({ name, table, columns, unique, where }) =>
     `create ${unique ? 'unique ' : ''}index ${identifier(name)} on ${identifier(table)} ` +
     `(${columns.map(identifier).join(', ')})${conditions[where]}`,
-  createSearch: ({ name }) => `create virtual table ${identifier(name)} using fts5 (words, ${tokenizer})`,
+  createSearch: ({ name }) => partNames(name).map(createPart).join('; '),
   store,
 }
 
 function identifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
+}
+
+function createPart(name: string): string {
+  const part = identifier(name)
+  const set = Object.entries(settings).map(
+    ([word, value]) => `insert into ${part} (${part}, rank) values ('${word}', ${value})`,
+  )
+  return [`create virtual table ${part} using fts5 (words, ${tokenizer})`, ...set].join('; ')
 }
 
 function columnDefinition({ name, type, constraint }: ColumnSpec): string {

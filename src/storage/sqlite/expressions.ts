@@ -3,6 +3,9 @@ import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Scalar } from '../../model/predicate.ts'
 import type { Column } from '../sql/columns.ts'
 import type { Expressions } from '../sql/expressions.ts'
+import { searchTable } from '../sql/tables.ts'
+import { single } from '../sql/transaction.ts'
+import { partName, partNames, partOf } from './search-parts.ts'
 
 /** The name of the function, registered on each connection, that folds case. */
 export const foldFunction = 'resourced_fold'
@@ -31,6 +34,10 @@ function bind(value: Scalar): string | number {
   return typeof value === 'boolean' ? Number(value) : value
 }
 
+function partSql(collection: string, part: number): Sql {
+  return raw(`"${partName(searchTable(collection), part)}"`)
+}
+
 export const expressions: Expressions = {
   bind,
   isDistinct: (column, value) => sql`${column} is not ${value}`,
@@ -42,18 +49,24 @@ export const expressions: Expressions = {
   searches(collection, alias, words) {
     // Words hold letters and digits only, so quoting them is enough to keep operators out.
     const match = words.map((word, index) => `"${word}"${index === words.length - 1 ? '*' : ''}`).join(' ')
-    const table = raw(`"resourced_search_${collection}"`)
-    return sql`${raw(alias)}._row in (select rowid from ${table} where ${table} match ${match})`
+    const parts = partNames(searchTable(collection)).map((name) => raw(`"${name}"`))
+    const found = parts.map((part) => sql`select rowid from ${part} where ${part} match ${match}`)
+    return sql`${raw(alias)}._row in (${join(found, ' union all ')})`
   },
-  indexWords(collection, id, words, replaces) {
-    const table = raw(`"resourced_search_${collection}"`)
-    const row = sql`(select _row from ${raw(`"${collection}"`)} where id = ${id})`
-    const put = sql`insert into ${table} (rowid, words) values (${row}, ${words})`
-    return replaces ? [sql`delete from ${table} where rowid = ${row}`, put] : [put]
+  *indexWords(collection, id, words, replaces) {
+    const found = yield* single(sql`select _row from ${raw(`"${collection}"`)} where id = ${id}`)
+    const row = Number(found?.['_row'])
+    const part = partSql(collection, partOf(row))
+    if (replaces) yield sql`delete from ${part} where rowid = ${row}`
+    yield sql`insert into ${part} (rowid, words) values (${row}, ${words})`
   },
-  forgetWords(collection, ids) {
-    const rows = sql`select _row from ${raw(`"${collection}"`)} where id in (select value from json_each(${JSON.stringify(ids)}))`
-    return sql`delete from ${raw(`"resourced_search_${collection}"`)} where rowid in (${rows})`
+  *forgetWords(collection, ids) {
+    const found =
+      yield sql`select _row from ${raw(`"${collection}"`)} where id in (select value from json_each(${JSON.stringify(ids)}))`
+    const rows = found.map((row) => Number(row['_row']))
+    for (const [part, among] of Map.groupBy(rows, partOf)) {
+      yield sql`delete from ${partSql(collection, part)} where rowid in (select value from json_each(${JSON.stringify(among)}))`
+    }
   },
   jsonObject: (members) =>
     sql`json_object(${join(

@@ -10,6 +10,7 @@ import { boundOf } from '../sql/rows.ts'
 import { searchTable, tablesFor } from '../sql/tables.ts'
 import { all, now } from './migrate.fixture.ts'
 import { MigrationRefused, migrate } from './migrate.ts'
+import { partName, partNames, partOf } from './search-parts.ts'
 
 const defaults: Readonly<Record<FieldType, unknown>> = {
   string: 'A default',
@@ -111,11 +112,13 @@ function insertAll(database: DatabaseSync, resource: Resource, given: Records): 
     }
     const bound = columns.map((column) => boundOf(column, record) as SQLInputValue)
     const deleted = each.deleted ? 'then' : null
-    database.prepare(insert).run(index + 1, `id${index + 1}`, 'then', 'then', deleted, 1, ...bound)
+    // Far apart: their words are in different parts of the full-text index.
+    const row = index * 40_000 + 1
+    database.prepare(insert).run(row, `id${index + 1}`, 'then', 'then', deleted, 1, ...bound)
     const searched = resource.fields.filter((field) => field.search).map((field) => record[field.name] as string | null)
     if (searched.length > 0) {
-      const words = `insert into "${searchTable(resource.name)}" (rowid, words) values (?, ?)`
-      database.prepare(words).run(index + 1, searchText(searched))
+      const words = `insert into "${partName(searchTable(resource.name), partOf(row))}" (rowid, words) values (?, ?)`
+      database.prepare(words).run(row, searchText(searched))
     }
     database
       .prepare(
@@ -148,14 +151,17 @@ function checkRows(database: DatabaseSync, resource: Resource): void {
   assert.deepEqual(clock, { live: rows.length - deleted, deleted })
   const searched = resource.fields.filter((field) => field.search).map((field) => field.name)
   if (searched.length === 0) return
-  database.exec(`create virtual table temp.found using fts5vocab(main, '${searchTable(resource.name)}', instance)`)
-  const found = all(database, 'select doc, term from found order by doc, offset').map((row) => `${row.doc} ${row.term}`)
-  database.exec('drop table temp.found')
+  const found = partNames(searchTable(resource.name)).flatMap((name, part) => {
+    database.exec(`create virtual table temp.found using fts5vocab(main, '${name}', instance)`)
+    const words = all(database, 'select doc, term from found order by doc, offset')
+    database.exec('drop table temp.found')
+    return words.map((word) => `${part} ${word.doc} ${word.term}`)
+  })
   const expected = rows.flatMap((row) =>
     searchText(searched.map((name) => row[name] as string | null))
       .split(' ')
       .filter((word) => word !== '')
-      .map((word) => `${row._row} ${word}`),
+      .map((word) => `${partOf(Number(row._row))} ${row._row} ${word}`),
   )
   assert.deepEqual(found, expected)
 }

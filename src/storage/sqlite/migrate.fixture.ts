@@ -1,7 +1,9 @@
 /** Databases in memory and their rows, for the tests of migrations. */
 import { DatabaseSync } from 'node:sqlite'
 import { catalogFixture, type FieldFixture, resourceFixture } from '../sql/catalog.fixture.ts'
+import { searchTable } from '../sql/tables.ts'
 import { type Apply, type Migrated, migrate } from './migrate.ts'
+import { partNames } from './search-parts.ts'
 
 /** The fields of `tasks` in a test. */
 export type Fields = Readonly<Record<string, FieldFixture>>
@@ -59,9 +61,9 @@ export function column(database: DatabaseSync, name: string): unknown[] {
 
 /** The ids that a full-text query finds. */
 export function find(database: DatabaseSync, query: string): unknown[] {
-  const found = 'select rowid from resourced_search_tasks where resourced_search_tasks match ?'
+  const found = partNames(searchTable('tasks')).map((part) => `select rowid from "${part}" where "${part}" match ?1`)
   return database
-    .prepare(`select id from tasks where _row in (${found}) order by id`)
+    .prepare(`select id from tasks where _row in (${found.join(' union all ')}) order by id`)
     .all(query)
     .map((row) => row.id)
 }
@@ -69,6 +71,6 @@ export function find(database: DatabaseSync, query: string): unknown[] {
 /** All that a database holds, as text: its schema by name, and each table's rows. */
 export function snapshot(database: DatabaseSync): string {
   const schema = all(database, 'select type, name, tbl_name, sql from sqlite_schema order by name')
-  const tables = schema.filter((row) => row.type === 'table' && !String(row.name).startsWith('resourced_search_'))
+  const tables = schema.filter((row) => row.type === 'table' && !String(row.name).startsWith(searchTable('')))
   return JSON.stringify([schema, tables.map((row) => all(database, `select * from "${row.name}"`))])
 }

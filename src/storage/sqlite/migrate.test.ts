@@ -106,7 +106,7 @@ test('a field that goes takes its values along only when that is asked for', () 
   migrateTo(database, { size: 'integer' }, 'all')
   assert.deepEqual(column(database, 'id'), ['id1', 'id2', 'id3'])
   assert.throws(() => column(database, 'title'), /no such column/)
-  assert.deepEqual(all(database, "select name from sqlite_schema where name like 'resourced_search%'"), [])
+  assert.deepEqual(all(database, "select name from sqlite_schema where name like 'resourced_words%'"), [])
 })
 
 test('a field that no record has a value in, and an empty table, go without asking', () => {
@@ -252,7 +252,7 @@ test('an index, a clock or a table that was lost is made again', () => {
   const [{ name }] = all(database, "select name from sqlite_schema where name like 'tasks_by_title%'") as [
     { name: string },
   ]
-  database.exec(`drop index "${name}"; drop table resourced_search_tasks`)
+  database.exec(`drop index "${name}"; drop table resourced_words_tasks_0`)
   migrateTo(database, fields)
   assert.equal(snapshot(database), whole)
   assert.deepEqual(find(database, 'one'), ['id1'])

@@ -4,6 +4,7 @@ import type { FieldType } from '../../model/resource.ts'
 import type { ExistingColumn, ExistingSchema, ExistingTable } from '../sql/migration.ts'
 import { isSystemTable } from '../sql/system-tables.ts'
 import { indexPrefix, searchTable, type TableSpec } from '../sql/tables.ts'
+import { partNames, undividedSearch } from './search-parts.ts'
 
 /**
  * The shape that the database was given last. SQLite knows which columns there are; only this knows which tables are
@@ -48,11 +49,22 @@ export function readSchema(database: DatabaseSync): ExistingSchema {
         name,
         columns: (columns.get(name) ?? []).map((column) => remembered.get(column.name) ?? unknownColumn(column)),
         indexes: (indexes.get(name) ?? []).map((row) => row.name).filter((index) => isOurs(index, name)),
-        search: present.has(searchTable(name)) ? { name: searchTable(name), columns: table.search } : undefined,
+        search: existingSearch(table, present),
         clock: isSystemTable(name) || clocks.has(name),
       }
     }),
   }
+}
+
+/** The full-text index of a table. One that was made before there were parts, or lacks one, holds nothing of use. */
+function existingSearch(
+  { name, search }: Shape['tables'][number],
+  present: ReadonlySet<string>,
+): ExistingTable['search'] {
+  const parts = partNames(searchTable(name))
+  if (parts.every((part) => present.has(part))) return { name: searchTable(name), columns: search }
+  const isThere = [...parts, undividedSearch(name)].some((table) => present.has(table))
+  return isThere ? { name: searchTable(name), columns: [] } : undefined
 }
 
 function isOurs(index: string, table: string): boolean {

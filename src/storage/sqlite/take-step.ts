@@ -6,6 +6,7 @@ import type { Answer, MigrationStep, Question } from '../sql/migration-step.ts'
 import { isSystemTable } from '../sql/system-tables.ts'
 import type { ColumnSpec, SearchSpec } from '../sql/tables.ts'
 import { sqlite } from './dialect.ts'
+import { endOfRun, partName, partNames, partOf, undividedSearch } from './search-parts.ts'
 
 const quote = sqlite.identifier
 
@@ -44,8 +45,10 @@ export function answer(database: DatabaseSync, question: Question): Answer {
 export function takeStep(database: DatabaseSync, step: MigrationStep, now: number): void {
   const table = quote(step.table)
   const run = (statement: string, ...values: SQLInputValue[]) => database.prepare(statement).run(...values)
-  const dropSearch = (search: string | undefined) =>
-    search === undefined ? undefined : run(`drop table if exists ${quote(search)}`)
+  const dropSearch = (search: string | undefined) => {
+    if (search === undefined) return
+    for (const name of [...partNames(search), undividedSearch(step.table)]) run(`drop table if exists ${quote(name)}`)
+  }
   switch (step.kind) {
     case 'create-table':
       run(sqlite.createTable(step.spec))
@@ -150,7 +153,16 @@ function changeRows(
 function buildSearch(database: DatabaseSync, search: SearchSpec): void {
   database.exec(sqlite.createSearch(search))
   const words = `resourced_words(${search.columns.map(quote).join(', ')})`
-  database.exec(`insert into ${quote(search.name)} (rowid, words) select _row, ${words} from ${quote(search.table)}`)
+  const next = database.prepare(`select min(_row) as row from ${quote(search.table)} where _row >= ?`)
+  const rowFrom = (start: number) => next.get(start)?.row as number | null
+  for (let row = rowFrom(0); row !== null; row = rowFrom(endOfRun(row))) {
+    const part = quote(partName(search.name, partOf(row)))
+    database
+      .prepare(
+        `insert into ${part} (rowid, words) select _row, ${words} from ${quote(search.table)} where _row >= ? and _row < ?`,
+      )
+      .run(row, endOfRun(row))
+  }
 }
 
 /** Counts a collection's records. Its revision never goes back, even where the table was lost and is made again. */

@@ -56,7 +56,7 @@ export function* mark(collection: string, which: Sql, deletion: string, at: stri
 /** Takes rows out of their table, and their words out of search. The clock is the caller's. */
 export function* erase({ expressions }: Pick<Compiler, 'expressions'>, resource: Resource, ids: readonly string[]) {
   const { name, fields } = resource
-  if (fields.some((field) => field.search)) yield expressions.forgetWords(name, ids)
+  if (fields.some((field) => field.search)) yield* expressions.forgetWords(name, ids)
   yield sql`delete from ${tableSql(name)} where ${expressions.isAmong(raw('id'), ids)}`
 }
 
