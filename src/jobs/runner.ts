@@ -16,6 +16,8 @@ export interface RunnerOptions {
   readonly newJobId: () => string
   /** The address of a job. */
   readonly statusUrlOf: (job: string) => string
+  /** Hears of jobs that are over. */
+  readonly ended: (job: OpenJob, status: 'succeeded' | 'failed') => void
   /** Hears of batches that failed, and of what failed beside them. */
   readonly failed: (error: unknown, job?: OpenJob) => void
 }
@@ -47,7 +49,7 @@ interface Trouble {
 }
 
 /** Starts a runner. */
-export function startRunner({ storage, files, now, newJobId, statusUrlOf, failed }: RunnerOptions): Runner {
+export function startRunner({ storage, files, now, newJobId, statusUrlOf, ended, failed }: RunnerOptions): Runner {
   const { jobs } = storage
   const troubles = new Map<string, Trouble>()
   const measured = new Set<string>()
@@ -92,6 +94,7 @@ export function startRunner({ storage, files, now, newJobId, statusUrlOf, failed
       measured.add(id)
       const came = job.task === 'export' ? await files.step(id, now()) : await stepOf(job)
       if (came !== 'more') measured.delete(id)
+      if (came === 'finished') ended(job, 'succeeded')
       troubles.delete(id)
       // It is looked at again after a rest.
       if (came === 'elsewhere') return false
@@ -114,7 +117,10 @@ export function startRunner({ storage, files, now, newJobId, statusUrlOf, failed
   const giveUp = async (job: OpenJob, error: unknown) => {
     try {
       if (job.task === 'export') await files.drop(job.id)
-      if (await jobs.giveUp(job, problemOf(error), now())) troubles.delete(job.id)
+      if (!(await jobs.giveUp(job, problemOf(error), now()))) return
+      troubles.delete(job.id)
+      measured.delete(job.id)
+      ended(job, 'failed')
     } catch (cause) {
       failed(cause, job)
     }

@@ -47,6 +47,7 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
     now,
     newJobId: uuidv7,
     statusUrlOf: (job) => `/${catalog.version}/jobs/${job}`,
+    ended: ({ id, task }, status) => observe({ kind: 'job', job: id, task, status }),
     failed: (error, job) => observe({ kind: 'failure', requestId: job?.id ?? 'jobs', error }),
   })
   const app: App = {

@@ -28,6 +28,9 @@ export function logTo(level: LogLevel, stream?: DestinationStream): Observe {
       case 'failure':
         log.error({ request_id: seen.requestId, err: seen.error }, 'failure')
         return
+      case 'job':
+        log[seen.status === 'failed' ? 'error' : 'info']({ job: seen.job, task: seen.task, status: seen.status }, 'job')
+        return
       case 'listening':
         log.info({ url: seen.url }, 'listening')
         break

@@ -18,6 +18,8 @@ export type Observation =
     }
   /** A fault of ours (5xx): what the caller is not told. */
   | { readonly kind: 'failure'; readonly requestId: string; readonly error: unknown }
+  /** A job is over (JOB-2). */
+  | { readonly kind: 'job'; readonly job: string; readonly task: string; readonly status: 'succeeded' | 'failed' }
   | { readonly kind: 'listening'; readonly url: string }
   | { readonly kind: 'stopping'; readonly reason: string }
   | { readonly kind: 'stopped' }

@@ -26,9 +26,13 @@ const declaration = {
 /** Its collections. */
 export const collections = Object.keys(declaration.resources)
 
+// Nothing is in there, but it could stand in the way: somebody has to look.
+const audits = { fields: { name, member_id: { reference: 'members', onDelete: 'restrict' } } }
+
 /** Writes the declaration into a folder, under the name that servers of tests look for. */
-export function declare(folder: string): void {
-  writeFileSync(join(folder, 'diary.json'), JSON.stringify(declaration))
+export function declare(folder: string, canBeBlocked = false): void {
+  const resources = canBeBlocked ? { ...declaration.resources, audits } : declaration.resources
+  writeFileSync(join(folder, 'diary.json'), JSON.stringify({ ...declaration, resources }))
 }
 
 /** How many records each level has: of the tree, and as many again of a tree beside it. */

@@ -94,7 +94,8 @@ function cutsByChance({ events }: Recording, random: Random): Cut[] {
 }
 
 function lateCuts({ events }: Recording, random: Random): Cut[] {
-  const late = () => Math.floor(events.length * (0.2 + 0.8 * random()))
+  // Most of what comes before is the first start, when nothing was acknowledged yet.
+  const late = () => Math.floor(events.length * (0.8 + 0.2 * random()))
   return Array.from({ length: 10 }, () => ({ before: late(), luck: noLuck }))
 }
 
