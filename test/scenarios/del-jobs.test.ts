@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { company, levels } from '../declarations-company.ts'
-import { places, type Received, type Trial, trialFor } from '../harness.ts'
+import { places, type Received, type Sent, type Trial, trialFor } from '../harness.ts'
 import { countOf, nowhere, stateOf } from '../steps.ts'
 
 /** A company of two departments with two teams each, of three members: 19 records. */
@@ -276,4 +276,72 @@ it('JOB-3: a job that cannot go on is undone, and says why', async (context) => 
     (await stateOf(current, levels)).map((each) => (each as unknown[])[1]),
     before.map((each) => (each as unknown[])[1]),
   )
+})
+
+for (const memory of [false, true]) {
+  it(`DEL-8: very much is decided as little is, ${memory ? 'in memory' : 'on another thread'}`, async (context) => {
+    const current = await trialFor(context, company, { memory })
+    const { app, send, make } = current
+    const { root, members } = await found(current, 'Acme')
+    const numbers = Array.from({ length: 1_100 }, (_, number) => number)
+    await Promise.all(numbers.map((number) => make('departments', { name: `Dep ${number}`, company_id: root.id })))
+    const audit = await make('audits', { name: 'Open', member_id: members[11].id })
+    const filter = 'name=Acme'
+    const ways: Sent[] = [
+      { method: 'DELETE', path: `/v1/companies/${root.id}` },
+      { path: '/v1/companies/bulk-delete', body: { ids: [root.id] }, headers: { 'idempotency-key': '"one"' } },
+      { method: 'DELETE', path: `/v1/companies?${filter}` },
+    ]
+    const before = await stateOf(current, levels)
+    for (const sent of ways) {
+      const refused = await send(sent)
+      assert.deepEqual([refused.status, refused.json.errors[0].ids], [409, [audit.id]])
+      assert.equal((await send({ ...sent, as: 'bob' })).status, 403)
+    }
+    assert.deepEqual(await stateOf(current, levels), before)
+    assert.equal((await send({ method: 'DELETE', path: `/v1/audits/${audit.id}` })).status, 204)
+    for (const sent of ways) {
+      const { path } = accepted(await send(sent))
+      assert.equal(await countOf(current, 'companies'), 0)
+      await app.runner.idle()
+      assert.equal((await send({ path })).json.result.affected_count >= 1_103, true)
+      assert.deepEqual(await Promise.all(levels.map((name) => countOf(current, name))), [0, 0, 0, 0])
+      const back = await send({ method: 'POST', path: `/v1/companies/${root.id}/restore` })
+      assert.deepEqual([back.status, back.json.id, back.json.name], [200, root.id, 'Acme'], back.text)
+      assert.equal(await countOf(current, 'departments'), 1_102)
+    }
+    // The key still stands for the first answer.
+    assert.equal((await send(ways[1] as Sent)).status, 202)
+    assert.equal(await countOf(current, 'companies'), 1)
+  })
+}
+
+it('DEL-4: rules that are functions are asked, however much goes along', async (context) => {
+  const fields = { name: { type: 'string' } } as const
+  const current = await trialFor(context, {
+    name: 'rules',
+    resources: {
+      boxes: { fields, deletion: { asynchronous: { above: 10 } } },
+      things: {
+        fields: { ...fields, box_id: { reference: 'boxes', onDelete: 'cascade' } },
+        rules: [
+          {
+            on: 'delete',
+            check: ({ current: thing }) =>
+              thing?.['name'] === 'dear' ? { code: 'TOO_DEAR', message: 'It is too dear.' } : undefined,
+          },
+        ],
+      },
+    },
+  })
+  const { app, send, make } = current
+  const { id } = await make('boxes', { name: 'Box' })
+  await Promise.all(Array.from({ length: 1_100 }, () => make('things', { name: 'cheap', box_id: id })))
+  const dear = await make('things', { name: 'dear', box_id: id })
+  const refused = await send({ method: 'DELETE', path: `/v1/boxes/${id}` })
+  assert.deepEqual([refused.status, refused.json.code], [409, 'TOO_DEAR'])
+  await send({ method: 'PATCH', path: `/v1/things/${dear.id}`, body: { name: 'cheap' } })
+  accepted(await send({ method: 'DELETE', path: `/v1/boxes/${id}` }))
+  await app.runner.idle()
+  assert.equal(await countOf(current, 'things'), 0)
 })

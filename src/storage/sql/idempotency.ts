@@ -13,26 +13,32 @@ export const mostForgotten = 1_000
 type Earlier = Extract<Outcome, { readonly kind: 'replayed' | 'key-reused' }>
 
 /** What is told before a key that was used for something else (CON-6). */
-const first = new Set<Outcome['kind']>(['forbidden', 'parent-missing', 'missing', 'precondition-required', 'stale'])
+const first: ReadonlySet<string> = new Set<Outcome['kind']>([
+  'forbidden',
+  'parent-missing',
+  'missing',
+  'precondition-required',
+  'stale',
+])
 
 /** What is worth repeating: changes that were made. */
-const made = new Set<Outcome['kind']>(['created', 'updated', 'bulk-deleted', 'accepted'])
+const made: ReadonlySet<string> = new Set<Outcome['kind']>(['created', 'updated', 'bulk-deleted', 'accepted'])
 
 /**
  * Makes a change that is recognised when it is repeated: then it is not made again. The first answer is kept in the
  * transaction that made the change. Where the key came with something else before, the outcome says so, and whatever was
  * changed to find that out must be undone.
  */
-export function* recognised(
+export function* recognised<Other extends { readonly kind: string } = never>(
   { idempotency, now }: { readonly idempotency?: Idempotency; readonly now: number },
-  change: Transaction<Outcome>,
-): Transaction<Outcome> {
+  change: Transaction<Outcome | Other>,
+): Transaction<Outcome | Other> {
   if (idempotency === undefined) return yield* change
   const earlier = yield* findAnswer(idempotency, now)
   if (earlier?.kind === 'replayed') return earlier
   const outcome = yield* change
   if (earlier !== undefined) return first.has(outcome.kind) ? outcome : earlier
-  if (made.has(outcome.kind)) yield* keepAnswer(idempotency, outcome, now)
+  if (made.has(outcome.kind)) yield* keepAnswer(idempotency, outcome as Outcome, now)
   return outcome
 }
 

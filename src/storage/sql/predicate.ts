@@ -18,6 +18,8 @@ export interface Compiler {
    * are found by the set of all records that they may refer to.
    */
   readonly through?: 'each' | 'set'
+  /** Whether changes that are too much to be looked at here are asked for on another thread. */
+  readonly largeElsewhere?: boolean
 }
 
 const operators: Readonly<Record<string, string>> = { gt: '>', gte: '>=', lt: '<', lte: '<=' }

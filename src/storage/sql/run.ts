@@ -3,6 +3,7 @@ import type { Outcome, Read, Write } from '../../plan/plan.ts'
 import { bulkDelete } from './deletion/bulk-delete.ts'
 import { deleteMatching } from './deletion/delete-matching.ts'
 import { deleteRecord } from './deletion/delete-record.ts'
+import type { Large } from './deletion/large.ts'
 import { restoreRecord } from './deletion/restore-record.ts'
 import { recognised } from './idempotency.ts'
 import { beginExport } from './jobs/export-job.ts'
@@ -16,7 +17,7 @@ export function isWrite(plan: Read | Write): plan is Write {
 }
 
 /** The transaction of a change. Where its outcome is a refusal, it has changed nothing. */
-export function writeTransaction(compiler: Compiler, plan: Write): Transaction<Outcome> {
+export function writeTransaction(compiler: Compiler, plan: Write): Transaction<Outcome | Large> {
   switch (plan.kind) {
     case 'create':
       return recognised(plan, createRecord(compiler, plan))

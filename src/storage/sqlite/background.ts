@@ -86,12 +86,13 @@ export function threadedBackground(path: string, catalog: Catalog): Background {
   }
 }
 
-/** What long work reads of a catalog: functions cannot go to another thread, and nothing there is validated or permitted. */
+/** What long work reads of a catalog: functions cannot go to another thread, and nobody is permitted anything there. */
 function withoutFunctions(catalog: Catalog): Catalog {
   const plain = (resource: Resource): Resource => {
     const fields = resource.fields.map((field) => ({ ...field, validate: undefined as never }))
     const field = new Map(fields.map((each) => [each.name, each]))
-    return { ...resource, fields, field, rules: [], access: {} as never }
+    const rules = resource.rules.filter((rule) => 'unless' in rule)
+    return { ...resource, fields, field, rules, access: {} as never }
   }
   const all = (resources: Catalog['resources']) => new Map([...resources].map(([name, each]) => [name, plain(each)]))
   return { ...catalog, resources: all(catalog.resources), system: all(catalog.system) }

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import sql from 'sql-template-tag'
 import type { Catalog } from '../../model/resource.ts'
-import type { DeleteMatching, Outcome, Plan } from '../../plan/plan.ts'
+import type { DeleteMatching, Outcome, Plan, Write } from '../../plan/plan.ts'
 import { forgetExpired, mostForgotten } from '../sql/idempotency.ts'
 import { forgetJobs, hasExpired, mostForgotten as mostJobsForgotten } from '../sql/jobs/forget.ts'
 import { openJobs } from '../sql/jobs/job-rows.ts'
@@ -60,7 +60,7 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
   writing.stopWaiting()
   // A database in memory belongs to one connection.
   const reader = new Reader(inMemory ? writing : new Connection(options.path, { readOnly: true }), inMemory)
-  const compiler: Compiler = { catalog, expressions }
+  const compiler: Compiler = { catalog, expressions, largeElsewhere: !inMemory }
   const writer = new Writer(writing, () => reader.endTurn())
   let closing = false
   const background = inMemory ? localBackground(compiler, reader, writer) : threadedBackground(options.path, catalog)
@@ -69,10 +69,11 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
     exportsFolder: inMemory ? undefined : `${options.path}.exports`,
     async run(plan: Plan): Promise<Outcome> {
       if (isWrite(plan)) {
-        const outcome = await writer.write(
+        const written = await writer.write(
           () => writeTransaction(compiler, plan),
-          (written) => !refusals.has(written.kind),
+          ({ kind }) => kind !== 'large' && !refusals.has(kind),
         )
+        const outcome = written.kind === 'large' ? await elsewhere(background, plan) : written
         if (outcome.kind === 'accepted' && plan.kind === 'delete-matching') await takeAll(background, plan)
         return outcome
       }
@@ -100,6 +101,11 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
       if (!inMemory) writing.close()
     },
   }
+}
+
+/** Decides a large change where nobody is kept waiting for it but who asked. */
+function elsewhere(background: Background, { resource, ...plan }: Write): Promise<Outcome> {
+  return background.run('write', { plan, collection: resource.name })
 }
 
 /** Deletes the records of a filtered deletion: whoever asked for it hears of it when none is found any more. */

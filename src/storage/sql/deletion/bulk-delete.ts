@@ -10,26 +10,27 @@ import { recordOf } from '../rows.ts'
 import type { Row, Transaction } from '../transaction.ts'
 import { type Closure, closureOf } from './closure.ts'
 import { canHang, goingIssue, isGoing } from './going.ts'
-import { canBeBlocked, objectionsOf } from './objections.ts'
-import { beginDeletion, removeClosure, smallClosure } from './remove.ts'
+import type { Large } from './large.ts'
+import { objectionsOf } from './objections.ts'
+import { beginDeletion, lookAt, removeClosure } from './remove.ts'
 
 /** Runs a BulkDelete. */
-export function* bulkDelete(compiler: Compiler, plan: BulkDelete): Transaction<Outcome> {
+export function* bulkDelete(compiler: Compiler, plan: BulkDelete): Transaction<Outcome | Large> {
   if (plan.issues.length > 0) return { kind: 'invalid', issues: plan.issues }
   const { resource, ids } = plan
   const among = compiler.expressions.isAmong(columnSql(subject, 'id'), ids)
   const rows =
     yield sql`select *, ${holdsSql(compiler, resource, plan.permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where ${raw(subject)}.deleted_at is null and ${among}`
   const here = new Map(rows.map((row) => [String(row['id']), row]))
-  const issues = yield* refusalsOf(compiler, plan, here)
+  const refused = yield* refusalsOf(compiler, plan, here)
   const going = ids.filter((id) => here.get(id)?.['_permitted'] === 1)
-  const small = yield* smallClosure(compiler, plan, going)
-  const looked = small !== undefined || canBeBlocked(compiler.catalog, resource)
-  const closure = small ?? (looked ? yield* closureOf(compiler, resource, going) : undefined)
-  if (closure !== undefined) issues.push(...(yield* objectionsById(compiler, plan, going, closure)))
+  const looked = yield* lookAt(compiler, plan, going, (all) => objectionsById(compiler, plan, going, all))
+  if ('kind' in looked) return looked
+  const { closure, isJob } = looked
+  const issues = [...refused, ...looked.issues]
   if (issues.length > 0) return { kind: 'bulk-refused', issues }
-  if (small === undefined) return yield* beginDeletion(compiler, plan, 'bulk-deletion', ids, closure)
-  yield* removeClosure(compiler, plan, small)
+  if (isJob || closure === undefined) return yield* beginDeletion(compiler, plan, 'bulk-deletion', ids, closure)
+  yield* removeClosure(compiler, plan, closure)
   return { kind: 'bulk-deleted', ids, deletedAt: timestamp(plan.now) }
 }
 

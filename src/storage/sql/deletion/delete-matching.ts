@@ -7,14 +7,15 @@ import type { DeleteMatching, Outcome } from '../../../plan/plan.ts'
 import { type Compiler, liveSql, tableSql } from '../predicate.ts'
 import { subject } from '../represent.ts'
 import { single, type Transaction } from '../transaction.ts'
-import { closureOf, sizeOf } from './closure.ts'
+import { type Closure, sizeOf } from './closure.ts'
 import { canHang, isGoing } from './going.ts'
-import { canBeBlocked, objectionsOf } from './objections.ts'
-import { addDeletion, removeClosure, smallClosure } from './remove.ts'
+import type { Large } from './large.ts'
+import { objectionsOf } from './objections.ts'
+import { addDeletion, isTooMany, lookAt, removeClosure } from './remove.ts'
 
 /** Runs a DeleteMatching. */
-export function* deleteMatching(compiler: Compiler, plan: DeleteMatching): Transaction<Outcome> {
-  const { resource, most, above } = plan
+export function* deleteMatching(compiler: Compiler, plan: DeleteMatching): Transaction<Outcome | Large> {
+  const { resource, most } = plan
   const stale = admitMatching(plan)
   if (stale !== undefined) return stale
   const matching = matchingSql(compiler, plan)
@@ -25,7 +26,8 @@ export function* deleteMatching(compiler: Compiler, plan: DeleteMatching): Trans
     return { kind: 'conflict', issues: [{ code: 'TOO_MANY_AFFECTED', message, count, header: 'Prefer' }] }
   }
   if (count === 0) return { kind: 'deleted-matching', count }
-  if (count > above || above === 0) return yield* beginMatching(compiler, plan, matching, count)
+  const large = isTooMany(compiler, plan, count)
+  if (large !== undefined) return large
   const rows = yield sql`select ${raw(subject)}.* ${matching}`
   const ids: string[] = []
   for (const found of rows) {
@@ -33,30 +35,25 @@ export function* deleteMatching(compiler: Compiler, plan: DeleteMatching): Trans
     if (canHang(resource) && (yield* isGoing(compiler, resource, found))) continue
     ids.push(String(found['id']))
   }
-  const small = yield* smallClosure(compiler, plan, ids)
-  if (small === undefined) return yield* beginMatching(compiler, plan, matching, count)
-  const issues = yield* objectionsOf(compiler, plan, small)
+  const looked = yield* lookAt(compiler, plan, ids, (closure) => objectionsOf(compiler, plan, closure))
+  if ('kind' in looked) return looked
+  const { closure, isJob, issues } = looked
   if (issues.length > 0) return { kind: 'conflict', issues }
-  yield* removeClosure(compiler, plan, small)
+  if (isJob || closure === undefined) return yield* beginMatching(compiler, plan, matching, closure)
+  yield* removeClosure(compiler, plan, closure)
   return { kind: 'deleted-matching', count: ids.length }
 }
 
 /** Begins the job: which records it deletes is settled now, and they are deleted before anyone is answered. */
-function* beginMatching(compiler: Compiler, plan: DeleteMatching, matching: Sql, count: number): Transaction<Outcome> {
+function* beginMatching(
+  compiler: Compiler,
+  plan: DeleteMatching,
+  matching: Sql,
+  closure: Closure | undefined,
+): Transaction<Outcome> {
   const { resource, deletion, now } = plan
-  let total: number | null = null
-  if (canBeBlocked(compiler.catalog, resource)) {
-    const rows = yield sql`select ${raw(subject)}.id ${matching}`
-    const closure = yield* closureOf(
-      compiler,
-      resource,
-      rows.map((row) => String(row['id'])),
-    )
-    const issues = yield* objectionsOf(compiler, plan, closure)
-    if (issues.length > 0) return { kind: 'conflict', issues }
-    total = sizeOf(closure)
-  } else if (resource.dependents.length === 0) total = count
   yield sql`insert into resourced_queue (job, collection, record) select ${deletion}, ${resource.name}, ${raw(subject)}.id ${matching}`
+  const total = closure === undefined ? null : sizeOf(closure)
   const state = { collection: resource.name, deletedAt: timestamp(now), ids: [], phase: 'take', at: 0 } as const
   yield* addDeletion(compiler, plan, 'filtered-deletion', { ...state, taken: 0, left: 0, done: 0, total })
   return { kind: 'accepted', job: deletion, statusUrl: plan.statusUrl }

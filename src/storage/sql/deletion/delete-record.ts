@@ -5,24 +5,23 @@ import type { Delete, Outcome } from '../../../plan/plan.ts'
 import type { Compiler } from '../predicate.ts'
 import type { Transaction } from '../transaction.ts'
 import { currentRecord } from '../write-record.ts'
-import { closureOf } from './closure.ts'
 import { goingIssue, isGoing } from './going.ts'
-import { canBeBlocked, objectionsOf } from './objections.ts'
-import { beginDeletion, removeClosure, smallClosure } from './remove.ts'
+import type { Large } from './large.ts'
+import { objectionsOf } from './objections.ts'
+import { beginDeletion, lookAt, removeClosure } from './remove.ts'
 
 /** Runs a Delete. */
-export function* deleteRecord(compiler: Compiler, plan: Delete): Transaction<Outcome> {
+export function* deleteRecord(compiler: Compiler, plan: Delete): Transaction<Outcome | Large> {
   const { resource, id } = plan
   const { found, record } = yield* currentRecord(compiler, plan)
   const ended = admit(plan, found)
   if (ended !== undefined || record === undefined) return ended ?? { kind: 'missing' }
   if (yield* isGoing(compiler, resource, record)) return { kind: 'conflict', issues: [goingIssue] }
-  const small = yield* smallClosure(compiler, plan, [id])
-  const looked = small !== undefined || canBeBlocked(compiler.catalog, resource)
-  const closure = small ?? (looked ? yield* closureOf(compiler, resource, [id]) : undefined)
-  const issues = closure === undefined ? [] : yield* objectionsOf(compiler, plan, closure)
+  const looked = yield* lookAt(compiler, plan, [id], (closure) => objectionsOf(compiler, plan, closure))
+  if ('kind' in looked) return looked
+  const { closure, isJob, issues } = looked
   if (issues.length > 0) return { kind: 'conflict', issues }
-  if (small === undefined) return yield* beginDeletion(compiler, plan, 'deletion', [id], closure)
-  yield* removeClosure(compiler, plan, small)
+  if (isJob || closure === undefined) return yield* beginDeletion(compiler, plan, 'deletion', [id], closure)
+  yield* removeClosure(compiler, plan, closure)
   return { kind: 'deleted', id, deletedAt: timestamp(plan.now) }
 }

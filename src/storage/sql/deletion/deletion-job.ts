@@ -22,7 +22,7 @@ import { blockersOf, stayingSql } from './objections.ts'
 import { clear, enqueue, erase, mark } from './remove.ts'
 
 /** The most records that one transaction takes: whoever writes meanwhile waits for it. */
-const batch = 400
+const batch = 100
 
 /** The most records whose dependents one transaction looks for. */
 const mostParents = 100

@@ -4,13 +4,15 @@ import { timestamp } from '../../../model/instant.ts'
 import type { Resource } from '../../../model/resource.ts'
 import type { JobKind } from '../../../model/system-resources.ts'
 import type { Outcome, Removal } from '../../../plan/plan.ts'
+import type { Issue } from '../../../spec/faults.ts'
 import { tick } from '../clock.ts'
 import { addJob } from '../jobs/job-rows.ts'
 import { type Compiler, tableSql } from '../predicate.ts'
 import type { Transaction } from '../transaction.ts'
 import { type Closure, cascadesOf, closureOf, resourceOf, sizeOf } from './closure.ts'
 import type { DeletionState } from './deletion-state.ts'
-import { stayingSql } from './objections.ts'
+import { isForElsewhere, type Large, large, lookedAtOnce } from './large.ts'
+import { canBeBlocked, stayingSql } from './objections.ts'
 
 /** Deletes a closure in this very transaction. */
 export function* removeClosure(
@@ -60,19 +62,34 @@ export function* erase({ expressions }: Pick<Compiler, 'expressions'>, resource:
   yield sql`delete from ${tableSql(name)} where ${expressions.isAmong(raw('id'), ids)}`
 }
 
-// Counted beforehand as far as this, so that most jobs know their total from the beginning.
-const countedAtOnce = 1_000
+/** What is known of a deletion before it is made. */
+export interface Looked {
+  /** All that goes; `undefined`: so much that nobody has looked, because nothing can stand against it. */
+  readonly closure: Closure | undefined
+  /** Whether it is to be a job. */
+  readonly isJob: boolean
+  readonly issues: readonly Issue[]
+}
 
-/**
- * What goes with the records of a deletion, where it is to be made at once; `undefined`: it becomes a job.
- * What stands against it must be found out either way.
- */
-export function* smallClosure(
+/** Looks at what goes with records, and at what stands against that. */
+export function* lookAt(
   compiler: Compiler,
-  { resource, above }: Removal,
+  plan: Removal,
   ids: readonly string[],
-): Transaction<Closure | undefined> {
-  return above === 0 ? undefined : yield* closureOf(compiler, resource, ids, above)
+  objectionsTo: (closure: Closure) => Transaction<Issue[]>,
+): Transaction<Looked | Large> {
+  const { resource, above } = plan
+  const few = yield* closureOf(compiler, resource, ids, Math.max(above, lookedAtOnce))
+  const mustLook = few !== undefined || canBeBlocked(compiler.catalog, resource)
+  if (few === undefined && mustLook && isForElsewhere(compiler, resource)) return large
+  const closure = few ?? (mustLook ? yield* closureOf(compiler, resource, ids) : undefined)
+  const issues = closure === undefined ? [] : yield* objectionsTo(closure)
+  return { closure, isJob: few === undefined || sizeOf(few) > above, issues }
+}
+
+/** The same for a number of records that may be very many themselves. */
+export function isTooMany(compiler: Compiler, { resource, above }: Removal, count: number): Large | undefined {
+  return count > Math.max(above, lookedAtOnce) && isForElsewhere(compiler, resource) ? large : undefined
 }
 
 /** Begins the job of a deletion: the records themselves are deleted with it, what hangs under them follows. */
@@ -81,14 +98,13 @@ export function* beginDeletion(
   plan: Removal,
   kind: JobKind,
   ids: readonly string[],
-  whole: Closure | undefined,
+  closure: Closure | undefined,
 ): Transaction<Outcome> {
   const { resource, deletion, now } = plan
   const deletedAt = timestamp(now)
-  const counted = whole ?? (yield* closureOf(compiler, resource, ids, countedAtOnce))
   yield* mark(resource.name, compiler.expressions.isAmong(raw('id'), ids), deletion, deletedAt)
   yield* enqueue(compiler, deletion, resource, compiler.expressions.isAmong(raw('id'), ids))
-  const total = counted === undefined ? null : sizeOf(counted)
+  const total = closure === undefined ? null : sizeOf(closure)
   const asked = { collection: resource.name, deletedAt, ids: kind === 'deletion' ? ids : [] }
   yield* addDeletion(compiler, plan, kind, {
     ...asked,

@@ -14,8 +14,9 @@ import { subject } from '../represent.ts'
 import { recordOf } from '../rows.ts'
 import { single, type Transaction } from '../transaction.ts'
 import { ask, represent } from '../write-record.ts'
-import { type Closure, cascadesOf, resourceOf } from './closure.ts'
+import { type Closure, cascadesOf, resourceOf, sizeOf } from './closure.ts'
 import { goingIssue, isRunning } from './going.ts'
+import { isForElsewhere, type Large, large, lookedAtOnce } from './large.ts'
 
 /** The most records of one kind that are named as standing in the way: of very many, a few are enough to begin with. */
 const mostNamed = 100
@@ -27,7 +28,7 @@ interface Objection {
 }
 
 /** Runs a Restore. */
-export function* restoreRecord(compiler: Compiler, plan: Restore): Transaction<Outcome> {
+export function* restoreRecord(compiler: Compiler, plan: Restore): Transaction<Outcome | Large> {
   const { resource, id } = plan
   const row = yield* single(
     sql`select *, ${holdsSql(compiler, resource, plan.permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and (deleted_at is null or deleted_at > ${plan.since})`,
@@ -40,7 +41,9 @@ export function* restoreRecord(compiler: Compiler, plan: Restore): Transaction<O
   }
   const deletion = String(row['_deletion'])
   if (yield* isRunning(deletion)) return { kind: 'conflict', issues: [goingIssue] }
-  const returning = yield* returningWith(compiler, plan, deletion)
+  const elsewhere = isForElsewhere(compiler, resource)
+  const returning = yield* returningWith(compiler, plan, deletion, elsewhere ? lookedAtOnce : Number.POSITIVE_INFINITY)
+  if (returning === undefined) return large
   const issues = yield* objectionsTo(compiler, plan, returning)
   if (issues.length > 0) return { kind: 'conflict', issues }
   for (const [collection, ids] of returning) {
@@ -52,13 +55,19 @@ export function* restoreRecord(compiler: Compiler, plan: Restore): Transaction<O
   return { kind: 'updated', json: readable ? json : undefined, revision, updatedAt }
 }
 
-/** The record, and what hangs under it by `cascade` and was deleted by the same deletion: nothing that had gone before. */
+/**
+ * The record, and what hangs under it by `cascade` and was deleted by the same deletion: nothing that had gone before.
+ *
+ * @param most where there are more, `undefined`
+ */
 function* returningWith(
   { catalog, expressions }: Compiler,
   { resource, id }: Restore,
   deletion: string,
-): Transaction<Closure> {
+  most: number,
+): Transaction<Closure | undefined> {
   const returning = new Map([[resource.name, new Set([id])]])
+  const limit = most === Number.POSITIVE_INFINITY ? raw('') : sql` limit ${most + 1}`
   const frontier: [string, string[]][] = [[resource.name, [id]]]
   for (let entry = frontier.shift(); entry !== undefined; entry = frontier.shift()) {
     const [collection, ids] = entry
@@ -66,11 +75,12 @@ function* returningWith(
       if (resourceOf(catalog, from).deletion.variant === 'hard') continue
       const refers = expressions.isAmong(columnSql(subject, field), ids)
       const rows =
-        yield sql`select id from ${tableSql(from)} ${raw(subject)} where ${raw(subject)}.deleted_at is not null and ${raw(subject)}._deletion = ${deletion} and ${refers}`
+        yield sql`select id from ${tableSql(from)} ${raw(subject)} where ${raw(subject)}.deleted_at is not null and ${raw(subject)}._deletion = ${deletion} and ${refers}${limit}`
       const known = returning.get(from) ?? new Set<string>()
       returning.set(from, known)
       const fresh = rows.map((row) => String(row['id'])).filter((each) => !known.has(each))
       for (const each of fresh) known.add(each)
+      if (sizeOf(returning) > most) return undefined
       if (fresh.length > 0) frontier.push([from, fresh])
     }
   }

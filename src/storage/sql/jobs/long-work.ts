@@ -1,10 +1,13 @@
 /** The transactions of long work, by name: what is asked for on another thread. They take and give plain data. */
+import type { Outcome, Write } from '../../../plan/plan.ts'
 import type { JobError, OpenJob } from '../../storage.ts'
+import { resourceOf } from '../deletion/closure.ts'
 import { stepDeletion, undoDeletion } from '../deletion/deletion-job.ts'
 import type { DeletionState } from '../deletion/deletion-state.ts'
 import { countDeletion } from '../deletion/measure.ts'
 import { beginPurge, stepPurge } from '../deletion/purge.ts'
 import type { Compiler } from '../predicate.ts'
+import { writeTransaction } from '../run.ts'
 import type { Transaction } from '../transaction.ts'
 import { claimExport, countExport, finishExport, keepExport, readExport } from './export-job.ts'
 import { finishJob, keepTotal, stateOf } from './job-rows.ts'
@@ -14,8 +17,19 @@ interface Step {
   readonly now: number
 }
 
+/** A change as plain data: its resource by name. */
+interface PlainWrite {
+  readonly plan: Omit<Write, 'resource'>
+  readonly collection: string
+}
+
 /** Changes: each is one transaction. */
 const writing = {
+  write: (compiler: Compiler, { plan, collection }: PlainWrite) =>
+    writeTransaction(compiler, {
+      ...plan,
+      resource: resourceOf(compiler.catalog, collection),
+    } as Write) as Transaction<Outcome>,
   step: (compiler: Compiler, { job, now }: Step): Transaction<boolean> =>
     job.task === 'deletion' ? stepDeletion(compiler, job.id, now) : stepPurge(compiler, job.id, now),
   /** Deletes the next records of a filtered deletion that has begun. Gives `true` where all of them are deleted. */
