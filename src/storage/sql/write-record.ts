@@ -85,7 +85,6 @@ export function* updateRecord(compiler: Compiler, plan: Update): Transaction<Out
   const { found, record } = yield* currentRecord(compiler, { ...plan, permitted })
   const ended = admit(plan, found)
   if (ended !== undefined || record === undefined) return ended ?? { kind: 'missing' }
-  if (yield* isGoing(compiler, resource, record)) return { kind: 'conflict', issues: [goingIssue] }
   const body = bodyOfUpdate(plan, record)
   if (body.kind !== 'patched') return body
   const draft = draftOfUpdate(plan, record, body.value)
@@ -99,6 +98,9 @@ export function* updateRecord(compiler: Compiler, plan: Update): Transaction<Out
   const transition: Transition = { resource, trigger: 'update', current: record, next: draft.values }
   const answers = yield* ask(compiler, resource, questionsOf(compiler, plan, transition, draft))
   const refused = judge(plan, transition, draft, answers)
+  if (refused?.kind !== 'invalid' && (yield* isGoing(compiler, resource, record))) {
+    return { kind: 'conflict', issues: [goingIssue] }
+  }
   if (refused !== undefined) return refused
   if (draft.changed.length > 0) yield* changeRecord(compiler, resource, draft)
   const { json, revision, updatedAt, readable } = yield* represent(compiler, resource, plan.id, plan.mayRead)

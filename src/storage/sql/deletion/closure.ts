@@ -52,9 +52,10 @@ export function sizeOf(closure: Closure): number {
   return closure.values().reduce((sum, ids) => sum + ids.size, 0)
 }
 
-/** The references by which records of a collection take others along. */
-export function cascadesOf(catalog: Catalog, collection: string): Resource['dependents'] {
-  return resourceOf(catalog, collection).dependents.filter(({ onDelete }) => onDelete === 'cascade')
+/** The references by which records of a collection take others along: none where the declaration has lost it since. */
+export function cascadesOf({ resources }: Catalog, collection: string): Resource['dependents'] {
+  const dependents = resources.get(collection)?.dependents ?? []
+  return dependents.filter(({ onDelete }) => onDelete === 'cascade')
 }
 
 /** The collections of which records can go when one of these does, itself first. */
