@@ -5,6 +5,7 @@
 import { Memory } from '../sql/memory.ts'
 import type { Transaction } from '../sql/transaction.ts'
 import type { Connection } from './connection.ts'
+import { asStorageFault } from './errors.ts'
 
 /** Reads on a connection that nobody writes on, or, for a database in memory, on the only one there is. */
 export class Reader {
@@ -58,5 +59,19 @@ export class Reader {
     this.#open = false
     // A failed read may have ended it already.
     if (this.#connection.database.isTransaction) this.#connection.execute('commit')
+  }
+}
+
+/** Reads on a connection; an error of the engine becomes the port's. */
+export function read<T>(connection: Pick<Connection, 'run'>, transaction: Transaction<T>): Promise<T> {
+  return answering(() => connection.run(transaction))
+}
+
+/** The same of whatever reads at once. */
+export async function answering<T>(work: () => T): Promise<T> {
+  try {
+    return work()
+  } catch (error) {
+    throw asStorageFault(error)
   }
 }

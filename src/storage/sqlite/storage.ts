@@ -4,25 +4,21 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import sql from 'sql-template-tag'
 import type { Catalog } from '../../model/resource.ts'
 import type { DeleteMatching, Outcome, Plan, Write } from '../../plan/plan.ts'
-import { forgetExpired, mostForgotten } from '../sql/idempotency.ts'
-import { forgetJobs, hasExpired, mostForgotten as mostJobsForgotten } from '../sql/jobs/forget.ts'
-import { openJobs } from '../sql/jobs/job-rows.ts'
 import { addKey, findKey, listKeys, revokeKey } from '../sql/keys.ts'
 import type { Compiler } from '../sql/predicate.ts'
 import { readPage } from '../sql/read-page.ts'
 import { readRecord } from '../sql/read-record.ts'
 import { isWrite, writeTransaction } from '../sql/run.ts'
-import type { Transaction } from '../sql/transaction.ts'
 import { createRecords } from '../sql/write-record.ts'
-import type { JobStore, KeyStore, Storage } from '../storage.ts'
+import type { KeyStore, Storage } from '../storage.ts'
 import { type Background, localBackground, threadedBackground } from './background.ts'
 import { Connection, type Synchronous } from './connection.ts'
 import { sqlite } from './dialect.ts'
-import { asStorageFault } from './errors.ts'
 import { expressions } from './expressions.ts'
 import { makeFolderOf } from './folder.ts'
+import { jobStore } from './job-store.ts'
 import { type Apply, type Migrated, MigrationRefused, migrate } from './migrate.ts'
-import { Reader } from './reader.ts'
+import { answering, Reader, read } from './reader.ts'
 import { Writer } from './writer.ts'
 
 /** How a SQLite database is opened. */
@@ -156,48 +152,6 @@ export function migrateSqlite(path: string, catalog: Catalog, apply: boolean): M
   }
 }
 
-interface JobStoreParts {
-  readonly catalog: Catalog
-  readonly reader: Reader
-  readonly writer: Writer
-  readonly background: Background
-  readonly isClosing: () => boolean
-}
-
-function jobStore({ catalog, reader, writer, background, isClosing }: JobStoreParts): JobStore {
-  return {
-    open: () => read(reader, openJobs()),
-    async measure(job, now) {
-      const total = job.task === 'purge' ? undefined : await background.run('count', { job })
-      if (total !== undefined) await background.run('keepTotal', { job, total, now })
-    },
-    step: (job, now) => background.run('step', { job, now }),
-    claimExport: (job, server, now) => background.run('claimExport', { job, server, now }),
-    readExport: (job) => background.run('readExport', { job }),
-    keepExport: (job, server, progress, now) => background.run('keepExport', { job, server, progress, now }),
-    finishExport: (job, server, result, now) => background.run('finishExport', { job, server, result, now }),
-    giveUp: (job, error, now) => background.run('giveUp', { job, error, now }),
-    async beginPurge(job, now) {
-      const expired = await read(reader, hasExpired(catalog.resources.values(), now))
-      return expired ? background.run('beginPurge', { ...job, now }) : false
-    },
-    async forget(now) {
-      const isChange = (count: number) => count > 0
-      const untilNone = async (most: number, batch: () => Transaction<number>) => {
-        for (let total = 0; ; ) {
-          const count = isClosing() ? 0 : await writer.write(batch, isChange)
-          total += count
-          if (count < most) return total
-        }
-      }
-      return (
-        (await untilNone(mostForgotten, () => forgetExpired(now))) +
-        (await untilNone(mostJobsForgotten, () => forgetJobs(now)))
-      )
-    },
-  }
-}
-
 function keyStore(reading: Pick<Connection, 'run'>, writer: Writer): KeyStore {
   return {
     find: (hash) => read(reading, findKey(hash)),
@@ -212,18 +166,6 @@ function keyStore(reading: Pick<Connection, 'run'>, writer: Writer): KeyStore {
         () => revokeKey(id, at),
         () => true,
       ),
-  }
-}
-
-function read<T>(connection: Pick<Connection, 'run'>, transaction: Transaction<T>): Promise<T> {
-  return answering(() => connection.run(transaction))
-}
-
-async function answering<T>(work: () => T): Promise<T> {
-  try {
-    return work()
-  } catch (error) {
-    throw asStorageFault(error)
   }
 }
 
