@@ -129,18 +129,22 @@ export function startRunner({ storage, files, now, newJobId, statusUrlOf, ended,
   const run = async () => {
     while (!closed) {
       woken = false
+      // Who asks while it looks is answered when it has looked again.
+      const asking = waiters
+      waiters = []
       let busy = false
       try {
         for (const job of await jobs.open()) {
-          if (closed) return
-          if (await advance(job)) busy = true
+          if (!closed && (await advance(job))) busy = true
         }
       } catch (error) {
         failed(error)
       }
-      if (busy) continue
-      for (const resolve of waiters) resolve()
-      waiters = []
+      if (busy) {
+        waiters = [...asking, ...waiters]
+        continue
+      }
+      for (const resolve of asking) resolve()
       await pause()
     }
   }

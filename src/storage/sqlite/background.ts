@@ -19,6 +19,13 @@ export interface Background {
   close(): Promise<void>
 }
 
+/** Who waits for a piece of work. */
+interface Asker {
+  resolve(given: never): void
+  reject(error: unknown): void
+  readonly writes: boolean
+}
+
 /** What the thread is asked, and what it answers. */
 export interface Request {
   readonly number: number
@@ -40,9 +47,13 @@ export function localBackground(compiler: Compiler, reader: Reader, writer: Writ
   }
 }
 
-/** Does long work on a thread, which begins with the first piece of it. */
-export function threadedBackground(path: string, catalog: Catalog): Background {
-  const waiting = new Map<number, { resolve(given: never): void; reject(error: unknown): void }>()
+/**
+ * Does long work on a thread, which begins with the first piece of it.
+ *
+ * @param changed called when a piece of work has changed something, before whoever asked for it hears of it
+ */
+export function threadedBackground(path: string, catalog: Catalog, changed: () => void): Background {
+  const waiting = new Map<number, Asker>()
   let thread: Worker | undefined
   let number = 0
   const begin = () => {
@@ -52,6 +63,7 @@ export function threadedBackground(path: string, catalog: Catalog): Background {
     worker.on('message', (reply: Reply) => {
       const asker = waiting.get(reply.number)
       waiting.delete(reply.number)
+      if (asker?.writes) changed()
       if ('given' in reply) asker?.resolve(reply.given as never)
       else asker?.reject(new StorageFault(reply.fault.kind, reply.fault.message, reply.fault.stack))
       if (waiting.size === 0) worker.unref()
@@ -71,7 +83,7 @@ export function threadedBackground(path: string, catalog: Catalog): Background {
       thread.ref()
       const request: Request = { number: ++number, name, asked }
       return new Promise((resolve, reject) => {
-        waiting.set(request.number, { resolve, reject })
+        waiting.set(request.number, { resolve, reject, writes: isWriting(name) })
         thread?.postMessage(request)
       })
     },

@@ -59,7 +59,9 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
   const compiler: Compiler = { catalog, expressions, largeElsewhere: !inMemory }
   const writer = new Writer(writing, () => reader.endTurn())
   let closing = false
-  const background = inMemory ? localBackground(compiler, reader, writer) : threadedBackground(options.path, catalog)
+  const background = inMemory
+    ? localBackground(compiler, reader, writer)
+    : threadedBackground(options.path, catalog, () => reader.endTurn())
   return {
     cursorSecret: secret,
     exportsFolder: inMemory ? undefined : `${options.path}.exports`,
