@@ -74,13 +74,18 @@ export function exportFiles({ catalog, storage, server }: ExportFilesOptions): E
     if (resource === undefined) throw new Error(`There is no collection ${collection} to export any more.`)
     const head = bytes === 0 ? exportHead(resource, fields ?? undefined, format) : ''
     const tail = piece.after === undefined ? exportTail(format) : ''
-    const text = Buffer.concat([Buffer.from(head), piece.text, Buffer.from(tail)])
-    for (let written = 0; written < text.length; ) {
-      const { bytesWritten } = await file.write(text, written, text.length - written, bytes + written)
-      written += bytesWritten
+    let length = bytes
+    for (const part of [Buffer.from(head), piece.text, Buffer.from(tail)]) {
+      for (let written = 0; written < part.length; ) {
+        const { bytesWritten } = await file.write(part, written, part.length - written, length)
+        written += bytesWritten
+        length += bytesWritten
+      }
     }
     await file.datasync()
-    return bytes + text.length
+    // Given back at once: dozens of megabytes of such pieces may wait for the garbage collector.
+    ;(piece.text.buffer as ArrayBuffer).transfer(0)
+    return length
   }
 
   return {

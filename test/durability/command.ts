@@ -5,6 +5,8 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
+// As the first line of the command has them.
+const flags = ['--max-semi-space-size=4', '--heap-growing-percent=40']
 const command = join(import.meta.dirname, '../../src/cli/main.js')
 
 /** A server in a process of its own. */
@@ -23,7 +25,7 @@ export interface ServerProcess {
 /** Starts `resourced serve` and waits until it listens. */
 export async function startServer(folder: string, options: readonly string[] = ['--http']): Promise<ServerProcess> {
   const parameters = ['serve', join(folder, 'diary.json'), '--database', databaseOf(folder), '--port', '0', ...options]
-  const child = spawn(process.execPath, [command, ...parameters], {
+  const child = spawn(process.execPath, [...flags, command, ...parameters], {
     cwd: folder,
     env: environmentOf(folder),
     stdio: ['ignore', 'pipe', 'pipe'],

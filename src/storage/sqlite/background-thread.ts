@@ -4,7 +4,7 @@ import type { Catalog } from '../../model/resource.ts'
 import { isWriting, longWork } from '../sql/jobs/long-work.ts'
 import type { Compiler } from '../sql/predicate.ts'
 import type { Transaction } from '../sql/transaction.ts'
-import { StorageFault } from '../storage.ts'
+import { type ExportPiece, StorageFault } from '../storage.ts'
 import type { Reply, Request } from './background.ts'
 import { Connection } from './connection.ts'
 import { asStorageFault } from './errors.ts'
@@ -16,7 +16,8 @@ const connection = new Connection(path)
 
 parentPort?.on('message', (request: Request | 'close') => {
   if (request !== 'close') {
-    parentPort?.postMessage(answer(request))
+    const reply = answer(request)
+    parentPort?.postMessage(reply, buffersOf(reply))
     return
   }
   connection.close()
@@ -35,4 +36,10 @@ function answer({ number, name, asked }: Request): Reply {
     const kind = known instanceof StorageFault ? known.kind : 'failed'
     return { number, fault: { kind, message: String(error), stack: error instanceof Error ? error.stack : undefined } }
   }
+}
+
+/** What is handed over rather than copied: the bytes of a piece of an export. */
+function buffersOf(reply: Reply): ArrayBuffer[] {
+  const given = 'given' in reply ? (reply.given as Partial<ExportPiece> | undefined) : undefined
+  return given?.text === undefined ? [] : [given.text.buffer as ArrayBuffer]
 }

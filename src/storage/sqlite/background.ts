@@ -59,6 +59,8 @@ export function threadedBackground(path: string, catalog: Catalog, changed: () =
   const begin = () => {
     const worker = new Worker(new URL('./background-thread.ts', import.meta.url), {
       workerData: { path, catalog: withoutFunctions(catalog) },
+      // What it makes is soon done with: a young generation that may grow would only grow.
+      resourceLimits: { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 1_024 },
     })
     worker.on('message', (reply: Reply) => {
       const asker = waiting.get(reply.number)
