@@ -117,7 +117,7 @@ export function startRunner({ storage, files, now, newJobId, statusUrlOf, ended,
   const giveUp = async (job: OpenJob, error: unknown) => {
     try {
       if (job.task === 'export') await files.drop(job.id)
-      if (!(await jobs.giveUp(job, problemOf(error), now()))) return
+      if (!(await jobs.giveUp(job, problemOf(job, error), now()))) return
       troubles.delete(job.id)
       measured.delete(job.id)
       ended(job, 'failed')
@@ -172,10 +172,16 @@ export function startRunner({ storage, files, now, newJobId, statusUrlOf, ended,
   }
 }
 
+const leftBehind: Readonly<Record<OpenJob['task'], string>> = {
+  deletion: 'and was undone: nothing has changed',
+  purge: 'and the next purge goes on where it was',
+  export: 'and there is no file',
+}
+
 /** The problem (RFC 9457) that a job fails with: nothing of the inside (ERR-4). */
-function problemOf(error: unknown): JobError {
+function problemOf({ task }: OpenJob, error: unknown): JobError {
   const code = error instanceof StorageFault ? 'STORAGE_FAILED' : 'INTERNAL_ERROR'
   const { status, title } = faults[code]
-  const detail = 'The job could not go on, and was undone: nothing has changed. The log has the reason under its id.'
+  const detail = `The job could not go on, ${leftBehind[task]}. The log has the reason under its id.`
   return { type: `urn:resourced:problem:${code}`, title, status, detail, code }
 }
