@@ -76,7 +76,11 @@ export function openApiDocument(catalog: Catalog, options: OpenApiOptions = {}):
     'x-other-methods': otherMethods[405],
     components: {
       securitySchemes: {
-        bearer: { type: 'http', scheme: 'bearer', description: 'An API key, sent as Authorization: Bearer.' },
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'An API key or, where the server is told whose to accept, a JWT; sent as Authorization: Bearer.',
+        },
       },
       parameters: parameterComponents(catalog),
       headers: headerComponents,

@@ -158,6 +158,11 @@ export const remedies: Readonly<Record<FaultCode, Remedy>> = {
     meaning: 'The database could not carry out the request.',
     remedy: 'Try again later. Before repeating a write, read whether it happened.',
   },
+  KEY_SERVER_FAILED: {
+    meaning:
+      'Tokens cannot be verified, because the keys of their issuer could not be fetched. The token may be right.',
+    remedy: 'Try again after half a minute with the same token, or use an API key.',
+  },
   OVERLOADED: {
     meaning: 'The server has more to do than it can finish in time. Nothing was changed.',
     remedy: 'Try again after the seconds in Retry-After.',

@@ -18,9 +18,20 @@ export interface KnownKey {
 /** What authentication asks of the world. */
 export interface Credentials {
   findKey(hash: string): Promise<KnownKey | undefined>
+  /** Where JWT are accepted. */
+  readonly verifyToken?: VerifyToken | undefined
   /** Milliseconds since 1970. */
   now(): number
 }
+
+/** Who a token says is calling, and until when that holds, in milliseconds since 1970. */
+export interface Verified {
+  readonly caller: Caller
+  readonly until: number
+}
+
+/** Verifies a token; `undefined` where anything about it is wrong. */
+export type VerifyToken = (token: string) => Promise<Verified | undefined>
 
 /** How long a key is taken as it was found, in milliseconds: a revocation elsewhere takes effect within this time. */
 const trust = 1_000
@@ -32,7 +43,8 @@ export type Authenticate = (authorization: string | undefined) => Promise<Caller
 
 /**
  * Makes the function that authenticates requests.
- * It throws Fault UNAUTHENTICATED where the credential is missing, malformed, unknown, expired or revoked.
+ * It throws Fault UNAUTHENTICATED where the credential is missing, malformed, unknown, expired or revoked, and
+ * KEY_SERVER_FAILED where a token cannot be verified.
  */
 export function authenticator(credentials: Credentials): Authenticate {
   // By the field's whole text; all are forgotten together, so that no key stays in memory for longer than it is used.
@@ -50,7 +62,13 @@ export function authenticator(credentials: Credentials): Authenticate {
     if (read === 'absent') throw unauthenticated('Send an API key: Authorization: Bearer rsk_…')
     // One answer for all that is wrong with a credential: it helps nobody to guess.
     const refusal = () => unauthenticated('The credential is not valid: it is unknown, expired or revoked.', true)
-    if (read === 'malformed' || !isKey(read.token)) throw refusal()
+    if (read === 'malformed') throw refusal()
+    if (!isKey(read.token)) {
+      const verified = await credentials.verifyToken?.(read.token)
+      if (verified === undefined) throw refusal()
+      known.set(authorization as string, { caller: verified.caller, until: Math.min(now + trust, verified.until) })
+      return verified.caller
+    }
     const hash = hashOfKey(read.token)
     const key = await credentials.findKey(hash)
     if (key === undefined || !timingSafeEqual(Buffer.from(key.hash), Buffer.from(hash))) throw refusal()

@@ -3,7 +3,7 @@ import type { CallerView } from '../model/declaration.ts'
 
 /** An authenticated caller. The object lives as long as its credential is cached, so that grants can be kept with it. */
 export interface Caller extends CallerView {
-  /** Which credential it came with: the id of an API key. */
+  /** Which credential it came with: the id of an API key, or `jwt`. */
   readonly credential: string
 }
 

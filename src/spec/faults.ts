@@ -48,6 +48,7 @@ export const faults = {
   HAS_DEPENDENTS: { status: 409, title: 'Other records depend on this one', rule: 'DEL-4' },
   INTERNAL_ERROR: { status: 500, title: 'The server failed', rule: 'ERR-5' },
   STORAGE_FAILED: { status: 502, title: 'The database failed', rule: 'ERR-6' },
+  KEY_SERVER_FAILED: { status: 502, title: 'The server of the token keys failed', rule: 'ERR-6' },
   OVERLOADED: { status: 503, title: 'The server is too busy', rule: 'ERR-6' },
   SHUTTING_DOWN: { status: 503, title: 'The server is shutting down', rule: 'ERR-6' },
 } as const satisfies Record<string, FaultEntry>

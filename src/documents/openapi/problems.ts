@@ -34,7 +34,7 @@ const failures: readonly FaultCode[] = ['INTERNAL_ERROR']
 const always: readonly FaultCode[] = [
   ...['MALFORMED_REQUEST', 'URL_TOO_LONG', 'HEADERS_TOO_LARGE', 'HTTPS_REQUIRED', 'CREDENTIAL_IN_QUERY'],
   ...['UNAUTHENTICATED', 'SHUTTING_DOWN', 'MALFORMED_URL', 'NOT_ACCEPTABLE', 'MALFORMED_CONDITION', 'INVALID_QUERY'],
-  ...['UNKNOWN_PREFERENCE', 'REQUEST_TIMEOUT'],
+  ...['UNKNOWN_PREFERENCE', 'REQUEST_TIMEOUT', 'KEY_SERVER_FAILED'],
   ...failures,
 ] as const as readonly FaultCode[]
 const stored: readonly FaultCode[] = [...always, 'FORBIDDEN', 'STORAGE_FAILED', 'OVERLOADED']

@@ -1,0 +1,90 @@
+/** Which JWT are accepted as credentials, as configured (AUT-2). */
+
+/** What an operator says of the tokens to accept. */
+export interface JwtOptions {
+  /** Who issues them: exactly their `iss`. */
+  readonly issuer: string
+  /** Whom they are for: their `aud`, or one of it. */
+  readonly audience: string
+  /** Where the issuer's keys are (RFC 7517 section 5): an https address, http on loopback only, or a file. */
+  readonly jwks: string
+  /** The algorithms allowed; all asymmetric ones that there are where left out. */
+  readonly algorithms?: readonly string[]
+  /** Where their roles are: the name of a claim, or a path such as `realm_access.roles`; `roles` where left out. */
+  readonly rolesClaim?: string
+}
+
+/** Where keys come from. */
+export type KeyPlace = { readonly url: string } | { readonly file: string }
+
+/** The same, read and complete. */
+export interface JwtSettings {
+  readonly issuer: string
+  readonly audience: string
+  readonly keys: KeyPlace
+  readonly algorithms: readonly string[]
+  readonly rolesClaim: string
+}
+
+/** What the options come to: settings (`undefined`: no JWT), or one sentence on what to write instead. */
+export type JwtReading =
+  | { readonly jwt: JwtSettings | undefined; readonly problem?: undefined }
+  | { readonly problem: string }
+
+/** Those that verify with a public key. With a shared secret (HS256), whoever can verify a token can also make one. */
+export const asymmetricAlgorithms: readonly string[] = [
+  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
+  ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
+]
+
+const needed = ['issuer', 'audience', 'jwks'] as const
+
+/** Reads the options of JWT. An empty text counts as none: that is how an environment leaves a variable out. */
+export function readJwt(options: Partial<JwtOptions>): JwtReading {
+  const issuer = options.issuer?.trim() ?? ''
+  const audience = options.audience?.trim() ?? ''
+  const jwks = options.jwks?.trim() ?? ''
+  const rolesClaim = options.rolesClaim?.trim() ?? ''
+  const algorithms = (options.algorithms ?? []).map((name) => name.trim()).filter((name) => name !== '')
+  const given = { issuer, audience, jwks }
+  const missing = needed.filter((name) => given[name] === '')
+  if (missing.length === needed.length && rolesClaim === '' && algorithms.length === 0) return { jwt: undefined }
+  if (missing.length > 0) {
+    const names = missing.map((name) => `--jwt-${name} (JWT_${name.toUpperCase()})`)
+    return {
+      problem: `JWT are accepted by --jwt-issuer, --jwt-audience and --jwt-jwks together: add ${names.join(' and ')}, or leave all --jwt options out.`,
+    }
+  }
+  const wrong = algorithms.filter((name) => !asymmetricAlgorithms.includes(name))
+  if (wrong.length > 0) {
+    return {
+      problem: `--jwt-algorithms takes ${asymmetricAlgorithms.join(', ')}, written so, and never none or a shared secret: leave out ${wrong.map((name) => JSON.stringify(name)).join(', ')}.`,
+    }
+  }
+  const keys = placeOf(jwks)
+  if (typeof keys === 'string') return { problem: keys }
+  return {
+    jwt: {
+      ...{ issuer, audience, keys },
+      algorithms: algorithms.length === 0 ? asymmetricAlgorithms : algorithms,
+      rolesClaim: rolesClaim === '' ? 'roles' : rolesClaim,
+    },
+  }
+}
+
+const loopback = ['127.0.0.1', '[::1]', 'localhost']
+
+/** Where the keys are, or what to write instead. */
+function placeOf(jwks: string): KeyPlace | string {
+  if (!/^[a-z][a-z\d+.-]*:\/\//i.test(jwks)) return { file: jwks }
+  const url = URL.parse(jwks)
+  if (url === null || !['https:', 'http:'].includes(url.protocol)) {
+    return '--jwt-jwks takes an address that begins with https://, or the path of a file.'
+  }
+  // It would be in the log.
+  if (url.username !== '' || url.password !== '') return '--jwt-jwks takes an address without a password in it.'
+  if (url.protocol === 'http:' && !loopback.includes(url.hostname)) {
+    return `--jwt-jwks is read by https: write https://${url.host}${url.pathname}. By http it may be on loopback only.`
+  }
+  return { url: url.href }
+}
