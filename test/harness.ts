@@ -13,6 +13,7 @@ import type { InterfaceDeclaration } from '../src/model/declaration.ts'
 import { always } from '../src/model/predicate.ts'
 import type { Catalog, Resource } from '../src/model/resource.ts'
 import { hashOfKey, hintOfKey, newKey } from '../src/policy/api-keys.ts'
+import type { JwtSettings } from '../src/policy/jwt-settings.ts'
 import { type Application, assemble } from '../src/server/app.ts'
 import type { Observation } from '../src/server/observe.ts'
 import { fault } from '../src/spec/faults.ts'
@@ -72,6 +73,7 @@ export async function trial(
     readonly requireHttps?: boolean
     readonly development?: boolean
     readonly cors?: Cors
+    readonly jwt?: JwtSettings
   } = {},
 ): Promise<Trial> {
   const folder = options.memory === true ? undefined : mkdtempSync(join(tmpdir(), 'resourced-'))
@@ -80,8 +82,9 @@ export async function trial(
   const clock = { ahead: 0 }
   const seen: Observation[] = []
   const now = () => Date.now() + clock.ahead
-  const { requireHttps, development, cors } = options
-  const app = assemble(catalog, storage, { observe: (each) => seen.push(each), now, requireHttps, development, cors })
+  const { requireHttps, development, cors, jwt } = options
+  const observe = (each: Observation) => void seen.push(each)
+  const app = assemble(catalog, storage, { observe, now, requireHttps, development, cors, jwt })
   const keys = new Map<string, string>()
   for (const [subject, roles] of Object.entries(callers)) {
     const key = newKey()

@@ -34,6 +34,19 @@ program
       .argParser((origin, before: readonly string[]) => [...before, origin]),
   )
   .option('--cors-credentials', 'those pages may send credentials; never together with *')
+  .addOption(new Option('--jwt-issuer <issuer>', 'accept JWT too: of this issuer').env('JWT_ISSUER'))
+  .addOption(new Option('--jwt-audience <audience>', 'for this audience').env('JWT_AUDIENCE'))
+  .addOption(new Option('--jwt-jwks <address>', 'whose keys are here: https://…, or a file').env('JWT_JWKS'))
+  .addOption(
+    new Option('--jwt-algorithms <names>', 'by these algorithms, comma-separated (default: all asymmetric ones)')
+      .env('JWT_ALGORITHMS')
+      .argParser((names) => names.split(',')),
+  )
+  .addOption(
+    new Option('--jwt-roles-claim <claim>', 'whose roles are here, such as realm_access.roles (default: roles)').env(
+      'JWT_ROLES_CLAIM',
+    ),
+  )
   .option('--trust-proxy', 'behind a proxy: believe its Forwarded or X-Forwarded-* headers')
   .addOption(new Option('--rate-limit <rate>', 'the rate limit').choices(['off']).default('off'))
   .addOption(

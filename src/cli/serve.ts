@@ -16,6 +16,11 @@ interface Options {
   readonly tlsKey?: string
   readonly corsOrigin?: readonly string[]
   readonly corsCredentials?: boolean
+  readonly jwtIssuer?: string
+  readonly jwtAudience?: string
+  readonly jwtJwks?: string
+  readonly jwtAlgorithms?: readonly string[]
+  readonly jwtRolesClaim?: string
   readonly trustProxy?: boolean
   readonly migrate: Apply
   readonly logLevel: LogLevel
@@ -36,7 +41,8 @@ export async function serveCommand(file: string | undefined, options: Options): 
   if (serving.caFile !== undefined) {
     say(`Its certificate is a local one. Trust it with: curl --cacert ${serving.caFile} ${serving.url}/…`)
   }
-  if ((await serving.app.storage.keys.list()).length === 0) {
+  // Where tokens are accepted, nobody needs a key.
+  if (!options.jwtIssuer && (await serving.app.storage.keys.list()).length === 0) {
     say('No API key exists yet. Make one with: resourced keys create --subject me --roles admin')
     if (options.database !== defaultDatabase) say(`  (with --database ${redacted(options.database)})`)
   }

@@ -7,10 +7,12 @@ import { type ExportFiles, exportFiles } from '../jobs/export-files.ts'
 import { type Runner, startRunner } from '../jobs/runner.ts'
 import type { Catalog } from '../model/resource.ts'
 import { authenticator } from '../policy/authenticate.ts'
+import type { JwtSettings } from '../policy/jwt-settings.ts'
 import type { Storage } from '../storage/storage.ts'
 import { documentsOf } from './documents.ts'
 import type { Observe } from './observe.ts'
 import { type App, respond } from './respond.ts'
+import { verifyBy } from './tokens.ts'
 
 /** What an application may be told. */
 export interface AssemblyOptions {
@@ -18,6 +20,8 @@ export interface AssemblyOptions {
   /** Milliseconds since 1970; the system's clock by default. */
   readonly now?: () => number
   readonly cors?: Cors | undefined
+  /** Which JWT are accepted; `undefined`: none. */
+  readonly jwt?: JwtSettings | undefined
   readonly requireHttps?: boolean
   readonly development?: boolean
 }
@@ -55,7 +59,11 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
     storage,
     runner,
     files,
-    authenticate: authenticator({ findKey: (hash) => storage.keys.find(hash), now }),
+    authenticate: authenticator({
+      findKey: (hash) => storage.keys.find(hash),
+      verifyToken: options.jwt === undefined ? undefined : verifyBy(options.jwt, { now, observe }),
+      now,
+    }),
     documents: documentsOf(catalog),
     observe,
     now,

@@ -3,12 +3,14 @@ import type { HttpRequest, HttpResponse } from '../http/message.ts'
 import { completeCatalog } from '../model/catalog.ts'
 import { checkDeclaration, DeclarationError } from '../model/check.ts'
 import type { InterfaceDeclaration } from '../model/declaration.ts'
+import type { JwtOptions } from '../policy/jwt-settings.ts'
 import { problem } from '../reply/problem.ts'
 import { assemble } from './app.ts'
 import { toFetchHandler as fetchHandler } from './fetch.ts'
 import { toNodeHandler as nodeHandler } from './node.ts'
 import type { Observe } from './observe.ts'
 import { corsOf, openStorage } from './serve.ts'
+import { jwtOf } from './tokens.ts'
 
 /** How an application runs. */
 export interface AppOptions {
@@ -24,6 +26,8 @@ export interface AppOptions {
   readonly corsOrigins?: readonly string[]
   /** Whether those pages may send credentials; never together with `*`. */
   readonly corsCredentials?: boolean
+  /** Which JWT are accepted beside API keys; none where left out. */
+  readonly jwt?: JwtOptions
   /** Adds `Server-Timing` to answers. */
   readonly development?: boolean
 }
@@ -40,6 +44,7 @@ export interface App {
  * Makes an application of a declaration.
  *
  * @throws DeclarationError with everything wrong in the declaration
+ * @throws ConfigurationError where an option cannot be
  * @throws MigrationRefused where the database does not fit it, and fitting would lose data
  * @example
  * const app = createApp(declaration, { database: 'sqlite:data.db' })
@@ -49,9 +54,17 @@ export function createApp(declaration: InterfaceDeclaration, options: AppOptions
   const problems = checkDeclaration(declaration)
   if (problems.length > 0) throw new DeclarationError(problems)
   const catalog = completeCatalog(declaration)
-  const { database = 'sqlite:.resourced/data.db', migrate, corsOrigins, corsCredentials, ...rest } = options
+  const {
+    database = 'sqlite:.resourced/data.db',
+    migrate,
+    corsOrigins,
+    corsCredentials,
+    jwt: tokens = {},
+    ...rest
+  } = options
   const cors = corsOf(corsOrigins, corsCredentials)
-  const { respond, close } = assemble(catalog, openStorage(database, catalog, migrate), { ...rest, cors })
+  const jwt = jwtOf(tokens)
+  const { respond, close } = assemble(catalog, openStorage(database, catalog, migrate), { ...rest, cors, jwt })
   return { respond, close }
 }
 

@@ -31,6 +31,9 @@ export function logTo(level: LogLevel, stream?: DestinationStream): Observe {
       case 'job':
         log[seen.status === 'failed' ? 'error' : 'info']({ job: seen.job, task: seen.task, status: seen.status }, 'job')
         return
+      case 'key-server':
+        log.warn({ err: seen.error }, 'key-server')
+        return
       case 'listening':
         log.info({ url: seen.url }, 'listening')
         break

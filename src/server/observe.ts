@@ -20,6 +20,8 @@ export type Observation =
   | { readonly kind: 'failure'; readonly requestId: string; readonly error: unknown }
   /** A job is over (JOB-2). */
   | { readonly kind: 'job'; readonly job: string; readonly task: string; readonly status: 'succeeded' | 'failed' }
+  /** The keys of JWT could not be fetched; those had before go on serving. At most every half minute. */
+  | { readonly kind: 'key-server'; readonly error: unknown }
   | { readonly kind: 'listening'; readonly url: string }
   | { readonly kind: 'stopping'; readonly reason: string }
   | { readonly kind: 'stopped' }

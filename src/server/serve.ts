@@ -13,6 +13,7 @@ import { ConfigurationError } from './configuration-error.ts'
 import { createNodeServer } from './node.ts'
 import type { Observe } from './observe.ts'
 import { localCertificate } from './tls.ts'
+import { jwtOf } from './tokens.ts'
 
 /** How an interface is served. */
 export interface ServeOptions {
@@ -33,6 +34,12 @@ export interface ServeOptions {
   readonly corsOrigin?: readonly string[]
   /** Whether those pages may send credentials (OPT-5). */
   readonly corsCredentials?: boolean
+  /** Which JWT are accepted beside API keys (AUT-2); all of the first three, or none. */
+  readonly jwtIssuer?: string
+  readonly jwtAudience?: string
+  readonly jwtJwks?: string
+  readonly jwtAlgorithms?: readonly string[]
+  readonly jwtRolesClaim?: string
   readonly migrate?: Apply
   readonly observe?: Observe
   /** Where the local certificate is kept. */
@@ -61,11 +68,19 @@ export interface Serving {
 export async function serve(options: ServeOptions): Promise<Serving> {
   const { catalog, host, port, trustProxy = false, observe = () => {} } = options
   const cors = corsOf(options.corsOrigin, options.corsCredentials)
+  const jwt = jwtOf({
+    issuer: options.jwtIssuer,
+    audience: options.jwtAudience,
+    jwks: options.jwtJwks,
+    algorithms: options.jwtAlgorithms,
+    rolesClaim: options.jwtRolesClaim,
+  })
   const { tls, caFile } = await certificate(options)
   const storage = openStorage(options.database, catalog, options.migrate)
   const app = assemble(catalog, storage, {
     observe,
     cors,
+    jwt,
     requireHttps: options.http !== true || trustProxy,
     development: options.development,
   })

@@ -1,0 +1,53 @@
+/** The keys of JWT from where they are: a server, or a file (AUT-2). */
+import { readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import type { JSONWebKeySet } from 'jose'
+import type { KeyPlace } from '../policy/jwt-settings.ts'
+import { readKeySet } from '../policy/key-set.ts'
+
+/** How much is waited for, in milliseconds and bytes. */
+interface FetchLimits {
+  readonly timeout: number
+  readonly bytes: number
+}
+
+const usual: FetchLimits = { timeout: 5_000, bytes: 1_048_576 }
+
+/**
+ * Fetches a set of keys.
+ *
+ * @throws Error that says what is wrong with the answer, or that of the connection
+ */
+export async function fetchKeys(place: KeyPlace, { timeout, bytes } = usual): Promise<JSONWebKeySet> {
+  if ('file' in place) return readKeySet(await readFile(place.file, 'utf8'))
+  const response = await fetch(place.url, {
+    headers: { Accept: 'application/jwk-set+json, application/json' },
+    // Where it led to, nobody configured.
+    redirect: 'error',
+    // For the body too.
+    signal: AbortSignal.timeout(timeout),
+  })
+  try {
+    if (response.status !== 200) throw new Error(`it answers with ${response.status}`)
+    return readKeySet(await textOf(response, bytes))
+  } catch (cause) {
+    await response.body?.cancel().catch(() => {})
+    throw new Error(`The keys at ${place.url} cannot be used: ${String(cause)}`, { cause })
+  }
+}
+
+/** The same of a file, at once: at start, where what is wrong with it can still be told. */
+export function readKeyFile(file: string): JSONWebKeySet {
+  return readKeySet(readFileSync(file, 'utf8'))
+}
+
+async function textOf({ body }: Response, most: number): Promise<string> {
+  const pieces: Uint8Array[] = []
+  let length = 0
+  for await (const piece of body ?? []) {
+    length += piece.length
+    if (length > most) throw new Error(`it has more than ${most} bytes`)
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces).toString()
+}
