@@ -184,6 +184,22 @@ function fullText(error: unknown): string {
   return error instanceof Error ? `${error.message} ${fullText(error.cause)}` : String(error)
 }
 
+test('ERR-6: an observer that throws does not end the process', async (t) => {
+  const { server, clock, failures, verify } = await trial(t, first)
+  const token = await sign(first, claims)
+  assert.equal(await resultOf(verify, token), 'ann')
+  failures.push = () => {
+    throw new Error('a bug of whoever observes')
+  }
+  server.answer = (_, response) => response.writeHead(500).end()
+  for (const later of [600_000, 1_800_000]) {
+    clock.now = begin + later
+    assert.equal(await resultOf(verify, token), 'ann')
+    await sleep(20)
+  }
+  assert.equal(server.asked, 3)
+})
+
 test('ERR-6: a key server that is down', async (t) => {
   const { server, clock, failures, verify } = await trial(t, first)
   const token = await sign(first, claims)

@@ -28,6 +28,10 @@ export function signingKeys(source: KeySource): JWTVerifyGetKey {
   let running: Promise<void> | undefined
   let waits = true
 
+  // A clock that was set back must not stop all refreshing until it has caught up.
+  const isOver = (start: number, duration: number) => source.now() - start >= duration || source.now() < start
+  const mayRefresh = () => running !== undefined || isOver(attempted, cooldown)
+
   async function attempt(): Promise<void> {
     attempted = source.now()
     try {
@@ -42,14 +46,14 @@ export function signingKeys(source: KeySource): JWTVerifyGetKey {
     if (running !== undefined) return running
     // Where nobody asked for so long, the old keys may be very old: then they do not serve meanwhile.
     waits = isOver(attempted, 2 * age)
-    running = attempt().finally(() => {
-      running = undefined
-    })
+    // Whoever hears of a failure may throw, and nobody may be waiting here.
+    running = attempt()
+      .catch(() => {})
+      .finally(() => {
+        running = undefined
+      })
     return running
   }
-  // A clock that was set back must not stop all refreshing until it has caught up.
-  const isOver = (start: number, duration: number) => source.now() - start >= duration || source.now() < start
-  const mayRefresh = () => running !== undefined || isOver(attempted, cooldown)
 
   return async (header, token) => {
     if (isOver(fetched, age) && mayRefresh()) {

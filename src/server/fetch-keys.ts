@@ -20,19 +20,19 @@ const usual: FetchLimits = { timeout: 5_000, bytes: 1_048_576 }
  */
 export async function fetchKeys(place: KeyPlace, { timeout, bytes } = usual): Promise<JSONWebKeySet> {
   if ('file' in place) return readKeySet(await readFile(place.file, 'utf8'))
-  const response = await fetch(place.url, {
-    headers: { Accept: 'application/jwk-set+json, application/json' },
-    // Where it led to, nobody configured.
-    redirect: 'error',
-    // For the body too.
-    signal: AbortSignal.timeout(timeout),
-  })
   try {
-    if (response.status !== 200) throw new Error(`it answers with ${response.status}`)
-    return readKeySet(await textOf(response, bytes))
+    const response = await fetch(place.url, {
+      headers: { Accept: 'application/jwk-set+json, application/json' },
+      // Where it led to, nobody configured.
+      redirect: 'error',
+      // For the body too.
+      signal: AbortSignal.timeout(timeout),
+    })
+    if (response.status === 200) return readKeySet(await textOf(response, bytes))
+    await response.body?.cancel()
+    throw new Error(`it answers with ${response.status}`)
   } catch (cause) {
-    await response.body?.cancel().catch(() => {})
-    throw new Error(`The keys at ${place.url} cannot be used: ${String(cause)}`, { cause })
+    throw new Error(`The keys at ${place.url} cannot be used.`, { cause })
   }
 }
 
