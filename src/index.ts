@@ -13,6 +13,7 @@ export {
   type FieldDeclaration,
   type InterfaceDeclaration,
   type OnDelete,
+  type RateDeclaration,
   type ResourceDeclaration,
   type RuleContext,
   type RuleObjection,

@@ -57,7 +57,11 @@ test('everything left out has its default', () => {
     {
       version: 'v1',
       title: 'Test',
-      limits: { pageSize: { default: 20, max: 100 }, bodyBytes: 1_048_576 },
+      limits: {
+        pageSize: { default: 20, max: 100 },
+        bodyBytes: 1_048_576,
+        rate: { caller: { most: 600, window: 60 }, address: { most: 60, window: 60 }, actions: new Map() },
+      },
     },
   )
   const { deletion, access, preconditions, maxAge, owner, within, rules } = resources.get('notes')!

@@ -2,12 +2,13 @@
 import { createHash } from 'node:crypto'
 import { completeField } from './complete-field.ts'
 import type { AccessRule, Action, FieldDeclaration, InterfaceDeclaration, ResourceDeclaration } from './declaration.ts'
-import { actions, type DeletionDeclaration } from './declaration.ts'
+import { actions, type DeletionDeclaration, type RateDeclaration } from './declaration.ts'
 import { parseDuration } from './duration.ts'
 import { deepFreeze } from './frozen.ts'
 import { limitDefaults } from './limit-defaults.ts'
 import { plainCopy } from './plain-copy.ts'
-import type { Catalog, Deletion, Dependent, Field, Resource } from './resource.ts'
+import { parseRate, type Rate } from './rate.ts'
+import type { Catalog, Deletion, Dependent, Field, Rates, Resource } from './resource.ts'
 import { systemDeclarations } from './system-resources.ts'
 
 /**
@@ -29,6 +30,7 @@ export function completeCatalog(declaration: InterfaceDeclaration): Catalog {
     limits: {
       pageSize: { default: pageSize?.default ?? Math.min(limitDefaults.pageSize, max), max },
       bodyBytes: declared.limits?.bodyBytes ?? limitDefaults.bodyBytes,
+      rate: completeRates(declared.limits?.rate ?? {}),
     },
   })
 }
@@ -108,6 +110,15 @@ function completeDeletion(declared: DeletionDeclaration): Deletion {
 function completeAccess(declared: NonNullable<ResourceDeclaration['access']>): Resource['access'] {
   const rulesFor = (action: Action) => [declared[action] ?? 'role:admin'].flat() as AccessRule[]
   return Object.fromEntries(actions.map((action) => [action, rulesFor(action)])) as never
+}
+
+function completeRates({ caller, address, actions = {} }: RateDeclaration): Rates {
+  const rateOf = (text: string) => parseRate(text) as Rate
+  return {
+    caller: rateOf(caller ?? limitDefaults.callerRate),
+    address: rateOf(address ?? limitDefaults.addressRate),
+    actions: new Map(Object.entries(actions).map(([name, text]) => [name, rateOf(text)])),
+  }
 }
 
 /** A title for a name joined by hyphens: `line-items` is "Line items". */

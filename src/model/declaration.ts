@@ -163,6 +163,16 @@ export interface VersionDeclaration {
   readonly guide?: string
 }
 
+/** How often anyone may ask (LIM-1), each as `N/second`, `N/minute` or `N/hour`. */
+export interface RateDeclaration {
+  /** Requests of a caller: `600/minute` where left out. */
+  readonly caller?: string
+  /** Failed authentications from an address: `60/minute` where left out. */
+  readonly address?: string
+  /** Requests of a caller for an action: by `collection.action`, with `*` for any collection or any action. */
+  readonly actions?: Readonly<Record<string, string>>
+}
+
 /** A whole interface. */
 export interface InterfaceDeclaration {
   readonly name: string
@@ -174,7 +184,7 @@ export interface InterfaceDeclaration {
   readonly changes?: readonly unknown[]
   readonly limits?: {
     readonly pageSize?: { readonly default?: number; readonly max?: number }
-    readonly rate?: { readonly caller?: string; readonly address?: string }
+    readonly rate?: RateDeclaration
     readonly bodyBytes?: number
   }
 }

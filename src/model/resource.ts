@@ -1,5 +1,6 @@
 /** The declaration made complete: every default filled in, every name resolved, frozen. The rest of the program reads only this. */
 import type { AccessRule, Action, BusinessRule, OnDelete } from './declaration.ts'
+import type { Rate } from './rate.ts'
 import type { ValidateValue } from './schema.ts'
 
 /** How a field's values are stored and compared. `json` is any value that is none of the others. */
@@ -84,6 +85,16 @@ export interface Resource {
   readonly shape: string
 }
 
+/** How often anyone may ask (LIM-1). */
+export interface Rates {
+  /** Requests of a caller. */
+  readonly caller: Rate
+  /** Failed authentications from an address. */
+  readonly address: Rate
+  /** Requests of a caller for an action, by `collection.action`; either may be `*`. */
+  readonly actions: ReadonlyMap<string, Rate>
+}
+
 /** All resources together. */
 export interface Catalog {
   readonly name: string
@@ -98,6 +109,7 @@ export interface Catalog {
   readonly limits: {
     readonly pageSize: { readonly default: number; readonly max: number }
     readonly bodyBytes: number
+    readonly rate: Rates
   }
 }
 

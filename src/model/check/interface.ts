@@ -4,6 +4,7 @@ import { at } from '../place.ts'
 import { checkKeys, checkText, checkTitle, checkWhole, expectRecord, own } from './expect.ts'
 import { checkInterfaceName } from './names.ts'
 import { mustBe, type Report } from './problem.ts'
+import { checkRates } from './rates.ts'
 
 const keys = ['name', 'title', 'description', 'resources', 'versions', 'versionCarriers', 'changes', 'limits']
 
@@ -16,7 +17,7 @@ export function checkInterface(report: Report, declaration: Readonly<Record<stri
   checkVersions(report, own(declaration, 'versions'))
   checkCarriers(report, own(declaration, 'versionCarriers'))
   checkChanges(report, own(declaration, 'changes'))
-  checkLimits(report, own(declaration, 'limits'))
+  checkLimits(report, own(declaration, 'limits'), own(declaration, 'resources'))
 }
 
 const oneVersion = 'Keep one version for now, such as versions: { v1: {} }, or leave `versions` out.'
@@ -54,20 +55,12 @@ function checkChanges(report: Report, changes: unknown): void {
   else report('changes', 'describes older versions: several versions are not served yet', 'Remove it for now.')
 }
 
-function checkLimits(report: Report, limits: unknown): void {
+function checkLimits(report: Report, limits: unknown, resources: unknown): void {
   if (limits === undefined || !expectRecord(report, 'limits', limits, 'limits: { pageSize: { max: 100 } }')) return
   checkKeys(report, 'limits', limits, ['pageSize', 'rate', 'bodyBytes'])
   checkWhole(report, 'limits.bodyBytes', own(limits, 'bodyBytes'), 1_024, 1_073_741_824)
   checkPageSize(report, own(limits, 'pageSize'))
-  const rate = own(limits, 'rate')
-  if (rate === undefined || !expectRecord(report, 'limits.rate', rate, "rate: { caller: '600/minute' }")) return
-  checkKeys(report, 'limits.rate', rate, ['caller', 'address'])
-  for (const key of ['caller', 'address']) {
-    const value = own(rate, key)
-    if (value === undefined || (typeof value === 'string' && /^[1-9]\d{0,8}\/(?:second|minute|hour)$/.test(value)))
-      continue
-    report(at('limits.rate', key), mustBe('a rate', value), 'Write N/second, N/minute or N/hour: "600/minute".')
-  }
+  checkRates(report, own(limits, 'rate'), resources)
 }
 
 function checkPageSize(report: Report, pageSize: unknown): void {

@@ -75,6 +75,10 @@ export function catalogFixture(...resources: readonly Resource[]): Catalog {
     version: 'v1',
     resources: new Map(resources.map((resource) => [resource.name, resource])),
     system: new Map(),
-    limits: { pageSize: { default: 20, max: 100 }, bodyBytes: 1_048_576 },
+    limits: {
+      pageSize: { default: 20, max: 100 },
+      bodyBytes: 1_048_576,
+      rate: { caller: { most: 600, window: 60 }, address: { most: 60, window: 60 }, actions: new Map() },
+    },
   }
 }

@@ -175,8 +175,10 @@ function keyStore(reading: Pick<Connection, 'run'>, writer: Writer): KeyStore {
 function makeSystemTables({ database }: Connection): void {
   const known = database.prepare("select 1 from sqlite_schema where name = 'resourced_meta'").get()
   if (known !== undefined) return
-  const limits = { pageSize: { default: 20, max: 100 }, bodyBytes: 0 }
   const none = new Map()
+  const never = { most: 0, window: 1 }
+  const rate = { caller: never, address: never, actions: none }
+  const limits = { pageSize: { default: 20, max: 100 }, bodyBytes: 0, rate }
   const nothing: Catalog = {
     name: '',
     title: '',

@@ -1,5 +1,22 @@
 /** At the top of a declaration. */
+import { at } from '../../place.ts'
 import type { Mistake } from './mistake.ts'
+
+/** In the rates of single actions. */
+const rateMistakes = (
+  [
+    ['a rate of a collection alone', 'tasks', /collection and an action/, /"users\.create"/],
+    ['a rate of a collection that is not there', 'task.create', /not declared/, /"tasks"/],
+    ['a rate of an action that is none', 'tasks.creat', /no action/, /"create"/],
+    ['a rate of reading what is deleted', 'tasks.readDeleted', /reading/, /"tasks\.read"/],
+    ['a rate of everything', '*.*', /every request/, /limits\.rate\.caller/],
+  ] as const
+).map(
+  ([name, action, message, remedy]): Mistake => ({
+    ...{ name, at: 'limits', write: { rate: { actions: { [action]: '9/hour' } } }, message, remedy },
+    path: at('limits.rate.actions', action),
+  }),
+)
 
 export const interfaceMistakes: readonly Mistake[] = [
   { name: 'no name', at: 'name', write: undefined, path: 'name', message: /missing/, remedy: /studio/ },
@@ -58,5 +75,13 @@ export const interfaceMistakes: readonly Mistake[] = [
     write: { rate: { callers: '9/hour' } },
     path: 'limits.rate.callers',
     remedy: /"caller"/,
+  },
+  ...rateMistakes,
+  {
+    name: 'a rate of an action that is a number',
+    at: 'limits',
+    write: { rate: { actions: { '*.create': 10 } } },
+    path: 'limits.rate.actions["*.create"]',
+    remedy: /N\/hour/,
   },
 ]

@@ -1,0 +1,28 @@
+/** Rates as declarations write them: `600/minute`. */
+
+import type { Action } from './declaration.ts'
+
+/** The actions that rates can be declared for. What reads deleted records too is a read. */
+export const countedActions = ['read', 'create', 'update', 'delete', 'restore'] as const satisfies readonly Action[]
+export type CountedAction = (typeof countedActions)[number]
+
+/** How many requests in how long. */
+export interface Rate {
+  readonly most: number
+  /** Seconds. */
+  readonly window: number
+}
+
+const units: Readonly<Record<string, number>> = { second: 1, minute: 60, hour: 3_600 }
+
+/**
+ * Reads a rate; `undefined` where it is none.
+ *
+ * @example
+ * parseRate('600/minute') // { most: 600, window: 60 }
+ */
+export function parseRate(text: string): Rate | undefined {
+  const [, most, unit = ''] = /^([1-9]\d{0,8})\/(second|minute|hour)$/.exec(text) ?? []
+  const window = units[unit]
+  return window === undefined ? undefined : { most: Number(most), window }
+}
