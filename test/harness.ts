@@ -16,6 +16,7 @@ import { hashOfKey, hintOfKey, newKey } from '../src/policy/api-keys.ts'
 import type { JwtSettings } from '../src/policy/jwt-settings.ts'
 import { type Application, assemble } from '../src/server/app.ts'
 import type { Observation } from '../src/server/observe.ts'
+import type { RateOptions } from '../src/server/rates/open.ts'
 import { fault } from '../src/spec/faults.ts'
 import { openSqlite } from '../src/storage/sqlite/storage.ts'
 import { type Judge, judgeBy } from './openapi-truth.ts'
@@ -29,6 +30,8 @@ export interface Sent {
   readonly body?: unknown
   /** The caller's name; `null`: nobody. */
   readonly as?: string | null
+  /** The address that it comes from: this machine's unless said. */
+  readonly from?: string
   /** Whether it came by HTTPS; it did unless said. */
   readonly secure?: boolean
 }
@@ -74,6 +77,8 @@ export async function trial(
     readonly development?: boolean
     readonly cors?: Cors
     readonly jwt?: JwtSettings
+    /** How rates are limited: not at all unless said. */
+    readonly rates?: RateOptions
   } = {},
 ): Promise<Trial> {
   const folder = options.memory === true ? undefined : mkdtempSync(join(tmpdir(), 'resourced-'))
@@ -82,9 +87,9 @@ export async function trial(
   const clock = { ahead: 0 }
   const seen: Observation[] = []
   const now = () => Date.now() + clock.ahead
-  const { requireHttps, development, cors, jwt } = options
+  const { requireHttps, development, cors, jwt, rates = { rateLimit: 'off' } } = options
   const observe = (each: Observation) => void seen.push(each)
-  const app = assemble(catalog, storage, { observe, now, requireHttps, development, cors, jwt })
+  const app = assemble(catalog, storage, { observe, now, requireHttps, development, cors, jwt, ...rates })
   const keys = new Map<string, string>()
   for (const [subject, roles] of Object.entries(callers)) {
     const key = newKey()
@@ -178,7 +183,7 @@ function request(sent: Sent, keys: ReadonlyMap<string, string>): HttpRequest {
     target: path,
     headers: { ...headers, ...sent.headers },
     secure: sent.secure ?? true,
-    address: '127.0.0.1',
+    address: sent.from ?? '127.0.0.1',
     async readBody(limit) {
       if (bytes.length > limit) throw fault('BODY_TOO_LARGE')
       return bytes

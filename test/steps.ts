@@ -33,7 +33,7 @@ export function failing(app: Application, fail: (plan: Plan) => unknown, seen: O
     run: async (plan) => Promise.reject(fail(plan)),
     ping: async () => Promise.reject(fail({} as Plan)),
   }
-  return assemble(app.catalog, storage, { observe: (each) => seen.push(each), development: true })
+  return assemble(app.catalog, storage, { observe: (each) => seen.push(each), development: true, rateLimit: 'off' })
 }
 
 /** Asks an application that is not the trial's own; `whole` is all that a caller could read. */

@@ -48,7 +48,21 @@ program
     ),
   )
   .option('--trust-proxy', 'behind a proxy: believe its Forwarded or X-Forwarded-* headers')
-  .addOption(new Option('--rate-limit <rate>', 'the rate limit').choices(['off']).default('off'))
+  .addOption(
+    new Option('--rate-limit <rates>', 'whether the rates of the declaration are limits')
+      .choices(['declared', 'off'])
+      .default('declared'),
+  )
+  .addOption(
+    new Option('--redis <address>', 'shares the counts of rates between servers: redis:// or rediss://').env(
+      'REDIS_URL',
+    ),
+  )
+  .addOption(
+    new Option('--rate-limit-on-failure <state>', 'while Redis fails: open counts on each server, closed refuses')
+      .choices(['open', 'closed'])
+      .default('open'),
+  )
   .addOption(
     new Option('--migrate <changes>', 'what may change in the database at start')
       .choices(['additive', 'never'])

@@ -22,6 +22,9 @@ interface Options {
   readonly jwtAlgorithms?: readonly string[]
   readonly jwtRolesClaim?: string
   readonly trustProxy?: boolean
+  readonly rateLimit: 'declared' | 'off'
+  readonly redis?: string
+  readonly rateLimitOnFailure: 'open' | 'closed'
   readonly migrate: Apply
   readonly logLevel: LogLevel
 }

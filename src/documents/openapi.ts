@@ -1,7 +1,7 @@
 /** The catalog as an OpenAPI 3.1 document (DOC-1): valid, and true, so that every answer of the server fits it. */
 import { type Catalog, isRestorable, type Resource } from '../model/resource.ts'
 import { exportPaths } from './openapi/exports.ts'
-import { headerComponents, headers } from './openapi/headers.ts'
+import { headerComponents, headers, openHeaders } from './openapi/headers.ts'
 import { type Json, refTo } from './openapi/json.ts'
 import { namesOf, type ResourceNames } from './openapi/names.ts'
 import {
@@ -33,6 +33,9 @@ address is 404, whatever the method.
 OPTIONS says in \`Allow\` what an address supports. A list too large to be asked for in an address is asked for by QUERY (RFC
 10008), which OpenAPI 3.1 cannot describe: its body is a JSON object of the same parameter names, with arrays for those that
 repeat, and its answer is that of GET, without \`Link\`.
+
+Too many requests are answered with 429, and \`Retry-After\` says when the next one passes. Until then \`RateLimit\` says how many
+are left.
 
 Errors are \`application/problem+json\` (RFC 9457): look at \`code\`, show \`detail\`.`
 
@@ -132,8 +135,8 @@ function fixedPaths(serverUrl: string, problems: ProblemResponses): Json {
       security: [],
       parameters: rangeHeaders,
       responses: {
-        200: answer(`It is ${probe}.`, ['Accept-Ranges'], refTo('schemas', 'Health')),
-        206: part([]),
+        200: { ...answer(`It is ${probe}.`, [], refTo('schemas', 'Health')), headers: openHeaders('Accept-Ranges') },
+        206: { ...part([]), headers: openHeaders('Accept-Ranges', 'Content-Range') },
         ...problems.of(codesOf(probe)),
       },
     },

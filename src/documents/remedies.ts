@@ -38,6 +38,11 @@ export const remedies: Readonly<Record<FaultCode, Remedy>> = {
     meaning: 'There is no credential, or it is unknown, expired or revoked.',
     remedy: 'Send Authorization: Bearer with a valid key.',
   },
+  RATE_LIMITED: {
+    meaning:
+      'The caller asked too often; or too many requests from the address came without a valid credential, as this one did.',
+    remedy: 'Wait for the seconds in Retry-After. RateLimit says on every answer how many requests are left.',
+  },
   NOT_FOUND: {
     meaning: 'Nothing is at the address: there is no such path, or the record does not exist, or it was deleted.',
     remedy: 'Check the path and the id; lists say what is there.',
@@ -162,6 +167,10 @@ export const remedies: Readonly<Record<FaultCode, Remedy>> = {
     meaning:
       'Tokens cannot be verified, because the keys of their issuer could not be fetched. The token may be right.',
     remedy: 'Try again after half a minute with the same token, or use an API key.',
+  },
+  RATE_LIMIT_FAILED: {
+    meaning: 'What counts requests for all servers cannot be reached, and this one is told to refuse them then.',
+    remedy: 'Try again shortly. Nothing was changed.',
   },
   OVERLOADED: {
     meaning: 'The server has more to do than it can finish in time. Nothing was changed.',

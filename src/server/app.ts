@@ -11,11 +11,12 @@ import type { JwtSettings } from '../policy/jwt-settings.ts'
 import type { Storage } from '../storage/storage.ts'
 import { documentsOf } from './documents.ts'
 import type { Observe } from './observe.ts'
+import { openRateLimiter, type RateOptions } from './rates/open.ts'
 import { type App, respond } from './respond.ts'
 import { verifyBy } from './tokens.ts'
 
 /** What an application may be told. */
-export interface AssemblyOptions {
+export interface AssemblyOptions extends RateOptions {
   readonly observe?: Observe
   /** Milliseconds since 1970; the system's clock by default. */
   readonly now?: () => number
@@ -44,6 +45,7 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
   const { now = Date.now, observe = () => {} } = options
   const boot = randomBytes(6).toString('base64url').replaceAll(/[-_]/g, '0')
   let requests = 0
+  const rates = openRateLimiter(catalog, options, { now, observe })
   const files = exportFiles({ catalog, storage, server: boot })
   const runner = startRunner({
     storage,
@@ -64,6 +66,7 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
       verifyToken: options.jwt === undefined ? undefined : verifyBy(options.jwt, { now, observe }),
       now,
     }),
+    rates,
     documents: documentsOf(catalog),
     observe,
     now,
@@ -100,6 +103,7 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
       if (running > 0) await idle
       await runner.close()
       await storage.close()
+      rates?.close()
     },
   }
 }

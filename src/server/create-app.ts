@@ -9,11 +9,12 @@ import { assemble } from './app.ts'
 import { toFetchHandler as fetchHandler } from './fetch.ts'
 import { toNodeHandler as nodeHandler } from './node.ts'
 import type { Observe } from './observe.ts'
+import type { RateOptions } from './rates/open.ts'
 import { corsOf, openStorage } from './serve.ts'
 import { jwtOf } from './tokens.ts'
 
 /** How an application runs. */
-export interface AppOptions {
+export interface AppOptions extends RateOptions {
   /** `sqlite:FILE` or `sqlite::memory:`; `sqlite:.resourced/data.db` where left out. */
   readonly database?: string
   /** What start-up may change in the database; `additive` where left out. */

@@ -34,6 +34,10 @@ export function logTo(level: LogLevel, stream?: DestinationStream): Observe {
       case 'key-server':
         log.warn({ err: seen.error }, 'key-server')
         return
+      case 'redis':
+        if (seen.state === 'lost') log.warn({ reason: seen.reason }, 'redis lost')
+        else log.info('redis connected')
+        return
       case 'listening':
         log.info({ url: seen.url }, 'listening')
         break

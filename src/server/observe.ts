@@ -22,6 +22,9 @@ export type Observation =
   | { readonly kind: 'job'; readonly job: string; readonly task: string; readonly status: 'succeeded' | 'failed' }
   /** The keys of JWT could not be fetched; those had before go on serving. At most every half minute. */
   | { readonly kind: 'key-server'; readonly error: unknown }
+  /** Whether requests are counted together with other servers (LIM-1). */
+  | { readonly kind: 'redis'; readonly state: 'connected' }
+  | { readonly kind: 'redis'; readonly state: 'lost'; readonly reason: string }
   | { readonly kind: 'listening'; readonly url: string }
   | { readonly kind: 'stopping'; readonly reason: string }
   | { readonly kind: 'stopped' }

@@ -6,7 +6,7 @@
  */
 import { type Cors, isPreflight, withCors } from '../http/cors.ts'
 import { accepts } from '../http/fields/accept.ts'
-import { type HttpRequest, type HttpResponse, isFile } from '../http/message.ts'
+import { type HttpRequest, type HttpResponse, isFile, type ResponseHeaders } from '../http/message.ts'
 import { type Decided, decidePreferences, type PreferenceName } from '../http/preferences.ts'
 import { applyRange } from '../http/ranges.ts'
 import type { ExportFiles } from '../jobs/export-files.ts'
@@ -18,6 +18,7 @@ import type { Plan, Preferred } from '../plan/plan.ts'
 import { planExport, planJob } from '../plan/plan-export.ts'
 import { bindingOf, type Planning, planFor } from '../plan/plan-for.ts'
 import type { Authenticate } from '../policy/authenticate.ts'
+import type { Caller } from '../policy/caller.ts'
 import type { ReplyContext } from '../reply/context.ts'
 import { exportContent } from '../reply/export-content.ts'
 import { conflictCode, problem } from '../reply/problem.ts'
@@ -31,6 +32,7 @@ import { type Storage, StorageFault } from '../storage/storage.ts'
 import type { Documents } from './documents.ts'
 import type { Observe } from './observe.ts'
 import { addressOptions, allow, preflight, serverOptions } from './options.ts'
+import type { RateLimiter } from './rates/rate-limiter.ts'
 import { Timing } from './timing.ts'
 
 /** The longest request target, in bytes (LIM-3). */
@@ -44,6 +46,8 @@ export interface App {
   readonly runner: Pick<Runner, 'wake'>
   readonly files: Pick<ExportFiles, 'pathOf' | 'has'>
   readonly authenticate: Authenticate
+  /** `undefined`: everybody may ask as often as they like. */
+  readonly rates: RateLimiter | undefined
   readonly documents: Documents
   readonly observe: Observe
   /** Milliseconds since 1970. */
@@ -80,6 +84,7 @@ export async function respond(app: App, request: HttpRequest): Promise<HttpRespo
   if (app.cors !== undefined) {
     response = { ...response, headers: withCors(response.headers, app.cors, request.headers['origin']) }
   }
+  Object.assign(response.headers, seen.rate)
   response.headers['X-Content-Type-Options'] = 'nosniff'
   response.headers['X-Request-Id'] = requestId
   if (request.secure) response.headers['Strict-Transport-Security'] = 'max-age=31536000'
@@ -91,10 +96,12 @@ export async function respond(app: App, request: HttpRequest): Promise<HttpRespo
   return response
 }
 
-/** What the log will say of a request. */
+/** What is known of a request however it ends. */
 interface Seen {
   caller: string | undefined
   code?: string
+  /** What the answer says of the caller's rate, whatever it is. */
+  rate?: ResponseHeaders
 }
 
 interface Place {
@@ -117,8 +124,13 @@ async function answer(
   if (app.requireHttps && !request.secure) throw fault('HTTPS_REQUIRED', { detail: 'Ask again by https://.' })
   refuseSecrets(query)
   if (app.cors !== undefined && isPreflight(request.method, request.headers)) return preflight(app.cors, found, request)
-  const caller = await app.authenticate(request.headers['authorization'])
+  const caller = await authenticated(app, request)
   seen.caller = caller.id
+  if (app.rates !== undefined) {
+    const { headers, refusal } = await app.rates.admit(caller.id, found, request.method)
+    seen.rate = headers
+    if (refusal !== undefined) throw refusal
+  }
   if (app.state.stopping) throw fault('SHUTTING_DOWN', { headers: { 'Retry-After': '5' } })
   timing?.mark('auth')
   if (request.target === '*') return serverOptions()
@@ -166,6 +178,16 @@ async function answer(
   const refused = outcome.kind === 'conflict' || (outcome.kind === 'bulk-refused' && response.status === 409)
   if (refused) seen.code = conflictCode(outcome.issues)
   return response
+}
+
+/** @throws Fault UNAUTHENTICATED, or RATE_LIMITED where the address has failed too often: a good credential passes even then */
+async function authenticated(app: App, request: HttpRequest): Promise<Caller> {
+  try {
+    return await app.authenticate(request.headers['authorization'])
+  } catch (error) {
+    if (app.rates === undefined || asFault(error).code !== 'UNAUTHENTICATED') throw error
+    throw (await app.rates.fail(request.address)) ?? error
+  }
 }
 
 function planOf(planning: Planning, caller: CallerView, target: Target, input: Input): Plan {

@@ -12,11 +12,12 @@ import { type Application, assemble } from './app.ts'
 import { ConfigurationError } from './configuration-error.ts'
 import { createNodeServer } from './node.ts'
 import type { Observe } from './observe.ts'
+import type { RateOptions } from './rates/open.ts'
 import { localCertificate } from './tls.ts'
 import { jwtOf } from './tokens.ts'
 
 /** How an interface is served. */
-export interface ServeOptions {
+export interface ServeOptions extends RateOptions {
   readonly catalog: Catalog
   /** `sqlite:FILE` or `sqlite::memory:`. */
   readonly database: string
@@ -81,6 +82,9 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     observe,
     cors,
     jwt,
+    rateLimit: options.rateLimit,
+    redis: options.redis,
+    rateLimitOnFailure: options.rateLimitOnFailure,
     requireHttps: options.http !== true || trustProxy,
     development: options.development,
   })

@@ -19,6 +19,7 @@ export const faults = {
   HTTPS_REQUIRED: { status: 403, title: 'HTTPS is required', rule: 'SEC-1' },
   CREDENTIAL_IN_QUERY: { status: 400, title: 'A secret was sent in the query string', rule: 'QRY-9' },
   UNAUTHENTICATED: { status: 401, title: 'A valid credential is required', rule: 'AUT-1' },
+  RATE_LIMITED: { status: 429, title: 'There were too many requests', rule: 'LIM-1' },
   NOT_FOUND: { status: 404, title: 'Nothing is at this address', rule: 'ERR-5' },
   METHOD_NOT_ALLOWED: { status: 405, title: 'The address does not support this method', rule: 'MET-6' },
   NOT_ACCEPTABLE: { status: 406, title: 'No representation fits the Accept header', rule: 'ERR-5' },
@@ -49,6 +50,7 @@ export const faults = {
   INTERNAL_ERROR: { status: 500, title: 'The server failed', rule: 'ERR-5' },
   STORAGE_FAILED: { status: 502, title: 'The database failed', rule: 'ERR-6' },
   KEY_SERVER_FAILED: { status: 502, title: 'The server of the token keys failed', rule: 'ERR-6' },
+  RATE_LIMIT_FAILED: { status: 502, title: 'The requests cannot be counted', rule: 'ERR-6' },
   OVERLOADED: { status: 503, title: 'The server is too busy', rule: 'ERR-6' },
   SHUTTING_DOWN: { status: 503, title: 'The server is shutting down', rule: 'ERR-6' },
 } as const satisfies Record<string, FaultEntry>

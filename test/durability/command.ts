@@ -24,7 +24,17 @@ export interface ServerProcess {
 
 /** Starts `resourced serve` and waits until it listens. */
 export async function startServer(folder: string, options: readonly string[] = ['--http']): Promise<ServerProcess> {
-  const parameters = ['serve', join(folder, 'diary.json'), '--database', databaseOf(folder), '--port', '0', ...options]
+  const parameters = [
+    'serve',
+    join(folder, 'diary.json'),
+    '--database',
+    databaseOf(folder),
+    '--port',
+    '0',
+    '--rate-limit',
+    'off',
+    ...options,
+  ]
   const child = spawn(process.execPath, [...flags, command, ...parameters], {
     cwd: folder,
     env: environmentOf(folder),

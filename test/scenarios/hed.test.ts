@@ -58,7 +58,14 @@ function over(url: string, method: string, headers: Record<string, string>): Pro
 
 it('HED-1: over a socket HEAD has GET’s Content-Length, and no body', async (context) => {
   const catalog = completeCatalog(studio)
-  const serving = await serve({ catalog, database: 'sqlite::memory:', host: '127.0.0.1', port: 0, http: true })
+  const serving = await serve({
+    catalog,
+    database: 'sqlite::memory:',
+    host: '127.0.0.1',
+    port: 0,
+    http: true,
+    rateLimit: 'off',
+  })
   context.after(() => serving.close())
   const key = newKey()
   await serving.app.storage.keys.add({

@@ -65,7 +65,7 @@ it('JOB-2: it is pending, then running, then succeeded, and says when to ask aga
 /** Another server on the database of a trial. */
 function besides(context: TestContext, { app }: Trial): Application {
   const path = String(app.storage.exportsFolder).replace(/\.exports$/, '')
-  const other = assemble(app.catalog, openSqlite(app.catalog, { path }))
+  const other = assemble(app.catalog, openSqlite(app.catalog, { path }), { rateLimit: 'off' })
   context.after(() => other.close())
   return other
 }

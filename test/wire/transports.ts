@@ -41,6 +41,7 @@ export async function connected(
   const catalog = completeCatalog(declaration)
   const serving = await serve({
     ...{ catalog, database: 'sqlite::memory:', host: '127.0.0.1', port: 0, http: transport === 'HTTP/1.1', folder },
+    rateLimit: 'off',
   })
   const key = newKey()
   await serving.app.storage.keys.add({

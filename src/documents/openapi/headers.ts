@@ -20,6 +20,8 @@ export const headerComponents = {
   Link: text('Other pages of the list: first, prev, next and last, as far as its style has them (RFC 8288).'),
   Location: text('The path of the new record, or of the job.', { format: 'uri-reference' }),
   'Preference-Applied': text('The preference that was followed (RFC 7240).'),
+  RateLimit: text('How many requests are left (r) of each quota, and in how many seconds there are more (t).'),
+  'RateLimit-Policy': text('How many requests (q) pass in how many seconds (w), for each quota that counts here.'),
   'Retry-After': { description: 'Seconds to wait before trying again.', schema: { type: 'integer', minimum: 0 } },
   Vary: text('The request header fields on which the answer depends.'),
   'WWW-Authenticate': text('How to authenticate.', { pattern: '^Bearer' }),
@@ -30,8 +32,13 @@ export const headerComponents = {
 /** A response header field that the interface sends. */
 export type HeaderName = keyof typeof headerComponents
 
-/** The `headers` of a response: these, and those that every answer has. */
+/** The `headers` of a response: these, and those that every authenticated answer has. */
 export function headers(...names: readonly HeaderName[]): Json {
+  return openHeaders(...names, 'RateLimit', 'RateLimit-Policy')
+}
+
+/** The same where nobody is authenticated. */
+export function openHeaders(...names: readonly HeaderName[]): Json {
   const all: HeaderName[] = [...names, 'Cache-Control', 'X-Request-Id']
   return Object.fromEntries(all.sort().map((name) => [name, refTo('headers', name)]))
 }

@@ -2,7 +2,7 @@
 import type { RuleTrigger } from '../../model/declaration.ts'
 import type { Catalog, Resource } from '../../model/resource.ts'
 import { type FaultCode, faults } from '../../spec/faults.ts'
-import { type HeaderName, headers } from './headers.ts'
+import { type HeaderName, headers, openHeaders } from './headers.ts'
 import { type Json, refTo } from './json.ts'
 
 /** What an operation does, as far as its errors go. */
@@ -34,7 +34,7 @@ const failures: readonly FaultCode[] = ['INTERNAL_ERROR']
 const always: readonly FaultCode[] = [
   ...['MALFORMED_REQUEST', 'URL_TOO_LONG', 'HEADERS_TOO_LARGE', 'HTTPS_REQUIRED', 'CREDENTIAL_IN_QUERY'],
   ...['UNAUTHENTICATED', 'SHUTTING_DOWN', 'MALFORMED_URL', 'NOT_ACCEPTABLE', 'MALFORMED_CONDITION', 'INVALID_QUERY'],
-  ...['UNKNOWN_PREFERENCE', 'REQUEST_TIMEOUT', 'KEY_SERVER_FAILED'],
+  ...['UNKNOWN_PREFERENCE', 'REQUEST_TIMEOUT', 'KEY_SERVER_FAILED', 'RATE_LIMITED', 'RATE_LIMIT_FAILED'],
   ...failures,
 ] as const as readonly FaultCode[]
 const stored: readonly FaultCode[] = [...always, 'FORBIDDEN', 'STORAGE_FAILED', 'OVERLOADED']
@@ -177,6 +177,7 @@ const titles: Readonly<Record<number, string>> = {
   416: 'RangeNotSatisfiable',
   422: 'UnprocessableContent',
   428: 'PreconditionRequired',
+  429: 'TooManyRequests',
   431: 'RequestHeaderFieldsTooLarge',
   500: 'InternalServerError',
   502: 'BadGateway',
@@ -188,8 +189,12 @@ const extraHeaders: Readonly<Record<number, readonly HeaderName[]>> = {
   405: ['Allow'],
   415: ['Accept-Patch', 'Accept-Post', 'Accept-Query'],
   416: ['Accept-Ranges', 'Content-Range'],
+  429: ['Retry-After'],
   503: ['Retry-After'],
 }
+
+// Whoever gets one of these was not told apart from others yet.
+const beforeAuthentication = new Set([401, 408, 414, 431])
 
 /** The code of a business rule is a conflict. */
 function statusOf(code: string): number {
@@ -209,7 +214,7 @@ function response(status: number, codes: readonly string[]): Json {
   const schema = { allOf: [refTo('schemas', 'Problem'), { properties: { status: { const: status }, ...code } }] }
   return {
     description: lines.join('\n'),
-    headers: headers(...(extraHeaders[status] ?? [])),
+    headers: (beforeAuthentication.has(status) ? openHeaders : headers)(...(extraHeaders[status] ?? [])),
     content: { 'application/problem+json': { schema } },
   }
 }

@@ -63,7 +63,7 @@ export const limits: RuleSection = {
       id: 'LIM-1',
       mark: 'specification',
       level: 'must',
-      held: false,
+      held: true,
       sentence:
         'Too many requests are answered with 429 and a Retry-After that is true. Limits hold for a caller and for an address that fails to authenticate, and can be shared between servers.',
     },
@@ -71,7 +71,7 @@ export const limits: RuleSection = {
       id: 'LIM-2',
       mark: 'beyond',
       level: 'may',
-      held: false,
+      held: true,
       sentence: 'Authenticated answers carry RateLimit and RateLimit-Policy.',
     },
     {

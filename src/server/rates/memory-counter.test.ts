@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { memoryCounter, mostYoung } from './memory-counter.ts'
+import type { Counted, Quota } from './quota.ts'
+
+const caller: Quota = { name: 'caller', most: 3, window: 60 }
+const creation: Quota = { name: 'tasks.create', most: 1, window: 1 }
+
+/** A counter, and the clock that it goes by. */
+function counter() {
+  const clock = { now: 1_000_000 }
+  const { count } = memoryCounter(() => clock.now)
+  const ask = (of: string, ...quotas: readonly Quota[]) => count(quotas.map((quota) => ({ quota, of }))) as Counted
+  return { clock, ask }
+}
+
+/** What is left of each quota, and for how long. */
+const standing = ({ standings }: Counted) => standings.map(({ left, until }) => [left, until])
+
+test('so many pass in a window, which begins with the first', () => {
+  const { clock, ask } = counter()
+  assert.deepEqual(standing(ask('ann', caller)), [[2, 60_000]])
+  clock.now += 59_999
+  assert.deepEqual(standing(ask('ann', caller)), [[1, 1]])
+  assert.deepEqual([ask('ann', caller).passes, ask('ann', caller).passes], [true, false])
+  clock.now += 1
+  assert.deepEqual(standing(ask('ann', caller)), [[2, 60_000]], 'the next one')
+})
+
+test('each has a quota of its own', () => {
+  const { ask } = counter()
+  for (let number = 0; number < 3; number++) ask('ann', caller)
+  assert.deepEqual([ask('ann', caller).passes, ask('bob', caller).passes], [false, true])
+})
+
+test('what is refused by one quota counts against none', () => {
+  const { clock, ask } = counter()
+  assert.deepEqual(standing(ask('ann', caller, creation)), [[2, 60_000], [0, 1_000]]) // biome-ignore format: pairs
+  clock.now += 400
+  const refused = ask('ann', caller, creation)
+  assert.deepEqual([refused.passes, standing(refused)], [false, [[2, 59_600], [0, 600]]]) // biome-ignore format: pairs
+  ask('ann', caller)
+  ask('ann', caller)
+  clock.now += 600
+  const spent = ask('ann', caller, creation)
+  assert.deepEqual([spent.passes, standing(spent)], [false, [[0, 59_000], [1, 1_000]]]) // biome-ignore format: pairs
+})
+
+test('a clock that is set back keeps nobody waiting for longer than a window', () => {
+  const { clock, ask } = counter()
+  for (let number = 0; number < 4; number++) ask('ann', caller)
+  clock.now -= 3_600_000
+  assert.deepEqual(standing(ask('ann', caller)), [[2, 60_000]])
+})
+
+test('a million addresses take no more room than those that are remembered', () => {
+  const { ask } = counter()
+  ask('first', caller)
+  const before = process.memoryUsage().heapUsed
+  for (let number = 0; number < 1_000_000; number++) ask(`address ${number}`, caller)
+  const bytes = process.memoryUsage().heapUsed - before
+  assert.ok(bytes < 2 * mostYoung * 1_000, `${bytes} bytes`)
+  assert.deepEqual(standing(ask('address 999999', caller)), [[1, 60_000]], 'the newest are known')
+  assert.deepEqual(standing(ask('first', caller)), [[2, 60_000]], 'the oldest is forgotten')
+})
+
+test('nobody is forgotten while the window runs, however many others come and go', () => {
+  const { clock, ask } = counter()
+  clock.now += 59_000
+  for (let number = 0; number < 3; number++) ask('ann', caller)
+  for (let second = 0; second < 60; second++) {
+    assert.equal(ask('ann', caller).passes, false, `after ${second} seconds`)
+    ask(`other ${second}`, caller)
+    clock.now += 1_000
+  }
+  assert.equal(ask('ann', caller).passes, true)
+})
