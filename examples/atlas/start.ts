@@ -30,7 +30,8 @@ async function start(): Promise<void> {
   // For people at a terminal a line for each request would hide the commands below.
   const level = logLevels.find((each) => each === process.env.LOG_LEVEL) ?? ('warn' satisfies LogLevel)
   const observe = logTo(level)
-  const serving = await serveUntilStopped({ catalog, database, host, port, observe, folder: '.resourced' })
+  const options = { database, host, port, folder: '.resourced', rateLimit: 'declared' } as const
+  const serving = await serveUntilStopped({ ...options, catalog, observe })
   const { storage } = serving.app
   say(`\nThe atlas is served at ${serving.url}\n`)
   const key = await sayKey(storage.keys)
