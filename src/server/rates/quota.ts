@@ -1,7 +1,7 @@
 /** Quotas, and what counts against them. */
 import type { Rate } from '../../model/rate.ts'
 
-/** So many requests in a window, which begins with the first of them (decision 017). */
+/** So many requests in a window, which begins with the first of them (decision 018). */
 export interface Quota extends Rate {
   /** As callers are told. */
   readonly name: string
