@@ -9,8 +9,10 @@ import type { Catalog } from '../model/resource.ts'
 import { authenticator } from '../policy/authenticate.ts'
 import type { Storage } from '../storage/storage.ts'
 import { documentsOf } from './documents.ts'
+import { type KeyUses, noteUses } from './key-uses.ts'
 import type { Observe } from './observe.ts'
 import { type App, respond } from './respond.ts'
+import { Revocations } from './revocations.ts'
 
 /** What an application may be told. */
 export interface AssemblyOptions {
@@ -33,6 +35,7 @@ export interface Application {
   readonly storage: Storage
   readonly runner: Runner
   readonly files: ExportFiles
+  readonly keyUses: KeyUses
 }
 
 /** Puts an application together. */
@@ -50,12 +53,14 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
     ended: ({ id, task }, status) => observe({ kind: 'job', job: id, task, status }),
     failed: (error, job) => observe({ kind: 'failure', requestId: job?.id ?? 'jobs', error }),
   })
+  const keyUses = noteUses(storage.keys, now, (error) => observe({ kind: 'failure', requestId: 'keys', error }))
   const app: App = {
     catalog,
     storage,
     runner,
     files,
-    authenticate: authenticator({ findKey: (hash) => storage.keys.find(hash), now }),
+    authenticate: authenticator({ findKey: (hash) => storage.keys.find(hash), now, used: keyUses.note }),
+    revocations: new Revocations(),
     documents: documentsOf(catalog),
     observe,
     now,
@@ -72,6 +77,7 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
     storage,
     runner,
     files,
+    keyUses,
     async respond(request) {
       running++
       // Whoever observes may throw: `close` must not wait for that request for ever.
@@ -91,6 +97,7 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
       })
       if (running > 0) await idle
       await runner.close()
+      await keyUses.close()
       await storage.close()
     },
   }
