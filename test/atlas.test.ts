@@ -10,7 +10,8 @@ import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { loadCatalog } from '../src/cli/catalog.ts'
 import { makeKey } from '../src/cli/keys.ts'
-import { openSqlite, openSqliteKeys } from '../src/storage/sqlite/storage.ts'
+import { openSqliteKeys } from '../src/storage/sqlite/key-store.ts'
+import { openSqlite } from '../src/storage/sqlite/storage.ts'
 
 const program = fileURLToPath(new URL('../examples/atlas/start.ts', import.meta.url))
 const declaration = fileURLToPath(new URL('../examples/atlas/resources.yaml', import.meta.url))

@@ -95,7 +95,7 @@ export async function trial(
     const key = newKey()
     keys.set(subject, key)
     await storage.keys.add({
-      id: `key-of-${subject}`,
+      id: uuidv7(),
       hash: hashOfKey(key),
       hint: hintOfKey(key),
       subject,

@@ -63,6 +63,8 @@ test('every address of the interface has its methods', () => {
     '/tasks/{id}/restore': ['post'],
     '/jobs': ['get'],
     '/jobs/{id}': ['get'],
+    '/api-keys': ['get', 'post'],
+    '/api-keys/{id}': ['get', 'delete'],
     '/exports': ['post'],
     '/exports/{id}/content': ['get'],
     '/openapi.json': ['get'],

@@ -3,6 +3,7 @@ import { type Catalog, isRestorable, type Resource } from '../model/resource.ts'
 import { exportPaths } from './openapi/exports.ts'
 import { headerComponents, headers, openHeaders } from './openapi/headers.ts'
 import { type Json, refTo } from './openapi/json.ts'
+import { keyPaths } from './openapi/keys.ts'
 import { namesOf, type ResourceNames } from './openapi/names.ts'
 import {
   answer,
@@ -116,8 +117,11 @@ function resourcePaths(
   }
   for (const resource of catalog.system.values()) {
     const parts = { catalog, names: nameOf(resource), problems }
-    paths[`/${resource.name}`] = collectionPath(resource, parts)
-    paths[`/${resource.name}/{id}`] = shownPath(resource, parts)
+    if (resource.made === 'for-clients') Object.assign(paths, keyPaths(resource, parts))
+    else {
+      paths[`/${resource.name}`] = collectionPath(resource, parts)
+      paths[`/${resource.name}/{id}`] = shownPath(resource, parts)
+    }
   }
   return paths
 }

@@ -116,6 +116,12 @@ export const remedies: Readonly<Record<FaultCode, Remedy>> = {
     meaning: 'The same Idempotency-Key came before with another body.',
     remedy: 'Take a new key for each new creation, and the same only for the very same body.',
   },
+  KEY_SHOWN_ONCE: {
+    meaning:
+      'The request came before with this Idempotency-Key, and made an API key, which its answer alone has shown.',
+    remedy:
+      'Where that answer is lost, revoke the key that detail names, and ask for another with a new Idempotency-Key.',
+  },
   VALIDATION_FAILED: {
     meaning: 'The body is JSON, and its fields break the rules of the resource.',
     remedy: 'Correct every field that errors points at.',

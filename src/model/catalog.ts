@@ -9,7 +9,7 @@ import { limitDefaults } from './limit-defaults.ts'
 import { plainCopy } from './plain-copy.ts'
 import { parseRate, type Rate } from './rate.ts'
 import type { Catalog, Deletion, Dependent, Field, Rates, Resource } from './resource.ts'
-import { systemDeclarations } from './system-resources.ts'
+import { madeByServer, madeForClients } from './system-resources.ts'
 
 /**
  * Completes a declaration in which `checkDeclaration` found nothing wrong; any other may throw anything.
@@ -26,7 +26,7 @@ export function completeCatalog(declaration: InterfaceDeclaration): Catalog {
     description: declared.description,
     version: Object.keys(declared.versions ?? {}).at(-1) ?? 'v1',
     resources: related(resources),
-    system: related(startAll(systemDeclarations, 'by-server')),
+    system: related([...startAll(madeByServer, 'by-server'), ...startAll(madeForClients, 'for-clients')]),
     limits: {
       pageSize: { default: pageSize?.default ?? Math.min(limitDefaults.pageSize, max), max },
       bodyBytes: declared.limits?.bodyBytes ?? limitDefaults.bodyBytes,

@@ -57,8 +57,8 @@ export interface Dependent {
 
 /** One resource, complete. */
 export interface Resource {
-  /** Whose work its records are: what the server makes, clients only read. */
-  readonly made: 'by-clients' | 'by-server'
+  /** Whose work its records are: what the server makes, clients only read; what it makes for them, they ask for and give back. */
+  readonly made: 'by-clients' | 'by-server' | 'for-clients'
   /** The collection's name, as in the path. */
   readonly name: string
   readonly title: string
@@ -104,7 +104,7 @@ export interface Catalog {
   readonly version: string
   /** The declared ones. */
   readonly resources: ReadonlyMap<string, Resource>
-  /** Those whose records the server makes, and clients only read: jobs. */
+  /** Those whose records the server makes: jobs, API keys. */
   readonly system: ReadonlyMap<string, Resource>
   readonly limits: {
     readonly pageSize: { readonly default: number; readonly max: number }

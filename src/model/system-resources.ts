@@ -11,8 +11,8 @@ export type JobStatus = (typeof jobStatuses)[number]
 
 const instant = { type: 'string', format: 'date-time', optional: true, filter: true, sort: true } as const
 
-/** The declarations, by collection. */
-export const systemDeclarations: InterfaceDeclaration['resources'] = {
+/** What the server makes by itself. */
+export const madeByServer: InterfaceDeclaration['resources'] = {
   jobs: {
     title: 'Jobs',
     description: 'Long work: what it is, how far it is, and what came of it.',
@@ -36,6 +36,28 @@ export const systemDeclarations: InterfaceDeclaration['resources'] = {
     },
     owner: 'started_by',
     access: { read: ['role:admin', 'owner'] },
+    deletion: { variant: 'hard', bulk: false },
+  },
+}
+
+/** What may be asked of a key: characters of its subject, how many roles, and characters of each. */
+export const keyBounds = { subject: 200, roles: 50, role: 100 } as const
+
+/** What the server makes when clients ask for it, and takes back when they ask for that. */
+export const madeForClients: InterfaceDeclaration['resources'] = {
+  'api-keys': {
+    title: 'API keys',
+    description: 'Who may call, as whom and until when. A key itself is shown once, to whoever asked for it.',
+    fields: {
+      subject: { type: 'string', filter: true, sort: true, description: 'Who calls with it.' },
+      roles: { type: 'array', items: { type: 'string' }, description: 'What the caller is.' },
+      hint: { type: 'string', description: 'How the key begins, to tell keys apart.' },
+      expires_at: { ...instant, description: 'From when on it is refused; null: never.' },
+      last_used_at: { ...instant, description: 'When it was last used, give or take two minutes; null: never yet.' },
+      revoked_at: { ...instant, description: 'Since when it is refused for good; null: it was not revoked.' },
+    },
+    owner: 'subject',
+    access: { read: ['role:admin', 'owner'], create: 'anyone', delete: ['role:admin', 'owner'] },
     deletion: { variant: 'hard', bulk: false },
   },
 }

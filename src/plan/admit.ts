@@ -8,6 +8,7 @@ import type {
   ReadPage,
   ReadRecord,
   Restore,
+  RevokeKey,
   Update,
   Validators,
 } from './plan.ts'
@@ -20,7 +21,10 @@ export interface Found extends Validators {
 }
 
 /** The refusal, or a 304, that ends a plan here; `undefined` where it goes on. */
-export function admit(plan: ReadRecord | Update | Delete | Restore, found: Found | undefined): Outcome | undefined {
+export function admit(
+  plan: ReadRecord | Update | Delete | Restore | RevokeKey,
+  found: Found | undefined,
+): Outcome | undefined {
   if (found === undefined) return { kind: 'missing' }
   if (!found.permitted) return { kind: 'forbidden' }
   const reading = plan.kind === 'read-record'

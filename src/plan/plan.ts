@@ -181,8 +181,33 @@ export interface Export extends Change {
   readonly idempotency?: Idempotency
 }
 
+/** An API key to be made. */
+export interface CreateKey extends Change {
+  readonly kind: 'create-key'
+  readonly id: string
+  /** What is wrong with the body: then nothing is done, and what else stands here means nothing. */
+  readonly issues: readonly Issue[]
+  readonly subject: string
+  readonly roles: readonly string[]
+  readonly expires_at: string | null
+  /** All that a storage learns of the key itself. */
+  readonly hash: string
+  readonly hint: string
+  /** The key, for the one answer that shows it. A function: whoever prints a plan does not print the key. */
+  readonly secret: () => string
+  readonly idempotency?: Idempotency
+}
+
+/** The revocation of an API key. */
+export interface RevokeKey extends Change {
+  readonly kind: 'revoke-key'
+  readonly id: string
+  readonly permitted: Predicate
+  readonly conditions: Conditions
+}
+
 export type Read = ReadRecord | ReadPage
-export type Write = Create | Update | Delete | BulkDelete | DeleteMatching | Restore | Export
+export type Write = Create | Update | Delete | BulkDelete | DeleteMatching | Restore | Export | CreateKey | RevokeKey
 export type Plan = Read | Write
 
 /** What identifies a state of a record to caches and conditions. */

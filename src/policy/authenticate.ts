@@ -20,6 +20,8 @@ export interface Credentials {
   findKey(hash: string): Promise<KnownKey | undefined>
   /** Where JWT are accepted. */
   readonly verifyToken?: VerifyToken | undefined
+  /** Hears of keys that were taken, by id. */
+  used?(key: string): void
   /** Milliseconds since 1970. */
   now(): number
 }
@@ -39,7 +41,11 @@ const trust = 1_000
 const most = 10_000
 
 /** Who a request's Authorization field says it is. */
-export type Authenticate = (authorization: string | undefined) => Promise<Caller>
+export interface Authenticate {
+  (authorization: string | undefined): Promise<Caller>
+  /** Takes nothing as it was found before: a key was revoked. */
+  forget(): void
+}
 
 /**
  * Makes the function that authenticates requests.
@@ -50,12 +56,14 @@ export function authenticator(credentials: Credentials): Authenticate {
   // By the field's whole text; all are forgotten together, so that no key stays in memory for longer than it is used.
   let known = new Map<string, { readonly caller: Caller; readonly until: number }>()
   let forgetAt = 0
-  return async (authorization) => {
+  const authenticate = async (authorization: string | undefined) => {
     const now = credentials.now()
     if (now >= forgetAt || known.size >= most) {
       known = new Map()
       forgetAt = now + trust
     }
+    // Whoever is found while all are forgotten was found too early to be remembered.
+    const remembering = known
     const remembered = authorization === undefined ? undefined : known.get(authorization)
     if (remembered !== undefined && now < remembered.until) return remembered.caller
     const read = readBearerToken(authorization)
@@ -73,11 +81,17 @@ export function authenticator(credentials: Credentials): Authenticate {
     const key = await credentials.findKey(hash)
     if (key === undefined || !timingSafeEqual(Buffer.from(key.hash), Buffer.from(hash))) throw refusal()
     const expiry = key.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at)
-    if (key.revoked_at !== null || expiry <= now) throw refusal()
-    const caller: Caller = { id: key.subject, roles: key.roles, claims: {}, credential: key.id }
-    known.set(authorization as string, { caller, until: Math.min(now + trust, expiry) })
+    // So written that an expiry which is no moment is over.
+    if (key.revoked_at !== null || !(now < expiry)) throw refusal()
+    const caller: Caller = { id: key.subject, roles: key.roles, claims: {}, credential: key.id, expiresAt: expiry }
+    remembering.set(authorization as string, { caller, until: Math.min(now + trust, expiry) })
+    credentials.used?.(key.id)
     return caller
   }
+  const forget = () => {
+    known = new Map()
+  }
+  return Object.assign(authenticate, { forget })
 }
 
 function unauthenticated(detail: string, invalid = false): Error {

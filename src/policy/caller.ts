@@ -5,6 +5,8 @@ import type { CallerView } from '../model/declaration.ts'
 export interface Caller extends CallerView {
   /** Which credential it came with: the id of an API key, or `jwt`. */
   readonly credential: string
+  /** When that credential ends, in milliseconds since 1970; infinity: never. What it makes must not outlive it. */
+  readonly expiresAt: number
 }
 
 /** The role that undeclared actions require (AUT-3). */

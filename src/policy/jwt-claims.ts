@@ -17,7 +17,9 @@ const longestId = 200
 export function callerOfClaims(claims: Claims, rolesClaim: string): Caller | undefined {
   const id = own(claims, 'sub')
   if (typeof id !== 'string' || id === '' || [...id].length > longestId || !isStorableText(id)) return undefined
-  return deepFreeze({ id, roles: rolesOf(claims, rolesClaim), claims, credential: 'jwt' })
+  // Where it says nothing of its end, nothing may outlive this moment.
+  const expiresAt = Math.floor(Number(own(claims, 'exp') ?? 0) * 1_000)
+  return deepFreeze({ id, roles: rolesOf(claims, rolesClaim), claims, credential: 'jwt', expiresAt })
 }
 
 /**

@@ -235,7 +235,10 @@ test('AUT-2: tokens beyond the most that are remembered are verified anew, the o
   const verify = rememberTokens(
     async (token) => {
       verified++
-      return { caller: { id: token, roles: [], claims: {}, credential: 'jwt' }, until: Number.POSITIVE_INFINITY }
+      return {
+        caller: { id: token, roles: [], claims: {}, credential: 'jwt', expiresAt: begin },
+        until: Number.POSITIVE_INFINITY,
+      }
     },
     () => begin,
   )

@@ -7,6 +7,7 @@ import { listCaching, recordCaching, writtenHeaders } from './caching.ts'
 import { collectionResponse } from './collection.ts'
 import type { ReplyContext } from './context.ts'
 import { isFinal, jobRetry } from './job.ts'
+import { shownOnce, withKey } from './key.ts'
 import { conflict } from './problem.ts'
 
 const json = 'application/json'
@@ -32,12 +33,21 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
     case 'created': {
       const location = `${context.basePath}/${resource.name}/${outcome.id}`
       const headers = { Location: location, ...writtenHeaders(resource, outcome), ...appliedHeader(context) }
+      if (plan.kind === 'create-key') {
+        return {
+          status: 201,
+          headers: { 'Content-Type': json, ...headers },
+          body: `${withKey(outcome.json, plan.secret())}\n`,
+        }
+      }
       if (context.preferred === 'minimal') return { status: 201, headers, body: undefined }
       return { status: 201, headers: { 'Content-Type': json, ...headers }, body: `${outcome.json}\n` }
     }
     case 'replayed': {
       // As at first, whatever the repeat prefers.
       const { answer, preferred } = outcome
+      if (plan.kind === 'create-key' && answer.kind === 'created')
+        throw shownOnce(`${context.basePath}/${resource.name}/${answer.id}`)
       const applied = preferred.return === undefined ? undefined : `return=${preferred.return}`
       const { asynchronously } = preferred
       return represent(plan, answer, { ...context, preferred: preferred.return, asynchronously, applied })

@@ -43,6 +43,7 @@ const methods: Readonly<Record<Target['kind'], readonly string[]>> = {
 
 const reading = ['GET', 'HEAD', 'OPTIONS']
 const listing = ['GET', 'HEAD', 'QUERY', 'OPTIONS']
+const revoking = ['GET', 'HEAD', 'DELETE', 'OPTIONS']
 const filtering = ['GET', 'HEAD', 'POST', 'DELETE', 'QUERY', 'OPTIONS']
 
 /** The methods of an address, as `Allow` lists them, whoever asks. */
@@ -50,6 +51,7 @@ export function methodsOf(target: Target): readonly string[] {
   if (target.kind === 'collection' || target.kind === 'record') {
     const { resource } = target
     if (resource.made === 'by-server') return target.kind === 'record' ? reading : listing
+    if (resource.made === 'for-clients' && target.kind === 'record') return revoking
     if (target.kind === 'collection' && target.parent === undefined && resource.deletion.byFilter) return filtering
   }
   return methods[target.kind]

@@ -10,9 +10,11 @@ import { authenticator } from '../policy/authenticate.ts'
 import type { JwtSettings } from '../policy/jwt-settings.ts'
 import type { Storage } from '../storage/storage.ts'
 import { documentsOf } from './documents.ts'
+import { type KeyUses, noteUses } from './key-uses.ts'
 import type { Observe } from './observe.ts'
 import { openRateLimiter, type RateOptions } from './rates/open.ts'
 import { type App, respond } from './respond.ts'
+import { Revocations } from './revocations.ts'
 import { verifyBy } from './tokens.ts'
 
 /** What an application may be told. */
@@ -38,6 +40,7 @@ export interface Application {
   readonly storage: Storage
   readonly runner: Runner
   readonly files: ExportFiles
+  readonly keyUses: KeyUses
 }
 
 /** Puts an application together. */
@@ -56,6 +59,7 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
     ended: ({ id, task }, status) => observe({ kind: 'job', job: id, task, status }),
     failed: (error, job) => observe({ kind: 'failure', requestId: job?.id ?? 'jobs', error }),
   })
+  const keyUses = noteUses(storage.keys, now, (error) => observe({ kind: 'failure', requestId: 'keys', error }))
   const app: App = {
     catalog,
     storage,
@@ -65,7 +69,9 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
       findKey: (hash) => storage.keys.find(hash),
       verifyToken: options.jwt === undefined ? undefined : verifyBy(options.jwt, { now, observe }),
       now,
+      used: keyUses.note,
     }),
+    revocations: new Revocations(),
     rates,
     documents: documentsOf(catalog),
     observe,
@@ -83,6 +89,7 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
     storage,
     runner,
     files,
+    keyUses,
     async respond(request) {
       running++
       // Whoever observes may throw: `close` must not wait for that request for ever.
@@ -102,6 +109,7 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
       })
       if (running > 0) await idle
       await runner.close()
+      await keyUses.close()
       await storage.close()
       rates?.close()
     },

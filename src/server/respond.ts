@@ -11,12 +11,13 @@ import { type Decided, decidePreferences, type PreferenceName } from '../http/pr
 import { applyRange } from '../http/ranges.ts'
 import type { ExportFiles } from '../jobs/export-files.ts'
 import type { Runner } from '../jobs/runner.ts'
-import type { CallerView } from '../model/declaration.ts'
 import type { Position } from '../model/order.ts'
 import type { Catalog } from '../model/resource.ts'
-import type { Plan, Preferred } from '../plan/plan.ts'
-import { planExport, planJob } from '../plan/plan-export.ts'
-import { bindingOf, type Planning, planFor } from '../plan/plan-for.ts'
+import type { Preferred } from '../plan/plan.ts'
+import { planJob } from '../plan/plan-export.ts'
+import { bindingOf } from '../plan/plan-for.ts'
+import { planRequest } from '../plan/plan-request.ts'
+import { withoutKeys } from '../policy/api-keys.ts'
 import type { Authenticate } from '../policy/authenticate.ts'
 import type { Caller } from '../policy/caller.ts'
 import type { ReplyContext } from '../reply/context.ts'
@@ -24,7 +25,7 @@ import { exportContent } from '../reply/export-content.ts'
 import { conflictCode, problem } from '../reply/problem.ts'
 import { represent } from '../reply/represent.ts'
 import { sealCursor } from '../request/cursor.ts'
-import { type Input, readInput } from '../request/input.ts'
+import { readInput } from '../request/input.ts'
 import { refuseSecrets } from '../request/parameters.ts'
 import { type Found, findTarget, type Target } from '../request/target.ts'
 import { Fault, fault, type Issue } from '../spec/faults.ts'
@@ -33,6 +34,7 @@ import type { Documents } from './documents.ts'
 import type { Observe } from './observe.ts'
 import { addressOptions, allow, preflight, serverOptions } from './options.ts'
 import type { RateLimiter } from './rates/rate-limiter.ts'
+import type { Revocations } from './revocations.ts'
 import { Timing } from './timing.ts'
 
 /** The longest request target, in bytes (LIM-3). */
@@ -48,6 +50,7 @@ export interface App {
   readonly authenticate: Authenticate
   /** `undefined`: everybody may ask as often as they like. */
   readonly rates: RateLimiter | undefined
+  readonly revocations: Revocations
   readonly documents: Documents
   readonly observe: Observe
   /** Milliseconds since 1970. */
@@ -68,17 +71,19 @@ export async function respond(app: App, request: HttpRequest): Promise<HttpRespo
   const requestId = app.newRequestId()
   const question = request.target.indexOf('?')
   const path = question === -1 ? request.target : request.target.slice(0, question)
+  // Whoever takes a key for its id shall not find it in the log.
+  const instance = withoutKeys(path)
   const query = question === -1 ? '' : request.target.slice(question + 1)
   const timing = app.development ? new Timing(started) : undefined
   const seen: Seen = { caller: undefined }
   let response: HttpResponse
   try {
-    response = await answer(app, request, { path, query, requestId }, seen, timing)
+    response = await answer(app, request, { path, instance, query, requestId }, seen, timing)
     if (response.status === 200) response = ranged(request, response, app.now())
   } catch (error) {
     const refusal = asFault(error)
     if (refusal.status >= 500) app.observe({ kind: 'failure', requestId, error })
-    response = problem(refusal, { instance: path, requestId })
+    response = problem(refusal, { instance, requestId })
     seen.code = refusal.code
   }
   if (app.cors !== undefined) {
@@ -92,7 +97,16 @@ export async function respond(app: App, request: HttpRequest): Promise<HttpRespo
   const { method } = request
   const { status } = response
   const duration = performance.now() - started
-  app.observe({ kind: 'request', requestId, method, path, status, code: seen.code, caller: seen.caller, duration })
+  app.observe({
+    kind: 'request',
+    requestId,
+    method,
+    path: instance,
+    status,
+    code: seen.code,
+    caller: seen.caller,
+    duration,
+  })
   return response
 }
 
@@ -106,6 +120,8 @@ interface Seen {
 
 interface Place {
   readonly path: string
+  /** The path as logs and problems show it. */
+  readonly instance: string
   readonly query: string
   readonly requestId: string
 }
@@ -113,18 +129,44 @@ interface Place {
 async function answer(
   app: App,
   request: HttpRequest,
-  { path, query, requestId }: Place,
+  place: Place,
   seen: Seen,
   timing: Timing | undefined,
 ): Promise<HttpResponse> {
   if (request.target.length > longestTarget)
     throw fault('URL_TOO_LONG', { detail: 'An address has at most 8,000 bytes.' })
-  const found = findTarget(app.catalog, path)
+  const found = findTarget(app.catalog, place.path)
   if (found.kind === 'found' && found.target.kind === 'health') return health(app, found.target.probe, request.method)
   if (app.requireHttps && !request.secure) throw fault('HTTPS_REQUIRED', { detail: 'Ask again by https://.' })
-  refuseSecrets(query)
+  refuseSecrets(place.query)
   if (app.cors !== undefined && isPreflight(request.method, request.headers)) return preflight(app.cors, found, request)
-  const caller = await authenticated(app, request)
+  const ahead = app.revocations.ahead()
+  const proceed = () => answerCaller(app, request, { ...place, found, ahead }, seen, timing)
+  const revoked = revokedBy(found, request.method)
+  return revoked === undefined ? proceed() : app.revocations.during(revoked, proceed)
+}
+
+/** The key that a request is to revoke, whoever sends it. */
+function revokedBy(found: Found, method: string): string | undefined {
+  if (method !== 'DELETE' || found.kind !== 'found' || found.target.kind !== 'record') return undefined
+  return found.target.resource.name === 'api-keys' ? found.target.id : undefined
+}
+
+interface Asked extends Place {
+  readonly found: Found
+  /** The revocations that came before this request. */
+  readonly ahead: ReturnType<Revocations['ahead']>
+}
+
+async function answerCaller(
+  app: App,
+  request: HttpRequest,
+  { path, instance, query, requestId, found, ahead }: Asked,
+  seen: Seen,
+  timing: Timing | undefined,
+): Promise<HttpResponse> {
+  let caller = await authenticated(app, request)
+  if (ahead !== undefined && (await ahead(caller.credential))) caller = await authenticated(app, request)
   seen.caller = caller.id
   if (app.rates !== undefined) {
     const { headers, refusal } = await app.rates.admit(caller.id, found, request.method)
@@ -153,12 +195,12 @@ async function answer(
     if (!isFile(response.body) || (await app.files.has(target.id))) return response
     throw fault('NOT_FOUND', { detail: 'The file is not here any more. Ask for a new export.' })
   }
-  const plan = planOf(planning, caller, target, input)
+  const plan = planRequest(planning, caller, target, input)
   timing?.mark('plan')
   const outcome = await app.storage.run(plan)
   timing?.mark('db')
   const context: ReplyContext = {
-    instance: path,
+    instance,
     requestId,
     basePath,
     path,
@@ -173,6 +215,7 @@ async function answer(
     },
   }
   if (outcome.kind === 'accepted') app.runner.wake()
+  if (plan.kind === 'revoke-key' && outcome.kind === 'deleted') app.authenticate.forget()
   const response = represent(plan, outcome, context)
   timing?.mark('reply')
   const refused = outcome.kind === 'conflict' || (outcome.kind === 'bulk-refused' && response.status === 409)
@@ -190,14 +233,11 @@ async function authenticated(app: App, request: HttpRequest): Promise<Caller> {
   }
 }
 
-function planOf(planning: Planning, caller: CallerView, target: Target, input: Input): Plan {
-  if (input.kind === 'export') return planExport(planning, caller, input)
-  if (input.kind === 'document' || !('resource' in target)) throw new Error(`No plan for ${target.kind}.`)
-  return planFor(planning, caller, target, input)
-}
-
 /** What an address follows beside `return`. */
 function understoodAt(target: Target, method: string): readonly PreferenceName[] {
+  // A key is shown once: an answer without it would be a key lost.
+  if ('resource' in target && target.resource.made === 'for-clients' && (method === 'POST' || method === 'DELETE'))
+    return []
   if (target.kind === 'bulk-delete' || target.kind === 'exports') return ['return', 'respond-async']
   if (method !== 'DELETE') return ['return']
   return target.kind === 'collection' ? ['return', 'respond-async', 'max-affected'] : ['return', 'respond-async']

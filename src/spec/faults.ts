@@ -38,6 +38,7 @@ export const faults = {
   PRECONDITION_REQUIRED: { status: 428, title: 'This request must be conditional', rule: 'CON-7' },
   PRECONDITION_FAILED: { status: 412, title: 'The record is not in the expected state', rule: 'CON-3' },
   IDEMPOTENCY_KEY_REUSED: { status: 422, title: 'The Idempotency-Key was used for another request', rule: 'MET-9' },
+  KEY_SHOWN_ONCE: { status: 409, title: 'The key was made, and is shown only once', rule: 'AUT-2' },
   VALIDATION_FAILED: { status: 400, title: 'The record is not valid', rule: 'ERR-3' },
   CONFLICT: { status: 409, title: 'The request contradicts the current state', rule: 'ERR-5' },
   DUPLICATE_VALUE: { status: 409, title: 'A value that must be unique is taken', rule: 'DEL-11' },

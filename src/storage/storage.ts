@@ -26,6 +26,8 @@ export interface KeyStore {
   add(key: StoredKey): Promise<void>
   /** Revokes by id; `false` where there is no such key, or it is revoked already. */
   revoke(id: string, at: string): Promise<boolean>
+  /** Keeps when keys were last used, by id, in milliseconds since 1970; of a key, once a minute at most. */
+  keepUses(uses: ReadonlyMap<string, number>): Promise<void>
 }
 
 /** What a runner has to do for a job. */

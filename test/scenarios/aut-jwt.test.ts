@@ -68,6 +68,22 @@ async function started(
 }
 
 describe('tokens as credentials', () => {
+  it('AUT-2: a key that is made with a token ends with it, and has no role that it has not', async (t) => {
+    const { send, token } = await started(t)
+    const exp = Math.floor(Date.now() / 1_000) + 600
+    const as = await token({ sub: 'ann', roles: ['editor'], exp })
+    const made = await send({ path: '/v1/api-keys', body: {}, as })
+    assert.equal(made.status, 201, made.text)
+    assert.deepEqual([made.json.subject, made.json.roles], ['ann', ['editor']])
+    assert.equal(Date.parse(made.json.expires_at), exp * 1_000)
+    const longer = { expires_at: new Date((exp + 60) * 1_000).toISOString() }
+    for (const body of [longer, { roles: ['admin'] }, { subject: 'bob' }]) {
+      assert.equal((await send({ path: '/v1/api-keys', body, as })).status, 403)
+    }
+    // The key is a credential by itself.
+    assert.equal((await send({ path: '/v1/plans', body: { text: 'a' }, as: made.json.key })).status, 201)
+  })
+
   it('AUT-2: the caller is sub: what it makes is its own, and nobody else sees it', async (t) => {
     const { send, make, token } = await started(t)
     const [ann, bob] = [await token({ sub: 'auth0|ann' }), await token({ sub: 'Боб 😀' })]

@@ -27,6 +27,7 @@ test('names that would clash give way', () => {
   const names = namesOf(completeCatalog({ name: 'clash', resources }))
   assert.deepEqual(Object.fromEntries(names), {
     jobs: { one: 'Job', many: 'Jobs' },
+    'api-keys': { one: 'ApiKey', many: 'ApiKeys' },
     tasks: { one: 'Task', many: 'Tasks' },
     'task-pages': { one: 'TaskPages', many: 'TaskPages' },
     problems: { one: 'Problems', many: 'Problems' },

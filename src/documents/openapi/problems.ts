@@ -16,6 +16,8 @@ export type OperationKind =
   | 'bulk-delete'
   | 'delete-matching'
   | 'restore'
+  | 'create-key'
+  | 'revoke-key'
   | 'export'
   | 'export-content'
   | 'document'
@@ -95,6 +97,10 @@ export function codesOf(
       const conflicts = ['CONFLICT', 'BEING_DELETED', 'NOT_DELETED', 'REFERENCE_DELETED', ...taken, ...rules]
       return [...stored, 'NOT_FOUND', 'PRECONDITION_FAILED', ...conflicts]
     }
+    case 'create-key':
+      return [...stored, ...keyed, ...bodied, 'KEY_SHOWN_ONCE']
+    case 'revoke-key':
+      return [...stored, 'NOT_FOUND', 'PRECONDITION_FAILED']
     case 'export':
       return [...stored, ...keyed, ...bodied]
     case 'export-content':

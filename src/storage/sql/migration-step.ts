@@ -47,6 +47,8 @@ export type Change =
   /** Makes the full-text index anew from the rows. */
   | { readonly kind: 'build-search'; readonly search: SearchSpec }
   | { readonly kind: 'drop-search'; readonly search: string }
+  /** Makes records of the API keys of a database in which they were none. */
+  | { readonly kind: 'move-keys' }
   /** Counts the records of a collection. */
   | { readonly kind: 'set-clock' }
   /** Something that is not ours has a name that we need. */

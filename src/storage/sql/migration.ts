@@ -1,6 +1,7 @@
 /** From what a database holds to what it should hold: the steps between, in the order in which they work. */
 import type { FieldType } from '../../model/resource.ts'
 import { type MigrationStep, step } from './migration-step.ts'
+import { formerKeys } from './system-tables.ts'
 import type { ColumnSpec, TableSpec } from './tables.ts'
 
 /** A column as it is. */
@@ -40,7 +41,8 @@ export interface ExistingSchema {
 export function planMigration(current: ExistingSchema, desired: readonly TableSpec[]): MigrationStep[] {
   const existing = new Map(current.tables.map((table) => [table.name, table]))
   const wanted = new Set(desired.map((table) => table.name))
-  const gone = current.tables.filter((table) => !wanted.has(table.name))
+  const moves = existing.has(formerKeys) && wanted.has('api-keys')
+  const gone = current.tables.filter(({ name }) => !wanted.has(name) && !(moves && name === formerKeys))
   const missing = desired.filter((table) => !existing.has(table.name))
   const blocked = missing.filter((table) => current.foreign.includes(table.name))
   const created = missing.filter((table) => !blocked.includes(table))
@@ -55,6 +57,7 @@ export function planMigration(current: ExistingSchema, desired: readonly TableSp
     ...kept.flatMap(({ table, before }) => dropSearch(before, table)),
     ...gone.map(dropTable),
     ...created.map((spec) => step(spec.name, { kind: 'create-table', spec }, `create the table ${spec.name}`)),
+    ...(moves ? [step('api-keys', { kind: 'move-keys' }, 'make records of the API keys')] : []),
     // Before rows change: every change moves the clock on.
     ...created.flatMap((table) => setClock(table)),
     ...kept.flatMap(({ table, before }) => (before.clock ? [] : setClock(table))),

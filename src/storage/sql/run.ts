@@ -7,6 +7,7 @@ import type { Large } from './deletion/large.ts'
 import { restoreRecord } from './deletion/restore-record.ts'
 import { recognised } from './idempotency.ts'
 import { beginExport } from './jobs/export-job.ts'
+import { createKey, revokeKey } from './keys.ts'
 import type { Compiler } from './predicate.ts'
 import type { Transaction } from './transaction.ts'
 import { createRecord, updateRecord } from './write-record.ts'
@@ -33,6 +34,10 @@ export function writeTransaction(compiler: Compiler, plan: Write): Transaction<O
       return deleteMatching(compiler, plan)
     case 'restore':
       return recognised(plan, restoreRecord(compiler, plan))
+    case 'create-key':
+      return recognised(plan, createKey(compiler, plan))
+    case 'revoke-key':
+      return revokeKey(compiler, plan)
     case 'export':
       return recognised(plan, beginExport(compiler, plan))
   }

@@ -26,7 +26,7 @@ const always = [
 
 test('the tables of the system come first, whatever is declared', () => {
   const names = tablesFor(catalogFixture()).map((table) => table.name)
-  const kept = ['meta', 'clocks', 'keys', 'idempotency', 'work', 'queue'].map((name) => `resourced_${name}`)
+  const kept = ['meta', 'clocks', 'key_hashes', 'idempotency', 'work', 'queue'].map((name) => `resourced_${name}`)
   assert.deepEqual(names, kept)
 })
 

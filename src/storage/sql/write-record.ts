@@ -110,7 +110,7 @@ export function* updateRecord(compiler: Compiler, plan: Update): Transaction<Out
 /** The record at a plan's address, locked for what follows. */
 export function* currentRecord(
   compiler: Compiler,
-  { resource, id, permitted }: Update | Delete,
+  { resource, id, permitted }: Pick<Update | Delete, 'resource' | 'id' | 'permitted'>,
 ): Transaction<{ found: Found | undefined; record: RecordValues | undefined }> {
   const row = yield* single(
     sql`select *, ${holdsSql(compiler, resource, permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and deleted_at is null`,

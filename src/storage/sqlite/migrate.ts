@@ -4,6 +4,7 @@ import type { Catalog } from '../../model/resource.ts'
 import { planMigration } from '../sql/migration.ts'
 import { type Apply, isAllowed, MigrationRefused } from '../sql/migration-refused.ts'
 import type { MigrationStep } from '../sql/migration-step.ts'
+import { formerKeys } from '../sql/system-tables.ts'
 import { tablesFor } from '../sql/tables.ts'
 import { weigh } from '../sql/weigh.ts'
 import { addFunctions } from './functions.ts'
@@ -17,6 +18,8 @@ export interface MigrateOptions {
   readonly apply: Apply
   /** Milliseconds since 1970: `updated_at` of records whose values change. */
   readonly now: number
+  /** What becomes of tables of ours that the catalog does not have: dropped unless said. */
+  readonly others?: 'dropped' | 'kept'
 }
 
 /** What a migration did. */
@@ -38,19 +41,25 @@ const patience = 60_000
  * @throws MigrationRefused where `apply` does not allow it, or it is impossible; nothing is changed then
  * @throws Error of SQLite, such as a database that stays busy for a minute
  */
-export function migrate(database: DatabaseSync, catalog: Catalog, { apply, now }: MigrateOptions): Migrated {
+export function migrate(database: DatabaseSync, catalog: Catalog, options: MigrateOptions): Migrated {
+  const { apply, now, others = 'dropped' } = options
   const desired = tablesFor(catalog)
+  const concerned = new Set([...desired.map((table) => table.name), formerKeys])
+  const plan = () => {
+    const { tables, foreign } = readSchema(database)
+    const current = others === 'dropped' ? tables : tables.filter((table) => concerned.has(table.name))
+    return planMigration({ tables: current, foreign }, desired)
+  }
   return waiting(database, () => {
     // Most starts end here, without ever asking for the right to write.
-    const lacking = transaction(database, 'begin', () => planMigration(readSchema(database), desired))
+    const lacking = transaction(database, 'begin', plan)
     if (lacking.length === 0) return { steps: [], applied: false }
     addFunctions(database)
     return transaction(database, 'begin immediate', () => {
       // Another process may have done it meanwhile.
-      const plan = planMigration(readSchema(database), desired)
-      const steps = plan.map((step) => weighAndTake(database, step, now))
+      const steps = plan().map((step) => weighAndTake(database, step, now))
       if (!isAllowed(steps, apply)) throw new MigrationRefused(steps)
-      if (steps.length > 0) keepShape(database, desired)
+      if (steps.length > 0) keepShape(database, desired, others === 'dropped' ? undefined : concerned)
       return { steps, applied: steps.length > 0 }
     })
   })

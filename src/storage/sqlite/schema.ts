@@ -71,15 +71,19 @@ function isOurs(index: string, table: string): boolean {
   return index.startsWith(indexPrefix(table)) && /_[0-9a-f]{6}$/.test(index)
 }
 
-/** Remembers the shape that the database has now, in the transaction that gave it that shape. */
-export function keepShape(database: DatabaseSync, tables: readonly TableSpec[]): void {
-  const shape: Shape = {
-    tables: tables.map((table) => ({
-      name: table.name,
-      columns: table.columns.map(({ name, holds, required }) => ({ name, holds, required })),
-      search: table.search?.columns ?? [],
-    })),
-  }
+/**
+ * Remembers the shape that the database has now, in the transaction that gave it that shape.
+ *
+ * @param concerned the tables that it was about: of others is remembered what was; left out: there are no others
+ */
+export function keepShape(database: DatabaseSync, tables: readonly TableSpec[], concerned?: ReadonlySet<string>): void {
+  const others = concerned && rememberedShape(database).tables.filter((table) => !concerned.has(table.name))
+  const given = tables.map((table) => ({
+    name: table.name,
+    columns: table.columns.map(({ name, holds, required }) => ({ name, holds, required })),
+    search: table.search?.columns ?? [],
+  }))
+  const shape: Shape = { tables: [...given, ...(others ?? [])] }
   database
     .prepare(
       'insert into resourced_meta (key, value) values (?, ?) on conflict (key) do update set value = excluded.value',
@@ -88,7 +92,10 @@ export function keepShape(database: DatabaseSync, tables: readonly TableSpec[]):
 }
 
 function readShape(database: DatabaseSync, rows: readonly SchemaRow[]): Shape {
-  if (!rows.some((row) => row.name === 'resourced_meta')) return { tables: [] }
+  return rows.some((row) => row.name === 'resourced_meta') ? rememberedShape(database) : { tables: [] }
+}
+
+function rememberedShape(database: DatabaseSync): Shape {
   const kept = database.prepare("select value from resourced_meta where key = 'shape'").get()
   return kept === undefined ? { tables: [] } : (JSON.parse(kept.value as string) as Shape)
 }

@@ -4,19 +4,20 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import sql from 'sql-template-tag'
 import type { Catalog } from '../../model/resource.ts'
 import type { DeleteMatching, Outcome, Plan, Write } from '../../plan/plan.ts'
-import { addKey, findKey, listKeys, revokeKey } from '../sql/keys.ts'
+import { findKey } from '../sql/keys.ts'
 import type { Compiler } from '../sql/predicate.ts'
 import { readPage } from '../sql/read-page.ts'
 import { readRecord } from '../sql/read-record.ts'
 import { isWrite, writeTransaction } from '../sql/run.ts'
 import { createRecords } from '../sql/write-record.ts'
-import type { KeyStore, Storage } from '../storage.ts'
+import type { Storage } from '../storage.ts'
 import { type Background, localBackground, threadedBackground } from './background.ts'
 import { Connection, type Synchronous } from './connection.ts'
 import { sqlite } from './dialect.ts'
 import { expressions } from './expressions.ts'
 import { makeFolderOf } from './folder.ts'
 import { jobStore } from './job-store.ts'
+import { keyStore } from './key-store.ts'
 import { type Apply, type Migrated, MigrationRefused, migrate } from './migrate.ts'
 import { answering, Reader, read } from './reader.ts'
 import { Writer } from './writer.ts'
@@ -87,7 +88,7 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
       )
     },
     jobs: jobStore({ catalog, reader, writer, background, isClosing: () => closing }),
-    keys: keyStore(reader, writer),
+    keys: keyStore(compiler, reader, writer),
     async ping() {
       await read(reader, findKey(''))
     },
@@ -121,21 +122,6 @@ function dropIndexes({ database }: Connection): void {
   for (const { name } of indexes) database.exec(`drop index ${sqlite.identifier(String(name))}`)
 }
 
-/** Opens a SQLite file for its API keys alone: whatever is declared, and before anything is. */
-export function openSqliteKeys(path: string): { readonly keys: KeyStore; close(): Promise<void> } {
-  makeFolderOf(path)
-  const connection = new Connection(path)
-  const writer = new Writer(connection)
-  makeSystemTables(connection)
-  return {
-    keys: keyStore(connection, writer),
-    async close() {
-      await writer.drain()
-      connection.close()
-    },
-  }
-}
-
 /**
  * Shows what a SQLite file lacks for a catalog, or, with `apply`, changes it.
  *
@@ -152,43 +138,6 @@ export function migrateSqlite(path: string, catalog: Catalog, apply: boolean): M
   } finally {
     connection.close()
   }
-}
-
-function keyStore(reading: Pick<Connection, 'run'>, writer: Writer): KeyStore {
-  return {
-    find: (hash) => read(reading, findKey(hash)),
-    list: () => read(reading, listKeys()),
-    add: (key) =>
-      writer.write(
-        () => addKey(key),
-        () => true,
-      ),
-    revoke: (id, at) =>
-      writer.write(
-        () => revokeKey(id, at),
-        () => true,
-      ),
-  }
-}
-
-// Where nothing was declared yet, the database is migrated to a catalog without resources.
-function makeSystemTables({ database }: Connection): void {
-  const known = database.prepare("select 1 from sqlite_schema where name = 'resourced_meta'").get()
-  if (known !== undefined) return
-  const none = new Map()
-  const never = { most: 0, window: 1 }
-  const rate = { caller: never, address: never, actions: none }
-  const limits = { pageSize: { default: 20, max: 100 }, bodyBytes: 0, rate }
-  const nothing: Catalog = {
-    name: '',
-    title: '',
-    description: undefined,
-    version: '',
-    resources: none,
-    system: none,
-    limits,
-  }
-  migrate(database, nothing, { apply: 'additive', now: Date.now() })
 }
 
 /** The secret that signs cursors: made once, kept in the database. */

@@ -6,6 +6,7 @@ import type { Answer, MigrationStep, Question } from '../sql/migration-step.ts'
 import { isSystemTable } from '../sql/system-tables.ts'
 import type { ColumnSpec, SearchSpec } from '../sql/tables.ts'
 import { sqlite } from './dialect.ts'
+import { moveKeys } from './move-keys.ts'
 import { endOfRun, partName, partNames, partOf, undividedSearch } from './search-parts.ts'
 
 const quote = sqlite.identifier
@@ -90,6 +91,9 @@ export function takeStep(database: DatabaseSync, step: MigrationStep, now: numbe
       return
     case 'drop-search':
       dropSearch(step.search)
+      return
+    case 'move-keys':
+      moveKeys(database)
       return
     case 'set-clock':
       setClock(database, step.table)

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import { mock, test } from 'node:test'
+import type { KeyStore } from '../storage/storage.ts'
+import { noteUses } from './key-uses.ts'
+
+function storeInto(kept: [string, number][][], fail = false): KeyStore {
+  const keepUses = async (uses: ReadonlyMap<string, number>) => {
+    if (fail) throw new Error('full')
+    kept.push([...uses])
+  }
+  return { keepUses } as Partial<KeyStore> as KeyStore
+}
+
+test('uses are kept together a minute after the first of them, the last of each key', async () => {
+  mock.timers.enable({ apis: ['setTimeout'] })
+  const kept: [string, number][][] = []
+  let now = 1
+  const uses = noteUses(
+    storeInto(kept),
+    () => now,
+    (error) => assert.fail(String(error)),
+  )
+  uses.note('a')
+  now = 2
+  uses.note('b')
+  uses.note('a')
+  mock.timers.tick(59_999)
+  assert.deepEqual(kept, [])
+  mock.timers.tick(1)
+  assert.deepEqual(kept, [
+    [
+      ['a', 2],
+      ['b', 2],
+    ],
+  ])
+  mock.timers.tick(120_000)
+  assert.equal(kept.length, 1, 'nothing is kept where nothing was used')
+  uses.note('a')
+  await uses.close()
+  assert.deepEqual(kept[1], [['a', 2]])
+  mock.timers.reset()
+})
+
+test('what could not be kept is told, and ends nothing', async () => {
+  const failures: unknown[] = []
+  const uses = noteUses(storeInto([], true), Date.now, (error) => void failures.push(error))
+  uses.note('a')
+  await uses.close()
+  assert.equal(failures.length, 1)
+})
