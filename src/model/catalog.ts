@@ -36,7 +36,7 @@ export function completeCatalog(declaration: InterfaceDeclaration): Catalog {
 }
 
 function startAll(declared: InterfaceDeclaration['resources'], made: Resource['made']): Alone[] {
-  return Object.entries(declared).map(([name, resource]) => ({ made, ...startResource(name, resource) }))
+  return Object.entries(declared).map(([name, resource]) => startResource(name, resource, made))
 }
 
 function related(resources: readonly Alone[]): Map<string, Resource> {
@@ -46,13 +46,14 @@ function related(resources: readonly Alone[]): Map<string, Resource> {
 /** A resource but for what other resources say about it. */
 type Alone = Omit<Resource, 'dependents' | 'children'>
 
-function startResource(name: string, declared: ResourceDeclaration): Omit<Alone, 'made'> {
+function startResource(name: string, declared: ResourceDeclaration, made: Resource['made']): Alone {
   const fields = Object.entries(declared.fields).map(([field, declaration]) =>
-    completeField(field, declaration as FieldDeclaration, field === declared.owner),
+    completeField(field, declaration as FieldDeclaration, field === declared.owner, made === 'by-clients'),
   )
   const field = new Map(fields.map((each) => [each.name, each]))
   const parent = declared.within === undefined ? undefined : field.get(declared.within)
   return {
+    made,
     name,
     title: declared.title ?? titleOf(name),
     description: declared.description,

@@ -9,8 +9,9 @@ import { compileInteger, compileReference, compileSchema, type ValidateValue } f
  *
  * @param declared the field as declared, copied by `plainCopy`
  * @param isOwner whether the server sets it from the caller (AUT-7)
+ * @param isSent whether clients send it; of what they never send no validator is compiled, which takes a while
  */
-export function completeField(name: string, declared: FieldDeclaration, isOwner: boolean): Field {
+export function completeField(name: string, declared: FieldDeclaration, isOwner: boolean, isSent: boolean): Field {
   const shape = shapeOf(declared)
   const writeOnly = declared.writeOnly === true
   return {
@@ -30,7 +31,7 @@ export function completeField(name: string, declared: FieldDeclaration, isOwner:
     writeOnly,
     transitions: declared.transitions,
     reference: referenceOf(declared),
-    validate: validatorOf(name, declared, shape),
+    validate: isSent ? validatorOf(name, declared, shape) : unsent,
   }
 }
 
@@ -47,4 +48,8 @@ function referenceOf(declared: FieldDeclaration): { collection: string; onDelete
 function validatorOf(name: string, declared: FieldDeclaration, { schema, type }: FieldShape): ValidateValue {
   if (declared.reference !== undefined) return compileReference(name, schema, declared.reference)
   return type === 'integer' ? compileInteger(name, schema) : compileSchema(name, schema)
+}
+
+function unsent(): never {
+  throw new Error('The server alone writes this field.')
 }
