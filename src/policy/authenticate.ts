@@ -67,7 +67,10 @@ export function authenticator(credentials: Credentials): Authenticate {
     const remembered = authorization === undefined ? undefined : known.get(authorization)
     if (remembered !== undefined && now < remembered.until) return remembered.caller
     const read = readBearerToken(authorization)
-    if (read === 'absent') throw unauthenticated('Send an API key: Authorization: Bearer rsk_…')
+    if (read === 'absent') {
+      const what = credentials.verifyToken === undefined ? 'an API key' : 'an API key or a token'
+      throw unauthenticated(`Send ${what}: Authorization: Bearer …`)
+    }
     // One answer for all that is wrong with a credential: it helps nobody to guess.
     const refusal = () => unauthenticated('The credential is not valid: it is unknown, expired or revoked.', true)
     if (read === 'malformed') throw refusal()
