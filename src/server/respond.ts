@@ -26,6 +26,7 @@ import { represent } from '../reply/represent.ts'
 import { sealCursor } from '../request/cursor.ts'
 import { type Input, readInput } from '../request/input.ts'
 import { refuseSecrets } from '../request/parameters.ts'
+import { routeOf } from '../request/route.ts'
 import { type Found, findTarget, type Target } from '../request/target.ts'
 import { Fault, fault, type Issue } from '../spec/faults.ts'
 import { type Storage, StorageFault } from '../storage/storage.ts'
@@ -70,7 +71,8 @@ export async function respond(app: App, request: HttpRequest): Promise<HttpRespo
   const path = question === -1 ? request.target : request.target.slice(0, question)
   const query = question === -1 ? '' : request.target.slice(question + 1)
   const timing = app.development ? new Timing(started) : undefined
-  const seen: Seen = { caller: undefined }
+  const seen: Seen = { caller: undefined, route: undefined }
+  app.observe(arrival)
   let response: HttpResponse
   try {
     response = await answer(app, request, { path, query, requestId }, seen, timing)
@@ -91,14 +93,19 @@ export async function respond(app: App, request: HttpRequest): Promise<HttpRespo
   if (timing !== undefined) response.headers['Server-Timing'] = timing.format()
   const { method } = request
   const { status } = response
+  const { route, code, caller } = seen
   const duration = performance.now() - started
-  app.observe({ kind: 'request', requestId, method, path, status, code: seen.code, caller: seen.caller, duration })
+  app.observe({ kind: 'request', requestId, method, path, route, status, code, caller, duration })
   return response
 }
+
+const arrival = { kind: 'arrival' } as const
 
 /** What is known of a request however it ends. */
 interface Seen {
   caller: string | undefined
+  /** The template that its path fits, where it is an address. */
+  route: string | undefined
   code?: string
   /** What the answer says of the caller's rate, whatever it is. */
   rate?: ResponseHeaders
@@ -120,6 +127,7 @@ async function answer(
   if (request.target.length > longestTarget)
     throw fault('URL_TOO_LONG', { detail: 'An address has at most 8,000 bytes.' })
   const found = findTarget(app.catalog, path)
+  if (found.kind === 'found') seen.route = routeOf(app.catalog.version, found.target)
   if (found.kind === 'found' && found.target.kind === 'health') return health(app, found.target.probe, request.method)
   if (app.requireHttps && !request.secure) throw fault('HTTPS_REQUIRED', { detail: 'Ask again by https://.' })
   refuseSecrets(query)
