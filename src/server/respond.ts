@@ -35,6 +35,7 @@ import type { Observe } from './observe.ts'
 import { addressOptions, allow, preflight, serverOptions } from './options.ts'
 import type { RateLimiter } from './rates/rate-limiter.ts'
 import { Timing } from './timing.ts'
+import { beginTrace } from './tracing.ts'
 
 /** The longest request target, in bytes (LIM-3). */
 const longestTarget = 8_000
@@ -70,12 +71,15 @@ export async function respond(app: App, request: HttpRequest): Promise<HttpRespo
   const question = request.target.indexOf('?')
   const path = question === -1 ? request.target : request.target.slice(0, question)
   const query = question === -1 ? '' : request.target.slice(question + 1)
-  const timing = app.development ? new Timing(started) : undefined
   const seen: Seen = { caller: undefined, route: undefined }
   app.observe(arrival)
+  const tracing = beginTrace(request, requestId)
+  const trace = tracing === undefined ? undefined : await tracing
+  const timing = app.development || trace !== undefined ? new Timing(started) : undefined
   let response: HttpResponse
   try {
-    response = await answer(app, request, { path, query, requestId }, seen, timing)
+    const answering = () => answer(app, request, { path, query, requestId }, seen, timing)
+    response = await (trace === undefined ? answering() : trace.run(answering))
     if (response.status === 200) response = ranged(request, response, app.now())
   } catch (error) {
     const refusal = asFault(error)
@@ -90,10 +94,11 @@ export async function respond(app: App, request: HttpRequest): Promise<HttpRespo
   response.headers['X-Content-Type-Options'] = 'nosniff'
   response.headers['X-Request-Id'] = requestId
   if (request.secure) response.headers['Strict-Transport-Security'] = 'max-age=31536000'
-  if (timing !== undefined) response.headers['Server-Timing'] = timing.format()
+  if (timing !== undefined && app.development) response.headers['Server-Timing'] = timing.format()
   const { method } = request
   const { status } = response
   const { route, code, caller } = seen
+  trace?.end({ route, status, code, stages: timing?.stages ?? [] })
   const duration = performance.now() - started
   app.observe({ kind: 'request', requestId, method, path, route, status, code, caller, duration })
   return response
