@@ -22,3 +22,5 @@ export {
   type VersionDeclaration,
 } from './model/declaration.ts'
 export { type App, type AppOptions, createApp, toFetchHandler, toNodeHandler } from './server/create-app.ts'
+export { collectMetrics, type Metrics } from './server/metrics.ts'
+export type { Observation, Observe } from './server/observe.ts'

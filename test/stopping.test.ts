@@ -105,6 +105,30 @@ test('OPS-2: changes that wait for the database are still made and answered; new
   assert.equal(server.log.at(-1), 'stopped')
 })
 
+test('OPS-2: a server with metrics stops as soon, though connections to them are open', async () => {
+  const server = await start(['--http', '--metrics-port', '0'])
+  assert.equal((await fetch(`${server.origin}/health/live`)).status, 200)
+  const text = await (await fetch(server.metrics ?? '')).text()
+  assert.match(text, /^resourced_requests_total\{method="GET",route="\/health\/live",status="200"\} 1$/m)
+  const { code, took } = await stop(server)
+  assert.equal(code, 0)
+  assert.ok(took < 3000, `it took ${took} ms`)
+  assert.deepEqual(server.log, ['metrics', 'listening', 'stopping', 'stopped'])
+  assert.ok(server.errors.join('').includes(`Its metrics are at ${server.metrics}\n`))
+})
+
+test('OPS-1: where metrics cannot be served, the command says so and ends', async () => {
+  const { metrics = '' } = await start(['--http', '--metrics-port', '0'])
+  const { port } = new URL(metrics)
+  const taken = `ended with 1: Metrics cannot be served on 127.0.0.1, port ${port}: the port is in use. Choose others with`
+  for (const [text, message] of [
+    [port, taken],
+    ['many', 'ended with 1: --metrics-port takes a number from 0 to 65535, not "many".'],
+  ] as const) {
+    await assert.rejects(start(['--http', '--metrics-port', text]), (error: Error) => error.message.includes(message))
+  }
+})
+
 test('OPS-2: a request whose body is still on its way is answered', async () => {
   const server = await start()
   const body = JSON.stringify(folderNamed('in two halves'))

@@ -1,8 +1,8 @@
 /** The options of the command `resourced`; one file a command, loaded when it is called. */
 import { Command, Option } from 'commander'
 import { logLevels } from '../server/log.ts'
+import { version } from '../server/version.ts'
 import { fail } from './fail.ts'
-import { version } from './version.ts'
 
 const database = () =>
   new Option('--database <address>', 'the database: sqlite:FILE or sqlite::memory:')
@@ -62,6 +62,17 @@ program
     new Option('--rate-limit-on-failure <state>', 'while Redis fails: open counts on each server, closed refuses')
       .choices(['open', 'closed'])
       .default('open'),
+  )
+  .addOption(
+    new Option(
+      '--metrics-port <number>',
+      'where Prometheus finds /metrics; 0 takes a free port (default: nowhere)',
+    ).env('METRICS_PORT'),
+  )
+  .addOption(
+    new Option('--metrics-host <address>', 'the address of that port; it speaks plain HTTP and asks for no key')
+      .env('METRICS_HOST')
+      .default('127.0.0.1'),
   )
   .addOption(
     new Option('--migrate <changes>', 'what may change in the database at start')

@@ -25,6 +25,8 @@ interface Options {
   readonly rateLimit: 'declared' | 'off'
   readonly redis?: string
   readonly rateLimitOnFailure: 'open' | 'closed'
+  readonly metricsPort?: string
+  readonly metricsHost: string
   readonly migrate: Apply
   readonly logLevel: LogLevel
 }
@@ -37,6 +39,7 @@ export async function serveCommand(file: string | undefined, options: Options): 
     ...options,
     catalog,
     port: portOf(options.port),
+    metricsPort: options.metricsPort === undefined ? undefined : portOf(options.metricsPort, '--metrics-port'),
     observe,
     development: process.env.NODE_ENV === 'development',
   })
@@ -44,6 +47,7 @@ export async function serveCommand(file: string | undefined, options: Options): 
   if (serving.caFile !== undefined) {
     say(`Its certificate is a local one. Trust it with: curl --cacert ${serving.caFile} ${serving.url}/…`)
   }
+  if (serving.metricsUrl !== undefined) say(`Its metrics are at ${serving.metricsUrl}`)
   // Where tokens are accepted, nobody needs a key.
   if (!options.jwtIssuer && (await serving.app.storage.keys.list()).length === 0) {
     say('No API key exists yet. Make one with: resourced keys create --subject me --roles admin')
@@ -87,10 +91,10 @@ function stopOnSignal(serving: Promise<Serving>, observe: Observe): void {
 }
 
 /** A port from the command line or the environment. */
-export function portOf(text: string): number {
+export function portOf(text: string, option = '--port'): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
   if (port >= 0 && port <= 65_535) return port
-  throw new ConfigurationError(`--port takes a number from 0 to 65535, not ${JSON.stringify(text)}.`)
+  throw new ConfigurationError(`${option} takes a number from 0 to 65535, not ${JSON.stringify(text)}.`)
 }
 
 /** A database address without its password. */

@@ -57,7 +57,8 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
     newJobId: uuidv7,
     statusUrlOf: (job) => `/${catalog.version}/jobs/${job}`,
     ended: ({ id, task }, status) => observe({ kind: 'job', job: id, task, status }),
-    failed: (error, job) => observe({ kind: 'failure', requestId: job?.id ?? 'jobs', error }),
+    failed: (error, job) =>
+      observe({ kind: 'failure', requestId: job?.id ?? 'jobs', error, task: job?.task ?? 'other' }),
   })
   const keyUses = noteUses(storage.keys, now, (error) => observe({ kind: 'failure', requestId: 'keys', error }))
   const app: App = {

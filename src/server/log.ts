@@ -25,6 +25,10 @@ export function logTo(level: LogLevel, stream?: DestinationStream): Observe {
         if (number >= least) sink.write(requestLine(number, time(), seen))
         return
       }
+      case 'arrival':
+      case 'unreadable':
+      case 'refusal':
+        return
       case 'failure':
         log.error({ request_id: seen.requestId, err: seen.error }, 'failure')
         return
@@ -40,6 +44,9 @@ export function logTo(level: LogLevel, stream?: DestinationStream): Observe {
         return
       case 'listening':
         log.info({ url: seen.url }, 'listening')
+        break
+      case 'metrics':
+        log.info({ url: seen.url }, 'metrics')
         break
       case 'stopping':
         log.info({ reason: seen.reason }, 'stopping')

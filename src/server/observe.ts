@@ -1,13 +1,19 @@
-/** Everything that can happen, as one union. The log subscribes to it; so can metrics and traces. */
+/** Everything that can happen, as one union. The log subscribes to it, and so do metrics. */
+import type { FaultCode } from '../spec/faults.ts'
+import type { OpenJob } from '../storage/storage.ts'
 
 /** Something that happened. */
 export type Observation =
+  /** A request has come; one of the kind `request` follows when it is answered. */
+  | { readonly kind: 'arrival' }
   | {
       readonly kind: 'request'
       readonly requestId: string
       readonly method: string
       /** Without its query string: what people search for is not logged. */
       readonly path: string
+      /** What the path is without ids, such as `/v1/tasks/{id}`; `undefined` where it leads nowhere. */
+      readonly route: string | undefined
       readonly status: number
       /** The problem's code, where the answer is one. */
       readonly code: string | undefined
@@ -16,18 +22,36 @@ export type Observation =
       /** Milliseconds. */
       readonly duration: number
     }
+  /** What could not be read as a request, and was refused at the edge. */
+  | { readonly kind: 'unreadable'; readonly code: FaultCode }
   /** A fault of ours (5xx): what the caller is not told. */
-  | { readonly kind: 'failure'; readonly requestId: string; readonly error: unknown }
+  | {
+      readonly kind: 'failure'
+      readonly requestId: string
+      readonly error: unknown
+      /** Whose batch has failed; `other` for what is done beside jobs. Nothing where it was a request. */
+      readonly task?: OpenJob['task'] | 'other'
+    }
   /** A job is over (JOB-2). */
   | { readonly kind: 'job'; readonly job: string; readonly task: string; readonly status: 'succeeded' | 'failed' }
   /** The keys of JWT could not be fetched; those had before go on serving. At most every half minute. */
   | { readonly kind: 'key-server'; readonly error: unknown }
+  /** There were more requests than a quota, of this name in the declaration, allows (LIM-1). */
+  | { readonly kind: 'refusal'; readonly quota: string }
   /** Whether requests are counted together with other servers (LIM-1). */
   | { readonly kind: 'redis'; readonly state: 'connected' }
   | { readonly kind: 'redis'; readonly state: 'lost'; readonly reason: string }
   | { readonly kind: 'listening'; readonly url: string }
+  | { readonly kind: 'metrics'; readonly url: string }
   | { readonly kind: 'stopping'; readonly reason: string }
   | { readonly kind: 'stopped' }
 
 /** Receives what happens. It must not throw. */
 export type Observe = (observation: Observation) => void
+
+/** One observer that tells several. */
+export function tellAll(...observers: readonly Observe[]): Observe {
+  return (observation) => {
+    for (const observe of observers) observe(observation)
+  }
+}

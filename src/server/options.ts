@@ -9,7 +9,7 @@ import { type Found, methodsOf, type Target } from '../request/target.ts'
 import { fault } from '../spec/faults.ts'
 
 /** Every method that some address supports. */
-const everyMethod = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'QUERY', 'OPTIONS']
+export const everyMethod = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'QUERY', 'OPTIONS']
 
 /**
  * Refuses a method that an address does not support.

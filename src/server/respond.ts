@@ -27,6 +27,7 @@ import { represent } from '../reply/represent.ts'
 import { sealCursor } from '../request/cursor.ts'
 import { readInput } from '../request/input.ts'
 import { refuseSecrets } from '../request/parameters.ts'
+import { routeOf } from '../request/route.ts'
 import { type Found, findTarget, type Target } from '../request/target.ts'
 import { Fault, fault, type Issue } from '../spec/faults.ts'
 import { type Storage, StorageFault } from '../storage/storage.ts'
@@ -36,6 +37,7 @@ import { addressOptions, allow, preflight, serverOptions } from './options.ts'
 import type { RateLimiter } from './rates/rate-limiter.ts'
 import type { Revocations } from './revocations.ts'
 import { Timing } from './timing.ts'
+import { beginTrace } from './tracing.ts'
 
 /** The longest request target, in bytes (LIM-3). */
 const longestTarget = 8_000
@@ -74,11 +76,15 @@ export async function respond(app: App, request: HttpRequest): Promise<HttpRespo
   // Whoever takes a key for its id shall not find it in the log.
   const instance = withoutKeys(path)
   const query = question === -1 ? '' : request.target.slice(question + 1)
-  const timing = app.development ? new Timing(started) : undefined
-  const seen: Seen = { caller: undefined }
+  const seen: Seen = { caller: undefined, route: undefined }
+  app.observe(arrival)
+  const tracing = beginTrace(request, requestId)
+  const trace = tracing === undefined ? undefined : await tracing
+  const timing = app.development || trace !== undefined ? new Timing(started) : undefined
   let response: HttpResponse
   try {
-    response = await answer(app, request, { path, instance, query, requestId }, seen, timing)
+    const answering = () => answer(app, request, { path, instance, query, requestId }, seen, timing)
+    response = await (trace === undefined ? answering() : trace.run(answering))
     if (response.status === 200) response = ranged(request, response, app.now())
   } catch (error) {
     const refusal = asFault(error)
@@ -93,26 +99,23 @@ export async function respond(app: App, request: HttpRequest): Promise<HttpRespo
   response.headers['X-Content-Type-Options'] = 'nosniff'
   response.headers['X-Request-Id'] = requestId
   if (request.secure) response.headers['Strict-Transport-Security'] = 'max-age=31536000'
-  if (timing !== undefined) response.headers['Server-Timing'] = timing.format()
+  if (timing !== undefined && app.development) response.headers['Server-Timing'] = timing.format()
   const { method } = request
   const { status } = response
+  const { route, code, caller } = seen
+  trace?.end({ route, status, code, stages: timing?.stages ?? [] })
   const duration = performance.now() - started
-  app.observe({
-    kind: 'request',
-    requestId,
-    method,
-    path: instance,
-    status,
-    code: seen.code,
-    caller: seen.caller,
-    duration,
-  })
+  app.observe({ kind: 'request', requestId, method, path: instance, route, status, code, caller, duration })
   return response
 }
+
+const arrival = { kind: 'arrival' } as const
 
 /** What is known of a request however it ends. */
 interface Seen {
   caller: string | undefined
+  /** The template that its path fits, where it is an address. */
+  route: string | undefined
   code?: string
   /** What the answer says of the caller's rate, whatever it is. */
   rate?: ResponseHeaders
@@ -136,6 +139,7 @@ async function answer(
   if (request.target.length > longestTarget)
     throw fault('URL_TOO_LONG', { detail: 'An address has at most 8,000 bytes.' })
   const found = findTarget(app.catalog, place.path)
+  if (found.kind === 'found') seen.route = routeOf(app.catalog.version, found.target)
   if (found.kind === 'found' && found.target.kind === 'health') return health(app, found.target.probe, request.method)
   if (app.requireHttps && !request.secure) throw fault('HTTPS_REQUIRED', { detail: 'Ask again by https://.' })
   refuseSecrets(place.query)

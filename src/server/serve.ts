@@ -11,8 +11,10 @@ import { migrateSqlite, openSqlite } from '../storage/sqlite/storage.ts'
 import type { KeyStore, Storage } from '../storage/storage.ts'
 import { type Application, assemble } from './app.ts'
 import { ConfigurationError } from './configuration-error.ts'
+import { collectMetrics } from './metrics.ts'
+import { createMetricsServer } from './metrics-server.ts'
 import { createNodeServer } from './node.ts'
-import type { Observe } from './observe.ts'
+import { type Observe, tellAll } from './observe.ts'
 import type { RateOptions } from './rates/open.ts'
 import { localCertificate } from './tls.ts'
 import { jwtOf } from './tokens.ts'
@@ -44,6 +46,10 @@ export interface ServeOptions extends RateOptions {
   readonly jwtRolesClaim?: string
   readonly migrate?: Apply
   readonly observe?: Observe
+  /** Where metrics are had, by plain HTTP; 0 takes a free port. Where it is left out, none are kept. */
+  readonly metricsPort?: number
+  /** 127.0.0.1 where left out. */
+  readonly metricsHost?: string
   /** Where the local certificate is kept. */
   readonly folder?: string
   readonly development?: boolean
@@ -55,6 +61,8 @@ export interface Serving {
   readonly url: string
   /** The certificate to trust, where a local one was made. */
   readonly caFile: string | undefined
+  /** Where metrics are, such as `http://127.0.0.1:9464/metrics`. */
+  readonly metricsUrl: string | undefined
   readonly app: Application
   /** Stops accepting, finishes what is running, closes the database (OPS-2). */
   close(): Promise<void>
@@ -68,7 +76,7 @@ export interface Serving {
  * @throws Error of the system, such as `EADDRINUSE`
  */
 export async function serve(options: ServeOptions): Promise<Serving> {
-  const { catalog, host, port, trustProxy = false, observe = () => {} } = options
+  const { catalog, host, port, trustProxy = false } = options
   const cors = corsOf(options.corsOrigin, options.corsCredentials)
   const jwt = jwtOf({
     issuer: options.jwtIssuer,
@@ -78,7 +86,9 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     rolesClaim: options.jwtRolesClaim,
   })
   const { tls, caFile } = await certificate(options)
+  const metrics = options.metricsPort === undefined ? undefined : await collectMetrics()
   const storage = openStorage(options.database, catalog, options.migrate)
+  const observe = tellAll(...[options.observe, metrics?.observe].filter((each) => each !== undefined))
   const app = assemble(catalog, storage, {
     observe,
     cors,
@@ -89,24 +99,38 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     requireHttps: options.http !== true || trustProxy,
     development: options.development,
   })
-  const server = createNodeServer({ respond: app.respond, problem, tls, trustProxy })
+  const server = createNodeServer({
+    respond: app.respond,
+    problem,
+    tls,
+    trustProxy,
+    onClientError: ({ code }) => observe({ kind: 'unreadable', code }),
+  })
+  const metricsServer = metrics === undefined ? undefined : createMetricsServer(metrics)
   let origin: string
+  let metricsUrl: string | undefined
   try {
+    metricsUrl = await metricsServer?.listen(options.metricsHost ?? '127.0.0.1', options.metricsPort ?? 0)
     origin = await server.listen(host, port)
   } catch (error) {
+    await metricsServer?.close()
     await app.close()
     throw error
   }
   void app.runner.maintain()
   const url = `${origin}/${catalog.version}`
+  if (metricsUrl !== undefined) observe({ kind: 'metrics', url: metricsUrl })
   observe({ kind: 'listening', url })
   return {
     url,
     caFile,
+    metricsUrl,
     app,
     async close() {
       await server.close()
       await app.close()
+      // To the end it can be seen what is still running.
+      await metricsServer?.close()
       observe({ kind: 'stopped' })
     },
   }

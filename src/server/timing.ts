@@ -1,8 +1,15 @@
-/** `Server-Timing` (W3C): where the time of one request went. */
+/** Where the time of one request went: for `Server-Timing` (W3C), and for traces. */
 
-/** Notes how long each stage took, in milliseconds. */
+/** A part of answering: from when to when, in milliseconds by `performance.now()`. */
+export interface Stage {
+  readonly name: string
+  readonly from: number
+  readonly to: number
+}
+
+/** Notes how long each stage took. */
 export class Timing {
-  readonly #marks: [name: string, duration: number][] = []
+  readonly stages: Stage[] = []
   #last: number
 
   constructor(started: number) {
@@ -12,13 +19,13 @@ export class Timing {
   /** The stage that ends now. */
   mark(name: string): void {
     const now = performance.now()
-    this.#marks.push([name, now - this.#last])
+    this.stages.push({ name, from: this.#last, to: now })
     this.#last = now
   }
 
-  /** The header's value. */
+  /** The value of `Server-Timing`. */
   format(): string {
-    const marks = this.#marks.map(([name, duration]) => `${name};dur=${duration.toFixed(3)}`)
+    const marks = this.stages.map(({ name, from, to }) => `${name};dur=${(to - from).toFixed(3)}`)
     return [...marks, `rest;dur=${(performance.now() - this.#last).toFixed(3)}`].join(', ')
   }
 }

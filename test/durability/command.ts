@@ -14,6 +14,8 @@ export interface ServerProcess {
   readonly child: ChildProcess
   /** Without the version: `http://127.0.0.1:4711`. */
   readonly origin: string
+  /** Where its metrics are, if it was told to keep any. */
+  readonly metrics: string | undefined
   /** The messages of its log so far, requests left out. */
   readonly log: string[]
   /** What it has written on standard error so far. */
@@ -44,15 +46,17 @@ export async function startServer(folder: string, options: readonly string[] = [
   child.stderr.on('data', (piece) => errors.push(String(piece)))
   const ended = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string)
   const log: string[] = []
+  let metrics: string | undefined
   const origin = await new Promise<string>((resolve, reject) => {
     createInterface(child.stdout).on('line', (text) => {
       const line = JSON.parse(text)
       if (line.msg !== 'request') log.push(line.msg)
+      if (line.msg === 'metrics') metrics = line.url
       if (line.msg === 'listening') resolve(new URL(line.url).origin)
     })
     ended.then((how) => reject(new Error(`The server ended with ${how}: ${errors.join('')}`)))
   })
-  return { child, origin, log, errors, ended }
+  return { child, origin, metrics, log, errors, ended }
 }
 
 /** Makes an administrator's key with `resourced keys create`. */

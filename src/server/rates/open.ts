@@ -28,7 +28,8 @@ export function openRateLimiter(
 ): RateLimiter | undefined {
   if (rateLimit === 'off') return undefined
   const local = memoryCounter(now)
-  if (redis === undefined) return rateLimiter(catalog, local)
+  if (redis === undefined) return rateLimiter(catalog, local, observe)
   const fallback = rateLimitOnFailure === 'open' ? local : undefined
-  return rateLimiter(catalog, redisCounter({ url: redis, prefix: `resourced:${catalog.name}`, fallback, observe }))
+  const shared = redisCounter({ url: redis, prefix: `resourced:${catalog.name}`, fallback, observe })
+  return rateLimiter(catalog, shared, observe)
 }

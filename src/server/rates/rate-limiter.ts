@@ -5,6 +5,7 @@ import { type CountedAction, countedActions } from '../../model/rate.ts'
 import type { Catalog } from '../../model/resource.ts'
 import type { Found } from '../../request/target.ts'
 import { type Fault, fault } from '../../spec/faults.ts'
+import type { Observe } from '../observe.ts'
 import { actionOf } from './action.ts'
 import { networkOf } from './network.ts'
 import type { Counted, Counter, Quota, Standing } from './quota.ts'
@@ -33,7 +34,7 @@ interface Terms {
 }
 
 /** Makes the limiter of a catalog. */
-export function rateLimiter(catalog: Catalog, counter: Counter): RateLimiter {
+export function rateLimiter(catalog: Catalog, counter: Counter, observe: Observe): RateLimiter {
   const { rate } = catalog.limits
   const caller: Quota = { name: 'caller', ...rate.caller }
   const address: Quota = { name: 'address', ...rate.address }
@@ -44,6 +45,13 @@ export function rateLimiter(catalog: Catalog, counter: Counter): RateLimiter {
     if (special.size === 0 || found.kind !== 'found' || !('resource' in found.target)) return usual
     const action = actionOf(found.target, method)
     return special.get(`${found.target.resource.name}.${action}`) ?? usual
+  }
+
+  function refusalOf({ passes, standings }: Counted): Fault | undefined {
+    if (passes) return undefined
+    const spent = standings.filter(({ left }) => left === 0)
+    for (const { quota } of spent) observe({ kind: 'refusal', quota: quota.name })
+    return refusalFor(spent)
   }
 
   return {
@@ -89,9 +97,7 @@ function limitOf({ quota, left, until }: Standing): { name: string; left: number
   return { name: quota.name, left, seconds: Math.ceil(until / 1_000) }
 }
 
-function refusalOf({ passes, standings }: Counted): Fault | undefined {
-  if (passes) return undefined
-  const spent = standings.filter(({ left }) => left === 0)
+function refusalFor(spent: readonly Standing[]): Fault {
   // All of them must have room again for the next one to pass.
   const seconds = Math.max(...spent.map((standing) => limitOf(standing).seconds))
   const [first] = spent.map(({ quota }) => `${whatOf(quota)}: ${quota.most} in ${secondsText(quota.window)}`)

@@ -1,0 +1,83 @@
+/** OPS-1: where metrics are had. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { it, type TestContext } from 'node:test'
+import { completeCatalog } from '../../src/model/catalog.ts'
+import { ConfigurationError } from '../../src/server/configuration-error.ts'
+import { type ServeOptions, type Serving, serve } from '../../src/server/serve.ts'
+import { studio } from '../declarations.ts'
+
+const catalog = completeCatalog(studio)
+
+/** Serves with metrics on a free port. */
+async function served(context: TestContext, options: Partial<ServeOptions> = {}): Promise<Serving> {
+  const usual = { catalog, database: 'sqlite::memory:', host: '127.0.0.1', port: 0, http: true, metricsPort: 0 }
+  const serving = await serve({ ...usual, ...options })
+  let closed: Promise<void> | undefined
+  const close = () => {
+    closed ??= serving.close()
+    return closed
+  }
+  context.after(close)
+  return { ...serving, close }
+}
+
+it('OPS-1: metrics have a listener of their own, on loopback', async (context) => {
+  const { url, metricsUrl = '' } = await served(context)
+  assert.match(metricsUrl, /^http:\/\/127\.0\.0\.1:\d+\/metrics$/)
+  assert.equal((await fetch(new URL('/health/live', url))).status, 200)
+  const answer = await fetch(metricsUrl)
+  assert.equal(answer.status, 200)
+  assert.equal(answer.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8')
+  assert.match(await answer.text(), /^resourced_requests_total\{method="GET",route="\/health\/live",status="200"\} 1$/m)
+  const head = await fetch(metricsUrl, { method: 'HEAD' })
+  assert.deepEqual([head.status, await head.text()], [200, ''])
+  assert.ok(Number(head.headers.get('content-length')) > 1_000)
+})
+
+it('OPS-1: that listener has nothing else, and nothing can be done there', async (context) => {
+  const { url, metricsUrl = '' } = await served(context)
+  for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
+    const refused = await fetch(metricsUrl, { method })
+    assert.deepEqual([refused.status, refused.headers.get('allow')], [405, 'GET, HEAD'])
+  }
+  for (const path of ['/', '/metrics/', '/v1/projects', '/health/live']) {
+    assert.equal((await fetch(new URL(path, metricsUrl))).status, 404, path)
+  }
+  assert.equal((await fetch(`${metricsUrl}?collect=all`)).status, 200)
+  assert.equal((await fetch(new URL('/metrics', url))).status, 401, 'nor are metrics elsewhere')
+})
+
+it('OPS-1: what is no request that could be read is counted by its code', async (context) => {
+  const { url, metricsUrl = '' } = await served(context)
+  const answer = await fetch(`${url}/projects`, { headers: { 'x-long': 'x'.repeat(40_000) } })
+  assert.equal(answer.status, 431)
+  const text = await (await fetch(metricsUrl)).text()
+  assert.match(text, /^resourced_unreadable_requests_total\{code="HEADERS_TOO_LARGE"\} 1$/m)
+})
+
+it('OPS-1: without a port there are no metrics', async (context) => {
+  const serving = await served(context, { metricsPort: undefined })
+  assert.equal(serving.metricsUrl, undefined)
+})
+
+it('OPS-1: a port for metrics that is taken is said, and the server does not start', async (context) => {
+  const other = createServer().listen(0, '127.0.0.1')
+  context.after(() => other.close())
+  await once(other, 'listening')
+  const { port } = other.address() as AddressInfo
+  const expected = new ConfigurationError(
+    `Metrics cannot be served on 127.0.0.1, port ${port}: the port is in use. Choose others with --metrics-port and --metrics-host.`,
+  )
+  await assert.rejects(served(context, { metricsPort: port }), expected)
+})
+
+it('OPS-2: metrics can be read until the server has stopped, and not after it', async (context) => {
+  const seen: string[] = []
+  const { close, metricsUrl = '' } = await served(context, { observe: ({ kind }) => void seen.push(kind) })
+  assert.equal((await fetch(metricsUrl)).status, 200)
+  await close()
+  await assert.rejects(fetch(metricsUrl))
+  assert.deepEqual(seen, ['metrics', 'listening', 'stopped'])
+})

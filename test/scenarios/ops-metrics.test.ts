@@ -1,0 +1,221 @@
+/** OPS-1: what metrics tell. */
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { hashOfKey, hintOfKey, newKey } from '../../src/policy/api-keys.ts'
+import { collectMetrics } from '../../src/server/metrics.ts'
+import type { Observation } from '../../src/server/observe.ts'
+import { StorageFault } from '../../src/storage/storage.ts'
+import { studio } from '../declarations.ts'
+import { company } from '../declarations-company.ts'
+import { type Sent, type Trial, trialFor } from '../harness.ts'
+import { failing, nowhere } from '../steps.ts'
+
+/** The series of this program among metrics, without what they are called in common: `requests_total{method="GET",…}`. */
+function seriesOf(text: string): Map<string, number> {
+  const lines = text.split('\n').filter((line) => line.startsWith('resourced_'))
+  return new Map(
+    lines.map((line) => {
+      const end = line.lastIndexOf(' ')
+      return [line.slice('resourced_'.length, end), Number(line.slice(end))]
+    }),
+  )
+}
+
+/** What metrics are after all that was seen. */
+async function metricsAfter(seen: readonly Observation[]): Promise<string> {
+  const metrics = await collectMetrics()
+  for (const each of seen) metrics.observe(each)
+  return metrics.read()
+}
+
+/** The series of one metric. */
+async function counted({ seen }: Pick<Trial, 'seen'>, name: string): Promise<Record<string, number>> {
+  const series = [...seriesOf(await metricsAfter(seen))]
+  return Object.fromEntries(
+    series.flatMap(([key, value]) => (key.startsWith(`${name}{`) ? [[key.slice(name.length), value]] : [])),
+  )
+}
+
+it('OPS-1: requests are counted by method, route and status', async (context) => {
+  const current = await trialFor(context, studio)
+  const { id } = await current.make('projects', { name: 'A' })
+  const sent: readonly Sent[] = [
+    { path: '/v1/projects?q=a' },
+    { path: '/v1/projects?sort=-name' },
+    { path: `/v1/projects/${id}` },
+    { path: `/v1/projects/${nowhere}` },
+    { path: `/v1/projects/${id}/tasks` },
+    { method: 'PATCH', path: `/v1/projects/${id}`, body: { name: 'B' } },
+    { path: '/v1/projects', as: null },
+    { method: 'POST', path: `/v1/projects/${id}` },
+    { method: 'BREW', path: `/v1/projects/${id}` },
+    { path: '/v1/pots' },
+    { path: '/health/live', as: null },
+  ]
+  for (const each of sent) await current.send(each)
+  assert.deepEqual(await counted(current, 'requests_total'), {
+    '{method="POST",route="/v1/projects",status="201"}': 1,
+    '{method="GET",route="/v1/projects",status="200"}': 2,
+    '{method="GET",route="/v1/projects/{id}",status="200"}': 1,
+    '{method="GET",route="/v1/projects/{id}",status="404"}': 1,
+    '{method="GET",route="/v1/projects/{id}/tasks",status="200"}': 1,
+    '{method="PATCH",route="/v1/projects/{id}",status="200"}': 1,
+    '{method="GET",route="/v1/projects",status="401"}': 1,
+    '{method="POST",route="/v1/projects/{id}",status="405"}': 1,
+    '{method="other",route="/v1/projects/{id}",status="405"}': 1,
+    '{method="GET",route="other",status="404"}': 1,
+    '{method="GET",route="/health/live",status="200"}': 1,
+  })
+})
+
+it('OPS-1: how long they took is told by class of status, in seconds', async (context) => {
+  const current = await trialFor(context, studio)
+  for (const path of ['/v1/projects', '/v1/projects', `/v1/projects/${nowhere}`]) await current.send({ path })
+  const took = current.seen.flatMap((each) => (each.kind === 'request' ? [each.duration] : []))
+  const counts = await counted(current, 'request_duration_seconds_count')
+  assert.deepEqual(counts, {
+    '{method="GET",route="/v1/projects",status="2xx"}': 2,
+    '{method="GET",route="/v1/projects/{id}",status="4xx"}': 1,
+  })
+  const sums = Object.values(await counted(current, 'request_duration_seconds_sum'))
+  const seconds = took.reduce((sum, each) => sum + each, 0) / 1_000
+  assert.ok(Math.abs(sums.reduce((sum, each) => sum + each, 0) - seconds) < 1e-6)
+  const buckets = await counted(current, 'request_duration_seconds_bucket')
+  assert.equal(buckets['{le="+Inf",method="GET",route="/v1/projects",status="2xx"}'], 2)
+})
+
+it('OPS-1: whatever is asked, there are only so many series', async (context) => {
+  const current = await trialFor(context, studio)
+  const random = () => Math.random().toString(36).slice(2)
+  const strays = async (times: number) => {
+    for (let time = 0; time < times; time++) {
+      await current.send({ path: `/${random()}` })
+      await current.send({ path: `/v1/${random()}/${random()}?${random()}` })
+      await current.send({ path: `/v1/projects/${random()}` })
+      await current.send({ path: `/v1/projects/${random()}/${random()}` })
+      await current.send({ path: `/v1/projects/${random()}/tasks`, as: random() })
+      await current.send({ path: '/v1/projects', method: random().toUpperCase() })
+      await current.send({ path: '/v1/%zz' })
+    }
+    return seriesOf(await metricsAfter(current.seen)).size
+  }
+  const few = await strays(1)
+  assert.equal(await strays(60), few)
+})
+
+it('OPS-1: requests that run are counted until they are answered', async (context) => {
+  const { send, seen } = await trialFor(context, studio)
+  const inFlight = async () => seriesOf(await metricsAfter([...seen])).get('requests_in_flight')
+  const running = [send({ path: '/v1/projects' }), send({ path: '/v1/nothing' })]
+  assert.equal(await inFlight(), 2)
+  await Promise.all(running)
+  assert.equal(await inFlight(), 0)
+})
+
+it('OPS-1: answers of 500 and above are counted by their code', async (context) => {
+  const { app, keys } = await trialFor(context, studio)
+  const seen: Observation[] = []
+  const errors = [new Error('a bug'), new StorageFault('failed', 'gone'), new StorageFault('busy', 'later')]
+  const broken = failing(app, () => errors.pop(), seen)
+  for (let time = 0; time < 3; time++) {
+    await broken.respond({
+      method: 'GET',
+      target: '/v1/projects',
+      headers: { authorization: `Bearer ${keys.get('root')}` },
+      secure: true,
+      address: '127.0.0.1',
+      readBody: async () => new Uint8Array(),
+    })
+  }
+  assert.deepEqual(await counted({ seen }, 'failures_total'), {
+    '{code="OVERLOADED"}': 1,
+    '{code="STORAGE_FAILED"}': 1,
+    '{code="INTERNAL_ERROR"}': 1,
+  })
+  assert.deepEqual(await counted({ seen }, 'job_batch_failures_total'), {}, 'no job has failed')
+})
+
+it('OPS-1: jobs are counted by what they did and how they ended, and so are batches that failed', async (context) => {
+  const current = await trialFor(context, company)
+  const { app, send, make } = current
+  const { jobs } = app.storage
+  const { step } = jobs
+  const { id } = await make('companies', { name: 'Acme' })
+  const failOnce: typeof step = async () => {
+    Object.assign(jobs, { step })
+    throw new StorageFault('failed', 'gone')
+  }
+  Object.assign(jobs, { step: failOnce })
+  const options = { headers: { prefer: 'respond-async' } }
+  const answer = await send({ method: 'DELETE', path: `/v1/companies/${id}`, ...options })
+  assert.equal(answer.status, 202, answer.text)
+  while (!current.seen.some(({ kind }) => kind === 'job')) await new Promise((resolve) => setTimeout(resolve, 20))
+  assert.deepEqual(await counted(current, 'jobs_total'), { '{task="deletion",status="succeeded"}': 1 })
+  assert.deepEqual(await counted(current, 'job_batch_failures_total'), { '{task="deletion"}': 1 })
+})
+
+it('OPS-1: requests beyond a quota are counted by the quota', async (context) => {
+  const rate = { caller: '3/hour', address: '1/hour', actions: { 'projects.create': '1/hour' } } as const
+  const current = await trialFor(context, { ...studio, limits: { rate } }, { rates: { rateLimit: 'declared' } })
+  const sent: readonly Sent[] = [
+    { path: '/v1/projects', body: { name: 'A' } },
+    { path: '/v1/projects', body: { name: 'B' } },
+    ...Array<Sent>(4).fill({ path: '/v1/projects' }),
+    ...Array<Sent>(4).fill({ path: '/v1/projects', as: null }),
+  ]
+  for (const each of sent) await current.send(each)
+  assert.deepEqual(await counted(current, 'rate_limit_refusals_total'), {
+    '{quota="projects.create"}': 1,
+    '{quota="caller"}': 2,
+    '{quota="address"}': 3,
+  })
+})
+
+it('SEC-3: nothing that a client sends is in a metric', async (context) => {
+  const { app, send, seen } = await trialFor(context, studio)
+  const canary = 'canary'
+  const key = newKey()
+  await app.storage.keys.add({
+    id: `${canary}-key`,
+    hash: hashOfKey(key),
+    hint: hintOfKey(key),
+    subject: canary,
+    roles: ['admin', canary],
+    expires_at: null,
+    created_at: new Date().toISOString(),
+    revoked_at: null,
+  })
+  const names = ['accept', 'cookie', 'host', 'idempotency-key', 'if-match', 'prefer', 'range', 'referer', 'traceparent']
+  const fields = [...names, 'user-agent', 'x-forwarded-for', 'x-request-id', `x-${canary}`]
+  const { id } = (await send({ path: '/v1/projects', body: { name: canary, description: canary }, as: key })).json
+  const sent: readonly Sent[] = [
+    { path: `/v1/projects/${id}` },
+    { path: `/${canary}` },
+    { path: `/v1/${canary}` },
+    { path: `/v1/projects/${canary}` },
+    { path: `/v1/projects/${canary}/${canary}` },
+    { path: `/v1/projects?q=${canary}&sort=${canary}&${canary}=1` },
+    { path: `/v1/projects?access_token=${canary}` },
+    { path: '/v1/projects', body: { [canary]: canary } },
+    { path: '/v1/projects', body: canary },
+    { path: '/v1/projects/bulk-delete', body: { ids: [canary] } },
+    { path: '/v1/projects', method: canary.toUpperCase() },
+    { path: '/v1/projects', as: canary },
+    { path: '/v1/projects', from: canary },
+    ...fields.map((name) => ({ path: '/v1/projects', headers: { [name]: canary } })),
+  ]
+  for (const each of sent) await send({ as: key, ...each })
+  const text = await metricsAfter(seen)
+  assert.ok(text.includes('route="/v1/projects"'))
+  for (const secret of [canary, id, key, hashOfKey(key), hintOfKey(key)]) {
+    assert.ok(!text.toLowerCase().includes(String(secret).toLowerCase()), secret)
+  }
+})
+
+it('OPS-1: metrics tell of the process, its event loop and its version too', async () => {
+  const text = await metricsAfter([])
+  for (const name of ['process_resident_memory_bytes', 'nodejs_eventloop_lag_p99_seconds', 'nodejs_gc_duration']) {
+    assert.match(text, new RegExp(`^# TYPE ${name}`, 'm'))
+  }
+  assert.match(text, /^resourced_build_info\{version="\d+\.\d+\.\d+"\} 1$/m)
+})
