@@ -7,13 +7,11 @@
 import { type Cors, isPreflight, withCors } from '../http/cors.ts'
 import { accepts } from '../http/fields/accept.ts'
 import { type HttpRequest, type HttpResponse, isFile, type ResponseHeaders } from '../http/message.ts'
-import { type Decided, decidePreferences, type PreferenceName } from '../http/preferences.ts'
 import { applyRange } from '../http/ranges.ts'
 import type { ExportFiles } from '../jobs/export-files.ts'
 import type { Runner } from '../jobs/runner.ts'
 import type { Position } from '../model/order.ts'
 import type { Catalog } from '../model/resource.ts'
-import type { Preferred } from '../plan/plan.ts'
 import { planJob } from '../plan/plan-export.ts'
 import { bindingOf } from '../plan/plan-for.ts'
 import { planRequest } from '../plan/plan-request.ts'
@@ -29,11 +27,12 @@ import { readInput } from '../request/input.ts'
 import { refuseSecrets } from '../request/parameters.ts'
 import { routeOf } from '../request/route.ts'
 import { type Found, findTarget, type Target } from '../request/target.ts'
-import { Fault, fault, type Issue } from '../spec/faults.ts'
+import { Fault, fault } from '../spec/faults.ts'
 import { type Storage, StorageFault } from '../storage/storage.ts'
 import type { Documents } from './documents.ts'
 import type { Observe } from './observe.ts'
 import { addressOptions, allow, preflight, serverOptions } from './options.ts'
+import { preferencesOf, preferredOf } from './preferences.ts'
 import type { RateLimiter } from './rates/rate-limiter.ts'
 import type { Revocations } from './revocations.ts'
 import { Timing } from './timing.ts'
@@ -235,33 +234,6 @@ async function authenticated(app: App, request: HttpRequest): Promise<Caller> {
     if (app.rates === undefined || asFault(error).code !== 'UNAUTHENTICATED') throw error
     throw (await app.rates.fail(request.address)) ?? error
   }
-}
-
-/** What an address follows beside `return`. */
-function understoodAt(target: Target, method: string): readonly PreferenceName[] {
-  // A key is shown once: an answer without it would be a key lost.
-  if ('resource' in target && target.resource.made === 'for-clients' && (method === 'POST' || method === 'DELETE'))
-    return []
-  if (target.kind === 'bulk-delete' || target.kind === 'exports') return ['return', 'respond-async']
-  if (method !== 'DELETE') return ['return']
-  return target.kind === 'collection' ? ['return', 'respond-async', 'max-affected'] : ['return', 'respond-async']
-}
-
-function preferredOf({ return: answer, values }: Decided): Preferred {
-  const most = values.get('max-affected')
-  return {
-    return: answer,
-    asynchronously: values.has('respond-async'),
-    most: most === undefined ? undefined : Number(most),
-  }
-}
-
-/** @throws Fault UNKNOWN_PREFERENCE where `handling=strict` asks for it, or a bound cannot be read */
-function preferencesOf({ headers, method }: HttpRequest, target: Target): Decided {
-  const decided = decidePreferences(headers['prefer'], understoodAt(target, method))
-  if (decided.unmet.length === 0) return decided
-  const errors = decided.unmet.map((message): Issue => ({ code: 'UNKNOWN_PREFERENCE', message, header: 'Prefer' }))
-  throw fault('UNKNOWN_PREFERENCE', { errors })
 }
 
 /** @throws Fault RANGE_NOT_SATISFIABLE */
