@@ -98,7 +98,8 @@ export function planFor(planning: Planning, caller: CallerView, target: Addresse
         permitted: required('update'),
         mayCreate: grant('create'),
         movedBy: [...throughFields(resource, 'update'), ...throughFields(resource, 'create')],
-        mayRead: grant('read'),
+        // A JSON Patch reads: whoever may read nothing is refused before the record is looked for.
+        mayRead: input.kind === 'patch' ? required('read') : grant('read'),
         mayAssignOwner: isAdministrator(caller),
         conditions: input.conditions,
         caller,

@@ -215,4 +215,7 @@ it('AUT-4: who may change a record and not read it may merge into it, and not as
   }
   assert.equal((await send(patching(path, [expect('/text', 'secret')]))).status, 200)
   assert.equal((await send({ method: 'PATCH', path, body: { text: 'known' }, as: 'ann' })).status, 204)
+  // CON-6: whoever may read nothing there is refused before it is said whether there is a record.
+  const absent = await send(patching(`/v1/boxes/${nowhere}`, [add('/text', 'x')], { as: 'ann' }))
+  assert.deepEqual([absent.status, absent.json.code], [403, 'FORBIDDEN'])
 })
