@@ -1,0 +1,39 @@
+/** The permission matrix (AUT-3 to AUT-7): every form of rule, caller, record and way, against a model written by hand. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { checkAssignment } from './permissions/assignment.ts'
+import { Cells } from './permissions/cells.ts'
+import { checkCreateWays } from './permissions/create-cells.ts'
+import { forms } from './permissions/forms.ts'
+import { checkListWays } from './permissions/list-cells.ts'
+import { checkRecordWays } from './permissions/record-cells.ts'
+import { Room } from './permissions/room.ts'
+
+describe('the permission matrix', () => {
+  let count = 0
+
+  for (const form of forms) {
+    it(`AUT-3, AUT-4, AUT-5, AUT-6: access by a rule of the form: ${form.name}`, async (context) => {
+      const room = await Room.open(form)
+      context.after(() => room.close())
+      const cells = new Cells()
+      await checkListWays(room, cells)
+      await checkRecordWays(room, cells)
+      await checkCreateWays(room, cells)
+      count += cells.count
+      cells.conclude()
+    })
+  }
+
+  it('AUT-7, RES-9: nobody assigns a field that is not theirs to assign', async (context) => {
+    const cells = new Cells()
+    await checkAssignment(context, cells)
+    count += cells.count
+    cells.conclude()
+  })
+
+  it('is whole', (context) => {
+    context.diagnostic(`${count} cells`)
+    assert.ok(count > 20_000, `${count} cells`)
+  })
+})

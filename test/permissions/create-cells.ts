@@ -1,0 +1,97 @@
+/** Makes records, refers to them and deletes them by filter, in every way. */
+import type { Action } from '../../src/model/declaration.ts'
+import { type Caller, callers, strangers } from './callers.ts'
+import type { Cells } from './cells.ts'
+import type { Subject } from './forms.ts'
+import { kinds, nowhere, type Room } from './room.ts'
+import { collectionOf, linkTo } from './vault.ts'
+
+/** What is sent of a record that is to be made. */
+interface Draft extends Omit<Subject, 'owner_id'> {
+  readonly name: string
+}
+
+const drafts: readonly Draft[] = [
+  { name: 'closed', level: 'closed', holder: null, parentOwner: undefined },
+  { name: 'open', level: 'open', holder: 'bob', parentOwner: undefined },
+  { name: 'held by blue', level: 'closed', holder: 'blue', parentOwner: undefined },
+  { name: 'child of own', level: 'closed', holder: 'ann', parentOwner: 'ann' },
+  { name: "child of other's", level: 'open', holder: 'eve', parentOwner: 'bob' },
+]
+
+/** Does all of it as everybody. */
+export async function checkCreateWays(room: Room, cells: Cells): Promise<void> {
+  for (const caller of [...callers, ...strangers]) {
+    for (const draft of drafts) {
+      await checkCreation(room, cells, caller, draft, 'POST')
+      await checkCreation(room, cells, caller, draft, 'POST of a taken code')
+      await checkCreation(room, cells, caller, draft, 'POST that is invalid')
+      await checkCreation(room, cells, caller, draft, 'nested POST')
+      await checkCreation(room, cells, caller, draft, 'nested POST under missing')
+    }
+    for (const guarded of ['read', 'update'] as const) await checkReferences(room, cells, caller, guarded)
+    await checkDeletionByFilter(room, cells, caller)
+  }
+}
+
+type CreateWay = 'POST' | 'POST of a taken code' | 'POST that is invalid' | 'nested POST' | 'nested POST under missing'
+
+async function checkCreation(room: Room, cells: Cells, caller: Caller, draft: Draft, way: CreateWay): Promise<void> {
+  const isNested = way.startsWith('nested')
+  if (isNested && draft.parentOwner === undefined) return
+  const { name, parentOwner, ...values } = draft
+  const parent_id = room.parents.get(parentOwner ?? '') ?? null
+  const above = isNested ? `/parents/${way === 'nested POST' ? parent_id : nowhere}` : ''
+  const body = {
+    ...{ title: `made ${room.next()}`, ...values, ...(isNested ? {} : { parent_id }) },
+    ...(way === 'POST of a taken code' && { code: 'taken' }),
+    ...(way === 'POST that is invalid' && { count: 'many', colour: 1 }),
+  }
+  const answer = await room.send(caller, { path: `/v1${above}/${collectionOf('create')}`, body })
+  const came = answer.status === 201 ? `201 of ${answer.json.owner_id}` : String(answer.status)
+  const cell = `${room.form.name} for create, ${caller.name}, ${way} of ${name}`
+  cells.check(cell, creationOf(room, caller, draft, way), came)
+}
+
+function creationOf(room: Room, caller: Caller, draft: Draft, way: CreateWay): string {
+  if (!caller.isAuthenticated) return '401'
+  if (!room.lets(caller, 'create', 'create')) return '403'
+  if (way === 'nested POST under missing') return '404'
+  const readsParent = caller.isAdministrator || draft.parentOwner === caller.id
+  if (way === 'nested POST' && !readsParent) return '403'
+  if (!room.allows(caller, 'create', 'create', { ...draft, owner_id: caller.id })) return '403'
+  if (way === 'POST that is invalid') return '400'
+  return way === 'POST of a taken code' ? '409' : `201 of ${caller.id}`
+}
+
+/** Whether a reference leads anywhere does not depend on who may read it: only on whether there is a live record. */
+async function checkReferences(room: Room, cells: Cells, caller: Caller, guarded: Action): Promise<void> {
+  for (const kind of [...kinds, undefined]) {
+    const id = kind === undefined ? nowhere : await room.put(guarded, kind)
+    const { status, text } = await room.send(caller, { path: '/v1/links', body: { [linkTo(guarded)]: id } })
+    const isLive = kind?.isDeleted === false
+    const expected = !caller.isAuthenticated ? '401' : isLive ? '201' : '400'
+    const shows = status === 201 && text.includes(`"title"`) ? ' with what it refers to' : ''
+    const cell = `${room.form.name} for ${guarded}, ${caller.name}, POST that refers to ${kind?.name ?? 'missing'}`
+    cells.check(cell, expected, `${status}${shows}`)
+  }
+}
+
+async function checkDeletionByFilter(room: Room, cells: Cells, caller: Caller): Promise<void> {
+  const title = `to delete ${room.next()}`
+  const ids = new Map<string, string>()
+  for (const kind of kinds) ids.set(kind.name, await room.put('delete', kind, title))
+  const live = kinds.filter(({ isDeleted }) => !isDeleted)
+  const path = `/v1/${collectionOf('delete')}?title=${encodeURIComponent(title)}`
+  const { status, json } = await room.send(caller, { method: 'DELETE', path })
+  const going = live.filter((kind) => caller.isAuthenticated && room.allows(caller, 'delete', 'delete', kind))
+  const left = live.filter((kind) => !going.includes(kind)).map(({ name }) => name)
+  const stays: string[] = []
+  for (const { name } of live) {
+    if ((await room.look('delete', ids.get(name) as string)) !== undefined) stays.push(name)
+  }
+  const refusal = !caller.isAuthenticated ? '401' : room.lets(caller, 'delete', 'delete') ? undefined : '403'
+  const cell = `${room.form.name} for delete, ${caller.name}, deletion by filter`
+  const count = status === 200 ? ` ${json.deleted_count}` : ''
+  cells.check(cell, `${refusal ?? `200 ${going.length}`} (${left})`, `${status}${count} (${stays})`)
+}

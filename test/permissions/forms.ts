@@ -1,0 +1,81 @@
+/** The forms of access rules, each with what it says written again by hand: nothing here knows of predicates. */
+import type { AccessRule } from '../../src/model/declaration.ts'
+import type { Caller } from './callers.ts'
+
+/** What a rule can look at. */
+export interface Subject {
+  readonly owner_id: string
+  readonly level: 'open' | 'closed'
+  readonly holder: string | null
+  /** Whose the live parent is; `undefined`: there is none. */
+  readonly parentOwner: string | undefined
+}
+
+/** A form of rule. */
+export interface Form {
+  readonly name: string
+  /** `undefined`: not declared. */
+  readonly rule: AccessRule | readonly AccessRule[] | undefined
+  /** Whether there could be a record that it allows the caller. */
+  lets(caller: Caller): boolean
+  /** Whether it allows the caller this one. */
+  allows(caller: Caller, subject: Subject): boolean
+  /** Whether it reads through `parent_id`, so that moving a record is judged anew. */
+  readonly isThrough?: boolean
+}
+
+const everyone = () => true
+const noOne = () => false
+
+/** What an action that is not the one in question is declared as. */
+export const anyone: Form = { name: 'anyone', rule: 'anyone', lets: everyone, allows: everyone }
+
+export const forms: readonly Form[] = [
+  anyone,
+  { name: 'nobody', rule: 'nobody', lets: noOne, allows: noOne },
+  { name: 'owner', rule: 'owner', lets: everyone, allows: ({ id }, { owner_id }) => owner_id === id },
+  { name: 'role', rule: 'role:editor', lets: ({ isEditor }) => isEditor, allows: ({ isEditor }) => isEditor },
+  {
+    name: 'where on a field',
+    rule: { where: { level: 'open' } },
+    lets: everyone,
+    allows: (_, { level }) => level === 'open',
+  },
+  {
+    name: 'where on the caller',
+    rule: { where: { holder: { caller: 'id' } } },
+    lets: everyone,
+    allows: ({ id }, { holder }) => holder === id,
+  },
+  {
+    name: 'where on a claim',
+    rule: { where: { holder: { caller: 'claims.team' } } },
+    lets: ({ team }) => team !== undefined,
+    allows: ({ team }, { holder }) => team !== undefined && holder === team,
+  },
+  {
+    name: 'through',
+    rule: { through: 'parent_id', action: 'update' },
+    lets: everyone,
+    allows: ({ id }, { parentOwner }) => parentOwner === id,
+    isThrough: true,
+  },
+  {
+    name: 'function',
+    rule: (caller) => caller.roles.includes('editor') && { level: 'open' },
+    lets: ({ isEditor }) => isEditor,
+    allows: ({ isEditor }, { level }) => isEditor && level === 'open',
+  },
+  {
+    name: 'two',
+    rule: ['owner', { where: { level: 'open' } }],
+    lets: everyone,
+    allows: ({ id }, { owner_id, level }) => owner_id === id || level === 'open',
+  },
+  {
+    name: 'undeclared',
+    rule: undefined,
+    lets: ({ isAdministrator }) => isAdministrator,
+    allows: ({ isAdministrator }) => isAdministrator,
+  },
+]

@@ -1,0 +1,61 @@
+/** The interface of the matrix: for a form of rule, a collection for each action that it guards. The others are anyone's. */
+import { Type } from 'typebox'
+import { type Action, actions, type InterfaceDeclaration, reference } from '../../src/model/declaration.ts'
+import type { Form } from './forms.ts'
+
+const word = (action: Action) => (action === 'readDeleted' ? 'deleted' : action)
+
+/** The collection in which the form guards this action. */
+export function collectionOf(action: Action): string {
+  return `${word(action)}-things`
+}
+
+/** The field of `links` that refers to it. */
+export function linkTo(action: Action): string {
+  return `${word(action)}_id`
+}
+
+/** Declares the interface for a form. */
+export function vaultOf(form: Form): InterfaceDeclaration {
+  const links = actions.map((each) => {
+    const field = Type.Optional(reference(collectionOf(each), { onDelete: 'clear' }))
+    return [linkTo(each), field] as const
+  })
+  const everything = Object.fromEntries(actions.map((action) => [action, 'anyone' as const]))
+  return {
+    name: 'vault',
+    resources: {
+      parents: {
+        fields: { owner_id: Type.String({ readOnly: true }) },
+        owner: 'owner_id',
+        access: { read: ['role:admin', 'owner'], create: 'anyone', update: 'owner' },
+      },
+      links: { fields: Object.fromEntries(links), access: everything },
+      ...Object.fromEntries(
+        actions.map((action) => {
+          const { [action]: _, ...others } = everything
+          const access = form.rule === undefined ? others : { ...others, [action]: form.rule }
+          return [collectionOf(action), { ...thing(), access }]
+        }),
+      ),
+    },
+  }
+}
+
+function thing() {
+  return {
+    fields: {
+      title: Type.String({ filter: true, sort: true, search: true }),
+      code: Type.Optional(Type.String({ unique: true })),
+      level: Type.Enum(['open', 'closed']),
+      holder: Type.Optional(Type.String({ filter: true })),
+      note: Type.Optional(Type.String()),
+      count: Type.Optional(Type.Integer()),
+      owner_id: Type.String({ readOnly: true, filter: true }),
+      parent_id: Type.Optional(reference('parents')),
+    },
+    owner: 'owner_id',
+    within: 'parent_id',
+    deletion: { byFilter: true },
+  } as const
+}
