@@ -1,11 +1,16 @@
 /** Errors in a sentence for people; never a stack trace for a mistake of theirs. */
 import { DeclarationError } from '../model/check.ts'
+import { withoutCredentials } from '../model/credentials.ts'
 import { ConfigurationError } from '../server/configuration-error.ts'
 import { MigrationRefused } from '../storage/sql/migration-refused.ts'
 import { StorageFault } from '../storage/storage.ts'
 
-/** An error as people read it. */
+/** An error as people read it, without the passwords of addresses. */
 export function explain(error: unknown): string {
+  return withoutCredentials(sentence(error))
+}
+
+function sentence(error: unknown): string {
   if (error instanceof DeclarationError || error instanceof ConfigurationError || error instanceof MigrationRefused) {
     return error.message
   }

@@ -4,6 +4,7 @@ import { stat } from 'node:fs/promises'
 import { type Imported, type ImportProblem, importRecords } from '../jobs/import.ts'
 import { type Format, formatOf, readRecords } from '../jobs/read-records.ts'
 import type { Bytes, SourceRecord } from '../jobs/source.ts'
+import { withoutCredentials } from '../model/credentials.ts'
 import { suggest } from '../model/nearest.ts'
 import type { Catalog, Resource } from '../model/resource.ts'
 import { ConfigurationError } from '../server/configuration-error.ts'
@@ -127,7 +128,8 @@ async function* whole(signal: AbortSignal, records: AsyncIterable<SourceRecord>)
 
 function report(progress: Progress, { line, issues }: ImportProblem): void {
   for (const { code, message, pointer } of issues) {
-    progress.say(`line ${line}: ${code}${pointer === undefined || pointer === '' ? '' : ` ${pointer}`}: ${message}`)
+    const place = pointer === undefined || pointer === '' ? '' : ` ${pointer}`
+    progress.say(withoutCredentials(`line ${line}: ${code}${place}: ${message}`))
   }
 }
 

@@ -1,5 +1,6 @@
 /** The options of the command `resourced`; one file a command, loaded when it is called. */
 import { Command, Option } from 'commander'
+import { withoutCredentials } from '../model/credentials.ts'
 import { logLevels } from '../server/log.ts'
 import { version } from '../server/version.ts'
 import { fail } from './fail.ts'
@@ -15,6 +16,8 @@ const program = new Command('resourced')
   .description('Serves the resources that you declare, by HTTP.')
   .version(version())
   .showHelpAfterError('(resourced --help lists what there is)')
+  // What is mistyped is repeated, a password in it is not.
+  .configureOutput({ outputError: (text, write) => write(withoutCredentials(text)) })
   .configureHelp({ sortSubcommands: false, showGlobalOptions: false })
 
 program

@@ -1,5 +1,6 @@
 /** `resourced serve [FILE]`. */
 import { flushCompileCache } from 'node:module'
+import { withoutCredentials } from '../model/credentials.ts'
 import { ConfigurationError } from '../server/configuration-error.ts'
 import { type LogLevel, logTo } from '../server/log.ts'
 import type { Observe } from '../server/observe.ts'
@@ -51,7 +52,7 @@ export async function serveCommand(file: string | undefined, options: Options): 
   // Where tokens are accepted, nobody needs a key.
   if (!options.jwtIssuer && (await serving.app.storage.keys.list()).length === 0) {
     say('No API key exists yet. Make one with: resourced keys create --subject me --roles admin')
-    if (options.database !== defaultDatabase) say(`  (with --database ${redacted(options.database)})`)
+    if (options.database !== defaultDatabase) say(`  (with --database ${withoutCredentials(options.database)})`)
   }
 }
 
@@ -95,11 +96,6 @@ export function portOf(text: string, option = '--port'): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
   if (port >= 0 && port <= 65_535) return port
   throw new ConfigurationError(`${option} takes a number from 0 to 65535, not ${JSON.stringify(text)}.`)
-}
-
-/** A database address without its password. */
-function redacted(address: string): string {
-  return address.replace(/\/\/[^@/]*@/, '//…@')
 }
 
 function say(line: string): void {

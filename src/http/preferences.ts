@@ -51,7 +51,7 @@ export function decidePreferences(field: string | undefined, understood: readonl
     const { value: pattern, takes } = known[name as PreferenceName]
     if (pattern.test(value)) values.set(name as PreferenceName, value.toLowerCase())
     else {
-      const sentence = `The preference ${name} takes ${takes}, not ${JSON.stringify(shortened(value))}.`
+      const sentence = `The preference ${name} takes ${takes}.`
       unmet.push(sentence)
       if (name === 'max-affected') unreadable.push(sentence)
     }

@@ -3,11 +3,12 @@
  * `questionsOf` says what must be known of other records, `judge` decides once the storage has answered.
  */
 import { resolveCondition } from '../model/condition.ts'
-import type { BusinessRule, RuleTrigger } from '../model/declaration.ts'
+import type { BusinessRule, RuleContext, RuleTrigger } from '../model/declaration.ts'
 import { fieldsOf, matches, type Predicate, type Scalar } from '../model/predicate.ts'
 import { comparisonKey, comparisonKeys } from '../model/record.ts'
 import type { Catalog, RecordValues, Resource } from '../model/resource.ts'
 import type { Issue } from '../spec/faults.ts'
+import { conceal, writeOnlyTexts } from './conceal.ts'
 import { type Draft, issue } from './draft.ts'
 import type { Outcome, Write } from './plan.ts'
 
@@ -21,6 +22,8 @@ export type Question =
       readonly except: string
     }
   | { readonly kind: 'rule'; readonly rule: BusinessRule; readonly collection: string; readonly where: Predicate }
+
+type RuleCheck = Extract<BusinessRule, { check: unknown }>['check']
 
 /** A record before and after: creation has no `current`, deletion no `next`. */
 export interface Transition {
@@ -143,7 +146,7 @@ export function ruleIssues(plan: Pick<Write, 'caller' | 'now'>, transition: Tran
   const { caller, now } = plan
   return rulesOf(transition).flatMap((rule): Issue[] => {
     if ('check' in rule) {
-      const objection = rule.check({ current, next, caller, now })
+      const objection = checked(rule.check, { current, next, caller, now }, resource)
       if (objection === undefined) return []
       // A promise would come too late: the transaction is decided now.
       if (typeof objection?.code !== 'string')
@@ -160,6 +163,16 @@ export function ruleIssues(plan: Pick<Write, 'caller' | 'now'>, transition: Tran
           : answered[1] === false
     return holds ? [] : [{ code: rule.code, message: rule.message }]
   })
+}
+
+/** What a rule's function says. It is given writeOnly values, so that its errors may name them. */
+function checked(check: RuleCheck, context: RuleContext, resource: Resource): ReturnType<RuleCheck> {
+  try {
+    return check(context)
+  } catch (error) {
+    const { current, next } = context
+    throw conceal(error, [...writeOnlyTexts(resource, current), ...writeOnlyTexts(resource, next)])
+  }
 }
 
 function rulesOf({ resource, trigger }: Transition): BusinessRule[] {

@@ -30,11 +30,6 @@ export function hintOfKey(key: string): string {
   return key.slice(0, 8)
 }
 
-/** A text with whatever has the form of a key taken out: what came where no key belongs must not be told on. */
-export function withoutKeys(text: string): string {
-  return text.includes('rsk_') ? text.replaceAll(/rsk_[0-9A-Za-z]{49}/g, 'rsk_***') : text
-}
-
 function checksum(random: string): string {
   return base62(BigInt(crc32(random)), 6)
 }

@@ -1,5 +1,6 @@
 /** Errors as `application/problem+json` (RFC 9457, ERR-2). */
 import type { HttpResponse } from '../http/message.ts'
+import { withoutCredentials } from '../model/credentials.ts'
 import { type Fault, type FaultCode, faults, type Issue } from '../spec/faults.ts'
 
 /** Where an error happened. */
@@ -63,6 +64,7 @@ function problemResponse(
   return {
     status,
     headers: { 'Content-Type': 'application/problem+json', 'Cache-Control': 'no-store', ...headers },
-    body: `${JSON.stringify(body)}\n`,
+    // A sentence may repeat what was sent, where somebody sent a key in its place.
+    body: `${withoutCredentials(JSON.stringify(body))}\n`,
   }
 }

@@ -1,4 +1,5 @@
 /** The query string taken apart: names and values as sent, in order. */
+import { holdsCredential, withoutCredentials } from '../model/credentials.ts'
 import { fault, type Issue } from '../spec/faults.ts'
 
 /** A parameter as sent, decoded. */
@@ -36,24 +37,36 @@ function decode(text: string): string {
   }
 }
 
+/** A credential is known by its form too, whatever it is called; as a name it is not repeated. */
+function underAnyName(name: string): Issue {
+  const message = 'A credential stands here. Send credentials in the Authorization header, never in an address.'
+  return { code: 'CREDENTIAL_IN_QUERY', message, parameter: withoutCredentials(name) }
+}
+
+/** What cannot be decoded is refused later; until then it is looked at as it came. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    return text
+  }
+}
+
 /**
  * Refuses a secret in the query string: it would end up in logs and histories (QRY-9).
  *
  * @throws Fault CREDENTIAL_IN_QUERY; the value is in none of its words
  */
 export function refuseSecrets(query: string): void {
-  if (!/token|api|pass|secret|%/i.test(query)) return
+  if (!/token|api|pass|secret|rsk_|eyJ|%/i.test(query)) return
   const errors: Issue[] = []
   for (const part of query.split('&')) {
-    const raw = part.split('=', 1)[0] as string
-    let name: string
-    try {
-      name = decodeURIComponent(raw.replaceAll('+', ' '))
-    } catch {
+    const name = decoded(part.split('=', 1)[0] as string)
+    const bare = name.replace(/\[.*$/s, '').trim().toLowerCase()
+    if (!secrets.has(bare)) {
+      if (holdsCredential(decoded(part))) errors.push(underAnyName(name))
       continue
     }
-    const bare = name.replace(/\[.*$/s, '').trim().toLowerCase()
-    if (!secrets.has(bare)) continue
     const message = `Send credentials in the Authorization header; never as ${bare} in an address.`
     errors.push({ code: 'CREDENTIAL_IN_QUERY', message, parameter: bare })
   }

@@ -1,6 +1,7 @@
 /** The JSON log: one line for each request, on standard output (OPS-1). */
 import { fstatSync } from 'node:fs'
 import { type DestinationStream, destination, pino } from 'pino'
+import { loggedError } from './log-error.ts'
 import type { Observation, Observe } from './observe.ts'
 
 /** The levels of the log, the most talkative first. */
@@ -30,13 +31,13 @@ export function logTo(level: LogLevel, stream?: DestinationStream): Observe {
       case 'refusal':
         return
       case 'failure':
-        log.error({ request_id: seen.requestId, err: seen.error }, 'failure')
+        log.error({ request_id: seen.requestId, err: loggedError(seen.error) }, 'failure')
         return
       case 'job':
         log[seen.status === 'failed' ? 'error' : 'info']({ job: seen.job, task: seen.task, status: seen.status }, 'job')
         return
       case 'key-server':
-        log.warn({ err: seen.error }, 'key-server')
+        log.warn({ err: loggedError(seen.error) }, 'key-server')
         return
       case 'redis':
         if (seen.state === 'lost') log.warn({ reason: seen.reason }, 'redis lost')

@@ -10,12 +10,14 @@ import { type HttpRequest, type HttpResponse, isFile, type ResponseHeaders } fro
 import { applyRange } from '../http/ranges.ts'
 import type { ExportFiles } from '../jobs/export-files.ts'
 import type { Runner } from '../jobs/runner.ts'
+import { pathWithoutCredentials } from '../model/credentials.ts'
 import type { Position } from '../model/order.ts'
 import type { Catalog } from '../model/resource.ts'
+import { conceal, writeOnlyTexts } from '../plan/conceal.ts'
+import type { Outcome, Plan } from '../plan/plan.ts'
 import { planJob } from '../plan/plan-export.ts'
 import { bindingOf } from '../plan/plan-for.ts'
 import { planRequest } from '../plan/plan-request.ts'
-import { withoutKeys } from '../policy/api-keys.ts'
 import type { Authenticate } from '../policy/authenticate.ts'
 import type { Caller } from '../policy/caller.ts'
 import type { ReplyContext } from '../reply/context.ts'
@@ -73,7 +75,7 @@ export async function respond(app: App, request: HttpRequest): Promise<HttpRespo
   const question = request.target.indexOf('?')
   const path = question === -1 ? request.target : request.target.slice(0, question)
   // Whoever takes a key for its id shall not find it in the log.
-  const instance = withoutKeys(path)
+  const instance = pathWithoutCredentials(path)
   const query = question === -1 ? '' : request.target.slice(question + 1)
   const seen: Seen = { caller: undefined, route: undefined }
   app.observe(arrival)
@@ -200,7 +202,7 @@ async function answerCaller(
   }
   const plan = planRequest(planning, caller, target, input)
   timing?.mark('plan')
-  const outcome = await app.storage.run(plan)
+  const outcome = await run(app.storage, plan)
   timing?.mark('db')
   const context: ReplyContext = {
     instance,
@@ -224,6 +226,15 @@ async function answerCaller(
   const refused = outcome.kind === 'conflict' || (outcome.kind === 'bulk-refused' && response.status === 409)
   if (refused) seen.code = conflictCode(outcome.issues)
   return response
+}
+
+/** Carries a plan out. What is thrown names nothing of it that is writeOnly: the log shall have it. */
+async function run(storage: Storage, plan: Plan): Promise<Outcome> {
+  try {
+    return await storage.run(plan)
+  } catch (error) {
+    throw 'body' in plan && 'resource' in plan ? conceal(error, writeOnlyTexts(plan.resource, plan.body)) : error
+  }
 }
 
 /** @throws Fault UNAUTHENTICATED, or RATE_LIMITED where the address has failed too often: a good credential passes even then */

@@ -200,7 +200,8 @@ export function planOrApplyMigration(
 
 function sqlitePath(database: string): string {
   const path = /^sqlite:(?:\/\/)?(.+)$/.exec(database)?.[1]
-  if (path !== undefined) return path
+  // What looks like a user and a password would become the name of a folder.
+  if (path !== undefined && !/^sqlite:\/\/[^/\\]+:[^/\\]+@/.test(database)) return path
   if (/^postgres(ql)?:/.test(database)) {
     throw new ConfigurationError('PostgreSQL is not served yet. Use sqlite:FILE, such as sqlite:.resourced/data.db.')
   }

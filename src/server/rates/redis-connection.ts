@@ -1,4 +1,5 @@
 /** A connection to Redis that fails fast, and says once when it is there and when it is lost. */
+import querystring from 'node:querystring'
 import type { Redis } from 'iovalkey'
 import type { Observe } from '../observe.ts'
 
@@ -37,7 +38,7 @@ export function connectRedis(url: string, script: string, observe: Observe): Red
     if (isUp === false || closed) return
     isUp = false
     // The message alone: other properties of the error may hold the password.
-    observe({ kind: 'redis', state: 'lost', reason: message })
+    observe({ kind: 'redis', state: 'lost', reason: withoutPassword(message, url) })
   }
 
   async function connect(): Promise<Scripted> {
@@ -82,6 +83,13 @@ export function connectRedis(url: string, script: string, observe: Observe): Red
       void client.then((each) => each.disconnect())
     },
   }
+}
+
+/** Some servers repeat a command that they do not take, AUTH with its password too. */
+function withoutPassword(message: string, url: string): string {
+  const { password, searchParams } = new URL(url)
+  const secrets = [password, querystring.unescape(password), searchParams.get('password') ?? ''].filter(Boolean)
+  return secrets.reduce((text, secret) => text.replaceAll(secret, '***'), message)
 }
 
 /** Rejects where there is no reply in time. One that has come and was not read yet, because we were busy, is in time. */
