@@ -74,7 +74,7 @@ export const queries: RuleSection = {
       level: 'must',
       held: true,
       sentence:
-        'Secrets do not travel in the query string: access_token, api_key, token, password and secret are refused there with CREDENTIAL_IN_QUERY, and their values are never logged.',
+        'Secrets do not travel in the query string: access_token, api_key, token, password and secret are refused there with CREDENTIAL_IN_QUERY, and so is whatever has the form of an API key or JWT, under any name; their values are never logged.',
     },
   ],
 }
