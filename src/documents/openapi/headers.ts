@@ -5,6 +5,7 @@ const text = (description: string, schema: Json = {}): Json => ({ description, s
 
 /** The Header Objects, by component name. */
 export const headerComponents = {
+  'Accept-Encoding': text('The content coding that bodies may have: none.'),
   'Accept-Patch': text('The media types that PATCH reads here.'),
   'Accept-Post': text('The media types that POST reads here.'),
   'Accept-Query': text('The media types that QUERY reads here.'),

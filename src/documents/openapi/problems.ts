@@ -193,7 +193,7 @@ const titles: Readonly<Record<number, string>> = {
 const extraHeaders: Readonly<Record<number, readonly HeaderName[]>> = {
   401: ['WWW-Authenticate'],
   405: ['Allow'],
-  415: ['Accept-Patch', 'Accept-Post', 'Accept-Query'],
+  415: ['Accept-Encoding', 'Accept-Patch', 'Accept-Post', 'Accept-Query'],
   416: ['Accept-Ranges', 'Content-Range'],
   429: ['Retry-After'],
   503: ['Retry-After'],
