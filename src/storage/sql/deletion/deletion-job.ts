@@ -9,10 +9,9 @@
  * tidy:  the job's queue goes
  */
 import sql, { raw } from 'sql-template-tag'
-import { timestamp } from '../../../model/instant.ts'
 import type { Resource } from '../../../model/resource.ts'
 import { tick } from '../clock.ts'
-import { changeJob, finishJob, keepState, stateOf } from '../jobs/job-rows.ts'
+import { advanceJob, finishJob, stateOf } from '../jobs/job-rows.ts'
 import { type Compiler, columnSql, tableSql } from '../predicate.ts'
 import { subject } from '../represent.ts'
 import type { Row, Transaction } from '../transaction.ts'
@@ -44,11 +43,7 @@ export function* stepDeletion(compiler: Compiler, job: string, now: number): Tra
     return true
   }
   const kept = ended ? { ...state, phase: after(state.phase), at: 0, table: 0 } : next
-  yield* keepState(job, { ...kept, begun: true })
-  const { done, total } = kept
-  const progress = { done, total: total === null ? null : Math.max(total, done) }
-  const begins = state.begun === undefined ? { started_at: timestamp(now) } : {}
-  yield* changeJob(compiler, job, { status: 'running', progress, ...begins }, now)
+  yield* advanceJob(compiler, job, kept, kept, now)
   return false
 }
 

@@ -5,8 +5,6 @@ export interface DeletionState {
   /** The collection of the records that were asked for. */
   readonly collection: string
   readonly deletedAt: string
-  /** Whether a step was taken before. */
-  readonly begun?: true
   /** The record asked for, where it is one; else none. */
   readonly ids: readonly string[]
   readonly phase: 'take' | 'mark' | 'clear' | 'erase' | 'tidy'

@@ -2,7 +2,7 @@
 import sql from 'sql-template-tag'
 import { timestamp } from '../../../model/instant.ts'
 import type { Catalog, Resource } from '../../../model/resource.ts'
-import { addJob, changeJob, finishJob, keepState, stateOf } from '../jobs/job-rows.ts'
+import { addJob, advanceJob, finishJob, stateOf } from '../jobs/job-rows.ts'
 import { type Compiler, tableSql } from '../predicate.ts'
 import { single, type Transaction } from '../transaction.ts'
 import { forgetDeleted } from './deletion-job.ts'
@@ -13,7 +13,6 @@ export const mostPurged = 50
 
 /** What the job of a purge knows. */
 interface PurgeState {
-  readonly begun?: true
   /** When it began, in milliseconds since 1970: what is due later, a later purge takes. */
   readonly due: number
   readonly done: number
@@ -55,10 +54,8 @@ export function* stepPurge(compiler: Compiler, job: string, now: number): Transa
     yield* finishJob(compiler, job, { status: 'succeeded', progress, result: { purged_count: done } }, now)
     return true
   }
-  const total = Math.max(state.total, done)
-  yield* keepState(job, { ...state, begun: true, done, total })
-  const begins = state.begun === undefined ? { started_at: timestamp(now) } : {}
-  yield* changeJob(compiler, job, { status: 'running', progress: { done, total }, ...begins }, now)
+  const next: PurgeState = { ...state, done }
+  yield* advanceJob(compiler, job, next, next, now)
   return false
 }
 

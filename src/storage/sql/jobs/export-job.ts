@@ -1,6 +1,5 @@
 /** Exports in the database: what they are to hold, how far they are, and which server writes the file (JOB-6). */
 import sql, { raw } from 'sql-template-tag'
-import { timestamp } from '../../../model/instant.ts'
 import type { SortTerm } from '../../../model/order.ts'
 import { allOf, type Predicate } from '../../../model/predicate.ts'
 import type { Resource } from '../../../model/resource.ts'
@@ -11,11 +10,10 @@ import { exportRows } from '../export-rows.ts'
 import { type Compiler, liveSql, tableSql } from '../predicate.ts'
 import { subject } from '../represent.ts'
 import { single, type Transaction } from '../transaction.ts'
-import { addJob, changeJob, finishJob, keepState, stateOf } from './job-rows.ts'
+import { addJob, advanceJob, finishJob, stateOf } from './job-rows.ts'
 
 /** What the job of an export knows. */
 interface ExportState extends OpenExport {
-  readonly begun?: true
   readonly filter: Predicate
   readonly permitted: Predicate
   readonly sort: readonly SortTerm[]
@@ -96,11 +94,8 @@ export function* keepExport(
 ): Transaction<boolean> {
   const state = (yield* stateOf(job)) as ExportState | undefined
   if (state === undefined || !(yield* claim(job, server, now))) return false
-  yield* keepState(job, { ...state, ...progress, begun: true })
-  const total = state.total === null ? null : Math.max(state.total, progress.count)
-  const begins = state.begun === undefined ? { started_at: timestamp(now) } : {}
-  const shown = { status: 'running', progress: { done: progress.count, total }, ...begins } as const
-  yield* changeJob(compiler, job, shown, now)
+  const { count: done } = progress
+  yield* advanceJob(compiler, job, { ...state, ...progress }, { done, total: state.total }, now)
   return true
 }
 
@@ -121,7 +116,5 @@ export function* finishExport(
 ): Transaction<void> {
   if (!(yield* claim(job, server, now))) return
   const total = Number(result['record_count'])
-  const state = (yield* stateOf(job)) as ExportState
-  const begins = state.begun === undefined ? { started_at: timestamp(now) } : {}
-  yield* finishJob(compiler, job, { status: 'succeeded', progress: { done: total, total }, result, ...begins }, now)
+  yield* finishJob(compiler, job, { status: 'succeeded', progress: { done: total, total }, result }, now)
 }

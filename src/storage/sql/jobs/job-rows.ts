@@ -55,7 +55,7 @@ export function* addJob(compiler: Compiler, job: NewJob): Transaction<void> {
 }
 
 /** Changes what is shown of a job. */
-export function* changeJob(compiler: Compiler, id: string, changes: JobChanges, now: number): Transaction<void> {
+function* changeJob(compiler: Compiler, id: string, changes: JobChanges, now: number): Transaction<void> {
   const values = { ...changes, id, updated_at: timestamp(now) }
   yield* changeRecord(compiler, jobsOf(compiler), { values, changed: Object.keys(changes) })
 }
@@ -66,8 +66,26 @@ export function* stateOf(job: string): Transaction<unknown> {
   return row === undefined ? undefined : JSON.parse(String(row['state']))
 }
 
-/** Keeps what a job knows. */
-export function* keepState(job: string, state: unknown): Transaction<void> {
+/** Keeps what a job knows after a batch, and shows how far it is; the first batch is its start. */
+export function* advanceJob(
+  compiler: Compiler,
+  id: string,
+  state: unknown,
+  { done, total }: JobProgress,
+  now: number,
+): Transaction<void> {
+  yield* keepState(id, state)
+  // More may be done than was counted beforehand.
+  const progress = { done, total: total === null ? null : Math.max(total, done) }
+  yield* changeJob(compiler, id, { status: 'running', progress, ...(yield* startOf(id, now)) }, now)
+}
+
+function* startOf(id: string, now: number): Transaction<Pick<JobChanges, 'started_at'>> {
+  const [row] = yield sql`select started_at from jobs where id = ${id}`
+  return row?.['started_at'] === null ? { started_at: timestamp(now) } : {}
+}
+
+function* keepState(job: string, state: unknown): Transaction<void> {
   yield sql`update resourced_work set state = ${JSON.stringify(state)} where job = ${job}`
 }
 
@@ -88,7 +106,7 @@ export function* finishJob(
   now: number,
 ): Transaction<void> {
   yield sql`delete from resourced_work where job = ${id}`
-  yield* changeJob(compiler, id, { ...changes, finished_at: timestamp(now) }, now)
+  yield* changeJob(compiler, id, { ...(yield* startOf(id, now)), ...changes, finished_at: timestamp(now) }, now)
 }
 
 /** The jobs that are not finished, the oldest first. */
