@@ -64,7 +64,8 @@ test('OPS-2: a server told to stop while 24 connections write answers all that i
   const writing = clients.map(({ send }, number) =>
     write(writerOf(ledger, number, randomFrom(seed + number)), send, () => false),
   )
-  await sleep(300)
+  // A slow machine takes longer to be well under way.
+  while (ledger.acknowledged <= 50) await sleep(20)
   const { code, took } = await stop(server)
   await Promise.all(writing)
   for (const client of clients) client.close()
@@ -81,7 +82,6 @@ test('OPS-2: a server told to stop while 24 connections write answers all that i
   for (const { name, states, durable } of entries) assert.equal(found.get(name) ?? 'absent', states[durable], name)
   assert.equal((await stop(server)).code, 0)
   inspect(databaseFile(folder))
-  assert.ok(ledger.acknowledged > 50)
 })
 
 test('OPS-2: changes that wait for the database are still made and answered; new connections are refused', async () => {
