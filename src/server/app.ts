@@ -8,7 +8,9 @@ import { type Runner, startRunner } from '../jobs/runner.ts'
 import type { Catalog } from '../model/resource.ts'
 import { authenticator } from '../policy/authenticate.ts'
 import type { JwtSettings } from '../policy/jwt-settings.ts'
+import type { Fault } from '../spec/faults.ts'
 import type { Storage } from '../storage/storage.ts'
+import { refusal } from './common-headers.ts'
 import { documentsOf } from './documents.ts'
 import { type KeyUses, noteUses } from './key-uses.ts'
 import type { Observe } from './observe.ts'
@@ -32,6 +34,8 @@ export interface AssemblyOptions extends RateOptions {
 /** An application: it answers requests until it is closed. */
 export interface Application {
   respond(request: HttpRequest): Promise<HttpResponse>
+  /** The answer to a request that is refused unread; `undefined`: one that cannot be read. */
+  refuse(error: Fault, request?: Pick<HttpRequest, 'target' | 'headers' | 'secure'>): HttpResponse
   /** From now on new requests get 503; those that are running finish. */
   stop(): void
   /** Finishes what is running and closes the storage. */
@@ -100,6 +104,7 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
         if (--running === 0) whenIdle()
       }
     },
+    refuse: (error, request) => refusal(app, error, request),
     stop() {
       app.state.stopping = true
     },

@@ -4,7 +4,7 @@ import { completeCatalog } from '../model/catalog.ts'
 import { checkDeclaration, DeclarationError } from '../model/check.ts'
 import type { InterfaceDeclaration } from '../model/declaration.ts'
 import type { JwtOptions } from '../policy/jwt-settings.ts'
-import { problem } from '../reply/problem.ts'
+import type { Fault } from '../spec/faults.ts'
 import { assemble } from './app.ts'
 import { toFetchHandler as fetchHandler } from './fetch.ts'
 import { toNodeHandler as nodeHandler } from './node.ts'
@@ -37,6 +37,8 @@ export interface AppOptions extends RateOptions {
 export interface App {
   /** Answers a request. It never throws. */
   respond(request: HttpRequest): Promise<HttpResponse>
+  /** The answer to a request that is refused before `respond`. */
+  refuse(error: Fault, request?: Pick<HttpRequest, 'target' | 'headers' | 'secure'>): HttpResponse
   /** Finishes what is running and closes the database. */
   close(): Promise<void>
 }
@@ -65,8 +67,8 @@ export function createApp(declaration: InterfaceDeclaration, options: AppOptions
   } = options
   const cors = corsOf(corsOrigins, corsCredentials)
   const jwt = jwtOf(tokens)
-  const { respond, close } = assemble(catalog, openStorage(database, catalog, migrate), { ...rest, cors, jwt })
-  return { respond, close }
+  const { respond, refuse, close } = assemble(catalog, openStorage(database, catalog, migrate), { ...rest, cors, jwt })
+  return { respond, refuse, close }
 }
 
 /**
@@ -76,13 +78,13 @@ export function createApp(declaration: InterfaceDeclaration, options: AppOptions
  * @param options `trustProxy`: believe `Forwarded` and `X-Forwarded-*`
  */
 export function toNodeHandler(
-  app: Pick<App, 'respond'>,
+  app: Pick<App, 'respond' | 'refuse'>,
   options: { readonly trustProxy?: boolean } = {},
 ): ReturnType<typeof nodeHandler> {
-  return nodeHandler(app, problem, options)
+  return nodeHandler(app, options)
 }
 
 /** An application as a fetch handler: `Request` in, `Response` out (Bun, Deno, Hono, Next.js). Whether a request is secure, its URL says. */
-export function toFetchHandler(app: Pick<App, 'respond'>): (request: Request) => Promise<Response> {
-  return fetchHandler({ respond: app.respond, problem })
+export function toFetchHandler(app: Pick<App, 'respond' | 'refuse'>): (request: Request) => Promise<Response> {
+  return fetchHandler({ respond: app.respond, problem: app.refuse })
 }

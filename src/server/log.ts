@@ -19,6 +19,16 @@ export function logTo(level: LogLevel, stream?: DestinationStream): Observe {
   const log = pino({ level, base: null, timestamp: () => `,"time":"${time()}"` }, sink)
   const levels = pino.levels.values as Record<string, number>
   const least = levels[level] ?? Number.POSITIVE_INFINITY
+  let turnedAway = 0
+  // One line for all of a second: a line for each would cost more than it was to save.
+  const noteTurnedAway = () => {
+    if (turnedAway++ > 0) return
+    const tell = () => {
+      log.warn({ requests: turnedAway }, 'turned away')
+      turnedAway = 0
+    }
+    setTimeout(tell, 1_000).unref()
+  }
   return (seen) => {
     switch (seen.kind) {
       case 'request': {
@@ -30,6 +40,8 @@ export function logTo(level: LogLevel, stream?: DestinationStream): Observe {
       case 'unreadable':
       case 'refusal':
         return
+      case 'turned-away':
+        return noteTurnedAway()
       case 'failure':
         log.error({ request_id: seen.requestId, err: loggedError(seen.error) }, 'failure')
         return

@@ -50,6 +50,7 @@ export async function collectMetrics(): Promise<Metrics> {
   const counter = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
     new Counter({ name: `resourced_${name}_total`, help, labelNames, registers })
   const unreadable = counter('unreadable_requests', 'What came and was no request that could be read.', 'code')
+  const turnedAway = counter('turned_away_requests', 'Requests turned away unread: there were too many.')
   const failures = counter('failures', 'Answers of 500 and above.', 'code')
   const jobs = counter('jobs', 'Jobs that are over.', 'task', 'status')
   const batches = counter('job_batch_failures', 'Batches of jobs that failed; they are tried again.', 'task')
@@ -78,6 +79,8 @@ export async function collectMetrics(): Promise<Metrics> {
           return count(seen)
         case 'unreadable':
           return unreadable.inc({ code: seen.code })
+        case 'turned-away':
+          return turnedAway.inc()
         case 'failure':
           return seen.task === undefined ? undefined : batches.inc({ task: seen.task })
         case 'job':

@@ -3,7 +3,12 @@ import type { ServerResponse } from 'node:http'
 import type { Http2ServerRequest } from 'node:http2'
 import { fault } from '../spec/faults.ts'
 import { bodyTooLarge, malformedRequest } from './head.ts'
-import type { Exchange, NodeRequest, Patience } from './node-exchange.ts'
+import type { Edge, Exchange, NodeRequest } from './node-exchange.ts'
+
+// What the bodies of all requests that are not answered yet may have together (LIM-4), in bytes.
+const mostBytes = 64 * 1_048_576
+
+type Receiving = Pick<Edge, 'patience' | 'inFlight' | 'bodyBytes'>
 
 const nothing = new Uint8Array(0)
 
@@ -17,9 +22,10 @@ export function hasBody(request: NodeRequest): boolean {
  * Reads the whole body, once.
  *
  * @param limit in bytes; a declared length beyond it is refused before a byte is read
- * @throws Fault BODY_TOO_LARGE; REQUEST_TIMEOUT where it comes too slowly; MALFORMED_REQUEST where it ends before its end
+ * @throws Fault BODY_TOO_LARGE; REQUEST_TIMEOUT where it comes too slowly; MALFORMED_REQUEST where it ends before its end;
+ *   OVERLOADED where there are too many large ones at once
  */
-export async function readNodeBody(exchange: Exchange, limit: number, patience: Patience): Promise<Uint8Array> {
+export async function readNodeBody(exchange: Exchange, limit: number, edge: Receiving): Promise<Uint8Array> {
   const { request } = exchange
   if (!hasBody(request)) return nothing
   if (Number(request.headers['content-length'] ?? 0) > limit) throw bodyTooLarge(limit)
@@ -30,11 +36,17 @@ export async function readNodeBody(exchange: Exchange, limit: number, patience: 
     exchange.awaitsContinue = false
     ;(exchange.response as ServerResponse).writeContinue()
   }
-  return collect(exchange, limit, patience)
+  edge.inFlight--
+  try {
+    return await collect(exchange, limit, edge)
+  } finally {
+    edge.inFlight++
+  }
 }
 
-function collect(exchange: Exchange, limit: number, { stretch, bytes }: Patience): Promise<Uint8Array> {
+function collect(exchange: Exchange, limit: number, edge: Receiving): Promise<Uint8Array> {
   const { request } = exchange
+  const { stretch, bytes } = edge.patience
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = []
     let size = 0
@@ -49,8 +61,11 @@ function collect(exchange: Exchange, limit: number, { stretch, bytes }: Patience
     }, stretch)
     const onData = (chunk: Uint8Array) => {
       size += chunk.length
+      exchange.bodyBytes = size
+      edge.bodyBytes += chunk.length
       chunks.push(chunk)
       if (size > limit) stop(() => reject(bodyTooLarge(limit)))
+      else if (edge.bodyBytes > mostBytes) stop(() => reject(tooManyBodies()))
     }
     const onEnd = () => {
       // HTTP/2 ends the stream of a client that went away like any other.
@@ -72,6 +87,11 @@ function collect(exchange: Exchange, limit: number, { stretch, bytes }: Patience
 }
 
 function ignore(): void {}
+
+function tooManyBodies() {
+  const detail = 'Too many large bodies are on their way. Nothing was done. Try again shortly.'
+  return fault('OVERLOADED', { detail, headers: { 'Retry-After': '2' } })
+}
 
 function tooSlow(bytes: number, stretch: number) {
   const detail = `At least ${bytes} bytes of a body must come every ${stretch / 1000} seconds.`

@@ -4,7 +4,7 @@ import type { ServerHttp2Session } from 'node:http2'
 import { Server as NetServer, type Server, type Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { malformedRequest } from './head.ts'
-import type { Edge } from './node-exchange.ts'
+import { type Edge, latestOn } from './node-exchange.ts'
 
 // A session of HTTP/2 on which nothing was asked for this long is given back, whatever else comes on it.
 const idleSession = 65_000
@@ -31,7 +31,7 @@ export function trackConnections(server: Server, secure: boolean, edge: Edge): (
   server.on('connection', follow(connections))
   server.on(secure ? 'secureConnection' : 'connection', follow(carriers))
   server.on(secure ? 'secureConnection' : 'connection', (socket: Socket) => {
-    socket.once('end', () => endInput(edge, socket))
+    socket.once('end', () => endInput(socket))
   })
   server.on('session', (session: ServerHttp2Session) => {
     sessions.add(session)
@@ -82,14 +82,13 @@ function endWhenIdle(session: ServerHttp2Session, first: number): void {
 }
 
 /** Who still waits for a body on a connection where no more comes waits in vain; Node's parser does not always say so. */
-function endInput(edge: Edge, socket: Socket): void {
-  for (const exchange of edge.running) {
-    if (exchange.request.httpVersionMajor === 2 || exchange.request.socket !== socket) continue
-    exchange.inputEnded = true
-    if (exchange.failBody === undefined) continue
-    exchange.mustClose = true
-    exchange.failBody(malformedRequest('The body ended before its end.'))
-  }
+function endInput(socket: Socket): void {
+  const exchange = latestOn(socket)
+  if (exchange === undefined) return
+  exchange.inputEnded = true
+  if (exchange.failBody === undefined) return
+  exchange.mustClose = true
+  exchange.failBody(malformedRequest('The body ended before its end.'))
 }
 
 function closeIdle(edge: Edge, carriers: Iterable<TLSSocket | Socket>): void {

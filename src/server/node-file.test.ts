@@ -271,7 +271,7 @@ test('other streams of a session go on when one is broken off', async (context) 
 })
 
 test('a server of node:http sends files too', async () => {
-  const other = createServer(toNodeHandler({ respond }, problem))
+  const other = createServer(toNodeHandler({ respond, refuse: problem }))
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
   const there = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
   assert.ok(Buffer.from(await (await fetch(`${there}/some`)).arrayBuffer()).equals(content))

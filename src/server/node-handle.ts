@@ -6,38 +6,62 @@ import type { HttpRequest, HttpResponse } from '../http/message.ts'
 import { Fault, fault } from '../spec/faults.ts'
 import { checkHead, malformedRequest } from './head.ts'
 import { readNodeBody } from './node-body.ts'
-import type { Edge, Exchange, NodeRequest, NodeResponse } from './node-exchange.ts'
-import { breakOff } from './node-file.ts'
+import { type Edge, type Exchange, leave, type NodeRequest, type NodeResponse } from './node-exchange.ts'
+import { breakOff, isOver } from './node-file.ts'
 import { send } from './node-reply.ts'
 
+type Headers = HttpRequest['headers']
+
+/** Begins an exchange. */
+export function exchangeOf(request: NodeRequest, response: NodeResponse, awaitsContinue = false): Exchange {
+  return { request, response, awaitsContinue, mustClose: false, inputEnded: false, bodyBytes: 0, failBody: undefined }
+}
+
 /** Answers one request. Never throws; an answer that nobody waits for any more is dropped. */
-export function handle(edge: Edge, request: NodeRequest, response: NodeResponse, awaitsContinue = false): void {
-  const exchange: Exchange = {
-    request,
-    response,
-    awaitsContinue,
-    mustClose: false,
-    inputEnded: false,
-    failBody: undefined,
-  }
+export function handle(edge: Edge, exchange: Exchange): void {
   let message: HttpRequest
   try {
     message = toHttpRequest(edge, exchange)
   } catch (error) {
     refuse(edge, exchange, error)
+    leave(edge, exchange)
     return
   }
-  edge.running.add(exchange)
+  edge.inFlight++
   const finish = (answer: HttpResponse) => {
+    edge.inFlight--
     const sending = deliver(edge, exchange, answer)
     if (sending === undefined) leave(edge, exchange)
     else void sending.then(() => leave(edge, exchange))
+    edge.onAnswered()
   }
   try {
     edge.respond(message).then(finish, (error) => finish(problemOf(edge, error)))
   } catch (error) {
     finish(problemOf(edge, error))
   }
+}
+
+/** Answers one that had to wait for its turn; whose client has hung up meanwhile is hardly waited for. */
+export function handleLate(edge: Edge, exchange: Exchange): void {
+  if (isOver(exchange.response)) leave(edge, exchange)
+  else if (exchange.inputEnded) turnAway(edge, exchange)
+  else handle(edge, exchange)
+}
+
+// Not all at once shall they come again. Made once: an error costs more than the rest of the answer.
+const busy = [1, 2, 3].map((seconds) =>
+  fault('OVERLOADED', { detail: 'Nothing was done. Try again shortly.', headers: { 'Retry-After': String(seconds) } }),
+)
+
+/** Turns a request away, unread: there are too many (LIM-4). */
+export function turnAway(edge: Edge, exchange: Exchange): void {
+  const { url = '', headers, socket } = exchange.request
+  const secure = edge.trustProxy ? readForwarded(headers as Headers).secure : (socket as TLSSocket).encrypted === true
+  const error = busy[Math.floor(Math.random() * busy.length)]!
+  edge.onTurnedAway?.()
+  deliver(edge, exchange, edge.problem(error, { target: url, headers: headers as Headers, secure }))
+  leave(edge, exchange)
 }
 
 /** Answers a request that must not reach `respond`. What follows a malformed head is not read. */
@@ -75,16 +99,11 @@ function recover(edge: Edge, exchange: Exchange, error: unknown): void {
   }
 }
 
-function leave(edge: Edge, exchange: Exchange): void {
-  edge.running.delete(exchange)
-  if (edge.closing && edge.running.size === 0) edge.onIdle()
-}
-
 function toHttpRequest(edge: Edge, exchange: Exchange): HttpRequest {
   const { request } = exchange
   const method = request.method ?? ''
   const url = request.url ?? ''
-  const received = request.headers as Readonly<Record<string, string | undefined>>
+  const received = request.headers as Headers
   const { target, host } = checkHead({ method, url, rawHeaders: request.rawHeaders, headers: received })
   const headers = request.httpVersionMajor === 2 ? withoutPseudoFields(received) : received
   if (host !== undefined) (headers as Record<string, string | undefined>).host = host
@@ -96,11 +115,11 @@ function toHttpRequest(edge: Edge, exchange: Exchange): HttpRequest {
     headers,
     secure: forwarded === undefined ? (request.socket as TLSSocket).encrypted === true : forwarded.secure,
     address: forwarded?.address ?? plainAddress(request.socket.remoteAddress),
-    readBody: (limit) => readNodeBody(exchange, limit, edge.patience),
+    readBody: (limit) => readNodeBody(exchange, limit, edge),
   }
 }
 
-function checkVersionOne(request: IncomingMessage, headers: Readonly<Record<string, string | undefined>>): void {
+function checkVersionOne(request: IncomingMessage, headers: Headers): void {
   if (request.httpVersionMajor === 0) throw malformedRequest('The version of HTTP is missing.')
   const older = request.httpVersionMinor === 0
   if (headers.host === undefined && !older) throw malformedRequest('The Host header is missing.')
@@ -111,9 +130,7 @@ function checkVersionOne(request: IncomingMessage, headers: Readonly<Record<stri
   if (coding.toLowerCase() !== 'chunked') throw malformedRequest('The only Transfer-Encoding understood is chunked.')
 }
 
-function withoutPseudoFields(
-  received: Readonly<Record<string, string | undefined>>,
-): Record<string, string | undefined> {
+function withoutPseudoFields(received: Headers): Record<string, string | undefined> {
   const headers: Record<string, string | undefined> = {}
   for (const name of Object.keys(received)) if (!name.startsWith(':')) headers[name] = received[name]
   const authority = received[':authority']

@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream'
 import type { HttpResponse } from '../http/message.ts'
 import { type Fault, fault } from '../spec/faults.ts'
 import { headersTooLarge, malformedRequest, urlTooLong } from './head.ts'
-import type { Edge } from './node-exchange.ts'
+import { type Edge, latestOn } from './node-exchange.ts'
 
 /** What Node hands to `clientError`. */
 export interface ParserError extends Error {
@@ -31,8 +31,7 @@ export function refuseUnreadable(edge: Edge, error: ParserError, socket: Duplex)
     return
   }
   answered.add(socket)
-  const open = [...edge.running].filter(({ request }) => request.httpVersionMajor !== 2 && request.socket === socket)
-  const last = open.at(-1)
+  const last = latestOn(socket)
   if (last !== undefined) {
     last.mustClose = true
     last.inputEnded = error.code === 'HPE_INVALID_EOF_STATE'

@@ -4,7 +4,7 @@ import type { Http2ServerResponse } from 'node:http2'
 import { type FileBody, type HttpResponse, isFile, lengthOfBody } from '../http/message.ts'
 import { openFile, piecesOf, roomFor } from './file-body.ts'
 import { hasBody } from './node-body.ts'
-import type { Edge, Exchange } from './node-exchange.ts'
+import { type Edge, type Exchange, latestOn } from './node-exchange.ts'
 import { isOver, passOn, whenItsTurn } from './node-file.ts'
 
 // The rest of a small body is read and dropped, so that the connection can go on; for more, a new connection is cheaper.
@@ -56,8 +56,8 @@ async function sendFile(exchange: Exchange, answer: HttpResponse, body: FileBody
 function endUnannounced(exchange: Exchange, edge: Shared): void {
   if (!edge.closing && !exchange.mustClose) return
   const { socket } = exchange.request
-  const isLast = ![...edge.running].some((other) => other !== exchange && other.request.socket === socket)
-  if (isLast) socket.destroySoon()
+  const last = latestOn(socket)
+  if (last === undefined || last === exchange) socket.destroySoon()
 }
 
 /**

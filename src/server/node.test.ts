@@ -317,7 +317,7 @@ test('a trusted proxy says who the client is and how it came; without trust nobo
 })
 
 test('the handler serves within a server of node:http', async () => {
-  const other = createServer(toNodeHandler({ respond }, problem))
+  const other = createServer(toNodeHandler({ respond, refuse: problem }))
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
   const there = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
   const sent = await fetch(`${there}/a`, { method: 'POST', body: 'hello' })

@@ -4,9 +4,10 @@ import { createSecureServer } from 'node:http2'
 import type { AddressInfo, Server as NetServer } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type Fault, fault } from '../spec/faults.ts'
+import { Admission, type Bounds } from './admission.ts'
 import { trackConnections } from './node-close.ts'
-import type { Edge, Exchange, NodeRequest, NodeResponse, Patience } from './node-exchange.ts'
-import { handle, refuse } from './node-handle.ts'
+import { type Edge, type Exchange, enter, type NodeRequest, type NodeResponse, type Patience } from './node-exchange.ts'
+import { exchangeOf, handle, handleLate, refuse, turnAway } from './node-handle.ts'
 import { type ParserError, refuseUnreadable, writeAnswer } from './node-refusal.ts'
 
 /** What a server needs. */
@@ -19,8 +20,12 @@ export interface NodeServerOptions {
   readonly trustProxy?: boolean
   /** Hears of requests that were refused before `respond`. */
   readonly onClientError?: (error: Fault) => void
+  /** Hears of each request that was turned away because there were too many (LIM-4). */
+  readonly onTurnedAway?: () => void
   /** How slow a client may be; LIM-3 where left out. */
   readonly patience?: Patience
+  /** Where overload begins. */
+  readonly bounds?: Partial<Bounds>
 }
 
 /** A server. */
@@ -69,7 +74,7 @@ export function createNodeServer(options: NodeServerOptions): NodeServer {
   // A client may close its side once it has asked, and still wants the answer.
   ;(server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true
   const closeAll = trackConnections(server as NetServer, options.tls !== undefined, edge)
-  attach(server, edge)
+  attach(server, edge, options.bounds)
   let closed: Promise<void> | undefined
   return {
     listen: (host, port) => listen(server, host, port, options.tls === undefined ? 'http' : 'https'),
@@ -96,26 +101,50 @@ function createSecure(tls: { readonly cert: string; readonly key: string }, sett
 
 const methods = 'GET, HEAD, POST, PUT, PATCH, DELETE, QUERY, OPTIONS'
 
-function attach(server: Server, edge: Edge): void {
-  server.on('request', (request, response) => handle(edge, request, response))
-  server.on('checkContinue', (request, response) => handle(edge, request, response, true))
+function attach(server: Server, edge: Edge, bounds: Partial<Bounds> | undefined): void {
+  const { admission, receive } = receiver(edge, bounds)
+  server.on('connection', () => admission.connected())
+  server.on('request', (request, response) => receive(exchangeOf(request, response)))
+  server.on('checkContinue', (request, response) => receive(exchangeOf(request, response, true)))
   // RFC 9110 section 10.1.1: an expectation that one does not know may be ignored.
-  server.on('checkExpectation', (request, response) => handle(edge, request, response))
+  server.on('checkExpectation', (request, response) => receive(exchangeOf(request, response)))
   server.on('clientError', (error: ParserError, socket: Duplex) => refuseUnreadable(edge, error, socket))
   server.on('connect', (request: IncomingMessage, other: Duplex | ServerResponse) => {
     const error = fault('METHOD_NOT_ALLOWED', { detail: 'This server is not a proxy.', headers: { Allow: methods } })
-    if (request.httpVersionMajor === 2) refuse(edge, exchangeOf(request, other as ServerResponse), error)
-    else writeAnswer(other as Duplex, edge.problem(error))
+    if (request.httpVersionMajor !== 2) return writeAnswer(other as Duplex, edge.problem(error))
+    refuse(edge, { ...exchangeOf(request, other as ServerResponse), inputEnded: true }, error)
   })
 }
 
-function exchangeOf(request: NodeRequest, response: NodeResponse): Exchange {
-  return { request, response, awaitsContinue: false, mustClose: false, inputEnded: true, failBody: undefined }
+/** What is done with every request that comes: it is worked on, now or when it is its turn, or turned away. */
+function receiver(edge: Edge, bounds?: Partial<Bounds>) {
+  const admission = new Admission<Exchange>(
+    {
+      begin: (exchange) => handle(edge, exchange),
+      beginLate: (exchange) => handleLate(edge, exchange),
+      turnAway: (exchange) => turnAway(edge, exchange),
+      // On HTTP/2 others ask on the same connection; and the rest of a body must go before anything follows it.
+      hold: ({ request }) => void (request.httpVersionMajor !== 2 && request.complete && request.socket.pause()),
+      release: ({ request }) => void (request.httpVersionMajor !== 2 && request.socket.resume()),
+      inFlight: () => edge.inFlight,
+    },
+    bounds,
+  )
+  edge.onAnswered = () => admission.answered()
+  const receive = (exchange: Exchange) => {
+    enter(edge, exchange)
+    // Whoever asks whether the server lives would end it, if it had to wait.
+    if (exchange.request.url?.startsWith('/health/')) handle(edge, exchange)
+    else admission.admit(exchange)
+  }
+  return { admission, receive }
 }
 
-function edgeOf(options: Omit<NodeServerOptions, 'tls'>): Edge {
-  const { respond, problem, trustProxy = false, onClientError, patience = ordinaryPatience } = options
-  return { respond, problem, trustProxy, onClientError, patience, running: new Set(), closing: false, onIdle: () => {} }
+function edgeOf(options: Omit<NodeServerOptions, 'tls' | 'bounds'>): Edge {
+  const { respond, problem, trustProxy = false, onClientError, onTurnedAway, patience = ordinaryPatience } = options
+  const counts = { running: new Set<Exchange>(), inFlight: 0, bodyBytes: 0 }
+  const moments = { closing: false, onIdle: () => {}, onAnswered: () => {} }
+  return { respond, problem, trustProxy, onClientError, onTurnedAway, patience, ...counts, ...moments }
 }
 
 function listen(server: Server, host: string, port: number, scheme: string): Promise<string> {
@@ -134,13 +163,12 @@ function listen(server: Server, host: string, port: number, scheme: string): Pro
  * come before anything that reads bodies.
  *
  * @example
- * http.createServer(toNodeHandler(app, problem)).listen(8080)
+ * http.createServer(toNodeHandler(app)).listen(8080)
  */
 export function toNodeHandler(
-  app: { readonly respond: Edge['respond'] },
-  problem: Edge['problem'],
+  { respond, refuse: problem }: { readonly respond: Edge['respond']; readonly refuse: Edge['problem'] },
   options: { readonly trustProxy?: boolean } = {},
 ): (request: NodeRequest, response: NodeResponse) => void {
-  const edge = edgeOf({ respond: app.respond, problem, ...options })
-  return (request, response) => handle(edge, request, response)
+  const { receive } = receiver(edgeOf({ respond, problem, ...options }))
+  return (request, response) => receive(exchangeOf(request, response))
 }

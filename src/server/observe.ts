@@ -24,6 +24,8 @@ export type Observation =
     }
   /** What could not be read as a request, and was refused at the edge. */
   | { readonly kind: 'unreadable'; readonly code: FaultCode }
+  /** A request was turned away unread: there were too many (LIM-4). */
+  | { readonly kind: 'turned-away' }
   /** A fault of ours (5xx): what the caller is not told. */
   | {
       readonly kind: 'failure'

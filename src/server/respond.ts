@@ -4,7 +4,7 @@
  * request -> target -> caller -> input -> plan -> outcome -> reply, each a plain value. A refusal is a thrown Fault, and
  * the order of the lines is the order of refusals (CON-6).
  */
-import { type Cors, isPreflight, withCors } from '../http/cors.ts'
+import { type Cors, isPreflight } from '../http/cors.ts'
 import { accepts } from '../http/fields/accept.ts'
 import { type HttpRequest, type HttpResponse, isFile, type ResponseHeaders } from '../http/message.ts'
 import { applyRange } from '../http/ranges.ts'
@@ -31,6 +31,7 @@ import { routeOf } from '../request/route.ts'
 import { type Found, findTarget, type Target } from '../request/target.ts'
 import { Fault, fault } from '../spec/faults.ts'
 import { type Storage, StorageFault } from '../storage/storage.ts'
+import { splitTarget, withCommonHeaders } from './common-headers.ts'
 import type { Documents } from './documents.ts'
 import type { Observe } from './observe.ts'
 import { addressOptions, allow, preflight, serverOptions } from './options.ts'
@@ -72,11 +73,9 @@ export interface App {
 export async function respond(app: App, request: HttpRequest): Promise<HttpResponse> {
   const started = performance.now()
   const requestId = app.newRequestId()
-  const question = request.target.indexOf('?')
-  const path = question === -1 ? request.target : request.target.slice(0, question)
+  const { path, query } = splitTarget(request.target)
   // Whoever takes a key for its id shall not find it in the log.
   const instance = pathWithoutCredentials(path)
-  const query = question === -1 ? '' : request.target.slice(question + 1)
   const seen: Seen = { caller: undefined, route: undefined }
   app.observe(arrival)
   const tracing = beginTrace(request, requestId)
@@ -93,13 +92,8 @@ export async function respond(app: App, request: HttpRequest): Promise<HttpRespo
     response = problem(refusal, { instance, requestId })
     seen.code = refusal.code
   }
-  if (app.cors !== undefined) {
-    response = { ...response, headers: withCors(response.headers, app.cors, request.headers['origin']) }
-  }
+  response = withCommonHeaders(app, request, requestId, response)
   Object.assign(response.headers, seen.rate)
-  response.headers['X-Content-Type-Options'] = 'nosniff'
-  response.headers['X-Request-Id'] = requestId
-  if (request.secure) response.headers['Strict-Transport-Security'] = 'max-age=31536000'
   if (timing !== undefined && app.development) response.headers['Server-Timing'] = timing.format()
   const { method } = request
   const { status } = response

@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Cors, readCors } from '../http/cors.ts'
 import type { Catalog } from '../model/resource.ts'
-import { problem } from '../reply/problem.ts'
 import type { Apply } from '../storage/sql/migration-refused.ts'
 import type { MigrationStep } from '../storage/sql/migration-step.ts'
 import { openSqliteKeys } from '../storage/sqlite/key-store.ts'
@@ -101,10 +100,11 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   })
   const server = createNodeServer({
     respond: app.respond,
-    problem,
+    problem: app.refuse,
     tls,
     trustProxy,
     onClientError: ({ code }) => observe({ kind: 'unreadable', code }),
+    onTurnedAway: () => observe({ kind: 'turned-away' }),
   })
   const metricsServer = metrics === undefined ? undefined : createMetricsServer(metrics)
   let origin: string

@@ -3,7 +3,6 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { makeKey } from '../../src/cli/keys.ts'
 import { completeCatalog } from '../../src/model/catalog.ts'
-import { problem } from '../../src/reply/problem.ts'
 import { assemble } from '../../src/server/app.ts'
 import { createNodeServer } from '../../src/server/node.ts'
 import type { Synchronous } from '../../src/storage/sqlite/connection.ts'
@@ -16,7 +15,7 @@ mkdirSync(dirname(path), { recursive: true })
 const catalog = completeCatalog(diary)
 const storage = openSqlite(catalog, { path, synchronous: synchronous as Synchronous })
 const app = assemble(catalog, storage, { rateLimit: 'off' })
-const server = createNodeServer({ respond: app.respond, problem })
+const server = createNodeServer({ respond: app.respond, problem: app.refuse })
 const { key, stored } = makeKey('root', ['admin'], null)
 await storage.keys.add(stored)
 process.on('SIGTERM', async () => {

@@ -1,0 +1,187 @@
+/** LIM-4: who is worked on, who waits, and who is turned away. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import { Admission, type Bounds } from './admission.ts'
+import { Queue } from './queue.ts'
+
+const spend = (milliseconds: number) => {
+  for (const until = performance.now() + milliseconds; performance.now() < until; );
+}
+
+/** A server whose every request keeps the processor for some milliseconds, and is answered then, or when it is told to. */
+function serverOf(cost: number, bounds: Partial<Bounds> = {}, answersItself = true) {
+  const begun: number[] = []
+  const away: number[] = []
+  const held = new Set<number>()
+  let inFlight = 0
+  const answer = () => {
+    inFlight--
+    admission.answered()
+  }
+  const begin = (item: number) => {
+    inFlight++
+    begun.push(item)
+    // What follows in promises is work too.
+    void Promise.resolve().then(() => {
+      spend(cost)
+      if (answersItself) answer()
+    })
+  }
+  const admission = new Admission<number>(
+    {
+      begin,
+      beginLate: begin,
+      turnAway(item) {
+        spend(0.05)
+        away.push(item)
+      },
+      hold: (item) => void held.add(item),
+      release: (item) => void held.delete(item),
+      inFlight: () => inFlight,
+    },
+    bounds,
+  )
+  /** So many requests at once, as the system hands them over. */
+  const come = async (count: number, first = 0) => {
+    for (let item = first; item < first + count; item++) {
+      admission.admit(item)
+      await Promise.resolve()
+    }
+  }
+  return { admission, come, answer, begun, away, held }
+}
+
+const numbers = (count: number) => Array.from({ length: count }, (_, index) => index)
+
+async function until(holds: () => boolean): Promise<void> {
+  for (const started = performance.now(); !holds(); await sleep(1)) {
+    assert.ok(performance.now() - started < 10_000, 'it never came')
+  }
+}
+
+test('LIM-4: where nobody waits, a request is begun at once', () => {
+  const { admission, begun } = serverOf(0)
+  admission.admit(1)
+  assert.deepEqual(begun, [1])
+})
+
+test('LIM-4: many at once are worked on in their order, in slices between which others are heard', async () => {
+  const { come, begun, away } = serverOf(1, { slice: 5, welcome: 0 })
+  await come(60)
+  // As many as a slice takes: what a machine does beside it may make them fewer.
+  assert.ok(begun.length <= 6, `${begun.length} were begun at once`)
+  const turns: number[] = []
+  while (begun.length < 60) {
+    const before = begun.length
+    await nextTurn()
+    turns.push(begun.length - before)
+  }
+  assert.ok(Math.max(...turns) <= 6, `${Math.max(...turns)} were begun in one go`)
+  assert.deepEqual(begun, numbers(60))
+  assert.deepEqual(away, [])
+})
+
+test('LIM-4: beyond what can be done in time they are turned away at once; who was accepted is served', async () => {
+  const { come, begun, away } = serverOf(1, { wait: 150, burst: 150 })
+  // From this it is known how long one takes.
+  await come(300)
+  await until(() => begun.length + away.length === 300)
+  const before = { begun: begun.length, away: away.length }
+  await come(1_000, 300)
+  const refused = away.length - before.away
+  // Each takes a millisecond or more: in 150 of them not more than 150 are done, and those that are begun meanwhile.
+  assert.ok(refused >= 840, `${refused} were turned away`)
+  await until(() => begun.length + away.length === 1_300)
+  assert.equal(away.length - before.away, refused)
+  assert.ok(begun.length - before.begun >= 100)
+  // In the order in which they came.
+  assert.deepEqual(
+    begun.toSorted((a, b) => a - b),
+    begun,
+  )
+})
+
+test('LIM-4: a burst that passes is no overload, a queue that stays is one', async () => {
+  const { come, begun, away } = serverOf(1, { wait: 110, burst: 2_000 })
+  await come(200)
+  await until(() => begun.length === 200)
+  await come(250, 200)
+  assert.deepEqual(away, [])
+  // As many come as are done: the queue stays as long as it is, until it has been there for too long.
+  let next = 450
+  for (let before = begun.length; away.length === 0; before = begun.length) {
+    await nextTurn()
+    const count = begun.length - before
+    await come(count, next)
+    next += count
+    assert.ok(next < 20_000, 'nobody was ever turned away')
+  }
+  assert.ok(begun.length > 300)
+})
+
+test('LIM-4: who is turned away is not heard again before there is time, and then is', async () => {
+  const { come, begun, away, held } = serverOf(1, { wait: 50, burst: 50, refusing: 0.0001 })
+  await come(100)
+  await until(() => begun.length + away.length === 100)
+  await come(400, 100)
+  assert.ok(away.length > 200)
+  await nextTurn()
+  await nextTurn()
+  assert.ok(held.size > 0.9 * away.length, `${held.size} of ${away.length}`)
+  await until(() => begun.length + away.length === 500 && held.size === 0)
+})
+
+test('LIM-4: no more are worked on at once than may be, and the next begin as answers are made', async () => {
+  const { come, answer, begun, away, held } = serverOf(0, { inFlight: 10 }, false)
+  await come(30)
+  assert.deepEqual(begun, numbers(10))
+  assert.equal(away.length, 20)
+  await until(() => held.size === 0)
+  answer()
+  await come(2, 100)
+  assert.deepEqual(begun.slice(10), [100])
+  assert.equal(away.at(-1), 101)
+})
+
+test('LIM-4: some that wait for room in flight take no time, and begin when there is room', async () => {
+  const { come, answer, begun } = serverOf(1, { inFlight: 5, slice: 2 }, false)
+  await come(8)
+  await until(() => begun.length === 5)
+  const { user, system } = process.cpuUsage()
+  await sleep(200)
+  const used = process.cpuUsage({ user, system })
+  assert.ok(used.user + used.system < 100_000, `${used.user + used.system} µs`)
+  for (let index = 0; index < 3; index++) answer()
+  await until(() => begun.length === 8)
+})
+
+test('LIM-4: new connections come first for a while, and not for ever', async () => {
+  const { admission, come, begun } = serverOf(1, { slice: 2, welcome: 20 })
+  await come(50)
+  const before = begun.length
+  const started = performance.now()
+  while (begun.length === before) {
+    admission.connected()
+    await nextTurn()
+  }
+  const waited = performance.now() - started
+  assert.ok(waited >= 15, `${waited} ms`)
+  while (begun.length < 50) {
+    admission.connected()
+    await nextTurn()
+  }
+})
+
+test('a queue gives back what it got, in order', () => {
+  const queue = new Queue<number>()
+  const taken: (number | undefined)[] = []
+  for (let round = 0; round < 10; round++) {
+    for (let item = 0; item < 7; item++) queue.push(round * 7 + item)
+    for (let item = 0; item < 5; item++) taken.push(queue.shift())
+    assert.equal(queue.length, (round + 1) * 2)
+  }
+  while (queue.length > 0) taken.push(queue.shift())
+  assert.deepEqual(taken, numbers(70))
+  assert.equal(queue.shift(), undefined)
+})
