@@ -133,7 +133,7 @@ test('LIM-4: who is turned away is not heard again before there is time, and the
 })
 
 test('LIM-4: no more are worked on at once than may be, and the next begin as answers are made', async () => {
-  const { come, answer, begun, away, held } = serverOf(0, { inFlight: 10 }, false)
+  const { come, answer, begun, away, held } = serverOf(0, { inFlight: 10, slice: 1_000 }, false)
   await come(30)
   assert.deepEqual(begun, numbers(10))
   assert.equal(away.length, 20)
