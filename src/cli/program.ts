@@ -113,6 +113,27 @@ keys
   .addOption(database())
   .action(fail(async () => (await import('./keys.ts')).revokeKey))
 
+const maintenance = program
+  .command('maintenance')
+  .description('answer every request with 503 for a while, on every server of a database')
+maintenance
+  .command('on')
+  .description('turn it on, or change what clients are told; servers notice within a second')
+  .option('--message <text>', 'what clients are told, in one line of at most 200 characters')
+  .option('--retry-after <duration>', 'when they are to ask again, as an ISO 8601 duration such as PT10M', 'PT1M')
+  .addOption(database())
+  .action(fail(async () => (await import('./maintenance.ts')).maintenanceOn))
+maintenance
+  .command('off')
+  .description('turn it off')
+  .addOption(database())
+  .action(fail(async () => (await import('./maintenance.ts')).maintenanceOff))
+maintenance
+  .command('status', { isDefault: true })
+  .description('say whether it is on, since when, and what clients are told (the default)')
+  .addOption(database())
+  .action(fail(async () => (await import('./maintenance.ts')).maintenanceStatus))
+
 program
   .command('migrate')
   .description('show what the database lacks against the declaration')

@@ -49,6 +49,11 @@ export async function serveCommand(file: string | undefined, options: Options): 
     say(`Its certificate is a local one. Trust it with: curl --cacert ${serving.caFile} ${serving.url}/…`)
   }
   if (serving.metricsUrl !== undefined) say(`Its metrics are at ${serving.metricsUrl}`)
+  if (serving.app.maintenance.current !== undefined) {
+    say(
+      `Maintenance is on: every request gets 503. End it with: resourced maintenance off --database ${withoutCredentials(options.database)}`,
+    )
+  }
   // Where tokens are accepted, nobody needs a key.
   if (!options.jwtIssuer && (await serving.app.storage.keys.list()).length === 0) {
     say('No API key exists yet. Make one with: resourced keys create --subject me --roles admin')

@@ -130,7 +130,7 @@ function resourcePaths(
 function fixedPaths(serverUrl: string, problems: ProblemResponses): Json {
   // The health addresses are outside of the version.
   const root = [{ url: serverUrl === '' ? '/' : serverUrl }]
-  const health = (probe: 'live' | 'ready', summary: string): Json => ({
+  const health = (probe: 'live' | 'ready', summary: string, found: string): Json => ({
     servers: root,
     get: {
       operationId: `getHealth${probe === 'live' ? 'Live' : 'Ready'}`,
@@ -139,7 +139,7 @@ function fixedPaths(serverUrl: string, problems: ProblemResponses): Json {
       security: [],
       parameters: rangeHeaders,
       responses: {
-        200: { ...answer(`It is ${probe}.`, [], refTo('schemas', 'Health')), headers: openHeaders('Accept-Ranges') },
+        200: { ...answer(found, [], refTo('schemas', 'Health')), headers: openHeaders('Accept-Ranges') },
         206: { ...part([]), headers: openHeaders('Accept-Ranges', 'Content-Range') },
         ...problems.of(codesOf(probe)),
       },
@@ -160,7 +160,11 @@ function fixedPaths(serverUrl: string, problems: ProblemResponses): Json {
         },
       },
     },
-    '/health/live': health('live', 'Whether the server runs'),
-    '/health/ready': health('ready', 'Whether the server can answer, its database included'),
+    '/health/live': health('live', 'Whether the server runs', 'It runs.'),
+    '/health/ready': health(
+      'ready',
+      'Whether the server can answer, its database included',
+      'It can; or there is maintenance, and it says so.',
+    ),
   }
 }

@@ -182,6 +182,10 @@ export const remedies: Readonly<Record<FaultCode, Remedy>> = {
     meaning: 'The server has more to do than it can finish in time. Nothing was changed.',
     remedy: 'Try again after the seconds in Retry-After.',
   },
+  MAINTENANCE: {
+    meaning: 'Whoever runs the service is working on it; detail says what they tell about it. Nothing was changed.',
+    remedy: 'Try again after the seconds in Retry-After. What was answered before holds, and jobs go on afterwards.',
+  },
   SHUTTING_DOWN: {
     meaning: 'The server is stopping or restarting. Nothing was changed.',
     remedy: 'Try again after the seconds in Retry-After.',

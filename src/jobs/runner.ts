@@ -13,6 +13,8 @@ export interface RunnerOptions {
   readonly files: ExportFiles
   /** Milliseconds since 1970. */
   readonly now: () => number
+  /** Whether nothing is to be begun now (ERR-6); asked before each batch. */
+  readonly paused: () => boolean
   readonly newJobId: () => string
   /** The address of a job. */
   readonly statusUrlOf: (job: string) => string
@@ -26,7 +28,7 @@ export interface RunnerOptions {
 export interface Runner {
   /** There is something to do. */
   wake(): void
-  /** Resolves when no job is left that can go on now. */
+  /** Resolves when no job is left that can go on now; at once where nothing is to be begun. */
   idle(): Promise<void>
   /** Removes what has expired: records (as a job), idempotency keys, old jobs. It is done every hour by itself. */
   maintain(): Promise<void>
@@ -49,7 +51,16 @@ interface Trouble {
 }
 
 /** Starts a runner. */
-export function startRunner({ storage, files, now, newJobId, statusUrlOf, ended, failed }: RunnerOptions): Runner {
+export function startRunner({
+  storage,
+  files,
+  now,
+  paused,
+  newJobId,
+  statusUrlOf,
+  ended,
+  failed,
+}: RunnerOptions): Runner {
   const { jobs } = storage
   const troubles = new Map<string, Trouble>()
   const measured = new Set<string>()
@@ -57,6 +68,8 @@ export function startRunner({ storage, files, now, newJobId, statusUrlOf, ended,
   let waiters: (() => void)[] = []
   let awaken = () => {}
   let woken = false
+  /** What is to be removed waits for the end of a pause. */
+  let due = false
 
   const wake = () => {
     woken = true
@@ -74,8 +87,12 @@ export function startRunner({ storage, files, now, newJobId, statusUrlOf, ended,
   }
 
   const maintain = async () => {
+    due = paused()
+    if (due) return
     try {
-      await jobs.forget(now())
+      await jobs.forget(now(), () => !paused())
+      due = paused()
+      if (due) return
       await files.sweep(now())
       const id = newJobId()
       if (await jobs.beginPurge({ id, statusUrl: statusUrlOf(id) }, now())) wake()
@@ -92,6 +109,8 @@ export function startRunner({ storage, files, now, newJobId, statusUrlOf, ended,
     try {
       if (!measured.has(id)) await jobs.measure(job, now())
       measured.add(id)
+      // To find that out may have taken long.
+      if (paused()) return false
       const came = job.task === 'export' ? await files.step(id, now()) : await stepOf(job)
       if (came !== 'more') measured.delete(id)
       if (came === 'finished') ended(job, 'succeeded')
@@ -134,8 +153,9 @@ export function startRunner({ storage, files, now, newJobId, statusUrlOf, ended,
       waiters = []
       let busy = false
       try {
-        for (const job of await jobs.open()) {
-          if (!closed && (await advance(job))) busy = true
+        if (due) await maintain()
+        for (const job of paused() ? [] : await jobs.open()) {
+          if (!closed && !paused() && (await advance(job))) busy = true
         }
       } catch (error) {
         failed(error)

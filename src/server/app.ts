@@ -13,6 +13,7 @@ import type { Storage } from '../storage/storage.ts'
 import { refusal } from './common-headers.ts'
 import { documentsOf } from './documents.ts'
 import { type KeyUses, noteUses } from './key-uses.ts'
+import { type MaintenanceWatch, watchMaintenance } from './maintenance.ts'
 import type { Observe } from './observe.ts'
 import { openRateLimiter, type RateOptions } from './rates/open.ts'
 import { type App, respond } from './respond.ts'
@@ -29,6 +30,8 @@ export interface AssemblyOptions extends RateOptions {
   readonly jwt?: JwtSettings | undefined
   readonly requireHttps?: boolean
   readonly development?: boolean
+  /** Milliseconds between two looks at the switch of maintenance; see `watchMaintenance`. */
+  readonly maintenanceInterval?: number | undefined
 }
 
 /** An application: it answers requests until it is closed. */
@@ -45,6 +48,7 @@ export interface Application {
   readonly runner: Runner
   readonly files: ExportFiles
   readonly keyUses: KeyUses
+  readonly maintenance: MaintenanceWatch
 }
 
 /** Puts an application together. */
@@ -54,17 +58,21 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
   let requests = 0
   const rates = openRateLimiter(catalog, options, { now, observe })
   const files = exportFiles({ catalog, storage, server: boot })
+  const maintenance = watchMaintenance({ storage, now, observe, interval: options.maintenanceInterval })
+  const paused = () => maintenance.current !== undefined
   const runner = startRunner({
     storage,
     files,
     now,
+    paused,
     newJobId: uuidv7,
     statusUrlOf: (job) => `/${catalog.version}/jobs/${job}`,
     ended: ({ id, task }, status) => observe({ kind: 'job', job: id, task, status }),
     failed: (error, job) =>
       observe({ kind: 'failure', requestId: job?.id ?? 'jobs', error, task: job?.task ?? 'other' }),
   })
-  const keyUses = noteUses(storage.keys, now, (error) => observe({ kind: 'failure', requestId: 'keys', error }))
+  const failed = (error: unknown) => observe({ kind: 'failure', requestId: 'keys', error })
+  const keyUses = noteUses(storage.keys, now, failed, paused)
   const app: App = {
     catalog,
     storage,
@@ -77,6 +85,7 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
       used: keyUses.note,
     }),
     revocations: new Revocations(),
+    maintenance,
     rates,
     documents: documentsOf(catalog),
     observe,
@@ -95,6 +104,7 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
     runner,
     files,
     keyUses,
+    maintenance,
     async respond(request) {
       running++
       // Whoever observes may throw: `close` must not wait for that request for ever.
@@ -114,6 +124,7 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
         whenIdle = resolve
       })
       if (running > 0) await idle
+      await maintenance.close()
       await runner.close()
       await keyUses.close()
       await storage.close()

@@ -48,3 +48,26 @@ test('what could not be kept is told, and ends nothing', async () => {
   await uses.close()
   assert.equal(failures.length, 1)
 })
+
+test('ERR-6: what was noted waits while the database is to be left alone', async () => {
+  mock.timers.enable({ apis: ['setTimeout'] })
+  const kept: [string, number][][] = []
+  let paused = true
+  const uses = noteUses(
+    storeInto(kept),
+    () => 1,
+    (error) => assert.fail(String(error)),
+    () => paused,
+  )
+  uses.note('a')
+  mock.timers.tick(180_000)
+  assert.deepEqual(kept, [])
+  paused = false
+  mock.timers.tick(60_000)
+  assert.deepEqual(kept, [[['a', 1]]])
+  paused = true
+  uses.note('b')
+  await uses.close()
+  assert.deepEqual(kept[1], [['b', 1]], 'at the end nothing is lost')
+  mock.timers.reset()
+})

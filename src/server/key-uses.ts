@@ -17,8 +17,14 @@ const everyMinute = 60_000
  * Begins to note uses.
  *
  * @param failed hears of what could not be kept; it is lost, as what a crash finds in memory
+ * @param paused whether the database is to be left alone now: what was noted waits until it is over
  */
-export function noteUses(keys: KeyStore, now: () => number, failed: (error: unknown) => void): KeyUses {
+export function noteUses(
+  keys: KeyStore,
+  now: () => number,
+  failed: (error: unknown) => void,
+  paused: () => boolean = () => false,
+): KeyUses {
   let noted = new Map<string, number>()
   let timer: NodeJS.Timeout | undefined
   const keep = async () => {
@@ -33,10 +39,13 @@ export function noteUses(keys: KeyStore, now: () => number, failed: (error: unkn
       failed(error)
     }
   }
+  const keepLater = () => {
+    timer = setTimeout(() => (paused() ? keepLater() : keep()), everyMinute).unref()
+  }
   return {
     note(key) {
       noted.set(key, now())
-      timer ??= setTimeout(keep, everyMinute).unref()
+      if (timer === undefined) keepLater()
     },
     keep,
     close: keep,

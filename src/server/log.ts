@@ -55,6 +55,10 @@ export function logTo(level: LogLevel, stream?: DestinationStream): Observe {
         if (seen.state === 'lost') log.warn({ reason: seen.reason }, 'redis lost')
         else log.info('redis connected')
         return
+      case 'maintenance':
+        if (seen.state === 'off') log.info('maintenance off')
+        else log.info({ since: seen.since, message: seen.message, retry_after: seen.retryAfter }, 'maintenance on')
+        break
       case 'listening':
         log.info({ url: seen.url }, 'listening')
         break

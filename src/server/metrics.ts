@@ -55,6 +55,11 @@ export async function collectMetrics(): Promise<Metrics> {
   const jobs = counter('jobs', 'Jobs that are over.', 'task', 'status')
   const batches = counter('job_batch_failures', 'Batches of jobs that failed; they are tried again.', 'task')
   const refusals = counter('rate_limit_refusals', 'Requests beyond a quota.', 'quota')
+  const maintenance = new Gauge({
+    name: 'resourced_maintenance',
+    help: '1 while maintenance is on, else 0.',
+    registers,
+  })
   const build = new Gauge({ name: 'resourced_build_info', help: 'What runs.', labelNames: ['version'], registers })
   build.set({ version: version() }, 1)
   collectDefaultMetrics({ register: registry })
@@ -87,6 +92,8 @@ export async function collectMetrics(): Promise<Metrics> {
           return jobs.inc({ task: seen.task, status: seen.status })
         case 'refusal':
           return refusals.inc({ quota: seen.quota })
+        case 'maintenance':
+          return maintenance.set(seen.state === 'on' ? 1 : 0)
       }
     },
   }

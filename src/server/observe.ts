@@ -1,6 +1,6 @@
 /** Everything that can happen, as one union. The log subscribes to it, and so do metrics. */
 import type { FaultCode } from '../spec/faults.ts'
-import type { OpenJob } from '../storage/storage.ts'
+import type { Maintenance, OpenJob } from '../storage/storage.ts'
 
 /** Something that happened. */
 export type Observation =
@@ -43,6 +43,9 @@ export type Observation =
   /** Whether requests are counted together with other servers (LIM-1). */
   | { readonly kind: 'redis'; readonly state: 'connected' }
   | { readonly kind: 'redis'; readonly state: 'lost'; readonly reason: string }
+  /** Maintenance was turned on or off, or what clients are told meanwhile is another (ERR-6). */
+  | ({ readonly kind: 'maintenance'; readonly state: 'on' } & Maintenance)
+  | { readonly kind: 'maintenance'; readonly state: 'off' }
   | { readonly kind: 'listening'; readonly url: string }
   | { readonly kind: 'metrics'; readonly url: string }
   | { readonly kind: 'stopping'; readonly reason: string }

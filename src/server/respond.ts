@@ -33,6 +33,8 @@ import { Fault, fault } from '../spec/faults.ts'
 import { type Storage, StorageFault } from '../storage/storage.ts'
 import { splitTarget, withCommonHeaders } from './common-headers.ts'
 import type { Documents } from './documents.ts'
+import { health } from './health.ts'
+import { type MaintenanceWatch, maintenanceFault } from './maintenance.ts'
 import type { Observe } from './observe.ts'
 import { addressOptions, allow, preflight, serverOptions } from './options.ts'
 import { preferencesOf, preferredOf } from './preferences.ts'
@@ -55,6 +57,7 @@ export interface App {
   /** `undefined`: everybody may ask as often as they like. */
   readonly rates: RateLimiter | undefined
   readonly revocations: Revocations
+  readonly maintenance: Pick<MaintenanceWatch, 'current'>
   readonly documents: Documents
   readonly observe: Observe
   /** Milliseconds since 1970. */
@@ -88,7 +91,8 @@ export async function respond(app: App, request: HttpRequest): Promise<HttpRespo
     if (response.status === 200) response = ranged(request, response, app.now())
   } catch (error) {
     const refusal = asFault(error)
-    if (refusal.status >= 500) app.observe({ kind: 'failure', requestId, error })
+    // Maintenance is what somebody wants, and no failure.
+    if (refusal.status >= 500 && refusal.code !== 'MAINTENANCE') app.observe({ kind: 'failure', requestId, error })
     response = problem(refusal, { instance, requestId })
     seen.code = refusal.code
   }
@@ -137,8 +141,11 @@ async function answer(
   if (found.kind === 'found') seen.route = routeOf(app.catalog.version, found.target)
   if (found.kind === 'found' && found.target.kind === 'health') return health(app, found.target.probe, request.method)
   if (app.requireHttps && !request.secure) throw fault('HTTPS_REQUIRED', { detail: 'Ask again by https://.' })
+  const { cors, maintenance } = app
+  const asksAhead = cors !== undefined && isPreflight(request.method, request.headers)
+  if (maintenance.current !== undefined && !asksAhead) throw maintenanceFault(maintenance.current)
   refuseSecrets(place.query)
-  if (app.cors !== undefined && isPreflight(request.method, request.headers)) return preflight(app.cors, found, request)
+  if (asksAhead) return preflight(cors, found, request)
   const ahead = app.revocations.ahead()
   const proceed = () => answerCaller(app, request, { ...place, found, ahead }, seen, timing)
   const revoked = revokedBy(found, request.method)
@@ -262,18 +269,6 @@ function requireTarget(found: Found, method: string): Exclude<Target, { kind: 'h
   }
   allow(found.target, method)
   return found.target
-}
-
-async function health(app: App, probe: 'live' | 'ready', method: string): Promise<HttpResponse> {
-  const target = { kind: 'health', probe } as const
-  allow(target, method)
-  if (method === 'OPTIONS') return addressOptions(app.catalog, undefined, target)
-  if (probe === 'ready') {
-    if (app.state.stopping) throw fault('SHUTTING_DOWN', { headers: { 'Retry-After': '5' } })
-    await app.storage.ping()
-  }
-  const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' }
-  return { status: 200, headers, body: `${JSON.stringify({ status: probe === 'ready' ? 'ready' : 'live' })}\n` }
 }
 
 /** Any error as what the caller is told: nothing of the inside (ERR-4). */

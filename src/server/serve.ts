@@ -6,8 +6,9 @@ import type { Catalog } from '../model/resource.ts'
 import type { Apply } from '../storage/sql/migration-refused.ts'
 import type { MigrationStep } from '../storage/sql/migration-step.ts'
 import { openSqliteKeys } from '../storage/sqlite/key-store.ts'
+import { openSqliteMaintenance } from '../storage/sqlite/maintenance-store.ts'
 import { migrateSqlite, openSqlite } from '../storage/sqlite/storage.ts'
-import type { KeyStore, Storage } from '../storage/storage.ts'
+import type { KeyStore, MaintenanceStore, Storage } from '../storage/storage.ts'
 import { type Application, assemble } from './app.ts'
 import { ConfigurationError } from './configuration-error.ts'
 import { collectMetrics } from './metrics.ts'
@@ -187,6 +188,20 @@ export function openStorage(database: string, catalog: Catalog, apply: Apply = '
 /** Opens a database for its API keys alone: no declaration is needed. */
 export function openKeys(database: string): { readonly keys: KeyStore; close(): Promise<void> } {
   return openSqliteKeys(sqlitePath(database))
+}
+
+/**
+ * Opens a database for its switch of maintenance alone.
+ *
+ * @throws ConfigurationError where no server has ever used it: a switch in a database made by mistake would stop nobody
+ */
+export function openMaintenance(database: string): { readonly maintenance: MaintenanceStore; close(): Promise<void> } {
+  const path = sqlitePath(database)
+  const opened = openSqliteMaintenance(path)
+  if (opened !== undefined) return opened
+  throw new ConfigurationError(
+    `There is no database of Resourced at ${path}: name with --database the one that the servers use.`,
+  )
 }
 
 /** What a database lacks for a catalog; with `apply`, changed, whatever it loses. */

@@ -53,6 +53,7 @@ export const faults = {
   KEY_SERVER_FAILED: { status: 502, title: 'The server of the token keys failed', rule: 'ERR-6' },
   RATE_LIMIT_FAILED: { status: 502, title: 'The requests cannot be counted', rule: 'ERR-6' },
   OVERLOADED: { status: 503, title: 'The server is too busy', rule: 'ERR-6' },
+  MAINTENANCE: { status: 503, title: 'The service is under maintenance', rule: 'ERR-6' },
   SHUTTING_DOWN: { status: 503, title: 'The server is shutting down', rule: 'ERR-6' },
 } as const satisfies Record<string, FaultEntry>
 

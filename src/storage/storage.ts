@@ -30,6 +30,30 @@ export interface KeyStore {
   keepUses(uses: ReadonlyMap<string, number>): Promise<void>
 }
 
+/** What clients are told while a service is under maintenance (ERR-6). */
+export interface Maintenance {
+  /** Since when it is on: ISO 8601, UTC. */
+  readonly since: string
+  /** One line for people. */
+  readonly message: string
+  /** After how many seconds they are to ask again. */
+  readonly retryAfter: number
+}
+
+/** The switch of maintenance: every server on the database takes part. */
+export interface MaintenanceStore {
+  /** `undefined`: it is off. */
+  read(): Promise<Maintenance | undefined>
+  /**
+   * Turns it on; where it is on already, clients are told something else from now on, and `since` stays.
+   *
+   * @returns what it is now, and what it was before
+   */
+  begin(maintenance: Maintenance): Promise<{ readonly now: Maintenance; readonly before: Maintenance | undefined }>
+  /** Turns it off. Gives what it was before. */
+  end(): Promise<Maintenance | undefined>
+}
+
 /** What a runner has to do for a job. */
 export type JobTask = 'deletion' | 'purge' | 'export'
 
@@ -96,8 +120,13 @@ export interface JobStore {
   giveUp(job: OpenJob, error: JobError, now: number): Promise<boolean>
   /** Begins a job that removes the records whose grace period is over (DEL-7), where there are any and none runs. */
   beginPurge(job: { readonly id: string; readonly statusUrl: string }, now: number): Promise<boolean>
-  /** Forgets idempotency keys after a day (MET-9) and finished jobs after 30 days (JOB-4). Gives their number. */
-  forget(now: number): Promise<number>
+  /**
+   * Forgets idempotency keys after a day (MET-9) and finished jobs after 30 days (JOB-4), in batches.
+   *
+   * @param goesOn asked before each batch; always, where left out
+   * @returns their number
+   */
+  forget(now: number, goesOn?: () => boolean): Promise<number>
 }
 
 /** A database, opened for one catalog. */
@@ -120,6 +149,9 @@ export interface Storage {
   /** The folder for the files of exports, made when it is needed; `undefined`: the database has no place of its own. */
   readonly exportsFolder: string | undefined
   readonly keys: KeyStore
+  readonly maintenance: MaintenanceStore
+  /** The maintenance that was on when the database was opened: a server must know before its first request. */
+  readonly maintenanceFound: Maintenance | undefined
   /** The secret that signs cursors: the same for every server on this database. */
   readonly cursorSecret: Uint8Array
   /** Resolves where the database answers, rejects where it does not. */

@@ -88,7 +88,7 @@ export const sharedSchemas: Json = {
     previous_cursor: cursor('Leads to the page before; null at the beginning.'),
   }),
   Deletion: deletion,
-  Health: object({ status: { type: 'string', enum: ['live', 'ready'] } }, ['status']),
+  Health: object({ status: { type: 'string', enum: ['live', 'ready', 'maintenance'] } }, ['status']),
   Issue: issue,
   JsonPatch: jsonPatch,
   Problem: problem,

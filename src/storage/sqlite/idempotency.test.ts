@@ -223,6 +223,15 @@ test('MET-9: purging forgets what is a day old, and nothing else', async (contex
   assert.equal(await storage.jobs.forget(noon), 0)
 })
 
+test('ERR-6: a purge that is told not to go on ends after the batch that it is in', async (context) => {
+  const { storage, other, keys } = opened(context)
+  fill(other, 'old', 3 * mostForgotten, 24 * hour)
+  assert.equal(await storage.jobs.forget(noon, () => false), 0)
+  let batches = 0
+  assert.equal(await storage.jobs.forget(noon, () => ++batches <= 1), mostForgotten)
+  assert.equal(keys(), 2 * mostForgotten)
+})
+
 test('MET-9: who writes during a purge waits for a thousand keys, not for all; closing ends it', async () => {
   const file = join(folder, 'purged.db')
   const storage = openSqlite(catalog, { path: file })

@@ -36,11 +36,11 @@ export function jobStore({ catalog, reader, writer, background, isClosing }: Job
       const expired = await read(reader, hasExpired(catalog.resources.values(), now))
       return expired ? background.run('beginPurge', { ...job, now }) : false
     },
-    async forget(now) {
+    async forget(now, goesOn = () => true) {
       const isChange = (count: number) => count > 0
       const untilNone = async (most: number, batch: () => Transaction<number>) => {
         for (let total = 0; ; ) {
-          const count = isClosing() ? 0 : await writer.write(batch, isChange)
+          const count = isClosing() || !goesOn() ? 0 : await writer.write(batch, isChange)
           total += count
           if (count < most) return total
         }

@@ -5,6 +5,7 @@ import sql from 'sql-template-tag'
 import type { Catalog } from '../../model/resource.ts'
 import type { DeleteMatching, Outcome, Plan, Write } from '../../plan/plan.ts'
 import { findKey } from '../sql/keys.ts'
+import { readMaintenance } from '../sql/maintenance.ts'
 import type { Compiler } from '../sql/predicate.ts'
 import { readPage } from '../sql/read-page.ts'
 import { readRecord } from '../sql/read-record.ts'
@@ -18,6 +19,7 @@ import { expressions } from './expressions.ts'
 import { makeFolderOf } from './folder.ts'
 import { jobStore } from './job-store.ts'
 import { keyStore } from './key-store.ts'
+import { maintenanceStore } from './maintenance-store.ts'
 import { type Apply, type Migrated, MigrationRefused, migrate } from './migrate.ts'
 import { answering, Reader, read } from './reader.ts'
 import { Writer } from './writer.ts'
@@ -54,6 +56,7 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
   migrate(writing.database, catalog, { apply: options.migrate ?? 'additive', now: Date.now() })
   if (filling) dropIndexes(writing)
   const secret = cursorSecret(writing)
+  const maintenanceFound = writing.run(readMaintenance())
   writing.stopWaiting()
   // A database in memory belongs to one connection.
   const reader = new Reader(inMemory ? writing : new Connection(options.path, { readOnly: true }), inMemory)
@@ -89,6 +92,8 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
     },
     jobs: jobStore({ catalog, reader, writer, background, isClosing: () => closing }),
     keys: keyStore(compiler, reader, writer),
+    maintenance: maintenanceStore(reader, writer),
+    maintenanceFound,
     async ping() {
       await read(reader, findKey(''))
     },

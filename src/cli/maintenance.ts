@@ -1,0 +1,92 @@
+/** `resourced maintenance on | off | status`. */
+import { withoutCredentials } from '../model/credentials.ts'
+import { parseDuration } from '../model/duration.ts'
+import { isStorableText } from '../model/text.ts'
+import { ConfigurationError } from '../server/configuration-error.ts'
+import { openMaintenance } from '../server/serve.ts'
+import type { Maintenance, MaintenanceStore } from '../storage/storage.ts'
+
+interface Options {
+  readonly database: string
+}
+
+interface OnOptions extends Options {
+  readonly message?: string
+  /** An ISO 8601 duration. */
+  readonly retryAfter: string
+}
+
+/** What clients are told where nobody says anything else. */
+const ordinaryMessage = 'The service is under maintenance. Try again after the seconds in Retry-After.'
+
+const longestMessage = 200
+
+/** Turns maintenance on, or changes what clients are told. */
+export async function maintenanceOn(options: OnOptions): Promise<void> {
+  const { database } = options
+  const [message, retryAfter] = [messageOf(options.message ?? ordinaryMessage), secondsOf(options.retryAfter)]
+  const since = new Date().toISOString()
+  const { now, before } = await withSwitch(database, (store) => store.begin({ since, message, retryAfter }))
+  say(before === undefined ? 'Maintenance is on.' : `Maintenance was on already, since ${now.since}.`)
+  say(`Within a second every server on this database answers requests like this: ${toldTo(now)}`)
+  say('What was accepted before is finished, and jobs stop after the batch that runs.')
+  say(`End it with: resourced maintenance off --database ${withoutCredentials(database)}`)
+}
+
+/** Turns maintenance off. */
+export async function maintenanceOff({ database }: Options): Promise<void> {
+  const before = await withSwitch(database, (store) => store.end())
+  if (before === undefined) say('Maintenance was off already.')
+  else
+    say(`Maintenance is off; it was on since ${before.since}. Within a second servers answer as ever, and jobs go on.`)
+}
+
+/** Says whether maintenance is on, since when, and what clients are told. */
+export async function maintenanceStatus({ database }: Options): Promise<void> {
+  const current = await withSwitch(database, (store) => store.read())
+  const lines =
+    current === undefined
+      ? ['Maintenance is off.']
+      : [`Maintenance is on since ${current.since}.`, `Clients are told: ${toldTo(current)}`]
+  process.stdout.write(`${lines.join('\n')}\n`)
+}
+
+async function withSwitch<T>(database: string, use: (store: MaintenanceStore) => Promise<T>): Promise<T> {
+  if (database.includes(':memory:')) {
+    throw new ConfigurationError('A database in memory has no servers to tell: use sqlite:FILE.')
+  }
+  const { maintenance, close } = openMaintenance(database)
+  try {
+    return await use(maintenance)
+  } finally {
+    await close()
+  }
+}
+
+function toldTo({ message, retryAfter }: Maintenance): string {
+  return `503, Retry-After: ${retryAfter}, “${message}”`
+}
+
+function messageOf(text: string): string {
+  const message = text.trim()
+  const { length } = [...message]
+  if (length > 0 && length <= longestMessage && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(message) && isStorableText(message)) {
+    return message
+  }
+  const found = length > longestMessage ? `${length} characters` : JSON.stringify(text)
+  throw new ConfigurationError(
+    `--message takes one line of 1 to ${longestMessage} characters, such as "Back at noon UTC.", not ${found}.`,
+  )
+}
+
+function secondsOf(text: string): number {
+  const reading = parseDuration(text)
+  if (reading.kind === 'duration' && reading.milliseconds > 0) return reading.milliseconds / 1_000
+  throw new ConfigurationError(
+    `--retry-after takes an ISO 8601 duration of at least a second, in days or less, such as PT10M or PT1H, not ${text}.`,
+  )
+}
+
+function say(line: string): void {
+  process.stderr.write(`${line}\n`)
+}

@@ -1,0 +1,30 @@
+/** The switch of maintenance in SQL: a row of `resourced_meta`, which every database has, of whatever version. */
+import sql from 'sql-template-tag'
+import type { Maintenance } from '../storage.ts'
+import { single, type Transaction } from './transaction.ts'
+
+const isSwitch = sql`key = 'maintenance'`
+
+/** The maintenance that is on; `undefined`: none. */
+export function* readMaintenance(): Transaction<Maintenance | undefined> {
+  const row = yield* single(sql`select value from resourced_meta where ${isSwitch}`)
+  return row === undefined ? undefined : (JSON.parse(String(row['value'])) as Maintenance)
+}
+
+/** Turns it on, or changes what clients are told. */
+export function* beginMaintenance(
+  asked: Maintenance,
+): Transaction<{ readonly now: Maintenance; readonly before: Maintenance | undefined }> {
+  const before = yield* readMaintenance()
+  const now = { ...asked, since: before?.since ?? asked.since }
+  const kept = sql`insert into resourced_meta (key, value) values ('maintenance', ${JSON.stringify(now)})`
+  yield sql`${kept} on conflict (key) do update set value = excluded.value`
+  return { now, before }
+}
+
+/** Turns it off. Gives what it was before. */
+export function* endMaintenance(): Transaction<Maintenance | undefined> {
+  const before = yield* readMaintenance()
+  if (before !== undefined) yield sql`delete from resourced_meta where ${isSwitch}`
+  return before
+}

@@ -1,0 +1,93 @@
+/** ERR-6: maintenance of the real command: servers that run, that are killed, and that start meanwhile. */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createKey, databaseFile, type ServerProcess, startServer } from './durability/command.ts'
+import { diary } from './durability/declaration.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'resourced-maintenance-'))
+const started = new Set<ServerProcess>()
+let key: string
+before(() => {
+  writeFileSync(join(folder, 'diary.json'), JSON.stringify(diary))
+  key = createKey(folder)
+})
+after(async () => {
+  for (const { child } of started) child.kill('SIGKILL')
+  await Promise.all([...started].map(({ ended }) => ended))
+  rmSync(folder, { recursive: true })
+})
+
+async function start(): Promise<ServerProcess> {
+  const server = await startServer(folder)
+  started.add(server)
+  return server
+}
+
+function maintenance(...given: readonly string[]): void {
+  const command = [join(import.meta.dirname, '../src/cli/main.js'), 'maintenance', ...given]
+  const options = ['--database', `sqlite:${databaseFile(folder)}`]
+  const { status, stderr } = spawnSync(process.execPath, [...command, ...options], { encoding: 'utf8' })
+  assert.equal(status, 0, stderr)
+}
+
+const headers = () => ({ Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' })
+const statusOf = async ({ origin }: ServerProcess) =>
+  (await fetch(`${origin}/v1/folders`, { headers: headers() })).status
+
+/** Waits for an answer with a status; gives how many milliseconds that took. */
+async function until(status: number, ...servers: readonly ServerProcess[]): Promise<number> {
+  const begun = performance.now()
+  for (const server of servers) while ((await statusOf(server)) !== status) await sleep(10)
+  return performance.now() - begun
+}
+
+test('ERR-6: two servers notice, finish what is open, and one that was killed starts in maintenance', async () => {
+  const [one, two] = await Promise.all([start(), start()])
+  assert.deepEqual([await statusOf(one), await statusOf(two)], [200, 200])
+
+  // A creation whose body is still on its way.
+  const open = request(`${one.origin}/v1/folders`, { method: 'POST', headers: headers() })
+  const answered = once(open, 'response')
+  open.write('{"name":"Begun","title":"A folder",')
+  await statusOf(one)
+
+  maintenance('on', '--message', 'Back soon.', '--retry-after', 'PT2M')
+  const took = await until(503, one, two)
+  assert.ok(took < 2_000, `they noticed after ${took} ms`)
+  const refused = await fetch(`${two.origin}/v1/folders`, { method: 'POST', body: '{"name":"Late"}' })
+  assert.deepEqual([refused.status, refused.headers.get('retry-after')], [503, '120'])
+  assert.equal(((await refused.json()) as { detail: string }).detail, 'Back soon.')
+  open.end('"edition":1,"text":"text"}')
+  const [answer] = await answered
+  assert.equal(answer.statusCode, 201)
+  answer.resume()
+
+  one.child.kill('SIGKILL')
+  await one.ended
+  const again = await start()
+  assert.equal(await statusOf(again), 503, 'from its first request on')
+  const ready = await fetch(`${again.origin}/health/ready`)
+  assert.deepEqual([ready.status, await ready.json()], [200, { status: 'maintenance' }])
+  assert.match(again.errors.join(''), /Maintenance is on.*resourced maintenance off/)
+  assert.deepEqual(again.log, ['maintenance on', 'listening'])
+
+  maintenance('off')
+  await until(200, again, two)
+  const list = await fetch(`${two.origin}/v1/folders?fields=name`, { headers: headers() })
+  assert.deepEqual(
+    ((await list.json()) as { data: { name: string }[] }).data.map(({ name }) => name),
+    ['Begun'],
+  )
+
+  maintenance('on')
+  await until(503, again)
+  again.child.kill('SIGTERM')
+  assert.equal(await again.ended, 0, 'it stops as cleanly as ever')
+})
