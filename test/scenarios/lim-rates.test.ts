@@ -260,6 +260,25 @@ describe('what answers say', () => {
     assert.deepEqual(await said({ ...projects, as: 'ann' }), [200, policy, '"caller";r=8;t=60'])
   })
 
+  it('LIM-2: no more than r requests pass within t seconds, and there are more when they are over', async (context) => {
+    const trial = await limited(context, { caller: '3/minute' })
+    await trial.send(projects)
+    trial.wait(20.4)
+    const { headers } = await trial.send(projects)
+    const [, r, t] = /^"caller";r=(\d+);t=(\d+)$/.exec(headers['ratelimit'] ?? '') ?? []
+    const window = Number(t) * second
+    trial.clock.ahead += window - second
+    assert.deepEqual(await statuses(trial, Number(r) + 1, projects), [200, 429])
+    const refused = await trial.send(projects)
+    assert.equal(
+      refused.headers['ratelimit'],
+      `"caller";r=0;t=${retryAfter(refused)}`,
+      'Retry-After is not before its end',
+    )
+    trial.clock.ahead += second
+    assert.equal((await trial.send(projects)).headers['ratelimit'], '"caller";r=2;t=60')
+  })
+
   it('LIM-2: nobody else learns of it', async (context) => {
     const trial = await limited(context, { address: '1/minute' })
     for (const sent of [
