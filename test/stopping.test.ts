@@ -31,8 +31,11 @@ after(async () => {
   rmSync(folder, { recursive: true })
 })
 
-async function start(options?: readonly string[]): Promise<ServerProcess> {
-  const server = await startServer(folder, options)
+async function start(
+  options?: readonly string[],
+  variables?: Readonly<Record<string, string>>,
+): Promise<ServerProcess> {
+  const server = await startServer(folder, options, variables)
   started.add(server)
   return server
 }
@@ -202,4 +205,28 @@ test('OPS-2: a second SIGTERM ends it at once', async () => {
 test('OPS-2: told to stop as soon as it says that it listens, it stops cleanly', async () => {
   const { code } = await stop(await start())
   assert.equal(code, 0)
+})
+
+/** What a user preloads to trace: the least of an SDK, with a timer that would keep any thread for ever. */
+const telemetry = `
+  const span = { isRecording: () => false, end() {} }
+  const sdk = { forceFlush: () => new Promise((resolve) => setTimeout(() => resolve(console.error('spans sent')), 100)) }
+  const trace = { getTracer: () => ({ startSpan: () => span }), getDelegate: () => sdk }
+  globalThis[Symbol.for('opentelemetry.js.api.1')] = { version: '1.9.0', trace }
+  setInterval(() => {}, 1_000)`
+
+test('OPS-2: its spans are sent before it ends, and nothing that is preloaded into threads of it holds it up', async () => {
+  writeFileSync(join(folder, 'telemetry.mjs'), telemetry)
+  const server = await start(['--http'], { NODE_OPTIONS: `--import ${join(folder, 'telemetry.mjs')}` })
+  const client = clientOf(server.origin, key)
+  // Long work has a thread of its own.
+  const asked = await client.send('POST', '/v1/exports', { body: { collection: 'folders', format: 'json' } })
+  assert.equal(asked.status, 202)
+  const isOver = async () => (await client.send('GET', asked.json.status_url)).json.status === 'succeeded'
+  while (!(await isOver())) await sleep(20)
+  client.close()
+  const { code, took } = await stop(server)
+  assert.equal(code, 0)
+  assert.ok(took < 3000, `it took ${took} ms`)
+  assert.match(server.errors.join(''), /spans sent/)
 })

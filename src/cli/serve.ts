@@ -5,6 +5,7 @@ import { ConfigurationError } from '../server/configuration-error.ts'
 import { type LogLevel, logTo } from '../server/log.ts'
 import type { Observe } from '../server/observe.ts'
 import { type ServeOptions, type Serving, serve } from '../server/serve.ts'
+import { flushTraces } from '../server/tracing.ts'
 import type { Apply } from '../storage/sql/migration-refused.ts'
 import { loadCatalog } from './catalog.ts'
 
@@ -83,6 +84,9 @@ export async function serveUntilStopped(options: ServeOptions & { readonly obser
   return serving
 }
 
+/** How long a stop waits for spans to be sent, in milliseconds. */
+const mostForTraces = 3_000
+
 function stopOnSignal(serving: Promise<Serving>, observe: Observe): void {
   let stopping = false
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
@@ -91,6 +95,7 @@ function stopOnSignal(serving: Promise<Serving>, observe: Observe): void {
       stopping = true
       observe({ kind: 'stopping', reason: signal })
       await (await serving).close()
+      await flushTraces(mostForTraces)
       process.exit(0)
     })
   }

@@ -26,8 +26,12 @@ export interface RequestSpan {
 const methods = new Set(everyMethod)
 const release = version()
 
-/** Begins the span of a request. Its parent is the span that is already active here, or else the caller's (`traceparent`). */
-export function beginSpan({ method, headers, secure }: HttpRequest, requestId: string): RequestSpan {
+/**
+ * Begins the span of a request. Its parent is the span that is already active here, or else the caller's (`traceparent`).
+ *
+ * @param started when the request came, by `performance.now()`
+ */
+export function beginSpan({ method, headers, secure }: HttpRequest, requestId: string, started: number): RequestSpan {
   const tracer = trace.getTracer('resourced', release)
   const active = context.active()
   // Where a framework around us has a span for the request, there is no second one of the same kind.
@@ -40,7 +44,7 @@ export function beginSpan({ method, headers, secure }: HttpRequest, requestId: s
     known ? method : 'HTTP',
     {
       kind: nested ? SpanKind.INTERNAL : SpanKind.SERVER,
-      startTime: epoch + performance.now(),
+      startTime: epoch + started,
       attributes: {
         'http.request.method': known ? method : '_OTHER',
         'url.scheme': secure ? 'https' : 'http',

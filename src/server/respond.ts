@@ -81,7 +81,7 @@ export async function respond(app: App, request: HttpRequest): Promise<HttpRespo
   const instance = pathWithoutCredentials(path)
   const seen: Seen = { caller: undefined, route: undefined }
   app.observe(arrival)
-  const tracing = beginTrace(request, requestId)
+  const tracing = beginTrace(request, requestId, started)
   const trace = tracing === undefined ? undefined : await tracing
   const timing = app.development || trace !== undefined ? new Timing(started) : undefined
   let response: HttpResponse

@@ -25,7 +25,11 @@ export interface ServerProcess {
 }
 
 /** Starts `resourced serve` and waits until it listens. */
-export async function startServer(folder: string, options: readonly string[] = ['--http']): Promise<ServerProcess> {
+export async function startServer(
+  folder: string,
+  options: readonly string[] = ['--http'],
+  variables: Readonly<Record<string, string>> = {},
+): Promise<ServerProcess> {
   const parameters = [
     'serve',
     join(folder, 'diary.json'),
@@ -39,7 +43,7 @@ export async function startServer(folder: string, options: readonly string[] = [
   ]
   const child = spawn(process.execPath, [...flags, command, ...parameters], {
     cwd: folder,
-    env: environmentOf(folder),
+    env: { ...environmentOf(folder), ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const errors: string[] = []

@@ -14,6 +14,7 @@ import {
   SpanStatusCode,
   trace,
 } from '@opentelemetry/api'
+import { flushTraces } from '../../src/server/tracing.ts'
 import { StorageFault } from '../../src/storage/storage.ts'
 import { studio } from '../declarations.ts'
 import { type Sent, trialFor } from '../harness.ts'
@@ -158,7 +159,7 @@ it('OPS-1: the stages of a request are spans within its span, one after the othe
     ['auth', 'read', 'plan', 'db', 'reply'],
   )
   assert.ok(Math.abs(Number(whole?.from) - Date.now()) < 10_000)
-  let last = 0
+  let last = Number(whole?.from)
   for (const { parent, from, to = 0 } of stages) {
     assert.equal(parent, whole?.id)
     assert.ok(from >= last && to >= from)
@@ -201,6 +202,26 @@ it('SEC-3: nothing that a client sends is in a span', async (context) => {
     await send(sent)
   }
   assert.doesNotMatch(JSON.stringify(kept), /canary/i)
+})
+
+it('OPS-2: spans are sent on request; an SDK that cannot, will not or has no such function keeps nobody waiting', async () => {
+  await flushTraces(1_000)
+  const sent: string[] = []
+  const provider = (forceFlush: () => Promise<void>) => {
+    trace.disable()
+    trace.setGlobalTracerProvider({ getTracer: () => assert.fail(), forceFlush } as never)
+  }
+  provider(async () => void sent.push('spans'))
+  await flushTraces(1_000)
+  assert.deepEqual(sent, ['spans'])
+  provider(() => Promise.reject([new Error('refused')]))
+  await flushTraces(1_000)
+  provider(() => new Promise(() => {}))
+  const begun = performance.now()
+  await flushTraces(30)
+  assert.ok(performance.now() - begun < 1_000)
+  trace.disable()
+  await flushTraces(1_000)
 })
 
 it('OPS-1: without an SDK there is no span', async (context) => {

@@ -21,7 +21,8 @@ parentPort?.on('message', (request: Request | 'close') => {
     return
   }
   connection.close()
-  parentPort?.close()
+  // The thread, not the process. What users preload runs here too, and a timer of theirs would keep it for ever.
+  process.exit()
 })
 
 function answer({ number, name, asked }: Request): Reply {
