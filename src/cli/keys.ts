@@ -4,7 +4,7 @@ import { parseDuration } from '../model/duration.ts'
 import { hashOfKey, hintOfKey, newKey } from '../policy/api-keys.ts'
 import { ConfigurationError } from '../server/configuration-error.ts'
 import { openKeys } from '../server/serve.ts'
-import type { KeyStore, StoredKey } from '../storage/storage.ts'
+import type { KeyStore, ListedKey, StoredKey } from '../storage/storage.ts'
 
 interface CreateOptions {
   readonly subject: string
@@ -20,7 +20,8 @@ export async function createKey(options: CreateOptions): Promise<void> {
   if (subject === '') throw new ConfigurationError('--subject takes the name of who calls with the key.')
   const { key, stored } = makeKey(subject, rolesOf(options.roles), expiryOf(options.expires))
   await withKeys(options.database, (keys) => keys.add(stored))
-  process.stdout.write(options.json === true ? `${JSON.stringify({ key, ...shown(stored) }, null, 2)}\n` : `${key}\n`)
+  const made = { key, ...shown({ ...stored, last_used_at: null }) }
+  process.stdout.write(options.json === true ? `${JSON.stringify(made, null, 2)}\n` : `${key}\n`)
 }
 
 /** A new key, and what is stored of it. */
@@ -56,9 +57,10 @@ export async function listKeys(options: { readonly database: string; readonly js
     key.subject,
     key.roles.join(',') || '-',
     key.expires_at ?? 'never',
+    key.last_used_at ?? 'never',
     key.revoked_at === null ? '' : `revoked ${key.revoked_at}`,
   ])
-  const table = [['ID', 'KEY', 'SUBJECT', 'ROLES', 'EXPIRES', ''], ...rows]
+  const table = [['ID', 'KEY', 'SUBJECT', 'ROLES', 'EXPIRES', 'LAST USED', ''], ...rows]
   const widths = table[0]?.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0))) ?? []
   const lines = table.map((row) =>
     row
@@ -87,7 +89,7 @@ async function withKeys<T>(database: string, use: (keys: KeyStore) => Promise<T>
   }
 }
 
-function shown({ hash: _, ...key }: StoredKey): Omit<StoredKey, 'hash'> {
+function shown({ hash: _, ...key }: ListedKey): Omit<ListedKey, 'hash'> {
   return key
 }
 

@@ -19,10 +19,16 @@ export interface StoredKey {
   readonly revoked_at: string | null
 }
 
+/** An API key as it is listed. */
+export interface ListedKey extends StoredKey {
+  /** ISO 8601; `null`: never. A server keeps it once a minute. */
+  readonly last_used_at: string | null
+}
+
 /** Where API keys are kept. */
 export interface KeyStore {
   find(hash: string): Promise<StoredKey | undefined>
-  list(): Promise<StoredKey[]>
+  list(): Promise<ListedKey[]>
   add(key: StoredKey): Promise<void>
   /** Revokes by id; `false` where there is no such key, or it is revoked already. */
   revoke(id: string, at: string): Promise<boolean>

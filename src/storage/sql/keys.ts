@@ -4,7 +4,7 @@ import { timestamp } from '../../model/instant.ts'
 import type { RecordValues, Resource } from '../../model/resource.ts'
 import { admit } from '../../plan/admit.ts'
 import type { CreateKey, Outcome, RevokeKey } from '../../plan/plan.ts'
-import type { StoredKey } from '../storage.ts'
+import type { ListedKey, StoredKey } from '../storage.ts'
 import { tick } from './clock.ts'
 import type { Compiler } from './predicate.ts'
 import { type Row, single, type Transaction } from './transaction.ts'
@@ -16,8 +16,8 @@ const keys = sql`resourced_key_hashes h join "api-keys" t on t.id = h.key`
 /** How much later than the last one a use is worth keeping, in milliseconds. */
 const between = 60_000
 
-function keyOf(row: Row): StoredKey {
-  return { ...row, roles: JSON.parse(String(row['roles'])) } as unknown as StoredKey
+function keyOf<Key extends StoredKey>(row: Row): Key {
+  return { ...row, roles: JSON.parse(String(row['roles'])) } as unknown as Key
 }
 
 /** The key with a hash. */
@@ -27,8 +27,8 @@ export function* findKey(hash: string): Transaction<StoredKey | undefined> {
 }
 
 /** All keys, the oldest first. */
-export function* listKeys(): Transaction<StoredKey[]> {
-  return (yield sql`select ${columns} from ${keys} order by t.created_at, t.id`).map(keyOf)
+export function* listKeys(): Transaction<ListedKey[]> {
+  return (yield sql`select ${columns}, t.last_used_at from ${keys} order by t.created_at, t.id`).map(keyOf<ListedKey>)
 }
 
 /** Adds a key. */

@@ -67,7 +67,8 @@ test('keys of the version before are found as they were once the interface is se
   assert.ok(steps.every((step) => step.loses === 'nothing' && !step.impossible))
   assert.ok(steps.some((step) => step.sentence === 'make records of the API keys'))
   const storage = openSqlite(notes, { path })
-  assert.deepEqual(await storage.keys.list(), former)
+  const listed = former.map((key) => ({ ...key, last_used_at: null }))
+  assert.deepEqual(await storage.keys.list(), listed)
   for (const key of former) assert.deepEqual(await storage.keys.find(key.hash), key)
   assert.equal(await storage.keys.revoke(former[1]!.id, new Date().toISOString()), false)
   assert.equal(await storage.keys.revoke(former[0]!.id, new Date().toISOString()), true)
@@ -144,6 +145,7 @@ test('uses are kept once a minute at most, and move the tags of what is shown', 
   assert.deepEqual(await after(0), [at, '2026-11-21T12:00:00', at, 2])
   assert.deepEqual(await after(59_999), [at, '2026-11-21T12:00:00', at, 2])
   assert.deepEqual(await after(-1_000), [at, '2026-11-21T12:00:00', at, 2], 'never backwards')
+  assert.deepEqual(await keys.list(), [{ ...stored, last_used_at: at }])
   const later = '2026-11-21T12:01:00.000Z'
   assert.deepEqual(await after(60_000), [later, '2026-11-21T12:01:00', later, 3])
   assert.deepEqual(all(database, 'select revision, live from resourced_clocks'), [{ revision: 3, live: 1 }])
