@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -78,6 +78,7 @@ test('the atlas is loaded once, whole, and served with commands that work', { ti
   const early = openSqliteKeys(file)
   await early.keys.add(stored)
   await early.close()
+  chmodSync(file, 0o640)
 
   await context.test('the next start loads it', async () => {
     const first = start()
@@ -95,6 +96,7 @@ test('the atlas is loaded once, whole, and served with commands that work', { ti
     assert.equal(found.data[0].name, 'San Jose')
     await stop(first)
     assert.deepEqual(readdirSync(join(folder, '.resourced')).sort(), ['atlas.db', 'tls'])
+    assert.equal(statSync(file).mode & 0o777, 0o640, 'whoever could read the file before can read it now')
   })
 
   await context.test('its tables and indexes are those of any other database', async () => {

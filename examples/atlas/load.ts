@@ -2,7 +2,18 @@
  * Loads the atlas, whole or not at all: into a file of its own, which takes its place by one `rename` once everything is
  * on the disk. A load that was interrupted leaves nothing but that file; the next one starts anew.
  */
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { importRecords } from '../../src/jobs/import.ts'
@@ -55,6 +66,8 @@ export async function loadAtlas(
     remove(draft)
     return
   }
+  // Whoever may read the file that is replaced may read this one.
+  if (existsSync(file)) chmodSync(draft, statSync(file).mode & 0o777)
   remove(file)
   renameSync(draft, file)
   sync(dirname(file))

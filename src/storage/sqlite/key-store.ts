@@ -7,7 +7,7 @@ import type { Transaction } from '../sql/transaction.ts'
 import type { KeyStore } from '../storage.ts'
 import { Connection } from './connection.ts'
 import { expressions } from './expressions.ts'
-import { makeFolderOf } from './folder.ts'
+import { makeFile } from './file.ts'
 import { migrate } from './migrate.ts'
 import { read } from './reader.ts'
 import { Writer } from './writer.ts'
@@ -26,7 +26,7 @@ export function keyStore(compiler: Compiler, reading: Pick<Connection, 'run'>, w
 
 /** Opens a SQLite file for its API keys alone: whatever is declared, and before anything is. */
 export function openSqliteKeys(path: string): { readonly keys: KeyStore; close(): Promise<void> } {
-  makeFolderOf(path)
+  makeFile(path)
   const catalog = keysAlone()
   const connection = new Connection(path)
   const writer = new Writer(connection)

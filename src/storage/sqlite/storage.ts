@@ -16,7 +16,7 @@ import { type Background, localBackground, threadedBackground } from './backgrou
 import { Connection, type Synchronous } from './connection.ts'
 import { sqlite } from './dialect.ts'
 import { expressions } from './expressions.ts'
-import { makeFolderOf } from './folder.ts'
+import { makeFile } from './file.ts'
 import { jobStore } from './job-store.ts'
 import { keyStore } from './key-store.ts'
 import { maintenanceStore } from './maintenance-store.ts'
@@ -50,7 +50,7 @@ const refusals = new Set<Outcome['kind']>([
  */
 export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
   const inMemory = options.path === ':memory:'
-  if (!inMemory) makeFolderOf(options.path)
+  makeFile(options.path)
   const { filling = false, synchronous = filling ? 'off' : 'full' } = options
   const writing = new Connection(options.path, { synchronous })
   migrate(writing.database, catalog, { apply: options.migrate ?? 'additive', now: Date.now() })
@@ -133,7 +133,7 @@ function dropIndexes({ database }: Connection): void {
  * @throws MigrationRefused where `apply` meets something impossible
  */
 export function migrateSqlite(path: string, catalog: Catalog, apply: boolean): Migrated {
-  makeFolderOf(path)
+  makeFile(path)
   const connection = new Connection(path)
   try {
     return migrate(connection.database, catalog, { apply: apply ? 'all' : 'never', now: Date.now() })

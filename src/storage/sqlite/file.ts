@@ -1,22 +1,35 @@
-/** The folder of a database file. */
+/** A new database file, and its folder: for their owner alone. */
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
 /**
- * Makes the folder that a file will be in, and those above it, where they are missing.
+ * Makes a database file where there is none, empty as SQLite takes it, and the folders above it; what is there stays as it is.
+ * Made by SQLite, it would be readable by whoever the umask lets. The files beside it (-wal, -shm) get its mode.
  *
  * SQLite syncs the names of its files, but not that of the folder around them: a power cut could take a new folder away
  * with all that is in it. So before a file is made, every folder above its own is synced, whoever made it.
  *
- * @throws the system's error where it cannot be made
+ * @throws the system's error where a folder cannot be made; where the file cannot, SQLite will say so
  */
-export function makeFolderOf(file: string): void {
+export function makeFile(file: string): void {
+  if (file === ':memory:') return
   const folder = dirname(resolve(file))
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   if (existsSync(file)) return
   for (let above = folder; above !== dirname(above); ) {
     above = dirname(above)
     sync(above)
+  }
+  // Never opened where it exists: closing it again would take away the locks of this process's other connections to it.
+  if (!create(file, 'wx') && !existsSync(file)) create(file, 'a') // A link to where nothing is.
+}
+
+function create(file: string, flags: 'wx' | 'a'): boolean {
+  try {
+    closeSync(openSync(file, flags, 0o600))
+    return true
+  } catch {
+    return false
   }
 }
 

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { uuidv7 } from 'uuidv7'
+import { completeCatalog } from '../../model/catalog.ts'
+import { openSqliteKeys } from './key-store.ts'
+import { migrateSqlite, openSqlite } from './storage.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'resourced-files-'))
+after(() => rmSync(folder, { recursive: true }))
+// The least careful of all users.
+process.umask(0)
+
+const notes = completeCatalog({ name: 'notes', resources: { notes: { fields: { text: { type: 'string' } } } } })
+const key = { id: uuidv7(), hash: 'h', hint: 'rsk_', subject: 'ann', roles: [], expires_at: null, revoked_at: null }
+const addTo = (path: string) => openSqliteKeys(path).keys.add({ ...key, created_at: '2026-11-21T08:00:00.000Z' })
+
+/** The modes of what is in a folder, by name. */
+function modes(path: string): Record<string, string> {
+  return Object.fromEntries(readdirSync(path).map((name) => [name, modeOf(join(path, name))]))
+}
+const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
+
+const ways: readonly [name: string, open: (path: string) => unknown][] = [
+  ['served', (path) => openSqlite(notes, { path }).keys.add({ ...key, created_at: '2026-11-21T08:00:00.000Z' })],
+  ['filled', (path) => openSqlite(notes, { path, filling: true }).keys.list()],
+  ['opened for its keys', addTo],
+]
+const whole = { 'data.db': '600', 'data.db-shm': '600', 'data.db-wal': '600' }
+
+for (const [name, open] of ways) {
+  test(`SEC-3: a new database that is ${name} is readable by its owner alone, and so is what lies beside it`, async () => {
+    const above = join(folder, name)
+    await open(join(above, 'inner', 'data.db'))
+    assert.deepEqual(modes(join(above, 'inner')), whole)
+    assert.deepEqual([modeOf(above), modeOf(join(above, 'inner'))], ['700', '700'])
+  })
+}
+
+test('SEC-3: a new database that is migrated is readable by its owner alone', () => {
+  const path = join(folder, 'migrated', 'data.db')
+  migrateSqlite(path, notes, false)
+  migrateSqlite(path, notes, true)
+  assert.deepEqual(modes(join(folder, 'migrated')), { 'data.db': '600' })
+})
+
+test('SEC-3: so is one that a link leads to before there is any', async () => {
+  const target = mkdtempSync(join(folder, 'target-'))
+  const path = join(mkdtempSync(join(folder, 'links-')), 'data.db')
+  symlinkSync(join(target, 'data.db'), path)
+  await addTo(path)
+  assert.deepEqual(modes(target), whole)
+})
+
+test('the mode of what is there already stays, for what is made beside it too', async () => {
+  const own = mkdtempSync(join(folder, 'own-'))
+  chmodSync(own, 0o750)
+  writeFileSync(join(own, 'data.db'), '', { mode: 0o640 })
+  await addTo(join(own, 'data.db'))
+  assert.deepEqual(modes(own), { 'data.db': '640', 'data.db-shm': '640', 'data.db-wal': '640' })
+  assert.equal(modeOf(own), '750')
+})
+
+test('a database in memory makes no file', () => {
+  migrateSqlite(':memory:', notes, true)
+  assert.equal(existsSync(':memory:'), false)
+})
+
+test('where no file can be made, SQLite says so', () => {
+  const path = join(folder, 'a-folder')
+  openSqliteKeys(join(path, 'data.db'))
+  assert.throws(() => openSqliteKeys(path), { code: 'ERR_SQLITE_ERROR', message: 'unable to open database file' })
+})
