@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { Fault } from '../spec/faults.ts'
 import { hashOfKey, newKey } from './api-keys.ts'
-import { authenticator, type KnownKey } from './authenticate.ts'
+import { authenticator, type KnownKey, type VerifyToken } from './authenticate.ts'
+import { refusalIn } from './refusal.ts'
 
 function known(key: string, more: Partial<KnownKey> = {}): KnownKey {
   return { id: 'k', hash: hashOfKey(key), subject: 'ann', roles: [], expires_at: null, revoked_at: null, ...more }
@@ -46,4 +48,31 @@ test('uses are told of keys that were taken, and of no others', async () => {
   stored = known(key)
   const { credential, expiresAt } = await authenticate(`Bearer ${key}`)
   assert.deepEqual([used, credential, expiresAt], [['k'], 'k', Number.POSITIVE_INFINITY])
+})
+
+test('why a credential was refused goes with the refusal, and is in nothing that is answered', async () => {
+  const key = newKey()
+  const past = '1969-11-21T12:00:00.000Z'
+  const refusal = async (sent: string | undefined, found?: Partial<KnownKey>, verifyToken?: VerifyToken) => {
+    const findKey = async () => (found === undefined ? undefined : known(key, found))
+    try {
+      await authenticator({ findKey, verifyToken, now: () => 0 })(sent)
+    } catch (error) {
+      assert.ok(error instanceof Fault)
+      const { credential, reason } = refusalIn(error) ?? {}
+      if (credential !== undefined) assert.equal(error.details.detail, oneForAll)
+      return `${credential} ${reason}`
+    }
+    return 'accepted'
+  }
+  const oneForAll = 'The credential is not valid: it is unknown, expired or revoked.'
+  assert.equal(await refusal(`Bearer ${key}`), 'key unknown')
+  assert.equal(await refusal(`Bearer ${key}`, { hash: hashOfKey('other') }), 'key unknown')
+  assert.equal(await refusal(`Bearer ${key}`, { expires_at: past }), 'key expired')
+  assert.equal(await refusal(`Bearer ${key}`, { expires_at: past, revoked_at: past }), 'key revoked')
+  assert.equal(await refusal('Bearer a.b.c'), 'token not-accepted')
+  assert.equal(await refusal('Bearer a.b.c', {}, async () => 'audience'), 'token audience')
+  assert.equal(await refusal('Basic YTpi'), 'other malformed')
+  assert.equal(await refusal(undefined), 'undefined undefined', 'nothing was refused where nothing was sent')
+  assert.equal(refusalIn(new Error('x')), undefined)
 })

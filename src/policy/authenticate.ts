@@ -4,6 +4,7 @@ import { readBearerToken } from '../http/fields/authorization.ts'
 import { fault } from '../spec/faults.ts'
 import { hashOfKey, isKey } from './api-keys.ts'
 import type { Caller } from './caller.ts'
+import type { Refusal, TokenRefusal } from './refusal.ts'
 
 /** A stored key, as far as authenticating goes. */
 export interface KnownKey {
@@ -32,8 +33,8 @@ export interface Verified {
   readonly until: number
 }
 
-/** Verifies a token; `undefined` where anything about it is wrong. */
-export type VerifyToken = (token: string) => Promise<Verified | undefined>
+/** Verifies a token: whose it is, or what is wrong with it. */
+export type VerifyToken = (token: string) => Promise<Verified | TokenRefusal>
 
 /** How long a key is taken as it was found, in milliseconds: a revocation elsewhere takes effect within this time. */
 const trust = 1_000
@@ -49,8 +50,8 @@ export interface Authenticate {
 
 /**
  * Makes the function that authenticates requests.
- * It throws Fault UNAUTHENTICATED where the credential is missing, malformed, unknown, expired or revoked, and
- * KEY_SERVER_FAILED where a token cannot be verified.
+ * It throws Fault UNAUTHENTICATED where the credential is missing, malformed, unknown, expired or revoked (`refusalIn` tells),
+ * and KEY_SERVER_FAILED where a token cannot be verified.
  */
 export function authenticator(credentials: Credentials): Authenticate {
   // By the field's whole text; all are forgotten together, so that no key stays in memory for longer than it is used.
@@ -72,20 +73,25 @@ export function authenticator(credentials: Credentials): Authenticate {
       throw unauthenticated(`Send ${what}: Authorization: Bearer …`)
     }
     // One answer for all that is wrong with a credential: it helps nobody to guess.
-    const refusal = () => unauthenticated('The credential is not valid: it is unknown, expired or revoked.', true)
-    if (read === 'malformed') throw refusal()
+    const invalid = (refusal: Refusal) =>
+      unauthenticated('The credential is not valid: it is unknown, expired or revoked.', refusal)
+    if (read === 'malformed') throw invalid({ credential: 'other', reason: 'malformed' })
     if (!isKey(read.token)) {
       const verified = await credentials.verifyToken?.(read.token)
-      if (verified === undefined) throw refusal()
+      if (verified === undefined) throw invalid({ credential: 'token', reason: 'not-accepted' })
+      if (typeof verified === 'string') throw invalid({ credential: 'token', reason: verified })
       known.set(authorization as string, { caller: verified.caller, until: Math.min(now + trust, verified.until) })
       return verified.caller
     }
     const hash = hashOfKey(read.token)
     const key = await credentials.findKey(hash)
-    if (key === undefined || !timingSafeEqual(Buffer.from(key.hash), Buffer.from(hash))) throw refusal()
+    if (key === undefined || !timingSafeEqual(Buffer.from(key.hash), Buffer.from(hash))) {
+      throw invalid({ credential: 'key', reason: 'unknown' })
+    }
     const expiry = key.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at)
     // So written that an expiry which is no moment is over.
-    if (key.revoked_at !== null || !(now < expiry)) throw refusal()
+    if (key.revoked_at !== null) throw invalid({ credential: 'key', reason: 'revoked' })
+    if (!(now < expiry)) throw invalid({ credential: 'key', reason: 'expired' })
     const caller: Caller = { id: key.subject, roles: key.roles, claims: {}, credential: key.id, expiresAt: expiry }
     remembering.set(authorization as string, { caller, until: Math.min(now + trust, expiry) })
     credentials.used?.(key.id)
@@ -97,7 +103,7 @@ export function authenticator(credentials: Credentials): Authenticate {
   return Object.assign(authenticate, { forget })
 }
 
-function unauthenticated(detail: string, invalid = false): Error {
-  const challenge = invalid ? 'Bearer realm="resourced", error="invalid_token"' : 'Bearer realm="resourced"'
-  return fault('UNAUTHENTICATED', { detail, headers: { 'WWW-Authenticate': challenge } })
+function unauthenticated(detail: string, refusal?: Refusal): Error {
+  const challenge = `Bearer realm="resourced"${refusal === undefined ? '' : ', error="invalid_token"'}`
+  return fault('UNAUTHENTICATED', { detail, headers: { 'WWW-Authenticate': challenge } }, refusal)
 }

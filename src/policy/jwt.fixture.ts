@@ -1,8 +1,11 @@
 /** An issuer of tokens for tests: its keys, what it signs, and the server where its keys are. */
+import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT } from 'jose'
+import type { Verified } from './authenticate.ts'
+import type { TokenRefusal } from './refusal.ts'
 
 export const issuer = 'https://issuer.example'
 export const audience = 'https://api.example'
@@ -38,6 +41,12 @@ export function sign(pair: Pair, claims: Readonly<Record<string, unknown>>, head
 export function assembled(header: unknown, claims: unknown, signature = ''): string {
   const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
   return `${part(header)}.${part(claims)}.${signature}`
+}
+
+/** What a verification found, where it accepted the token. */
+export function accepted(found: Verified | TokenRefusal): Verified {
+  assert.ok(typeof found !== 'string', `it was refused: ${found}`)
+  return found
 }
 
 /** A key server on loopback. */

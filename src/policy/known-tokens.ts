@@ -20,7 +20,7 @@ export function rememberTokens(verify: VerifyToken, now: () => number): VerifyTo
     if (remembered !== undefined && now() < remembered.until) return remembered
     known.delete(key)
     const found = await verify(token)
-    if (found === undefined) return undefined
+    if (typeof found === 'string') return found
     const verified = { caller: found.caller, until: Math.min(found.until, now() + trust) }
     if (known.size >= most) known.delete(known.keys().next().value as string)
     known.set(key, verified)

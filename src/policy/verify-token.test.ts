@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { createLocalJWKSet, EncryptJWT, exportSPKI, type JWK } from 'jose'
 import { assembled, audience, claimsAt, issuer, type Pair, pairOf, sign } from './jwt.fixture.ts'
 import { asymmetricAlgorithms } from './jwt-settings.ts'
+import type { TokenRefusal } from './refusal.ts'
 import { tokenVerifier } from './verify-token.ts'
 
 const now = Date.UTC(2030, 0, 1)
@@ -13,11 +14,25 @@ const ec = await pairOf('ec')
 const rsa = await pairOf('rsa', 'RS256')
 const stranger = await pairOf('ec')
 
+interface Verifying {
+  readonly at?: number
+  readonly algorithms?: readonly string[]
+}
+
 /** Verifies by the keys given; the clock stands still. */
-function verifying(keys: readonly JWK[], options: { at?: number; algorithms?: readonly string[] } = {}) {
+function judging(keys: readonly JWK[], options: Verifying = {}) {
   const { at = now, algorithms = asymmetricAlgorithms } = options
   const settings = { issuer, audience, keys: { file: '' }, algorithms, rolesClaim: 'roles' }
   return tokenVerifier(settings, createLocalJWKSet({ keys: [...keys] }), () => at)
+}
+
+/** The same, whatever is wrong with a token that is refused. */
+function verifying(keys: readonly JWK[], options: Verifying = {}) {
+  const judge = judging(keys, options)
+  return async (token: string) => {
+    const found = await judge(token)
+    return typeof found === 'string' ? undefined : found
+  }
 }
 const verify = verifying([ec.jwk, rsa.jwk])
 const isAccepted = async (token: string) => (await verify(token)) !== undefined
@@ -276,5 +291,50 @@ describe('AUT-2: the text of a token', () => {
       fc.asyncProperty(text, async (token) => assert.equal(await verify(token), undefined)),
       { numRuns: 2_000 },
     )
+  })
+})
+
+describe('AUT-2: why a token is refused is told in one word, to whoever runs the server', () => {
+  const judge = judging([ec.jwk, rsa.jwk])
+  const second = Math.floor(now / 1_000)
+  const signed = (more: object, header: object = {}) => sign(ec, { ...claims, ...more }, header)
+  const tokens: readonly [reason: TokenRefusal, what: string, token: string | Promise<string>][] = [
+    ['too-long', 'beyond 8 KiB', 'x'.repeat(8_193)],
+    ['malformed', 'no JWT', 'a-secret'],
+    ['malformed', 'a header that is no JSON', 'AAAA.AAAA.AAAA'],
+    ['malformed', 'claims that are no JSON', signText(ec, '{')],
+    ['malformed', 'an extension', assembled({ alg: 'ES256', kid: 'ec', crit: ['exp'], exp: 1 }, claims, 'AAAA')],
+    ['type', 'the type of a logout token', signed({}, { typ: 'logout+jwt' })],
+    ['algorithm', 'none', assembled({ alg: 'none' }, claims, 'AA')],
+    ['algorithm', 'HS256', assembled({ alg: 'HS256', kid: 'ec' }, claims, 'AAAA')],
+    ['unknown-key', 'another key id', signed({}, { kid: 'other' })],
+    ['unknown-key', 'the key id of another algorithm', signed({}, { kid: 'rsa' })],
+    ['signature', 'another key of that id', sign(stranger, claims)],
+    ['issuer', 'another issuer', signed({ iss: 'https://other.example' })],
+    ['issuer', 'no issuer', signed({ iss: undefined })],
+    ['audience', 'another audience', signed({ aud: 'https://other.example' })],
+    ['audience', 'no audience', signed({ aud: undefined })],
+    ['not-yet-valid', 'nbf to come', signed({ nbf: second + 31 })],
+    ['expired', 'exp past', signed({ exp: second - 30 })],
+    ['claims', 'no exp', signed({ exp: undefined })],
+    ['claims', 'an exp that is a text', signed({ exp: '7' })],
+    ['claims', 'an nbf that is a text', signed({ nbf: '7' })],
+    ['claims', 'an exp without end', signText(ec, JSON.stringify(claims).replace(String(claims.exp), '1e999'))],
+    ['claims', 'no sub', signed({ sub: undefined })],
+    ['claims', 'a sub that is none', signed({ sub: 'a'.repeat(201) })],
+  ]
+  for (const [reason, what, token] of tokens) {
+    test(`${reason}: ${what}`, async () => assert.equal(await judge(await token), reason))
+  }
+
+  test('unusable-key: one that is broken', async () => {
+    assert.equal(await judging([{ ...ec.jwk, x: 'AAAA' }])(await sign(ec, claims)), 'unusable-key')
+  })
+
+  test('where several keys could be meant, by the one that fits', async () => {
+    const both = judging([ec.jwk, stranger.jwk].map(({ kid: _, ...jwk }) => jwk))
+    const of = async (pair: Pair, exp: number) => both(await sign(pair, { ...claims, exp }, { kid: undefined }))
+    assert.deepEqual([await of(ec, 1), await of(stranger, 1)], ['expired', 'expired'])
+    assert.equal(await of(await pairOf('new'), 1), 'signature')
   })
 })

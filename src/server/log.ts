@@ -45,6 +45,12 @@ export function logTo(level: LogLevel, stream?: DestinationStream): Observe {
       case 'failure':
         log.error({ request_id: seen.requestId, err: loggedError(seen.error) }, 'failure')
         return
+      case 'credential-refused':
+        log.debug(
+          { request_id: seen.requestId, credential: seen.credential, reason: seen.reason },
+          'credential-refused',
+        )
+        return
       case 'job':
         log[seen.status === 'failed' ? 'error' : 'info']({ job: seen.job, task: seen.task, status: seen.status }, 'job')
         return

@@ -52,6 +52,7 @@ export async function collectMetrics(): Promise<Metrics> {
   const unreadable = counter('unreadable_requests', 'What came and was no request that could be read.', 'code')
   const turnedAway = counter('turned_away_requests', 'Requests turned away unread: there were too many.')
   const failures = counter('failures', 'Answers of 500 and above.', 'code')
+  const refused = counter('credentials_refused', 'Credentials refused, and why.', 'credential', 'reason')
   const jobs = counter('jobs', 'Jobs that are over.', 'task', 'status')
   const batches = counter('job_batch_failures', 'Batches of jobs that failed; they are tried again.', 'task')
   const refusals = counter('rate_limit_refusals', 'Requests beyond a quota.', 'quota')
@@ -88,6 +89,8 @@ export async function collectMetrics(): Promise<Metrics> {
           return turnedAway.inc()
         case 'failure':
           return seen.task === undefined ? undefined : batches.inc({ task: seen.task })
+        case 'credential-refused':
+          return refused.inc({ credential: seen.credential, reason: seen.reason })
         case 'job':
           return jobs.inc({ task: seen.task, status: seen.status })
         case 'refusal':

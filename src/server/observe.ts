@@ -1,4 +1,5 @@
 /** Everything that can happen, as one union. The log subscribes to it, and so do metrics. */
+import type { Refusal } from '../policy/refusal.ts'
 import type { FaultCode } from '../spec/faults.ts'
 import type { Maintenance, OpenJob } from '../storage/storage.ts'
 
@@ -34,6 +35,8 @@ export type Observation =
       /** Whose batch has failed; `other` for what is done beside jobs. Nothing where it was a request. */
       readonly task?: OpenJob['task'] | 'other'
     }
+  /** A credential was refused (401): why, which its sender is not told. */
+  | ({ readonly kind: 'credential-refused'; readonly requestId: string } & Refusal)
   /** A job is over (JOB-2). */
   | { readonly kind: 'job'; readonly job: string; readonly task: string; readonly status: 'succeeded' | 'failed' }
   /** The keys of JWT could not be fetched; those had before go on serving. At most every half minute. */

@@ -20,6 +20,7 @@ import { bindingOf } from '../plan/plan-for.ts'
 import { planRequest } from '../plan/plan-request.ts'
 import type { Authenticate } from '../policy/authenticate.ts'
 import type { Caller } from '../policy/caller.ts'
+import { refusalIn } from '../policy/refusal.ts'
 import type { ReplyContext } from '../reply/context.ts'
 import { exportContent } from '../reply/export-content.ts'
 import { conflictCode, problem } from '../reply/problem.ts'
@@ -171,8 +172,8 @@ async function answerCaller(
   seen: Seen,
   timing: Timing | undefined,
 ): Promise<HttpResponse> {
-  let caller = await authenticated(app, request)
-  if (ahead !== undefined && (await ahead(caller.credential))) caller = await authenticated(app, request)
+  let caller = await authenticated(app, request, requestId)
+  if (ahead !== undefined && (await ahead(caller.credential))) caller = await authenticated(app, request, requestId)
   seen.caller = caller.id
   if (app.rates !== undefined) {
     const { headers, refusal } = await app.rates.admit(caller.id, found, request.method)
@@ -239,10 +240,12 @@ async function run(storage: Storage, plan: Plan): Promise<Outcome> {
 }
 
 /** @throws Fault UNAUTHENTICATED, or RATE_LIMITED where the address has failed too often: a good credential passes even then */
-async function authenticated(app: App, request: HttpRequest): Promise<Caller> {
+async function authenticated(app: App, request: HttpRequest, requestId: string): Promise<Caller> {
   try {
     return await app.authenticate(request.headers['authorization'])
   } catch (error) {
+    const refusal = refusalIn(error)
+    if (refusal !== undefined) app.observe({ kind: 'credential-refused', requestId, ...refusal })
     if (app.rates === undefined || asFault(error).code !== 'UNAUTHENTICATED') throw error
     throw (await app.rates.fail(request.address)) ?? error
   }

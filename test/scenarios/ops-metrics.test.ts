@@ -1,9 +1,15 @@
 /** OPS-1: what metrics tell. */
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { it } from 'node:test'
 import { hashOfKey, hintOfKey, newKey } from '../../src/policy/api-keys.ts'
+import { audience, claimsAt, issuer, pairOf, sign } from '../../src/policy/jwt.fixture.ts'
+import { type LogLevel, logTo } from '../../src/server/log.ts'
 import { collectMetrics } from '../../src/server/metrics.ts'
 import type { Observation } from '../../src/server/observe.ts'
+import { jwtOf } from '../../src/server/tokens.ts'
 import { StorageFault } from '../../src/storage/storage.ts'
 import { studio } from '../declarations.ts'
 import { company } from '../declarations-company.ts'
@@ -82,6 +88,46 @@ it('OPS-1: how long they took is told by class of status, in seconds', async (co
   assert.ok(Math.abs(sums.reduce((sum, each) => sum + each, 0) - seconds) < 1e-6)
   const buckets = await counted(current, 'request_duration_seconds_bucket')
   assert.equal(buckets['{le="+Inf",method="GET",route="/v1/projects",status="2xx"}'], 2)
+})
+
+it('OPS-1: credentials that are refused are counted by reason, which the log tells under request_id', async (context) => {
+  const file = join(mkdtempSync(join(tmpdir(), 'resourced-')), 'keys.json')
+  context.after(() => rmSync(dirname(file), { recursive: true }))
+  const [pair, claims] = [await pairOf('k'), claimsAt(Date.now())]
+  writeFileSync(file, JSON.stringify({ keys: [pair.jwk] }))
+  const jwt = jwtOf({ issuer, audience, jwks: file })
+  const current = await trialFor(context, studio, { memory: true, jwt })
+  const refused: readonly (readonly [as: string, reason: string])[] = [
+    [await sign(pair, { ...claims, aud: 'https://other.example' }), 'audience'],
+    [await sign(pair, { ...claims, exp: 1 }), 'expired'],
+    [`${await sign(pair, claims)}AAAA`, 'signature'],
+    ['hunter2', 'malformed'],
+    [newKey(), 'unknown'],
+  ]
+  const ids: unknown[] = []
+  for (const [as] of refused) ids.push((await current.send({ path: '/v1/projects', as })).json.request_id)
+  for (const as of [null, 'ann', await sign(pair, claims)]) await current.send({ path: '/v1/projects', as })
+  assert.deepEqual(await counted(current, 'credentials_refused_total'), {
+    '{credential="token",reason="audience"}': 1,
+    '{credential="token",reason="expired"}': 1,
+    '{credential="token",reason="signature"}': 1,
+    '{credential="token",reason="malformed"}': 1,
+    '{credential="key",reason="unknown"}': 1,
+  })
+  const linesAt = (level: LogLevel) => {
+    const lines: string[] = []
+    const log = logTo(level, { write: (line: string) => void lines.push(line) })
+    for (const each of current.seen) log(each)
+    return lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'credential-refused')
+  }
+  assert.deepEqual(
+    linesAt('debug').map(({ time: _, ...line }) => line),
+    refused.map(([as, reason], index) => {
+      const credential = as.startsWith('rsk_') ? 'key' : 'token'
+      return { level: 20, request_id: ids[index], credential, reason, msg: 'credential-refused' }
+    }),
+  )
+  assert.deepEqual(linesAt('info'), [])
 })
 
 it('OPS-1: whatever is asked, there are only so many series', async (context) => {
