@@ -8,7 +8,7 @@ import type { Fault } from '../spec/faults.ts'
 import { assemble } from './app.ts'
 import { toFetchHandler as fetchHandler } from './fetch.ts'
 import { toNodeHandler as nodeHandler } from './node.ts'
-import type { Observe } from './observe.ts'
+import { type Observe, tellCommits } from './observe.ts'
 import type { RateOptions } from './rates/open.ts'
 import { corsOf, openStorage } from './serve.ts'
 import { jwtOf } from './tokens.ts'
@@ -67,7 +67,9 @@ export function createApp(declaration: InterfaceDeclaration, options: AppOptions
   } = options
   const cors = corsOf(corsOrigins, corsCredentials)
   const jwt = jwtOf(tokens)
-  const { respond, refuse, close } = assemble(catalog, openStorage(database, catalog, migrate), { ...rest, cors, jwt })
+  const onCommit = rest.observe === undefined ? undefined : tellCommits(rest.observe)
+  const storage = openStorage(database, catalog, migrate, onCommit)
+  const { respond, refuse, close } = assemble(catalog, storage, { ...rest, cors, jwt })
   return { respond, refuse, close }
 }
 

@@ -39,6 +39,7 @@ export function logTo(level: LogLevel, stream?: DestinationStream): Observe {
       case 'arrival':
       case 'unreadable':
       case 'refusal':
+      case 'commit':
         return
       case 'turned-away':
         return noteTurnedAway()

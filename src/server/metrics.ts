@@ -16,6 +16,9 @@ export interface Metrics {
   read(): Promise<string>
 }
 
+/** How many changes a commit has: one, unless many come at once. */
+const groups = [1, 2, 4, 8, 16, 32, 64, 128, 256]
+
 /** Seconds; the time that a request takes here is told in milliseconds. */
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]
 
@@ -46,6 +49,18 @@ export async function collectMetrics(): Promise<Metrics> {
     buckets,
     registers,
   })
+  const commitDurations = new Histogram({
+    name: 'resourced_commit_duration_seconds',
+    help: 'How long commits took, from their first statement until they were on the disk.',
+    buckets,
+    registers,
+  })
+  const commitChanges = new Histogram({
+    name: 'resourced_commit_changes',
+    help: 'How many changes were decided in one commit.',
+    buckets: groups,
+    registers,
+  })
   const inFlight = new Gauge({ name: 'resourced_requests_in_flight', help: 'Requests not answered yet.', registers })
   const counter = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
     new Counter({ name: `resourced_${name}_total`, help, labelNames, registers })
@@ -53,6 +68,7 @@ export async function collectMetrics(): Promise<Metrics> {
   const turnedAway = counter('turned_away_requests', 'Requests turned away unread: there were too many.')
   const failures = counter('failures', 'Answers of 500 and above.', 'code')
   const refused = counter('credentials_refused', 'Credentials refused, and why.', 'credential', 'reason')
+  const commits = counter('commits', 'Commits of changes; long work has commits of its own.')
   const jobs = counter('jobs', 'Jobs that are over.', 'task', 'status')
   const batches = counter('job_batch_failures', 'Batches of jobs that failed; they are tried again.', 'task')
   const refusals = counter('rate_limit_refusals', 'Requests beyond a quota.', 'quota')
@@ -91,6 +107,10 @@ export async function collectMetrics(): Promise<Metrics> {
           return seen.task === undefined ? undefined : batches.inc({ task: seen.task })
         case 'credential-refused':
           return refused.inc({ credential: seen.credential, reason: seen.reason })
+        case 'commit':
+          commits.inc()
+          commitDurations.observe(seen.duration / 1_000)
+          return commitChanges.observe(seen.changes)
         case 'job':
           return jobs.inc({ task: seen.task, status: seen.status })
         case 'refusal':

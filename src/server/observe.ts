@@ -1,7 +1,7 @@
 /** Everything that can happen, as one union. The log subscribes to it, and so do metrics. */
 import type { Refusal } from '../policy/refusal.ts'
 import type { FaultCode } from '../spec/faults.ts'
-import type { Maintenance, OpenJob } from '../storage/storage.ts'
+import type { Commit, Maintenance, OnCommit, OpenJob } from '../storage/storage.ts'
 
 /** Something that happened. */
 export type Observation =
@@ -37,6 +37,8 @@ export type Observation =
     }
   /** A credential was refused (401): why, which its sender is not told. */
   | ({ readonly kind: 'credential-refused'; readonly requestId: string } & Refusal)
+  /** Changes were committed together. The log, which says nothing of it, is not told. */
+  | ({ readonly kind: 'commit' } & Commit)
   /** A job is over (JOB-2). */
   | { readonly kind: 'job'; readonly job: string; readonly task: string; readonly status: 'succeeded' | 'failed' }
   /** The keys of JWT could not be fetched; those had before go on serving. At most every half minute. */
@@ -56,6 +58,11 @@ export type Observation =
 
 /** Receives what happens. It must not throw. */
 export type Observe = (observation: Observation) => void
+
+/** Lets an observer hear of commits. */
+export function tellCommits(observe: Observe): OnCommit {
+  return (commit) => observe({ kind: 'commit', ...commit })
+}
 
 /** One observer that tells several. */
 export function tellAll(...observers: readonly Observe[]): Observe {

@@ -8,13 +8,13 @@ import type { MigrationStep } from '../storage/sql/migration-step.ts'
 import { openSqliteKeys } from '../storage/sqlite/key-store.ts'
 import { openSqliteMaintenance } from '../storage/sqlite/maintenance-store.ts'
 import { migrateSqlite, openSqlite } from '../storage/sqlite/storage.ts'
-import type { KeyStore, MaintenanceStore, Storage } from '../storage/storage.ts'
+import type { KeyStore, MaintenanceStore, OnCommit, Storage } from '../storage/storage.ts'
 import { type Application, assemble } from './app.ts'
 import { ConfigurationError } from './configuration-error.ts'
 import { collectMetrics } from './metrics.ts'
 import { createMetricsServer } from './metrics-server.ts'
 import { createNodeServer } from './node.ts'
-import { type Observe, tellAll } from './observe.ts'
+import { type Observe, tellAll, tellCommits } from './observe.ts'
 import type { RateOptions } from './rates/open.ts'
 import { localCertificate } from './tls.ts'
 import { jwtOf } from './tokens.ts'
@@ -87,8 +87,9 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   })
   const { tls, caFile } = await certificate(options)
   const metrics = options.metricsPort === undefined ? undefined : await collectMetrics()
-  const storage = openStorage(options.database, catalog, options.migrate)
   const observe = tellAll(...[options.observe, metrics?.observe].filter((each) => each !== undefined))
+  const onCommit = metrics === undefined ? undefined : tellCommits(metrics.observe)
+  const storage = openStorage(options.database, catalog, options.migrate, onCommit)
   const app = assemble(catalog, storage, {
     observe,
     cors,
@@ -181,8 +182,13 @@ function read(file: string): string {
  *
  * @throws ConfigurationError where the address is not understood
  */
-export function openStorage(database: string, catalog: Catalog, apply: Apply = 'additive'): Storage {
-  return openSqlite(catalog, { path: sqlitePath(database), migrate: apply })
+export function openStorage(
+  database: string,
+  catalog: Catalog,
+  apply: Apply = 'additive',
+  onCommit?: OnCommit,
+): Storage {
+  return openSqlite(catalog, { path: sqlitePath(database), migrate: apply, onCommit })
 }
 
 /** Opens a database for its API keys alone: no declaration is needed. */

@@ -135,6 +135,17 @@ export interface JobStore {
   forget(now: number, goesOn?: () => boolean): Promise<number>
 }
 
+/** A commit of changes that came together. */
+export interface Commit {
+  /** How many changes were decided in it, those that were refused among them. */
+  readonly changes: number
+  /** Milliseconds from its first statement until it is on the disk. */
+  readonly duration: number
+}
+
+/** Hears of commits, once those who asked for the changes are answered. Long work has commits of its own. It must not throw. */
+export type OnCommit = (commit: Commit) => void
+
 /** A database, opened for one catalog. */
 export interface Storage {
   /**

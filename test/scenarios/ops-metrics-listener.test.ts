@@ -1,11 +1,17 @@
 /** OPS-1: where metrics are had. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { it, type TestContext } from 'node:test'
+import { makeKey } from '../../src/cli/keys.ts'
 import { completeCatalog } from '../../src/model/catalog.ts'
 import { ConfigurationError } from '../../src/server/configuration-error.ts'
-import { type ServeOptions, type Serving, serve } from '../../src/server/serve.ts'
+import { createApp, toFetchHandler } from '../../src/server/create-app.ts'
+import type { Observation } from '../../src/server/observe.ts'
+import { openKeys, type ServeOptions, type Serving, serve } from '../../src/server/serve.ts'
 import { studio } from '../declarations.ts'
 
 const catalog = completeCatalog(studio)
@@ -47,6 +53,36 @@ it('OPS-1: that listener has nothing else, and nothing can be done there', async
   }
   assert.equal((await fetch(`${metricsUrl}?collect=all`)).status, 200)
   assert.equal((await fetch(new URL('/metrics', url))).status, 401, 'nor are metrics elsewhere')
+})
+
+it('OPS-1: the commits of a server are counted', async (context) => {
+  const { metricsUrl = '', app } = await served(context)
+  const commits = async () => {
+    const text = await (await fetch(metricsUrl)).text()
+    return Number(/^resourced_commits_total (\d+)$/m.exec(text)?.[1])
+  }
+  const before = await commits()
+  for (let time = 0; time < 3; time++) await app.storage.keys.add(makeKey('ann', [], null).stored)
+  // What is done at a start commits too.
+  assert.ok((await commits()) >= before + 3)
+})
+
+it('OPS-1: an application that is observed tells of its commits', async (context) => {
+  const folder = mkdtempSync(join(tmpdir(), 'resourced-'))
+  context.after(() => rmSync(folder, { recursive: true }))
+  const database = `sqlite:${join(folder, 'data.db')}`
+  const { key, stored } = makeKey('ann', ['admin'], null)
+  const { keys, close } = openKeys(database)
+  await keys.add(stored)
+  await close()
+  const commits: number[] = []
+  const observe = (seen: Observation) => void (seen.kind === 'commit' && commits.push(seen.changes))
+  const app = createApp(studio, { database, observe })
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const request = new Request('https://studio.example/v1/projects', { method: 'POST', headers, body: '{"name":"A"}' })
+  assert.equal((await toFetchHandler(app)(request)).status, 201)
+  assert.deepEqual(commits, [1])
+  await app.close()
 })
 
 it('OPS-1: what is no request that could be read is counted by its code', async (context) => {

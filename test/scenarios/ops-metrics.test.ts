@@ -90,6 +90,17 @@ it('OPS-1: how long they took is told by class of status, in seconds', async (co
   assert.equal(buckets['{le="+Inf",method="GET",route="/v1/projects",status="2xx"}'], 2)
 })
 
+it('OPS-1: commits are told with how many changes came together and how long they took, in seconds', async () => {
+  const [alone, together] = [1, 3].map((changes) => ({ kind: 'commit', changes, duration: 4 * changes }) as const)
+  const series = seriesOf(await metricsAfter([alone!, together!]))
+  assert.equal(series.get('commits_total'), 2)
+  const sums = ['commit_changes_sum', 'commit_duration_seconds_sum'].map((name) => series.get(name))
+  assert.deepEqual(sums, [4, 0.016])
+  const upTo = (name: string, ...bounds: string[]) => bounds.map((bound) => series.get(`${name}_bucket{le="${bound}"}`))
+  assert.deepEqual(upTo('commit_changes', '1', '2', '4', '256'), [1, 1, 2, 2])
+  assert.deepEqual(upTo('commit_duration_seconds', '0.0025', '0.005', '0.025'), [0, 1, 2])
+})
+
 it('OPS-1: credentials that are refused are counted by reason, which the log tells under request_id', async (context) => {
   const file = join(mkdtempSync(join(tmpdir(), 'resourced-')), 'keys.json')
   context.after(() => rmSync(dirname(file), { recursive: true }))

@@ -11,7 +11,7 @@ import { readPage } from '../sql/read-page.ts'
 import { readRecord } from '../sql/read-record.ts'
 import { isWrite, writeTransaction } from '../sql/run.ts'
 import { createRecords } from '../sql/write-record.ts'
-import type { Storage } from '../storage.ts'
+import type { OnCommit, Storage } from '../storage.ts'
 import { type Background, localBackground, threadedBackground } from './background.ts'
 import { Connection, type Synchronous } from './connection.ts'
 import { sqlite } from './dialect.ts'
@@ -36,6 +36,7 @@ export interface SqliteOptions {
    * meanwhile; opened as usual afterwards, it gets its indexes, which takes less time than keeping them up to date.
    */
   readonly filling?: boolean
+  readonly onCommit?: OnCommit | undefined
 }
 
 const refusals = new Set<Outcome['kind']>([
@@ -61,7 +62,7 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
   // A database in memory belongs to one connection.
   const reader = new Reader(inMemory ? writing : new Connection(options.path, { readOnly: true }), inMemory)
   const compiler: Compiler = { catalog, expressions, largeElsewhere: !inMemory }
-  const writer = new Writer(writing, () => reader.endTurn())
+  const writer = new Writer(writing, () => reader.endTurn(), undefined, options.onCommit)
   let closing = false
   const background = inMemory
     ? localBackground(compiler, reader, writer)

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import sql from 'sql-template-tag'
 import { asFault } from '../../server/respond.ts'
 import type { Transaction } from '../sql/transaction.ts'
-import { StorageFault } from '../storage.ts'
+import { type Commit, StorageFault } from '../storage.ts'
 import { Connection } from './connection.ts'
 import { Writer } from './writer.ts'
 
@@ -35,7 +35,9 @@ function writerFor(context: TestContext, patience?: number) {
       .prepare('select word from words order by word')
       .all()
       .map(({ word }) => word)
-  return { connection, other, commits, words, writer: new Writer(connection, undefined, patience) }
+  const told: Commit[] = []
+  const writer = new Writer(connection, undefined, patience, (commit) => void told.push(commit))
+  return { connection, other, commits, words, told, writer }
 }
 
 function* add(word: string | null): Transaction<string> {
@@ -230,4 +232,29 @@ test('drain waits for everything that was asked for', async (context) => {
   setTimeout(() => other.exec('commit'), 50)
   await writer.drain()
   assert.deepEqual(words(), ['a'])
+})
+
+test('each commit is told with its number of changes and its time, once those who asked are answered', async (context) => {
+  const { writer, told, connection } = writerFor(context)
+  const answered: number[] = []
+  await Promise.all(
+    ['a', 'b', 'c'].map((word) => writer.write(() => add(word), always).then(() => answered.push(told.length))),
+  )
+  assert.deepEqual(answered, [1, 1, 1])
+  const begun = performance.now()
+  await Promise.allSettled(['d', 'a'].map((word) => writer.write(() => add(word), always)))
+  assert.deepEqual(
+    told.map(({ changes }) => changes),
+    [3, 2],
+    'one of the second was refused',
+  )
+  const taken = performance.now() - begun
+  for (const { duration } of told) assert.ok(duration > 0)
+  assert.ok((told[1]?.duration ?? 0) <= taken)
+  connection.database.exec('drop table words')
+  context.mock.method(connection, 'execute', () => {
+    throw new Error('a disk that fails')
+  })
+  await assert.rejects(writer.write(() => add('e'), always))
+  assert.equal(told.length, 2, 'what failed was no commit')
 })

@@ -4,7 +4,7 @@
  */
 
 import type { Transaction } from '../sql/transaction.ts'
-import { StorageFault } from '../storage.ts'
+import { type OnCommit, StorageFault } from '../storage.ts'
 import type { Connection } from './connection.ts'
 import { asStorageFault, isBusy } from './errors.ts'
 
@@ -23,6 +23,7 @@ export class Writer {
   readonly #connection: Connection
   readonly #beforehand: () => void
   readonly #patience: number
+  readonly #onCommit: OnCommit | undefined
   #queue: Waiting[] = []
   #scheduled = false
   #waitingSince: number | undefined
@@ -31,10 +32,11 @@ export class Writer {
    * @param beforehand called before each group, with nothing read between it and the commit
    * @param patience how long a change waits for another process to let the database go, in milliseconds
    */
-  constructor(connection: Connection, beforehand = () => {}, patience = 5_000) {
+  constructor(connection: Connection, beforehand = () => {}, patience = 5_000, onCommit?: OnCommit) {
     this.#connection = connection
     this.#beforehand = beforehand
     this.#patience = patience
+    this.#onCommit = onCommit
   }
 
   /**
@@ -80,19 +82,23 @@ export class Writer {
       return
     }
     this.#waitingSince = undefined
+    const began = this.#onCommit === undefined ? 0 : performance.now()
     this.#beforehand()
     const group = this.#queue.splice(0, groupSize)
     if (this.#queue.length > 0) this.#schedule()
     let answers: readonly (() => void)[]
+    let duration: number
     try {
       answers = this.#runTogether(group) ?? group.map((waiting) => this.#runOne(waiting))
       this.#connection.execute('commit')
+      duration = this.#onCommit === undefined ? 0 : performance.now() - began
     } catch (error) {
       this.#rollback()
       for (const waiting of group) waiting.reject(asStorageFault(error))
       return
     }
     for (const answer of answers) answer()
+    this.#onCommit?.({ changes: group.length, duration })
   }
 
   /**
