@@ -87,6 +87,39 @@ test('OPS-2: a server told to stop while 24 connections write answers all that i
   inspect(databaseFile(folder))
 })
 
+test('OPS-2: told to stop while 1,000 connections ask for far more than it can do, it answers all that it accepted', async (context) => {
+  const server = await start()
+  const clients = Array.from({ length: 1_000 }, () => clientOf(server.origin, key))
+  let acknowledged = 0
+  let turnedAway = 0
+  const write = async ({ send }: (typeof clients)[number], number: number) => {
+    for (let turn = 0; ; turn++) {
+      const body = folderNamed(`crowd ${number} ${turn}`)
+      const { status, headers } = await send('POST', '/v1/folders', { body })
+      if (status === 201) acknowledged++
+      else {
+        // Overload, or the end.
+        assert.equal(status, 503)
+        assert.match(String(headers['retry-after']), /^[1-5]$/)
+        turnedAway++
+      }
+    }
+  }
+  const writing = clients.map((client, number) => assert.rejects(write(client, number), isConnectionLost))
+  while (acknowledged < 2_000) await sleep(20)
+  const { code, took } = await stop(server)
+  await Promise.all(writing)
+  context.diagnostic(`${acknowledged} were written, ${turnedAway} turned away; it stopped in ${took.toFixed(0)} ms`)
+  for (const client of clients) client.close()
+  assert.equal(code, 0)
+  assert.ok(took < 8_000, `it took ${took} ms`)
+  const database = new DatabaseSync(databaseFile(folder), { readOnly: true })
+  const row = database.prepare("select count(*) as count from folders where name like 'crowd %'").get()
+  database.close()
+  // Nothing unanswered has happened, and nothing that has happened is unanswered.
+  assert.equal(row?.['count'], acknowledged)
+})
+
 test('OPS-2: changes that wait for the database are still made and answered; new connections are refused', async () => {
   const server = await start()
   const release = holdLock()

@@ -29,7 +29,7 @@ export function logTo(level: LogLevel, stream?: DestinationStream): Observe {
     }
     setTimeout(tell, 1_000).unref()
   }
-  return (seen) => {
+  const write = (seen: Observation): void => {
     switch (seen.kind) {
       case 'request': {
         const number = levels[seen.status >= 500 ? 'error' : 'info'] as number
@@ -65,23 +65,26 @@ export function logTo(level: LogLevel, stream?: DestinationStream): Observe {
       case 'maintenance':
         if (seen.state === 'off') log.info('maintenance off')
         else log.info({ since: seen.since, message: seen.message, retry_after: seen.retryAfter }, 'maintenance on')
-        break
+        return
       case 'listening':
-        log.info({ url: seen.url }, 'listening')
-        break
       case 'metrics':
-        log.info({ url: seen.url }, 'metrics')
-        break
+        log.info({ url: seen.url }, seen.kind)
+        return
       case 'stopping':
         log.info({ reason: seen.reason }, 'stopping')
-        break
+        return
       case 'stopped':
         log.info('stopped')
     }
-    // Whoever started the process waits for these.
-    if ('flushSync' in sink) (sink as { flushSync(): void }).flushSync()
+  }
+  return (seen) => {
+    write(seen)
+    if (awaited.has(seen.kind) && 'flushSync' in sink) (sink as { flushSync(): void }).flushSync()
   }
 }
+
+/** What whoever started the process waits for: it is not kept back until there is more. */
+const awaited: ReadonlySet<Observation['kind']> = new Set(['maintenance', 'listening', 'metrics', 'stopping', 'stopped'])
 
 /** A file takes a block at once; a pipe may keep the server waiting for whoever reads it, and is written beside the work. */
 function isFile(descriptor: number): boolean {

@@ -92,8 +92,9 @@ export async function respond(app: App, request: HttpRequest): Promise<HttpRespo
     if (response.status === 200) response = ranged(request, response, app.now())
   } catch (error) {
     const refusal = asFault(error)
-    // Maintenance is what somebody wants, and no failure.
-    if (refusal.status >= 500 && refusal.code !== 'MAINTENANCE') app.observe({ kind: 'failure', requestId, error })
+    // What is turned away on purpose is no failure.
+    const isMeant = refusal === error && refusal.status === 503
+    if (refusal.status >= 500 && !isMeant) app.observe({ kind: 'failure', requestId, error })
     response = problem(refusal, { instance, requestId })
     seen.code = refusal.code
   }

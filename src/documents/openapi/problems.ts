@@ -37,10 +37,10 @@ const always: readonly FaultCode[] = [
   ...['MALFORMED_REQUEST', 'URL_TOO_LONG', 'HEADERS_TOO_LARGE', 'HTTPS_REQUIRED', 'CREDENTIAL_IN_QUERY'],
   ...['UNAUTHENTICATED', 'SHUTTING_DOWN', 'MALFORMED_URL', 'NOT_ACCEPTABLE', 'MALFORMED_CONDITION', 'INVALID_QUERY'],
   ...['UNKNOWN_PREFERENCE', 'REQUEST_TIMEOUT', 'KEY_SERVER_FAILED', 'RATE_LIMITED', 'RATE_LIMIT_FAILED'],
-  'MAINTENANCE',
+  ...['OVERLOADED', 'MAINTENANCE'],
   ...failures,
 ] as const as readonly FaultCode[]
-const stored: readonly FaultCode[] = [...always, 'FORBIDDEN', 'STORAGE_FAILED', 'OVERLOADED']
+const stored: readonly FaultCode[] = [...always, 'FORBIDDEN', 'STORAGE_FAILED']
 const ranged: readonly FaultCode[] = ['RANGE_NOT_SATISFIABLE']
 const keyed: readonly FaultCode[] = ['INVALID_IDEMPOTENCY_KEY', 'IDEMPOTENCY_KEY_REUSED']
 const bodied: readonly FaultCode[] = ['BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'MALFORMED_JSON', 'VALIDATION_FAILED']

@@ -86,7 +86,7 @@ export const limits: RuleSection = {
       id: 'LIM-4',
       mark: 'decision',
       level: 'should',
-      held: false,
+      held: true,
       sentence: 'Overload is turned away early with 503 and Retry-After; what was accepted is finished.',
     },
   ],
