@@ -1,10 +1,12 @@
 /**
  * A load that does not wait: so many requests a second set out, however slow the answers are, over as many connections as
- * that takes, up to a bound. Run as a process of its own: `open-load.ts '{"origin": …}'`; it prints what it saw as JSON.
+ * that takes, up to a bound. Run as a process of its own it reads what to send from standard input, and prints what it
+ * saw, both as JSON.
  */
 import { connect, type Socket } from 'node:net'
+import { json } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type ConnectionOptions, connect as connectSecurely } from 'node:tls'
+import { connect as connectSecurely } from 'node:tls'
 
 /** What is sent. */
 export interface OpenLoad {
@@ -50,49 +52,52 @@ interface Line {
 }
 
 /** Sends a load, and tells what came of it. */
-export async function sendOpenLoad(load: OpenLoad): Promise<Seen> {
-  const { hostname, port, protocol } = new URL(load.origin)
-  const messages = load.messages.map((message) => Buffer.from(message))
+export async function sendOpenLoad({
+  origin,
+  messages,
+  rate,
+  seconds,
+  connections,
+  patience,
+}: OpenLoad): Promise<Seen> {
+  const turns = messages.map((message) => Buffer.from(message))
+  const counts = { due: 0, unsent: 0, givenUp: 0, lost: 0, mute: 0 }
   const statuses: Record<string, number> = {}
   const good: number[] = []
   const refused: number[] = []
-  const free: Line[] = []
   const lines = new Set<Line>()
+  let free: Line[] = []
   let turn = 0
-  let due = 0
-  let unsent = 0
-  let givenUp = 0
-  let lost = 0
-  let mute = 0
-  let ended = false
+  let phase: 'before' | 'load' | 'after' = 'before'
 
-  const ask = (line: Line, since: number) => {
-    line.since = since
-    line.busy = true
-    line.received = 0
-    line.length = undefined
-    line.head = ''
-    line.socket.write(messages[turn++ % messages.length]!)
-  }
+  const ask = (line: Line, since: number) => send(line, turns[turn++ % turns.length]!, since)
   const settle = (line: Line) => {
     const now = performance.now()
-    const took = now - line.since
     line.busy = false
-    statuses[line.status] = (statuses[line.status] ?? 0) + 1
-    if (line.status === 503) {
-      refused.push(took)
-      if (!/\r\nretry-after: \d/i.test(line.head)) mute++
-    } else if (line.status < 300 && took <= load.patience) good.push(took)
-    if (load.rate === 0 && !ended) ask(line, now)
+    if (phase === 'load') count(line, now - line.since)
+    if (phase === 'load' && rate === 0) ask(line, now)
     else free.push(line)
   }
-  const open = (since: number) => {
-    const options: ConnectionOptions = { host: hostname, port: Number(port), rejectUnauthorized: false }
-    const socket = protocol === 'https:' ? connectSecurely(options) : connect(options as { port: number })
-    const line: Line = { socket, since, received: 0, length: undefined, status: 0, head: '', busy: true }
+  const count = ({ status, head }: Line, took: number) => {
+    statuses[status] = (statuses[status] ?? 0) + 1
+    if (status < 300 && took <= patience) good.push(took)
+    if (status !== 503) return
+    refused.push(took)
+    if (!/\r\nretry-after: \d/i.test(head)) counts.mute++
+  }
+  const open = (first: (line: Line) => void) => {
+    const socket = connectTo(origin)
+    const line: Line = {
+      socket,
+      since: performance.now(),
+      received: 0,
+      length: undefined,
+      status: 0,
+      head: '',
+      busy: true,
+    }
     lines.add(line)
-    socket.setNoDelay(true)
-    socket.once(protocol === 'https:' ? 'secureConnect' : 'connect', () => ask(line, since))
+    socket.once(origin.startsWith('https:') ? 'secureConnect' : 'connect', () => first(line))
     socket.on('data', (chunk: Buffer) => {
       line.received += chunk.length
       line.length ??= lengthFrom(line, chunk)
@@ -101,41 +106,66 @@ export async function sendOpenLoad(load: OpenLoad): Promise<Seen> {
     socket.on('error', () => {})
     socket.on('close', () => {
       lines.delete(line)
-      const index = free.indexOf(line)
-      if (index !== -1) free.splice(index, 1)
-      if (line.busy && !ended) lost++
-      if (load.rate === 0 && !ended) open(performance.now())
+      free = free.filter((each) => each !== line)
+      if (line.busy && phase === 'load') counts.lost++
     })
   }
+  const giveUp = (now: number) => {
+    for (const line of lines) {
+      if (!line.busy || now - line.since < patience) continue
+      counts.givenUp++
+      line.busy = false
+      line.socket.destroy()
+    }
+  }
 
+  // Clients have their connections: to make a thousand in one moment would be another load.
+  while (free.length < connections) {
+    for (let more = Math.min(20, connections - lines.size); more > 0; more--) {
+      open((line) => send(line, greeting, performance.now()))
+    }
+    await sleep(1)
+  }
+  phase = 'load'
   const began = performance.now()
-  const end = began + load.seconds * 1_000
-  if (load.rate === 0) for (let count = 0; count < load.connections; count++) open(began)
+  if (rate === 0) for (const line of free.splice(0)) ask(line, began)
   let looked = began
-  for (let now = began; now < end; now = performance.now()) {
-    const until = Math.floor(((now - began) * load.rate) / 1_000)
-    for (; due < until; due++) {
+  for (let now = began; now < began + seconds * 1_000; now = performance.now()) {
+    for (const until = Math.floor(((now - began) * rate) / 1_000); counts.due < until; counts.due++) {
       const line = free.pop()
       if (line !== undefined) ask(line, now)
-      else if (lines.size < load.connections) open(now)
-      else unsent++
+      // In place of one that was given up.
+      else if (lines.size < connections) open((opened) => ask(opened, now))
+      else counts.unsent++
     }
     if (now - looked > 100) {
+      giveUp(now)
       looked = now
-      for (const line of lines) {
-        if (!line.busy || now - line.since < load.patience) continue
-        givenUp++
-        line.busy = false
-        line.socket.destroy()
-      }
     }
     await sleep(1)
   }
   const took = (performance.now() - began) / 1_000
-  ended = true
+  phase = 'after'
   for (const { socket } of lines) socket.destroy()
-  const goodput = good.length / took
-  return { due, unsent, statuses, goodput, givenUp, lost, mute, good: quantiles(good), refused: quantiles(refused) }
+  return { ...counts, statuses, goodput: good.length / took, good: quantiles(good), refused: quantiles(refused) }
+}
+
+const greeting = Buffer.from('GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n')
+
+function connectTo(origin: string): Socket {
+  const { hostname, port, protocol } = new URL(origin)
+  const place = { host: hostname, port: Number(port) }
+  const socket = protocol === 'https:' ? connectSecurely({ ...place, rejectUnauthorized: false }) : connect(place)
+  return socket.setNoDelay(true)
+}
+
+function send(line: Line, message: Buffer, since: number): void {
+  line.since = since
+  line.busy = true
+  line.received = 0
+  line.length = undefined
+  line.head = ''
+  line.socket.write(message)
 }
 
 /** Reads the head of an answer: how long the whole is, where the head is whole. */
@@ -154,4 +184,4 @@ function quantiles(values: number[]): [number, number] {
   return [at(0.5), at(0.99)]
 }
 
-if (import.meta.main) console.log(JSON.stringify(await sendOpenLoad(JSON.parse(process.argv[2]!) as OpenLoad)))
+if (import.meta.main) console.log(JSON.stringify(await sendOpenLoad((await json(process.stdin)) as OpenLoad)))
