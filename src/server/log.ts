@@ -42,7 +42,8 @@ export function logTo(level: LogLevel, stream?: DestinationStream): Observe {
       case 'commit':
         return
       case 'turned-away':
-        return noteTurnedAway()
+        noteTurnedAway()
+        return
       case 'failure':
         log.error({ request_id: seen.requestId, err: loggedError(seen.error) }, 'failure')
         return
@@ -84,7 +85,13 @@ export function logTo(level: LogLevel, stream?: DestinationStream): Observe {
 }
 
 /** What whoever started the process waits for: it is not kept back until there is more. */
-const awaited: ReadonlySet<Observation['kind']> = new Set(['maintenance', 'listening', 'metrics', 'stopping', 'stopped'])
+const awaited: ReadonlySet<Observation['kind']> = new Set([
+  'maintenance',
+  'listening',
+  'metrics',
+  'stopping',
+  'stopped',
+])
 
 /** A file takes a block at once; a pipe may keep the server waiting for whoever reads it, and is written beside the work. */
 function isFile(descriptor: number): boolean {
