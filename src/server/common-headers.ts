@@ -1,16 +1,25 @@
 /** What every answer says, whatever it is; and the answers to requests that are refused unread. */
-import { withCors } from '../http/cors.ts'
+import { type Cors, withCors } from '../http/cors.ts'
 import type { HttpRequest, HttpResponse } from '../http/message.ts'
 import { pathWithoutCredentials } from '../model/credentials.ts'
 import { problem } from '../reply/problem.ts'
 import type { Fault } from '../spec/faults.ts'
-import type { App } from './respond.ts'
 
 type Asked = Pick<HttpRequest, 'headers' | 'secure'>
 
+/** What is the same for every answer. */
+interface Common {
+  readonly cors: Cors | undefined
+  readonly newRequestId: () => string
+}
+
 /** Adds to an answer what every answer says. */
-export function withCommonHeaders(app: App, request: Asked, requestId: string, answer: HttpResponse): HttpResponse {
-  const { cors } = app
+export function withCommonHeaders(
+  { cors }: Pick<Common, 'cors'>,
+  request: Asked,
+  requestId: string,
+  answer: HttpResponse,
+): HttpResponse {
   const response =
     cors === undefined ? answer : { ...answer, headers: withCors(answer.headers, cors, request.headers['origin']) }
   response.headers['X-Content-Type-Options'] = 'nosniff'
@@ -33,7 +42,7 @@ const unreadable: Asked = { headers: {}, secure: false }
  *
  * @param request what is known of it; nothing where it could not be read
  */
-export function refusal(app: App, error: Fault, request?: Asked & Pick<HttpRequest, 'target'>): HttpResponse {
+export function refusal(app: Common, error: Fault, request?: Asked & Pick<HttpRequest, 'target'>): HttpResponse {
   const requestId = app.newRequestId()
   const instance = request === undefined ? undefined : pathWithoutCredentials(splitTarget(request.target).path)
   return withCommonHeaders(app, request ?? unreadable, requestId, problem(error, { instance, requestId }))
