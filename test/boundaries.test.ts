@@ -25,9 +25,10 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     ...['spec', 'http', 'model', 'versions', 'request', 'policy', 'plan'],
     ...['storage', 'storage/sql', ...engines, 'jobs', 'reply', 'documents'],
   ],
+  changes: ['model'],
   client: ['model'],
   checker: ['spec', 'http/fields'],
-  cli: ['server', 'jobs', 'checker', 'documents', 'spec', 'model', 'policy', 'storage', 'storage/sql'],
+  cli: ['server', 'jobs', 'checker', 'changes', 'documents', 'spec', 'model', 'policy', 'storage', 'storage/sql'],
 }
 const folders = Object.keys(mayImport).sort((left, right) => right.length - left.length)
 
