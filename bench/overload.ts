@@ -42,6 +42,8 @@ interface Row {
   /** Of the requests that were due, how many could be sent: with all connections busy a client has to wait. */
   readonly sent: Spread
   readonly ratio: Spread
+  /** The same by the processor time of the server: it does not count what others on the machine took. */
+  readonly thrift: Spread
   readonly refusedMiddle: Spread
   readonly refusedSlow: Spread
   readonly memory: number
@@ -103,21 +105,24 @@ function workloadsOf({ cities }: ReturnType<typeof recordsOf>, authorization: st
 
 async function measure(server: Server, { title, messages }: Workload): Promise<Row[]> {
   const base = { origin: server.origin, messages, patience }
-  const seen = new Map<
-    number,
-    { sent: number[]; ratio: number[]; middle: number[]; slow: number[]; recovery: number[] }
-  >()
+  const seen = new Map<number, Rounds>()
   const peaks: number[] = []
   let memory = 0
-  for (const times of [3, 10]) seen.set(times, { sent: [], ratio: [], middle: [], slow: [], recovery: [] })
+  for (const times of [3, 10]) {
+    seen.set(times, { sent: [], ratio: [], thrift: [], middle: [], slow: [], recovery: [] })
+  }
   await send({ ...base, rate: 0, seconds: 2, connections: 64 })
   for (let round = 0; round < rounds; round++) {
+    const start = server.work()
     const peak = await send({ ...base, rate: 0, seconds, connections: 64 })
+    const usual = answersOf(peak) / (server.work() - start)
     peaks.push(peak.goodput)
-    for (const [times, { sent, ratio, middle, slow, recovery }] of seen) {
+    for (const [times, { sent, ratio, thrift, middle, slow, recovery }] of seen) {
+      const before = server.work()
       const watch = setInterval(() => (memory = Math.max(memory, server.memory())), 50)
       const came = await send({ ...base, rate: Math.round(peak.goodput * times), seconds, connections })
       clearInterval(watch)
+      thrift.push(answersOf(came) / (server.work() - before) / usual)
       if (came.mute > 0 || came.lost > 0) throw new Error(`Not as it should be: ${JSON.stringify(came)}`)
       recovery.push(await recoveryOf(server))
       sent.push(1 - came.unsent / came.due)
@@ -129,10 +134,32 @@ async function measure(server: Server, { title, messages }: Workload): Promise<R
       await sleep(500)
     }
   }
-  return [...seen].map(([times, { sent, ratio, middle, slow, recovery }]) => ({
-    ...{ title, times, peak: spreadOf(peaks), sent: spreadOf(sent), ratio: spreadOf(ratio), memory },
+  return [...seen].map(([times, { sent, ratio, thrift, middle, slow, recovery }]) => ({
+    ...{
+      title,
+      times,
+      peak: spreadOf(peaks),
+      sent: spreadOf(sent),
+      ratio: spreadOf(ratio),
+      thrift: spreadOf(thrift),
+      memory,
+    },
     ...{ refusedMiddle: spreadOf(middle), refusedSlow: spreadOf(slow), recovery: spreadOf(recovery) },
   }))
+}
+
+/** What each round came to. */
+interface Rounds {
+  readonly sent: number[]
+  readonly ratio: number[]
+  readonly thrift: number[]
+  readonly middle: number[]
+  readonly slow: number[]
+  readonly recovery: number[]
+}
+
+function answersOf({ goodput }: Seen): number {
+  return goodput * seconds
 }
 
 async function send(load: OpenLoad): Promise<Seen> {
@@ -167,12 +194,20 @@ function tableOf(rows: readonly Row[]): string {
     'peak a second',
     'could be sent',
     'served, of the peak',
+    'by processor time',
     '503 after (50 / 99 of 100)',
     'memory',
     'as before after',
   ]
   const text = rows.map((row) => [
-    ...[row.title, `${row.times}`, show(row.peak, 0), `${Math.round(row.sent.median * 100)} %`, show(row.ratio, 2)],
+    ...[
+      row.title,
+      `${row.times}`,
+      show(row.peak, 0),
+      `${Math.round(row.sent.median * 100)} %`,
+      show(row.ratio, 2),
+      show(row.thrift, 2),
+    ],
     `${row.refusedMiddle.median.toFixed(0)} / ${row.refusedSlow.median.toFixed(0)} ms`,
     ...[`${Math.round(row.memory / 1_000_000)} MB`, `${row.recovery.max.toFixed(0)} ms`],
   ])

@@ -40,8 +40,8 @@ const ordinaryBounds: Bounds = { slice: 5, welcome: 1.5, wait: 250, burst: 500, 
 const leastRoom = 100
 // Milliseconds a request, until some were seen.
 const firstPace = 0.2
-// To read what is turned away takes about as long as to answer it.
-const reading = 2
+// Milliseconds that it takes beside the answer to turn a request away: to read it, and to hold who sent it.
+const reading = 0.025
 // Weight of what was before, for each request: the last fifty or so count.
 const memory = 0.98
 
@@ -193,7 +193,7 @@ export class Admission<T> {
   #turnAway(item: T): void {
     const began = performance.now()
     this.#work.turnAway(item)
-    const took = (performance.now() - began) * reading
+    const took = performance.now() - began + reading
     this.#price += (took - this.#price) * (1 - memory)
     this.#credit -= took
     this.#turnedAway.push(item)
