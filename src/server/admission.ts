@@ -34,7 +34,7 @@ export interface Work<T> {
   inFlight(): number
 }
 
-const ordinaryBounds: Bounds = { slice: 5, welcome: 1.5, wait: 250, burst: 500, inFlight: 1_000, refusing: 0.16 }
+const ordinaryBounds: Bounds = { slice: 5, welcome: 1.5, wait: 250, burst: 500, inFlight: 1_000, refusing: 0.13 }
 
 // How many may wait however slow all is: a handful of slow requests is no overload.
 const leastRoom = 100
