@@ -9,12 +9,14 @@ import { deletionMistakes } from './check/mistakes/deletion.ts'
 import { fieldsMistakes } from './check/mistakes/fields.ts'
 import { interfaceMistakes } from './check/mistakes/interface.ts'
 import { rulesMistakes } from './check/mistakes/rules.ts'
+import { versionsMistakes } from './check/mistakes/versions.ts'
 import { checkDeclaration, formatProblems } from './check.ts'
 import type { InterfaceDeclaration } from './declaration.ts'
 import { studio } from './studio.fixture.ts'
 
 const mistakes = [
   ...interfaceMistakes,
+  ...versionsMistakes,
   ...collectionsMistakes,
   ...fieldsMistakes,
   ...accessMistakes,

@@ -155,11 +155,15 @@ export interface ResourceDeclaration {
   readonly maxAge?: number
 }
 
-/** A version of the interface. */
+/** A version of the interface. Dates are `YYYY-MM-DD` (midnight, UTC) or date-times. */
 export interface VersionDeclaration {
+  /** From when on it is deprecated: it works, and says so (VER-3). */
   readonly deprecated?: string
+  /** From when on it is retired (VER-4). */
   readonly sunset?: string
+  /** What a retired version answers: 410 (`gone`, unless said), or 308 to its successor. */
   readonly afterSunset?: 'gone' | 'redirect'
+  /** The URL of a page that says how to leave it. */
   readonly guide?: string
 }
 
@@ -179,7 +183,9 @@ export interface InterfaceDeclaration {
   readonly title?: string
   readonly description?: string
   readonly resources: Readonly<Record<string, ResourceDeclaration>>
+  /** By name, `v1`, `v2` and so on, the oldest first; the last is the current one. */
   readonly versions?: Readonly<Record<string, VersionDeclaration>>
+  /** Where requests say which version they are for; `["path"]` unless said. */
   readonly versionCarriers?: readonly ('path' | 'header' | 'media-type' | 'query')[]
   readonly changes?: readonly unknown[]
   readonly limits?: {

@@ -39,3 +39,13 @@ export function stampKey(text: string): string | undefined {
 export function timestamp(milliseconds: number): string {
   return new Date(milliseconds).toISOString()
 }
+
+/**
+ * The moment that a date (midnight, UTC) or a date-time names, in milliseconds since 1970.
+ * `undefined` where the text is neither, or a leap second.
+ */
+export function momentOf(text: string): number | undefined {
+  const whole = /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text
+  const milliseconds = instantKey(whole) === undefined ? Number.NaN : Date.parse(whole)
+  return Number.isNaN(milliseconds) ? undefined : milliseconds
+}

@@ -1,10 +1,10 @@
 /** The top level of a declaration: its name, its versions, its limits. */
 import { limitDefaults } from '../limit-defaults.ts'
-import { at } from '../place.ts'
 import { checkKeys, checkText, checkTitle, checkWhole, expectRecord, own } from './expect.ts'
 import { checkInterfaceName } from './names.ts'
 import { mustBe, type Report } from './problem.ts'
 import { checkRates } from './rates.ts'
+import { checkVersions } from './versions.ts'
 
 const keys = ['name', 'title', 'description', 'resources', 'versions', 'versionCarriers', 'changes', 'limits']
 
@@ -14,39 +14,9 @@ export function checkInterface(report: Report, declaration: Readonly<Record<stri
   checkInterfaceName(report, own(declaration, 'name'))
   checkTitle(report, 'title', own(declaration, 'title'))
   checkText(report, 'description', own(declaration, 'description'))
-  checkVersions(report, own(declaration, 'versions'))
-  checkCarriers(report, own(declaration, 'versionCarriers'))
+  checkVersions(report, own(declaration, 'versions'), own(declaration, 'versionCarriers'))
   checkChanges(report, own(declaration, 'changes'))
   checkLimits(report, own(declaration, 'limits'), own(declaration, 'resources'))
-}
-
-const oneVersion = 'Keep one version for now, such as versions: { v1: {} }, or leave `versions` out.'
-
-function checkVersions(report: Report, versions: unknown): void {
-  if (versions === undefined || !expectRecord(report, 'versions', versions, 'versions: { v1: {} }')) return
-  const names = Object.keys(versions)
-  if (names.length === 0) report('versions', 'must name a version', 'Write { v1: {} }, or leave `versions` out.')
-  if (names.length > 1) report('versions', 'names several versions: these are not served yet', oneVersion)
-  for (const name of names) {
-    const path = at('versions', name)
-    if (!/^v[1-9]\d{0,5}$/.test(name)) report(path, 'must be v and a number', 'Write v1, v2 and so on.')
-    const version = versions[name]
-    if (!expectRecord(report, path, version, `${path}: {}`)) continue
-    for (const key of Object.keys(version)) {
-      const known = ['deprecated', 'sunset', 'afterSunset', 'guide']
-      if (!known.includes(key)) checkKeys(report, path, { [key]: true }, known)
-      else if (names.length === 1)
-        report(at(path, key), 'needs a version that follows: several are not served yet', 'Remove it.')
-    }
-  }
-}
-
-function checkCarriers(report: Report, carriers: unknown): void {
-  if (carriers === undefined || (Array.isArray(carriers) && carriers.length === 1 && carriers[0] === 'path')) return
-  const message = 'asks for the version elsewhere than in the path: this is not served yet'
-  if (Array.isArray(carriers) && carriers.length > 0)
-    report('versionCarriers', message, 'Write ["path"], or leave it out.')
-  else report('versionCarriers', mustBe('an array of carriers', carriers), 'Write ["path"], or leave it out.')
 }
 
 function checkChanges(report: Report, changes: unknown): void {

@@ -1,0 +1,90 @@
+/** The versions of an interface: which there are, what carries them in a request, and when each of them ends (VER-1, VER-3, VER-4). */
+import type { InterfaceDeclaration } from './declaration.ts'
+import { deepFreeze } from './frozen.ts'
+import { momentOf } from './instant.ts'
+import type { Catalog } from './resource.ts'
+
+/** Where a request can say which version it is for. */
+export const carriers = ['path', 'header', 'media-type', 'query'] as const
+export type Carrier = (typeof carriers)[number]
+
+/** One version of the interface. */
+export interface Version {
+  /** `v1`. */
+  readonly name: string
+  /** What is served under it; its `version` is this name. */
+  readonly catalog: Catalog
+  /** From when on it is deprecated, in milliseconds since 1970. */
+  readonly deprecatedAt: number | undefined
+  /** From when on it is retired, in milliseconds since 1970. */
+  readonly sunsetAt: number | undefined
+  readonly afterSunset: 'gone' | 'redirect'
+  /** The address of a page on what to do about it. */
+  readonly guide: string | undefined
+}
+
+/** All versions together. */
+export interface Versions {
+  /** By name, the oldest first. */
+  readonly all: ReadonlyMap<string, Version>
+  /** The newest: what those get who name none. It neither is deprecated nor ends. */
+  readonly current: Version
+  readonly carriers: readonly Carrier[]
+}
+
+/**
+ * Completes the versions of a declaration in which `checkDeclaration` found nothing wrong.
+ *
+ * @param catalog that of the current version
+ */
+export function completeVersions(declaration: InterfaceDeclaration, catalog: Catalog): Versions {
+  const declared = Object.entries(declaration.versions ?? { [catalog.version]: {} })
+  const versions = declared.map(([name, { deprecated, sunset, afterSunset = 'gone', guide }]): Version => {
+    const own = name === catalog.version ? catalog : deepFreeze({ ...catalog, version: name })
+    const [deprecatedAt, sunsetAt] = [deprecated, sunset].map((text) => (text === undefined ? text : momentOf(text)))
+    return { name, catalog: own, deprecatedAt, sunsetAt, afterSunset, guide }
+  })
+  return deepFreeze({
+    all: new Map(versions.map((version) => [version.name, version])),
+    current: versions.at(-1) as Version,
+    carriers: [...(declaration.versionCarriers ?? (['path'] as const))],
+  })
+}
+
+/** The versions of an interface that has only one, in the path. */
+export function onlyVersion(catalog: Catalog): Versions {
+  return completeVersions({ name: catalog.name, resources: {} }, catalog)
+}
+
+/** What comes before collections in the addresses of a version: `/v1`, or nothing where the path does not carry it. */
+export function basePathOf({ carriers }: Pick<Versions, 'carriers'>, version: string): string {
+  return carriers.includes('path') ? `/${version}` : ''
+}
+
+/** Whether a version is deprecated at a moment. */
+export function isDeprecated({ deprecatedAt }: Version, now: number): boolean {
+  return deprecatedAt !== undefined && deprecatedAt <= now
+}
+
+/** Whether a version is over at a moment. */
+export function isRetired({ sunsetAt }: Version, now: number): boolean {
+  return sunsetAt !== undefined && sunsetAt <= now
+}
+
+/** Whether it is declared that a version will not stay, be that moment past or to come. */
+export function isLeaving({ deprecatedAt, sunsetAt }: Version): boolean {
+  return deprecatedAt !== undefined || sunsetAt !== undefined
+}
+
+/** The next version that is not retired itself; `undefined` for the current one. */
+export function successorOf({ all, current }: Versions, version: Version, now: number): Version | undefined {
+  if (version === current) return undefined
+  const names = [...all.keys()]
+  const newer = names.slice(names.indexOf(version.name) + 1).map((name) => all.get(name) as Version)
+  return newer.find((each) => !isRetired(each, now)) ?? current
+}
+
+/** The media type that means a version: `application/vnd.studio.v1+json`. */
+export function mediaTypeOf({ name, version }: Pick<Catalog, 'name' | 'version'>): string {
+  return `application/vnd.${name}.${version}+json`
+}
