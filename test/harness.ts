@@ -11,7 +11,8 @@ import { type FileBody, type HttpRequest, type HttpResponse, isFile } from '../s
 import { completeCatalog } from '../src/model/catalog.ts'
 import type { InterfaceDeclaration } from '../src/model/declaration.ts'
 import { always } from '../src/model/predicate.ts'
-import type { Catalog, Resource } from '../src/model/resource.ts'
+import type { Resource } from '../src/model/resource.ts'
+import { basePathOf, completeVersions, isDeprecated, type Versions } from '../src/model/versions.ts'
 import { hashOfKey, hintOfKey, newKey } from '../src/policy/api-keys.ts'
 import type { JwtSettings } from '../src/policy/jwt-settings.ts'
 import { type Application, assemble } from '../src/server/app.ts'
@@ -83,13 +84,14 @@ export async function trial(
 ): Promise<Trial> {
   const folder = options.memory === true ? undefined : mkdtempSync(join(tmpdir(), 'resourced-'))
   const catalog = completeCatalog(declaration)
+  const versions = completeVersions(declaration, catalog)
   const storage = await openSqlite(catalog, { path: folder === undefined ? ':memory:' : join(folder, 'data.db') })
   const clock = { ahead: 0 }
   const seen: Observation[] = []
   const now = () => Date.now() + clock.ahead
   const { requireHttps, development, cors, jwt, rates = { rateLimit: 'off' } } = options
   const observe = (each: Observation) => void seen.push(each)
-  const app = assemble(catalog, storage, { observe, now, requireHttps, development, cors, jwt, ...rates })
+  const app = assemble(catalog, storage, { versions, observe, now, requireHttps, development, cors, jwt, ...rates })
   const keys = new Map<string, string>()
   for (const [subject, roles] of Object.entries(callers)) {
     const key = newKey()
@@ -105,11 +107,12 @@ export async function trial(
       revoked_at: null,
     })
   }
-  const judge = judgeOf(declaration, catalog)
+  const judge = judgeOf(declaration, versions)
+  const basePath = basePathOf(versions, catalog.version)
   const send = async (sent: Sent) => {
     const asked = request(sent, keys)
     const response = await app.respond(asked)
-    judge(asked.method, asked.target, response)
+    judge(asked.method, asked.target, response, now())
     return received(response)
   }
   return {
@@ -119,7 +122,7 @@ export async function trial(
     seen,
     keys,
     async make(collection, body, as = 'root') {
-      const answer = await send({ method: 'POST', path: `/v1/${collection}`, body, as })
+      const answer = await send({ method: 'POST', path: `${basePath}/${collection}`, body, as })
       assert.equal(answer.status, 201, answer.text)
       return answer.json
     },
@@ -144,13 +147,28 @@ export async function purgeAt({ catalog, storage, runner }: Application, now: nu
   return result.purged_count
 }
 
-const judges = new WeakMap<InterfaceDeclaration, Judge>()
+type VersionsJudge = (method: string, target: string, response: HttpResponse, now: number) => void
 
-/** DOC-1: every answer of every scenario must fit the document; one judge serves all trials of a declaration. */
-function judgeOf(declaration: InterfaceDeclaration, catalog: Catalog): Judge {
-  const judge = judges.get(declaration) ?? judgeBy(openApiDocument(catalog))
+const judges = new WeakMap<InterfaceDeclaration, VersionsJudge>()
+
+/** DOC-1: every answer of every scenario must fit the document of its version; one judge serves all trials of a declaration. */
+function judgeOf(declaration: InterfaceDeclaration, versions: Versions): VersionsJudge {
+  const judge = judges.get(declaration) ?? judgeVersions(versions)
   judges.set(declaration, judge)
   return judge
+}
+
+/** The version of an answer is the one that it names; of what names none, the one that its path begins with. */
+function judgeVersions(versions: Versions): VersionsJudge {
+  const made = new Map<string, Judge>()
+  return (method, target, response, now) => {
+    const named = response.headers['API-Version'] ?? target.split(/[/?]/)[1] ?? ''
+    const version = versions.all.get(named) ?? versions.current
+    const key = `${version.name} ${isDeprecated(version, now)}`
+    const judge = made.get(key) ?? judgeBy(openApiDocument(version.catalog, { versions, now }))
+    made.set(key, judge)
+    judge(method, target, response)
+  }
 }
 
 /** The same, closed when the test ends. */

@@ -1,6 +1,7 @@
-/** The catalog that a command works on. */
+/** The catalog that a command works on, of the current version or of all. */
 import { completeCatalog } from '../model/catalog.ts'
 import type { Catalog } from '../model/resource.ts'
+import { completeVersions, type Versions } from '../model/versions.ts'
 import { ConfigurationError } from '../server/configuration-error.ts'
 import { findDeclaration, loadDeclaration } from './load-declaration.ts'
 
@@ -10,12 +11,18 @@ import { findDeclaration, loadDeclaration } from './load-declaration.ts'
  * @param file left out: the one in the working folder
  * @throws DeclarationError, ConfigurationError
  */
-export async function loadCatalog(file: string | undefined): Promise<Catalog> {
+export async function loadVersions(file: string | undefined): Promise<Versions> {
   const found = file ?? (await findDeclaration('.'))
   if (found === undefined) {
     throw new ConfigurationError(
       'There is no declaration here: write resources.ts, resources.js, resources.json or resources.yaml, or name a file.',
     )
   }
-  return completeCatalog(await loadDeclaration(found))
+  const declaration = await loadDeclaration(found)
+  return completeVersions(declaration, completeCatalog(declaration))
+}
+
+/** The same, for those whom the current version alone concerns. */
+export async function loadCatalog(file: string | undefined): Promise<Catalog> {
+  return (await loadVersions(file)).current.catalog
 }

@@ -1,8 +1,19 @@
 /** `resourced openapi`. */
 import { openApiDocument } from '../documents/openapi.ts'
-import { loadCatalog } from './catalog.ts'
+import { ConfigurationError } from '../server/configuration-error.ts'
+import { loadVersions } from './catalog.ts'
 
-/** Prints the OpenAPI document. */
-export async function openApiCommand(file: string | undefined): Promise<void> {
-  process.stdout.write(`${JSON.stringify(openApiDocument(await loadCatalog(file)), null, 2)}\n`)
+/**
+ * Prints the OpenAPI document of a version: the current one, unless another is named.
+ *
+ * @throws ConfigurationError where there is no such version
+ */
+export async function openApiCommand(file: string | undefined, options: { readonly version?: string }): Promise<void> {
+  const versions = await loadVersions(file)
+  const version = options.version === undefined ? versions.current : versions.all.get(options.version)
+  if (version === undefined) {
+    throw new ConfigurationError(`There is no such version: --version takes ${[...versions.all.keys()].join(' or ')}.`)
+  }
+  const document = openApiDocument(version.catalog, { versions, now: Date.now() })
+  process.stdout.write(`${JSON.stringify(document, null, 2)}\n`)
 }

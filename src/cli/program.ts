@@ -160,6 +160,7 @@ program
   .command('openapi')
   .description('print the OpenAPI document')
   .argument('[file]', 'the declaration (default: the one here)')
+  .option('--version <name>', 'of this version, such as v1 (default: the current one)')
   .action(fail(async () => (await import('./openapi.ts')).openApiCommand))
 
 program

@@ -7,7 +7,8 @@ import type { Observe } from '../server/observe.ts'
 import { type ServeOptions, type Serving, serve } from '../server/serve.ts'
 import { flushTraces } from '../server/tracing.ts'
 import type { Apply } from '../storage/sql/migration-refused.ts'
-import { loadCatalog } from './catalog.ts'
+import { loadVersions } from './catalog.ts'
+import { versionLines } from './version-lines.ts'
 
 interface Options {
   readonly database: string
@@ -35,17 +36,20 @@ interface Options {
 
 /** Serves until it is told to stop. */
 export async function serveCommand(file: string | undefined, options: Options): Promise<void> {
-  const catalog = await loadCatalog(file)
+  const versions = await loadVersions(file)
+  const { catalog } = versions.current
   const observe = logTo(options.logLevel)
   const serving = await serveUntilStopped({
     ...options,
     catalog,
+    versions,
     port: portOf(options.port),
     metricsPort: options.metricsPort === undefined ? undefined : portOf(options.metricsPort, '--metrics-port'),
     observe,
     development: process.env.NODE_ENV === 'development',
   })
   say(`${catalog.title} is served at ${serving.url}`)
+  for (const line of versionLines(versions, serving.origin, Date.now())) say(line)
   if (serving.caFile !== undefined) {
     say(`Its certificate is a local one. Trust it with: curl --cacert ${serving.caFile} ${serving.url}/…`)
   }

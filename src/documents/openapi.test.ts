@@ -4,6 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { completeCatalog } from '../model/catalog.ts'
 import type { InterfaceDeclaration, ResourceDeclaration } from '../model/declaration.ts'
+import { completeVersions } from '../model/versions.ts'
 import { faults } from '../spec/faults.ts'
 import { openApiDocument } from './openapi.ts'
 
@@ -188,9 +189,21 @@ test('each answer names the codes that it can have', () => {
   assert.deepEqual(codes('/projects/{id}/tasks', 'get', 404), ['NOT_FOUND'])
 })
 
+const { versions, ...rest } = {
+  name: 'studio',
+  versions: { v1: { deprecated: '2026-09-01', sunset: '2027-06-01', guide: 'https://example.org/v2' }, v2: {} },
+  versionCarriers: ['path', 'header', 'media-type', 'query'] as const,
+  resources: { tasks: { fields: { title: { type: 'string' } } } },
+}
+const all = completeVersions({ ...rest, versions }, completeCatalog({ ...rest, versions }))
+const documentAt = (name: string, day: string): Any =>
+  openApiDocument(all.all.get(name)!.catalog, { versions: all, now: Date.parse(day) })
+const versioned = documentAt('v1', '2026-09-01')
+
 test('every fault of the table is in the answer of its status', () => {
   const named = new Set<string>()
-  for (const response of Object.values<Any>(document.components.responses)) {
+  const responses = [document, versioned].flatMap((each) => Object.values<Any>(each.components.responses))
+  for (const response of responses) {
     const { properties } = response.content['application/problem+json'].schema.allOf[1]
     for (const code of properties.code.enum) {
       assert.equal(faults[code as keyof typeof faults].status, properties.status.const, code)
@@ -246,4 +259,33 @@ test('what is deleted for good is never in a list', () => {
   const made = documentOf({ notes: { fields: {}, deletion: { variant: 'hard' } } })
   assert.equal(made.components.schemas.NoteDeleted, undefined)
   assert.ok(!JSON.stringify(made.paths['/notes'].get.parameters).includes('IncludeDeleted'))
+})
+
+test('operations of a deprecated version say so, from its day on; those outside of versions never do', () => {
+  const deprecated = (document: Any) =>
+    Object.entries<Any>(document.paths).flatMap(([path, item]) => (item.get?.deprecated ? [path] : []))
+  assert.deepEqual(deprecated(documentAt('v1', '2026-08-31')), [])
+  assert.deepEqual(deprecated(documentAt('v2', '2030-01-01')), [])
+  const paths = deprecated(versioned)
+  assert.ok(paths.includes('/tasks/{id}') && paths.includes('/openapi.json') && !paths.includes('/health/live'))
+})
+
+test('the document of a version says where it is, how it is asked for, and what answers say of its end', () => {
+  assert.deepEqual([versioned.servers, versioned.info.version], [[{ url: '/v1' }], 'v1'])
+  assert.match(versioned.info.description, /version v1 of v1, v2.*deprecated.*From 2027-06-01T.* 410/s)
+  const { get, post } = versioned.paths['/tasks']
+  for (const name of ['ApiVersion', 'Version']) {
+    assert.ok(
+      get.parameters.some((each: Any) => each.$ref === `#/components/parameters/${name}`),
+      name,
+    )
+    assert.equal(versioned.components.parameters[name].schema.const, 'v1')
+  }
+  const headers = Object.keys(get.responses[200].headers)
+  for (const name of ['API-Version', 'Deprecation', 'Sunset', 'Link', 'Vary']) assert.ok(headers.includes(name), name)
+  const types = ['application/json', 'application/vnd.studio.v1+json']
+  assert.deepEqual(Object.keys(get.responses[200].content), types)
+  assert.deepEqual(Object.keys(post.requestBody.content), types)
+  assert.ok(get.responses[410])
+  assert.equal(documentAt('v2', '2026-09-01').paths['/tasks'].get.responses[410], undefined)
 })

@@ -1,5 +1,6 @@
 /** The catalog as an OpenAPI 3.1 document (DOC-1): valid, and true, so that every answer of the server fits it. */
 import { type Catalog, isRestorable, type Resource } from '../model/resource.ts'
+import { onlyVersion, type Version, type Versions } from '../model/versions.ts'
 import { exportPaths } from './openapi/exports.ts'
 import { headerComponents, headers, openHeaders } from './openapi/headers.ts'
 import { type Json, refTo } from './openapi/json.ts'
@@ -18,11 +19,16 @@ import { parameterComponents, rangeHeaders } from './openapi/parameters.ts'
 import { codesOf, type ProblemResponses, problemResponses } from './openapi/problems.ts'
 import { resourceSchemas } from './openapi/schemas.ts'
 import { sharedSchemas } from './openapi/shared-schemas.ts'
+import { serverOf, versionCodes, versionParameters, versionText, withNotice, withVersion } from './openapi/versions.ts'
 
 /** What the document says beside the catalog. */
 export interface OpenApiOptions {
   /** Where the server is, without a slash at the end: `https://api.example.org`. Left out: where the document came from. */
   readonly serverUrl?: string
+  /** All versions, that of the catalog among them. Left out: it is the only one. */
+  readonly versions?: Versions
+  /** By when a version is deprecated, in milliseconds since 1970. Left out: 0, when none was. */
+  readonly now?: number
 }
 
 const text = `Every request carries \`Authorization: Bearer\`; only the health addresses are open.
@@ -49,10 +55,11 @@ Errors are \`application/problem+json\` (RFC 9457): look at \`code\`, show \`det
  * const document = openApiDocument(catalog, { serverUrl: 'https://api.example.org' })
  */
 export function openApiDocument(catalog: Catalog, options: OpenApiOptions = {}): object {
-  const { serverUrl = '' } = options
+  const { serverUrl = '', versions = onlyVersion(catalog), now = 0 } = options
+  const version = versions.all.get(catalog.version) as Version
   const resources = [...catalog.resources.values(), ...catalog.system.values()]
   const names = namesOf(catalog)
-  const problems = problemResponses()
+  const problems = problemResponses(versionCodes(versions, version))
   const nameOf = (resource: Resource) => names.get(resource.name) as ResourceNames
   // The paths first: they ask for the error responses that become components.
   const paths = {
@@ -61,21 +68,26 @@ export function openApiDocument(catalog: Catalog, options: OpenApiOptions = {}):
     ...fixedPaths(serverUrl, problems),
   }
   const otherMethods = problems.of(['METHOD_NOT_ALLOWED'])
+  const words = `${text}${versionText(versions, version, now)}`
+  const responses = Object.entries(problems.components).map(([name, each]) => [
+    name,
+    withNotice(each, versions, version),
+  ])
   return {
     openapi: '3.1.0',
     info: {
       title: catalog.title,
       version: catalog.version,
-      description: catalog.description === undefined ? text : `${catalog.description}\n\n${text}`,
+      description: catalog.description === undefined ? words : `${catalog.description}\n\n${words}`,
     },
-    servers: [{ url: `${serverUrl}/${catalog.version}` }],
+    servers: [serverOf(serverUrl, versions, version)],
     security: [{ bearer: [] }],
     tags: [
       ...resources.map(({ name, title, description }) => ({ name, description: description ?? `${title}.` })),
       { name: 'exports', description: 'Files of whole collections.' },
       { name: 'service', description: 'The service itself.' },
     ],
-    paths,
+    paths: withVersion(paths, versions, version, now),
     // No path item can say what the methods get that it does not have.
     'x-other-methods': otherMethods[405],
     components: {
@@ -86,9 +98,9 @@ export function openApiDocument(catalog: Catalog, options: OpenApiOptions = {}):
           description: 'An API key or, where the server is told whose to accept, a JWT; sent as Authorization: Bearer.',
         },
       },
-      parameters: parameterComponents(catalog),
+      parameters: { ...parameterComponents(catalog), ...versionParameters(versions, version) },
       headers: headerComponents,
-      responses: problems.components,
+      responses: Object.fromEntries(responses),
       schemas: {
         ...Object.assign({}, ...resources.map((resource) => resourceSchemas(resource, nameOf(resource)))),
         ...sharedSchemas,

@@ -43,6 +43,15 @@ export const remedies: Readonly<Record<FaultCode, Remedy>> = {
       'The caller asked too often; or too many requests from the address came without a valid credential, as this one did.',
     remedy: 'Wait for the seconds in Retry-After. RateLimit says on every answer how many requests are left.',
   },
+  VERSION_MISMATCH: {
+    meaning:
+      'The path, header fields or parameters name different versions of the interface, or one of them names several.',
+    remedy: 'Name the version in one place, or the same in all.',
+  },
+  UNKNOWN_VERSION: {
+    meaning: 'API-Version, the media type or the parameter version names a version that is not served.',
+    remedy: 'Name one of those that detail lists.',
+  },
   NOT_FOUND: {
     meaning: 'Nothing is at the address: there is no such path, or the record does not exist, or it was deleted.',
     remedy: 'Check the path and the id; lists say what is there.',
@@ -50,6 +59,10 @@ export const remedies: Readonly<Record<FaultCode, Remedy>> = {
   METHOD_NOT_ALLOWED: {
     meaning: 'The address exists and does not support this method.',
     remedy: 'Use one of the methods that Allow names.',
+  },
+  VERSION_RETIRED: {
+    meaning: 'The version was served until its sunset, and is not any more.',
+    remedy: 'Move to the successor, which Link and detail name, and the guide, where there is one, explains.',
   },
   NOT_ACCEPTABLE: {
     meaning: 'Accept admits none of the media types that the server can answer with.',

@@ -82,8 +82,8 @@ const requestHeaders = [
 
 // Beside those that any page may read, such as Content-Type (Fetch standard, "CORS-safelisted response-header name").
 const responseHeaders = [
-  'Accept-Patch', 'Accept-Post', 'Accept-Query', 'Accept-Ranges', 'Allow', 'Content-Disposition', 'Content-Location', 'Content-Range',
-  'Deprecation', 'ETag', 'Link', 'Location', 'Preference-Applied', 'RateLimit', 'RateLimit-Policy', 'Retry-After',
+  'Accept-Patch', 'Accept-Post', 'Accept-Query', 'Accept-Ranges', 'Allow', 'API-Version', 'Content-Disposition',
+  'Content-Location', 'Content-Range', 'Deprecation', 'ETag', 'Link', 'Location', 'Preference-Applied', 'RateLimit', 'RateLimit-Policy', 'Retry-After',
   'Server-Timing', 'Sunset', 'WWW-Authenticate', 'X-Request-Id', 'X-Total-Count',
 ].join(', ') // biome-ignore format: a list
 

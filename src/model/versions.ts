@@ -72,7 +72,7 @@ export function isRetired({ sunsetAt }: Version, now: number): boolean {
 }
 
 /** Whether it is declared that a version will not stay, be that moment past or to come. */
-export function isLeaving({ deprecatedAt, sunsetAt }: Version): boolean {
+export function isLeaving({ deprecatedAt, sunsetAt }: Pick<Version, 'deprecatedAt' | 'sunsetAt'>): boolean {
   return deprecatedAt !== undefined || sunsetAt !== undefined
 }
 

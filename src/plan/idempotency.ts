@@ -2,23 +2,24 @@
 import { hash } from 'node:crypto'
 import type { CallerView } from '../model/declaration.ts'
 import { canonicalJson } from '../model/json/canonical.ts'
+import type { Catalog } from '../model/resource.ts'
 import type { Idempotency, Preferred } from './plan.ts'
 
 /**
- * Makes the marks of a POST: its key is that of this caller at this address alone.
+ * Makes the marks of a POST: its key is that of this caller at this address alone, and of this version, whose answers are its own.
  *
  * @param place what tells the address from others
  * @returns `undefined` where it came without a key
  */
 export function idempotencyOf(
-  { preferred }: { readonly preferred: Preferred },
+  { catalog, preferred }: { readonly catalog: Pick<Catalog, 'version'>; readonly preferred: Preferred },
   caller: CallerView,
   place: readonly string[],
   { idempotencyKey, body }: { readonly idempotencyKey: string | undefined; readonly body?: unknown },
 ): Idempotency | undefined {
   if (idempotencyKey === undefined) return undefined
   return {
-    scope: hash('sha256', JSON.stringify([caller.id, 'POST', place, idempotencyKey]), 'base64url'),
+    scope: hash('sha256', JSON.stringify([caller.id, catalog.version, 'POST', place, idempotencyKey]), 'base64url'),
     fingerprint: hash('sha256', body === undefined ? '' : canonicalJson(body), 'base64url'),
     preferred,
   }

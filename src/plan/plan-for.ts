@@ -69,7 +69,7 @@ export function planFor(planning: Planning, caller: CallerView, target: Addresse
           ? { permitted: required('readDeleted'), since: retainedSince(resource, now) }
           : undefined,
         sort,
-        page: openPage(planning, page, bindingOf(resource, parent, input.query.binding)),
+        page: openPage(planning, page, bindingOf(catalog.version, resource, parent, input.query.binding)),
         fields,
         conditions: input.conditions,
       }
@@ -172,9 +172,9 @@ function retainedSince({ deletion }: Resource, now: number): string {
   return timestamp(now - deletion.gracePeriod)
 }
 
-/** What a cursor of a list is bound to. */
-export function bindingOf(resource: Resource, parent: Parent | undefined, query: string): string {
-  return `${resource.name} ${parent === undefined ? '' : `${parent.resource.name}/${parent.id}`} ${query}`
+/** What a cursor of a list is bound to; in another version its keys may mean something else. */
+export function bindingOf(version: string, resource: Resource, parent: Parent | undefined, query: string): string {
+  return `${version} ${resource.name} ${parent === undefined ? '' : `${parent.resource.name}/${parent.id}`} ${query}`
 }
 
 // The same request gives the same page: storages know lists again by it.

@@ -11,9 +11,14 @@ const accepted: Readonly<Record<string, readonly string[]>> = {
   QUERY: ['application/json'],
 }
 
-/** The media types that a method takes as a body. */
-export function acceptedTypes(method: string): readonly string[] {
-  return accepted[method] ?? []
+/**
+ * The media types that a method takes as a body.
+ *
+ * @param vendorType one that means `application/json` too: that of a version
+ */
+export function acceptedTypes(method: string, vendorType?: string): readonly string[] {
+  const types = accepted[method] ?? []
+  return vendorType === undefined || types.length === 0 ? types : [...types, vendorType]
 }
 
 /** A body, and what it says it is. */
@@ -29,10 +34,11 @@ const named: Readonly<Record<string, string>> = { PATCH: 'Accept-Patch', POST: '
  * Reads a JSON body.
  *
  * @param limit the most bytes allowed
+ * @param vendorType a media type that means `application/json` too
  * @throws Fault UNSUPPORTED_MEDIA_TYPE, BODY_TOO_LARGE, MALFORMED_JSON
  */
-export async function readBody(request: HttpRequest, limit: number): Promise<Body> {
-  const types = acceptedTypes(request.method)
+export async function readBody(request: HttpRequest, limit: number, vendorType?: string): Promise<Body> {
+  const types = acceptedTypes(request.method, vendorType)
   const sent = request.headers['content-type']
   const type = sent === undefined ? undefined : parseContentType(sent)
   const encoded = !/^(identity)?$/i.test(request.headers['content-encoding']?.trim() ?? '')

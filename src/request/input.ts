@@ -34,10 +34,17 @@ interface Keyed {
 /**
  * Reads a request for an address that supports its method. What cannot be read is refused in the order of CON-6.
  *
- * @param query the query string, without `?`
+ * @param query the query string, without `?` and without the version
+ * @param vendorType a media type of bodies that means `application/json` too
  * @throws Fault MALFORMED_URL, 413, 415, MALFORMED_JSON, INVALID_IDEMPOTENCY_KEY, MALFORMED_CONDITION, INVALID_QUERY
  */
-export async function readInput(catalog: Catalog, target: Target, request: HttpRequest, query: string): Promise<Input> {
+export async function readInput(
+  catalog: Catalog,
+  target: Target,
+  request: HttpRequest,
+  query: string,
+  vendorType?: string,
+): Promise<Input> {
   const { pageSize, bodyBytes } = catalog.limits
   const { method, headers } = request
   const reading = method === 'GET' || method === 'HEAD'
@@ -60,7 +67,7 @@ export async function readInput(catalog: Catalog, target: Target, request: HttpR
       return { kind: 'restore', conditions, idempotencyKey: keyOf(headers['idempotency-key']) }
     return { kind: method === 'DELETE' ? 'delete' : 'document', conditions }
   }
-  const { value: body, mediaType } = await readBody(request, bodyBytes)
+  const { value: body, mediaType } = await readBody(request, bodyBytes, vendorType)
   const idempotencyKey = method === 'POST' ? keyOf(headers['idempotency-key']) : undefined
   const conditions = readConditions(headers)
   refuseParameters(parameters)

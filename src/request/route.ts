@@ -4,30 +4,30 @@ import type { Target } from './target.ts'
 /**
  * The template that an address fits.
  *
- * @param version the catalog's, with which its addresses begin
+ * @param basePath what addresses begin with: `/v1`, or nothing
  * @example
- * routeOf('v1', target) // '/v1/projects/{id}/tasks'
+ * routeOf('/v1', target) // '/v1/projects/{id}/tasks'
  */
-export function routeOf(version: string, target: Target): string {
+export function routeOf(basePath: string, target: Target): string {
   switch (target.kind) {
     case 'collection': {
       const { parent, resource } = target
       return parent === undefined
-        ? `/${version}/${resource.name}`
-        : `/${version}/${parent.resource.name}/{id}/${resource.name}`
+        ? `${basePath}/${resource.name}`
+        : `${basePath}/${parent.resource.name}/{id}/${resource.name}`
     }
     case 'record':
-      return `/${version}/${target.resource.name}/{id}`
+      return `${basePath}/${target.resource.name}/{id}`
     case 'restore':
-      return `/${version}/${target.resource.name}/{id}/restore`
+      return `${basePath}/${target.resource.name}/{id}/restore`
     case 'bulk-delete':
-      return `/${version}/${target.resource.name}/bulk-delete`
+      return `${basePath}/${target.resource.name}/bulk-delete`
     case 'exports':
-      return `/${version}/exports`
+      return `${basePath}/exports`
     case 'export-content':
-      return `/${version}/exports/{id}/content`
+      return `${basePath}/exports/{id}/content`
     case 'openapi':
-      return `/${version}/openapi.json`
+      return `${basePath}/openapi.json`
     case 'health':
       return `/health/${target.probe}`
   }

@@ -61,8 +61,9 @@ export function methodsOf(target: Target): readonly string[] {
  * Finds what a path leads to.
  *
  * @param path the path of the request target, percent-encoded, without query
+ * @param versioned whether paths begin with the version of the catalog
  */
-export function findTarget(catalog: Catalog, path: string): Found {
+export function findTarget(catalog: Catalog, path: string, versioned = true): Found {
   const segments = path.split('/')
   if (path.includes('%')) {
     for (const [index, segment] of segments.entries()) {
@@ -73,9 +74,13 @@ export function findTarget(catalog: Catalog, path: string): Found {
   }
   // The path begins with a slash; no segment after it is empty.
   if (segments[0] !== '' || segments.includes('', 1)) return missing
-  const [, first = '', collection, id, child] = segments
-  if (first === 'health') return health(segments)
-  if (first !== catalog.version || collection === undefined || segments.length > 5) return missing
+  if (segments[1] === 'health') return health(segments)
+  if (versioned && segments[1] !== catalog.version) return missing
+  const first = versioned ? 2 : 1
+  const collection = segments[first]
+  const id = segments[first + 1]
+  const child = segments[first + 2]
+  if (collection === undefined || segments.length > first + 3) return missing
   if (collection === 'openapi.json') return id === undefined ? found({ kind: 'openapi' }) : missing
   if (collection === 'exports') return exportAt(id, child)
   const resource = catalog.resources.get(collection) ?? catalog.system.get(collection)

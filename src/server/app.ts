@@ -6,6 +6,7 @@ import type { HttpRequest, HttpResponse } from '../http/message.ts'
 import { type ExportFiles, exportFiles } from '../jobs/export-files.ts'
 import { type Runner, startRunner } from '../jobs/runner.ts'
 import type { Catalog } from '../model/resource.ts'
+import { basePathOf, onlyVersion, type Versions } from '../model/versions.ts'
 import { authenticator } from '../policy/authenticate.ts'
 import type { JwtSettings } from '../policy/jwt-settings.ts'
 import type { Fault } from '../spec/faults.ts'
@@ -22,6 +23,8 @@ import { verifyBy } from './tokens.ts'
 
 /** What an application may be told. */
 export interface AssemblyOptions extends RateOptions {
+  /** Where there are several, or others than the path carry them; where left out, the catalog is the only one. */
+  readonly versions?: Versions | undefined
   readonly observe?: Observe
   /** Milliseconds since 1970; the system's clock by default. */
   readonly now?: () => number
@@ -51,9 +54,13 @@ export interface Application {
   readonly maintenance: MaintenanceWatch
 }
 
-/** Puts an application together. */
+/**
+ * Puts an application together.
+ *
+ * @param catalog that of the current version
+ */
 export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOptions = {}): Application {
-  const { now = Date.now, observe = () => {} } = options
+  const { now = Date.now, observe = () => {}, versions = onlyVersion(catalog) } = options
   const boot = randomBytes(6).toString('base64url').replaceAll(/[-_]/g, '0')
   let requests = 0
   const rates = openRateLimiter(catalog, options, { now, observe })
@@ -66,7 +73,7 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
     now,
     paused,
     newJobId: uuidv7,
-    statusUrlOf: (job) => `/${catalog.version}/jobs/${job}`,
+    statusUrlOf: (job) => `${basePathOf(versions, catalog.version)}/jobs/${job}`,
     ended: ({ id, task }, status) => observe({ kind: 'job', job: id, task, status }),
     failed: (error, job) =>
       observe({ kind: 'failure', requestId: job?.id ?? 'jobs', error, task: job?.task ?? 'other' }),
@@ -75,6 +82,7 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
   const keyUses = noteUses(storage.keys, now, failed, paused)
   const app: App = {
     catalog,
+    versions,
     storage,
     runner,
     files,
@@ -87,7 +95,7 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
     revocations: new Revocations(),
     maintenance,
     rates,
-    documents: documentsOf(catalog),
+    documents: documentsOf(versions, now),
     observe,
     now,
     newRequestId: () => `${boot}-${(++requests).toString(36)}`,

@@ -3,6 +3,7 @@ import type { HttpRequest, HttpResponse } from '../http/message.ts'
 import { completeCatalog } from '../model/catalog.ts'
 import { checkDeclaration, DeclarationError } from '../model/check.ts'
 import type { InterfaceDeclaration } from '../model/declaration.ts'
+import { completeVersions } from '../model/versions.ts'
 import type { JwtOptions } from '../policy/jwt-settings.ts'
 import type { Fault } from '../spec/faults.ts'
 import { assemble } from './app.ts'
@@ -57,6 +58,7 @@ export function createApp(declaration: InterfaceDeclaration, options: AppOptions
   const problems = checkDeclaration(declaration)
   if (problems.length > 0) throw new DeclarationError(problems)
   const catalog = completeCatalog(declaration)
+  const versions = completeVersions(declaration, catalog)
   const {
     database = 'sqlite:.resourced/data.db',
     migrate,
@@ -69,7 +71,7 @@ export function createApp(declaration: InterfaceDeclaration, options: AppOptions
   const jwt = jwtOf(tokens)
   const onCommit = rest.observe === undefined ? undefined : tellCommits(rest.observe)
   const storage = openStorage(database, catalog, migrate, onCommit)
-  const { respond, refuse, close } = assemble(catalog, storage, { ...rest, cors, jwt })
+  const { respond, refuse, close } = assemble(catalog, storage, { ...rest, versions, cors, jwt })
   return { respond, refuse, close }
 }
 

@@ -4,29 +4,45 @@ import { openApiDocument } from '../documents/openapi.ts'
 import { formatEntityTag } from '../http/fields/entity-tag.ts'
 import type { HttpResponse } from '../http/message.ts'
 import { type Conditions, decidePreconditions } from '../http/preconditions.ts'
-import type { Catalog } from '../model/resource.ts'
+import { isDeprecated, type Version, type Versions } from '../model/versions.ts'
 import { fault } from '../spec/faults.ts'
 
 /** Answers with documents. */
 export interface Documents {
-  openapi(conditions: Conditions): HttpResponse
+  /** The document of a version. */
+  openapi(version: Version, conditions: Conditions): HttpResponse
 }
 
-/** Makes the documents of a catalog, at the first use. */
-export function documentsOf(catalog: Catalog): Documents {
-  let made: { readonly text: string; readonly opaque: string } | undefined
+interface Made {
+  readonly text: string
+  readonly opaque: string
+}
+
+/**
+ * Makes the documents of all versions, each at its first use, and again when it becomes deprecated.
+ *
+ * @param now milliseconds since 1970
+ */
+export function documentsOf(versions: Versions, now: () => number): Documents {
+  const made = new Map<string, Made>()
+  const documentOf = (version: Version): Made => {
+    const key = `${version.name}${isDeprecated(version, now()) ? ' deprecated' : ''}`
+    const before = made.get(key)
+    if (before !== undefined) return before
+    const text = `${JSON.stringify(openApiDocument(version.catalog, { versions, now: now() }), null, 2)}\n`
+    const document = { text, opaque: hash('sha256', text, 'base64url').slice(0, 16) }
+    made.set(key, document)
+    return document
+  }
   return {
-    openapi(conditions) {
-      if (made === undefined) {
-        const text = `${JSON.stringify(openApiDocument(catalog), null, 2)}\n`
-        made = { text, opaque: hash('sha256', text, 'base64url').slice(0, 16) }
-      }
-      const tag = { opaque: made.opaque, weak: false }
+    openapi(version, conditions) {
+      const { text, opaque } = documentOf(version)
+      const tag = { opaque, weak: false }
       const headers = { 'Cache-Control': 'private, no-cache', ETag: formatEntityTag(tag), Vary: 'Accept' }
       const verdict = decidePreconditions({ method: 'GET', conditions, current: { tag } })
       if (verdict === 'not-modified') return { status: 304, headers, body: undefined }
       if (verdict !== 'proceed') throw fault('PRECONDITION_FAILED')
-      return { status: 200, headers: { 'Content-Type': 'application/json', ...headers }, body: made.text }
+      return { status: 200, headers: { 'Content-Type': 'application/json', ...headers }, body: text }
     },
   }
 }

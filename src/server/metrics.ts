@@ -5,6 +5,7 @@
 import type { Observation, Observe } from './observe.ts'
 import { everyMethod } from './options.ts'
 import { version } from './version.ts'
+import { countVersions } from './version-usage.ts'
 
 /** Metrics being kept. */
 export interface Metrics {
@@ -61,6 +62,17 @@ export async function collectMetrics(): Promise<Metrics> {
     buckets: groups,
     registers,
   })
+  const versions = countVersions()
+  new Counter({
+    name: 'resourced_version_requests_total',
+    help: 'Requests for each version; of those that are to go, for each caller.',
+    labelNames: ['version', 'caller'],
+    registers,
+    collect() {
+      this.reset()
+      for (const { version, caller, requests } of versions.counts()) this.inc({ version, caller }, requests)
+    },
+  })
   const inFlight = new Gauge({ name: 'resourced_requests_in_flight', help: 'Requests not answered yet.', registers })
   const counter = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
     new Counter({ name: `resourced_${name}_total`, help, labelNames, registers })
@@ -85,6 +97,7 @@ export async function collectMetrics(): Promise<Metrics> {
     const method = methods.has(seen.method) ? seen.method : 'other'
     const { route = 'other', status } = seen
     inFlight.dec()
+    versions.count(seen)
     requests.inc({ method, route, status })
     durations.observe({ method, route, status: `${Math.floor(status / 100)}xx` }, seen.duration / 1_000)
     if (status >= 500) failures.inc({ code: seen.code ?? 'other' })

@@ -1,4 +1,5 @@
 /** Everything that can happen, as one union. The log subscribes to it, and so do metrics. */
+import type { Version } from '../model/versions.ts'
 import type { Refusal } from '../policy/refusal.ts'
 import type { FaultCode } from '../spec/faults.ts'
 import type { Commit, Maintenance, OnCommit, OpenJob } from '../storage/storage.ts'
@@ -13,6 +14,8 @@ export type Observation =
       readonly method: string
       /** Without its query string: what people search for is not logged. */
       readonly path: string
+      /** The version that it is for, where one is known. */
+      readonly version: Pick<Version, 'name' | 'deprecatedAt' | 'sunsetAt'> | undefined
       /** What the path is without ids, such as `/v1/tasks/{id}`; `undefined` where it leads nowhere. */
       readonly route: string | undefined
       readonly status: number

@@ -25,6 +25,27 @@ export function allow(target: Target, method: string): void {
   })
 }
 
+/**
+ * The target of an address that has one and supports the method.
+ *
+ * @param basePath what addresses of the version begin with
+ * @throws Fault MALFORMED_URL, NOT_FOUND, METHOD_NOT_ALLOWED
+ */
+export function requireTarget(found: Found, method: string, basePath: string): Exclude<Target, { kind: 'health' }> {
+  if (found.kind === 'malformed') {
+    throw fault('MALFORMED_URL', {
+      detail: 'A percent sign in the path is not followed by two hexadecimal digits of UTF-8.',
+    })
+  }
+  if (found.kind === 'missing' || found.target.kind === 'health') {
+    throw fault('NOT_FOUND', {
+      detail: `There is nothing at this address. ${basePath}/openapi.json lists what there is.`,
+    })
+  }
+  allow(found.target, method)
+  return found.target
+}
+
 /** The answer to a preflight: it comes without credentials, so it says what any address of this kind supports. */
 export function preflight(cors: Cors, found: Found, { headers }: HttpRequest): HttpResponse {
   const methods = found.kind === 'found' ? methodsOf(found.target) : everyMethod
@@ -39,18 +60,25 @@ export function serverOptions(): HttpResponse {
 /**
  * The answer to OPTIONS on an address: what it supports, whoever asks.
  *
+ * @param vendorType a media type of bodies that means `application/json` too
  * @throws Fault FORBIDDEN where the caller may do nothing whatever with the resource
  */
-export function addressOptions(catalog: Catalog, caller: CallerView | undefined, target: Target): HttpResponse {
+export function addressOptions(
+  catalog: Catalog,
+  caller: CallerView | undefined,
+  target: Target,
+  vendorType?: string,
+): HttpResponse {
   if (caller !== undefined && 'resource' in target && !mayDoAnything(catalog, caller, target.resource)) {
     throw fault('FORBIDDEN', { detail: `Your credential does not allow anything on ${target.resource.name}.` })
   }
   const methods = methodsOf(target)
   const headers: ResponseHeaders = { Allow: methods.join(', '), 'Cache-Control': 'no-store' }
   // A restoration has no body.
-  if (methods.includes('POST') && target.kind !== 'restore') headers['Accept-Post'] = acceptedTypes('POST').join(', ')
-  if (methods.includes('PATCH')) headers['Accept-Patch'] = acceptedTypes('PATCH').join(', ')
-  if (methods.includes('QUERY')) headers['Accept-Query'] = acceptedTypes('QUERY').join(', ')
+  if (methods.includes('POST') && target.kind !== 'restore')
+    headers['Accept-Post'] = acceptedTypes('POST', vendorType).join(', ')
+  if (methods.includes('PATCH')) headers['Accept-Patch'] = acceptedTypes('PATCH', vendorType).join(', ')
+  if (methods.includes('QUERY')) headers['Accept-Query'] = acceptedTypes('QUERY', vendorType).join(', ')
   return { status: 204, headers, body: undefined }
 }
 

@@ -13,6 +13,7 @@ import type { Runner } from '../jobs/runner.ts'
 import { pathWithoutCredentials } from '../model/credentials.ts'
 import type { Position } from '../model/order.ts'
 import type { Catalog } from '../model/resource.ts'
+import { basePathOf, isRetired, mediaTypeOf, type Version, type Versions } from '../model/versions.ts'
 import { conceal, writeOnlyTexts } from '../plan/conceal.ts'
 import type { Outcome, Plan } from '../plan/plan.ts'
 import { planJob } from '../plan/plan-export.ts'
@@ -23,13 +24,15 @@ import type { Caller } from '../policy/caller.ts'
 import { refusalIn } from '../policy/refusal.ts'
 import type { ReplyContext } from '../reply/context.ts'
 import { exportContent } from '../reply/export-content.ts'
+import { addNotice, noticeOf, retired, type VersionNotice } from '../reply/lifecycle.ts'
 import { conflictCode, problem } from '../reply/problem.ts'
 import { represent } from '../reply/represent.ts'
 import { sealCursor } from '../request/cursor.ts'
 import { readInput } from '../request/input.ts'
 import { refuseSecrets } from '../request/parameters.ts'
 import { routeOf } from '../request/route.ts'
-import { type Found, findTarget, type Target } from '../request/target.ts'
+import { type Found, findTarget } from '../request/target.ts'
+import { type Choice, chooseVersion } from '../request/version.ts'
 import { Fault, fault } from '../spec/faults.ts'
 import { type Storage, StorageFault } from '../storage/storage.ts'
 import { splitTarget, withCommonHeaders } from './common-headers.ts'
@@ -37,7 +40,7 @@ import type { Documents } from './documents.ts'
 import { health } from './health.ts'
 import { type MaintenanceWatch, maintenanceFault } from './maintenance.ts'
 import type { Observe } from './observe.ts'
-import { addressOptions, allow, preflight, serverOptions } from './options.ts'
+import { addressOptions, preflight, requireTarget, serverOptions } from './options.ts'
 import { preferencesOf, preferredOf } from './preferences.ts'
 import type { RateLimiter } from './rates/rate-limiter.ts'
 import type { Revocations } from './revocations.ts'
@@ -49,7 +52,9 @@ const longestTarget = 8_000
 
 /** Everything that answering needs. */
 export interface App {
+  /** That of the current version, which the storage goes by. */
   readonly catalog: Catalog
+  readonly versions: Versions
   readonly storage: Storage
   /** Does long work. */
   readonly runner: Pick<Runner, 'wake'>
@@ -80,7 +85,7 @@ export async function respond(app: App, request: HttpRequest): Promise<HttpRespo
   const { path, query } = splitTarget(request.target)
   // Whoever takes a key for its id shall not find it in the log.
   const instance = pathWithoutCredentials(path)
-  const seen: Seen = { caller: undefined, route: undefined }
+  const seen: Seen = { caller: undefined, route: undefined, version: undefined }
   app.observe(arrival)
   const tracing = beginTrace(request, requestId, started)
   const trace = tracing === undefined ? undefined : await tracing
@@ -98,15 +103,16 @@ export async function respond(app: App, request: HttpRequest): Promise<HttpRespo
     response = problem(refusal, { instance, requestId })
     seen.code = refusal.code
   }
+  if (seen.notice !== undefined) addNotice(response, seen.notice)
   response = withCommonHeaders(app, request, requestId, response)
   Object.assign(response.headers, seen.rate)
   if (timing !== undefined && app.development) response.headers['Server-Timing'] = timing.format()
   const { method } = request
   const { status } = response
-  const { route, code, caller } = seen
+  const { route, code, caller, version } = seen
   trace?.end({ route, status, code, stages: timing?.stages ?? [] })
   const duration = performance.now() - started
-  app.observe({ kind: 'request', requestId, method, path: instance, route, status, code, caller, duration })
+  app.observe({ kind: 'request', requestId, method, path: instance, version, route, status, code, caller, duration })
   return response
 }
 
@@ -117,6 +123,9 @@ interface Seen {
   caller: string | undefined
   /** The template that its path fits, where it is an address. */
   route: string | undefined
+  version: Version | undefined
+  /** What the answer says of the version: nothing to those who are not known. */
+  notice?: VersionNotice
   code?: string
   /** What the answer says of the caller's rate, whatever it is. */
   rate?: ResponseHeaders
@@ -139,9 +148,12 @@ async function answer(
 ): Promise<HttpResponse> {
   if (request.target.length > longestTarget)
     throw fault('URL_TOO_LONG', { detail: 'An address has at most 8,000 bytes.' })
-  const found = findTarget(app.catalog, place.path)
-  if (found.kind === 'found') seen.route = routeOf(app.catalog.version, found.target)
+  const choice = chooseVersion(app.versions, { path: place.path, query: place.query, headers: request.headers })
+  const basePath = basePathOf(app.versions, choice.version.name)
+  const found = findTarget(choice.version.catalog, place.path, basePath !== '')
+  if (found.kind === 'found') seen.route = routeOf(basePath, found.target)
   if (found.kind === 'found' && found.target.kind === 'health') return health(app, found.target.probe, request.method)
+  if (choice.known) seen.version = choice.version
   if (app.requireHttps && !request.secure) throw fault('HTTPS_REQUIRED', { detail: 'Ask again by https://.' })
   const { cors, maintenance } = app
   const asksAhead = cors !== undefined && isPreflight(request.method, request.headers)
@@ -149,7 +161,7 @@ async function answer(
   refuseSecrets(place.query)
   if (asksAhead) return preflight(cors, found, request)
   const ahead = app.revocations.ahead()
-  const proceed = () => answerCaller(app, request, { ...place, found, ahead }, seen, timing)
+  const proceed = () => answerCaller(app, request, { ...place, choice, basePath, found, ahead }, seen, timing)
   const revoked = revokedBy(found, request.method)
   return revoked === undefined ? proceed() : app.revocations.during(revoked, proceed)
 }
@@ -161,6 +173,9 @@ function revokedBy(found: Found, method: string): string | undefined {
 }
 
 interface Asked extends Place {
+  readonly choice: Choice
+  /** What addresses of the version begin with: `/v1`, or nothing. */
+  readonly basePath: string
   readonly found: Found
   /** The revocations that came before this request. */
   readonly ahead: ReturnType<Revocations['ahead']>
@@ -169,13 +184,16 @@ interface Asked extends Place {
 async function answerCaller(
   app: App,
   request: HttpRequest,
-  { path, instance, query, requestId, found, ahead }: Asked,
+  { path, instance, query, requestId, choice, basePath, found, ahead }: Asked,
   seen: Seen,
   timing: Timing | undefined,
 ): Promise<HttpResponse> {
   let caller = await authenticated(app, request, requestId)
   if (ahead !== undefined && (await ahead(caller.credential))) caller = await authenticated(app, request, requestId)
   seen.caller = caller.id
+  const { version } = choice
+  const { catalog } = version
+  if (choice.known) seen.notice = noticeOf(app.versions, choice, instance, app.now())
   if (app.rates !== undefined) {
     const { headers, refusal } = await app.rates.admit(caller.id, found, request.method)
     seen.rate = headers
@@ -184,19 +202,24 @@ async function answerCaller(
   if (app.state.stopping) throw fault('SHUTTING_DOWN', { headers: { 'Retry-After': '5' } })
   timing?.mark('auth')
   if (request.target === '*') return serverOptions()
-  const target = requireTarget(found, request.method)
-  if (request.method === 'OPTIONS') return addressOptions(app.catalog, caller, target)
-  if (target.kind !== 'export-content' && !accepts(request.headers['accept'])) {
-    throw fault('NOT_ACCEPTABLE', { detail: 'The representations here are application/json.' })
+  if (choice.refusal !== undefined) throw choice.refusal
+  if (choice.known && isRetired(version, app.now())) {
+    const movable = found.kind === 'found' && !choice.byHeader
+    return retired(app.versions, version, { path: instance, query: choice.query, movable }, app.now())
+  }
+  const target = requireTarget(found, request.method, basePath)
+  const vendorType = app.versions.carriers.includes('media-type') ? mediaTypeOf(catalog) : undefined
+  if (request.method === 'OPTIONS') return addressOptions(catalog, caller, target, vendorType)
+  if (target.kind !== 'export-content' && !accepts(request.headers['accept'], choice.mediaType)) {
+    throw fault('NOT_ACCEPTABLE', { detail: `The representations here are ${vendorType ?? 'application/json'}.` })
   }
   const preferences = preferencesOf(request, target)
-  const input = await readInput(app.catalog, target, request, query)
+  const input = await readInput(catalog, target, request, choice.query, vendorType)
   timing?.mark('read')
-  if (target.kind === 'openapi' && input.kind === 'document') return app.documents.openapi(input.conditions)
+  if (target.kind === 'openapi' && input.kind === 'document') return app.documents.openapi(version, input.conditions)
   const { cursorSecret } = app.storage
-  const basePath = `/${app.catalog.version}`
   const preferred = preferredOf(preferences)
-  const planning = { catalog: app.catalog, cursorSecret, now: app.now(), preferred, basePath }
+  const planning = { catalog, cursorSecret, now: app.now(), preferred, basePath }
   if (target.kind === 'export-content') {
     const outcome = await app.storage.run(planJob(planning, caller, target.id))
     const response = exportContent(outcome, request, planning.now, app.files.pathOf)
@@ -219,7 +242,8 @@ async function answerCaller(
     applied: preferences.applied,
     sealCursor(position: Position) {
       if (plan.kind !== 'read-page' || input.kind !== 'read-page') return ''
-      return sealCursor(app.storage.cursorSecret, bindingOf(plan.resource, plan.parent, input.query.binding), position)
+      const binding = bindingOf(version.name, plan.resource, plan.parent, input.query.binding)
+      return sealCursor(cursorSecret, binding, position)
     },
   }
   if (outcome.kind === 'accepted') app.runner.wake()
@@ -258,21 +282,6 @@ function ranged(request: HttpRequest, response: HttpResponse, now: number): Http
   if (applied.kind === 'response') return applied.response
   const detail = 'The representation ends before the range begins. Content-Range says how long it is.'
   throw fault('RANGE_NOT_SATISFIABLE', { detail, headers: applied.headers })
-}
-
-function requireTarget(found: Found, method: string): Exclude<Target, { kind: 'health' }> {
-  if (found.kind === 'malformed') {
-    throw fault('MALFORMED_URL', {
-      detail: 'A percent sign in the path is not followed by two hexadecimal digits of UTF-8.',
-    })
-  }
-  if (found.kind === 'missing' || found.target.kind === 'health') {
-    throw fault('NOT_FOUND', {
-      detail: 'There is nothing at this address. /openapi.json under the version lists what there is.',
-    })
-  }
-  allow(found.target, method)
-  return found.target
 }
 
 /** Any error as what the caller is told: nothing of the inside (ERR-4). */

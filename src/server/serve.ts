@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Cors, readCors } from '../http/cors.ts'
 import type { Catalog } from '../model/resource.ts'
+import { basePathOf, onlyVersion, type Versions } from '../model/versions.ts'
 import type { Apply } from '../storage/sql/migration-refused.ts'
 import type { MigrationStep } from '../storage/sql/migration-step.ts'
 import { openSqliteKeys } from '../storage/sqlite/key-store.ts'
@@ -21,7 +22,10 @@ import { jwtOf } from './tokens.ts'
 
 /** How an interface is served. */
 export interface ServeOptions extends RateOptions {
+  /** That of the current version. */
   readonly catalog: Catalog
+  /** Where left out, the catalog is the only one. */
+  readonly versions?: Versions
   /** `sqlite:FILE` or `sqlite::memory:`. */
   readonly database: string
   readonly host: string
@@ -57,8 +61,10 @@ export interface ServeOptions extends RateOptions {
 
 /** An interface being served. */
 export interface Serving {
-  /** With the version: `https://127.0.0.1:8443/v1`. */
+  /** With the current version, where the path carries it: `https://127.0.0.1:8443/v1`. */
   readonly url: string
+  /** Without: `https://127.0.0.1:8443`. */
+  readonly origin: string
   /** The certificate to trust, where a local one was made. */
   readonly caFile: string | undefined
   /** Where metrics are, such as `http://127.0.0.1:9464/metrics`. */
@@ -76,7 +82,7 @@ export interface Serving {
  * @throws Error of the system, such as `EADDRINUSE`
  */
 export async function serve(options: ServeOptions): Promise<Serving> {
-  const { catalog, host, port, trustProxy = false } = options
+  const { catalog, versions = onlyVersion(options.catalog), host, port, trustProxy = false } = options
   const cors = corsOf(options.corsOrigin, options.corsCredentials)
   const jwt = jwtOf({
     issuer: options.jwtIssuer,
@@ -91,6 +97,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const onCommit = metrics === undefined ? undefined : tellCommits(metrics.observe)
   const storage = openStorage(options.database, catalog, options.migrate, onCommit)
   const app = assemble(catalog, storage, {
+    versions,
     observe,
     cors,
     jwt,
@@ -120,11 +127,12 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     throw error
   }
   void app.runner.maintain()
-  const url = `${origin}/${catalog.version}`
+  const url = `${origin}${basePathOf(versions, catalog.version)}`
   if (metricsUrl !== undefined) observe({ kind: 'metrics', url: metricsUrl })
   observe({ kind: 'listening', url })
   return {
     url,
+    origin,
     caFile,
     metricsUrl,
     app,

@@ -136,8 +136,12 @@ function ruleCodes(resource: Resource | undefined, trigger: RuleTrigger): string
   return rules.map((rule) => ('code' in rule ? rule.code : anyCode))
 }
 
-/** Begins a collection of error responses. */
-export function problemResponses(): ProblemResponses {
+/**
+ * Begins a collection of error responses.
+ *
+ * @param everywhere codes that every operation can answer with to those who are authenticated
+ */
+export function problemResponses(everywhere: readonly FaultCode[] = []): ProblemResponses {
   const components: Record<string, Json> = {}
   const names = new Map<string, string>()
 
@@ -156,7 +160,8 @@ export function problemResponses(): ProblemResponses {
   return {
     components,
     of(codes) {
-      const byStatus = Map.groupBy([...new Set(codes)], (code) => statusOf(code))
+      const all = codes.includes('UNAUTHENTICATED') ? [...codes, ...everywhere] : codes
+      const byStatus = Map.groupBy([...new Set(all)], (code) => statusOf(code))
       const statuses = [...byStatus.keys()].sort()
       return Object.fromEntries(
         statuses.map((status) => [
@@ -177,6 +182,7 @@ const titles: Readonly<Record<number, string>> = {
   406: 'NotAcceptable',
   408: 'RequestTimeout',
   409: 'Conflict',
+  410: 'Gone',
   412: 'PreconditionFailed',
   413: 'ContentTooLarge',
   414: 'UriTooLong',

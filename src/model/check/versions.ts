@@ -92,7 +92,8 @@ function checkCarriers(report: Report, value: unknown): void {
   if (value === undefined) return
   const path = 'versionCarriers'
   if (!Array.isArray(value) || value.length === 0) {
-    return report(path, mustBe('an array of carriers', value), 'Write ["path"], or leave it out.')
+    report(path, mustBe('an array of carriers', value), 'Write ["path"], or leave it out.')
+    return
   }
   for (const [index, carrier] of value.entries()) {
     if (carrier === undefined) report(item(path, index), mustBe('a carrier', carrier), 'Remove it.')

@@ -100,7 +100,7 @@ export const versions: RuleSection = {
       id: 'VER-1',
       mark: 'specification',
       level: 'may',
-      held: false,
+      held: true,
       sentence:
         'The version is the first segment of the path, once. A header, the Accept field or a parameter may carry it instead or as well; carriers that disagree are refused with 400.',
     },
@@ -116,14 +116,14 @@ export const versions: RuleSection = {
       id: 'VER-3',
       mark: 'specification',
       level: 'must',
-      held: false,
+      held: true,
       sentence: 'A deprecated version works, and says so in Deprecation, Sunset and Link.',
     },
     {
       id: 'VER-4',
       mark: 'specification',
       level: 'must',
-      held: false,
+      held: true,
       sentence: 'From its sunset a version answers 410, or 308 to its successor where declared.',
     },
     {

@@ -4,12 +4,24 @@ import type { Mistake } from './mistake.ts'
 const of = (v1: unknown) => ({ v1, v2: {} })
 
 export const versionsMistakes: readonly Mistake[] = [
-  { name: 'a version of another form', at: 'versions', write: { '1.0': {} }, path: 'versions["1.0"]', remedy: /v1, v2/ },
+  {
+    name: 'a version of another form',
+    at: 'versions',
+    write: { '1.0': {} },
+    path: 'versions["1.0"]',
+    remedy: /v1, v2/,
+  },
   { name: 'a version zero', at: 'versions', write: { v0: {}, v1: {} }, path: 'versions.v0' },
   { name: 'no version', at: 'versions', write: {}, path: 'versions' },
   { name: 'versions as an array', at: 'versions', write: ['v1'], path: 'versions' },
   { name: 'a version that is a text', at: 'versions', write: of('old'), path: 'versions.v1' },
-  { name: 'the newest version first', at: 'versions', write: { v2: {}, v1: {} }, path: 'versions.v1', remedy: /before v2/ },
+  {
+    name: 'the newest version first',
+    at: 'versions',
+    write: { v2: {}, v1: {} },
+    path: 'versions.v1',
+    remedy: /before v2/,
+  },
   {
     ...{ name: 'a version that ends and is the only one', at: 'versions', write: { v1: { sunset: '2027-01-01' } } },
     ...{ path: 'versions.v1.sunset', message: /no successor/, remedy: /follows/ },
@@ -62,7 +74,13 @@ export const versionsMistakes: readonly Mistake[] = [
     ...{ name: 'a guide that nobody sees', at: 'versions', write: of({ guide: 'https://example.org/v2' }) },
     ...{ path: 'versions.v1.guide', remedy: /Add deprecated/ },
   },
-  { name: 'an unknown carrier', at: 'versionCarriers', write: ['headers'], path: 'versionCarriers[0]', remedy: /"header"/ },
+  {
+    name: 'an unknown carrier',
+    at: 'versionCarriers',
+    write: ['headers'],
+    path: 'versionCarriers[0]',
+    remedy: /"header"/,
+  },
   { name: 'a carrier twice', at: 'versionCarriers', write: ['path', 'path'], path: 'versionCarriers[1]' },
   { name: 'no carrier', at: 'versionCarriers', write: [], path: 'versionCarriers' },
   { name: 'a carrier outside of an array', at: 'versionCarriers', write: 'path', path: 'versionCarriers' },

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { completeCatalog } from '../model/catalog.ts'
+import type { InterfaceDeclaration } from '../model/declaration.ts'
+import { completeVersions } from '../model/versions.ts'
+import { versionLines } from './version-lines.ts'
+
+const origin = 'https://localhost:8443'
+
+function lines(
+  versions: InterfaceDeclaration['versions'],
+  day: string,
+  versionCarriers: NonNullable<InterfaceDeclaration['versionCarriers']> = ['path'],
+): string[] {
+  const declaration = { name: 'notes', resources: { notes: { fields: {} } }, versions: versions ?? {}, versionCarriers }
+  return versionLines(completeVersions(declaration, completeCatalog(declaration)), origin, Date.parse(day))
+}
+
+const ending = { v1: { deprecated: '2026-09-01', sunset: '2027-06-01' }, v2: {} }
+
+test('one version has no lines', () => assert.deepEqual(lines({ v1: {} }, '2026-01-01'), []))
+
+test('each version says where it is and how long', () => {
+  assert.deepEqual(lines(ending, '2026-08-31'), [
+    `  v1: ${origin}/v1 (deprecated from 2026-09-01, retired from 2027-06-01)`,
+    `  v2: ${origin}/v2 (current)`,
+  ])
+  assert.match(lines(ending, '2026-09-01')[0] ?? '', /\(deprecated since 2026-09-01, retired from 2027-06-01\)/)
+  assert.match(lines(ending, '2027-06-01')[0] ?? '', /\(retired since 2027-06-01: 410\)/)
+  assert.match(lines({ v1: { sunset: '2027-06-01' }, v2: {} }, '2026-01-01')[0] ?? '', /v1 \(retired from 2027-06-01\)/)
+  assert.equal(lines({ v1: {}, v2: {} }, '2026-01-01')[0], `  v1: ${origin}/v1`)
+})
+
+test('where the path does not carry it, how to ask for it is said', () => {
+  assert.deepEqual(lines({ v1: {}, v2: {} }, '2026-01-01', ['header', 'query']), [
+    `  v1: ${origin}/, with API-Version: v1 or ?version=v1`,
+    `  v2: ${origin}/, with API-Version: v2 or ?version=v2 or without (current)`,
+  ])
+})

@@ -1,0 +1,39 @@
+/** The media ranges of `Accept` with their weights (RFC 9110 sections 12.4.2 and 12.5.1). */
+
+/** A media range. */
+export interface MediaRange {
+  /** Without parameters, in lower case: `text/*`. */
+  readonly range: string
+  /** 0 (not wanted) to 1; what is no weight is 0. */
+  readonly weight: number
+}
+
+const weight = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/
+
+/** Reads the value of `Accept` in one pass, however long it is; what is no range comes along, and is like none that is known. */
+export function mediaRanges(accept: string): MediaRange[] {
+  return splitOutside(accept, ',').map((item) => {
+    const [range = '', ...parameters] = splitOutside(item, ';').map((part) => part.trim().toLowerCase())
+    const given = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2)
+    if (given === undefined) return { range, weight: 1 }
+    return { range, weight: weight.test(given) ? Number(given) : 0 }
+  })
+}
+
+/** Parts a list at a character; in quoted text (section 5.6.4) it parts nothing. */
+function splitOutside(text: string, separator: string): string[] {
+  if (!text.includes('"')) return text.split(separator)
+  const parts: string[] = []
+  let start = 0
+  let quoted = false
+  for (let index = 0; index < text.length; index++) {
+    const character = text[index]
+    if (character === '"') quoted = !quoted
+    else if (quoted && character === '\\') index++
+    else if (!quoted && character === separator) {
+      parts.push(text.slice(start, index))
+      start = index + 1
+    }
+  }
+  return [...parts, text.slice(start)]
+}

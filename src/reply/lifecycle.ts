@@ -1,0 +1,121 @@
+/** What every answer says of the version that gave it (VER-1), and of its end (VER-3, VER-4). */
+import { formatHttpDate } from '../http/fields/http-date.ts'
+import { formatLinks, type Link } from '../http/fields/link.ts'
+import { type HttpResponse, isFile, type ResponseHeaders } from '../http/message.ts'
+import { basePathOf, isDeprecated, isLeaving, successorOf, type Version, type Versions } from '../model/versions.ts'
+import { fault } from '../spec/faults.ts'
+
+/** What is said of a version beside the answer itself. */
+export interface VersionNotice {
+  readonly headers: Readonly<ResponseHeaders>
+  /** More for `Link`; empty: nothing. */
+  readonly links: string
+  /** What the answer depends on too. */
+  readonly vary: readonly string[]
+  /** What stands for `application/json`. */
+  readonly mediaType: string | undefined
+}
+
+/**
+ * Says what there is to say of a version at a moment. `Sunset` is said as soon as it is declared, for it warns of something to
+ * come (RFC 8594); `Deprecation` once it is true.
+ *
+ * @param path that of the request
+ * @param now milliseconds since 1970
+ */
+export function noticeOf(
+  versions: Versions,
+  { version, mediaType }: { readonly version: Version; readonly mediaType: string | undefined },
+  path: string,
+  now: number,
+): VersionNotice {
+  const headers: ResponseHeaders = { 'API-Version': version.name }
+  const vary = varyOf(versions)
+  if (!isLeaving(version)) return { headers, links: '', vary, mediaType }
+  const { deprecatedAt = 0, sunsetAt, guide } = version
+  const deprecated = isDeprecated(version, now)
+  const links: Link[] = []
+  if (deprecated) {
+    // A structured field's date (RFC 9745 section 2.1, RFC 9651 section 3.3.7).
+    headers['Deprecation'] = `@${Math.floor(deprecatedAt / 1000)}`
+    if (guide !== undefined) links.push({ target: guide, rel: 'deprecation' })
+  }
+  if (sunsetAt !== undefined) {
+    headers['Sunset'] = formatHttpDate(sunsetAt / 1000)
+    if (guide !== undefined) links.push({ target: guide, rel: 'sunset' })
+  }
+  const successor = successorOf(versions, version, now)
+  if (successor !== undefined && (deprecated || sunsetAt !== undefined)) {
+    links.push({ target: addressIn(versions, successor, path), rel: 'successor-version' })
+  }
+  return { headers, links: formatLinks(links), vary, mediaType }
+}
+
+/** Which request header fields can change the version. */
+function varyOf({ carriers }: Versions): readonly string[] {
+  if (carriers.length === 1) {
+    const [only] = carriers
+    return only === 'header' ? byVersion : only === 'media-type' ? byAccept : nothing
+  }
+  return [...(carriers.includes('header') ? byVersion : []), ...(carriers.includes('media-type') ? byAccept : [])]
+}
+
+const nothing: readonly string[] = []
+const byVersion = ['API-Version']
+const byAccept = ['Accept']
+
+/** Adds the notice to the header fields of an answer. */
+export function addNotice(
+  { headers, body }: HttpResponse,
+  { headers: said, links, vary, mediaType }: VersionNotice,
+): void {
+  Object.assign(headers, said)
+  if (links !== '') headers['Link'] = headers['Link'] ? `${headers['Link']}, ${links}` : links
+  if (vary.length > 0) {
+    const names = headers['Vary']?.split(', ') ?? []
+    headers['Vary'] = [...new Set([...names, ...vary])].join(', ')
+  }
+  // A file is what it is in every version.
+  if (mediaType !== undefined && headers['Content-Type'] === 'application/json' && !isFile(body)) {
+    headers['Content-Type'] = mediaType
+  }
+}
+
+/**
+ * Answers a request for a version that is over (VER-4): a redirect where it is declared and can lead on.
+ *
+ * @param asked `path` and `query` of the request, `query` without the version; `movable`: its address is one, and not the header
+ * fields named the version, which would come along
+ * @throws Fault VERSION_RETIRED
+ */
+export function retired(
+  versions: Versions,
+  version: Version,
+  asked: { readonly path: string; readonly query: string; readonly movable: boolean },
+  now: number,
+): HttpResponse {
+  const successor = successorOf(versions, version, now) ?? versions.current
+  const { path, query, movable } = asked
+  if (version.afterSunset === 'redirect' && movable) {
+    const address = addressIn(versions, successor, path)
+    const target = query === '' ? address : `${address}${address.includes('?') ? '&' : '?'}${query}`
+    return { status: 308, headers: { Location: target, 'Cache-Control': 'no-store' }, body: undefined }
+  }
+  const since = new Date(version.sunsetAt ?? now).toISOString().slice(0, 10)
+  const guide = version.guide === undefined ? '' : ` What to do is at ${version.guide}.`
+  const { carriers } = versions
+  const at =
+    carriers.includes('path') || carriers.includes('query') ? `, at ${addressIn(versions, successor, path)}` : ''
+  const detail = `Version ${version.name} was retired on ${since}. Its successor is ${successor.name}${at}.${guide}`
+  throw fault('VERSION_RETIRED', { detail })
+}
+
+/** The address of the same thing in another version, without query: what is asked there may have other names. */
+function addressIn(versions: Versions, version: Version, path: string): string {
+  if (versions.carriers.includes('path')) {
+    const end = path.indexOf('/', 1)
+    return `${basePathOf(versions, version.name)}${end === -1 ? '' : path.slice(end)}`
+  }
+  // Where only header fields carry it, all versions have one address.
+  return versions.carriers.includes('query') ? `${path}?version=${version.name}` : path
+}
