@@ -14,7 +14,7 @@ export function dayFromNow(days: number): string {
   return new Date(Date.now() + days * day).toISOString().slice(0, 10)
 }
 
-/** Notes in notebooks, in the versions given; the last is current. */
+/** Books with pages, and notes, in the versions given; the last is current. */
 export function notebooks(
   versions: Readonly<Record<string, VersionDeclaration>>,
   versionCarriers?: InterfaceDeclaration['versionCarriers'],
@@ -23,12 +23,13 @@ export function notebooks(
     name: 'notebooks',
     resources: {
       books: { fields: { name: { type: 'string', sort: true } }, access: { read: 'anyone', create: 'anyone' } },
-      notes: {
-        fields: {
-          text: { type: 'string', sort: true },
-          book_id: { ...reference('books'), optional: true },
-        },
+      pages: {
+        fields: { text: { type: 'string', sort: true }, book_id: reference('books') },
         within: 'book_id',
+        access: { read: 'anyone' },
+      },
+      notes: {
+        fields: { text: { type: 'string', sort: true } },
         access: { read: 'anyone', create: 'anyone', update: 'anyone', delete: 'anyone' },
       },
     },

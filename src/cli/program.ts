@@ -15,6 +15,8 @@ const declaration = () =>
 const program = new Command('resourced')
   .description('Serves the resources that you declare, by HTTP.')
   .version(version())
+  // After a command --version is that command's own.
+  .enablePositionalOptions()
   .showHelpAfterError('(resourced --help lists what there is)')
   // What is mistyped is repeated, a password in it is not.
   .configureOutput({ outputError: (text, write) => write(withoutCredentials(text)) })

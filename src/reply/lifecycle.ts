@@ -7,7 +7,9 @@ import { fault } from '../spec/faults.ts'
 
 /** What is said of a version beside the answer itself. */
 export interface VersionNotice {
-  readonly headers: Readonly<ResponseHeaders>
+  readonly version: string
+  /** How it ends; `undefined`: it stays. */
+  readonly end: Readonly<ResponseHeaders> | undefined
   /** More for `Link`; empty: nothing. */
   readonly links: string
   /** What the answer depends on too. */
@@ -29,26 +31,26 @@ export function noticeOf(
   path: string,
   now: number,
 ): VersionNotice {
-  const headers: ResponseHeaders = { 'API-Version': version.name }
   const vary = varyOf(versions)
-  if (!isLeaving(version)) return { headers, links: '', vary, mediaType }
+  if (!isLeaving(version)) return { version: version.name, end: undefined, links: '', vary, mediaType }
+  const end: ResponseHeaders = {}
   const { deprecatedAt = 0, sunsetAt, guide } = version
   const deprecated = isDeprecated(version, now)
   const links: Link[] = []
   if (deprecated) {
     // A structured field's date (RFC 9745 section 2.1, RFC 9651 section 3.3.7).
-    headers['Deprecation'] = `@${Math.floor(deprecatedAt / 1000)}`
+    end['Deprecation'] = `@${Math.floor(deprecatedAt / 1000)}`
     if (guide !== undefined) links.push({ target: guide, rel: 'deprecation' })
   }
   if (sunsetAt !== undefined) {
-    headers['Sunset'] = formatHttpDate(sunsetAt / 1000)
+    end['Sunset'] = formatHttpDate(sunsetAt / 1000)
     if (guide !== undefined) links.push({ target: guide, rel: 'sunset' })
   }
   const successor = successorOf(versions, version, now)
   if (successor !== undefined && (deprecated || sunsetAt !== undefined)) {
     links.push({ target: addressIn(versions, successor, path), rel: 'successor-version' })
   }
-  return { headers, links: formatLinks(links), vary, mediaType }
+  return { version: version.name, end, links: formatLinks(links), vary, mediaType }
 }
 
 /** Which request header fields can change the version. */
@@ -67,9 +69,10 @@ const byAccept = ['Accept']
 /** Adds the notice to the header fields of an answer. */
 export function addNotice(
   { headers, body }: HttpResponse,
-  { headers: said, links, vary, mediaType }: VersionNotice,
+  { version, end, links, vary, mediaType }: VersionNotice,
 ): void {
-  Object.assign(headers, said)
+  headers['API-Version'] = version
+  if (end !== undefined) Object.assign(headers, end)
   if (links !== '') headers['Link'] = headers['Link'] ? `${headers['Link']}, ${links}` : links
   if (vary.length > 0) {
     const names = headers['Vary']?.split(', ') ?? []

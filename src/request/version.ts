@@ -164,19 +164,24 @@ function refusalOf({ all }: Versions, named: readonly Named[]): Fault | undefine
     return fault('UNKNOWN_VERSION', { detail, errors })
   }
   if (named.every(({ name }) => name === named[0]?.name)) return undefined
-  const detail = `${named.map((each) => `${wordsFor(each)} says ${each.name}`).join(', ')}. Name one version, in one place.`
+  const said = sentence(named.map((each) => `${wordsFor(each)} says ${each.name}`).join(', '))
+  const detail = `${said} Name one version, in one place.`
   const errors = inRequest.map((each) => issue('VERSION_MISMATCH', each, `${wordsFor(each)} says ${each.name}`))
   return fault('VERSION_MISMATCH', { detail, errors })
 }
 
 function wordsFor(named: Named): string {
-  if (named.in === 'path') return 'The path'
-  return named.in === 'version' ? 'The parameter version' : `The header ${named.in}`
+  if (named.in === 'path') return 'the path'
+  return named.in === 'version' ? 'the parameter version' : `the header ${named.in}`
 }
 
 function issue(code: 'VERSION_MISMATCH' | 'UNKNOWN_VERSION', { in: place }: Named, message: string): Issue {
   const where = place === 'version' ? { parameter: place } : { header: place }
-  return { code, message: `${message}.`, ...where }
+  return { code, message: sentence(message), ...where }
+}
+
+function sentence(words: string): string {
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`
 }
 
 function listOf(names: readonly string[]): string {

@@ -1,6 +1,7 @@
 /**
  * Metrics in the format of Prometheus (OPS-1). Labels are words of the declaration, of the contract and of HTTP, and nothing
- * of what clients send (SEC-3): so there are only so many series, whatever is asked.
+ * of what clients send (SEC-3): so there are only so many series, whatever is asked. Of versions that are to go the ids of callers who are
+ * known are labels too, so many at most.
  */
 import type { Observation, Observe } from './observe.ts'
 import { everyMethod } from './options.ts'

@@ -13,7 +13,7 @@ import type { Runner } from '../jobs/runner.ts'
 import { pathWithoutCredentials } from '../model/credentials.ts'
 import type { Position } from '../model/order.ts'
 import type { Catalog } from '../model/resource.ts'
-import { basePathOf, isRetired, mediaTypeOf, type Version, type Versions } from '../model/versions.ts'
+import { basePathOf, isLeaving, isRetired, mediaTypeOf, type Version, type Versions } from '../model/versions.ts'
 import { conceal, writeOnlyTexts } from '../plan/conceal.ts'
 import type { Outcome, Plan } from '../plan/plan.ts'
 import { planJob } from '../plan/plan-export.ts'
@@ -193,7 +193,9 @@ async function answerCaller(
   seen.caller = caller.id
   const { version } = choice
   const { catalog } = version
-  if (choice.known) seen.notice = noticeOf(app.versions, choice, instance, app.now())
+  // Of a version that stays the clock decides nothing.
+  const now = isLeaving(version) ? app.now() : 0
+  if (choice.known) seen.notice = noticeOf(app.versions, choice, instance, now)
   if (app.rates !== undefined) {
     const { headers, refusal } = await app.rates.admit(caller.id, found, request.method)
     seen.rate = headers
@@ -203,9 +205,9 @@ async function answerCaller(
   timing?.mark('auth')
   if (request.target === '*') return serverOptions()
   if (choice.refusal !== undefined) throw choice.refusal
-  if (choice.known && isRetired(version, app.now())) {
+  if (choice.known && isRetired(version, now)) {
     const movable = found.kind === 'found' && !choice.byHeader
-    return retired(app.versions, version, { path: instance, query: choice.query, movable }, app.now())
+    return retired(app.versions, version, { path: instance, query: choice.query, movable }, now)
   }
   const target = requireTarget(found, request.method, basePath)
   const vendorType = app.versions.carriers.includes('media-type') ? mediaTypeOf(catalog) : undefined

@@ -1,6 +1,7 @@
 /** VER-1: which version a request is for. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import { createApp } from '../../src/server/create-app.ts'
 import { corsOf } from '../../src/server/serve.ts'
 import { notebooks } from '../declarations-versions.ts'
 import { places, trialFor } from '../harness.ts'
@@ -23,6 +24,7 @@ it('VER-1: the version is the first segment of the path, once', async (context) 
     assert.equal((await send({ path })).status, 404, path)
   }
   assert.equal((await send({ path: '/v3/notes' })).headers['api-version'], undefined)
+  assert.equal((await send({ path: `/v1/books/${nowhere}/pages/more` })).status, 404)
   assert.equal((await send({ path: '/%761/notes' })).headers['api-version'], 'v1')
 })
 
@@ -47,6 +49,7 @@ it('VER-1: the header API-Version carries it, and addresses have none', async (c
   assert.match(answer.headers.link ?? '', /^<\/notes\?limit=20>/)
   assert.equal(answer.headers.vary, 'Accept, API-Version')
   assert.equal((await ask('v1', '/v1/notes')).status, 404)
+  assert.equal((await ask('v1', `/books/${nowhere}/pages/more`)).status, 404)
   const made = await send({ path: '/notes', body: { text: 'a' }, headers: { 'api-version': 'v1' } })
   assert.equal(made.headers.location, `/notes/${made.json.id}`)
   assert.equal((await ask('v1', made.headers.location)).status, 200)
@@ -222,4 +225,29 @@ it('VER-1: pages of other origins may name the version and read it', async (cont
   const exposed = (answer.headers['access-control-expose-headers'] ?? '').split(', ')
   for (const name of ['API-Version', 'Deprecation', 'Sunset', 'Link']) assert.ok(exposed.includes(name), name)
   assert.equal(answer.headers.vary, 'Accept, API-Version, Origin')
+})
+
+it('VER-1: the file of an export is what it is, whatever media type names the version', async (context) => {
+  const { send, make, app } = await trialFor(context, notebooks(two, ['media-type']))
+  await make('notes', { text: 'a' })
+  const accept = `${vendor('v1')}, application/json;q=0.5`
+  const body = { collection: 'notes', format: 'json' }
+  const asked = await send({ path: '/exports', body, headers: { accept } })
+  assert.deepEqual([asked.status, asked.headers['content-type']], [202, vendor('v1')])
+  await app.runner.idle()
+  const file = await send({ path: `/exports/${asked.json.job_id}/content`, headers: { accept } })
+  const said = [file.status, file.headers['api-version'], file.headers['content-type']]
+  assert.deepEqual(said, [200, 'v1', 'application/json'])
+})
+
+it('VER-1: an application made of a declaration has its versions and carriers', async () => {
+  const seen: unknown[] = []
+  const app = createApp(notebooks(two, ['query']), {
+    database: 'sqlite::memory:',
+    observe: (each) => void (each.kind === 'request' && seen.push(each.version?.name, each.route)),
+  })
+  const readBody = async () => new Uint8Array()
+  await app.respond({ method: 'GET', target: '/notes?version=v1', headers: {}, secure: true, address: '', readBody })
+  assert.deepEqual(seen, ['v1', '/notes'])
+  await app.close()
 })

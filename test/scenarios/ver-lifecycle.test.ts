@@ -120,7 +120,7 @@ it('VER-4: where declared it redirects to the same address, with method, body an
   clock.ahead = 21 * day
   for (const [sent, location] of [
     [{ path: `/v1/books/${id}?fields=name` }, `/v2/books/${id}?fields=name`],
-    [{ path: `/v1/books/${id}/notes?limit=1&sort=-text` }, `/v2/books/${id}/notes?limit=1&sort=-text`],
+    [{ path: `/v1/books/${id}/pages?limit=1&sort=-text` }, `/v2/books/${id}/pages?limit=1&sort=-text`],
     [{ path: '/v1/books', body: { name: 'b' } }, '/v2/books'],
     [{ path: '/v1/openapi.json' }, '/v2/openapi.json'],
   ] as const) {
@@ -130,7 +130,7 @@ it('VER-4: where declared it redirects to the same address, with method, body an
     const method = 'body' in sent ? 'POST' : 'GET'
     assert.ok((await send({ ...sent, method, path: location })).status < 300)
   }
-  for (const path of ['/v1/nothing', '/v1', '/v1//evil.example', '/v1/books/%zz/notes']) {
+  for (const path of ['/v1/nothing', '/v1', '/v1//evil.example', '/v1/books/%zz/pages']) {
     const answer = await send({ path })
     assert.deepEqual([answer.status, answer.headers.location], [410, undefined], path)
   }
