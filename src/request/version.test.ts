@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { completeCatalog } from '../model/catalog.ts'
 import { type Carrier, carriers, completeVersions } from '../model/versions.ts'
-import { type Asked, chooseVersion } from './version.ts'
+import type { Asked } from './named-versions.ts'
+import { chooseVersion } from './version.ts'
 
 const vendor = (version: string) => `application/vnd.notes.${version}+json`
 
@@ -150,4 +151,12 @@ test('the answer has a media type of its own only where Accept names the version
   assert.equal(choose(['media-type'], says['media-type']('v1')).mediaType, vendor('v1'))
   assert.equal(choose(['media-type'], { headers: { 'content-type': vendor('v1') } }).mediaType, undefined)
   assert.equal(choose(['media-type', 'header'], says.header('v1')).mediaType, undefined)
+})
+
+test('the longest that can be sent takes no longer than its length', () => {
+  const accept = Array.from({ length: 500 }, (_, index) => vendor(`v${index + 1}`)).join()
+  const hostile = { headers: { 'api-version': ','.repeat(16_000), accept }, query: 'version&'.repeat(1_000) }
+  const started = performance.now()
+  assert.equal(outcome(carriers, { path: '/v1/notes', ...hostile }), 'VERSION_MISMATCH')
+  assert.ok(performance.now() - started < 250)
 })

@@ -205,7 +205,7 @@ async function answerCaller(
   timing?.mark('auth')
   if (request.target === '*') return serverOptions()
   if (choice.refusal !== undefined) throw choice.refusal
-  if (choice.known && isRetired(version, now)) {
+  if (isRetired(version, now)) {
     const movable = found.kind === 'found' && !choice.byHeader
     return retired(app.versions, version, { path: instance, query: choice.query, movable }, now)
   }
