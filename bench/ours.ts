@@ -13,11 +13,18 @@ const command = [...flags.split(' '), program]
 /** The declaration that is served. */
 export const declaration = fileURLToPath(new URL('../examples/atlas/resources.yaml', import.meta.url))
 
-/** How it is started on a database; its log, one line a request, goes to a file. */
-export function ours(folder: string, name: string, database: string, port: number, secure: boolean): Start {
+/** How it is started on a database, with the atlas or another declaration; its log, one line a request, goes to a file. */
+export function ours(
+  folder: string,
+  name: string,
+  database: string,
+  port: number,
+  secure: boolean,
+  served = declaration,
+): Start {
   const options = ['--database', `sqlite:${database}`, '--port', String(port), '--rate-limit', 'off']
   return {
-    args: [...command, 'serve', declaration, ...options, ...(secure ? [] : ['--http'])],
+    args: [...command, 'serve', served, ...options, ...(secure ? [] : ['--http'])],
     origin: `${secure ? 'https' : 'http'}://127.0.0.1:${port}`,
     probe: '/health/live',
     folder,

@@ -20,6 +20,7 @@ import { type Pace, ratiosOf, runRounds, spreadOf } from './rounds.ts'
 import { scale } from './scale.ts'
 import { copyOf, type Data, get, inviteGuests, type Stand, startOurs } from './stand.ts'
 import { timeStartUp } from './start-up.ts'
+import { converted, renamed, renamedCity } from './versions.ts'
 import { create } from './writes.ts'
 
 const { values: options } = parseArgs({
@@ -37,6 +38,9 @@ const measurements: readonly Measurement[] = [
   cursor,
   unchanged,
   create,
+  renamedCity,
+  renamed,
+  converted,
   scale(options.quick ? 100_000 : 1_000_000),
 ]
 const singles = ['memory', 'start-up', 'others']

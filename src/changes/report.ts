@@ -20,34 +20,38 @@ export function summaryOf(findings: readonly Finding[]): string {
   return `${count('breaking')} breaking, ${count('review')} to review, ${count('compatible')} compatible.`
 }
 
-function headingOf({ resources }: Finding): string {
+/** What a finding is about. */
+export function headingOf({ resources }: Finding): string {
   return resources.length === 0 ? 'the interface' : listed(resources, 4)
 }
 
-function weightOf(findings: readonly Finding[]): number {
+/** What breaks comes first, what is fine last. */
+export function weightOf(findings: readonly Finding[]): number {
   if (findings.some((each) => each.severity === 'breaking')) return 0
   return findings.some((each) => each.severity === 'review') ? 1 : 2
 }
 
 function linesOf(finding: Finding): string[] {
-  const { severity, message, rule, operations, places, remedy } = finding
+  const { severity, message, rule, operations, remedy } = finding
   const first = wrapped(`${message} (${rule})`, label)
   const word = `  ${severity}`.padEnd(label)
   const named = operations.length === 0 || message.includes(operations[0] ?? '') || finding.kind.startsWith('version-')
-  // What is gone is to be seen in the old document.
-  const place = finding.kind.endsWith('-removed') ? places[0] : places.at(-1)
+  const place = placeOf(finding)
   return [
     word + (first[0] ?? '').slice(label),
     ...first.slice(1),
     ...(named ? [] : wrapped(`in ${listed(operations, 3)}`, label)),
-    ...(severity === 'compatible' || place === undefined
-      ? []
-      : wrapped(
-          `at ${clean(place.pointer)} of the ${place.in} ${place.of === 'openapi' ? 'document' : 'declaration'}`,
-          label,
-        )),
+    ...(place === undefined ? [] : wrapped(`at ${place}`, label)),
     ...(remedy === '' ? [] : wrapped(`→ ${remedy}`, label, 2)),
   ]
+}
+
+/** Where to look; nowhere for what is fine. */
+export function placeOf({ severity, kind, places }: Finding): string | undefined {
+  // What is gone is to be seen in the old document.
+  const place = kind.endsWith('-removed') ? places[0] : places.at(-1)
+  if (severity === 'compatible' || place === undefined) return undefined
+  return `${clean(place.pointer)} of the ${place.in} ${place.of === 'openapi' ? 'document' : 'declaration'}`
 }
 
 /** Lines of words, indented; a word longer than a line keeps one of its own. */

@@ -22,7 +22,7 @@ export async function loadVersions(file: string | undefined): Promise<Versions> 
   return completeVersions(declaration, completeCatalog(declaration))
 }
 
-/** The same, for those whom the current version alone concerns. */
+/** The same, for those whom only concerns what is stored. */
 export async function loadCatalog(file: string | undefined): Promise<Catalog> {
-  return (await loadVersions(file)).current.catalog
+  return (await loadVersions(file)).stored
 }

@@ -100,9 +100,9 @@ describe('check-changes on the examples (VER-5)', () => {
     assert.match(out, /review {6}the default of the field visibility changed from private to public/)
   })
 
-  test('as data with --json', async () => {
+  test('as data with --format json', async () => {
     const newer = copy('studio', 'short.yaml', ['maxLength: 200, search', 'maxLength: 100, search'])
-    const { code, out } = await checked(example('studio'), newer, '--json')
+    const { code, out } = await checked(example('studio'), newer, '--format', 'json')
     assert.equal(code, 1)
     const { findings, ...counts } = JSON.parse(out) as { findings: Finding[] }
     assert.deepEqual(counts, { breaking: 1, review: 0, compatible: 0 })

@@ -1,26 +1,33 @@
 /** `resourced check-changes`: whether a newer interface breaks the clients of an older one (VER-5). */
 import { compareInterfaces, type ServedVersion } from '../changes/compare.ts'
 import type { Finding } from '../changes/finding.ts'
+import { markdownOf } from '../changes/markdown.ts'
 import { reportOf } from '../changes/report.ts'
 import { explain } from './explain.ts'
 import { inFile, loadInterface } from './load-interface.ts'
 
 interface Options {
-  readonly json?: true
+  readonly format: keyof typeof formats
   readonly strict?: true
+}
+
+const formats = {
+  text: reportOf,
+  json: (findings: readonly Finding[]) => JSON.stringify(asData(findings), null, 2),
+  markdown: markdownOf,
 }
 
 /**
  * Prints what differs. The exit code is 1 where something breaks (with `strict` also where something has to be looked at), 0
  * where nothing does, and 2 where the two could not be compared.
  */
-export async function checkChanges(old: string, now: string, { json, strict }: Options): Promise<void> {
+export async function checkChanges(old: string, now: string, { format, strict }: Options): Promise<void> {
   try {
     const findings = await compareFiles(old, now)
     const breaks = findings.some(
       ({ severity }) => severity === 'breaking' || (strict === true && severity === 'review'),
     )
-    process.stdout.write(`${json === true ? JSON.stringify(asData(findings), null, 2) : reportOf(findings)}\n`)
+    process.stdout.write(`${formats[format](findings)}\n`)
     process.exitCode = breaks ? 1 : 0
   } catch (error) {
     process.stderr.write(`${explain(error)}\n`)

@@ -5,6 +5,7 @@ import type { ServedVersion } from '../changes/compare.ts'
 import { DocumentError, documentOf } from '../changes/openapi/document.ts'
 import { openApiDocument } from '../documents/openapi.ts'
 import { completeCatalog } from '../model/catalog.ts'
+import { completeVersions } from '../model/versions.ts'
 import { ConfigurationError } from '../server/configuration-error.ts'
 import { duplicateKeys } from './json-duplicates.ts'
 import { loadDeclaration } from './load-declaration.ts'
@@ -21,10 +22,14 @@ const mostBytes = 20_000_000
 export async function loadInterface(file: string): Promise<ServedVersion[]> {
   const read = await readOpenApi(file)
   if (read === undefined) {
-    const catalog = completeCatalog(await loadDeclaration(file))
-    // Through JSON, so that every schema is an object of its own, as in a document that was read.
-    const document = documentOf(JSON.parse(JSON.stringify(openApiDocument(catalog))))
-    return [{ document, version: catalog.version, catalog }]
+    const declaration = await loadDeclaration(file)
+    const versions = completeVersions(declaration, completeCatalog(declaration))
+    const pathless = !versions.carriers.includes('path')
+    return [...versions.all.values()].map(({ name: version, catalog, sunsetAt: sunset }) => {
+      // Through JSON, so that every schema is an object of its own, as in a document that was read.
+      const document = documentOf(JSON.parse(JSON.stringify(openApiDocument(catalog, { versions }))))
+      return { document, version, pathless, catalog, ...(sunset === undefined ? {} : { sunset }) }
+    })
   }
   try {
     return [{ document: documentOf(read) }]

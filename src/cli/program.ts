@@ -170,7 +170,7 @@ program
   .description('compare an interface with a newer one: what breaks clients, and what does not')
   .argument('<old>', 'a declaration, or an OpenAPI document in JSON or YAML')
   .argument('<new>', 'the same, newer')
-  .option('--json', 'as JSON')
+  .addOption(new Option('--format <format>', 'how it is told').choices(['text', 'json', 'markdown']).default('text'))
   .option('--strict', 'exit with 1 also where something has to be looked at by hand')
   // Here 1 says that something breaks: a command line that cannot be read is none of that.
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))

@@ -37,7 +37,7 @@ interface Options {
 /** Serves until it is told to stop. */
 export async function serveCommand(file: string | undefined, options: Options): Promise<void> {
   const versions = await loadVersions(file)
-  const { catalog } = versions.current
+  const { stored: catalog } = versions
   const observe = logTo(options.logLevel)
   const serving = await serveUntilStopped({
     ...options,

@@ -7,8 +7,10 @@ import { type FileHandle, open, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { timestamp } from '../model/instant.ts'
-import type { Catalog } from '../model/resource.ts'
+import type { Catalog, Resource } from '../model/resource.ts'
 import { exportHead, exportTail } from '../plan/export-document.ts'
+import { isConverted, olderTexts } from '../plan/older-export.ts'
+import { seenOf, shownBy } from '../plan/stored.ts'
 import type { ExportPiece, OpenExport, Storage } from '../storage/storage.ts'
 
 /** How long a file is kept after its export is finished, in milliseconds. */
@@ -68,14 +70,22 @@ export function exportFiles({ catalog, storage, server }: ExportFilesOptions): E
     await file?.close()
   }
 
+  /** A piece as it is written: where an older version has values of its own, they are made here. */
+  const textOf = (shown: Resource, { fields, format, count }: OpenExport, { text }: ExportPiece): Uint8Array => {
+    const seen = isConverted(shown) ? seenOf(catalog, shown) : undefined
+    if (seen === undefined) return text
+    return Buffer.from(olderTexts(seen, Buffer.from(text).toString(), fields ?? undefined, format, count === 0))
+  }
+
   /** Writes a piece where the file ends, with what stands before the first and after the last. Gives the new length. */
-  const write = async (file: FileHandle, { collection, fields, format, bytes }: OpenExport, piece: ExportPiece) => {
-    const resource = catalog.resources.get(collection)
+  const write = async (file: FileHandle, claimed: OpenExport, piece: ExportPiece) => {
+    const { collection, version, fields, format, bytes } = claimed
+    const resource = shownBy(catalog, version, collection)
     if (resource === undefined) throw new Error(`There is no collection ${collection} to export any more.`)
     const head = bytes === 0 ? exportHead(resource, fields ?? undefined, format) : ''
     const tail = piece.after === undefined ? exportTail(format) : ''
     let length = bytes
-    for (const part of [Buffer.from(head), piece.text, Buffer.from(tail)]) {
+    for (const part of [Buffer.from(head), textOf(resource, claimed, piece), Buffer.from(tail)]) {
       for (let written = 0; written < part.length; ) {
         const { bytesWritten } = await file.write(part, written, part.length - written, length)
         written += bytesWritten
@@ -117,7 +127,8 @@ export function exportFiles({ catalog, storage, server }: ExportFilesOptions): E
         return 'elsewhere'
       }
       await ended(job)
-      const { collection, format, contentUrl } = claimed
+      const { format, contentUrl } = claimed
+      const collection = shownBy(catalog, claimed.version, claimed.collection)?.name ?? claimed.collection
       const expires_at = timestamp(now + kept)
       const result = { collection, format, content_url: contentUrl, record_count: count, bytes, expires_at }
       await jobs.finishExport(job, server, result, now)

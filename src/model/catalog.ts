@@ -1,14 +1,15 @@
 /** The declaration made complete: every default filled in, every name resolved, frozen. */
-import { createHash } from 'node:crypto'
 import { completeField } from './complete-field.ts'
 import type { AccessRule, Action, FieldDeclaration, InterfaceDeclaration, ResourceDeclaration } from './declaration.ts'
 import { actions, type DeletionDeclaration, type RateDeclaration } from './declaration.ts'
 import { parseDuration } from './duration.ts'
 import { deepFreeze } from './frozen.ts'
+import { versionsOf } from './lens.ts'
 import { limitDefaults } from './limit-defaults.ts'
 import { plainCopy } from './plain-copy.ts'
 import { parseRate, type Rate } from './rate.ts'
 import type { Catalog, Deletion, Dependent, Field, Rates, Resource } from './resource.ts'
+import { hashOf } from './shape-hash.ts'
 import { madeByServer, madeForClients } from './system-resources.ts'
 
 /**
@@ -20,7 +21,7 @@ export function completeCatalog(declaration: InterfaceDeclaration): Catalog {
   const resources = startAll(declared.resources, 'by-clients')
   const pageSize = declared.limits?.pageSize
   const max = pageSize?.max ?? limitDefaults.largestPage
-  return deepFreeze<Catalog>({
+  const catalog: Catalog = {
     name: declared.name,
     title: declared.title ?? titleOf(declared.name),
     description: declared.description,
@@ -32,7 +33,9 @@ export function completeCatalog(declaration: InterfaceDeclaration): Catalog {
       bodyBytes: declared.limits?.bodyBytes ?? limitDefaults.bodyBytes,
       rate: completeRates(declared.limits?.rate ?? {}),
     },
-  })
+    versions: new Map(),
+  }
+  return deepFreeze<Catalog>({ ...catalog, versions: versionsOf(catalog, declared) })
 }
 
 function startAll(declared: InterfaceDeclaration['resources'], made: Resource['made']): Alone[] {
@@ -126,16 +129,4 @@ function completeRates({ caller, address, actions = {} }: RateDeclaration): Rate
 function titleOf(name: string): string {
   const spaced = name.replaceAll('-', ' ')
   return spaced.charAt(0).toUpperCase() + spaced.slice(1)
-}
-
-/** Eight characters that differ where the fields' names, order or schemas do; the order of keywords makes no difference. */
-function hashOf(fields: readonly Field[]): string {
-  const shape = JSON.stringify(
-    fields.map(({ name, schema }) => [name, schema]),
-    (_, value: unknown) => {
-      if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
-      return Object.fromEntries(Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1)))
-    },
-  )
-  return createHash('sha256').update(shape).digest('base64url').slice(0, 8)
 }

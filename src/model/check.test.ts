@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { completeCatalog } from './catalog.ts'
 import { accessMistakes } from './check/mistakes/access.ts'
+import { changesMistakes } from './check/mistakes/changes.ts'
 import { collectionsMistakes } from './check/mistakes/collections.ts'
 import { conditionsMistakes } from './check/mistakes/conditions.ts'
 import { deletionMistakes } from './check/mistakes/deletion.ts'
@@ -16,6 +17,7 @@ import { studio } from './studio.fixture.ts'
 
 const mistakes = [
   ...interfaceMistakes,
+  ...changesMistakes,
   ...versionsMistakes,
   ...collectionsMistakes,
   ...fieldsMistakes,

@@ -1,5 +1,6 @@
 /** Everything wrong in a declaration, all at once, each with its place and what to write instead. */
 import { checkAccess } from './check/access.ts'
+import { checkChanges } from './check/changes.ts'
 import { findCycles } from './check/cycles.ts'
 import { checkDeletion } from './check/deletion.ts'
 import {
@@ -52,7 +53,9 @@ export function checkDeclaration(value: unknown): Problem[] {
     report('resources', `has more than ${mostResources} collections`, 'Split the interface into smaller ones.')
     return problems
   }
-  checkResources(report, resources, viewsOf(declaration))
+  const views = viewsOf(declaration)
+  checkResources(report, resources, views)
+  checkChanges(report, declaration, views)
   return problems
 }
 

@@ -167,6 +167,43 @@ export interface VersionDeclaration {
   readonly guide?: string
 }
 
+/** A field that only older versions have. It is validated when it is sent, and then dropped. */
+export interface RemovedField {
+  /** The field as it was declared, with its words. */
+  readonly schema: FieldDeclaration | TypedField
+  /** What older versions read in it. */
+  readonly value: unknown
+  /** The field before which it stood; at the end where left out. */
+  readonly before?: string
+}
+
+/** A field whose values older versions write differently. The functions never await, and undo each other. */
+export interface ConvertedField {
+  /** The field as it was declared, with its words. */
+  readonly schema: FieldDeclaration | TypedField
+  readonly older: (value: never) => unknown
+  readonly newer: (value: never) => unknown
+}
+
+/** What a version changed, so that those before it can still be served (VER-2). */
+export interface ChangeDeclaration {
+  /** The version that made the change. */
+  readonly version: string
+  /** The collection, as that version calls it. */
+  readonly resource: string
+  /** What the collection was called before. */
+  readonly was?: string
+  /** Whether the whole collection came with this version, or is for older ones alone. */
+  readonly collection?: 'added' | 'removed'
+  /** Fields with a new name, by their older one: `{ name: 'title' }`. */
+  readonly rename?: Readonly<Record<string, string>>
+  /** Fields that older versions never show. */
+  readonly add?: readonly string[]
+  readonly remove?: Readonly<Record<string, RemovedField>>
+  /** By the name that the field has in this version. */
+  readonly convert?: Readonly<Record<string, ConvertedField>>
+}
+
 /** How often anyone may ask (LIM-1), each as `N/second`, `N/minute` or `N/hour`. */
 export interface RateDeclaration {
   /** Requests of a caller: `600/minute` where left out. */
@@ -187,7 +224,7 @@ export interface InterfaceDeclaration {
   readonly versions?: Readonly<Record<string, VersionDeclaration>>
   /** Where requests say which version they are for; `["path"]` unless said. */
   readonly versionCarriers?: readonly ('path' | 'header' | 'media-type' | 'query')[]
-  readonly changes?: readonly unknown[]
+  readonly changes?: readonly ChangeDeclaration[]
   readonly limits?: {
     readonly pageSize?: { readonly default?: number; readonly max?: number }
     readonly rate?: RateDeclaration

@@ -55,6 +55,27 @@ export interface Dependent {
   readonly onDelete: OnDelete
 }
 
+/** How values of a field go from one version to another. */
+export interface Conversion {
+  readonly older: (value: unknown) => unknown
+  readonly newer: (value: unknown) => unknown
+}
+
+/** How an older version shows a resource: what its fields are of those that are stored (VER-2). */
+export interface Lens {
+  readonly version: string
+  /** The collection as it is stored: as the current version calls it. */
+  readonly collection: string
+  /** The stored field behind each one that is shown. */
+  readonly stored: ReadonlyMap<string, string>
+  /** The other way about. */
+  readonly shown: ReadonlyMap<string, string>
+  /** The values of what only older versions have. */
+  readonly constants: ReadonlyMap<string, unknown>
+  /** By the name that is shown. */
+  readonly conversions: ReadonlyMap<string, Conversion>
+}
+
 /** One resource, complete. */
 export interface Resource {
   /** Whose work its records are: what the server makes, clients only read; what it makes for them, they ask for and give back. */
@@ -81,6 +102,8 @@ export interface Resource {
   readonly dependents: readonly Dependent[]
   /** The collections nested under a record of this one. */
   readonly children: readonly string[]
+  /** Where an older version shows it: how. `undefined`: as it is stored. */
+  readonly lens?: Lens
   /** Short hash of what a representation looks like: entity tags change with it. */
   readonly shape: string
 }
@@ -106,6 +129,8 @@ export interface Catalog {
   readonly resources: ReadonlyMap<string, Resource>
   /** Those whose records the server makes: jobs, API keys. */
   readonly system: ReadonlyMap<string, Resource>
+  /** Every version by its name, the oldest first, as its clients see it: with its resources, and no versions. */
+  readonly versions: ReadonlyMap<string, Catalog>
   readonly limits: {
     readonly pageSize: { readonly default: number; readonly max: number }
     readonly bodyBytes: number

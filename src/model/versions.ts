@@ -29,6 +29,8 @@ export interface Versions {
   readonly all: ReadonlyMap<string, Version>
   /** The newest: what those get who name none. It neither is deprecated nor ends. */
   readonly current: Version
+  /** What is stored: the records of all versions, in the words of the current one. */
+  readonly stored: Catalog
   readonly carriers: readonly Carrier[]
 }
 
@@ -39,14 +41,16 @@ export interface Versions {
  */
 export function completeVersions(declaration: InterfaceDeclaration, catalog: Catalog): Versions {
   const declared = Object.entries(declaration.versions ?? { [catalog.version]: {} })
+  // Where there is only one it shows what is stored.
+  const shown = declared.length > 1 ? catalog.versions : new Map<string, Catalog>()
   const versions = declared.map(([name, { deprecated, sunset, afterSunset = 'gone', guide }]): Version => {
-    const own = name === catalog.version ? catalog : deepFreeze({ ...catalog, version: name })
     const [deprecatedAt, sunsetAt] = [deprecated, sunset].map((text) => (text === undefined ? text : momentOf(text)))
-    return { name, catalog: own, deprecatedAt, sunsetAt, afterSunset, guide }
+    return { name, catalog: shown.get(name) ?? catalog, deprecatedAt, sunsetAt, afterSunset, guide }
   })
   return deepFreeze({
     all: new Map(versions.map((version) => [version.name, version])),
     current: versions.at(-1) as Version,
+    stored: catalog,
     carriers: [...(declaration.versionCarriers ?? (['path'] as const))],
   })
 }

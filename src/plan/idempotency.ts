@@ -12,14 +12,14 @@ import type { Idempotency, Preferred } from './plan.ts'
  * @returns `undefined` where it came without a key
  */
 export function idempotencyOf(
-  { catalog, preferred }: { readonly catalog: Pick<Catalog, 'version'>; readonly preferred: Preferred },
+  { shown, preferred }: { readonly shown: Pick<Catalog, 'version'>; readonly preferred: Preferred },
   caller: CallerView,
   place: readonly string[],
   { idempotencyKey, body }: { readonly idempotencyKey: string | undefined; readonly body?: unknown },
 ): Idempotency | undefined {
   if (idempotencyKey === undefined) return undefined
   return {
-    scope: hash('sha256', JSON.stringify([caller.id, catalog.version, 'POST', place, idempotencyKey]), 'base64url'),
+    scope: hash('sha256', JSON.stringify([caller.id, shown.version, 'POST', place, idempotencyKey]), 'base64url'),
     fingerprint: hash('sha256', body === undefined ? '' : canonicalJson(body), 'base64url'),
     preferred,
   }

@@ -11,6 +11,7 @@ import { idempotencyOf } from './idempotency.ts'
 import { isObject } from './merge-patch.ts'
 import type { Export, ReadRecord } from './plan.ts'
 import type { Planning } from './plan-for.ts'
+import { seenOf, storedOf, storedPredicate, storedSort } from './stored.ts'
 
 /**
  * Plans an export.
@@ -22,14 +23,14 @@ export function planExport(
   caller: CallerView,
   input: { readonly body: unknown; readonly idempotencyKey: string | undefined },
 ): Export {
-  const { catalog, basePath, now } = planning
+  const { catalog, shown, basePath, now } = planning
   const { body } = input
-  const named = isObject(body) ? catalog.resources.get(String(body['collection'])) : undefined
-  const permitted = named === undefined ? undefined : permit(catalog, caller, 'read', named)
+  const named = isObject(body) ? shown.resources.get(String(body['collection'])) : undefined
+  const permitted = named === undefined ? undefined : permit(catalog, caller, 'read', storedOf(catalog, named))
   if (permitted?.kind === 'never') {
     throw fault('FORBIDDEN', { detail: `Your credential does not allow you to read ${named?.name}.` })
   }
-  const request = readExportRequest(catalog, body)
+  const request = readExportRequest(shown, body)
   const id = uuidv7()
   const shared = {
     kind: 'export',
@@ -47,7 +48,10 @@ export function planExport(
   }
   const { resource, where, sort, fields, format } = request
   const filter = resolveCondition(resource, where, { caller })
-  return { ...shared, resource, filter, permitted, sort, fields, format, issues: [] }
+  const seen = seenOf(catalog, resource)
+  if (seen === undefined) return { ...shared, resource, filter, permitted, sort, fields, format, issues: [] }
+  const asked = { filter: storedPredicate(seen, filter), sort: storedSort(seen, sort) }
+  return { ...shared, ...asked, resource: seen.stored, shown: resource, permitted, fields, format, issues: [] }
 }
 
 /** Plans to read the job of an export: whoever may see the job may have what it made. */

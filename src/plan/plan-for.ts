@@ -14,10 +14,14 @@ import { fault } from '../spec/faults.ts'
 import { readBulkIds } from './bulk-ids.ts'
 import { idempotencyOf } from './idempotency.ts'
 import type { Page, Parent, Plan, Preferred, Removal } from './plan.ts'
+import { shownName } from './stored.ts'
 
 /** What planning knows beside the request. */
 export interface Planning {
+  /** What is stored. */
   readonly catalog: Catalog
+  /** What the client's version shows. */
+  readonly shown: Catalog
   readonly cursorSecret: Uint8Array
   /** Milliseconds since 1970. */
   readonly now: number
@@ -69,7 +73,7 @@ export function planFor(planning: Planning, caller: CallerView, target: Addresse
           ? { permitted: required('readDeleted'), since: retainedSince(resource, now) }
           : undefined,
         sort,
-        page: openPage(planning, page, bindingOf(catalog.version, resource, parent, input.query.binding)),
+        page: openPage(planning, page, bindingOf(planning.shown, resource, parent, input.query.binding)),
         fields,
         conditions: input.conditions,
       }
@@ -173,8 +177,9 @@ function retainedSince({ deletion }: Resource, now: number): string {
 }
 
 /** What a cursor of a list is bound to; in another version its keys may mean something else. */
-export function bindingOf(version: string, resource: Resource, parent: Parent | undefined, query: string): string {
-  return `${version} ${resource.name} ${parent === undefined ? '' : `${parent.resource.name}/${parent.id}`} ${query}`
+export function bindingOf(shown: Catalog, resource: Resource, parent: Parent | undefined, query: string): string {
+  const above = parent === undefined ? '' : `${shownName(shown, parent.resource)}/${parent.id}`
+  return `${shown.version} ${shownName(shown, resource)} ${above} ${query}`
 }
 
 // The same request gives the same page: storages know lists again by it.

@@ -6,6 +6,7 @@ import type { Plan } from './plan.ts'
 import { planExport } from './plan-export.ts'
 import { type Planning, planFor } from './plan-for.ts'
 import { planKey, planRevocation } from './plan-key.ts'
+import { seenOf, storedInput, storedTarget } from './stored.ts'
 
 /**
  * Plans whatever has a plan.
@@ -13,6 +14,13 @@ import { planKey, planRevocation } from './plan-key.ts'
  * @throws Fault as the plan of each does
  */
 export function planRequest(planning: Planning, caller: Caller, target: Target, input: Input): Plan {
+  if ('resource' in target && target.resource.lens !== undefined) {
+    const seen = seenOf(planning.catalog, target.resource)!
+    const plan = planRequest(planning, caller, storedTarget(planning.catalog, target), storedInput(seen, input))
+    const shown = target.resource
+    if (plan.kind !== 'read-page' || input.kind !== 'read-page') return { ...plan, shown }
+    return { ...plan, shown, asked: input.query.filter }
+  }
   if (input.kind === 'export') return planExport(planning, caller, input)
   if (input.kind === 'document' || !('resource' in target)) throw new Error(`No plan for ${target.kind}.`)
   const { resource } = target

@@ -18,6 +18,12 @@ export type Page =
   | { readonly style: 'offset'; readonly offset: number; readonly limit: number }
   | { readonly style: 'cursor'; readonly limit: number; readonly position: Position | undefined }
 
+/** How the client's version shows what a plan is about. */
+interface Shown {
+  /** `undefined`: as it is stored. */
+  readonly shown?: Resource
+}
+
 /** A record under which a collection is asked for, and which parents the caller may read. */
 export interface Parent {
   readonly resource: Resource
@@ -27,7 +33,7 @@ export interface Parent {
   readonly permitted: Predicate
 }
 
-export interface ReadRecord {
+export interface ReadRecord extends Shown {
   readonly kind: 'read-record'
   readonly resource: Resource
   readonly id: string
@@ -38,12 +44,14 @@ export interface ReadRecord {
   readonly conditions: Conditions
 }
 
-export interface ReadPage {
+export interface ReadPage extends Shown {
   readonly kind: 'read-page'
   readonly resource: Resource
   readonly parent: Parent | undefined
   /** What the query asks for. */
   readonly filter: Predicate
+  /** The same in the words of an older version, where it came from one. */
+  readonly asked?: Predicate
   /** The records that the caller may read. */
   readonly permitted: Predicate
   /** The words of `q`, the last one a prefix; `undefined`: no search; an empty list matches nothing. */
@@ -57,7 +65,7 @@ export interface ReadPage {
 }
 
 /** What every change carries: who makes it, and when. */
-interface Change {
+interface Change extends Shown {
   readonly resource: Resource
   readonly caller: CallerView
   /** Milliseconds since 1970. */

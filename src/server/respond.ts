@@ -19,6 +19,8 @@ import type { Outcome, Plan } from '../plan/plan.ts'
 import { planJob } from '../plan/plan-export.ts'
 import { bindingOf } from '../plan/plan-for.ts'
 import { planRequest } from '../plan/plan-request.ts'
+import { storedTarget } from '../plan/stored.ts'
+import { toldOutcome } from '../plan/through.ts'
 import type { Authenticate } from '../policy/authenticate.ts'
 import type { Caller } from '../policy/caller.ts'
 import { refusalIn } from '../policy/refusal.ts'
@@ -33,8 +35,9 @@ import { refuseSecrets } from '../request/parameters.ts'
 import { routeOf } from '../request/route.ts'
 import { type Found, findTarget } from '../request/target.ts'
 import { type Choice, chooseVersion } from '../request/version.ts'
-import { Fault, fault } from '../spec/faults.ts'
-import { type Storage, StorageFault } from '../storage/storage.ts'
+import { fault } from '../spec/faults.ts'
+import type { Storage } from '../storage/storage.ts'
+import { asFault } from './as-fault.ts'
 import { splitTarget, withCommonHeaders } from './common-headers.ts'
 import type { Documents } from './documents.ts'
 import { health } from './health.ts'
@@ -211,7 +214,8 @@ async function answerCaller(
   }
   const target = requireTarget(found, request.method, basePath)
   const vendorType = app.versions.carriers.includes('media-type') ? mediaTypeOf(catalog) : undefined
-  if (request.method === 'OPTIONS') return addressOptions(catalog, caller, target, vendorType)
+  if (request.method === 'OPTIONS')
+    return addressOptions(app.catalog, caller, storedTarget(app.catalog, target), vendorType)
   if (target.kind !== 'export-content' && !accepts(request.headers['accept'], choice.mediaType)) {
     throw fault('NOT_ACCEPTABLE', { detail: `The representations here are ${vendorType ?? 'application/json'}.` })
   }
@@ -221,7 +225,7 @@ async function answerCaller(
   if (target.kind === 'openapi' && input.kind === 'document') return app.documents.openapi(version, input.conditions)
   const { cursorSecret } = app.storage
   const preferred = preferredOf(preferences)
-  const planning = { catalog, cursorSecret, now: app.now(), preferred, basePath }
+  const planning = { catalog: app.catalog, shown: catalog, cursorSecret, now: app.now(), preferred, basePath }
   if (target.kind === 'export-content') {
     const outcome = await app.storage.run(planJob(planning, caller, target.id))
     const response = exportContent(outcome, request, planning.now, app.files.pathOf)
@@ -230,7 +234,7 @@ async function answerCaller(
   }
   const plan = planRequest(planning, caller, target, input)
   timing?.mark('plan')
-  const outcome = await run(app.storage, plan)
+  const outcome = toldOutcome(app.catalog, plan, await run(app.storage, plan))
   timing?.mark('db')
   const context: ReplyContext = {
     instance,
@@ -244,7 +248,7 @@ async function answerCaller(
     applied: preferences.applied,
     sealCursor(position: Position) {
       if (plan.kind !== 'read-page' || input.kind !== 'read-page') return ''
-      const binding = bindingOf(version.name, plan.resource, plan.parent, input.query.binding)
+      const binding = bindingOf(catalog, plan.resource, plan.parent, input.query.binding)
       return sealCursor(cursorSecret, binding, position)
     },
   }
@@ -262,7 +266,9 @@ async function run(storage: Storage, plan: Plan): Promise<Outcome> {
   try {
     return await storage.run(plan)
   } catch (error) {
-    throw 'body' in plan && 'resource' in plan ? conceal(error, writeOnlyTexts(plan.resource, plan.body)) : error
+    throw 'body' in plan && 'resource' in plan
+      ? conceal(error, writeOnlyTexts(plan.shown ?? plan.resource, plan.body))
+      : error
   }
 }
 
@@ -284,15 +290,4 @@ function ranged(request: HttpRequest, response: HttpResponse, now: number): Http
   if (applied.kind === 'response') return applied.response
   const detail = 'The representation ends before the range begins. Content-Range says how long it is.'
   throw fault('RANGE_NOT_SATISFIABLE', { detail, headers: applied.headers })
-}
-
-/** Any error as what the caller is told: nothing of the inside (ERR-4). */
-export function asFault(error: unknown): Fault {
-  if (error instanceof Fault) return error
-  if (error instanceof StorageFault) {
-    if (error.kind === 'busy')
-      return fault('OVERLOADED', { detail: 'Try again shortly.', headers: { 'Retry-After': '1' } })
-    return fault('STORAGE_FAILED', { detail: 'Nothing was changed. The log has the reason under this request_id.' })
-  }
-  return fault('INTERNAL_ERROR', { detail: 'The log has the reason under this request_id.' })
 }

@@ -86,6 +86,8 @@ export interface ExportProgress {
 export interface OpenExport extends ExportProgress {
   /** The name of its collection, which the declaration may have lost since. */
   readonly collection: string
+  /** The version that asked for it. */
+  readonly version: string
   readonly fields: readonly string[] | null
   readonly format: ExportFormat
   /** The address of the file. */

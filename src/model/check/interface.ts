@@ -2,7 +2,7 @@
 import { limitDefaults } from '../limit-defaults.ts'
 import { checkKeys, checkText, checkTitle, checkWhole, expectRecord, own } from './expect.ts'
 import { checkInterfaceName } from './names.ts'
-import { mustBe, type Report } from './problem.ts'
+import type { Report } from './problem.ts'
 import { checkRates } from './rates.ts'
 import { checkVersions } from './versions.ts'
 
@@ -15,14 +15,7 @@ export function checkInterface(report: Report, declaration: Readonly<Record<stri
   checkTitle(report, 'title', own(declaration, 'title'))
   checkText(report, 'description', own(declaration, 'description'))
   checkVersions(report, own(declaration, 'versions'), own(declaration, 'versionCarriers'))
-  checkChanges(report, own(declaration, 'changes'))
   checkLimits(report, own(declaration, 'limits'), own(declaration, 'resources'))
-}
-
-function checkChanges(report: Report, changes: unknown): void {
-  if (changes === undefined || (Array.isArray(changes) && changes.length === 0)) return
-  if (!Array.isArray(changes)) report('changes', mustBe('an array', changes), 'Leave it out.')
-  else report('changes', 'describes older versions: several versions are not served yet', 'Remove it for now.')
 }
 
 function checkLimits(report: Report, limits: unknown, resources: unknown): void {

@@ -44,7 +44,9 @@ export function rateLimiter(catalog: Catalog, counter: Counter, observe: Observe
   function termsFor(found: Found, method: string): Terms {
     if (special.size === 0 || found.kind !== 'found' || !('resource' in found.target)) return usual
     const action = actionOf(found.target, method)
-    return special.get(`${found.target.resource.name}.${action}`) ?? usual
+    const { name, lens } = found.target.resource
+    // Quotas are of what is stored, whatever a version calls it.
+    return special.get(`${lens?.collection ?? name}.${action}`) ?? usual
   }
 
   function refusalOf({ passes, standings }: Counted): Fault | undefined {

@@ -108,7 +108,7 @@ export const versions: RuleSection = {
       id: 'VER-2',
       mark: 'specification',
       level: 'must',
-      held: false,
+      held: true,
       sentence:
         'Several versions are served from one database at once. What a newer one changed is declared, and holds for bodies, filters, sorts, fields, error pointers and the OpenAPI document.',
     },
@@ -130,7 +130,7 @@ export const versions: RuleSection = {
       id: 'VER-5',
       mark: 'decision',
       level: 'should',
-      held: false,
+      held: true,
       sentence:
         'A declaration that would break an older version is refused by a command that names each breaking change.',
     },

@@ -75,6 +75,7 @@ export function catalogFixture(...resources: readonly Resource[]): Catalog {
     version: 'v1',
     resources: new Map(resources.map((resource) => [resource.name, resource])),
     system: new Map(),
+    versions: new Map(),
     limits: {
       pageSize: { default: 20, max: 100 },
       bodyBytes: 1_048_576,

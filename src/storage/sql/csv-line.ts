@@ -2,9 +2,9 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Resource } from '../../model/resource.ts'
 import { exportColumns } from '../../plan/export-document.ts'
-import { columnsOf } from './columns.ts'
+import { csvCell } from '../../plan/older-export.ts'
 import { type Compiler, columnSql } from './predicate.ts'
-import { subject } from './represent.ts'
+import { membersOf, subject } from './represent.ts'
 
 /**
  * What a spreadsheet takes for the beginning of a formula, or strips to find one behind it. The last four are full-width:
@@ -18,14 +18,19 @@ const formulaStarts = ['=', '+', '-', '@', '\t', '\r', '\n', '\uff1d', '\uff0b',
  *
  * @param fields those asked for; `undefined`: all; `id` always comes along (QRY-4)
  */
-export function csvLineSql({ expressions }: Compiler, resource: Resource, fields: readonly string[] | undefined): Sql {
-  const values = columnsOf(resource).filter(({ role }) => role === 'value')
-  const columns = new Map(values.map((column) => [column.name, column]))
+export function csvLineSql(
+  { catalog, expressions }: Compiler,
+  resource: Resource,
+  fields: readonly string[] | undefined,
+): Sql {
+  const members = new Map(membersOf(catalog, resource).map((member) => [member.name, member]))
   const cells = exportColumns(resource, fields).map((name) => {
-    const value = columnSql(subject, name)
-    const type = columns.get(name)?.type
+    const member = members.get(name)
     // Ids and timestamps, which the server makes: nothing in them needs quotes.
-    if (type === undefined) return value
+    if (member === undefined) return columnSql(subject, name)
+    if (member.column === undefined) return sql`${csvCell(member.value)}`
+    const { name: column, type } = member.column
+    const value = columnSql(subject, column)
     if (type === 'text') return sql`coalesce(${quotedSql(harmlessSql(value))}, '')`
     const text = expressions.jsonText(value, type)
     // Of all that begins a formula, JSON can only begin with the minus of a number, which is what it will be taken for.

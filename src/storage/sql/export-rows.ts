@@ -22,6 +22,8 @@ import { kept, type Transaction } from './transaction.ts'
 /** Which records are wanted, and how. */
 export interface ExportBatch {
   readonly resource: Resource
+  /** The resource as an older version shows it, where one asked. */
+  readonly shown?: Resource
   readonly filter: Predicate
   /** Which records the caller may read. */
   readonly permitted: Predicate
@@ -72,8 +74,12 @@ export function* exportRows(compiler: Compiler, batch: ExportBatch): Transaction
 }
 
 /** The text of a row; null where it is not asked for, or the caller may not see it. */
-function textSql(compiler: Compiler, { resource, fields, format }: ExportBatch, checked: Predicate): Sql {
-  const text = format === 'csv' ? csvLineSql(compiler, resource, fields) : representationSql(compiler, resource, fields)
+function textSql(
+  compiler: Compiler,
+  { resource, shown = resource, fields, format }: ExportBatch,
+  checked: Predicate,
+): Sql {
+  const text = format === 'csv' ? csvLineSql(compiler, shown, fields) : representationSql(compiler, shown, fields)
   if (checked.kind === 'always') return text
   return sql`case when ${predicateSql(compiler, resource, subject, checked)} then ${text} end`
 }

@@ -35,6 +35,8 @@ export interface Expressions {
   jsonValue(column: Sql, type: Column['type']): Sql
   /** The JSON of a column's value as a text, null where it is null. */
   jsonText(column: Sql, type: Exclude<Column['type'], 'text'>): Sql
+  /** JSON of a value that is the same in every row. */
+  jsonLiteral(value: unknown): Sql
   /** JSON array of values, as text. */
   jsonArray(values: readonly Sql[]): Sql
   /** Joins texts of all rows: a comma and a line break between them. */

@@ -44,7 +44,7 @@ export function* createKey(compiler: Compiler, plan: CreateKey): Transaction<Out
   if (plan.issues.length > 0) return { kind: 'invalid', issues: plan.issues }
   const created_at = timestamp(now)
   yield* addKey(compiler, { id, hash, hint, subject, roles, expires_at, created_at, revoked_at: null })
-  const { json, revision, updatedAt } = yield* represent(compiler, plan.resource, id)
+  const { json, revision, updatedAt } = yield* represent(compiler, plan, id)
   return { kind: 'created', id, json, revision, updatedAt }
 }
 

@@ -2,12 +2,21 @@
 import { hash } from 'node:crypto'
 import type { Predicate } from '../../model/predicate.ts'
 import type { ReadPage } from '../../plan/plan.ts'
+import { shownPredicate } from '../../plan/stored.ts'
 import type { KnownClock } from './memory.ts'
 
 /** The opaque tag of a list: the collections that it depends on, the shape of its records, what is asked for and may be seen. */
 export function tagOf(plan: ReadPage, { revision }: Pick<KnownClock, 'revision'>): string {
-  const subject = subjectOf(plan)
-  return subject === '' ? `${revision}-${plan.resource.shape}` : `${revision}-${plan.resource.shape}-${subject}`
+  const { shape } = plan.shown ?? plan.resource
+  const subject = subjectOf(asAsked(plan))
+  return subject === '' ? `${revision}-${shape}` : `${revision}-${shape}-${subject}`
+}
+
+/** An older version's clients keep their tags when a newer one calls fields something else. */
+function asAsked(plan: ReadPage): ReadPage {
+  const { lens } = plan.shown ?? plan.resource
+  if (lens === undefined) return plan
+  return { ...plan, filter: plan.asked ?? plan.filter, permitted: shownPredicate(lens, plan.permitted) }
 }
 
 /** The key under which the total of a list is known. */

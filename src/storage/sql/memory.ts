@@ -1,5 +1,6 @@
 /** What was read since the database last changed. Whoever owns it must call `forget` before reading a changed database. */
 import type { Predicate } from '../../model/predicate.ts'
+import type { Resource } from '../../model/resource.ts'
 import type { Outcome, ReadRecord } from '../../plan/plan.ts'
 import { Totals } from './totals.ts'
 
@@ -34,17 +35,22 @@ export class Memory {
   }
 
   /** A record that was read before with the same permission. */
-  record({ resource, id, permitted, fields }: ReadRecord): KnownRecord | undefined {
-    return fields === undefined ? this.#records.get(permitted)?.get(`${resource.name} ${id}`) : undefined
+  record({ resource, shown, id, permitted, fields }: ReadRecord): KnownRecord | undefined {
+    return fields === undefined ? this.#records.get(permitted)?.get(keyOf(shown ?? resource, id)) : undefined
   }
 
   /** Keeps a record that was read. */
-  keep({ resource, id, permitted, fields }: ReadRecord, record: KnownRecord): void {
+  keep({ resource, shown, id, permitted, fields }: ReadRecord, record: KnownRecord): void {
     if (fields !== undefined || record.json.length > largest) return
     if (this.#kept >= most) this.forget()
     const records = this.#records.get(permitted) ?? new Map<string, KnownRecord>()
     this.#records.set(permitted, records)
-    records.set(`${resource.name} ${id}`, record)
+    records.set(keyOf(shown ?? resource, id), record)
     this.#kept++
   }
+}
+
+/** What one version shows of a record is not what another does. */
+function keyOf({ name, lens }: Resource, id: string): string {
+  return lens === undefined ? `${name} ${id}` : `${lens.version}/${name} ${id}`
 }

@@ -1,5 +1,5 @@
 /** The steps from what a database holds to what it should hold, as plain data. */
-import type { FieldType } from '../../model/resource.ts'
+import type { Conversion, Field, FieldType } from '../../model/resource.ts'
 import type { ColumnSpec, IndexSpec, SearchSpec, TableSpec } from './tables.ts'
 
 /** What a step would destroy: rows of a table, or values of a column. */
@@ -47,6 +47,17 @@ export type Change =
   /** Makes the full-text index anew from the rows. */
   | { readonly kind: 'build-search'; readonly search: SearchSpec }
   | { readonly kind: 'drop-search'; readonly search: string }
+  | { readonly kind: 'rename-table'; readonly to: string }
+  /** By the old name. */
+  | { readonly kind: 'rename-columns'; readonly columns: ReadonlyMap<string, string> }
+  /** Gives values the form that a declared change says. */
+  | {
+      readonly kind: 'convert-column'
+      readonly column: ColumnSpec
+      readonly from: FieldType
+      readonly conversion: Conversion
+      readonly field: Field
+    }
   /** Makes records of the API keys of a database in which they were none. */
   | { readonly kind: 'move-keys' }
   /** Counts the records of a collection. */

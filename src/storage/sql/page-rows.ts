@@ -130,7 +130,8 @@ export function rowsSql({ name }: Resource, where: Sql, { condition }: Segment):
   return sql`from ${tableSql(name)} ${raw(subject)} where ${where}${beyond}`
 }
 
-function valueSql(compiler: Compiler, { resource, fields, deleted }: ReadPage): Sql {
+function valueSql(compiler: Compiler, { resource: stored, shown, fields, deleted }: ReadPage): Sql {
+  const resource = shown ?? stored
   const live = representationSql(compiler, resource, fields, false)
   if (deleted === undefined) return live
   const whole = representationSql(compiler, resource, fields, true)

@@ -26,7 +26,7 @@ export function* readRecord(compiler: Compiler, memory: Memory, plan: ReadRecord
     if (ended !== undefined) return ended
   }
   const row = yield* single(
-    sql`select ${representationSql(compiler, resource, plan.fields)} as json, _revision, updated_at, ${holdsSql(compiler, resource, plan.permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${plan.id} and deleted_at is null`,
+    sql`select ${representationSql(compiler, plan.shown ?? resource, plan.fields)} as json, _revision, updated_at, ${holdsSql(compiler, resource, plan.permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${plan.id} and deleted_at is null`,
   )
   const found = foundOf(row)
   const ended = admit(plan, found)

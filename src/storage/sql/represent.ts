@@ -1,7 +1,7 @@
 /** Representations made in the database: the SQL that builds a record's JSON text, once for each shape. */
 import type { Sql } from 'sql-template-tag'
-import type { Resource } from '../../model/resource.ts'
-import { columnsOf } from './columns.ts'
+import type { Catalog, Resource } from '../../model/resource.ts'
+import { type Column, columnsOf } from './columns.ts'
 import { type Compiler, columnSql } from './predicate.ts'
 
 /** The alias of the table that a statement is about. */
@@ -16,7 +16,7 @@ const known = new WeakMap<Resource, Map<string, Sql>>()
  * @param withDeleted adds `deleted_at`, which live records do not have (RES-6)
  */
 export function representationSql(
-  { expressions }: Compiler,
+  { catalog, expressions }: Compiler,
   resource: Resource,
   fields: readonly string[] | undefined,
   withDeleted = false,
@@ -28,9 +28,15 @@ export function representationSql(
   if (built === undefined) {
     const wanted = (name: string) => fields === undefined || fields.includes(name)
     const members: [string, Sql][] = [['id', columnSql(subject, 'id')]]
-    for (const { name, type, field, role } of columnsOf(resource)) {
-      if (role !== 'value' || field.writeOnly || !wanted(name)) continue
-      members.push([name, expressions.jsonValue(columnSql(subject, name), type)])
+    for (const member of membersOf(catalog, resource)) {
+      if (!wanted(member.name)) continue
+      const { name, column } = member
+      members.push([
+        name,
+        column === undefined
+          ? expressions.jsonLiteral(member.value)
+          : expressions.jsonValue(columnSql(subject, column.name), column.type),
+      ])
     }
     for (const name of ['created_at', 'updated_at']) if (wanted(name)) members.push([name, columnSql(subject, name)])
     if (withDeleted) members.push(['deleted_at', columnSql(subject, 'deleted_at')])
@@ -40,4 +46,24 @@ export function representationSql(
     shapes.set(key, built)
   }
   return built
+}
+
+/** A field as it is answered: from a column, or, where only an older version has it, always the same. */
+export interface Member {
+  readonly name: string
+  readonly column: Column | undefined
+  readonly value?: unknown
+}
+
+/** The fields of a resource as they are answered, but for those that every record has. */
+export function membersOf(catalog: Catalog, resource: Resource): Member[] {
+  const { lens } = resource
+  const stored = lens === undefined ? resource : (catalog.resources.get(lens.collection) as Resource)
+  const columns = new Map(columnsOf(stored).flatMap((each) => (each.role === 'value' ? [[each.name, each]] : [])))
+  return resource.fields.flatMap(({ name, writeOnly }): Member[] => {
+    if (writeOnly) return []
+    const field = lens === undefined ? name : lens.stored.get(name)
+    if (field === undefined) return [{ name, column: undefined, value: lens?.constants.get(name) ?? null }]
+    return [{ name, column: columns.get(field) }]
+  })
 }

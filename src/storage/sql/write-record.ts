@@ -13,9 +13,10 @@ import {
   refusalOf,
   type Transition,
 } from '../../plan/decide.ts'
-import { type Draft, draftOfCreate, draftOfUpdate } from '../../plan/draft.ts'
-import { bodyOfUpdate } from '../../plan/patch-record.ts'
-import type { Create, Delete, Outcome, Represented, Update } from '../../plan/plan.ts'
+import type { Draft } from '../../plan/draft.ts'
+import type { Create, Delete, Outcome, Represented, Update, Write } from '../../plan/plan.ts'
+import { type Seen, seenOf } from '../../plan/stored.ts'
+import { draftThrough, updateThrough } from '../../plan/through.ts'
 import { tick } from './clock.ts'
 import { columnsOf, comparisonColumn } from './columns.ts'
 import { resourceOf } from './deletion/closure.ts'
@@ -33,7 +34,7 @@ export function* createRecord(compiler: Compiler, plan: Create): Transaction<Out
   const refused = yield* create(compiler, plan)
   if (refused !== undefined) return refused
   yield tick(resource.name, 1, 0)
-  const { json, revision, updatedAt } = yield* represent(compiler, resource, id)
+  const { json, revision, updatedAt } = yield* represent(compiler, plan, id)
   return { kind: 'created', id, json, revision, updatedAt }
 }
 
@@ -66,7 +67,7 @@ function* create(compiler: Compiler, plan: Create): Transaction<Outcome | undefi
     }
     if (refused !== undefined) return refused
   }
-  const draft = draftOfCreate(plan)
+  const draft = draftThrough(seenBy(compiler, plan), plan)
   const barred = yield* admitDraft(compiler, resource, plan.permitted, draft)
   if (barred !== undefined) return barred
   const transition: Transition = { resource, trigger: 'create', current: undefined, next: draft.values }
@@ -85,9 +86,9 @@ export function* updateRecord(compiler: Compiler, plan: Update): Transaction<Out
   const { found, record } = yield* currentRecord(compiler, { ...plan, permitted })
   const ended = admit(plan, found)
   if (ended !== undefined || record === undefined) return ended ?? { kind: 'missing' }
-  const body = bodyOfUpdate(plan, record)
-  if (body.kind !== 'patched') return body
-  const draft = draftOfUpdate(plan, record, body.value)
+  const drafted = updateThrough(seenBy(compiler, plan), plan, record)
+  if (drafted.kind !== 'draft') return drafted
+  const { draft } = drafted
   // A record moves under another one only where the caller might have put it there.
   if (draft.changed.some((name) => plan.movedBy.includes(name))) {
     const barred =
@@ -103,7 +104,7 @@ export function* updateRecord(compiler: Compiler, plan: Update): Transaction<Out
   }
   if (refused !== undefined) return refused
   if (draft.changed.length > 0) yield* changeRecord(compiler, resource, draft)
-  const { json, revision, updatedAt, readable } = yield* represent(compiler, resource, plan.id, plan.mayRead)
+  const { json, revision, updatedAt, readable } = yield* represent(compiler, plan, plan.id, plan.mayRead)
   return { kind: 'updated', json: readable ? json : undefined, revision, updatedAt }
 }
 
@@ -116,6 +117,11 @@ export function* currentRecord(
     sql`select *, ${holdsSql(compiler, resource, permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and deleted_at is null`,
   )
   return { found: foundOf(row), record: row === undefined ? undefined : recordOf(resource, row) }
+}
+
+/** How the client's version sees what a plan is about. */
+function seenBy({ catalog }: Compiler, { shown }: Pick<Write, 'shown'>): Seen | undefined {
+  return shown && seenOf(catalog, shown)
 }
 
 /** Asks all questions in one statement. */
@@ -236,12 +242,12 @@ function* index(
 /** A record as it is answered, and whether the caller may see it. */
 export function* represent(
   compiler: Compiler,
-  resource: Resource,
+  { resource, shown }: Pick<Write, 'resource' | 'shown'>,
   id: string,
   mayRead: Predicate = { kind: 'always' },
 ): Transaction<Represented & { readonly readable: boolean }> {
   const row = yield* single(
-    sql`select ${representationSql(compiler, resource, undefined)} as json, _revision, updated_at, ${holdsSql(compiler, resource, mayRead)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${id}`,
+    sql`select ${representationSql(compiler, shown ?? resource, undefined)} as json, _revision, updated_at, ${holdsSql(compiler, resource, mayRead)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${id}`,
   )
   const found = foundOf(row) as Found
   return {

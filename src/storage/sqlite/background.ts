@@ -3,7 +3,7 @@
  * A database in memory belongs to one connection: there it is done between requests.
  */
 import { Worker } from 'node:worker_threads'
-import type { Catalog, Resource } from '../../model/resource.ts'
+import type { Catalog, Conversion, Lens, Resource } from '../../model/resource.ts'
 import { type Asked, type Given, isWriting, type LongWork, longWork } from '../sql/jobs/long-work.ts'
 import type { Compiler } from '../sql/predicate.ts'
 import type { Transaction } from '../sql/transaction.ts'
@@ -106,8 +106,22 @@ function withoutFunctions(catalog: Catalog): Catalog {
     const fields = resource.fields.map((field) => ({ ...field, validate: undefined as never }))
     const field = new Map(fields.map((each) => [each.name, each]))
     const rules = resource.rules.filter((rule) => 'unless' in rule)
-    return { ...resource, fields, field, rules, access: {} as never }
+    const { lens } = resource
+    return {
+      ...resource,
+      fields,
+      field,
+      rules,
+      access: {} as never,
+      ...(lens === undefined ? {} : { lens: named(lens) }),
+    }
   }
   const all = (resources: Catalog['resources']) => new Map([...resources].map(([name, each]) => [name, plain(each)]))
-  return { ...catalog, resources: all(catalog.resources), system: all(catalog.system) }
+  const versions = new Map([...catalog.versions].map(([name, each]) => [name, withoutFunctions(each)]))
+  return { ...catalog, resources: all(catalog.resources), system: all(catalog.system), versions }
+}
+
+/** A lens that still says what is converted; to do it is for others. */
+function named(lens: Lens): Lens {
+  return { ...lens, conversions: new Map([...lens.conversions.keys()].map((name) => [name, {} as Conversion])) }
 }

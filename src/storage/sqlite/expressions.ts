@@ -76,6 +76,7 @@ export const expressions: Expressions = {
   jsonValue,
   // SQLite writes a number in a text as it does in JSON.
   jsonText: (column, type) => sql`cast(${jsonValue(column, type)} as text)`,
+  jsonLiteral: (value) => sql`json(${JSON.stringify(value)})`,
   jsonArray: (values) => sql`json_array(${join(values, ', ')})`,
   join: (text) => sql`group_concat(${text}, ',' || char(10))`,
   gather: (json) => sql`json_group_array(json(${json}))`,

@@ -1,6 +1,7 @@
 /** Brings a SQLite file to what a catalog needs, in one transaction: killed half way, the file is as it was. */
 import type { DatabaseSync } from 'node:sqlite'
 import type { Catalog } from '../../model/resource.ts'
+import { planCatchUp } from '../sql/catch-up.ts'
 import { planMigration } from '../sql/migration.ts'
 import { type Apply, isAllowed, MigrationRefused } from '../sql/migration-refused.ts'
 import type { MigrationStep } from '../sql/migration-step.ts'
@@ -8,7 +9,7 @@ import { formerKeys } from '../sql/system-tables.ts'
 import { tablesFor } from '../sql/tables.ts'
 import { weigh } from '../sql/weigh.ts'
 import { addFunctions } from './functions.ts'
-import { keepShape, readSchema } from './schema.ts'
+import { keepShape, keepVersion, readSchema, storedVersion } from './schema.ts'
 import { answer, takeStep } from './take-step.ts'
 
 export { type Apply, MigrationRefused } from '../sql/migration-refused.ts'
@@ -52,14 +53,21 @@ export function migrate(database: DatabaseSync, catalog: Catalog, options: Migra
   }
   return waiting(database, () => {
     // Most starts end here, without ever asking for the right to write.
-    const lacking = transaction(database, 'begin', plan)
-    if (lacking.length === 0) return { steps: [], applied: false }
+    const isDone = transaction(database, 'begin', () => {
+      const isCurrent = others === 'kept' || storedVersion(database, catalog) === catalog.version
+      return isCurrent && plan().length === 0
+    })
+    if (isDone) return { steps: [], applied: false }
     addFunctions(database)
     return transaction(database, 'begin immediate', () => {
       // Another process may have done it meanwhile.
-      const steps = plan().map((step) => weighAndTake(database, step, now))
+      const take = (step: MigrationStep) => weighAndTake(database, step, now)
+      const version = others === 'kept' ? undefined : storedVersion(database, catalog)
+      const behind = version === undefined ? [] : planCatchUp(readSchema(database), desired, catalog, version).map(take)
+      const steps = [...behind, ...plan().map(take)]
       if (!isAllowed(steps, apply)) throw new MigrationRefused(steps)
       if (steps.length > 0) keepShape(database, desired, others === 'dropped' ? undefined : concerned)
+      if (others === 'dropped' && version !== catalog.version) keepVersion(database, catalog.version)
       return { steps, applied: steps.length > 0 }
     })
   })

@@ -1,6 +1,6 @@
 /** What a SQLite file holds, and what it is remembered to have been given. */
 import type { DatabaseSync } from 'node:sqlite'
-import type { FieldType } from '../../model/resource.ts'
+import type { Catalog, FieldType } from '../../model/resource.ts'
 import type { ExistingColumn, ExistingSchema, ExistingTable } from '../sql/migration.ts'
 import { isSystemTable } from '../sql/system-tables.ts'
 import { indexPrefix, searchTable, type TableSpec } from '../sql/tables.ts'
@@ -83,12 +83,50 @@ export function keepShape(database: DatabaseSync, tables: readonly TableSpec[], 
     columns: table.columns.map(({ name, holds, required }) => ({ name, holds, required })),
     search: table.search?.columns ?? [],
   }))
-  const shape: Shape = { tables: [...given, ...(others ?? [])] }
+  writeShape(database, { tables: [...given, ...(others ?? [])] })
+}
+
+/** Remembers other names of a table, or of its columns, and what a column holds now, in the transaction that changed them. */
+export function keepNames(
+  database: DatabaseSync,
+  table: string,
+  changed: { readonly name?: string; column?(column: ExistingColumn): ExistingColumn },
+): void {
+  const { tables } = rememberedShape(database)
+  const { name = table, column = (each: ExistingColumn) => each } = changed
+  writeShape(database, {
+    tables: tables.map((each) =>
+      each.name === table ? { ...each, name, columns: each.columns.map(column), search: [] } : each,
+    ),
+  })
+}
+
+function writeShape(database: DatabaseSync, shape: Shape): void {
   database
     .prepare(
       'insert into resourced_meta (key, value) values (?, ?) on conflict (key) do update set value = excluded.value',
     )
     .run('shape', JSON.stringify(shape))
+}
+
+const versionKey = 'version'
+
+/** The version whose names the tables have; `undefined` where nothing is stored yet. */
+export function storedVersion(database: DatabaseSync, catalog: Catalog): string | undefined {
+  const rows = database.prepare('select type, name, tbl_name from sqlite_schema').all() as unknown as SchemaRow[]
+  if (readShape(database, rows).tables.length === 0) return undefined
+  const kept = database.prepare('select value from resourced_meta where key = ?').get(versionKey)
+  // Before there were several, the first was the only one.
+  return (kept?.['value'] as string | undefined) ?? [...catalog.versions.keys()][0] ?? catalog.version
+}
+
+/** Remembers whose names the tables have from now on. */
+export function keepVersion(database: DatabaseSync, version: string): void {
+  database
+    .prepare(
+      'insert into resourced_meta (key, value) values (?, ?) on conflict (key) do update set value = excluded.value',
+    )
+    .run(versionKey, version)
 }
 
 function readShape(database: DatabaseSync, rows: readonly SchemaRow[]): Shape {

@@ -109,8 +109,8 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
 }
 
 /** Decides a large change where nobody is kept waiting for it but who asked. */
-function elsewhere(background: Background, { resource, ...plan }: Write): Promise<Outcome> {
-  return background.run('write', { plan, collection: resource.name })
+function elsewhere(background: Background, { resource, shown, ...plan }: Write): Promise<Outcome> {
+  return background.run('write', { plan, collection: resource.name, version: shown?.lens?.version })
 }
 
 /** Deletes the records of a filtered deletion: whoever asked for it hears of it when none is found any more. */

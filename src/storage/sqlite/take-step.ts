@@ -5,6 +5,7 @@ import type { FieldType } from '../../model/resource.ts'
 import type { Answer, MigrationStep, Question } from '../sql/migration-step.ts'
 import { isSystemTable } from '../sql/system-tables.ts'
 import type { ColumnSpec, SearchSpec } from '../sql/tables.ts'
+import { convertColumn, renameColumns, renameTable } from './catch-up.ts'
 import { sqlite } from './dialect.ts'
 import { moveKeys } from './move-keys.ts'
 import { endOfRun, partName, partNames, partOf, undividedSearch } from './search-parts.ts'
@@ -91,6 +92,15 @@ export function takeStep(database: DatabaseSync, step: MigrationStep, now: numbe
       return
     case 'drop-search':
       dropSearch(step.search)
+      return
+    case 'rename-table':
+      renameTable(database, step.table, step.to)
+      return
+    case 'rename-columns':
+      renameColumns(database, step.table, step.columns)
+      return
+    case 'convert-column':
+      convertColumn(database, step)
       return
     case 'move-keys':
       moveKeys(database)

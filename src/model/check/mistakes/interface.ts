@@ -28,7 +28,6 @@ export const interfaceMistakes: readonly Mistake[] = [
   { name: 'no resources', at: 'resources', write: undefined, path: 'resources' },
   { name: 'resources as an array', at: 'resources', write: [], path: 'resources' },
   { name: 'empty resources', at: 'resources', write: {}, path: 'resources' },
-  { name: 'changes', at: 'changes', write: [{ version: 'v2' }], path: 'changes', message: /not served yet/ },
   { name: 'an unknown limit', at: 'limits', write: { pagesize: {} }, path: 'limits.pagesize', remedy: /"pageSize"/ },
   { name: 'a page of nothing', at: 'limits', write: { pageSize: { default: 0 } }, path: 'limits.pageSize.default' },
   {

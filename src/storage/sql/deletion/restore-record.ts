@@ -51,7 +51,7 @@ export function* restoreRecord(compiler: Compiler, plan: Restore): Transaction<O
     yield sql`update ${tableSql(collection)} set deleted_at = null, _deletion = null, updated_at = ${timestamp(plan.now)}, _revision = _revision + 1 where ${which}`
     yield tick(collection, ids.size, -ids.size)
   }
-  const { json, revision, updatedAt, readable } = yield* represent(compiler, resource, id, plan.mayRead)
+  const { json, revision, updatedAt, readable } = yield* represent(compiler, plan, id, plan.mayRead)
   return { kind: 'updated', json: readable ? json : undefined, revision, updatedAt }
 }
 

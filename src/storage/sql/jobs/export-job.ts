@@ -4,7 +4,9 @@ import type { SortTerm } from '../../../model/order.ts'
 import { allOf, type Predicate } from '../../../model/predicate.ts'
 import type { Resource } from '../../../model/resource.ts'
 import { joinTexts } from '../../../plan/export-document.ts'
+import { isConverted } from '../../../plan/older-export.ts'
 import type { Export, Outcome } from '../../../plan/plan.ts'
+import { shownBy } from '../../../plan/stored.ts'
 import type { ExportPiece, ExportProgress, OpenExport } from '../../storage.ts'
 import { exportRows } from '../export-rows.ts'
 import { type Compiler, liveSql, tableSql } from '../predicate.ts'
@@ -29,9 +31,18 @@ const lease = 3_000
 /** Runs an Export: begins its job. */
 export function* beginExport(compiler: Compiler, plan: Export): Transaction<Outcome> {
   if (plan.issues.length > 0) return { kind: 'invalid', issues: plan.issues }
-  const { id, resource, statusUrl, contentUrl, filter, permitted, sort, fields, format, caller, now } = plan
+  const { id, resource, shown, statusUrl, contentUrl, filter, permitted, sort, fields, format, caller, now } = plan
   const state: ExportState = {
-    ...{ collection: resource.name, contentUrl, filter, permitted, sort, fields: fields ?? null, format },
+    ...{
+      collection: resource.name,
+      version: shown?.lens?.version ?? compiler.catalog.version,
+      contentUrl,
+      filter,
+      permitted,
+      sort,
+      fields: fields ?? null,
+      format,
+    },
     ...{ count: 0, bytes: 0, after: null, total: null },
   }
   const progress = { done: 0, total: null }
@@ -67,10 +78,13 @@ function* claim(job: string, server: string, now: number): Transaction<boolean> 
 export function* readExport(compiler: Compiler, job: string): Transaction<ExportPiece> {
   const state = (yield* stateOf(job)) as ExportState
   const resource = compiler.catalog.resources.get(state.collection) as Resource
-  const { filter, permitted, sort, format } = state
+  const { filter, permitted, sort } = state
+  const shown = shownBy(compiler.catalog, state.version, state.collection) ?? resource
+  // What is converted is made into its texts where the functions are.
+  const format = isConverted(shown) ? 'ndjson' : state.format
   const [fields, after] = [state.fields ?? undefined, state.after ?? undefined]
   const { texts, last } = yield* exportRows(compiler, {
-    ...{ resource, filter, permitted, sort, fields, format, after },
+    ...{ resource, shown, filter, permitted, sort, fields, format, after },
     limit: pieceSize,
   })
   const text = joinTexts(texts, format, state.count === 0)

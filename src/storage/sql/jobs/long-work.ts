@@ -1,5 +1,6 @@
 /** The transactions of long work, by name: what is asked for on another thread. They take and give plain data. */
 import type { Outcome, Write } from '../../../plan/plan.ts'
+import { shownBy } from '../../../plan/stored.ts'
 import type { JobError, OpenJob } from '../../storage.ts'
 import { resourceOf } from '../deletion/closure.ts'
 import { stepDeletion, undoDeletion } from '../deletion/deletion-job.ts'
@@ -19,16 +20,19 @@ interface Step {
 
 /** A change as plain data: its resource by name. */
 interface PlainWrite {
-  readonly plan: Omit<Write, 'resource'>
+  readonly plan: Omit<Write, 'resource' | 'shown'>
   readonly collection: string
+  /** The version that asked, where it is an older one. */
+  readonly version: string | undefined
 }
 
 /** Changes: each is one transaction. */
 const writing = {
-  write: (compiler: Compiler, { plan, collection }: PlainWrite) =>
+  write: (compiler: Compiler, { plan, collection, version }: PlainWrite) =>
     writeTransaction(compiler, {
       ...plan,
       resource: resourceOf(compiler.catalog, collection),
+      shown: version === undefined ? undefined : shownBy(compiler.catalog, version, collection),
     } as Write) as Transaction<Outcome>,
   step: (compiler: Compiler, { job, now }: Step): Transaction<boolean> =>
     job.task === 'deletion' ? stepDeletion(compiler, job.id, now) : stepPurge(compiler, job.id, now),

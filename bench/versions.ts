@@ -1,0 +1,69 @@
+/** The measurements of older versions: what they cost beside the current one. */
+import { fileURLToPath } from 'node:url'
+import type { Measurement } from './measurement.ts'
+import { ours } from './ours.ts'
+import { freePort, startServer } from './processes.ts'
+import { copyOf, get, type Stand } from './stand.ts'
+
+const connections = 64
+const variety = { cities: 2000, countries: 100 }
+const declared = fileURLToPath(new URL('older-atlas.ts', import.meta.url))
+
+/** Version 2, in which a field has another name. */
+export const renamed = versus('renamed', 'Page of 50 cities in an older version, a field renamed', 'v2', 0.7, pagesOf)
+export const renamedCity = versus(
+  'renamed-city',
+  'GET of one city in an older version, a field renamed',
+  'v2',
+  0.7,
+  citiesOf,
+)
+/** Version 1, in which a field is converted by a function. */
+export const converted = versus(
+  'converted',
+  'Page of 50 cities in an older version, a field converted',
+  'v1',
+  0.3,
+  pagesOf,
+)
+
+function versus(
+  name: string,
+  title: string,
+  older: string,
+  target: number,
+  pathsOf: (stand: Stand) => string[],
+): Measurement {
+  return {
+    ...{ name, title, yardstick: 'the current version', target, repeated: false },
+    async prepare(stand) {
+      // Two of them, since whoever is not asked is held. Their start renames and converts what the atlas holds.
+      const start = async (which: string) => {
+        const database = copyOf(stand.data.file, stand.folder)
+        const port = await freePort()
+        const server = ours(stand.folder, `versions-${name}-${which}`, database, port, false, declared)
+        return startServer({ ...server, patience: 120_000 })
+      }
+      const [asked, beside] = [await start('older'), await start('current')]
+      const requestsOf = (version: string) => pathsOf(stand).map((path) => get(stand.data, `/${version}${path}`))
+      return {
+        contestants: [
+          { name: 'ours', server: asked, requests: requestsOf(older), connections, status: 200 },
+          { name: 'current', server: beside, requests: requestsOf('v3'), connections, status: 200 },
+        ],
+        ends: [asked, beside],
+      }
+    },
+  }
+}
+
+function pagesOf({ data: { records } }: Stand): string[] {
+  const counts = Map.groupBy(records.cities, ({ country_id }) => country_id)
+  const large = records.countries.filter(({ id }) => (counts.get(id)?.length ?? 0) >= 50).slice(0, variety.countries)
+  return large.map(({ id }) => `/cities?country_id=${id}&per_page=50`)
+}
+
+function citiesOf({ data: { records } }: Stand): string[] {
+  const step = Math.floor(records.cities.length / variety.cities)
+  return Array.from({ length: variety.cities }, (_, index) => `/cities/${records.cities[index * step]?.id}`)
+}

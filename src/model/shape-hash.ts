@@ -1,0 +1,15 @@
+/** What a representation looks like, in a few characters. */
+import { createHash } from 'node:crypto'
+import type { Field } from './resource.ts'
+
+/** Eight characters that differ where the fields' names, order or schemas do; the order of keywords makes no difference. */
+export function hashOf(fields: readonly Pick<Field, 'name' | 'schema'>[]): string {
+  const shape = JSON.stringify(
+    fields.map(({ name, schema }) => [name, schema]),
+    (_, value: unknown) => {
+      if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+      return Object.fromEntries(Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1)))
+    },
+  )
+  return createHash('sha256').update(shape).digest('base64url').slice(0, 8)
+}

@@ -1,0 +1,210 @@
+/** VER-2: what an older version shows and takes, through any chain of changes. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { completeCatalog } from '../model/catalog.ts'
+import { checkDeclaration, formatProblems } from '../model/check.ts'
+import type { ChangeDeclaration, FieldDeclaration, InterfaceDeclaration } from '../model/declaration.ts'
+import type { RecordValues, Resource } from '../model/resource.ts'
+import type { Create, Update } from './plan.ts'
+import { type Seen, seenOf, shownBy } from './stored.ts'
+import { draftThrough, olderJson, olderRecord, shownIssue, updateThrough } from './through.ts'
+
+const text: FieldDeclaration = { type: 'string', optional: true, filter: true }
+const reverse = (value: string) => [...value].reverse().join('')
+
+/** One thing that a version does to a field; `pick` says to which. */
+const step = fc.record({
+  kind: fc.constantFrom('rename', 'add', 'remove', 'convert', 'swap'),
+  pick: fc.nat(100),
+})
+
+/** What versions 2, 3, … did in turn to a resource with three fields: their changes, and the fields that there are now. */
+function evolved(steps: readonly { readonly kind: string; readonly pick: number }[]): InterfaceDeclaration {
+  let fields = ['a', 'b', 'c']
+  const changes: ChangeDeclaration[] = []
+  for (const [index, { kind, pick }] of steps.entries()) {
+    const of = { version: `v${index + 2}`, resource: 'things' }
+    const name = fields[pick % fields.length]!
+    const fresh = `f${index}`
+    const other = fields[(pick + 1) % fields.length]!
+    if (kind === 'rename') {
+      fields = fields.map((each) => (each === name ? fresh : each))
+      changes.push({ ...of, rename: { [name]: fresh } })
+    } else if (kind === 'add') {
+      fields = fields.toSpliced(pick % fields.length, 0, fresh)
+      changes.push({ ...of, add: [fresh] })
+    } else if (kind === 'convert') {
+      changes.push({ ...of, convert: { [name]: { schema: text, older: reverse, newer: reverse } } })
+    } else if (kind === 'swap' && name !== other) {
+      changes.push({ ...of, rename: { [name]: other, [other]: name } })
+    } else if (fields.length > 1) {
+      fields = fields.filter((each) => each !== name)
+      changes.push({ ...of, remove: { [name]: { schema: text, value: 'gone' } } })
+    }
+  }
+  const versions = Object.fromEntries(Array.from({ length: steps.length + 1 }, (_, index) => [`v${index + 1}`, {}]))
+  const declared = Object.fromEntries(fields.map((name) => [name, text]))
+  return { name: 'chain', versions, changes, resources: { things: { fields: declared } } }
+}
+
+const chains = fc.array(step, { minLength: 1, maxLength: 5 })
+const texts = fc.string({ minLength: 1, maxLength: 5, unit: 'grapheme-ascii' })
+
+function recordOf(resource: Resource, values: readonly string[]): RecordValues {
+  const fields = resource.fields.map(({ name }, index) => [name, values[index % values.length]])
+  return {
+    id: 'x',
+    created_at: '2026-01-01T00:00:00.000Z',
+    updated_at: '2026-01-01T00:00:00.000Z',
+    ...Object.fromEntries(fields),
+    deleted_at: null,
+  }
+}
+
+function update(seen: Seen, body: unknown, kind: Update['kind'] = 'replace'): Update {
+  const always = { kind: 'always' } as const
+  return {
+    ...{ kind, resource: seen.stored, shown: seen.shown, id: 'x', body, permitted: always, mayCreate: always },
+    ...{ movedBy: [], mayRead: always, mayAssignOwner: false, conditions: {}, now: Date.parse('2026-02-01T00:00:00Z') },
+    caller: { id: 'ann', roles: [], claims: {} },
+  }
+}
+
+function draftOf(seen: Seen, plan: Update, record: RecordValues) {
+  const made = updateThrough(seen, plan, record)
+  assert.equal(made.kind, 'draft')
+  return made.kind === 'draft' ? made.draft : assert.fail()
+}
+
+test('VER-2: through any chain of changes, what is read can be sent back, and what is sent is what is read', () => {
+  fc.assert(
+    fc.property(chains, fc.array(texts, { minLength: 3, maxLength: 9 }), texts, (steps, values, sent) => {
+      const declaration = evolved(steps)
+      const problems = checkDeclaration(declaration)
+      assert.deepEqual(problems, [], formatProblems(problems))
+      const catalog = completeCatalog(declaration)
+      for (const version of catalog.versions.keys()) {
+        const shown = shownBy(catalog, version, 'things')!
+        const seen = seenOf(catalog, shown)
+        if (seen === undefined) continue
+        const record = recordOf(seen.stored, values)
+        const older = olderRecord(seen, record)
+        assert.deepEqual(
+          Object.keys(older).slice(4),
+          shown.fields.map(({ name }) => name),
+        )
+        const { id: _id, created_at: _created, updated_at: _updated, deleted_at: _deleted, ...body } = older
+        // Sent back as it was read, it changes nothing: least of all what the version does not know.
+        assert.deepEqual(draftOf(seen, update(seen, body), record), { values: record, issues: [], changed: [] })
+        for (const { name } of shown.fields) {
+          const stored: string | undefined = seen.lens.stored.get(name)
+          for (const kind of ['replace', 'merge'] as const) {
+            const asked = kind === 'merge' ? { [name]: sent } : { ...body, [name]: sent }
+            const draft = draftOf(seen, update(seen, asked, kind), record)
+            const expected: string[] = stored === undefined || older[name] === sent ? [] : [stored]
+            assert.deepEqual(draft.changed, expected)
+            assert.equal(olderRecord(seen, draft.values)[name], stored === undefined ? older[name] : sent)
+            for (const field of seen.stored.fields) {
+              if (field.name !== stored) assert.equal(draft.values[field.name], record[field.name])
+            }
+          }
+        }
+        // A JSON text is converted as a record is.
+        const names = [...seen.lens.stored]
+        const json = JSON.stringify(Object.fromEntries(names.map(([name, field]) => [name, record[field]])))
+        const expected = Object.fromEntries(names.map(([name]) => [name, older[name]]))
+        assert.deepEqual(JSON.parse(olderJson(seen, json)), expected)
+      }
+    }),
+  )
+})
+
+test('VER-2: a POST of an older version gives the rest its defaults', () => {
+  fc.assert(
+    fc.property(chains, texts, (steps, sent) => {
+      const catalog = completeCatalog(evolved(steps))
+      const seen = seenOf(catalog, shownBy(catalog, 'v1', 'things')!)
+      if (seen === undefined) return
+      const body = Object.fromEntries(seen.shown.fields.map(({ name }) => [name, sent]))
+      const always = { kind: 'always' } as const
+      const plan: Create = {
+        ...{
+          kind: 'create',
+          resource: seen.stored,
+          shown: seen.shown,
+          id: 'x',
+          parent: undefined,
+          body,
+          permitted: always,
+        },
+        ...{ mayAssignOwner: false, caller: { id: 'ann', roles: [], claims: {} }, now: 0 },
+      }
+      const draft = draftThrough(seen, plan)
+      assert.deepEqual(draft.issues, [])
+      const older = olderRecord(seen, draft.values)
+      for (const { name } of seen.shown.fields)
+        assert.equal(older[name], seen.lens.stored.has(name) ? sent : seen.lens.constants.get(name))
+      for (const { name } of seen.stored.fields) if (!seen.lens.shown.has(name)) assert.equal(draft.values[name], null)
+    }),
+  )
+})
+
+test('VER-2: what is wrong is told in the names that the client knows', () => {
+  const declaration: InterfaceDeclaration = {
+    name: 'names',
+    versions: { v1: {}, v2: {} },
+    // Version 2 has a `name` too, which is another field.
+    changes: [{ version: 'v2', resource: 'things', rename: { name: 'title' }, add: ['name', 'extra'] }],
+    resources: {
+      things: {
+        fields: {
+          title: { type: 'string', minLength: 2 },
+          name: { type: 'integer', optional: true },
+          extra: { type: 'string', optional: true, unique: true },
+        },
+      },
+    },
+  }
+  const catalog = completeCatalog(declaration)
+  const seen = seenOf(catalog, shownBy(catalog, 'v1', 'things')!)!
+  const record = { ...recordOf(seen.stored, ['old']), name: 7, extra: null }
+  const issuesOf = (body: unknown) =>
+    draftOf(seen, update(seen, body), record)
+      .issues.map((issue) => shownIssue(seen, issue))
+      .map(({ pointer, message }) => `${pointer}: ${message}`)
+  assert.deepEqual(issuesOf({ name: 'x' }), ['/name: name must have at least 2 characters.'])
+  assert.deepEqual(issuesOf({ name: 'fine', title: 'x', extra: 'y' }), [
+    '/title: title is not a field of things.',
+    '/extra: extra is not a field of things.',
+  ])
+  // What the current version says of a field that is not shown.
+  assert.deepEqual(
+    shownIssue(seen, { code: 'DUPLICATE_VALUE', message: 'extra is taken.', pointer: '/extra' }).pointer,
+    '',
+  )
+  const named = shownIssue(seen, { code: 'DUPLICATE_VALUE', message: 'title is taken.', pointer: '/title' })
+  assert.deepEqual([named.pointer, named.message], ['/name', 'name is taken.'])
+})
+
+test('VER-2: a conversion that makes what the current version does not allow is a mistake, and nothing is written', () => {
+  const declaration: InterfaceDeclaration = {
+    name: 'wrong',
+    versions: { v1: {}, v2: {} },
+    changes: [
+      {
+        version: 'v2',
+        resource: 'things',
+        convert: { size: { schema: { type: 'string' }, older: String, newer: Number } },
+      },
+    ],
+    resources: { things: { fields: { size: { type: 'integer' } } } },
+  }
+  const catalog = completeCatalog(declaration)
+  const seen = seenOf(catalog, shownBy(catalog, 'v1', 'things')!)!
+  const record = { ...recordOf(seen.stored, ['x']), size: 3 }
+  assert.throws(() => updateThrough(seen, update(seen, { size: 'large' }), record), /conversion of size in v1/)
+  assert.equal(draftOf(seen, update(seen, { size: '12' }), record).values['size'], 12)
+  // Numbers beyond what JavaScript holds pass unharmed beside what is converted.
+  assert.equal(olderJson(seen, '{"size":3,"other":12345678901234567890}'), '{"size":"3","other":12345678901234567890}')
+})

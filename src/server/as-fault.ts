@@ -1,0 +1,14 @@
+/** Failures as faults. */
+import { Fault, fault } from '../spec/faults.ts'
+import { StorageFault } from '../storage/storage.ts'
+
+/** Any error as what the caller is told: nothing of the inside (ERR-4). */
+export function asFault(error: unknown): Fault {
+  if (error instanceof Fault) return error
+  if (error instanceof StorageFault) {
+    if (error.kind === 'busy')
+      return fault('OVERLOADED', { detail: 'Try again shortly.', headers: { 'Retry-After': '1' } })
+    return fault('STORAGE_FAILED', { detail: 'Nothing was changed. The log has the reason under this request_id.' })
+  }
+  return fault('INTERNAL_ERROR', { detail: 'The log has the reason under this request_id.' })
+}
