@@ -1,13 +1,13 @@
 /** The atlas in three versions: the second renamed a field of the cities, the third keeps another one differently. */
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
-import type { InterfaceDeclaration } from '../src/model/declaration.ts'
+import type { InterfaceDeclaration, ResourceDeclaration } from '../src/model/declaration.ts'
 
 const atlas = parse(
   readFileSync(new URL('../examples/atlas/resources.yaml', import.meta.url), 'utf8'),
 ) as InterfaceDeclaration
 const { cities, ...others } = atlas.resources
-const { population, admin_code, ...fields } = cities?.fields as Record<string, object>
+const { population, admin_code, ...fields } = (cities as ResourceDeclaration).fields as Record<string, object>
 
 export default {
   ...atlas,
