@@ -2,6 +2,7 @@
 import { formatHttpDate } from '../http/fields/http-date.ts'
 import { formatLinks, type Link } from '../http/fields/link.ts'
 import { type HttpResponse, isFile, type ResponseHeaders } from '../http/message.ts'
+import type { Catalog } from '../model/resource.ts'
 import { basePathOf, isDeprecated, isLeaving, successorOf, type Version, type Versions } from '../model/versions.ts'
 import { fault } from '../spec/faults.ts'
 
@@ -47,9 +48,8 @@ export function noticeOf(
     if (guide !== undefined) links.push({ target: guide, rel: 'sunset' })
   }
   const successor = successorOf(versions, version, now)
-  if (successor !== undefined && (deprecated || sunsetAt !== undefined)) {
-    links.push({ target: addressIn(versions, successor, path), rel: 'successor-version' })
-  }
+  const target = successor && addressIn(versions, version, successor, path)
+  if (target !== undefined && (deprecated || sunsetAt !== undefined)) links.push({ target, rel: 'successor-version' })
   return { version: version.name, end, links: formatLinks(links), vary, mediaType }
 }
 
@@ -99,26 +99,42 @@ export function retired(
 ): HttpResponse {
   const successor = successorOf(versions, version, now) ?? versions.current
   const { path, query, movable } = asked
-  if (version.afterSunset === 'redirect' && movable) {
-    const address = addressIn(versions, successor, path)
+  const address = addressIn(versions, version, successor, path)
+  if (version.afterSunset === 'redirect' && movable && address !== undefined) {
     const target = query === '' ? address : `${address}${address.includes('?') ? '&' : '?'}${query}`
     return { status: 308, headers: { Location: target, 'Cache-Control': 'no-store' }, body: undefined }
   }
   const since = new Date(version.sunsetAt ?? now).toISOString().slice(0, 10)
   const guide = version.guide === undefined ? '' : ` What to do is at ${version.guide}.`
   const { carriers } = versions
-  const at =
-    carriers.includes('path') || carriers.includes('query') ? `, at ${addressIn(versions, successor, path)}` : ''
+  const isElsewhere = address !== undefined && (carriers.includes('path') || carriers.includes('query'))
+  const at = isElsewhere ? `, at ${address}` : ''
   const detail = `Version ${version.name} was retired on ${since}. Its successor is ${successor.name}${at}.${guide}`
   throw fault('VERSION_RETIRED', { detail })
 }
 
-/** The address of the same thing in another version, without query: what is asked there may have other names. */
-function addressIn(versions: Versions, version: Version, path: string): string {
-  if (versions.carriers.includes('path')) {
-    const end = path.indexOf('/', 1)
-    return `${basePathOf(versions, version.name)}${end === -1 ? '' : path.slice(end)}`
-  }
+/**
+ * The address of the same thing in another version, without query: what is asked there may have other names. `undefined`
+ * where that version does not have the collection.
+ */
+function addressIn(versions: Versions, from: Version, to: Version, path: string): string | undefined {
+  const isInPath = versions.carriers.includes('path')
+  const [, ...segments] = path.split('/')
+  const moved = (isInPath ? segments.slice(1) : segments).map((segment, index) =>
+    // A collection, or one nested under a record.
+    index === 0 || index === 2 ? nameIn(from.catalog, to.catalog, segment) : segment,
+  )
+  if (moved.includes(undefined)) return undefined
+  const address = [basePathOf(versions, to.name), ...moved].join('/')
   // Where only header fields carry it, all versions have one address.
-  return versions.carriers.includes('query') ? `${path}?version=${version.name}` : path
+  return !isInPath && versions.carriers.includes('query') ? `${address}?version=${to.name}` : address
+}
+
+/** What another version calls a collection; what is none is called the same everywhere. */
+function nameIn(from: Catalog, to: Catalog, name: string): string | undefined {
+  const resource = from.resources.get(name)
+  if (resource === undefined) return name
+  const stored = resource.lens?.collection ?? name
+  for (const each of to.resources.values()) if ((each.lens?.collection ?? each.name) === stored) return each.name
+  return undefined
 }
