@@ -23,7 +23,7 @@ export const deskAtFirst: InterfaceDeclaration = {
         state: { enum: ['new', 'done'], default: 'new', transitions: { new: ['done'], done: [] } },
         code: { type: 'string', unique: true, optional: true, immutable: true, filter: true },
         asker_id: { reference: 'people', onDelete: 'cascade' },
-        colour: { type: 'string', optional: true, filter: true },
+        colour: { type: 'string', optional: true, filter: true, sort: true },
       },
       within: 'asker_id',
       deletion: { byFilter: true },
@@ -43,7 +43,7 @@ export const deskChanges: readonly ChangeDeclaration[] = [
   {
     version: 'v2',
     resource: 'tickets',
-    remove: { colour: { schema: { type: 'string', optional: true, filter: true }, value: null } },
+    remove: { colour: { schema: { type: 'string', optional: true, filter: true, sort: true }, value: null } },
   },
   { version: 'v2', resource: 'remarks', collection: 'added' },
   { version: 'v3', resource: 'cases', was: 'tickets', rename: { title: 'headline', price: 'cents' } },
