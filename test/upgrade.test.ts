@@ -149,6 +149,39 @@ test('VER-2: a new database, and one that has caught up, are not converted again
   }
 })
 
+test('VER-2: values are converted once, however often the server starts', async (context) => {
+  const path = fileFor(context)
+  const access = { read: 'anyone', create: 'anyone' } as const
+  const things = (field: string): InterfaceDeclaration['resources'] => ({
+    things: { fields: { [field]: { type: 'number' } }, access },
+  })
+  const first = await serve({ name: 'money', versions: { v1: {} }, resources: things('price') }, path)
+  assert.equal((await first.ask('POST', '/v1/things', { price: 2.5 })).status, 201)
+  await first.close()
+  const money: InterfaceDeclaration = {
+    ...{ name: 'money', versions: { v1: {}, v2: {} }, resources: things('price') },
+    changes: [
+      {
+        version: 'v2',
+        resource: 'things',
+        convert: {
+          price: {
+            schema: { type: 'number' },
+            older: (cents: number) => cents / 100,
+            newer: (price: number) => price * 100,
+          },
+        },
+      },
+    ],
+  }
+  for (let start = 0; start < 3; start++) {
+    const { ask, close } = await serve(money, path)
+    assert.equal(JSON.parse((await ask('GET', '/v2/things')).text).data[0].price, 250)
+    assert.equal(JSON.parse((await ask('GET', '/v1/things')).text).data[0].price, 2.5)
+    await close()
+  }
+})
+
 test('VER-2: the command shows and makes what the next version needs', async (context) => {
   const path = fileFor(context)
   const before = await serve(deskAtFirst, path)

@@ -180,6 +180,7 @@ test('a queue gives back what it got, in order', () => {
     for (let item = 0; item < 7; item++) queue.push(round * 7 + item)
     for (let item = 0; item < 5; item++) taken.push(queue.shift())
     assert.equal(queue.length, (round + 1) * 2)
+    assert.equal(queue.first, taken.length)
   }
   while (queue.length > 0) taken.push(queue.shift())
   assert.deepEqual(taken, numbers(70))

@@ -18,6 +18,8 @@ export interface Bounds {
   readonly inFlight: number
   /** The part of the time that turning away may take while there is work. */
   readonly refusing: number
+  /** How long those are held who were turned away before they get twice as much of it: clients that give up come back anew. */
+  readonly patience: number
 }
 
 /** What an admission decides about. */
@@ -34,7 +36,15 @@ export interface Work<T> {
   inFlight(): number
 }
 
-const ordinaryBounds: Bounds = { slice: 5, welcome: 1.5, wait: 250, burst: 500, inFlight: 1_000, refusing: 0.13 }
+const ordinaryBounds: Bounds = {
+  slice: 5,
+  welcome: 1.5,
+  wait: 250,
+  burst: 500,
+  inFlight: 1_000,
+  refusing: 0.13,
+  patience: 300,
+}
 
 // How many may wait however slow all is: a handful of slow requests is no overload.
 const leastRoom = 100
@@ -50,7 +60,7 @@ export class Admission<T> {
   readonly #work: Work<T>
   readonly #bounds: Bounds
   readonly #waiting = new Queue<T>()
-  readonly #held = new Queue<T>()
+  readonly #held = new Queue<{ readonly item: T; readonly since: number }>()
   #turnedAway: T[] = []
   /** Milliseconds from one answer to the next while there is no pause: all that a turn does is in it. */
   #pace = firstPace
@@ -168,8 +178,8 @@ export class Admission<T> {
     // A slice in which nothing was answered belongs to the next one.
     if (this.#answered > 0 || !isBusy || this.#sliceEnded === undefined) this.#sliceEnded = isBusy ? now : undefined
     this.#answered = 0
-    this.#credit = Math.min(this.#bounds.slice, this.#credit + took * (isBusy ? this.#bounds.refusing : 1))
-    this.#holdAndRelease()
+    this.#credit = Math.min(this.#bounds.slice, this.#credit + took * (isBusy ? this.#refusing(now) : 1))
+    this.#holdAndRelease(now)
     this.#isDraining = false
     if ((isBusy && this.#hasRoomInFlight()) || this.#held.length > 0) this.#drainSoon()
   }
@@ -178,16 +188,21 @@ export class Admission<T> {
    * Who was turned away and asks again at once would take all the time from those who are served: such requests stay
    * unread until there is time for them.
    */
-  #holdAndRelease(): void {
+  #holdAndRelease(now: number): void {
     for (const item of this.#turnedAway) {
       if (this.#credit > 0) break
       this.#work.hold(item)
-      this.#held.push(item)
+      this.#held.push({ item, since: now })
     }
     this.#turnedAway = []
     for (let room = this.#credit / this.#price; room > 0 && this.#held.length > 0; room--) {
-      this.#work.release(this.#held.shift()!)
+      this.#work.release(this.#held.shift()!.item)
     }
+  }
+
+  #refusing(now: number): number {
+    const { refusing, patience } = this.#bounds
+    return now - (this.#held.first?.since ?? now) > patience ? 2 * refusing : refusing
   }
 
   #turnAway(item: T): void {

@@ -7,6 +7,11 @@ export class Queue<T> {
     return this.#incoming.length + this.#outgoing.length
   }
 
+  /** The one that has waited longest. */
+  get first(): T | undefined {
+    return this.#outgoing.at(-1) ?? this.#incoming[0]
+  }
+
   push(item: T): void {
     this.#incoming.push(item)
   }
