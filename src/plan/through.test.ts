@@ -11,7 +11,11 @@ import { type Seen, seenOf, shownBy } from './stored.ts'
 import { draftThrough, olderJson, olderRecord, shownIssue, updateThrough } from './through.ts'
 
 const text: FieldDeclaration = { type: 'string', optional: true, filter: true }
-const reverse = (value: string) => [...value].reverse().join('')
+/** The way to a version and back; of two of them the order matters. */
+const marking = (mark: string) => ({
+  older: (value: string) => (value.endsWith(mark) ? value.slice(0, -mark.length) : value),
+  newer: (value: string) => value + mark,
+})
 
 /** One thing that a version does to a field; `pick` says to which. */
 const step = fc.record({
@@ -35,7 +39,7 @@ function evolved(steps: readonly { readonly kind: string; readonly pick: number 
       fields = fields.toSpliced(pick % fields.length, 0, fresh)
       changes.push({ ...of, add: [fresh] })
     } else if (kind === 'convert') {
-      changes.push({ ...of, convert: { [name]: { schema: text, older: reverse, newer: reverse } } })
+      changes.push({ ...of, convert: { [name]: { schema: text, ...marking(`~${index}`) } } })
     } else if (kind === 'swap' && name !== other) {
       changes.push({ ...of, rename: { [name]: other, [other]: name } })
     } else if (fields.length > 1) {
