@@ -102,11 +102,15 @@ export function keepNames(
 }
 
 function writeShape(database: DatabaseSync, shape: Shape): void {
+  putMeta(database, 'shape', JSON.stringify(shape))
+}
+
+function putMeta(database: DatabaseSync, key: string, value: string): void {
   database
     .prepare(
       'insert into resourced_meta (key, value) values (?, ?) on conflict (key) do update set value = excluded.value',
     )
-    .run('shape', JSON.stringify(shape))
+    .run(key, value)
 }
 
 const versionKey = 'version'
@@ -122,11 +126,7 @@ export function storedVersion(database: DatabaseSync, catalog: Catalog): string 
 
 /** Remembers whose names the tables have from now on. */
 export function keepVersion(database: DatabaseSync, version: string): void {
-  database
-    .prepare(
-      'insert into resourced_meta (key, value) values (?, ?) on conflict (key) do update set value = excluded.value',
-    )
-    .run(versionKey, version)
+  putMeta(database, versionKey, version)
 }
 
 function readShape(database: DatabaseSync, rows: readonly SchemaRow[]): Shape {
