@@ -9,15 +9,20 @@ export interface Parsed {
   readonly problems: readonly Problem[]
 }
 
+// To find the line of one reads all before it.
+const mostDuplicates = 20
+
 /** Reads JSON. A key twice in one object is refused: which one was meant is not known. */
 export function readJson(text: string): Parsed {
   try {
     const value: unknown = JSON.parse(text)
-    const problems = duplicateKeys(text).map(({ key, offset }) => ({
-      path: place(text, offset),
-      message: `The key ${JSON.stringify(key)} is there twice.`,
-      remedy: 'Remove one of the two.',
-    }))
+    const problems = duplicateKeys(text)
+      .slice(0, mostDuplicates)
+      .map(({ key, offset }) => ({
+        path: place(text, offset),
+        message: `The key ${JSON.stringify(key)} is there twice.`,
+        remedy: 'Remove one of the two.',
+      }))
     return { value, problems }
   } catch (error) {
     const said = error instanceof Error ? error.message : String(error)

@@ -1,0 +1,14 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { readJson } from './read-json.ts'
+
+test('keys given twice are told with their place, as many as anyone reads', () => {
+  const [problem] = readJson('{\n  "a": 1,\n  "a": 2 }').problems
+  assert.match(problem?.path ?? '', /line 3/)
+  assert.match(problem?.message ?? '', /"a" is there twice/)
+  const many = `{${Array.from({ length: 20_000 }, () => '"a": 1').join(',\n')}}`
+  const started = performance.now()
+  assert.equal(readJson(many).problems.length, 20)
+  // Each by itself this took eleven seconds.
+  assert.ok(performance.now() - started < 3_000)
+})
