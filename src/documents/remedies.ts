@@ -125,6 +125,10 @@ export const remedies: Readonly<Record<FaultCode, Remedy>> = {
     meaning: 'The record was changed since the tag or date in the condition.',
     remedy: 'Read the record again, apply the change to what it is now, and send the new ETag.',
   },
+  IDEMPOTENCY_KEY_IN_USE: {
+    meaning: 'The same request came before with this Idempotency-Key, and is not finished.',
+    remedy: 'Repeat it after Retry-After, with the same key: the answer will be that of the first.',
+  },
   IDEMPOTENCY_KEY_REUSED: {
     meaning: 'The same Idempotency-Key came before with another body.',
     remedy: 'Take a new key for each new creation, and the same only for the very same body.',

@@ -241,6 +241,7 @@ export type Outcome =
   | Created
   /** The first answer to what is repeated (MET-9). */
   | { readonly kind: 'replayed'; readonly answer: Outcome; readonly preferred: Preferred }
+  | { readonly kind: 'key-in-use' }
   | { readonly kind: 'key-reused' }
   /** `json` is `undefined` where the caller may change the record and not read it. */
   | ({ readonly kind: 'updated'; readonly json: string | undefined } & Validators)

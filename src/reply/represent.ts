@@ -52,6 +52,14 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
       const { asynchronously } = preferred
       return represent(plan, answer, { ...context, preferred: preferred.return, asynchronously, applied })
     }
+    case 'key-in-use':
+      throw fault('IDEMPOTENCY_KEY_IN_USE', {
+        detail: 'A request with this key is being carried out. Repeat it in a moment to get its answer.',
+        headers: { 'Retry-After': '1' },
+        errors: [
+          { code: 'IDEMPOTENCY_KEY_IN_USE', message: 'The first request still runs.', header: 'Idempotency-Key' },
+        ],
+      })
     case 'key-reused':
       throw fault('IDEMPOTENCY_KEY_REUSED', {
         detail: 'This key came with another body in the last 24 hours. A new request needs a new key.',

@@ -40,6 +40,11 @@ export const faults = {
   FORBIDDEN: { status: 403, title: 'You may not do this', rule: 'AUT-4' },
   PRECONDITION_REQUIRED: { status: 428, title: 'This request must be conditional', rule: 'CON-7' },
   PRECONDITION_FAILED: { status: 412, title: 'The record is not in the expected state', rule: 'CON-3' },
+  IDEMPOTENCY_KEY_IN_USE: {
+    status: 409,
+    title: 'The first request with this Idempotency-Key still runs',
+    rule: 'MET-9',
+  },
   IDEMPOTENCY_KEY_REUSED: { status: 422, title: 'The Idempotency-Key was used for another request', rule: 'MET-9' },
   KEY_SHOWN_ONCE: { status: 409, title: 'The key was made, and is shown only once', rule: 'AUT-2' },
   VALIDATION_FAILED: { status: 400, title: 'The record is not valid', rule: 'ERR-3' },

@@ -179,11 +179,14 @@ export interface Storage {
   close(): Promise<void>
 }
 
-/** The database failed: 502 (`failed`), or 503 where it is only busy. The cause is for the log, never for the caller. */
-export class StorageFault extends Error {
-  readonly kind: 'failed' | 'busy'
+/** `failed`: nothing was changed; `uncertain`: nobody knows, because the answer to a commit was lost; `busy`: it may do later. */
+export type StorageFaultKind = 'failed' | 'uncertain' | 'busy'
 
-  constructor(kind: 'failed' | 'busy', message: string, cause?: unknown) {
+/** The database failed: 502, or 503 where it is only busy. The cause is for the log, never for the caller. */
+export class StorageFault extends Error {
+  readonly kind: StorageFaultKind
+
+  constructor(kind: StorageFaultKind, message: string, cause?: unknown) {
     super(message, { cause })
     this.name = 'StorageFault'
     this.kind = kind

@@ -3,8 +3,11 @@
  * One small read gives the exact unfiltered total, the collection's entity tag and the key of cached totals.
  */
 import sql, { type Sql } from 'sql-template-tag'
+import type { Expressions } from './expressions.ts'
 import type { KnownClock, Memory } from './memory.ts'
 import { single, type Transaction } from './transaction.ts'
+
+type Ticking = { readonly expressions: Pick<Expressions, 'clockPart'> }
 
 /** The clock at a moment. */
 export interface Clock {
@@ -15,23 +18,34 @@ export interface Clock {
 }
 
 /** Reads the clock of a collection, together with those of others that an answer depends on. */
-export function* readClock(memory: Memory, collection: string, others: Iterable<string>): Transaction<Clock> {
+export function* readClock(
+  memory: Pick<Memory, 'clocks'>,
+  collection: string,
+  others: Iterable<string>,
+): Transaction<Clock> {
   const { revision, live } = yield* readOne(memory, collection)
   let sum = revision
   for (const other of others) sum += (yield* readOne(memory, other)).revision
   return { revision: sum, live }
 }
 
-function* readOne({ clocks }: Memory, collection: string): Transaction<KnownClock> {
+function* readOne({ clocks }: Pick<Memory, 'clocks'>, collection: string): Transaction<KnownClock> {
   const known = clocks.get(collection)
   if (known !== undefined) return known
-  const row = yield* single(sql`select revision, live from resourced_clocks where collection = ${collection}`)
+  const row = yield* single(
+    sql`select sum(revision) as revision, sum(live) as live from resourced_clocks where collection = ${collection}`,
+  )
   const clock = { revision: Number(row?.['revision'] ?? 0), live: Number(row?.['live'] ?? 0) }
   clocks.set(collection, clock)
   return clock
 }
 
 /** Moves the clock of a collection on: by one revision, and by so many live and deleted records. */
-export function tick(collection: string, live: number, deleted: number): Sql {
-  return sql`update resourced_clocks set revision = revision + 1, live = live + ${live}, deleted = deleted + ${deleted} where collection = ${collection}`
+export function tick({ expressions }: Ticking, collection: string, live: number, deleted: number): Sql {
+  return sql`update resourced_clocks set revision = revision + 1, live = live + ${live}, deleted = deleted + ${deleted} where collection = ${collection}${expressions.clockPart}`
+}
+
+/** Fewer deleted records are kept. Nobody could see them any more: the collection's revision stays. */
+export function forgetDeleted({ expressions }: Ticking, collection: string, count: number): Sql {
+  return sql`update resourced_clocks set deleted = deleted - ${count} where collection = ${collection}${expressions.clockPart}`
 }

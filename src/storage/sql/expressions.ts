@@ -7,6 +7,18 @@ import type { Transaction } from './transaction.ts'
 /** A value bound to a parameter. */
 export type Bound = string | number | null | Uint8Array
 
+/** How rows are held. They stand at the end of a select. */
+export interface Locks {
+  /** The order in which several are held, so that two who hold the same never wait for each other: before any limit. */
+  readonly order: Sql
+  /** Nobody else changes the rows, or holds them. */
+  readonly update: Sql
+  /** Nobody else changes the rows. */
+  readonly share: Sql
+  /** As `update`, without the rows that somebody else holds. */
+  readonly free: Sql
+}
+
 /** What one engine says differently. Column arguments are SQL text, already quoted. */
 export interface Expressions {
   /** The bound form of a comparison key. */
@@ -25,7 +37,9 @@ export interface Expressions {
   begins(text: Sql, part: string): Sql
   /** Rows of the table `alias` whose search words match: every word, the last as a prefix. */
   searches(collection: string, alias: string, words: readonly string[]): Sql
-  /** Puts the search words of a record in; where it `replaces`, in place of those that it had. */
+  /** The columns in which a record's search words stand; none where they stand elsewhere. */
+  wordColumns(words: string): readonly (readonly [string, Sql])[]
+  /** Puts the search words of a record in that stand elsewhere; where it `replaces`, in place of those that it had. */
   indexWords(collection: string, id: string, words: string, replaces: boolean): Transaction<void>
   /** Takes out the search words of the rows with these ids, before the rows go. */
   forgetWords(collection: string, ids: readonly string[]): Transaction<void>
@@ -41,6 +55,17 @@ export interface Expressions {
   jsonArray(values: readonly Sql[]): Sql
   /** Joins texts of all rows: a comma and a line break between them. */
   join(text: Sql): Sql
-  /** JSON array, as text, of the JSON texts of all rows. */
-  gather(json: Sql): Sql
+  /** A value as a column of a row that is made up. */
+  typed(value: Bound, type: Column['type']): Sql
+  /** What makes a select hold its rows until the transaction ends: nothing where one writer holds everything. */
+  readonly lock: Locks
+  /** The part of a collection's clock that a transaction moves on, as ` and …`. */
+  readonly clockPart: Sql
+  /**
+   * Takes a lock of a name until the transaction ends, and says whether it was free: `undefined` where one writer has all
+   * there is.
+   */
+  readonly tryLock: ((name: string) => Sql) | undefined
+  /** A change of one row of a table, its clock, and what is selected of the row, in one statement, where there is such a thing. */
+  readonly together: ((change: Sql, tick: Sql, columns: Sql) => Sql) | undefined
 }

@@ -1,6 +1,7 @@
 /** Changes that carry a key: the first answer is kept for a day, and a repeat gets it again (MET-9). */
 import sql from 'sql-template-tag'
 import type { Idempotency, Outcome } from '../../plan/plan.ts'
+import type { Compiler } from './predicate.ts'
 import { single, type Transaction } from './transaction.ts'
 
 /** Milliseconds for which a key is known. */
@@ -30,10 +31,16 @@ const made: ReadonlySet<string> = new Set<Outcome['kind']>(['created', 'updated'
  * changed to find that out must be undone.
  */
 export function* recognised<Other extends { readonly kind: string } = never>(
+  { expressions }: Pick<Compiler, 'expressions'>,
   { idempotency, now }: { readonly idempotency?: Idempotency; readonly now: number },
   change: Transaction<Outcome | Other>,
 ): Transaction<Outcome | Other> {
   if (idempotency === undefined) return yield* change
+  const { tryLock } = expressions
+  if (tryLock !== undefined) {
+    const row = yield* single(sql`select ${tryLock(idempotency.scope)} as locked`)
+    if (row?.['locked'] !== 1) return { kind: 'key-in-use' }
+  }
   const earlier = yield* findAnswer(idempotency, now)
   if (earlier?.kind === 'replayed') return earlier
   const outcome = yield* change

@@ -34,7 +34,7 @@ export function* listKeys(): Transaction<ListedKey[]> {
 /** Adds a key. */
 export function* addKey(compiler: Compiler, { hash, ...shown }: StoredKey): Transaction<void> {
   yield* insertRecord(compiler, keysOf(compiler), { ...shown, updated_at: shown.created_at })
-  yield tick('api-keys', 1, 0)
+  yield tick(compiler, 'api-keys', 1, 0)
   yield sql`insert into resourced_key_hashes (key, hash) values (${shown.id}, ${hash})`
 }
 

@@ -65,7 +65,7 @@ function numberedSql(
   offset: number,
 ): Sql {
   const rows = sql`${rowsSql(plan.resource, where, segment)} order by ${segment.order} limit ${limit} offset ${offset}`
-  return sql`select ${compiler.expressions.join(raw('json'))} as json, count(*) as count from (select ${valueSql(compiler, plan)} as json ${rows})`
+  return sql`select ${compiler.expressions.join(raw('json'))} as json, count(*) as count from (select ${valueSql(compiler, plan)} as json ${rows}) page`
 }
 
 /** How many rows a segment has: what an offset skips over when it lies beyond it. */
@@ -121,7 +121,7 @@ function besideSql(
 ): Sql {
   const place = expressions.jsonArray(terms.map((term) => term.column))
   const rows = sql`${rowsSql(plan.resource, where, segment)} order by ${segment.order} limit ${limit}`
-  return sql`select ${expressions.join(raw('json'))} as json, ${expressions.join(raw('place'))} as places, count(*) as count from (select ${valueSql({ catalog, expressions }, plan)} as json, ${place} as place ${rows})`
+  return sql`select ${expressions.join(raw('json'))} as json, ${expressions.join(raw('place'))} as places, count(*) as count from (select ${valueSql({ catalog, expressions }, plan)} as json, ${place} as place ${rows}) page`
 }
 
 /** The rows of one segment of a list. */

@@ -121,7 +121,9 @@ export function costsOf(statements: readonly Explained[]): { scans: string[]; wa
   const steps = statements.flatMap((statement) =>
     statement.steps.map((step) => ({ step, bounded: / limit \?/.test(statement.sql) })),
   )
-  const tables = steps.filter(({ step }) => /^SCAN (?!\(|CONSTANT|json_each|.* VIRTUAL TABLE INDEX 0:=)/.test(step))
+  const tables = steps.filter(({ step }) =>
+    /^SCAN (?!\(|page$|CONSTANT|json_each|.* VIRTUAL TABLE INDEX 0:=)/.test(step),
+  )
   const isWalk = ({ step, bounded }: (typeof steps)[number]) => bounded && step.includes(' USING ')
   return {
     scans: tables.filter((each) => !isWalk(each)).map(({ step }) => step),

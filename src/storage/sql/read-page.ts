@@ -15,7 +15,11 @@ import type { Totals } from './totals.ts'
 import { single, type Transaction } from './transaction.ts'
 
 /** Runs a ReadPage: the page, or 304, 403, 404, 412 as a value. */
-export function* readPage(compiler: Compiler, memory: Memory, plan: ReadPage): Transaction<Outcome> {
+export function* readPage(
+  compiler: Compiler,
+  memory: Pick<Memory, 'clocks' | 'totals'>,
+  plan: ReadPage,
+): Transaction<Outcome> {
   const refused = plan.parent === undefined ? undefined : yield* checkParent(compiler, plan.parent)
   if (refused !== undefined) return refused
   const clock = yield* readClock(memory, plan.resource.name, otherCollections(plan))

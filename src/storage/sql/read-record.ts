@@ -16,7 +16,11 @@ export function holdsSql(compiler: Compiler, resource: Resource, predicate: Pred
 }
 
 /** Runs a ReadRecord: the record, or 304, 403, 404 as a value. */
-export function* readRecord(compiler: Compiler, memory: Memory, plan: ReadRecord): Transaction<Outcome> {
+export function* readRecord(
+  compiler: Compiler,
+  memory: Pick<Memory, 'record' | 'keep'>,
+  plan: ReadRecord,
+): Transaction<Outcome> {
   const known = memory.record(plan)
   if (known !== undefined) return admit(plan, { ...known, permitted: true }) ?? known
   const { resource } = plan

@@ -2,12 +2,13 @@
 import type { Sql } from 'sql-template-tag'
 import type { Catalog, Resource } from '../../model/resource.ts'
 import { type Column, columnsOf } from './columns.ts'
+import type { Expressions } from './expressions.ts'
 import { type Compiler, columnSql } from './predicate.ts'
 
 /** The alias of the table that a statement is about. */
 export const subject = 't'
 
-const known = new WeakMap<Resource, Map<string, Sql>>()
+const known = new WeakMap<Expressions, WeakMap<Resource, Map<string, Sql>>>()
 
 /**
  * The JSON of one row: every declared field that is answered, unset ones `null` (RES-8).
@@ -21,13 +22,13 @@ export function representationSql(
   fields: readonly string[] | undefined,
   withDeleted = false,
 ): Sql {
-  const shapes = known.get(resource) ?? new Map<string, Sql>()
-  known.set(resource, shapes)
+  const shapes = shapesOf(expressions, resource)
   const key = `${withDeleted} ${fields === undefined ? '*' : fields.join()}`
   let built = shapes.get(key)
   if (built === undefined) {
     const wanted = (name: string) => fields === undefined || fields.includes(name)
-    const members: [string, Sql][] = [['id', columnSql(subject, 'id')]]
+    const plain = (name: string): [string, Sql] => [name, expressions.jsonValue(columnSql(subject, name), 'text')]
+    const members = [plain('id')]
     for (const member of membersOf(catalog, resource)) {
       if (!wanted(member.name)) continue
       const { name, column } = member
@@ -38,14 +39,21 @@ export function representationSql(
           : expressions.jsonValue(columnSql(subject, column.name), column.type),
       ])
     }
-    for (const name of ['created_at', 'updated_at']) if (wanted(name)) members.push([name, columnSql(subject, name)])
-    if (withDeleted) members.push(['deleted_at', columnSql(subject, 'deleted_at')])
+    for (const name of ['created_at', 'updated_at']) if (wanted(name)) members.push(plain(name))
+    if (withDeleted) members.push(plain('deleted_at'))
     built = expressions.jsonObject(members)
     // Field lists come from callers: keep a bounded number of them.
     if (shapes.size >= 200) shapes.clear()
     shapes.set(key, built)
   }
   return built
+}
+
+function shapesOf(expressions: Expressions, resource: Resource): Map<string, Sql> {
+  const resources = known.get(expressions) ?? new WeakMap<Resource, Map<string, Sql>>()
+  const shapes = resources.get(resource) ?? new Map<string, Sql>()
+  known.set(expressions, resources.set(resource, shapes))
+  return shapes
 }
 
 /** A field as it is answered: from a column, or, where only an older version has it, always the same. */

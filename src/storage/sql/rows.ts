@@ -1,4 +1,5 @@
 /** Records to rows and back. */
+import { raw, type Sql } from 'sql-template-tag'
 import type { RecordValues, Resource } from '../../model/resource.ts'
 import { type Column, columnsOf } from './columns.ts'
 import { derived, searchText } from './derived.ts'
@@ -14,6 +15,20 @@ export function boundOf(column: Column, record: RecordValues): Bound {
   if (column.type === 'json') return jsonText(value)
   if (column.type === 'boolean') return Number(value)
   return value as Bound
+}
+
+const stored = new WeakMap<Resource, Sql>()
+
+/** The columns of a row that `recordOf` and others read, of the only table that a select is from. */
+export function storedSql(resource: Resource): Sql {
+  let columns = stored.get(resource)
+  if (columns === undefined) {
+    const declared = columnsOf(resource).flatMap(({ name, role }) => (role === 'value' ? [name] : []))
+    const names = ['id', ...declared, 'created_at', 'updated_at', 'deleted_at', '_deletion', '_revision']
+    columns = raw(names.map((name) => `"${name}"`).join(', '))
+    stored.set(resource, columns)
+  }
+  return columns
 }
 
 /** The record that a row of its table holds: declared and system fields. */

@@ -21,7 +21,7 @@ export function isWrite(plan: Read | Write): plan is Write {
 export function writeTransaction(compiler: Compiler, plan: Write): Transaction<Outcome | Large> {
   switch (plan.kind) {
     case 'create':
-      return recognised(plan, createRecord(compiler, plan))
+      return recognised(compiler, plan, createRecord(compiler, plan))
     case 'replace':
     case 'merge':
     case 'patch':
@@ -29,16 +29,16 @@ export function writeTransaction(compiler: Compiler, plan: Write): Transaction<O
     case 'delete':
       return deleteRecord(compiler, plan)
     case 'bulk-delete':
-      return recognised(plan, bulkDelete(compiler, plan))
+      return recognised(compiler, plan, bulkDelete(compiler, plan))
     case 'delete-matching':
       return deleteMatching(compiler, plan)
     case 'restore':
-      return recognised(plan, restoreRecord(compiler, plan))
+      return recognised(compiler, plan, restoreRecord(compiler, plan))
     case 'create-key':
-      return recognised(plan, createKey(compiler, plan))
+      return recognised(compiler, plan, createKey(compiler, plan))
     case 'revoke-key':
       return revokeKey(compiler, plan)
     case 'export':
-      return recognised(plan, beginExport(compiler, plan))
+      return recognised(compiler, plan, beginExport(compiler, plan))
   }
 }

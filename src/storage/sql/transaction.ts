@@ -8,7 +8,10 @@ import type { Sql } from 'sql-template-tag'
 export type Row = Record<string, string | number | null | Uint8Array>
 
 /** What is run: a text, in either way of writing parameters, and their values. */
-export type Statement = Pick<Sql, 'sql' | 'text' | 'values'>
+export type Statement = Pick<Sql, 'sql' | 'text' | 'values'> & {
+  /** Nothing follows it in its transaction, and what it does is to stay: an engine may commit along with it. */
+  readonly isLast?: boolean
+}
 
 /** Yields statements, receives rows, returns what came of it. */
 export type Transaction<T> = Generator<Statement, T, Row[]>
@@ -16,6 +19,23 @@ export type Transaction<T> = Generator<Statement, T, Row[]>
 /** A statement to be run again and again: its text is put together once. */
 export function kept({ sql, text, values }: Sql): Statement {
   return { sql, text, values }
+}
+
+/** A statement after which its transaction ends well, whatever rows it gives. */
+export function last({ sql, text, values }: Sql): Statement {
+  return { sql, text, values, isLast: true }
+}
+
+/** Runs transactions on a database; an error of the engine becomes the port's. */
+export interface Runner {
+  /** Runs one that only reads, on one snapshot. */
+  read<T>(start: () => Transaction<T>): Promise<T>
+  /**
+   * Runs one that changes something; resolves once it is durable. An engine may start it again.
+   *
+   * @param changed whether an outcome is a change, otherwise what the transaction did is undone; always, where left out
+   */
+  write<T>(start: () => Transaction<T>, changed?: (outcome: T) => boolean): Promise<T>
 }
 
 /** One statement's only row. */

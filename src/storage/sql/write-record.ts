@@ -1,6 +1,6 @@
 /** Creating and changing one record: decided and written in the same transaction (CON-5). */
 import sql, { join, raw, type Sql } from 'sql-template-tag'
-import { allOf, type Predicate } from '../../model/predicate.ts'
+import { allOf, always, type Predicate } from '../../model/predicate.ts'
 import type { RecordValues, Resource } from '../../model/resource.ts'
 import { admit, type Found } from '../../plan/admit.ts'
 import {
@@ -25,16 +25,17 @@ import { type Compiler, columnSql, predicateSql, tableSql } from './predicate.ts
 import { checkParent } from './read-page.ts'
 import { foundOf, holdsSql } from './read-record.ts'
 import { representationSql, subject } from './represent.ts'
-import { boundOf, recordOf, searchWords } from './rows.ts'
-import { single, type Transaction } from './transaction.ts'
+import { boundOf, recordOf, searchWords, storedSql } from './rows.ts'
+import { last, type Row, single, type Transaction } from './transaction.ts'
 
 /** Runs a Create. */
 export function* createRecord(compiler: Compiler, plan: Create): Transaction<Outcome> {
-  const { id, resource } = plan
-  const refused = yield* create(compiler, plan)
-  if (refused !== undefined) return refused
-  yield tick(resource.name, 1, 0)
-  const { json, revision, updatedAt } = yield* represent(compiler, plan, id)
+  const { id } = plan
+  const admitted = yield* admitCreate(compiler, plan)
+  if (admitted.kind !== 'admitted') return admitted
+  const write = insertion(compiler, plan.resource, admitted.values)
+  const isLast = plan.idempotency === undefined
+  const { json, revision, updatedAt } = yield* writeAndRepresent(compiler, plan, write, { live: 1, isLast })
   return { kind: 'created', id, json, revision, updatedAt }
 }
 
@@ -47,17 +48,26 @@ export function* createRecords(
   const outcomes: (Outcome | undefined)[] = []
   const created = new Map<string, number>()
   for (const plan of plans) {
-    const refused = yield* create(compiler, plan)
-    outcomes.push(refused)
-    if (refused === undefined) created.set(plan.resource.name, (created.get(plan.resource.name) ?? 0) + 1)
-    else if (whenRefused === 'stop') break
+    const { resource } = plan
+    const admitted = yield* admitCreate(compiler, plan)
+    if (admitted.kind === 'admitted') {
+      yield* insertRecord(compiler, resource, admitted.values)
+      created.set(resource.name, (created.get(resource.name) ?? 0) + 1)
+      outcomes.push(undefined)
+    } else {
+      outcomes.push(admitted)
+      if (whenRefused === 'stop') break
+    }
   }
-  for (const [collection, count] of created) yield tick(collection, count, 0)
+  for (const [collection, count] of created) yield tick(compiler, collection, count, 0)
   return outcomes
 }
 
-/** Decides a Create and writes it; the refusal where there is one. */
-function* create(compiler: Compiler, plan: Create): Transaction<Outcome | undefined> {
+/** The record that a Create makes, or its refusal. */
+function* admitCreate(
+  compiler: Compiler,
+  plan: Create,
+): Transaction<Outcome | { readonly kind: 'admitted'; readonly values: RecordValues }> {
   const { resource } = plan
   if (plan.parent !== undefined) {
     const { resource: above, id } = plan.parent
@@ -73,9 +83,7 @@ function* create(compiler: Compiler, plan: Create): Transaction<Outcome | undefi
   const transition: Transition = { resource, trigger: 'create', current: undefined, next: draft.values }
   const answers = yield* ask(compiler, resource, questionsOf(compiler, plan, transition, draft))
   const refused = judge(plan, transition, draft, answers)
-  if (refused !== undefined) return refused
-  yield* insertRecord(compiler, resource, draft.values)
-  return undefined
+  return refused ?? { kind: 'admitted', values: draft.values }
 }
 
 /** Runs an Update. */
@@ -103,8 +111,10 @@ export function* updateRecord(compiler: Compiler, plan: Update): Transaction<Out
     return { kind: 'conflict', issues: [goingIssue] }
   }
   if (refused !== undefined) return refused
-  if (draft.changed.length > 0) yield* changeRecord(compiler, resource, draft)
-  const { json, revision, updatedAt, readable } = yield* represent(compiler, plan, plan.id, plan.mayRead)
+  const { json, revision, updatedAt, readable } =
+    draft.changed.length === 0
+      ? yield* represent(compiler, plan, plan.id, plan.mayRead)
+      : yield* writeAndRepresent(compiler, plan, change(compiler, resource, draft), { isLast: true }, plan.mayRead)
   return { kind: 'updated', json: readable ? json : undefined, revision, updatedAt }
 }
 
@@ -114,7 +124,7 @@ export function* currentRecord(
   { resource, id, permitted }: Pick<Update | Delete, 'resource' | 'id' | 'permitted'>,
 ): Transaction<{ found: Found | undefined; record: RecordValues | undefined }> {
   const row = yield* single(
-    sql`select *, ${holdsSql(compiler, resource, permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and deleted_at is null`,
+    sql`select ${storedSql(resource)}, ${holdsSql(compiler, resource, permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and deleted_at is null${compiler.expressions.lock.update}`,
   )
   return { found: foundOf(row), record: row === undefined ? undefined : recordOf(resource, row) }
 }
@@ -150,7 +160,7 @@ function* isReferenceGoing(compiler: Compiler, question: Question, exists: boole
 
 function askedSql(compiler: Compiler, resource: Resource, question: Question): Sql {
   if (question.kind === 'reference') {
-    return sql`${tableSql(question.collection)} where id = ${question.id} and deleted_at is null`
+    return sql`${tableSql(question.collection)} ${raw(subject)} where id = ${question.id} and deleted_at is null${compiler.expressions.lock.share}`
   }
   if (question.kind === 'taken') {
     const same = question.fields.map((name, index) => {
@@ -187,9 +197,12 @@ function* holdsFor(
   record: RecordValues,
 ): Transaction<boolean> {
   if (predicate.kind === 'always' || predicate.kind === 'never') return predicate.kind === 'always'
-  const columns = columnsOf(resource).map((column) => sql`${boundOf(column, record)} as ${raw(`"${column.name}"`)}`)
+  const { typed } = compiler.expressions
+  const columns = columnsOf(resource).map(
+    (column) => sql`${typed(boundOf(column, record), column.type)} as ${raw(`"${column.name}"`)}`,
+  )
   for (const name of ['id', 'created_at', 'updated_at', 'deleted_at']) {
-    columns.push(sql`${record[name] as string | null} as ${raw(name)}`)
+    columns.push(sql`${typed(record[name] as string | null, 'text')} as ${raw(name)}`)
   }
   const row = yield* single(
     sql`select ${holdsSql(compiler, resource, predicate)} as _permitted from (select ${join(columns, ', ')}) ${raw(subject)}`,
@@ -197,63 +210,124 @@ function* holdsFor(
   return row?.['_permitted'] === 1
 }
 
-/** Writes a new record, and its words. The clock is the caller's. */
-export function* insertRecord(compiler: Compiler, resource: Resource, record: RecordValues): Transaction<void> {
+/** What changes one row, and the search words of it that stand elsewhere. */
+interface RecordChange {
+  readonly id: string
+  readonly change: Sql
+  readonly words: string | undefined
+  /** Whether there were words before. */
+  readonly replaces: boolean
+}
+
+function insertion({ expressions }: Compiler, resource: Resource, record: RecordValues): RecordChange {
+  const words = resource.fields.some((field) => field.search) ? searchWords(resource, record) : undefined
   const columns = columnsOf(resource)
-  const names = ['id', ...columns.map((column) => column.name), 'created_at', 'updated_at', '_revision']
+  const indexed = words === undefined ? [] : expressions.wordColumns(words)
+  const names = [
+    'id',
+    ...columns.map((column) => column.name),
+    ...['created_at', 'updated_at', '_revision'],
+    ...indexed.map(([name]) => name),
+  ]
   const values = [
     record['id'],
     ...columns.map((column) => boundOf(column, record)),
-    record['created_at'],
-    record['updated_at'],
-    1,
+    ...[record['created_at'], record['updated_at'], 1],
+    ...indexed.map(([, value]) => value),
   ]
   // Without RETURNING, for which SQLite would keep a copy of every page that it changes.
-  yield sql`insert into ${tableSql(resource.name)} (${raw(names.map((name) => `"${name}"`).join(', '))}) values (${join(values, ', ')})`
-  yield* index(compiler, resource, record, false)
+  const change = sql`insert into ${tableSql(resource.name)} (${raw(names.map((name) => `"${name}"`).join(', '))}) values (${join(values, ', ')})`
+  return { id: String(record['id']), change, words, replaces: false }
+}
+
+function change(
+  { expressions }: Compiler,
+  resource: Resource,
+  { values, changed }: Pick<Draft, 'values' | 'changed'>,
+): RecordChange {
+  const isWord = resource.fields.some((field) => field.search && changed.includes(field.name))
+  const words = isWord ? searchWords(resource, values) : undefined
+  const columns = columnsOf(resource).filter((column) => changed.includes(column.field.name))
+  const settings = columns.map((column) => sql`${raw(`"${column.name}"`)} = ${boundOf(column, values)}`)
+  const indexed = words === undefined ? [] : expressions.wordColumns(words)
+  for (const [name, value] of indexed) settings.push(sql`${raw(`"${name}"`)} = ${value}`)
+  const id = String(values['id'])
+  const statement = sql`update ${tableSql(resource.name)} set ${join(settings, ', ')}, updated_at = ${values['updated_at']}, _revision = _revision + 1 where id = ${id}`
+  return { id, change: statement, words, replaces: true }
+}
+
+function* carryOut({ expressions }: Compiler, resource: Resource, { id, change, words, replaces }: RecordChange) {
+  yield change
+  if (words !== undefined) yield* expressions.indexWords(resource.name, id, words, replaces)
+}
+
+/** Writes a new record, and its words. The clock is the caller's. */
+export function* insertRecord(compiler: Compiler, resource: Resource, record: RecordValues): Transaction<void> {
+  yield* carryOut(compiler, resource, insertion(compiler, resource, record))
 }
 
 /** Writes the fields of a record that have changed, and moves the clock on. */
 export function* changeRecord(
   compiler: Compiler,
   resource: Resource,
-  { values, changed }: Pick<Draft, 'values' | 'changed'>,
+  draft: Pick<Draft, 'values' | 'changed'>,
 ): Transaction<void> {
-  const columns = columnsOf(resource).filter((column) => changed.includes(column.field.name))
-  const settings = columns.map((column) => sql`${raw(`"${column.name}"`)} = ${boundOf(column, values)}`)
-  yield sql`update ${tableSql(resource.name)} set ${join(settings, ', ')}, updated_at = ${values['updated_at']}, _revision = _revision + 1 where id = ${values['id']}`
-  if (resource.fields.some((field) => field.search && changed.includes(field.name))) {
-    yield* index(compiler, resource, values, true)
-  }
-  yield tick(resource.name, 0, 0)
+  yield* carryOut(compiler, resource, change(compiler, resource, draft))
+  yield tick(compiler, resource.name, 0, 0)
 }
 
-function* index(
-  { expressions }: Compiler,
-  resource: Resource,
-  record: RecordValues,
-  replaces: boolean,
-): Transaction<void> {
-  if (!resource.fields.some((field) => field.search)) return
-  const words = searchWords(resource, record)
-  yield* expressions.indexWords(resource.name, String(record['id']), words, replaces)
+/**
+ * Changes a record, moves the clock on, and gives the record as it is answered.
+ *
+ * @param live how many live records there are more
+ * @param isLast nothing follows in this transaction, and it is not to be undone
+ */
+function* writeAndRepresent(
+  compiler: Compiler,
+  plan: Pick<Write, 'resource' | 'shown'>,
+  write: RecordChange,
+  { live = 0, isLast }: { readonly live?: number; readonly isLast: boolean },
+  mayRead: Predicate = always,
+): Transaction<Answered> {
+  const { resource } = plan
+  const ticked = tick(compiler, resource.name, live, 0)
+  const { together } = compiler.expressions
+  if (together === undefined) {
+    yield* carryOut(compiler, resource, write)
+    yield ticked
+    return yield* represent(compiler, plan, write.id, mayRead)
+  }
+  const statement = together(write.change, ticked, answerSql(compiler, plan, mayRead))
+  return answeredOf(yield* single(isLast ? last(statement) : statement))
 }
 
 /** A record as it is answered, and whether the caller may see it. */
+interface Answered extends Represented {
+  readonly readable: boolean
+}
+
+/** Reads a record as it is answered. */
 export function* represent(
   compiler: Compiler,
-  { resource, shown }: Pick<Write, 'resource' | 'shown'>,
+  plan: Pick<Write, 'resource' | 'shown'>,
   id: string,
-  mayRead: Predicate = { kind: 'always' },
-): Transaction<Represented & { readonly readable: boolean }> {
-  const row = yield* single(
-    sql`select ${representationSql(compiler, shown ?? resource, undefined)} as json, _revision, updated_at, ${holdsSql(compiler, resource, mayRead)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${id}`,
+  mayRead: Predicate = always,
+): Transaction<Answered> {
+  const answer = answerSql(compiler, plan, mayRead)
+  return answeredOf(
+    yield* single(sql`select ${answer} from ${tableSql(plan.resource.name)} ${raw(subject)} where id = ${id}`),
   )
-  const found = foundOf(row) as Found
-  return {
-    json: String(row?.['json']),
-    revision: found.revision,
-    updatedAt: found.updatedAt,
-    readable: found.permitted,
-  }
+}
+
+function answerSql(
+  compiler: Compiler,
+  { resource, shown }: Pick<Write, 'resource' | 'shown'>,
+  mayRead: Predicate,
+): Sql {
+  return sql`${representationSql(compiler, shown ?? resource, undefined)} as json, _revision, updated_at, ${holdsSql(compiler, resource, mayRead)} as _permitted`
+}
+
+function answeredOf(row: Row | undefined): Answered {
+  const { revision, updatedAt, permitted } = foundOf(row) as Found
+  return { json: String(row?.['json']), revision, updatedAt, readable: permitted }
 }

@@ -4,20 +4,13 @@
  */
 import { Worker } from 'node:worker_threads'
 import type { Catalog, Conversion, Lens, Resource } from '../../model/resource.ts'
-import { type Asked, type Given, isWriting, type LongWork, longWork } from '../sql/jobs/long-work.ts'
+import type { Background } from '../sql/jobs/job-store.ts'
+import { isWriting, type LongWork, longWork } from '../sql/jobs/long-work.ts'
 import type { Compiler } from '../sql/predicate.ts'
 import type { Transaction } from '../sql/transaction.ts'
 import { StorageFault } from '../storage.ts'
 import type { Reader } from './reader.ts'
 import type { Writer } from './writer.ts'
-
-/** Does long work. */
-export interface Background {
-  /** @throws StorageFault where the database fails; nothing is changed then */
-  run<Name extends keyof LongWork>(name: Name, asked: Asked<Name>): Promise<Given<Name>>
-  /** Finishes what is being done. */
-  close(): Promise<void>
-}
 
 /** Who waits for a piece of work. */
 interface Asker {

@@ -1,5 +1,5 @@
 /** SQLite's words for reads and writes of records. */
-import sql, { join, raw, type Sql } from 'sql-template-tag'
+import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import type { Scalar } from '../../model/predicate.ts'
 import type { Column } from '../sql/columns.ts'
 import type { Expressions } from '../sql/expressions.ts'
@@ -68,6 +68,7 @@ export const expressions: Expressions = {
       yield sql`delete from ${partSql(collection, part)} where rowid in (select value from json_each(${JSON.stringify(among)}))`
     }
   },
+  wordColumns: () => [],
   jsonObject: (members) =>
     sql`json_object(${join(
       members.map(([name, value]) => sql`${raw(`'${name}'`)}, ${value}`),
@@ -79,5 +80,9 @@ export const expressions: Expressions = {
   jsonLiteral: (value) => sql`json(${JSON.stringify(value)})`,
   jsonArray: (values) => sql`json_array(${join(values, ', ')})`,
   join: (text) => sql`group_concat(${text}, ',' || char(10))`,
-  gather: (json) => sql`json_group_array(json(${json}))`,
+  typed: (value) => sql`${value}`,
+  lock: { order: empty, update: empty, share: empty, free: empty },
+  clockPart: empty,
+  tryLock: undefined,
+  together: undefined,
 }

@@ -1,22 +1,11 @@
-/** The switch of maintenance as the port has it, on SQLite. */
+/** A SQLite file opened for its switch of maintenance. */
 import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { beginMaintenance, endMaintenance, readMaintenance } from '../sql/maintenance.ts'
-import type { Transaction } from '../sql/transaction.ts'
+import { maintenanceStore } from '../sql/maintenance-store.ts'
 import type { MaintenanceStore } from '../storage.ts'
 import { Connection } from './connection.ts'
-import { read } from './reader.ts'
+import { runnerOf } from './reader.ts'
 import { Writer } from './writer.ts'
-
-/** The switch of a database that is open. */
-export function maintenanceStore(reading: Pick<Connection, 'run'>, writer: Writer): MaintenanceStore {
-  const write = <T>(start: () => Transaction<T>) => writer.write(start, () => true)
-  return {
-    read: () => read(reading, readMaintenance()),
-    begin: (maintenance) => write(() => beginMaintenance(maintenance)),
-    end: () => write(endMaintenance),
-  }
-}
 
 /**
  * Opens a SQLite file for its switch alone. Nothing else in it changes, whichever version has made it: servers may be
@@ -31,7 +20,7 @@ export function openSqliteMaintenance(
   const connection = new Connection(path)
   const writer = new Writer(connection)
   return {
-    maintenance: maintenanceStore(connection, writer),
+    maintenance: maintenanceStore(runnerOf(connection, writer)),
     async close() {
       await writer.drain()
       connection.close()

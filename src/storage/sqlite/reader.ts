@@ -3,9 +3,10 @@
  * long as `data_version` stays. See docs/decisions/010-one-snapshot-a-turn.md.
  */
 import { Memory } from '../sql/memory.ts'
-import type { Transaction } from '../sql/transaction.ts'
+import type { Runner, Transaction } from '../sql/transaction.ts'
 import type { Connection } from './connection.ts'
 import { asStorageFault } from './errors.ts'
+import type { Writer } from './writer.ts'
 
 /** Reads on a connection that nobody writes on, or, for a database in memory, on the only one there is. */
 export class Reader {
@@ -62,12 +63,15 @@ export class Reader {
   }
 }
 
-/** Reads on a connection; an error of the engine becomes the port's. */
-export function read<T>(connection: Pick<Connection, 'run'>, transaction: Transaction<T>): Promise<T> {
-  return answering(() => connection.run(transaction))
+/** Runs transactions on a connection that reads, and by a writer. */
+export function runnerOf(reading: Pick<Connection, 'run'>, writer: Writer): Runner {
+  return {
+    read: (start) => answering(() => reading.run(start())),
+    write: (start, changed = () => true) => writer.write(start, changed),
+  }
 }
 
-/** The same of whatever reads at once. */
+/** Answers with what is read at once; an error of the engine becomes the port's. */
 export async function answering<T>(work: () => T): Promise<T> {
   try {
     return work()

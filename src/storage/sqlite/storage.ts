@@ -4,24 +4,24 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import sql from 'sql-template-tag'
 import type { Catalog } from '../../model/resource.ts'
 import type { DeleteMatching, Outcome, Plan, Write } from '../../plan/plan.ts'
+import { type Background, jobStore } from '../sql/jobs/job-store.ts'
+import { keyStore } from '../sql/key-store.ts'
 import { findKey } from '../sql/keys.ts'
 import { readMaintenance } from '../sql/maintenance.ts'
+import { maintenanceStore } from '../sql/maintenance-store.ts'
 import type { Compiler } from '../sql/predicate.ts'
 import { readPage } from '../sql/read-page.ts'
 import { readRecord } from '../sql/read-record.ts'
 import { isWrite, writeTransaction } from '../sql/run.ts'
 import { createRecords } from '../sql/write-record.ts'
 import type { OnCommit, Storage } from '../storage.ts'
-import { type Background, localBackground, threadedBackground } from './background.ts'
+import { localBackground, threadedBackground } from './background.ts'
 import { Connection, type Synchronous } from './connection.ts'
 import { sqlite } from './dialect.ts'
 import { expressions } from './expressions.ts'
 import { makeFile } from './file.ts'
-import { jobStore } from './job-store.ts'
-import { keyStore } from './key-store.ts'
-import { maintenanceStore } from './maintenance-store.ts'
 import { type Apply, type Migrated, MigrationRefused, migrate } from './migrate.ts'
-import { answering, Reader, read } from './reader.ts'
+import { answering, Reader, runnerOf } from './reader.ts'
 import { Writer } from './writer.ts'
 
 /** How a SQLite database is opened. */
@@ -63,6 +63,7 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
   const reader = new Reader(inMemory ? writing : new Connection(options.path, { readOnly: true }), inMemory)
   const compiler: Compiler = { catalog, expressions, largeElsewhere: !inMemory }
   const writer = new Writer(writing, () => reader.endTurn(), undefined, options.onCommit)
+  const runner = runnerOf(reader, writer)
   let closing = false
   const background = inMemory
     ? localBackground(compiler, reader, writer)
@@ -91,12 +92,12 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
         (outcomes) => outcomes.includes(undefined),
       )
     },
-    jobs: jobStore({ catalog, reader, writer, background, isClosing: () => closing }),
-    keys: keyStore(compiler, reader, writer),
-    maintenance: maintenanceStore(reader, writer),
+    jobs: jobStore({ compiler, runner, background, isClosing: () => closing }),
+    keys: keyStore(compiler, runner),
+    maintenance: maintenanceStore(runner),
     maintenanceFound,
     async ping() {
-      await read(reader, findKey(''))
+      await runner.read(() => findKey(''))
     },
     async close() {
       closing = true

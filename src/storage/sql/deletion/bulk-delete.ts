@@ -6,7 +6,7 @@ import type { Issue } from '../../../spec/faults.ts'
 import { type Compiler, columnSql, tableSql } from '../predicate.ts'
 import { holdsSql } from '../read-record.ts'
 import { subject } from '../represent.ts'
-import { recordOf } from '../rows.ts'
+import { recordOf, storedSql } from '../rows.ts'
 import type { Row, Transaction } from '../transaction.ts'
 import { type Closure, closureOf } from './closure.ts'
 import { canHang, goingIssue, isGoing } from './going.ts'
@@ -20,7 +20,7 @@ export function* bulkDelete(compiler: Compiler, plan: BulkDelete): Transaction<O
   const { resource, ids } = plan
   const among = compiler.expressions.isAmong(columnSql(subject, 'id'), ids)
   const rows =
-    yield sql`select *, ${holdsSql(compiler, resource, plan.permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where ${raw(subject)}.deleted_at is null and ${among}`
+    yield sql`select ${storedSql(resource)}, ${holdsSql(compiler, resource, plan.permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where ${raw(subject)}.deleted_at is null and ${among}${compiler.expressions.lock.order}${compiler.expressions.lock.update}`
   const here = new Map(rows.map((row) => [String(row['id']), row]))
   const refused = yield* refusalsOf(compiler, plan, here)
   const going = ids.filter((id) => here.get(id)?.['_permitted'] === 1)

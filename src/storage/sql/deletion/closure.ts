@@ -35,7 +35,8 @@ export function* closureOf(
     const [collection, among] = entry
     for (const { collection: from, field } of cascadesOf(catalog, collection)) {
       const refers = expressions.isAmong(columnSql(subject, field), among)
-      const rows = yield sql`select id from ${liveRows(from)} and ${refers}${limit}`
+      const rows =
+        yield sql`select id from ${liveRows(from)} and ${refers}${expressions.lock.order}${limit}${expressions.lock.update}`
       const known = closure.get(from) ?? new Set()
       closure.set(from, known)
       const fresh = rows.map((row) => String(row['id'])).filter((id) => !known.has(id))

@@ -6,6 +6,7 @@ import { admitMatching } from '../../../plan/admit.ts'
 import type { DeleteMatching, Outcome } from '../../../plan/plan.ts'
 import { type Compiler, liveSql, tableSql } from '../predicate.ts'
 import { subject } from '../represent.ts'
+import { storedSql } from '../rows.ts'
 import { single, type Transaction } from '../transaction.ts'
 import { type Closure, sizeOf } from './closure.ts'
 import { canHang, isGoing } from './going.ts'
@@ -28,7 +29,8 @@ export function* deleteMatching(compiler: Compiler, plan: DeleteMatching): Trans
   if (count === 0) return { kind: 'deleted-matching', count }
   const large = isTooMany(compiler, plan, count)
   if (large !== undefined) return large
-  const rows = yield sql`select ${raw(subject)}.* ${matching}`
+  const rows =
+    yield sql`select ${storedSql(resource)} ${matching}${compiler.expressions.lock.order}${compiler.expressions.lock.update}`
   const ids: string[] = []
   for (const found of rows) {
     // What goes by another deletion already is as good as gone.

@@ -10,7 +10,7 @@
  */
 import sql, { raw } from 'sql-template-tag'
 import type { Resource } from '../../../model/resource.ts'
-import { tick } from '../clock.ts'
+import { forgetDeleted, tick } from '../clock.ts'
 import { advanceJob, finishJob, stateOf } from '../jobs/job-rows.ts'
 import { type Compiler, columnSql, tableSql } from '../predicate.ts'
 import { subject } from '../represent.ts'
@@ -30,7 +30,7 @@ const phases = ['take', 'mark', 'clear', 'erase', 'tidy'] as const
 
 /** Takes the next step of a job. Gives `true` where it was the last one. */
 export function* stepDeletion(compiler: Compiler, job: string, now: number): Transaction<boolean> {
-  const state = (yield* stateOf(job)) as DeletionState | undefined
+  const state = (yield* stateOf(job, compiler.expressions.lock.update)) as DeletionState | undefined
   if (state === undefined) return true
   const next = yield* walk(compiler, job, state)
   const ended = next === 'ended'
@@ -78,7 +78,7 @@ function* take(compiler: Compiler, job: string, state: DeletionState): Transacti
   const kept = new Set(yield* blockedAmong(compiler, collection, ids))
   const free = ids.filter((id) => !kept.has(id))
   const among = compiler.expressions.isAmong(raw('id'), free)
-  const taken = new Set(yield* mark(collection, sql`deleted_at is null and ${among}`, job, deletedAt))
+  const taken = new Set(yield* mark(compiler, collection, sql`deleted_at is null and ${among}`, job, deletedAt))
   const others = ids.filter((id) => !taken.has(id))
   if (others.length > 0) {
     yield sql`delete from resourced_queue where job = ${job} and ${compiler.expressions.isAmong(raw('record'), others)}`
@@ -116,7 +116,7 @@ function* markUnder(compiler: Compiler, job: string, state: DeletionState): Tran
   for (const { collection: from, field } of cascadesOf(compiler.catalog, collection)) {
     const refers = compiler.expressions.isAmong(columnSql(subject, field), parents)
     const under = sql`id in (select id from ${liveRows(from)} and ${refers} limit ${left})`
-    const ids = yield* mark(from, under, job, state.deletedAt)
+    const ids = yield* mark(compiler, from, under, job, state.deletedAt)
     const resource = resourceOf(compiler.catalog, from)
     yield* enqueue(compiler, job, resource, compiler.expressions.isAmong(raw('id'), ids))
     left -= ids.length
@@ -144,7 +144,14 @@ function* clearAway(compiler: Compiler, job: string, state: DeletionState): Tran
   const ids = rows.map((row) => String(row['id']))
   let left = batch
   for (const { collection: from, field } of clears(target)) {
-    left -= yield* clear(from, field, stayingSql(compiler, from, field, ids, new Map()), state.deletedAt, left)
+    left -= yield* clear(
+      compiler,
+      from,
+      field,
+      stayingSql(compiler, from, field, ids, new Map()),
+      state.deletedAt,
+      left,
+    )
     if (left === 0) return state
   }
   return { ...state, at: Number(last['_row']) }
@@ -162,13 +169,8 @@ function* eraseMarked(compiler: Compiler, job: string, state: DeletionState): Tr
     resource,
     rows.map((row) => String(row['id'])),
   )
-  yield forgetDeleted(resource.name, rows.length)
+  yield forgetDeleted(compiler, resource.name, rows.length)
   return state
-}
-
-/** Fewer deleted records are kept. Nobody could see them any more: the collection's revision stays. */
-export function forgetDeleted(collection: string, count: number) {
-  return sql`update resourced_clocks set deleted = deleted - ${count} where collection = ${collection}`
 }
 
 function* tidy(job: string, state: DeletionState): Transaction<DeletionState | 'ended'> {
@@ -188,12 +190,12 @@ export function* undoDeletion(
   error: Readonly<Record<string, unknown>>,
   now: number,
 ): Transaction<boolean> {
-  const state = (yield* stateOf(job)) as DeletionState | undefined
+  const state = (yield* stateOf(job, compiler.expressions.lock.update)) as DeletionState | undefined
   if (state === undefined || (state.phase !== 'take' && state.phase !== 'mark')) return false
   for (const { name } of reached(compiler, state)) {
     const back =
       yield sql`update ${tableSql(name)} set deleted_at = null, _deletion = null, _revision = _revision + 1 where _deletion = ${job} returning id`
-    if (back.length > 0) yield tick(name, back.length, -back.length)
+    if (back.length > 0) yield tick(compiler, name, back.length, -back.length)
   }
   yield sql`delete from resourced_queue where job = ${job}`
   yield* finishJob(compiler, job, { status: 'failed', progress: { done: 0, total: state.total }, error }, now)

@@ -6,6 +6,7 @@ import sql, { join, raw } from 'sql-template-tag'
 import type { RecordValues, Resource } from '../../../model/resource.ts'
 import type { Issue } from '../../../spec/faults.ts'
 import { type Compiler, tableSql } from '../predicate.ts'
+import { storedSql } from '../rows.ts'
 import type { Row, Transaction } from '../transaction.ts'
 import { resourceOf } from './closure.ts'
 
@@ -37,9 +38,10 @@ export function* isGoing(compiler: Compiler, resource: Resource, record: RecordV
 /** Whether a record may not be referred to because it is going, or was just taken by a deletion that still runs. */
 export function* isBeingDeleted(compiler: Compiler, collection: string, id: string): Transaction<boolean> {
   if (!(yield* deletionsRun())) return false
-  const [row] = yield sql`select * from ${tableSql(collection)} where id = ${id}`
+  const resource = resourceOf(compiler.catalog, collection)
+  const [row] = yield sql`select ${storedSql(resource)} from ${tableSql(collection)} where id = ${id}`
   if (row === undefined) return false
-  if (row['deleted_at'] === null) return yield* isGoing(compiler, resourceOf(compiler.catalog, collection), row)
+  if (row['deleted_at'] === null) return yield* isGoing(compiler, resource, row)
   return yield* isRunning(String(row['_deletion']))
 }
 

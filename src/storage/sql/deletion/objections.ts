@@ -7,7 +7,7 @@ import type { Removal } from '../../../plan/plan.ts'
 import type { Issue } from '../../../spec/faults.ts'
 import { type Compiler, columnSql, predicateSql } from '../predicate.ts'
 import { subject } from '../represent.ts'
-import { recordOf } from '../rows.ts'
+import { recordOf, storedSql } from '../rows.ts'
 import type { Transaction } from '../transaction.ts'
 import { ask } from '../write-record.ts'
 import { type Closure, liveRows, reachOf, resourceOf } from './closure.ts'
@@ -88,7 +88,7 @@ function* ruleObjections(compiler: Compiler, plan: Judged, closure: Closure): Tr
     const resource = resourceOf(compiler.catalog, collection)
     if (!hasDeletionRules(resource)) continue
     const among = compiler.expressions.isAmong(columnSql(subject, 'id'), [...ids])
-    const rows = yield sql`select * from ${liveRows(collection)} and ${among}`
+    const rows = yield sql`select ${storedSql(resource)} from ${liveRows(collection)} and ${among}`
     for (const row of rows) {
       const current = recordOf(resource, row)
       const transition: Transition = { resource, trigger: 'delete', current, next: undefined }

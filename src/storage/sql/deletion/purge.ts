@@ -2,10 +2,10 @@
 import sql from 'sql-template-tag'
 import { timestamp } from '../../../model/instant.ts'
 import type { Catalog, Resource } from '../../../model/resource.ts'
+import { forgetDeleted } from '../clock.ts'
 import { addJob, advanceJob, finishJob, stateOf } from '../jobs/job-rows.ts'
 import { type Compiler, tableSql } from '../predicate.ts'
 import { single, type Transaction } from '../transaction.ts'
-import { forgetDeleted } from './deletion-job.ts'
 import { erase } from './remove.ts'
 
 /** The most records that one transaction purges: whoever writes meanwhile waits for it. */
@@ -24,6 +24,8 @@ export function* beginPurge(
   compiler: Compiler,
   { id, statusUrl, now }: { readonly id: string; readonly statusUrl: string; readonly now: number },
 ): Transaction<boolean> {
+  // Of two servers that begin one at once, the second waits here, and finds the first one's.
+  yield sql`select key from resourced_meta where key = 'shape'${compiler.expressions.lock.update}`
   const running = yield sql`select job from resourced_work where task = 'purge'`
   if (running.length > 0) return false
   let total = 0
@@ -41,7 +43,7 @@ export function* beginPurge(
 
 /** Purges one batch, of the records that were deleted first. Gives `true` where there was nothing left. */
 export function* stepPurge(compiler: Compiler, job: string, now: number): Transaction<boolean> {
-  const state = (yield* stateOf(job)) as PurgeState | undefined
+  const state = (yield* stateOf(job, compiler.expressions.lock.update)) as PurgeState | undefined
   if (state === undefined) return true
   let count = 0
   for (const resource of keptFor(compiler.catalog)) {
@@ -64,14 +66,15 @@ export function* stepPurge(compiler: Compiler, job: string, now: number): Transa
  * record that is restored meanwhile is not among them. Gives their number.
  */
 export function* purgeRecords(compiler: Compiler, resource: Resource, due: number): Transaction<number> {
-  const rows = yield sql`select id ${expiredRows(resource, due)} order by deleted_at limit ${mostPurged}`
+  const rows =
+    yield sql`select id ${expiredRows(resource, due)} order by deleted_at limit ${mostPurged}${compiler.expressions.lock.free}`
   if (rows.length === 0) return 0
   yield* erase(
     compiler,
     resource,
     rows.map((row) => String(row['id'])),
   )
-  yield forgetDeleted(resource.name, rows.length)
+  yield forgetDeleted(compiler, resource.name, rows.length)
   return rows.length
 }
 

@@ -23,35 +23,48 @@ export function* removeClosure(
   const at = timestamp(now)
   for (const [collection, ids] of closure) {
     for (const { collection: from, field, onDelete } of resourceOf(compiler.catalog, collection).dependents) {
-      if (onDelete === 'clear') yield* clear(from, field, stayingSql(compiler, from, field, ids, closure), at)
+      if (onDelete === 'clear') yield* clear(compiler, from, field, stayingSql(compiler, from, field, ids, closure), at)
     }
   }
   for (const [collection, ids] of closure) {
     if (ids.size === 0) continue
     const resource = resourceOf(compiler.catalog, collection)
     if (resource.deletion.variant === 'soft') {
-      yield* mark(collection, compiler.expressions.isAmong(raw('id'), [...ids]), deletion, at)
+      yield* mark(compiler, collection, compiler.expressions.isAmong(raw('id'), [...ids]), deletion, at)
     } else {
       yield* erase(compiler, resource, [...ids])
-      yield tick(collection, -ids.size, 0)
+      yield tick(compiler, collection, -ids.size, 0)
     }
   }
 }
 
 /** Sets references of rows to null; gives their number. */
-export function* clear(from: string, field: string, rows: Sql, at: string, most?: number): Transaction<number> {
+export function* clear(
+  compiler: Compiler,
+  from: string,
+  field: string,
+  rows: Sql,
+  at: string,
+  most?: number,
+): Transaction<number> {
   const limit = most === undefined ? raw('') : sql` limit ${most}`
   const cleared =
     yield sql`update ${tableSql(from)} set ${raw(`"${field}"`)} = null, updated_at = ${at}, _revision = _revision + 1 where id in (select id from ${rows}${limit}) returning id`
-  if (cleared.length > 0) yield tick(from, 0, 0)
+  if (cleared.length > 0) yield tick(compiler, from, 0, 0)
   return cleared.length
 }
 
 /** Makes live rows deleted ones, by a deletion; gives their ids. */
-export function* mark(collection: string, which: Sql, deletion: string, at: string): Transaction<string[]> {
+export function* mark(
+  compiler: Compiler,
+  collection: string,
+  which: Sql,
+  deletion: string,
+  at: string,
+): Transaction<string[]> {
   const rows =
     yield sql`update ${tableSql(collection)} set deleted_at = ${at}, _deletion = ${deletion}, _revision = _revision + 1 where ${which} returning id`
-  if (rows.length > 0) yield tick(collection, -rows.length, rows.length)
+  if (rows.length > 0) yield tick(compiler, collection, -rows.length, rows.length)
   return rows.map((row) => String(row['id']))
 }
 
@@ -102,7 +115,7 @@ export function* beginDeletion(
 ): Transaction<Outcome> {
   const { resource, deletion, now } = plan
   const deletedAt = timestamp(now)
-  yield* mark(resource.name, compiler.expressions.isAmong(raw('id'), ids), deletion, deletedAt)
+  yield* mark(compiler, resource.name, compiler.expressions.isAmong(raw('id'), ids), deletion, deletedAt)
   yield* enqueue(compiler, deletion, resource, compiler.expressions.isAmong(raw('id'), ids))
   const total = closure === undefined ? null : sizeOf(closure)
   const asked = { collection: resource.name, deletedAt, ids: kind === 'deletion' ? ids : [] }

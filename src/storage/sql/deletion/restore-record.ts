@@ -11,7 +11,7 @@ import { comparisonColumn } from '../columns.ts'
 import { type Compiler, columnSql, tableSql } from '../predicate.ts'
 import { foundOf, holdsSql } from '../read-record.ts'
 import { subject } from '../represent.ts'
-import { recordOf } from '../rows.ts'
+import { recordOf, storedSql } from '../rows.ts'
 import { single, type Transaction } from '../transaction.ts'
 import { ask, represent } from '../write-record.ts'
 import { type Closure, cascadesOf, resourceOf, sizeOf } from './closure.ts'
@@ -31,7 +31,7 @@ interface Objection {
 export function* restoreRecord(compiler: Compiler, plan: Restore): Transaction<Outcome | Large> {
   const { resource, id } = plan
   const row = yield* single(
-    sql`select *, ${holdsSql(compiler, resource, plan.permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and (deleted_at is null or deleted_at > ${plan.since})`,
+    sql`select ${storedSql(resource)}, ${holdsSql(compiler, resource, plan.permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and (deleted_at is null or deleted_at > ${plan.since})${compiler.expressions.lock.update}`,
   )
   const ended = admit(plan, foundOf(row))
   if (ended !== undefined || row === undefined) return ended ?? { kind: 'missing' }
@@ -49,7 +49,7 @@ export function* restoreRecord(compiler: Compiler, plan: Restore): Transaction<O
   for (const [collection, ids] of returning) {
     const which = compiler.expressions.isAmong(raw('id'), [...ids])
     yield sql`update ${tableSql(collection)} set deleted_at = null, _deletion = null, updated_at = ${timestamp(plan.now)}, _revision = _revision + 1 where ${which}`
-    yield tick(collection, ids.size, -ids.size)
+    yield tick(compiler, collection, ids.size, -ids.size)
   }
   const { json, revision, updatedAt, readable } = yield* represent(compiler, plan, id, plan.mayRead)
   return { kind: 'updated', json: readable ? json : undefined, revision, updatedAt }
@@ -75,7 +75,7 @@ function* returningWith(
       if (resourceOf(catalog, from).deletion.variant === 'hard') continue
       const refers = expressions.isAmong(columnSql(subject, field), ids)
       const rows =
-        yield sql`select id from ${tableSql(from)} ${raw(subject)} where ${raw(subject)}.deleted_at is not null and ${raw(subject)}._deletion = ${deletion} and ${refers}${limit}`
+        yield sql`select id from ${tableSql(from)} ${raw(subject)} where ${raw(subject)}.deleted_at is not null and ${raw(subject)}._deletion = ${deletion} and ${refers}${expressions.lock.order}${limit}${expressions.lock.update}`
       const known = returning.get(from) ?? new Set<string>()
       returning.set(from, known)
       const fresh = rows.map((row) => String(row['id'])).filter((each) => !known.has(each))
@@ -125,6 +125,9 @@ function* lost(
     const column = columnSql(subject, name)
     const back = [...(returning.get(collection) ?? [])]
     const comes = expressions.isAmong(column, back)
+    // None of what they refer to goes before they are back.
+    const referred = sql`select ${column} from ${tableSql(resource.name)} ${raw(subject)} where ${among}`
+    yield sql`select id from ${tableSql(collection)} where id in (${referred}) and deleted_at is null${expressions.lock.order}${expressions.lock.share}`
     const there = sql`exists (select 1 from ${tableSql(collection)} x where x.id = ${column} and x.deleted_at is null)`
     const rows =
       yield sql`select id from ${tableSql(resource.name)} ${raw(subject)} where ${among} and ${column} is not null and not ${there} and not (${comes}) limit ${mostNamed}`
@@ -160,7 +163,7 @@ function* ruled(
   if (!resource.rules.some((rule) => [rule.on].flat().includes('restore'))) return []
   const objections: Objection[] = []
   const among = compiler.expressions.isAmong(raw('id'), [...ids])
-  for (const row of yield sql`select * from ${tableSql(resource.name)} where ${among}`) {
+  for (const row of yield sql`select ${storedSql(resource)} from ${tableSql(resource.name)} where ${among}`) {
     const next = recordOf(resource, row)
     const transition: Transition = { resource, trigger: 'restore', current: undefined, next }
     const answers = yield* ask(compiler, resource, questionsOfRules(compiler.catalog, plan, transition))

@@ -1,5 +1,5 @@
 /** Jobs as records: what is shown of them, and beside it what an unfinished one knows (JOB-1 to JOB-3). */
-import sql from 'sql-template-tag'
+import sql, { raw } from 'sql-template-tag'
 import { timestamp } from '../../../model/instant.ts'
 import type { RecordValues, Resource } from '../../../model/resource.ts'
 import type { JobKind, JobStatus } from '../../../model/system-resources.ts'
@@ -50,7 +50,7 @@ export function* addJob(compiler: Compiler, job: NewJob): Transaction<void> {
     ...{ created_at: at, updated_at: at },
   }
   yield* insertRecord(compiler, jobsOf(compiler), shown)
-  yield tick('jobs', 1, 0)
+  yield tick(compiler, 'jobs', 1, 0)
   yield sql`insert into resourced_work (job, task, state) values (${id}, ${task}, ${JSON.stringify(state)})`
 }
 
@@ -60,9 +60,9 @@ function* changeJob(compiler: Compiler, id: string, changes: JobChanges, now: nu
   yield* changeRecord(compiler, jobsOf(compiler), { values, changed: Object.keys(changes) })
 }
 
-/** What an unfinished job knows; `undefined`: it is finished, or there is none. */
-export function* stateOf(job: string): Transaction<unknown> {
-  const [row] = yield sql`select state from resourced_work where job = ${job}`
+/** What an unfinished job knows; `undefined`: it is finished, or there is none. Who is about to change it holds it. */
+export function* stateOf(job: string, held = raw('')): Transaction<unknown> {
+  const [row] = yield sql`select state from resourced_work where job = ${job}${held}`
   return row === undefined ? undefined : JSON.parse(String(row['state']))
 }
 
@@ -91,7 +91,9 @@ function* keepState(job: string, state: unknown): Transaction<void> {
 
 /** Keeps how much a job has to do, once that was counted. */
 export function* keepTotal(compiler: Compiler, job: string, total: number, now: number): Transaction<void> {
-  const state = (yield* stateOf(job)) as (JobProgress & { readonly count?: number }) | undefined
+  const state = (yield* stateOf(job, compiler.expressions.lock.update)) as
+    | (JobProgress & { readonly count?: number })
+    | undefined
   if (state === undefined) return
   const done = state.done ?? state.count ?? 0
   yield* keepState(job, { ...state, total })

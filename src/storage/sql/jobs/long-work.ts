@@ -41,7 +41,7 @@ const writing = {
     compiler: Compiler,
     { job, now }: { readonly job: string; readonly now: number },
   ): Transaction<boolean> {
-    const state = (yield* stateOf(job)) as DeletionState | undefined
+    const state = (yield* stateOf(job, compiler.expressions.lock.update)) as DeletionState | undefined
     if (state?.phase !== 'take') return true
     yield* stepDeletion(compiler, job, now)
     return false
@@ -81,7 +81,7 @@ export function isWriting(name: keyof LongWork): boolean {
 
 // What it has done so far is done rightly.
 function* fail(compiler: Compiler, job: string, error: JobError, now: number): Transaction<boolean> {
-  if ((yield* stateOf(job)) === undefined) return true
+  if ((yield* stateOf(job, compiler.expressions.lock.update)) === undefined) return true
   yield* finishJob(compiler, job, { status: 'failed', error }, now)
   return true
 }

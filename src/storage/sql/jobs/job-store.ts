@@ -1,27 +1,32 @@
-/** Long work as the port has it, on SQLite. */
-import type { Catalog } from '../../model/resource.ts'
-import { forgetExpired, mostForgotten } from '../sql/idempotency.ts'
-import { forgetJobs, hasExpired, mostForgotten as mostJobsForgotten } from '../sql/jobs/forget.ts'
-import { openJobs } from '../sql/jobs/job-rows.ts'
-import type { Transaction } from '../sql/transaction.ts'
-import type { JobStore } from '../storage.ts'
-import type { Background } from './background.ts'
-import { type Reader, read } from './reader.ts'
-import type { Writer } from './writer.ts'
+/** Long work as the port has it. */
+import type { JobStore } from '../../storage.ts'
+import { forgetExpired, mostForgotten } from '../idempotency.ts'
+import type { Compiler } from '../predicate.ts'
+import type { Runner, Transaction } from '../transaction.ts'
+import { forgetJobs, hasExpired, mostForgotten as mostJobsForgotten } from './forget.ts'
+import { openJobs } from './job-rows.ts'
+import type { Asked, Given, LongWork } from './long-work.ts'
+
+/** Does long work. */
+export interface Background {
+  /** @throws StorageFault where the database fails; nothing is changed then */
+  run<Name extends keyof LongWork>(name: Name, asked: Asked<Name>): Promise<Given<Name>>
+  /** Finishes what is being done. */
+  close(): Promise<void>
+}
 
 /** What it works with. */
 export interface JobStoreParts {
-  readonly catalog: Catalog
-  readonly reader: Reader
-  readonly writer: Writer
-  readonly background: Background
+  readonly compiler: Compiler
+  readonly runner: Runner
+  readonly background: Pick<Background, 'run'>
   readonly isClosing: () => boolean
 }
 
-/** The long work of a SQLite database: what is short of it on the connections that are there, the rest in the background. */
-export function jobStore({ catalog, reader, writer, background, isClosing }: JobStoreParts): JobStore {
+/** The long work of a database: what is short of it where requests are answered, the rest in the background. */
+export function jobStore({ compiler, runner, background, isClosing }: JobStoreParts): JobStore {
   return {
-    open: () => read(reader, openJobs()),
+    open: () => runner.read(openJobs),
     async measure(job, now) {
       const total = job.task === 'purge' ? undefined : await background.run('count', { job })
       if (total !== undefined) await background.run('keepTotal', { job, total, now })
@@ -33,21 +38,21 @@ export function jobStore({ catalog, reader, writer, background, isClosing }: Job
     finishExport: (job, server, result, now) => background.run('finishExport', { job, server, result, now }),
     giveUp: (job, error, now) => background.run('giveUp', { job, error, now }),
     async beginPurge(job, now) {
-      const expired = await read(reader, hasExpired(catalog.resources.values(), now))
+      const expired = await runner.read(() => hasExpired(compiler.catalog.resources.values(), now))
       return expired ? background.run('beginPurge', { ...job, now }) : false
     },
     async forget(now, goesOn = () => true) {
       const isChange = (count: number) => count > 0
       const untilNone = async (most: number, batch: () => Transaction<number>) => {
         for (let total = 0; ; ) {
-          const count = isClosing() || !goesOn() ? 0 : await writer.write(batch, isChange)
+          const count = isClosing() || !goesOn() ? 0 : await runner.write(batch, isChange)
           total += count
           if (count < most) return total
         }
       }
       return (
         (await untilNone(mostForgotten, () => forgetExpired(now))) +
-        (await untilNone(mostJobsForgotten, () => forgetJobs(now)))
+        (await untilNone(mostJobsForgotten, () => forgetJobs(compiler, now)))
       )
     },
   }

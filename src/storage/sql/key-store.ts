@@ -1,0 +1,16 @@
+/** API keys as the port has them. */
+import type { KeyStore } from '../storage.ts'
+import { addKey, findKey, keepUses, listKeys, revokeAnyKey } from './keys.ts'
+import type { Compiler } from './predicate.ts'
+import type { Runner } from './transaction.ts'
+
+/** The keys of a database that is open. */
+export function keyStore(compiler: Compiler, { read, write }: Runner): KeyStore {
+  return {
+    find: (hash) => read(() => findKey(hash)),
+    list: () => read(listKeys),
+    add: (key) => write(() => addKey(compiler, key)),
+    revoke: (id, at) => write(() => revokeAnyKey(compiler, id, at)),
+    keepUses: (uses) => write(() => keepUses(compiler, uses)),
+  }
+}
