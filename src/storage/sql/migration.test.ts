@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sqlite } from '../sqlite/dialect.ts'
 import { catalogFixture, type FieldFixture, resourceFixture } from './catalog.fixture.ts'
 import { type ExistingSchema, planMigration } from './migration.ts'
 import { type TableSpec, tablesFor } from './tables.ts'
@@ -7,7 +8,7 @@ import { type TableSpec, tablesFor } from './tables.ts'
 type Fields = Readonly<Record<string, FieldFixture>>
 
 function tasks(fields: Fields): TableSpec[] {
-  return tablesFor(catalogFixture(resourceFixture('tasks', fields)))
+  return tablesFor(catalogFixture(resourceFixture('tasks', fields)), sqlite.layout)
 }
 
 function existing(tables: readonly TableSpec[], foreign: string[] = []): ExistingSchema {

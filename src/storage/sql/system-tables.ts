@@ -1,16 +1,20 @@
 /** The tables that are the program's own, whatever is declared. */
-import { type ColumnSpec, column, index, type TableSpec } from './table-spec.ts'
+import { type ColumnSpec, column, index, type Layout, type TableSpec } from './table-spec.ts'
 
 /** What is known about the database as a whole, by key: the shape it was last given, the secret of cursors. */
 const meta = system('resourced_meta', [column('key', 'string', 'primary key'), column('value', 'string', 'not null')])
 
-/** One row for each resource: its newest revision and exact numbers of live and of deleted but retained records. */
-const clocks = system('resourced_clocks', [
-  column('collection', 'string', 'primary key'),
-  column('revision', 'integer', 'not null'),
-  column('live', 'integer', 'not null'),
-  column('deleted', 'integer', 'not null'),
-])
+/**
+ * One row for each resource: its newest revision and exact numbers of live and of deleted but retained records. With
+ * slots, what is true is the sum of its rows, and each of them may be changed by somebody else.
+ */
+function clocks({ clockSlots }: Layout): TableSpec {
+  const numbers = ['revision', 'live', 'deleted'].map((name) => column(name, 'integer', 'not null'))
+  if (clockSlots === 1) return system('resourced_clocks', [column('collection', 'string', 'primary key'), ...numbers])
+  const columns = [column('collection', 'string', 'not null'), column('slot', 'integer', 'not null'), ...numbers]
+  const slot = index(columns, 'resourced_clocks', ['collection', 'slot'], true, 'everything')
+  return { ...system('resourced_clocks', columns), indexes: [slot] }
+}
 
 /** What API keys are recognised by (AUT-2). The keys are records; this is apart from them, so that nothing asked of records reaches it. */
 const keyHashes = system('resourced_key_hashes', [
@@ -47,26 +51,28 @@ const work = system(
 )
 
 /** Records that a job has yet to look at, in order. */
-const queue = system(
-  'resourced_queue',
-  [
+function queue({ namesRow }: Layout): TableSpec {
+  const columns = [
     column('_row', 'integer', 'row'),
     column('job', 'string', 'not null'),
     column('collection', 'string', 'not null'),
     column('record', 'string', 'not null'),
-  ],
-  ['job'],
-)
+  ]
+  const byJob = index(columns, 'resourced_queue', namesRow ? ['job', '_row'] : ['job'], false, 'everything')
+  return { ...system('resourced_queue', columns), indexes: [byJob] }
+}
 
 /** The system's tables, in the order in which they are made. */
-export const systemTables: readonly TableSpec[] = [meta, clocks, keyHashes, idempotency, work, queue]
+export function systemTables(layout: Layout): TableSpec[] {
+  return [meta, clocks(layout), keyHashes, idempotency, work, queue(layout)]
+}
 
 function system(name: string, columns: readonly ColumnSpec[], indexed: readonly string[] = []): TableSpec {
   const indexes = indexed.map((each) => index(columns, name, [each], false, 'everything'))
   return { name, kind: 'system', columns, indexes, search: undefined }
 }
 
-const names = new Set(systemTables.map((table) => table.name))
+const names = new Set(systemTables({ clockSlots: 1, namesRow: false }).map((table) => table.name))
 
 /** Whether a table is the system's: its rows are no records. */
 export function isSystemTable(name: string): boolean {

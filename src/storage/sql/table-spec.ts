@@ -46,6 +46,14 @@ export interface TableSpec {
   readonly search: SearchSpec | undefined
 }
 
+/** What an engine's tables are like, beyond its words for them. */
+export interface Layout {
+  /** In how many rows the clock of a collection is kept: so many transactions may move it on at once. */
+  readonly clockSlots: number
+  /** Whether the number of a row has to be named in an index for rows to be read from it in their order. */
+  readonly namesRow: boolean
+}
+
 /** Makes a column of the system's own. */
 export function column(name: string, holds: 'string' | 'integer' | 'json', constraint: Constraint): ColumnSpec {
   const type = holds === 'string' ? 'text' : holds

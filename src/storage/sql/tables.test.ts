@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Condition } from '../../model/declaration.ts'
+import { sqlite } from '../sqlite/dialect.ts'
 import { catalogFixture, resourceFixture } from './catalog.fixture.ts'
 import { indexPrefix, tablesFor } from './tables.ts'
 
 const none = { create: [], update: [], delete: [], restore: [], readDeleted: [] }
 
 function tableOf(...parameters: Parameters<typeof resourceFixture>) {
-  return tablesFor(catalogFixture(resourceFixture(...parameters))).find((table) => table.name === parameters[0])!
+  return tablesFor(catalogFixture(resourceFixture(...parameters)), sqlite.layout).find(
+    (table) => table.name === parameters[0],
+  )!
 }
 
 function indexesOf(...parameters: Parameters<typeof resourceFixture>) {
@@ -25,7 +28,7 @@ const always = [
 ]
 
 test('the tables of the system come first, whatever is declared', () => {
-  const names = tablesFor(catalogFixture()).map((table) => table.name)
+  const names = tablesFor(catalogFixture(), sqlite.layout).map((table) => table.name)
   const kept = ['meta', 'clocks', 'key_hashes', 'idempotency', 'work', 'queue'].map((name) => `resourced_${name}`)
   assert.deepEqual(names, kept)
 })

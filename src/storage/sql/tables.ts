@@ -3,20 +3,22 @@ import type { AccessRule, Condition } from '../../model/declaration.ts'
 import type { Catalog, Field, Resource } from '../../model/resource.ts'
 import { columnsOf, comparisonColumn } from './columns.ts'
 import { systemTables } from './system-tables.ts'
-import { type ColumnSpec, column, type IndexSpec, index, type TableSpec } from './table-spec.ts'
+import { type ColumnSpec, column, type IndexSpec, index, type Layout, type TableSpec } from './table-spec.ts'
 
 export {
   type ColumnSpec,
   type Constraint,
   type IndexSpec,
   indexPrefix,
+  type Layout,
   type SearchSpec,
   type TableSpec,
 } from './table-spec.ts'
 
 /** Everything that a database should hold for a catalog: the system's tables, then one for each resource. */
-export function tablesFor(catalog: Catalog): TableSpec[] {
-  return [...systemTables, ...[...catalog.resources.values(), ...catalog.system.values()].map(tableFor)]
+export function tablesFor(catalog: Catalog, layout: Layout): TableSpec[] {
+  const resources = [...catalog.resources.values(), ...catalog.system.values()]
+  return [...systemTables(layout), ...resources.map((resource) => tableFor(resource, layout))]
 }
 
 /** The name of the full-text index of a collection: how that of its tables begins. */
@@ -29,7 +31,7 @@ export function searchColumns(resource: Resource): string[] {
   return resource.fields.filter((field) => field.search && field.type === 'string').map((field) => field.name)
 }
 
-function tableFor(resource: Resource): TableSpec {
+function tableFor(resource: Resource, layout: Layout): TableSpec {
   const searched = searchColumns(resource)
   const columns = [
     column('_row', 'integer', 'row'),
@@ -52,11 +54,11 @@ function tableFor(resource: Resource): TableSpec {
   ]
   const search =
     searched.length > 0 ? { name: searchTable(resource.name), table: resource.name, columns: searched } : undefined
-  return { name: resource.name, kind: 'resource', columns, indexes: indexesFor(resource, columns), search }
+  return { name: resource.name, kind: 'resource', columns, indexes: indexesFor(resource, columns, layout), search }
 }
 
 /** What lists, filters, sorts and checks of uniqueness are answered from, without reading the whole table (QRY-7). */
-function indexesFor(resource: Resource, columns: readonly ColumnSpec[]): IndexSpec[] {
+function indexesFor(resource: Resource, columns: readonly ColumnSpec[], { namesRow }: Layout): IndexSpec[] {
   const key = (name: string) => comparisonColumn(resource, name)
   const indexed = resource.fields.filter((field) => isIndexed(resource, field)).map((field) => field.name)
   const equalities = resource.fields.filter(isEqualityFilter).map((field) => field.name)
@@ -73,7 +75,7 @@ function indexesFor(resource: Resource, columns: readonly ColumnSpec[]): IndexSp
         .map((sort) => index(columns, resource.name, [key(equality), key(sort), 'id'])),
     ),
     ...resource.unique.map((set) => index(columns, resource.name, set.map(key), true)),
-    index(columns, resource.name, ['_deletion'], false, 'deletion'),
+    index(columns, resource.name, namesRow ? ['_deletion', '_row'] : ['_deletion'], false, 'deletion'),
     index(columns, resource.name, ['deleted_at'], false, 'deletion'),
   ]
   return [...new Map(made.map((each) => [each.name, each])).values()]

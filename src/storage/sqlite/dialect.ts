@@ -31,6 +31,7 @@ const settings = { pgsz: 500, deletemerge: 50 } as const
 
 /** SQLite 3.53, as it comes with the pinned Node. */
 export const sqlite: Dialect = {
+  layout: { clockSlots: 1, namesRow: false },
   types,
   identifier,
   columnDefinition,

@@ -8,6 +8,7 @@ import { columnsOf } from '../sql/columns.ts'
 import { derived, searchText } from '../sql/derived.ts'
 import { boundOf } from '../sql/rows.ts'
 import { searchTable, tablesFor } from '../sql/tables.ts'
+import { sqlite } from './dialect.ts'
 import { all, now } from './migrate.fixture.ts'
 import { MigrationRefused, migrate } from './migrate.ts'
 import { partName, partNames, partOf } from './search-parts.ts'
@@ -195,7 +196,7 @@ test('from any declaration with records to any other, the schema ends as a fresh
     }
     assert.equal(migrate(database, second, { apply: 'never', now }).applied, false)
     assert.deepEqual(all(database, 'pragma integrity_check'), [{ integrity_check: 'ok' }])
-    const collections = tablesFor(second).filter((table) => table.kind === 'resource').length
+    const collections = tablesFor(second, sqlite.layout).filter((table) => table.kind === 'resource').length
     assert.equal(all(database, 'select * from resourced_clocks').length, collections)
     fresh.close()
     database.close()

@@ -8,6 +8,7 @@ import type { MigrationStep } from '../sql/migration-step.ts'
 import { formerKeys } from '../sql/system-tables.ts'
 import { tablesFor } from '../sql/tables.ts'
 import { weigh } from '../sql/weigh.ts'
+import { sqlite } from './dialect.ts'
 import { addFunctions } from './functions.ts'
 import { keepShape, keepVersion, readSchema, storedVersion } from './schema.ts'
 import { answer, takeStep } from './take-step.ts'
@@ -44,7 +45,7 @@ const patience = 60_000
  */
 export function migrate(database: DatabaseSync, catalog: Catalog, options: MigrateOptions): Migrated {
   const { apply, now, others = 'dropped' } = options
-  const desired = tablesFor(catalog)
+  const desired = tablesFor(catalog, sqlite.layout)
   const concerned = new Set([...desired.map((table) => table.name), formerKeys])
   const plan = () => {
     const { tables, foreign } = readSchema(database)
