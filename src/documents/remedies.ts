@@ -127,7 +127,7 @@ export const remedies: Readonly<Record<FaultCode, Remedy>> = {
   },
   IDEMPOTENCY_KEY_IN_USE: {
     meaning: 'The same request came before with this Idempotency-Key, and is not finished.',
-    remedy: 'Repeat it after Retry-After, with the same key: the answer will be that of the first.',
+    remedy: 'Repeat it in a moment, with the same key: the answer will be that of the first.',
   },
   IDEMPOTENCY_KEY_REUSED: {
     meaning: 'The same Idempotency-Key came before with another body.',

@@ -55,7 +55,6 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
     case 'key-in-use':
       throw fault('IDEMPOTENCY_KEY_IN_USE', {
         detail: 'A request with this key is being carried out. Repeat it in a moment to get its answer.',
-        headers: { 'Retry-After': '1' },
         errors: [
           { code: 'IDEMPOTENCY_KEY_IN_USE', message: 'The first request still runs.', header: 'Idempotency-Key' },
         ],

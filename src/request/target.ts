@@ -78,7 +78,8 @@ export function findTarget(catalog: Catalog, path: string, versioned = true): Fo
   if (versioned && segments[1] !== catalog.version) return missing
   const first = versioned ? 2 : 1
   const collection = segments[first]
-  const id = segments[first + 1]
+  // Not every database takes a text with U+0000, even to look for it: it is in no id.
+  const id = segments[first + 1]?.replaceAll('\0', '\ufffd')
   const child = segments[first + 2]
   if (collection === undefined || segments.length > first + 3) return missing
   if (collection === 'openapi.json') return id === undefined ? found({ kind: 'openapi' }) : missing

@@ -18,7 +18,7 @@ export function lexemesOf(words: string): string[] {
   const lexemes = new Set<string>()
   let bytes = 0
   for (const word of words.split(' ')) {
-    const lexeme = cut(word)
+    const lexeme = lexemeOf(word)
     if (lexeme === '' || lexemes.has(lexeme)) continue
     bytes += Buffer.byteLength(lexeme)
     if (bytes > most) break
@@ -28,7 +28,7 @@ export function lexemesOf(words: string): string[] {
 }
 
 /** A word as it stands in a `tsvector`: what is looked for has to be cut as what is found was. */
-function cut(word: string): string {
+export function lexemeOf(word: string): string {
   // No UTF-16 unit takes more than three bytes.
   if (word.length * 3 <= longest) return word
   const { read } = encoder.encodeInto(word, new Uint8Array(longest))

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import sql from 'sql-template-tag'
 import type { Catalog } from '../../model/resource.ts'
 import type { DeleteMatching, Outcome, Plan, Write } from '../../plan/plan.ts'
+import { isChange } from '../sql/is-change.ts'
 import { type Background, jobStore } from '../sql/jobs/job-store.ts'
 import { keyStore } from '../sql/key-store.ts'
 import { findKey } from '../sql/keys.ts'
@@ -39,11 +40,6 @@ export interface SqliteOptions {
   readonly onCommit?: OnCommit | undefined
 }
 
-const refusals = new Set<Outcome['kind']>([
-  'missing', 'parent-missing', 'forbidden', 'precondition-required', 'stale', 'invalid', 'conflict', 'not-modified',
-  'replayed', 'key-reused', 'bulk-refused',
-]) // biome-ignore format: one row reads best
-
 /**
  * Opens a SQLite database for a catalog and brings it up to date.
  *
@@ -73,10 +69,7 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
     exportsFolder: inMemory ? undefined : `${options.path}.exports`,
     async run(plan: Plan): Promise<Outcome> {
       if (isWrite(plan)) {
-        const written = await writer.write(
-          () => writeTransaction(compiler, plan),
-          ({ kind }) => kind !== 'large' && !refusals.has(kind),
-        )
+        const written = await writer.write(() => writeTransaction(compiler, plan), isChange)
         const outcome = written.kind === 'large' ? await elsewhere(background, plan) : written
         if (outcome.kind === 'accepted' && plan.kind === 'delete-matching') await takeAll(background, plan)
         return outcome

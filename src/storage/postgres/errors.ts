@@ -1,0 +1,41 @@
+/** PostgreSQL's errors in the words of the storage port. */
+import { StorageFault } from '../storage.ts'
+
+// Serialization failure, deadlock; a value that must be unique was taken between the question and the answer.
+const restarting = new Set(['40001', '40P01', '23505'])
+
+// Cancelled by a timeout, a lock not had in time, too many connections, starting or stopping, out of shared memory.
+const busy = new Set(['57014', '55P03', '53300', '25P03'])
+
+function codeOf(error: unknown): string {
+  return String((error as { code?: unknown } | null)?.code ?? '')
+}
+
+/** Whether a transaction that failed so may end well when it is started again. */
+export function isRestartable(error: unknown): boolean {
+  return restarting.has(codeOf(error))
+}
+
+/** Whether the connection is of no use any more: a statement that was sent on it may or may not have been carried out. */
+export function isDisconnected(error: unknown): boolean {
+  const code = codeOf(error)
+  return code.startsWith('08') || code.startsWith('57P') || isOfSystem(error)
+}
+
+function isOfSystem(error: unknown): boolean {
+  if (/^(E[A-Z]{3,})$/.test(codeOf(error))) return true
+  const message = error instanceof Error ? error.message : ''
+  return /connection (?:terminated|error|timeout)|timeout exceeded when trying to connect|timeout expired/i.test(
+    message,
+  )
+}
+
+/** An error as the port throws it. Faults of the request, and of the program, pass unchanged. */
+export function asStorageFault(error: unknown): unknown {
+  const code = codeOf(error)
+  if (isRestartable(error)) return new StorageFault('busy', 'Others kept changing the same records.', error)
+  if (busy.has(code)) return new StorageFault('busy', 'PostgreSQL is busy.', error)
+  if (isDisconnected(error)) return new StorageFault('failed', 'The connection to PostgreSQL failed.', error)
+  if (/^[0-9A-Z]{5}$/.test(code)) return new StorageFault('failed', 'PostgreSQL failed.', error)
+  return error
+}

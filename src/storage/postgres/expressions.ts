@@ -1,0 +1,92 @@
+/** PostgreSQL's words for reads and writes of records. JSON is put together as text, so that it is the same as SQLite's. */
+import sql, { join, raw, type Sql } from 'sql-template-tag'
+import type { Scalar } from '../../model/predicate.ts'
+import type { Column } from '../sql/columns.ts'
+import type { Bound, Expressions } from '../sql/expressions.ts'
+import { subject } from '../sql/represent.ts'
+import { postgres, wordsColumn } from './dialect.ts'
+import { foldSql } from './fold.ts'
+import { lexemeOf, lexemesOf } from './lexemes.ts'
+
+/**
+ * The text of a number as JavaScript writes it (`numberText`). PostgreSQL finds the same digits, and writes an exponent where
+ * JavaScript has none, and a zero before its last digit.
+ */
+function realText(column: Sql): Sql {
+  const whole = sql`when ${column} = trunc(${column}) and abs(${column}) < 9007199254740992 then cast(${column} as bigint)::text`
+  const usual = sql`when abs(${column}) between 1e-4 and 1e15 or abs(${column}) >= 9007199254740992 then ${column}::text`
+  const written = sql`when abs(${column}) >= 1e-6 then cast(${column}::text as numeric)::text`
+  return sql`case ${whole} ${usual} ${written} else replace(${column}::text, 'e-0', 'e-') end`
+}
+
+/** The text of a value's JSON, null where there is no value. */
+function jsonText(column: Sql, type: Column['type']): Sql {
+  if (type === 'text') return sql`to_json(${column})::text`
+  return type === 'real' ? realText(column) : sql`${column}::text`
+}
+
+function jsonValue(column: Sql, type: Column['type']): Sql {
+  return sql`coalesce(${jsonText(column, type)}, 'null')`
+}
+
+function jsonObject(members: readonly (readonly [string, Sql])[]): Sql {
+  const parts = members.map(([name, value], index) => sql`${raw(`'${index === 0 ? '{' : ','}"${name}":'`)} || ${value}`)
+  return sql`(${chain(parts)} || '}')`
+}
+
+/** Texts one after the other, put together in halves: how deep an expression is nested has a bound. */
+function chain(parts: readonly Sql[]): Sql {
+  if (parts.length === 1) return parts[0] as Sql
+  const half = parts.length >> 1
+  return sql`(${chain(parts.slice(0, half))} || ${chain(parts.slice(half))})`
+}
+
+function bind(value: Scalar): Bound {
+  return typeof value === 'boolean' ? Number(value) : value
+}
+
+const casts: Readonly<Record<Column['type'], Sql>> = {
+  text: raw('::text collate "C"'),
+  integer: raw('::bigint'),
+  real: raw('::double precision'),
+  boolean: raw('::boolean'),
+  json: raw('::json'),
+}
+
+/** PostgreSQL 15 and newer. */
+export const expressions: Expressions = {
+  bind,
+  isDistinct: (column, value) => sql`${column} is distinct from ${value}`,
+  isAmong: (column, values) => sql`${column} = any(${values.map(bind)})`,
+  fold: foldSql,
+  // What an array is made of is no column to the planner.
+  unindexed: (expression) => sql`(array[${expression}])[1]`,
+  holds: (text, part) => sql`strpos(${text}, ${part}) > 0`,
+  begins: (text, part) => sql`starts_with(${text}, ${part})`,
+  searches(_, alias, words) {
+    // Words hold letters and digits only, so quoting them is enough to keep operators out.
+    const query = words.map((word, index) => `'${lexemeOf(word)}'${index === words.length - 1 ? ':*' : ''}`).join(' & ')
+    return sql`${raw(`${alias}.${wordsColumn}`)} @@ cast(${query} as tsquery)`
+  },
+  wordColumns: (words) => [[wordsColumn, sql`array_to_tsvector(cast(${lexemesOf(words)} as text[]))`]],
+  *indexWords() {},
+  *forgetWords() {},
+  jsonObject,
+  jsonValue,
+  jsonText,
+  jsonLiteral: (value) => raw(`'${JSON.stringify(value).replaceAll("'", "''")}'`),
+  jsonArray: (values) => sql`json_build_array(${join(values, ', ')})::text`,
+  join: (text) => sql`string_agg(${text}, ',' || chr(10))`,
+  typed: (value, type) => sql`${value}${casts[type]}`,
+  lock: {
+    order: raw(' order by id'),
+    update: raw(' for update'),
+    share: raw(' for share'),
+    free: raw(' for update skip locked'),
+  },
+  // A connection has its own slot, so that few writers wait for each other.
+  clockPart: raw(` and slot = (pg_backend_pid() & ${postgres.layout.clockSlots - 1})`),
+  tryLock: (name) => sql`pg_try_advisory_xact_lock(hashtextextended(${name}, 0))`,
+  together: (change, tick, columns) =>
+    sql`with ${raw(subject)} as (${change} returning *), ticked as (${tick}) select ${columns} from ${raw(subject)}`,
+}

@@ -1,0 +1,114 @@
+/** A PostgreSQL database as a storage: many connections, and any number of servers beside this one. */
+import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import sql from 'sql-template-tag'
+import type { Catalog } from '../../model/resource.ts'
+import type { DeleteMatching, Outcome, Plan } from '../../plan/plan.ts'
+import { isChange } from '../sql/is-change.ts'
+import { type Background, jobStore } from '../sql/jobs/job-store.ts'
+import { isWriting, longWork } from '../sql/jobs/long-work.ts'
+import { keyStore } from '../sql/key-store.ts'
+import { findKey } from '../sql/keys.ts'
+import { readMaintenance } from '../sql/maintenance.ts'
+import { maintenanceStore } from '../sql/maintenance-store.ts'
+import type { Apply } from '../sql/migration-refused.ts'
+import type { Compiler } from '../sql/predicate.ts'
+import { readPage } from '../sql/read-page.ts'
+import { readRecord } from '../sql/read-record.ts'
+import { isWrite, writeTransaction } from '../sql/run.ts'
+import { Totals } from '../sql/totals.ts'
+import { single, type Transaction } from '../sql/transaction.ts'
+import { createRecords } from '../sql/write-record.ts'
+import type { OnCommit, Storage } from '../storage.ts'
+import type { ConnectionOptions } from './connections.ts'
+import { Database } from './database.ts'
+import { expressions } from './expressions.ts'
+import { isolationOf } from './isolation.ts'
+import { createTables } from './migrate.ts'
+
+/** How a PostgreSQL database is opened. */
+export interface PostgresOptions extends ConnectionOptions {
+  /** What start-up may change in the database. */
+  readonly migrate?: Apply
+  /** Whether a database may be used that loses acknowledged changes in a power cut. */
+  readonly unsafe?: boolean
+  readonly onCommit?: OnCommit | undefined
+}
+
+/** Nothing is remembered but totals, which know when they are true: others change the database at any time. */
+const forgetful = { record: () => undefined, keep() {} }
+
+/**
+ * Opens a PostgreSQL database for a catalog and brings it up to date.
+ *
+ * @throws MigrationRefused where the catalog needs a change that start-up may not make
+ */
+export async function openPostgres(catalog: Catalog, options: PostgresOptions): Promise<Storage> {
+  const { onCommit } = options
+  const database = new Database(options)
+  const compiler: Compiler = { catalog, expressions }
+  const isolation = isolationOf(catalog)
+  const totals = new Totals()
+  let closing = false
+  const client = await database.pool.connect()
+  await createTables(client, catalog)
+  client.release()
+  const secret = await database.write(cursorSecret)
+  const maintenanceFound = await database.each(readMaintenance)
+  const long = { isolation: isolation.ofAll, isLong: true }
+  const background: Background = {
+    run(name, asked) {
+      const start = () => longWork[name](compiler, asked as never) as Transaction<unknown>
+      return (isWriting(name) ? database.write(start, () => true, long) : database.read(start)) as never
+    },
+    async close() {},
+  }
+  return {
+    cursorSecret: secret,
+    exportsFolder: undefined,
+    async run(plan: Plan): Promise<Outcome> {
+      if (plan.kind === 'read-record') return database.each(() => readRecord(compiler, forgetful, plan))
+      if (!isWrite(plan)) return database.read(() => readPage(compiler, { clocks: new Map(), totals }, plan))
+      const began = performance.now()
+      const outcome = await database.write(() => writeTransaction(compiler, plan) as Transaction<Outcome>, isChange, {
+        isolation: isolation.of(plan),
+      })
+      onCommit?.({ changes: 1, duration: performance.now() - began })
+      if (outcome.kind === 'accepted' && plan.kind === 'delete-matching') await takeAll(background, plan)
+      return outcome
+    },
+    load(plans, whenRefused) {
+      return database.write(
+        () => createRecords(compiler, plans, whenRefused),
+        (outcomes) => outcomes.includes(undefined),
+        long,
+      )
+    },
+    jobs: jobStore({ compiler, runner: database, background, isClosing: () => closing }),
+    keys: keyStore(compiler, { read: (start) => database.each(start), write: database.write }),
+    maintenance: maintenanceStore({ read: (start) => database.each(start), write: database.write }),
+    maintenanceFound,
+    async ping() {
+      await database.each(() => findKey(''))
+    },
+    async close() {
+      closing = true
+      await database.close()
+    },
+  }
+}
+
+/** Deletes the records of a filtered deletion: whoever asked for it hears of it when none is found any more. */
+async function takeAll(background: Background, { deletion: job, now }: DeleteMatching): Promise<void> {
+  for (let started = performance.now(); !(await background.run('take', { job, now })); started = performance.now()) {
+    await sleep(performance.now() - started)
+  }
+}
+
+/** The secret that signs cursors: made once, kept in the database. */
+function* cursorSecret(): Transaction<Uint8Array> {
+  const fresh = randomBytes(32).toString('base64url')
+  yield sql`insert into resourced_meta (key, value) values ('cursor_secret', ${fresh}) on conflict (key) do nothing`
+  const row = yield* single(sql`select value from resourced_meta where key = 'cursor_secret'`)
+  return Buffer.from(String(row?.['value']), 'base64url')
+}
