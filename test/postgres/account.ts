@@ -1,5 +1,5 @@
 /** As whom servers of tests run: PostgreSQL and PgBouncer refuse the superuser of the system. */
-import { statSync } from 'node:fs'
+import { statfsSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname } from 'node:path'
 
@@ -32,4 +32,14 @@ export function temporaryFolder(): string {
   throw new Error(
     `As root, tests run PostgreSQL as user ${account?.uid}, who cannot enter ${tmpdir()}: set TMPDIR to a folder that everybody can enter, or run the tests as an ordinary user.`,
   )
+}
+
+const plenty = 4_000_000_000
+
+/** A folder in memory where there is plenty of it: making a database takes a tenth of the time there. Else that above. */
+export function fastFolder(): string {
+  const shared = '/dev/shm'
+  if (statSync(shared, { throwIfNoEntry: false }) === undefined || !canPass(shared)) return temporaryFolder()
+  const { bavail, bsize } = statfsSync(shared)
+  return Math.min(bavail * bsize, process.availableMemory()) > plenty ? shared : temporaryFolder()
 }

@@ -4,10 +4,10 @@ import { chownSync, copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { localCertificate } from '../../src/server/tls.ts'
-import { account } from './account.ts'
+import { account, fastFolder, temporaryFolder } from './account.ts'
 import { freePort } from './free-port.ts'
 import { initialize, type Postmaster, postmasterOf, type Settings } from './postmaster.ts'
-import { type Programs, programsOf, type Version } from './programs.ts'
+import { inReach, type Programs, programsOf, type Version } from './programs.ts'
 import { type Guarded, guardedFolder } from './watchdog.ts'
 
 /** How a cluster is started. */
@@ -64,6 +64,7 @@ const usual: Settings = {
   shared_buffers: '64MB',
   autovacuum: 'off',
   checkpoint_timeout: '1h',
+  max_wal_size: '256MB',
   // Docker's /dev/shm is small.
   dynamic_shared_memory_type: 'mmap',
   log_line_prefix: '%m [%p] ',
@@ -77,7 +78,8 @@ const careless: Settings = { fsync: 'off', full_page_writes: 'off' }
  */
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
   const { version = '18', fsync = false, tls = false } = options
-  const guarded = guardedFolder()
+  // What is meant to be safe belongs on a disk, and programs may not be run from memory.
+  const guarded = guardedFolder(fsync || !inReach(version) ? temporaryFolder() : fastFolder())
   try {
     const programs = programsOf(version, guarded.folder)
     const password = randomBytes(16).toString('hex')

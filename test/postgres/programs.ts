@@ -60,19 +60,21 @@ export function programsOf(version: Version, place: string): Programs {
   const missing = whyNoPostgres(version)
   if (missing !== undefined) throw new Error(missing)
   if (version === '15') return { folder: debian, environment: {} }
-  const native = readable(registryFolder() as string, place)
+  const found = registryFolder() as string
+  const native = inReach(version) ? found : copied(found, place)
   return { folder: join(native, 'bin'), environment: { LD_LIBRARY_PATH: librariesOf(native, place) } }
 }
 
-/** The folder itself, or a copy where it lies in the home folder of another. */
-function readable(native: string, place: string): string {
-  const program = statSync(join(native, 'bin', 'postgres'))
-  if (
-    canPass(join(native, 'bin')) &&
-    canPass(join(native, 'lib')) &&
-    (account === undefined || (program.mode & 0o005) === 0o005)
-  )
-    return native
+/** Whether the programs can be run where they are: they cannot where they lie in the home folder of another. */
+export function inReach(version: Version): boolean {
+  const native = version === '15' ? undefined : registryFolder()
+  if (native === undefined || account === undefined) return true
+  const passable = canPass(join(native, 'bin')) && canPass(join(native, 'lib'))
+  return passable && (statSync(join(native, 'bin', 'postgres')).mode & 0o005) === 0o005
+}
+
+/** A copy that the account owns. */
+function copied(native: string, place: string): string {
   const copy = join(place, 'native')
   cpSync(native, copy, { recursive: true, verbatimSymlinks: true })
   for (const each of ['.', ...(readdirSync(copy, { recursive: true }) as string[])]) {

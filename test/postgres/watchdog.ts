@@ -14,7 +14,7 @@ import {
 import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { account, temporaryFolder } from './account.ts'
+import { account } from './account.ts'
 
 // It reads until its input ends, which is when the test is gone, however it went. Whatever works in the folder is its own:
 // what a starting server has just begun is seen in the next round.
@@ -50,9 +50,13 @@ export interface Guarded {
   remove(): Promise<void>
 }
 
-/** Makes a folder that belongs to the account of the servers. */
-export function guardedFolder(): Guarded {
-  const place = realpathSync(temporaryFolder())
+/**
+ * Makes a folder that belongs to the account of the servers.
+ *
+ * @param parent a folder that everybody can enter
+ */
+export function guardedFolder(parent: string): Guarded {
+  const place = realpathSync(parent)
   removeStale(place)
   const folder = mkdtempSync(join(place, prefix))
   writeFileSync(join(folder, 'owner'), `${process.pid} ${bornAt(process.pid)}`)
