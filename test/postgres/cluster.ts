@@ -2,12 +2,12 @@
 import { randomBytes } from 'node:crypto'
 import { chownSync, copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import pg from 'pg'
 import { localCertificate } from '../../src/server/tls.ts'
 import { account, fastFolder, temporaryFolder } from './account.ts'
 import { freePort } from './free-port.ts'
 import { initialize, type Postmaster, postmasterOf, type Settings } from './postmaster.ts'
 import { inReach, type Programs, programsOf, type Version } from './programs.ts'
+import { query } from './query.ts'
 import { type Guarded, guardedFolder } from './watchdog.ts'
 
 /** How a cluster is started. */
@@ -135,18 +135,6 @@ const partsByCluster = new WeakMap<Cluster, Parts>()
 /** What a cluster is made of. */
 export function partsOf(cluster: Cluster): Parts {
   return partsByCluster.get(cluster) as Parts
-}
-
-/** Runs a statement on a connection of its own. */
-export async function query(url: string, text: string): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 30_000 })
-  client.on('error', () => {})
-  await client.connect()
-  try {
-    return (await client.query(text)).rows
-  } finally {
-    await client.end()
-  }
 }
 
 async function makeData(programs: Programs, folder: string, password: string, tls: boolean): Promise<void> {
