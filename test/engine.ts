@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import type { TestContext } from 'node:test'
+import { after } from 'node:test'
 import type { Catalog } from '../src/model/resource.ts'
 import type { Apply } from '../src/storage/sql/migration-refused.ts'
 import { openSqlite } from '../src/storage/sqlite/storage.ts'
@@ -27,9 +27,12 @@ export interface TrialDatabase {
   rows(query: string): Promise<Record<string, unknown>[]>
   /** Everything that is kept in it, as text. */
   contents(): Promise<string>
-  /** Removes it, once its storages are closed. */
+  /** Removes it; where another server has it open still, at the end of the test file, like those that nobody removes. */
   remove(): Promise<void>
 }
+
+/** What an engine has to give. */
+type Place = Omit<TrialDatabase, 'remove'> & { readonly drop: () => void | Promise<void> }
 
 type Engine = 'sqlite' | 'postgres'
 
@@ -47,36 +50,50 @@ export function sqliteOnly(reason: string): string | false {
   return engine === 'sqlite' ? false : `SQLite only: ${reason}`
 }
 
+const left = new Set<Place>()
+after(async () => {
+  for (const { drop } of left) await drop()
+})
+
 /**
  * Makes a database.
  *
  * @param options `memory`: SQLite may keep it there, where one storage is opened and nobody else looks into it
  */
-export function newDatabase({ memory = false }: { readonly memory?: boolean } = {}): Promise<TrialDatabase> {
-  if (engine === 'postgres') return inPostgres()
-  return Promise.resolve(memory ? inMemory() : inFile())
+export async function newDatabase({ memory = false }: { readonly memory?: boolean } = {}): Promise<TrialDatabase> {
+  const place = engine === 'postgres' ? await inPostgres() : memory ? inMemory() : inFile()
+  left.add(place)
+  let opened = 0
+  return {
+    ...place,
+    async open(catalog, options) {
+      const storage = await place.open(catalog, options)
+      opened++
+      const { close } = storage
+      return Object.assign(storage, {
+        async close() {
+          await close()
+          opened--
+        },
+      })
+    },
+    async remove() {
+      if (opened > 0 || !left.delete(place)) return
+      await place.drop()
+    },
+  }
 }
 
-/** The same, removed when the test ends. What closes its storages must be said to `context` after this. */
-export async function newDatabaseFor(
-  context: TestContext,
-  options?: { readonly memory?: boolean },
-): Promise<TrialDatabase> {
-  const database = await newDatabase(options)
-  context.after(() => database.remove())
-  return database
-}
-
-function inMemory(): TrialDatabase {
+function inMemory(): Place {
   const unseen = () => Promise.reject(new Error('Nobody sees into a database in memory: make it without `memory`.'))
   return {
     address: 'sqlite::memory:',
     open: async (catalog, options) => openSqlite(catalog, { ...options, path: ':memory:' }),
-    ...{ rows: unseen, contents: unseen, remove: async () => {} },
+    ...{ rows: unseen, contents: unseen, drop: () => {} },
   }
 }
 
-function inFile(): TrialDatabase {
+function inFile(): Place {
   const folder = mkdtempSync(join(tmpdir(), 'resourced-'))
   const path = join(folder, 'data.db')
   return {
@@ -97,15 +114,15 @@ function inFile(): TrialDatabase {
         .map((file) => readFileSync(file, 'latin1'))
         .join('\n')
     },
-    remove: async () => rmSync(folder, { recursive: true }),
+    drop: () => rmSync(folder, { recursive: true }),
   }
 }
 
-async function inPostgres(): Promise<TrialDatabase> {
+async function inPostgres(): Promise<Place> {
   const { url, remove } = await emptyDatabase()
   const rows = (text: string) => query(url, text)
   return {
-    ...{ address: url, rows, remove },
+    ...{ address: url, rows, drop: remove },
     async open(catalog, options) {
       const { openPostgres } = await import(postgresStorage)
       // The cluster of tests does not wait for a disk.
