@@ -54,6 +54,11 @@ export interface Parts {
   readonly tls: boolean
 }
 
+/** A cluster's parts, and how it was set when it was started. */
+export interface RunningParts extends Parts {
+  readonly settings: Settings
+}
+
 // Real databases sort by a language, keep local time and write dates in a way of their own: nothing may depend on it.
 const usual: Settings = {
   timezone: 'Asia/Kathmandu',
@@ -126,15 +131,15 @@ export async function run(parts: Parts, settings: Settings): Promise<Cluster> {
       await guarded.remove()
     },
   }
-  partsByCluster.set(cluster, parts)
+  partsByCluster.set(cluster, { ...parts, settings })
   return cluster
 }
 
-const partsByCluster = new WeakMap<Cluster, Parts>()
+const partsByCluster = new WeakMap<Cluster, RunningParts>()
 
 /** What a cluster is made of. */
-export function partsOf(cluster: Cluster): Parts {
-  return partsByCluster.get(cluster) as Parts
+export function partsOf(cluster: Cluster): RunningParts {
+  return partsByCluster.get(cluster) as RunningParts
 }
 
 async function makeData(programs: Programs, folder: string, password: string, tls: boolean): Promise<void> {
