@@ -1,8 +1,6 @@
 /** Scenarios: requests through `respond()`, as named callers, on a database of their own. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { it, type TestContext } from 'node:test'
 import { uuidv7 } from 'uuidv7'
 import { openApiDocument } from '../src/documents/openapi.ts'
@@ -19,7 +17,7 @@ import { type Application, assemble } from '../src/server/app.ts'
 import type { Observation } from '../src/server/observe.ts'
 import type { RateOptions } from '../src/server/rates/open.ts'
 import { fault } from '../src/spec/faults.ts'
-import { openSqlite } from '../src/storage/sqlite/storage.ts'
+import { newDatabase, type TrialDatabase } from './engine.ts'
 import { type Judge, judgeBy } from './openapi-truth.ts'
 
 /** A request as a scenario writes it. */
@@ -50,6 +48,8 @@ export interface Received {
 /** An interface being tried out. */
 export interface Trial {
   readonly app: Application
+  /** Its database, for other servers on it. */
+  readonly database: TrialDatabase
   send(sent: Sent): Promise<Received>
   /** POSTs a record as the administrator and gives it back; fails where it is not a 201. */
   // biome-ignore lint/suspicious/noExplicitAny: as above
@@ -69,10 +69,11 @@ const callers: Readonly<Record<string, readonly string[]>> = {
   eve: ['editor'],
 }
 
-/** Starts an interface in a temporary file (or in memory), with a key for each caller. */
+/** Starts an interface on an empty database, with a key for each caller. */
 export async function trial(
   declaration: InterfaceDeclaration,
   options: {
+    /** See `newDatabase`. */
     readonly memory?: boolean
     readonly requireHttps?: boolean
     readonly development?: boolean
@@ -82,10 +83,10 @@ export async function trial(
     readonly rates?: RateOptions
   } = {},
 ): Promise<Trial> {
-  const folder = options.memory === true ? undefined : mkdtempSync(join(tmpdir(), 'resourced-'))
   const catalog = completeCatalog(declaration)
   const versions = completeVersions(declaration, catalog)
-  const storage = await openSqlite(catalog, { path: folder === undefined ? ':memory:' : join(folder, 'data.db') })
+  const database = await newDatabase({ memory: options.memory })
+  const storage = await database.open(catalog)
   const clock = { ahead: 0 }
   const seen: Observation[] = []
   const now = () => Date.now() + clock.ahead
@@ -117,6 +118,7 @@ export async function trial(
   }
   return {
     app,
+    database,
     send,
     clock,
     seen,
@@ -128,7 +130,7 @@ export async function trial(
     },
     async close() {
       await app.close()
-      if (folder !== undefined) rmSync(folder, { recursive: true })
+      await database.remove()
     },
   }
 }

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { uuidv7 } from 'uuidv7'
 import type { HttpRequest } from '../src/http/message.ts'
 import { completeCatalog } from '../src/model/catalog.ts'
@@ -13,20 +13,14 @@ import { completeVersions } from '../src/model/versions.ts'
 import { hashOfKey, hintOfKey, newKey } from '../src/policy/api-keys.ts'
 import { assemble } from '../src/server/app.ts'
 import { MigrationRefused } from '../src/storage/sql/migration-refused.ts'
-import { migrateSqlite, openSqlite } from '../src/storage/sqlite/storage.ts'
 import { desk, deskAtFirst } from './declarations-desk.ts'
+import { newDatabase, type TrialDatabase } from './engine.ts'
 
 const key = newKey()
 
-function fileFor(context: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'resourced-upgrade-'))
-  context.after(() => rmSync(folder, { recursive: true }))
-  return join(folder, 'data.db')
-}
-
-async function serve(declaration: InterfaceDeclaration, path: string) {
+async function serve(declaration: InterfaceDeclaration, database: TrialDatabase) {
   const catalog = completeCatalog(declaration)
-  const storage = openSqlite(catalog, { path })
+  const storage = await database.open(catalog)
   const app = assemble(catalog, storage, { rateLimit: 'off', versions: completeVersions(declaration, catalog) })
   if ((await storage.keys.list()).length === 0) {
     const created_at = new Date().toISOString()
@@ -85,15 +79,15 @@ async function fill({ ask }: Serving): Promise<string[]> {
   return ids
 }
 
-test('VER-2: a database of version 1 is brought to version 3 at the start; version 1 reads as before', async (context) => {
-  const path = fileFor(context)
-  const before = await serve(deskAtFirst, path)
+test('VER-2: a database of version 1 is brought to version 3 at the start; version 1 reads as before', async () => {
+  const database = await newDatabase()
+  const before = await serve(deskAtFirst, database)
   const ids = await fill(before)
   const read = await readAll(before, ids)
   await before.close()
 
   // What version 2 has dropped had values that none has any more: nobody is asked about an empty column.
-  const after = await serve(desk, path)
+  const after = await serve(desk, database)
   assert.deepEqual(await readAll(after, ids), read)
   const { data } = JSON.parse((await after.ask('GET', '/v3/cases?sort=-cents&limit=1')).text)
   const { headline, cents, state, labels } = data[0]
@@ -106,19 +100,20 @@ test('VER-2: a database of version 1 is brought to version 3 at the start; versi
   await after.close()
 
   // There is nothing left to do.
-  assert.deepEqual(migrateSqlite(path, completeCatalog(desk), false), { steps: [], applied: false })
+  const unchanged = await database.open(completeCatalog(desk), { migrate: 'never' })
+  await unchanged.close()
 })
 
-test('VER-2: values of a dropped field are not lost without being asked', async (context) => {
-  const path = fileFor(context)
-  const before = await serve(deskAtFirst, path)
+test('VER-2: values of a dropped field are not lost without being asked', async () => {
+  const database = await newDatabase()
+  const before = await serve(deskAtFirst, database)
   const person = JSON.parse((await before.ask('POST', '/v1/people', { name: 'Ann' })).text)
   await before.ask('POST', '/v1/tickets', { subject: 'Red', colour: 'red', asker_id: person.id })
   await before.close()
   const catalog = completeCatalog(desk)
-  assert.throws(() => openSqlite(catalog, { path }), MigrationRefused)
-  const { steps } = migrateSqlite(path, catalog, false)
-  const sentences = steps.map(({ sentence }) => sentence)
+  const refused = await database.open(catalog).catch((error: unknown) => error)
+  assert.ok(refused instanceof MigrationRefused)
+  const sentences = refused.steps.map(({ sentence }) => sentence)
   for (const expected of [
     'rename the table tickets to cases',
     'convert the values of cases.cents',
@@ -129,16 +124,16 @@ test('VER-2: values of a dropped field are not lost without being asked', async 
       `${expected} is not among ${sentences.join('; ')}`,
     )
   }
-  assert.equal(migrateSqlite(path, catalog, true).applied, true)
-  const after = await serve(desk, path)
+  await (await database.open(catalog, { migrate: 'all' })).close()
+  const after = await serve(desk, database)
   assert.equal(JSON.parse((await after.ask('GET', '/v1/tickets')).text).data[0].colour, null)
   await after.close()
 })
 
-test('VER-2: a new database, and one that has caught up, are not converted again', async (context) => {
-  const path = fileFor(context)
+test('VER-2: a new database, and one that has caught up, are not converted again', async () => {
+  const database = await newDatabase()
   for (let start = 0; start < 3; start++) {
-    const { ask, close } = await serve(desk, path)
+    const { ask, close } = await serve(desk, database)
     if (start === 0) {
       const person = JSON.parse((await ask('POST', '/v3/people', { name: 'Ann' })).text)
       assert.equal((await ask('POST', '/v3/cases', { headline: 'One', cents: 250, person_id: person.id })).status, 201)
@@ -149,13 +144,13 @@ test('VER-2: a new database, and one that has caught up, are not converted again
   }
 })
 
-test('VER-2: values are converted once, however often the server starts', async (context) => {
-  const path = fileFor(context)
+test('VER-2: values are converted once, however often the server starts', async () => {
+  const database = await newDatabase()
   const access = { read: 'anyone', create: 'anyone' } as const
   const things = (field: string): InterfaceDeclaration['resources'] => ({
     things: { fields: { [field]: { type: 'number' } }, access },
   })
-  const first = await serve({ name: 'money', versions: { v1: {} }, resources: things('price') }, path)
+  const first = await serve({ name: 'money', versions: { v1: {} }, resources: things('price') }, database)
   assert.equal((await first.ask('POST', '/v1/things', { price: 2.5 })).status, 201)
   await first.close()
   const money: InterfaceDeclaration = {
@@ -175,7 +170,7 @@ test('VER-2: values are converted once, however often the server starts', async 
     ],
   }
   for (let start = 0; start < 3; start++) {
-    const { ask, close } = await serve(money, path)
+    const { ask, close } = await serve(money, database)
     assert.equal(JSON.parse((await ask('GET', '/v2/things')).text).data[0].price, 250)
     assert.equal(JSON.parse((await ask('GET', '/v1/things')).text).data[0].price, 2.5)
     await close()
@@ -183,11 +178,13 @@ test('VER-2: values are converted once, however often the server starts', async 
 })
 
 test('VER-2: the command shows and makes what the next version needs', async (context) => {
-  const path = fileFor(context)
-  const before = await serve(deskAtFirst, path)
+  const database = await newDatabase()
+  const before = await serve(deskAtFirst, database)
   await fill(before)
   await before.close()
-  const file = join(path, '../desk.ts')
+  const folder = mkdtempSync(join(tmpdir(), 'resourced-upgrade-'))
+  context.after(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, 'desk.ts')
   writeFileSync(
     file,
     `export { desk as default } from ${JSON.stringify(join(import.meta.dirname, 'declarations-desk.ts'))}\n`,
@@ -198,7 +195,7 @@ test('VER-2: the command shows and makes what the next version needs', async (co
       'migrate',
       file,
       '--database',
-      `sqlite:${path}`,
+      database.address,
       ...options,
     ]
     const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })

@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { after, type TestContext, test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { Type } from 'typebox'
+import { newDatabase } from '../../test/engine.ts'
 import { completeCatalog } from '../model/catalog.ts'
 import { reference } from '../model/declaration.ts'
 import { always } from '../model/predicate.ts'
 import type { Resource } from '../model/resource.ts'
-import { openSqlite } from '../storage/sqlite/storage.ts'
 import { type Storage, StorageFault } from '../storage/storage.ts'
 import { type Imported, type ImportOptions, type ImportProblem, importRecords } from './import.ts'
 import { readRecords } from './read-records.ts'
@@ -37,12 +34,9 @@ const catalog = completeCatalog({
   },
 })
 const items = catalog.resources.get('items') as Resource
-const folder = mkdtempSync(join(tmpdir(), 'resourced-import-'))
-after(() => rmSync(folder, { recursive: true }))
-let files = 0
 
-function storageFor(context: TestContext): Storage {
-  const storage = openSqlite(catalog, { path: join(folder, `${++files}.db`) })
+async function storageFor(context: TestContext): Promise<Storage> {
+  const storage = await (await newDatabase()).open(catalog)
   context.after(() => storage.close())
   return storage
 }
@@ -90,7 +84,7 @@ async function stored(storage: Storage): Promise<{ codes: string[]; owners: stri
 }
 
 test('records are created as by POST: the owner is the caller unless the record says, search finds them', async (context) => {
-  const storage = storageFor(context)
+  const storage = await storageFor(context)
   const result = await run(storage, records([{ code: 'apple pie' }, { code: 'bread', owner_id: 'ann' }]))
   assert.deepEqual(result, { imported: 2, skipped: 0, line: 2, stopped: false, problems: [] })
   assert.deepEqual(await stored(storage), { codes: ['apple pie', 'bread'], owners: ['importer', 'ann'], total: 2 })
@@ -122,7 +116,7 @@ const bad: readonly (readonly [name: string, value: unknown, problem: string])[]
 for (const [name, value, problem] of bad) {
   test(`${name} stops the import: exactly the records before it are in`, async (context) => {
     for (const batch of [1, 4, 5, 6, 100]) {
-      const storage = storageFor(context)
+      const storage = await storageFor(context)
       const values: unknown[] = Array.from({ length: 12 }, (_, index) => ({
         code: `a${String(index).padStart(3, '0')}`,
       }))
@@ -137,7 +131,7 @@ for (const [name, value, problem] of bad) {
 }
 
 test('a record that cannot be read stops it likewise', async (context) => {
-  const storage = storageFor(context)
+  const storage = await storageFor(context)
   const file = bytesOf('{"code":"a"}\n{"code":"b"}\n{"code":\n{"code":"c"}\n')
   const result = await run(storage, readRecords(file, 'ndjson', items, { mostBytes: 100 }))
   assert.deepEqual(result, { imported: 2, skipped: 1, line: 2, stopped: true, problems: ['3 MALFORMED_JSON'] })
@@ -146,7 +140,7 @@ test('a record that cannot be read stops it likewise', async (context) => {
 
 test('skipInvalid leaves out what is invalid, in order, and goes on', async (context) => {
   for (const batch of [1, 3, 100]) {
-    const storage = storageFor(context)
+    const storage = await storageFor(context)
     const file = bytesOf('[{"code":"a"}, {"code":"a"},\n{"code" 1},\n{"code":"taboo"},\n{"code":"b"}]')
     const source = readRecords(file, 'json', items, { mostBytes: 100 })
     const result = await run(storage, source, { batch, skipInvalid: true })
@@ -157,14 +151,14 @@ test('skipInvalid leaves out what is invalid, in order, and goes on', async (con
 })
 
 test('skipInvalid cannot go on where nothing more can be read', async (context) => {
-  const storage = storageFor(context)
+  const storage = await storageFor(context)
   const source = readRecords(bytesOf('[{"code":"a"}, {"code":"b"'), 'json', items, { mostBytes: 100 })
   const result = await run(storage, source, { skipInvalid: true })
   assert.deepEqual(result, { imported: 1, skipped: 1, line: 1, stopped: true, problems: ['1 MALFORMED_JSON'] })
 })
 
 test('where the database fails, what was told last is in, and nothing after it', async (context) => {
-  const storage = storageFor(context)
+  const storage = await storageFor(context)
   let loads = 0
   const failing: Storage = {
     ...storage,

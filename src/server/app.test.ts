@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { newDatabase } from '../../test/engine.ts'
 import { completeCatalog } from '../model/catalog.ts'
-import { openSqlite } from '../storage/sqlite/storage.ts'
 import { assemble } from './app.ts'
 
 const catalog = completeCatalog({ name: 'x', resources: { notes: { fields: { text: { type: 'string' } } } } })
@@ -10,7 +10,7 @@ test('OPS-2: an observer that throws does not keep the application from closing'
   const observe = () => {
     throw new Error('a bug of whoever observes')
   }
-  const app = assemble(catalog, openSqlite(catalog, { path: ':memory:' }), { observe })
+  const app = assemble(catalog, await (await newDatabase({ memory: true })).open(catalog), { observe })
   const request = { method: 'GET', target: '/v1/notes', headers: {}, secure: true, address: '127.0.0.1' }
   await assert.rejects(app.respond({ ...request, readBody: async () => new Uint8Array() }), /a bug/)
   const timer = new Promise((resolve) => setTimeout(resolve, 2_000, 'still open').unref())

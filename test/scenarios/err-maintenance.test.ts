@@ -7,7 +7,6 @@ import { logTo } from '../../src/server/log.ts'
 import { collectMetrics } from '../../src/server/metrics.ts'
 import type { Observation } from '../../src/server/observe.ts'
 import { corsOf } from '../../src/server/serve.ts'
-import { openSqlite } from '../../src/storage/sqlite/storage.ts'
 import type { Storage } from '../../src/storage/storage.ts'
 import { studio } from '../declarations.ts'
 import { company } from '../declarations-company.ts'
@@ -319,10 +318,9 @@ it('ERR-6: what has expired is removed once maintenance is over', async (context
 })
 
 /** Another server on the database of a trial, which looks at the switch every few milliseconds. */
-function besides(context: TestContext, { app }: Trial): Application {
-  const path = String(app.storage.exportsFolder).replace(/\.exports$/, '')
+async function besides(context: TestContext, { app, database }: Trial): Promise<Application> {
   const options = { rateLimit: 'off', maintenanceInterval: 5 } as const
-  const other = assemble(app.catalog, openSqlite(app.catalog, { path }), options)
+  const other = assemble(app.catalog, await database.open(app.catalog), options)
   context.after(() => other.close())
   return other
 }
@@ -330,13 +328,13 @@ function besides(context: TestContext, { app }: Trial): Application {
 it('ERR-6: every server on the database notices by itself, and one that starts then knows at once', async (context) => {
   const current = await trialFor(context, studio)
   const key = current.keys.get('root')
-  const [one, two] = [besides(context, current), besides(context, current)]
+  const [one, two] = [await besides(context, current), await besides(context, current)]
   const statuses = async (...apps: readonly Application[]) =>
     Promise.all(apps.map(async (app) => (await ask(app, { path: '/v1/projects' }, key)).received.status))
   assert.deepEqual(await statuses(one, two), [200, 200])
   await current.app.storage.maintenance.begin(told)
   while ((await statuses(one, two)).includes(200)) await sleep(5)
-  const late = besides(context, current)
+  const late = await besides(context, current)
   assert.deepEqual(await statuses(late), [503], 'from its first request on')
   await current.app.storage.maintenance.begin({ ...told, message: 'Later.', retryAfter: 7 })
   for (const app of [one, two, late]) {

@@ -6,6 +6,7 @@ import { completeCatalog } from '../../src/model/catalog.ts'
 import { hashOfKey, hintOfKey, newKey } from '../../src/policy/api-keys.ts'
 import { serve } from '../../src/server/serve.ts'
 import { studio } from '../declarations.ts'
+import { newDatabase } from '../engine.ts'
 import { type Sent, trialFor } from '../harness.ts'
 import { nowhere } from '../steps.ts'
 
@@ -58,9 +59,10 @@ function over(url: string, method: string, headers: Record<string, string>): Pro
 
 it('HED-1: over a socket HEAD has GET’s Content-Length, and no body', async (context) => {
   const catalog = completeCatalog(studio)
+  const { address } = await newDatabase({ memory: true })
   const serving = await serve({
     catalog,
-    database: 'sqlite::memory:',
+    database: address,
     host: '127.0.0.1',
     port: 0,
     http: true,

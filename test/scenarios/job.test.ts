@@ -1,11 +1,9 @@
 /** JOB: long work, as clients see it, and with several servers on one database. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { DatabaseSync } from 'node:sqlite'
 import { it, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Application, assemble } from '../../src/server/app.ts'
-import { openSqlite } from '../../src/storage/sqlite/storage.ts'
 import { company, levels } from '../declarations-company.ts'
 import { type Trial, trialFor } from '../harness.ts'
 import { countOf } from '../steps.ts'
@@ -63,9 +61,8 @@ it('JOB-2: it is pending, then running, then succeeded, and says when to ask aga
 })
 
 /** Another server on the database of a trial. */
-function besides(context: TestContext, { app }: Trial): Application {
-  const path = String(app.storage.exportsFolder).replace(/\.exports$/, '')
-  const other = assemble(app.catalog, openSqlite(app.catalog, { path }), { rateLimit: 'off' })
+async function besides(context: TestContext, { app, database }: Trial): Promise<Application> {
+  const other = assemble(app.catalog, await database.open(app.catalog), { rateLimit: 'off' })
   context.after(() => other.close())
   return other
 }
@@ -74,7 +71,7 @@ it('JOB-5: of two servers on one database each batch runs on one', async (contex
   const current = await trialFor(context, company)
   const { app, send } = current
   const id = await fill(current, 1_500)
-  const other = besides(context, current)
+  const other = await besides(context, current)
   const ran: string[] = []
   for (const [name, { storage }] of [
     ['one', app],
@@ -97,9 +94,7 @@ it('JOB-5: of two servers on one database each batch runs on one', async (contex
   assert.deepEqual(await Promise.all(levels.map((name) => countOf(current, name))), [0, 0, 0, 0])
   assert.deepEqual(new Set(ran), new Set(['one', 'two']))
   // Each record was deleted once: its revision has moved by one.
-  const database = new DatabaseSync(String(app.storage.exportsFolder).replace(/\.exports$/, ''), { readOnly: true })
-  const revisions = database.prepare('select distinct _revision as revision from departments').all()
-  database.close()
+  const revisions = await current.database.rows('select distinct _revision as revision from departments')
   assert.deepEqual(revisions.map(({ revision }) => revision), [2]) // biome-ignore format: a line
 })
 
@@ -123,7 +118,7 @@ it('JOB-5: an export is written by one server, and by the other where that one i
   await app.runner.idle()
   const claimed = performance.now()
   Object.assign(app.storage.jobs, { claimExport: async () => undefined })
-  const other = besides(context, current)
+  const other = await besides(context, current)
   let job = await send({ path: asked.json.status_url })
   while (job.json.status !== 'succeeded') {
     other.runner.wake()

@@ -1,10 +1,7 @@
 /** OPS-1: where metrics are had. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { it, type TestContext } from 'node:test'
 import { makeKey } from '../../src/cli/keys.ts'
 import { completeCatalog } from '../../src/model/catalog.ts'
@@ -13,12 +10,14 @@ import { createApp, toFetchHandler } from '../../src/server/create-app.ts'
 import type { Observation } from '../../src/server/observe.ts'
 import { openKeys, type ServeOptions, type Serving, serve } from '../../src/server/serve.ts'
 import { studio } from '../declarations.ts'
+import { newDatabase } from '../engine.ts'
 
 const catalog = completeCatalog(studio)
 
 /** Serves with metrics on a free port. */
 async function served(context: TestContext, options: Partial<ServeOptions> = {}): Promise<Serving> {
-  const usual = { catalog, database: 'sqlite::memory:', host: '127.0.0.1', port: 0, http: true, metricsPort: 0 }
+  const { address } = await newDatabase({ memory: true })
+  const usual = { catalog, database: address, host: '127.0.0.1', port: 0, http: true, metricsPort: 0 }
   const serving = await serve({ ...usual, ...options })
   let closed: Promise<void> | undefined
   const close = () => {
@@ -67,10 +66,8 @@ it('OPS-1: the commits of a server are counted', async (context) => {
   assert.ok((await commits()) >= before + 3)
 })
 
-it('OPS-1: an application that is observed tells of its commits', async (context) => {
-  const folder = mkdtempSync(join(tmpdir(), 'resourced-'))
-  context.after(() => rmSync(folder, { recursive: true }))
-  const database = `sqlite:${join(folder, 'data.db')}`
+it('OPS-1: an application that is observed tells of its commits', async () => {
+  const { address: database } = await newDatabase()
   const { key, stored } = makeKey('ann', ['admin'], null)
   const { keys, close } = openKeys(database)
   await keys.add(stored)

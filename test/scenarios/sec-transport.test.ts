@@ -13,6 +13,7 @@ import { hashOfKey, hintOfKey, newKey } from '../../src/policy/api-keys.ts'
 import { ConfigurationError } from '../../src/server/configuration-error.ts'
 import { type ServeOptions, type Serving, serve } from '../../src/server/serve.ts'
 import { studio } from '../declarations.ts'
+import { newDatabase } from '../engine.ts'
 
 const catalog = completeCatalog(studio)
 
@@ -20,7 +21,8 @@ const catalog = completeCatalog(studio)
 async function served(context: TestContext, options: Partial<ServeOptions>): Promise<Serving & { key: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'resourced-'))
   context.after(() => rmSync(folder, { recursive: true }))
-  const serving = await serve({ catalog, database: 'sqlite::memory:', host: '127.0.0.1', port: 0, folder, ...options })
+  const { address } = await newDatabase({ memory: true })
+  const serving = await serve({ catalog, database: address, host: '127.0.0.1', port: 0, folder, ...options })
   context.after(() => serving.close())
   const key = newKey()
   await serving.app.storage.keys.add({

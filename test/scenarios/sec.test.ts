@@ -1,14 +1,11 @@
 /** SEC: hygiene of answers, and of secrets. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { it } from 'node:test'
 import { completeCatalog } from '../../src/model/catalog.ts'
 import { hashOfKey, hintOfKey, isKey, newKey } from '../../src/policy/api-keys.ts'
 import { logTo } from '../../src/server/log.ts'
-import { openSqlite } from '../../src/storage/sqlite/storage.ts'
 import { studio } from '../declarations.ts'
+import { newDatabase } from '../engine.ts'
 import { type Sent, trialFor } from '../harness.ts'
 import { nowhere } from '../steps.ts'
 
@@ -58,22 +55,17 @@ it('SEC-2: answers do not tell what they are made with', async (context) => {
 })
 
 it('SEC-3: a key is in no file, no answer, no observation and no line of the log', async (context) => {
-  const folder = mkdtempSync(join(tmpdir(), 'resourced-'))
-  context.after(() => rmSync(folder, { recursive: true }))
+  const database = await newDatabase()
   const key = newKey()
-  const storage = openSqlite(completeCatalog(studio), { path: join(folder, 'data.db') })
-  const stored = await storage
+  const stored = await database.open(completeCatalog(studio))
   await stored.keys.add({
     ...{ id: 'k', hash: hashOfKey(key), hint: hintOfKey(key), subject: 'ann', roles: [] },
     ...{ expires_at: null, created_at: new Date().toISOString(), revoked_at: null },
   })
   assert.ok(!JSON.stringify(await stored.keys.list()).includes(key))
-  const files = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'latin1'))
-  assert.ok(
-    files.some((text) => text.includes(hashOfKey(key))),
-    'its hash is kept',
-  )
-  for (const text of files) assert.ok(!text.includes(key.slice(8)), 'and nothing of it beyond the hint')
+  const kept = await database.contents()
+  assert.ok(kept.includes(hashOfKey(key)), 'its hash is kept')
+  assert.ok(!kept.includes(key.slice(8)), 'and nothing of it beyond the hint')
   await stored.close()
 
   const { send, seen, keys } = await trialFor(context, studio)

@@ -4,6 +4,7 @@ import { it } from 'node:test'
 import { createApp } from '../../src/server/create-app.ts'
 import { corsOf } from '../../src/server/serve.ts'
 import { notebooks } from '../declarations-versions.ts'
+import { newDatabase } from '../engine.ts'
 import { places, trialFor } from '../harness.ts'
 import { nowhere } from '../steps.ts'
 
@@ -247,7 +248,7 @@ it('VER-1: the file of an export is what it is, whatever media type names the ve
 it('VER-1: an application made of a declaration has its versions and carriers', async () => {
   const seen: unknown[] = []
   const app = createApp(notebooks(two, ['query']), {
-    database: 'sqlite::memory:',
+    database: (await newDatabase({ memory: true })).address,
     observe: (each) => void (each.kind === 'request' && seen.push(each.version?.name, each.route)),
   })
   const readBody = async () => new Uint8Array()

@@ -11,6 +11,7 @@ import type { InterfaceDeclaration } from '../../src/model/declaration.ts'
 import type { Catalog } from '../../src/model/resource.ts'
 import { hashOfKey, hintOfKey, newKey } from '../../src/policy/api-keys.ts'
 import { serve } from '../../src/server/serve.ts'
+import { newDatabase } from '../engine.ts'
 
 /** An answer as it came over the connection. */
 export interface WireAnswer {
@@ -31,7 +32,7 @@ export type Ask = (
 export const transports = ['HTTP/1.1', 'HTTP/1.1 over TLS', 'HTTP/2'] as const
 export type Transport = (typeof transports)[number]
 
-/** Serves an interface from memory until the test ends, and connects to it. */
+/** Serves an interface until the test ends, and connects to it. */
 export async function connected(
   context: TestContext,
   declaration: InterfaceDeclaration,
@@ -39,8 +40,9 @@ export async function connected(
 ): Promise<{ readonly ask: Ask; readonly catalog: Catalog }> {
   const folder = mkdtempSync(join(tmpdir(), 'resourced-wire-'))
   const catalog = completeCatalog(declaration)
+  const { address } = await newDatabase({ memory: true })
   const serving = await serve({
-    ...{ catalog, database: 'sqlite::memory:', host: '127.0.0.1', port: 0, http: transport === 'HTTP/1.1', folder },
+    ...{ catalog, database: address, host: '127.0.0.1', port: 0, http: transport === 'HTTP/1.1', folder },
     rateLimit: 'off',
   })
   const key = newKey()

@@ -1,0 +1,140 @@
+/** The engine that tests run on: SQLite, or with TEST_ENGINE=postgres PostgreSQL (see CONTRIBUTING.md). */
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { after } from 'node:test'
+import type { Catalog } from '../src/model/resource.ts'
+import type { Apply } from '../src/storage/sql/migration-refused.ts'
+import { openSqlite } from '../src/storage/sqlite/storage.ts'
+import type { OnCommit, Storage } from '../src/storage/storage.ts'
+import { emptyDatabase } from './postgres/database.ts'
+import { query } from './postgres/query.ts'
+
+/** How a test opens its database. */
+export interface OpenOptions {
+  readonly migrate?: Apply
+  readonly onCommit?: OnCommit
+}
+
+/** A database of a test's own, empty at first. */
+export interface TrialDatabase {
+  /** As `--database` takes it. */
+  readonly address: string
+  /** Opens it for a catalog: as often as there are servers on it. */
+  open(catalog: Catalog, options?: OpenOptions): Promise<Storage>
+  /** What a query finds in its tables, past the storage: in words of SQL that every engine knows. */
+  rows(query: string): Promise<Record<string, unknown>[]>
+  /** Everything that is kept in it, as text. */
+  contents(): Promise<string>
+  /** Removes it; where another server has it open still, at the end of the test file, like those that nobody removes. */
+  remove(): Promise<void>
+}
+
+/** What an engine has to give. */
+type Place = Omit<TrialDatabase, 'remove'> & { readonly drop: () => void | Promise<void> }
+
+type Engine = 'sqlite' | 'postgres'
+
+/** Which engine it is. */
+export const engine = readEngine()
+
+function readEngine(): Engine {
+  const asked = process.env.TEST_ENGINE ?? 'sqlite'
+  if (asked === 'sqlite' || asked === 'postgres') return asked
+  throw new Error(`TEST_ENGINE is ${asked}: sqlite and postgres are known.`)
+}
+
+/** For the option `skip` of a test that is about SQLite alone: the reason, where another engine is tried. */
+export function sqliteOnly(reason: string): string | false {
+  return engine === 'sqlite' ? false : `SQLite only: ${reason}`
+}
+
+const left = new Set<Place>()
+after(async () => {
+  for (const { drop } of left) await drop()
+})
+
+/**
+ * Makes a database.
+ *
+ * @param options `memory`: SQLite may keep it there, where one storage is opened and nobody else looks into it
+ */
+export async function newDatabase({ memory = false }: { readonly memory?: boolean } = {}): Promise<TrialDatabase> {
+  const place = engine === 'postgres' ? await inPostgres() : memory ? inMemory() : inFile()
+  left.add(place)
+  let opened = 0
+  return {
+    ...place,
+    async open(catalog, options) {
+      const storage = await place.open(catalog, options)
+      opened++
+      const { close } = storage
+      return Object.assign(storage, {
+        async close() {
+          await close()
+          opened--
+        },
+      })
+    },
+    async remove() {
+      if (opened > 0 || !left.delete(place)) return
+      await place.drop()
+    },
+  }
+}
+
+function inMemory(): Place {
+  const unseen = () => Promise.reject(new Error('Nobody sees into a database in memory: make it without `memory`.'))
+  return {
+    address: 'sqlite::memory:',
+    open: async (catalog, options) => openSqlite(catalog, { ...options, path: ':memory:' }),
+    ...{ rows: unseen, contents: unseen, drop: () => {} },
+  }
+}
+
+function inFile(): Place {
+  const folder = mkdtempSync(join(tmpdir(), 'resourced-'))
+  const path = join(folder, 'data.db')
+  return {
+    address: `sqlite:${path}`,
+    open: async (catalog, options) => openSqlite(catalog, { ...options, path }),
+    async rows(text) {
+      const database = new DatabaseSync(path, { readOnly: true })
+      try {
+        return database.prepare(text).all()
+      } finally {
+        database.close()
+      }
+    },
+    async contents() {
+      const files = readdirSync(folder).map((name) => join(folder, name))
+      return files
+        .filter((file) => statSync(file).isFile())
+        .map((file) => readFileSync(file, 'latin1'))
+        .join('\n')
+    },
+    drop: () => rmSync(folder, { recursive: true }),
+  }
+}
+
+async function inPostgres(): Promise<Place> {
+  const { url, remove } = await emptyDatabase()
+  const rows = (text: string) => query(url, text)
+  return {
+    ...{ address: url, rows, drop: remove },
+    async open(catalog, options) {
+      const { openPostgres } = await import(postgresStorage)
+      // The cluster of tests does not wait for a disk.
+      return openPostgres(catalog, { ...options, url, unsafe: true })
+    },
+    async contents() {
+      const tables = await rows("select quote_ident(tablename) as name from pg_tables where schemaname = 'public'")
+      const found = await Promise.all(tables.map(({ name }) => rows(`select kept::text as text from ${name} as kept`)))
+      return found.flatMap((each) => each.map(({ text }) => text)).join('\n')
+    },
+  }
+}
+
+// Not a literal: the engine is still being made. TEST_POSTGRES_STORAGE names a stand-in of it.
+const postgresStorage: string = process.env.TEST_POSTGRES_STORAGE ?? '../src/storage/postgres/storage.ts'

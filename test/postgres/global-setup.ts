@@ -1,0 +1,16 @@
+/** One cluster for all files of a run: `node --test --test-global-setup=test/postgres/global-setup.ts …`. */
+import { type Cluster, startCluster } from './cluster.ts'
+import { versionAsked, whyNoDatabase } from './database.ts'
+
+let cluster: Cluster | undefined
+
+/** Starts it; the processes of the files inherit its address. What must have it says itself where there is none. */
+export async function globalSetup(): Promise<void> {
+  if (process.env.TEST_POSTGRES !== undefined || whyNoDatabase !== undefined) return
+  cluster = await startCluster({ version: versionAsked() })
+  process.env.TEST_POSTGRES = cluster.adminUrl
+}
+
+export async function globalTeardown(): Promise<void> {
+  await cluster?.stop()
+}

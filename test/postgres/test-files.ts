@@ -1,0 +1,38 @@
+/** Which test files follow the engine: those that reach it by their imports. */
+import { importsOf, readSources } from '../imports.ts'
+
+const root = new URL('../../', import.meta.url)
+const doors = ['test/engine.ts', 'test/postgres/database.ts']
+
+/** A test file, and whether it follows the engine. */
+export interface TestFile {
+  /** From the root of the repository: `test/scenarios/del.test.ts`. */
+  readonly file: string
+  readonly text: string
+  readonly follows: boolean
+}
+
+/** Every test file of the repository. */
+export async function testFiles(): Promise<TestFile[]> {
+  const sources = await Promise.all(
+    ['src', 'test'].map(async (folder) =>
+      (await readSources(new URL(folder, root))).map(({ file, text }) => ({ file: `${folder}/${file}`, text })),
+    ),
+  )
+  const targets = new Map(
+    sources.flat().map((source) => [source.file, importsOf(source).flatMap(({ target }) => target ?? [])]),
+  )
+  const known = new Map<string, boolean>(doors.map((door) => [door, true]))
+  const follows = (file: string): boolean => {
+    const found = known.get(file)
+    if (found !== undefined) return found
+    known.set(file, false)
+    const reached = (targets.get(file) ?? []).some(follows)
+    known.set(file, reached)
+    return reached
+  }
+  return sources
+    .flat()
+    .filter(({ file }) => file.endsWith('.test.ts'))
+    .map(({ file, text }) => ({ file, text, follows: follows(file) }))
+}
