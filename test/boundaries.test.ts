@@ -54,8 +54,8 @@ function objection(found: Import): string | undefined {
     return file === 'index.ts' ? undefined : 'every file but index.ts belongs to a folder of the table'
   const to = folderOf(target)
   if (to === undefined) return `${specifier} is in no folder of the table`
-  if (engines.includes(to) && from !== to && file !== 'server/serve.ts') {
-    return 'only server/serve.ts names an engine'
+  if (engines.includes(to) && from !== to && file !== 'server/open-database.ts') {
+    return 'only server/open-database.ts names an engine'
   }
   const allowed = to === from || mayImport[from]?.some((folder) => lies(target, folder))
   if (allowed !== true) return `${from} may not import ${to}`
@@ -126,11 +126,11 @@ const planted: readonly { name: string; file: string; text: string; expect: stri
     name: 'an engine elsewhere in the server',
     file: 'server/respond.ts',
     text: "const x = await import('../storage/sqlite/driver.ts')\n",
-    expect: 'src/server/respond.ts:1 imports ../storage/sqlite/driver.ts: only server/serve.ts names an engine',
+    expect: 'src/server/respond.ts:1 imports ../storage/sqlite/driver.ts: only server/open-database.ts names an engine',
   },
   {
     name: 'an engine in serve.ts',
-    file: 'server/serve.ts',
+    file: 'server/open-database.ts',
     text: "import '../storage/sqlite/open.ts'\n",
     expect: undefined,
   },

@@ -8,16 +8,16 @@ import { withoutCredentials } from '../model/credentials.ts'
 import { suggest } from '../model/nearest.ts'
 import type { Catalog, Resource } from '../model/resource.ts'
 import { ConfigurationError } from '../server/configuration-error.ts'
-import { openStorage } from '../server/serve.ts'
+import { isInMemory, openStorage } from '../server/open-database.ts'
 import { loadCatalog } from './catalog.ts'
+import { databaseOf, type GivenDatabase } from './database-options.ts'
 import { format, type Progress, showProgress } from './progress.ts'
 
-interface Options {
+interface Options extends GivenDatabase {
   readonly format?: Format
   readonly skipInvalid?: boolean
   readonly subject: string
   readonly declaration?: string
-  readonly database: string
 }
 
 /**
@@ -29,11 +29,12 @@ export async function importCommand(collection: string, file: string, options: O
   const resource = resourceOf(catalog, collection)
   const kind = options.format ?? formatOf(file)
   if (kind === undefined) throw new ConfigurationError(`Say what ${nameOf(file)} holds: --format json, ndjson or csv.`)
-  if (options.database.includes(':memory:')) {
+  const database = databaseOf(options)
+  if (isInMemory(database)) {
     throw new ConfigurationError('A database in memory would be gone when the import ends: use sqlite:FILE.')
   }
   const { bytes, read, size } = await open(file)
-  const storage = openStorage(options.database, catalog)
+  const storage = await openStorage(database, catalog)
   const progress = showProgress({ title: `Importing ${collection}`, unit: 'records' })
   const interrupted = interruption()
   const started = performance.now()

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { openKeys } from '../server/serve.ts'
+import { openKeys } from '../server/open-database.ts'
 
 const program = fileURLToPath(new URL('main.js', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'resourced-keys-'))
@@ -23,7 +23,7 @@ test('keys list says when a key was last used', async () => {
   const used = JSON.parse(keys('create', '--subject', 'ann', '--roles', 'editor', '--json'))
   keys('create', '--subject', 'bob', '--expires', 'P90D')
   assert.equal(used.last_used_at, null)
-  const { keys: store, close } = openKeys(database)
+  const { keys: store, close } = await openKeys({ database })
   await store.keepUses(new Map([[used.id, Date.UTC(2026, 10, 21, 12)]]))
   await close()
 

@@ -3,15 +3,15 @@ import { uuidv7 } from 'uuidv7'
 import { parseDuration } from '../model/duration.ts'
 import { hashOfKey, hintOfKey, newKey } from '../policy/api-keys.ts'
 import { ConfigurationError } from '../server/configuration-error.ts'
-import { openKeys } from '../server/serve.ts'
+import { isInMemory, openKeys } from '../server/open-database.ts'
 import type { KeyStore, ListedKey, StoredKey } from '../storage/storage.ts'
+import { databaseOf, type GivenDatabase } from './database-options.ts'
 
-interface CreateOptions {
+interface CreateOptions extends GivenDatabase {
   readonly subject: string
   readonly roles: string
   readonly expires?: string
   readonly json?: boolean
-  readonly database: string
 }
 
 /** Creates a key and prints it: alone, so that a script can keep it, or with all that is known of it. */
@@ -19,7 +19,7 @@ export async function createKey(options: CreateOptions): Promise<void> {
   const subject = options.subject.trim()
   if (subject === '') throw new ConfigurationError('--subject takes the name of who calls with the key.')
   const { key, stored } = makeKey(subject, rolesOf(options.roles), expiryOf(options.expires))
-  await withKeys(options.database, (keys) => keys.add(stored))
+  await withKeys(options, (keys) => keys.add(stored))
   const made = { key, ...shown({ ...stored, last_used_at: null }) }
   process.stdout.write(options.json === true ? `${JSON.stringify(made, null, 2)}\n` : `${key}\n`)
 }
@@ -45,8 +45,8 @@ export function makeKey(
 }
 
 /** Lists the keys. */
-export async function listKeys(options: { readonly database: string; readonly json?: boolean }): Promise<void> {
-  const keys = (await withKeys(options.database, (store) => store.list())).map(shown)
+export async function listKeys(options: GivenDatabase & { readonly json?: boolean }): Promise<void> {
+  const keys = (await withKeys(options, (store) => store.list())).map(shown)
   if (options.json === true) {
     process.stdout.write(`${JSON.stringify(keys, null, 2)}\n`)
     return
@@ -72,16 +72,16 @@ export async function listKeys(options: { readonly database: string; readonly js
 }
 
 /** Revokes a key. */
-export async function revokeKey(id: string, options: { readonly database: string }): Promise<void> {
-  const revoked = await withKeys(options.database, (keys) => keys.revoke(id, new Date().toISOString()))
+export async function revokeKey(id: string, options: GivenDatabase): Promise<void> {
+  const revoked = await withKeys(options, (keys) => keys.revoke(id, new Date().toISOString()))
   if (!revoked) throw new ConfigurationError(`There is no key ${id} that could be revoked; keys list shows them.`)
   process.stderr.write(`Key ${id} is revoked. Servers that are running notice within a second.\n`)
 }
 
-async function withKeys<T>(database: string, use: (keys: KeyStore) => Promise<T>): Promise<T> {
-  if (database.includes(':memory:'))
-    throw new ConfigurationError('A database in memory has no keys to keep: use sqlite:FILE.')
-  const { keys, close } = openKeys(database)
+async function withKeys<T>(given: GivenDatabase, use: (keys: KeyStore) => Promise<T>): Promise<T> {
+  const database = databaseOf(given)
+  if (isInMemory(database)) throw new ConfigurationError('A database in memory has no keys to keep: use sqlite:FILE.')
+  const { keys, close } = await openKeys(database)
   try {
     return await use(keys)
   } finally {

@@ -7,13 +7,13 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { completeCatalog } from '../model/catalog.ts'
 import { ConfigurationError } from '../server/configuration-error.ts'
-import { openMaintenance, openStorage } from '../server/serve.ts'
+import { openMaintenance, openStorage } from '../server/open-database.ts'
 import { maintenanceOff, maintenanceOn, maintenanceStatus } from './maintenance.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'resourced-maintenance-'))
 after(() => rmSync(folder, { recursive: true }))
 const database = `sqlite:${join(folder, 'data.db')}`
-await openStorage(database, completeCatalog({ name: 'notes', resources: {} })).close()
+await (await openStorage({ database }, completeCatalog({ name: 'notes', resources: {} }))).close()
 
 function run(...given: readonly string[]) {
   const command = [join(import.meta.dirname, 'main.js'), 'maintenance', ...given]
@@ -23,7 +23,7 @@ function run(...given: readonly string[]) {
 }
 
 async function current() {
-  const { maintenance, close } = openMaintenance(database)
+  const { maintenance, close } = await openMaintenance({ database })
   const found = await maintenance.read()
   await close()
   return found

@@ -3,14 +3,11 @@ import { withoutCredentials } from '../model/credentials.ts'
 import { parseDuration } from '../model/duration.ts'
 import { isStorableText } from '../model/text.ts'
 import { ConfigurationError } from '../server/configuration-error.ts'
-import { openMaintenance } from '../server/serve.ts'
+import { isInMemory, openMaintenance } from '../server/open-database.ts'
 import type { Maintenance, MaintenanceStore } from '../storage/storage.ts'
+import { databaseOf, type GivenDatabase } from './database-options.ts'
 
-interface Options {
-  readonly database: string
-}
-
-interface OnOptions extends Options {
+interface OnOptions extends GivenDatabase {
   readonly message?: string
   /** An ISO 8601 duration. */
   readonly retryAfter: string
@@ -26,7 +23,7 @@ export async function maintenanceOn(options: OnOptions): Promise<void> {
   const { database } = options
   const [message, retryAfter] = [messageOf(options.message ?? ordinaryMessage), secondsOf(options.retryAfter)]
   const since = new Date().toISOString()
-  const { now, before } = await withSwitch(database, (store) => store.begin({ since, message, retryAfter }))
+  const { now, before } = await withSwitch(options, (store) => store.begin({ since, message, retryAfter }))
   say(before === undefined ? 'Maintenance is on.' : `Maintenance was on already, since ${now.since}.`)
   say(`Within a second every server on this database answers requests like this: ${toldTo(now)}`)
   say('What was accepted before is finished, and jobs stop after the batch that runs.')
@@ -34,16 +31,16 @@ export async function maintenanceOn(options: OnOptions): Promise<void> {
 }
 
 /** Turns maintenance off. */
-export async function maintenanceOff({ database }: Options): Promise<void> {
-  const before = await withSwitch(database, (store) => store.end())
+export async function maintenanceOff(options: GivenDatabase): Promise<void> {
+  const before = await withSwitch(options, (store) => store.end())
   if (before === undefined) say('Maintenance was off already.')
   else
     say(`Maintenance is off; it was on since ${before.since}. Within a second servers answer as ever, and jobs go on.`)
 }
 
 /** Says whether maintenance is on, since when, and what clients are told. */
-export async function maintenanceStatus({ database }: Options): Promise<void> {
-  const current = await withSwitch(database, (store) => store.read())
+export async function maintenanceStatus(options: GivenDatabase): Promise<void> {
+  const current = await withSwitch(options, (store) => store.read())
   const lines =
     current === undefined
       ? ['Maintenance is off.']
@@ -51,11 +48,12 @@ export async function maintenanceStatus({ database }: Options): Promise<void> {
   process.stdout.write(`${lines.join('\n')}\n`)
 }
 
-async function withSwitch<T>(database: string, use: (store: MaintenanceStore) => Promise<T>): Promise<T> {
-  if (database.includes(':memory:')) {
+async function withSwitch<T>(given: GivenDatabase, use: (store: MaintenanceStore) => Promise<T>): Promise<T> {
+  const database = databaseOf(given)
+  if (isInMemory(database)) {
     throw new ConfigurationError('A database in memory has no servers to tell: use sqlite:FILE.')
   }
-  const { maintenance, close } = openMaintenance(database)
+  const { maintenance, close } = await openMaintenance(database)
   try {
     return await use(maintenance)
   } finally {

@@ -1,14 +1,19 @@
 /** `resourced migrate`. */
-import { planOrApplyMigration } from '../server/serve.ts'
+import { planOrApplyMigration } from '../server/open-database.ts'
 import { formatSteps } from '../storage/sql/format-steps.ts'
 import { loadCatalog } from './catalog.ts'
+import { databaseOf, type GivenDatabase } from './database-options.ts'
 
 /** Shows what the database lacks, or changes it. */
 export async function migrateCommand(
   file: string | undefined,
-  options: { readonly database: string; readonly apply?: boolean },
+  options: GivenDatabase & { readonly apply?: boolean },
 ): Promise<void> {
-  const { steps, applied } = planOrApplyMigration(options.database, await loadCatalog(file), options.apply === true)
+  const { steps, applied } = await planOrApplyMigration(
+    databaseOf(options),
+    await loadCatalog(file),
+    options.apply === true,
+  )
   if (steps.length === 0) process.stdout.write('The database fits the declaration: nothing to do.\n')
   else
     process.stdout.write(

@@ -3,12 +3,9 @@ import { Command, Option } from 'commander'
 import { withoutCredentials } from '../model/credentials.ts'
 import { logLevels } from '../server/log.ts'
 import { version } from '../server/version.ts'
+import { address, pool, pooler, replica, unsafe } from './database-options.ts'
 import { fail } from './fail.ts'
 
-const database = () =>
-  new Option('--database <address>', 'the database: sqlite:FILE or sqlite::memory:')
-    .env('DATABASE_URL')
-    .default('sqlite:.resourced/data.db')
 const declaration = () =>
   new Option('--declaration <file>', 'the declaration (default: resources.ts, .js, .json or .yaml here)')
 
@@ -26,7 +23,11 @@ program
   .command('serve', { isDefault: false })
   .description('serve a declared interface')
   .argument('[file]', 'the declaration: resources.ts, .js, .json or .yaml (default: the one here)')
-  .addOption(database())
+  .addOption(address())
+  .addOption(replica())
+  .addOption(pool())
+  .addOption(pooler())
+  .addOption(unsafe())
   .addOption(new Option('--host <address>', 'where to listen').env('HOST').default('127.0.0.1'))
   .addOption(new Option('--port <number>', 'where to listen; 0 takes a free port').env('PORT').default('8443'))
   .option('--tls-cert <file>', 'the certificate, PEM (default: a local one is made)')
@@ -100,19 +101,22 @@ keys
   .option('--roles <names>', 'roles, comma-separated; admin may do everything that is not declared otherwise', '')
   .option('--expires <duration>', 'ISO 8601 duration, such as P90D (default: never)')
   .option('--json', 'print all that is known of it as JSON')
-  .addOption(database())
+  .addOption(address())
+  .addOption(pooler())
   .action(fail(async () => (await import('./keys.ts')).createKey))
 keys
   .command('list')
   .description('list keys; never the keys themselves, which are not kept')
   .option('--json', 'as JSON')
-  .addOption(database())
+  .addOption(address())
+  .addOption(pooler())
   .action(fail(async () => (await import('./keys.ts')).listKeys))
 keys
   .command('revoke')
   .description('revoke a key')
   .argument('<id>', 'its id, as keys list shows it')
-  .addOption(database())
+  .addOption(address())
+  .addOption(pooler())
   .action(fail(async () => (await import('./keys.ts')).revokeKey))
 
 const maintenance = program
@@ -123,17 +127,20 @@ maintenance
   .description('turn it on, or change what clients are told; servers notice within a second')
   .option('--message <text>', 'what clients are told, in one line of at most 200 characters')
   .option('--retry-after <duration>', 'when they are to ask again, as an ISO 8601 duration such as PT10M', 'PT1M')
-  .addOption(database())
+  .addOption(address())
+  .addOption(pooler())
   .action(fail(async () => (await import('./maintenance.ts')).maintenanceOn))
 maintenance
   .command('off')
   .description('turn it off')
-  .addOption(database())
+  .addOption(address())
+  .addOption(pooler())
   .action(fail(async () => (await import('./maintenance.ts')).maintenanceOff))
 maintenance
   .command('status', { isDefault: true })
   .description('say whether it is on, since when, and what clients are told (the default)')
-  .addOption(database())
+  .addOption(address())
+  .addOption(pooler())
   .action(fail(async () => (await import('./maintenance.ts')).maintenanceStatus))
 
 program
@@ -141,7 +148,8 @@ program
   .description('show what the database lacks against the declaration')
   .argument('[file]', 'the declaration (default: the one here)')
   .option('--apply', 'make the changes, those that lose data too')
-  .addOption(database())
+  .addOption(address())
+  .addOption(pooler())
   .action(fail(async () => (await import('./migrate.ts')).migrateCommand))
 
 program
@@ -155,7 +163,9 @@ program
   .option('--skip-invalid', 'report invalid records and go on')
   .option('--subject <name>', 'whom the records belong to', 'import')
   .addOption(declaration())
-  .addOption(database())
+  .addOption(address())
+  .addOption(pooler())
+  .addOption(unsafe())
   .action(fail(async () => (await import('./import.ts')).importCommand))
 
 program

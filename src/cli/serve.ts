@@ -8,10 +8,10 @@ import { type ServeOptions, type Serving, serve } from '../server/serve.ts'
 import { flushTraces } from '../server/tracing.ts'
 import type { Apply } from '../storage/sql/migration-refused.ts'
 import { loadVersions } from './catalog.ts'
+import { databaseOf, defaultDatabase, type GivenDatabase } from './database-options.ts'
 import { versionLines } from './version-lines.ts'
 
-interface Options {
-  readonly database: string
+interface Options extends GivenDatabase {
   readonly host: string
   readonly port: string
   readonly http?: boolean
@@ -41,6 +41,7 @@ export async function serveCommand(file: string | undefined, options: Options): 
   const observe = logTo(options.logLevel)
   const serving = await serveUntilStopped({
     ...options,
+    ...databaseOf(options),
     catalog,
     versions,
     port: portOf(options.port),
@@ -65,8 +66,6 @@ export async function serveCommand(file: string | undefined, options: Options): 
     if (options.database !== defaultDatabase) say(`  (with --database ${withoutCredentials(options.database)})`)
   }
 }
-
-const defaultDatabase = 'sqlite:.resourced/data.db'
 
 /**
  * Serves until SIGTERM or SIGINT, then stops cleanly (OPS-2); a second signal ends the process at once.

@@ -6,17 +6,20 @@ import type { InterfaceDeclaration } from '../model/declaration.ts'
 import { completeVersions } from '../model/versions.ts'
 import type { JwtOptions } from '../policy/jwt-settings.ts'
 import type { Fault } from '../spec/faults.ts'
+import type { Storage } from '../storage/storage.ts'
 import { assemble } from './app.ts'
 import { toFetchHandler as fetchHandler } from './fetch.ts'
 import { toNodeHandler as nodeHandler } from './node.ts'
 import { type Observe, tellCommits } from './observe.ts'
+import { type DatabaseOptions, openStorage } from './open-database.ts'
+import { openingApp } from './opening.ts'
 import type { RateOptions } from './rates/open.ts'
-import { corsOf, openStorage } from './serve.ts'
+import { corsOf } from './serve.ts'
 import { jwtOf } from './tokens.ts'
 
 /** How an application runs. */
-export interface AppOptions extends RateOptions {
-  /** `sqlite:FILE` or `sqlite::memory:`; `sqlite:.resourced/data.db` where left out. */
+export interface AppOptions extends RateOptions, Omit<DatabaseOptions, 'database'> {
+  /** `sqlite:FILE`, `sqlite::memory:` or `postgres://…`; `sqlite:.resourced/data.db` where left out. */
   readonly database?: string
   /** What start-up may change in the database; `additive` where left out. */
   readonly migrate?: 'never' | 'additive'
@@ -40,6 +43,8 @@ export interface App {
   respond(request: HttpRequest): Promise<HttpResponse>
   /** The answer to a request that is refused before `respond`. */
   refuse(error: Fault, request?: Pick<HttpRequest, 'target' | 'headers' | 'secure'>): HttpResponse
+  /** Resolves when the database is open; rejects where it cannot be opened, such as with MigrationRefused. A file is open at once. */
+  ready(): Promise<void>
   /** Finishes what is running and closes the database. */
   close(): Promise<void>
 }
@@ -70,9 +75,11 @@ export function createApp(declaration: InterfaceDeclaration, options: AppOptions
   const cors = corsOf(corsOrigins, corsCredentials)
   const jwt = jwtOf(tokens)
   const onCommit = rest.observe === undefined ? undefined : tellCommits(rest.observe)
-  const storage = openStorage(database, catalog, migrate, onCommit)
-  const { respond, refuse, close } = assemble(catalog, storage, { ...rest, versions, cors, jwt })
-  return { respond, refuse, close }
+  const storage = openStorage({ ...rest, database }, catalog, { migrate, onCommit })
+  const start = (opened: Storage) => assemble(catalog, opened, { ...rest, versions, cors, jwt })
+  if (storage instanceof Promise) return openingApp(storage.then(start), { cors, observe: rest.observe })
+  const { respond, refuse, close } = start(storage)
+  return { respond, refuse, close, async ready() {} }
 }
 
 /**

@@ -1,33 +1,27 @@
-/** Wires the parts together: a catalog, a database, a socket. The only file that names an engine. */
+/** Wires the parts together: a catalog, a database, a socket. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Cors, readCors } from '../http/cors.ts'
 import type { Catalog } from '../model/resource.ts'
 import { basePathOf, onlyVersion, type Versions } from '../model/versions.ts'
 import type { Apply } from '../storage/sql/migration-refused.ts'
-import type { MigrationStep } from '../storage/sql/migration-step.ts'
-import { openSqliteKeys } from '../storage/sqlite/key-store.ts'
-import { openSqliteMaintenance } from '../storage/sqlite/maintenance-store.ts'
-import { migrateSqlite, openSqlite } from '../storage/sqlite/storage.ts'
-import type { KeyStore, MaintenanceStore, OnCommit, Storage } from '../storage/storage.ts'
 import { type Application, assemble } from './app.ts'
 import { ConfigurationError } from './configuration-error.ts'
 import { collectMetrics } from './metrics.ts'
 import { createMetricsServer } from './metrics-server.ts'
 import { createNodeServer } from './node.ts'
 import { type Observe, tellAll, tellCommits } from './observe.ts'
+import { type DatabaseOptions, openStorage } from './open-database.ts'
 import type { RateOptions } from './rates/open.ts'
 import { localCertificate } from './tls.ts'
 import { jwtOf } from './tokens.ts'
 
 /** How an interface is served. */
-export interface ServeOptions extends RateOptions {
+export interface ServeOptions extends RateOptions, DatabaseOptions {
   /** That of the current version. */
   readonly catalog: Catalog
   /** Where left out, the catalog is the only one. */
   readonly versions?: Versions
-  /** `sqlite:FILE` or `sqlite::memory:`. */
-  readonly database: string
   readonly host: string
   /** 0 takes a free one. */
   readonly port: number
@@ -95,7 +89,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const metrics = options.metricsPort === undefined ? undefined : await collectMetrics()
   const observe = tellAll(...[options.observe, metrics?.observe].filter((each) => each !== undefined))
   const onCommit = metrics === undefined ? undefined : tellCommits(metrics.observe)
-  const storage = openStorage(options.database, catalog, options.migrate, onCommit)
+  const storage = await openStorage(options, catalog, { migrate: options.migrate, onCommit })
   const app = assemble(catalog, storage, {
     versions,
     observe,
@@ -183,59 +177,4 @@ function read(file: string): string {
   } catch {
     throw new ConfigurationError(`${file} cannot be read: give a certificate or key in PEM form.`)
   }
-}
-
-/**
- * Opens the database that an address names.
- *
- * @throws ConfigurationError where the address is not understood
- */
-export function openStorage(
-  database: string,
-  catalog: Catalog,
-  apply: Apply = 'additive',
-  onCommit?: OnCommit,
-): Storage {
-  return openSqlite(catalog, { path: sqlitePath(database), migrate: apply, onCommit })
-}
-
-/** Opens a database for its API keys alone: no declaration is needed. */
-export function openKeys(database: string): { readonly keys: KeyStore; close(): Promise<void> } {
-  return openSqliteKeys(sqlitePath(database))
-}
-
-/**
- * Opens a database for its switch of maintenance alone.
- *
- * @throws ConfigurationError where no server has ever used it: a switch in a database made by mistake would stop nobody
- */
-export function openMaintenance(database: string): { readonly maintenance: MaintenanceStore; close(): Promise<void> } {
-  const path = sqlitePath(database)
-  const opened = openSqliteMaintenance(path)
-  if (opened !== undefined) return opened
-  throw new ConfigurationError(
-    `There is no database of Resourced at ${path}: name with --database the one that the servers use.`,
-  )
-}
-
-/** What a database lacks for a catalog; with `apply`, changed, whatever it loses. */
-export function planOrApplyMigration(
-  database: string,
-  catalog: Catalog,
-  apply: boolean,
-): { readonly steps: readonly MigrationStep[]; readonly applied: boolean } {
-  return migrateSqlite(sqlitePath(database), catalog, apply)
-}
-
-function sqlitePath(database: string): string {
-  const path = /^sqlite:(?:\/\/)?(.+)$/.exec(database)?.[1]
-  // What looks like a user and a password would become the name of a folder.
-  if (path !== undefined && !/^sqlite:\/\/[^/\\]+:[^/\\]+@/.test(database)) return path
-  if (/^postgres(ql)?:/.test(database)) {
-    throw new ConfigurationError('PostgreSQL is not served yet. Use sqlite:FILE, such as sqlite:.resourced/data.db.')
-  }
-  // The address itself may hold a password.
-  throw new ConfigurationError(
-    'The database address is not understood. Use sqlite:FILE, such as sqlite:.resourced/data.db.',
-  )
 }

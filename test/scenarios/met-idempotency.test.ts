@@ -106,7 +106,14 @@ it('MET-9: addresses do not share keys', async (context) => {
 it('MET-9: 64 at once make one record and get one answer', async (context) => {
   const trial = await trialFor(context, samples)
   const body = { title: 'Tea', code: 'unique' }
-  const answers = await Promise.all(Array.from({ length: 64 }, () => trial.send(keyed('"k"', body))))
+  // Where an engine can see that the first still runs, the others are told so, and ask again.
+  const insisting = async (): Promise<Received> => {
+    const answer = await trial.send(keyed('"k"', body))
+    if (answer.json.code !== 'IDEMPOTENCY_KEY_IN_USE') return answer
+    assert.equal(answer.status, 409)
+    return insisting()
+  }
+  const answers = await Promise.all(Array.from({ length: 64 }, insisting))
   for (const answer of answers) assert.deepEqual(whole(answer), whole(answers[0] as Received))
   assert.equal(answers[0]?.status, 201)
   assert.equal(await countOf(trial, 'samples'), 1)

@@ -8,7 +8,8 @@ import { completeCatalog } from '../../src/model/catalog.ts'
 import { ConfigurationError } from '../../src/server/configuration-error.ts'
 import { createApp, toFetchHandler } from '../../src/server/create-app.ts'
 import type { Observation } from '../../src/server/observe.ts'
-import { openKeys, type ServeOptions, type Serving, serve } from '../../src/server/serve.ts'
+import { openKeys } from '../../src/server/open-database.ts'
+import { type ServeOptions, type Serving, serve } from '../../src/server/serve.ts'
 import { studio } from '../declarations.ts'
 import { newDatabase } from '../engine.ts'
 
@@ -69,7 +70,7 @@ it('OPS-1: the commits of a server are counted', async (context) => {
 it('OPS-1: an application that is observed tells of its commits', async () => {
   const { address: database } = await newDatabase()
   const { key, stored } = makeKey('ann', ['admin'], null)
-  const { keys, close } = openKeys(database)
+  const { keys, close } = await openKeys({ database })
   await keys.add(stored)
   await close()
   const commits: number[] = []

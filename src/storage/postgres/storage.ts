@@ -20,11 +20,12 @@ import { Totals } from '../sql/totals.ts'
 import { single, type Transaction } from '../sql/transaction.ts'
 import { createRecords } from '../sql/write-record.ts'
 import type { OnCommit, Storage } from '../storage.ts'
+import { alone } from './apart.ts'
 import type { ConnectionOptions } from './connections.ts'
 import { Database } from './database.ts'
 import { expressions } from './expressions.ts'
 import { isolationOf } from './isolation.ts'
-import { createTables } from './migrate.ts'
+import { migratePostgres } from './migration/migrate.ts'
 
 /** How a PostgreSQL database is opened. */
 export interface PostgresOptions extends ConnectionOptions {
@@ -50,9 +51,9 @@ export async function openPostgres(catalog: Catalog, options: PostgresOptions): 
   const isolation = isolationOf(catalog)
   const totals = new Totals()
   let closing = false
-  const client = await database.pool.connect()
-  await createTables(client, catalog)
-  client.release()
+  await alone(options, (client) =>
+    migratePostgres(client, catalog, { apply: options.migrate ?? 'additive', now: Date.now() }),
+  )
   const secret = await database.write(cursorSecret)
   const maintenanceFound = await database.each(readMaintenance)
   const long = { isolation: isolation.ofAll, isLong: true }

@@ -1,0 +1,124 @@
+/** Opens the database that an address names. The only file that names an engine. */
+import { withoutCredentials } from '../model/credentials.ts'
+import type { Catalog } from '../model/resource.ts'
+import type { Apply } from '../storage/sql/migration-refused.ts'
+import type { MigrationStep } from '../storage/sql/migration-step.ts'
+import { openSqliteKeys } from '../storage/sqlite/key-store.ts'
+import { openSqliteMaintenance } from '../storage/sqlite/maintenance-store.ts'
+import { migrateSqlite, openSqlite } from '../storage/sqlite/storage.ts'
+import type { KeyStore, MaintenanceStore, OnCommit, Storage } from '../storage/storage.ts'
+import { ConfigurationError } from './configuration-error.ts'
+
+/** Where the database is, and how it is reached. All but the address is about PostgreSQL. */
+export interface DatabaseOptions {
+  /** `sqlite:FILE`, `sqlite::memory:` or `postgres://…`. */
+  readonly database: string
+  /** A replica of it, for reads that need not see the newest state. */
+  readonly databaseReplica?: string | undefined
+  /** The most connections of one server for transactions; 10 where left out. */
+  readonly databasePool?: number | undefined
+  /** `transaction`: a pooler, such as PgBouncer, gives each transaction any connection. */
+  readonly databasePooler?: 'none' | 'transaction' | undefined
+  /** Whether a database may be used that can lose acknowledged changes in a power cut. */
+  readonly databaseUnsafe?: boolean | undefined
+}
+
+/** What start-up may change, and who hears of commits. */
+export interface OpenOptions {
+  readonly migrate?: Apply | undefined
+  readonly onCommit?: OnCommit | undefined
+}
+
+type Engine =
+  | { readonly kind: 'sqlite'; readonly path: string }
+  | {
+      readonly kind: 'postgres'
+      readonly options: Parameters<typeof import('../storage/postgres/storage.ts').openPostgres>[1]
+    }
+
+/**
+ * Opens a database for a catalog: at once where it is a file, which an application may need that cannot wait.
+ *
+ * @throws ConfigurationError where the address is not understood
+ * @throws MigrationRefused where the database does not fit, and may not be changed to
+ */
+export function openStorage(
+  database: DatabaseOptions,
+  catalog: Catalog,
+  { migrate = 'additive', onCommit }: OpenOptions = {},
+): Storage | Promise<Storage> {
+  const engine = engineOf(database)
+  if (engine.kind === 'sqlite') return openSqlite(catalog, { path: engine.path, migrate, onCommit })
+  return import('../storage/postgres/storage.ts').then(({ openPostgres }) =>
+    openPostgres(catalog, { ...engine.options, migrate, onCommit }),
+  )
+}
+
+/** Opens a database for its API keys alone: no declaration is needed. */
+export async function openKeys(
+  database: DatabaseOptions,
+): Promise<{ readonly keys: KeyStore; close(): Promise<void> }> {
+  const engine = engineOf(database)
+  if (engine.kind === 'sqlite') return openSqliteKeys(engine.path)
+  const { openPostgresKeys } = await import('../storage/postgres/apart.ts')
+  return openPostgresKeys(engine.options)
+}
+
+/**
+ * Opens a database for its switch of maintenance alone.
+ *
+ * @throws ConfigurationError where no server has ever used it: a switch in a database made by mistake would stop nobody
+ */
+export async function openMaintenance(
+  database: DatabaseOptions,
+): Promise<{ readonly maintenance: MaintenanceStore; close(): Promise<void> }> {
+  const engine = engineOf(database)
+  const opened =
+    engine.kind === 'sqlite'
+      ? openSqliteMaintenance(engine.path)
+      : await (await import('../storage/postgres/apart.ts')).openPostgresMaintenance(engine.options)
+  if (opened !== undefined) return opened
+  const place = engine.kind === 'sqlite' ? engine.path : withoutCredentials(engine.options.url)
+  throw new ConfigurationError(
+    `There is no database of Resourced at ${place}: name with --database the one that the servers use.`,
+  )
+}
+
+/** What a database lacks for a catalog; with `apply`, changed, whatever it loses. */
+export async function planOrApplyMigration(
+  database: DatabaseOptions,
+  catalog: Catalog,
+  apply: boolean,
+): Promise<{ readonly steps: readonly MigrationStep[]; readonly applied: boolean }> {
+  const engine = engineOf(database)
+  if (engine.kind === 'sqlite') return migrateSqlite(engine.path, catalog, apply)
+  const { planOrMigratePostgres } = await import('../storage/postgres/apart.ts')
+  return planOrMigratePostgres(engine.options, catalog, apply)
+}
+
+/** Whether a database ends with the process that has it open. */
+export function isInMemory({ database }: DatabaseOptions): boolean {
+  return database.includes(':memory:')
+}
+
+function engineOf(options: DatabaseOptions): Engine {
+  const { database } = options
+  const path = /^sqlite:(?:\/\/)?(.+)$/.exec(database)?.[1]
+  // What looks like a user and a password would become the name of a folder.
+  if (path !== undefined && !/^sqlite:\/\/[^/\\]+:[^/\\]+@/.test(database)) return { kind: 'sqlite', path }
+  if (/^postgres(?:ql)?:\/\//.test(database) && URL.canParse(database)) {
+    const { databaseReplica, databasePool, databasePooler, databaseUnsafe } = options
+    const session = databasePooler === 'transaction' ? 'off' : 'on'
+    return {
+      kind: 'postgres',
+      options: {
+        ...{ url: database, replica: databaseReplica, poolSize: databasePool },
+        ...{ session, unsafe: databaseUnsafe },
+      },
+    }
+  }
+  // The address itself may hold a password.
+  throw new ConfigurationError(
+    'The database address is not understood. Use sqlite:FILE, such as sqlite:.resourced/data.db, or postgres://USER@HOST:5432/DATABASE.',
+  )
+}
