@@ -13,23 +13,28 @@ import { Ledger } from './durability/ledger.ts'
 import { randomFrom, seedOfRun } from './durability/random.ts'
 import { verify } from './durability/verify.ts'
 import { write, writerOf } from './durability/workload.ts'
+import { engine, newDatabase } from './engine.ts'
 
 const rounds = Number(process.env.KILL_ROUNDS ?? 15)
 const connections = 24
 const folder = mkdtempSync(join(tmpdir(), 'resourced-durability-'))
 after(() => rmSync(folder, { recursive: true }))
 
+// A file is looked into as well.
+const address = engine === 'sqlite' ? undefined : (await newDatabase()).address
+const lookInside = () => (address === undefined ? inspect(databaseFile(folder)) : undefined)
+
 test(`a server killed ${rounds} times while ${connections} connections write has lost nothing that it acknowledged`, async (context) => {
   const seed = seedOfRun()
   context.diagnostic(`SEED=${seed}`)
   writeFileSync(join(folder, 'diary.json'), JSON.stringify(diary))
-  const key = createKey(folder)
+  const key = createKey(folder, address)
   const random = randomFrom(seed)
   const ledger = new Ledger()
   const writers = Array.from({ length: connections }, (_, number) =>
     writerOf(ledger, number, randomFrom(seed + number)),
   )
-  let server = await startServer(folder)
+  let server = await startServer(folder, ['--http'], {}, address)
   let unanswered = 0
   for (let round = 0; round < rounds; round++) {
     const clients = writers.map(() => clientOf(server.origin, key))
@@ -41,17 +46,17 @@ test(`a server killed ${rounds} times while ${connections} connections write has
     for (const client of clients) client.close()
     unanswered += ledger.changes.filter((change) => change.acknowledged === undefined).length
 
-    server = await startServer(folder)
+    server = await startServer(folder, ['--http'], {}, address)
     const client = clientOf(server.origin, key)
     const { entries, changes } = ledger
     const found = await verify(client.send, { entries, changes, durable: (entry) => entry.durable })
     client.close()
-    inspect(databaseFile(folder))
+    lookInside()
     ledger.settle(found)
   }
   server.child.kill('SIGTERM')
   assert.equal(await server.ended, 0)
-  inspect(databaseFile(folder))
+  lookInside()
   context.diagnostic(`${ledger.acknowledged} changes were acknowledged, ${unanswered} were killed before their answer`)
   assert.ok(ledger.acknowledged > rounds * connections)
   assert.ok(unanswered > rounds)

@@ -102,7 +102,8 @@ function inFile(): Place {
     async rows(text) {
       const database = new DatabaseSync(path, { readOnly: true })
       try {
-        return database.prepare(text).all()
+        const found = database.prepare(text).all()
+        return found.map((row) => ({ ...row }))
       } finally {
         database.close()
       }

@@ -9,6 +9,7 @@ import { type Answer, clientOf, isConnectionLost } from './durability/client.ts'
 import { createKey, startServer } from './durability/command.ts'
 import { diary } from './durability/declaration.ts'
 import { randomFrom, seedOfRun } from './durability/random.ts'
+import { newDatabase } from './engine.ts'
 
 const rounds = 8
 const connections = 16
@@ -28,7 +29,8 @@ test(`creations repeated through ${rounds} kills are made once each`, async (con
   context.diagnostic(`SEED=${seed}`)
   const random = randomFrom(seed)
   writeFileSync(join(folder, 'diary.json'), JSON.stringify(diary))
-  const key = createKey(folder)
+  const { address } = await newDatabase()
+  const key = createKey(folder, address)
   const intents: Intent[] = []
   const open: Intent[] = []
   const begin = (): Intent => {
@@ -40,7 +42,7 @@ test(`creations repeated through ${rounds} kills are made once each`, async (con
   }
   let repaired = 0
   for (let round = 0; round <= rounds; round++) {
-    const server = await startServer(folder)
+    const server = await startServer(folder, ['--http'], {}, address)
     const last = round === rounds
     let killed = false
     const working = Array.from({ length: connections }, async () => {

@@ -8,15 +8,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createKey, databaseFile, type ServerProcess, startServer } from './durability/command.ts'
+import { createKey, type ServerProcess, startServer } from './durability/command.ts'
 import { diary } from './durability/declaration.ts'
+import { newDatabase } from './engine.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'resourced-maintenance-'))
 const started = new Set<ServerProcess>()
+const { address } = await newDatabase()
 let key: string
 before(() => {
   writeFileSync(join(folder, 'diary.json'), JSON.stringify(diary))
-  key = createKey(folder)
+  key = createKey(folder, address)
 })
 after(async () => {
   for (const { child } of started) child.kill('SIGKILL')
@@ -25,14 +27,14 @@ after(async () => {
 })
 
 async function start(): Promise<ServerProcess> {
-  const server = await startServer(folder)
+  const server = await startServer(folder, ['--http'], {}, address)
   started.add(server)
   return server
 }
 
 function maintenance(...given: readonly string[]): void {
   const command = [join(import.meta.dirname, '../src/cli/main.js'), 'maintenance', ...given]
-  const options = ['--database', `sqlite:${databaseFile(folder)}`]
+  const options = ['--database', address]
   const { status, stderr } = spawnSync(process.execPath, [...command, ...options], { encoding: 'utf8' })
   assert.equal(status, 0, stderr)
 }

@@ -5,13 +5,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { openSqlite } from '../storage/sqlite/storage.ts'
+import { newDatabase, type TrialDatabase } from '../../test/engine.ts'
 import { loadCatalog } from './catalog.ts'
 
 const program = fileURLToPath(new URL('main.js', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'resourced-import-'))
 after(() => rmSync(folder, { recursive: true }))
 const at = (name: string) => join(folder, name)
+
+const databases = new Map<string, Promise<TrialDatabase>>()
+const named = (name: string) => databases.getOrInsertComputed(name, () => newDatabase())
 
 writeFileSync(
   at('resources.yaml'),
@@ -32,11 +35,11 @@ interface Ended {
 }
 
 /** Runs `resourced import` in the folder. */
-function imported(
+async function imported(
   given: readonly string[],
   { database, input }: { database: string; input?: string | Stream },
 ): Promise<Ended> {
-  const address = ['--database', `sqlite:${at(database)}`]
+  const address = ['--database', (await named(database)).address]
   const child = spawn(process.execPath, [program, 'import', ...given, ...address], { cwd: folder })
   let said = ''
   child.stdout.on('data', (text) => {
@@ -53,7 +56,7 @@ function imported(
 type Stream = (child: ReturnType<typeof spawn>) => void
 
 async function count(database: string): Promise<number> {
-  const storage = openSqlite(await loadCatalog(at('resources.yaml')), { path: at(database) })
+  const storage = await (await named(database)).open(await loadCatalog(at('resources.yaml')))
   const { resources } = await loadCatalog(at('resources.yaml'))
   try {
     const page = await storage.run({
@@ -77,17 +80,17 @@ async function count(database: string): Promise<number> {
 
 test('a file is imported by its ending, for whom --subject says', async () => {
   writeFileSync(at('good.csv'), 'title,pages\nEmma,474\nPersuasion,\n')
-  const { code, said } = await imported(['books', 'good.csv', '--subject', 'ann'], { database: 'good.db' })
+  const { code, said } = await imported(['books', 'good.csv', '--subject', 'ann'], { database: 'good' })
   assert.match(said, /^Imported 2 records into books in \d+\.\d s\.\n$/)
   assert.equal(code, 0)
-  assert.equal(await count('good.db'), 2)
+  assert.equal(await count('good'), 2)
 })
 
 test('standard input is read as --format says', async () => {
   const input = '{"title":"Emma"}\n'
-  const unsaid = await imported(['books', '-'], { database: 'stdin.db', input })
+  const unsaid = await imported(['books', '-'], { database: 'stdin', input })
   assert.deepEqual(unsaid, { code: 1, said: 'Say what standard input holds: --format json, ndjson or csv.\n' })
-  const { code, said } = await imported(['books', '-', '--format', 'ndjson'], { database: 'stdin.db', input })
+  const { code, said } = await imported(['books', '-', '--format', 'ndjson'], { database: 'stdin', input })
   assert.match(said, /^Imported 1 record into books/)
   assert.equal(code, 0)
 })
@@ -95,7 +98,7 @@ test('standard input is read as --format says', async () => {
 test('the first invalid record stops it; its reasons are told with line, code and pointer', async () => {
   const input = '[{"title":"Emma"},\n{"title":"","pages":"many"},\n{"title":"Persuasion"}]'
   const given = ['books', '-', '--format', 'json', '--subject', 'ann']
-  const { code, said } = await imported(given, { database: 'stop.db', input })
+  const { code, said } = await imported(given, { database: 'stop', input })
   assert.deepEqual(said.split('\n'), [
     'line 2: TOO_SHORT /title: title must have at least 1 character.',
     'line 2: INVALID_TYPE /pages: pages must be an integer.',
@@ -104,19 +107,19 @@ test('the first invalid record stops it; its reasons are told with line, code an
     '',
   ])
   assert.equal(code, 1)
-  assert.equal(await count('stop.db'), 1)
+  assert.equal(await count('stop'), 1)
 })
 
 test('--skip-invalid goes on, and still ends with 1', async () => {
   const input = '{"title":"Emma"}\n{"title":\n{"title":"Emma"}\n{"title":"Persuasion"}\n'
   const given = ['books', '-', '--format', 'ndjson', '--skip-invalid', '--subject', 'ann']
-  const { code, said } = await imported(given, { database: 'skip.db', input })
+  const { code, said } = await imported(given, { database: 'skip', input })
   assert.match(
     said,
     /^line 2: MALFORMED_JSON: .*\nline 3: DUPLICATE_VALUE \/title: .*\nImported 2 records .*; left out 2 /,
   )
   assert.equal(code, 1)
-  assert.equal(await count('skip.db'), 2)
+  assert.equal(await count('skip'), 2)
 })
 
 test('what cannot be begun says why', async () => {
@@ -126,7 +129,7 @@ test('what cannot be begun says why', async () => {
     [['books', '.', '--format', 'csv'], '. is a folder, not a file.\n'],
   ]
   for (const [given, expected] of refusals) {
-    assert.deepEqual(await imported(given, { database: 'none.db' }), { code: 1, said: expected })
+    assert.deepEqual(await imported(given, { database: 'none' }), { code: 1, said: expected })
   }
 })
 
@@ -138,9 +141,9 @@ test('Ctrl-C imports what was read, and says how much that is', async () => {
     child.stderr?.once('data', () => child.kill('SIGINT'))
   }
   const given = ['books', '-', '--format', 'ndjson', '--subject', 'ann', '--skip-invalid']
-  const { code, said } = await imported(given, { database: 'interrupted.db', input })
+  const { code, said } = await imported(given, { database: 'interrupted', input })
   const found = /Interrupted\. ([\d,]+) records are in, the last one from line \d+; nothing after it is\.\n$/.exec(said)
   assert.ok(found !== null && Number(found[1]?.replace(',', '')) >= 1_999, said)
   assert.equal(code, 130)
-  assert.equal(await count('interrupted.db'), Number(found[1]?.replace(',', '')))
+  assert.equal(await count('interrupted'), Number(found[1]?.replace(',', '')))
 })

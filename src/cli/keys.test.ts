@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { newDatabase } from '../../test/engine.ts'
 import { openKeys } from '../server/open-database.ts'
 
 const program = fileURLToPath(new URL('main.js', import.meta.url))
-const folder = mkdtempSync(join(tmpdir(), 'resourced-keys-'))
-after(() => rmSync(folder, { recursive: true }))
-const database = `sqlite:${join(folder, 'data.db')}`
+const { address: database } = await newDatabase()
 
 function keys(...given: readonly string[]): string {
   const parameters = [program, 'keys', ...given, '--database', database]

@@ -5,15 +5,17 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { newDatabase } from '../../test/engine.ts'
 import { completeCatalog } from '../model/catalog.ts'
 import { ConfigurationError } from '../server/configuration-error.ts'
-import { openMaintenance, openStorage } from '../server/open-database.ts'
+import { openMaintenance } from '../server/open-database.ts'
 import { maintenanceOff, maintenanceOn, maintenanceStatus } from './maintenance.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'resourced-maintenance-'))
 after(() => rmSync(folder, { recursive: true }))
-const database = `sqlite:${join(folder, 'data.db')}`
-await (await openStorage({ database }, completeCatalog({ name: 'notes', resources: {} }))).close()
+const served = await newDatabase()
+const database = served.address
+await (await served.open(completeCatalog({ name: 'notes', resources: {} }))).close()
 
 function run(...given: readonly string[]) {
   const command = [join(import.meta.dirname, 'main.js'), 'maintenance', ...given]

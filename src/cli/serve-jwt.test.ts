@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { newDatabase } from '../../test/engine.ts'
 import { claimsAt, pairOf, sign } from '../policy/jwt.fixture.ts'
 
 const program = fileURLToPath(new URL('main.js', import.meta.url))
@@ -21,7 +22,7 @@ const common = [
   'serve',
   join(folder, 'resources.yaml'),
   '--database',
-  'sqlite::memory:',
+  (await newDatabase({ memory: true })).address,
   '--http',
   '--port',
   '0',

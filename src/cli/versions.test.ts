@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { newDatabase } from '../../test/engine.ts'
 
 const program = fileURLToPath(new URL('main.js', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'resourced-versions-'))
@@ -36,7 +37,8 @@ test('VER-1: the OpenAPI document of any version is printed, the current one unl
 })
 
 test('VER-1: serve says where each version is, and serves them', async () => {
-  const words = ['serve', declaration, '--database', `sqlite:${join(folder, 'data.db')}`, '--http', '--port', '0']
+  const { address } = await newDatabase()
+  const words = ['serve', declaration, '--database', address, '--http', '--port', '0']
   const key = run('keys', 'create', '--subject', 'ann', '--roles', 'admin', '--database', words[3] as string).stdout
   const child = spawn(process.execPath, [program, ...words], { env, stdio: ['ignore', 'pipe', 'pipe'] })
   const said: string[] = []

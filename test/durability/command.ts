@@ -24,17 +24,18 @@ export interface ServerProcess {
   readonly ended: Promise<number | string>
 }
 
-/** Starts `resourced serve` and waits until it listens. */
+/** Starts `resourced serve` and waits until it listens; on the file of the folder, unless told otherwise. */
 export async function startServer(
   folder: string,
   options: readonly string[] = ['--http'],
   variables: Readonly<Record<string, string>> = {},
+  database = `sqlite:${databaseFile(folder)}`,
 ): Promise<ServerProcess> {
   const parameters = [
     'serve',
     join(folder, 'diary.json'),
     '--database',
-    databaseOf(folder),
+    database,
     '--port',
     '0',
     '--rate-limit',
@@ -64,18 +65,8 @@ export async function startServer(
 }
 
 /** Makes an administrator's key with `resourced keys create`. */
-export function createKey(folder: string): string {
-  const parameters = [
-    command,
-    'keys',
-    'create',
-    '--subject',
-    'root',
-    '--roles',
-    'admin',
-    '--database',
-    databaseOf(folder),
-  ]
+export function createKey(folder: string, database = `sqlite:${databaseFile(folder)}`): string {
+  const parameters = [command, 'keys', 'create', '--subject', 'root', '--roles', 'admin', '--database', database]
   const { status, stdout, stderr } = spawnSync(process.execPath, parameters, {
     encoding: 'utf8',
     env: environmentOf(folder),
@@ -92,8 +83,4 @@ function environmentOf(folder: string): NodeJS.ProcessEnv {
 /** The file of a folder's database. */
 export function databaseFile(folder: string): string {
   return join(folder, 'data', 'diary.db')
-}
-
-function databaseOf(folder: string): string {
-  return `sqlite:${databaseFile(folder)}`
 }

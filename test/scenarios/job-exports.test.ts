@@ -1,10 +1,12 @@
 /** JOB-6, HED-2: exports, from asking to the last byte. */
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { it } from 'node:test'
 import { parse } from 'csv-parse/sync'
 import { samples, studio } from '../declarations.ts'
 import { company } from '../declarations-company.ts'
+import { sqliteOnly } from '../engine.ts'
 import { places, type Sent, type Trial, trialFor } from '../harness.ts'
 import { nowhere } from '../steps.ts'
 
@@ -169,7 +171,7 @@ it('JOB-6: the file is kept for a day, and then gone', async (context) => {
   const current = await trialFor(context, company)
   const { app, send, clock } = current
   const { path, job } = await exported(current, { collection: 'companies', format: 'csv' })
-  const folder = app.storage.exportsFolder as string
+  const folder = dirname(app.files.pathOf(job.id))
   assert.deepEqual(readdirSync(folder), [job.id])
   const day = 86_400_000
   clock.ahead = day - 60_000
@@ -199,10 +201,11 @@ it('JOB-6: an export that cannot go on fails, says so, and leaves no file', asyn
   const content = await send({ path: `/v1/exports/${json.job_id}/content` })
   assert.equal(content.status, 404)
   assert.match(content.json.detail, /has failed/)
-  assert.deepEqual(readdirSync(app.storage.exportsFolder as string), [])
+  assert.deepEqual(readdirSync(dirname(app.files.pathOf(json.job_id))), [])
 })
 
-it('JOB-6: a database in memory has its files beside, until it is closed', async (context) => {
+const skip = sqliteOnly('it keeps databases in memory')
+it('JOB-6: a database in memory has its files beside, until it is closed', { skip }, async (context) => {
   const current = await trialFor(context, company, { memory: true })
   const { send, make } = current
   await make('companies', { name: 'One' })

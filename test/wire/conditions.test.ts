@@ -11,7 +11,8 @@ import {
   tagForms,
 } from '../../src/http/preconditions.fixture.ts'
 import { samples } from '../declarations.ts'
-import { type Ask, connected, each, transports } from './transports.ts'
+import { type Ask, connected, each } from './connected.ts'
+import { transports } from './transports.ts'
 
 /** A record, and the tag that the client read before whatever happened to it. */
 interface Target {

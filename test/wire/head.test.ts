@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openApiDocument } from '../../src/documents/openapi.ts'
 import { studio } from '../declarations.ts'
-import { connected, transports } from './transports.ts'
+import { connected } from './connected.ts'
+import { transports } from './transports.ts'
 
 const json = { 'content-type': 'application/json' }
 const nowhere = '00000000-0000-7000-8000-000000000000'

@@ -1,0 +1,52 @@
+/** Which tests stay with SQLite when the others run on another engine, and why. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { completeCatalog } from '../src/model/catalog.ts'
+import { newDatabase } from './engine.ts'
+import { testFiles } from './postgres/test-files.ts'
+
+const ownFolder = 'src/storage/sqlite/'
+const ofSqlite: Readonly<Record<string, string>> = {
+  'src/storage/sql/csv-line.test.ts': 'reads values through the expressions of SQLite',
+  'src/storage/sql/predicate.test.ts': 'evaluates predicates with the expressions of SQLite',
+  'test/atlas.test.ts': 'the example fills a file and takes it into use by renaming it',
+  'test/browser/cors.test.ts': 'is about a browser',
+  'test/canaries.test.ts': 'is about what the command says; one file will do',
+  'test/deletion-crash.test.ts': 'fills a file past the storage, and copies it for each kill',
+  'test/deletion-pace.test.ts': 'fills a file past the storage; its times are those of SQLite',
+  'test/export-pace.test.ts': 'fills a file past the storage; its times are those of SQLite',
+  'test/power-cut/power-cut.test.ts':
+    'replays what was written to a disk: the server of PostgreSQL answers for its own',
+  'test/private-files.test.ts': 'is about the modes of files',
+  'test/purge-pace.test.ts': 'times the transactions of one connection to a file',
+  'test/stopping.test.ts': 'holds the lock of a file while the server stops',
+}
+
+const namesSqlite = /openSqlite|node:sqlite|sqlite\/connection|[`'"]sqlite:|databaseFile|startServer\(folder[^\n]*\)/
+
+test('whatever test names SQLite follows the engine, or is on the list with a reason', async () => {
+  const files = await testFiles()
+  assert.ok(files.filter(({ follows }) => follows).length > 50, 'most follow it')
+  const named = files.filter(({ file, text }) => !file.startsWith(ownFolder) && namesSqlite.test(text))
+  const staying = named.filter(({ follows }) => !follows).map(({ file }) => file)
+  const advice = 'open databases with newDatabase() of test/engine.ts, or say here why not'
+  assert.deepEqual(staying.toSorted(), Object.keys(ofSqlite).toSorted(), advice)
+})
+
+test('a database is empty at first, is one for all who open it, and is seen past the storage', async () => {
+  const database = await newDatabase()
+  const catalog = completeCatalog({ name: 'notes', resources: { notes: { fields: { text: { type: 'string' } } } } })
+  const [one, two] = [await database.open(catalog), await database.open(catalog)]
+  assert.deepEqual(await one.keys.list(), [])
+  const key = { id: 'k', hash: 'a hash', hint: 'h', subject: 'ann', roles: [], expires_at: null, revoked_at: null }
+  await one.keys.add({ ...key, created_at: '2026-11-21T08:00:00.000Z' })
+  assert.equal((await two.keys.find('a hash'))?.subject, 'ann')
+  assert.deepEqual(await database.rows('select count(*) as count from notes'), [{ count: 0 }])
+  assert.ok((await database.contents()).includes('a hash'))
+  await one.close()
+  await database.remove()
+  assert.equal((await two.keys.list()).length, 1, 'it stays while somebody uses it')
+  await two.close()
+  await database.remove()
+  await assert.rejects(database.rows('select count(*) as count from notes'))
+})
