@@ -10,7 +10,7 @@ import { completeCatalog } from '../src/model/catalog.ts'
 import type { InterfaceDeclaration } from '../src/model/declaration.ts'
 import { always } from '../src/model/predicate.ts'
 import type { Resource } from '../src/model/resource.ts'
-import { basePathOf, completeVersions, isDeprecated, type Versions } from '../src/model/versions.ts'
+import { completeVersions, isDeprecated, type Versions } from '../src/model/versions.ts'
 import { hashOfKey, hintOfKey, newKey } from '../src/policy/api-keys.ts'
 import type { JwtSettings } from '../src/policy/jwt-settings.ts'
 import { type Application, assemble } from '../src/server/app.ts'
@@ -109,7 +109,7 @@ export async function trial(
     })
   }
   const judge = judgeOf(declaration, versions)
-  const basePath = basePathOf(versions, catalog.version)
+  const basePath = versions.current.basePath
   const send = async (sent: Sent) => {
     const asked = request(sent, keys)
     const response = await app.respond(asked)

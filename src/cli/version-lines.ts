@@ -1,5 +1,5 @@
 /** What `serve` says of versions, where there are several. */
-import { basePathOf, isDeprecated, isRetired, type Version, type Versions } from '../model/versions.ts'
+import { isDeprecated, isRetired, type Version, type Versions } from '../model/versions.ts'
 
 /**
  * A line for each version: where it is, or how it is asked for, and whether it is to go.
@@ -10,7 +10,7 @@ import { basePathOf, isDeprecated, isRetired, type Version, type Versions } from
 export function versionLines(versions: Versions, origin: string, now: number): string[] {
   if (versions.all.size === 1) return []
   return [...versions.all.values()].map((version) => {
-    const place = `${origin}${basePathOf(versions, version.name) || '/'}`
+    const place = `${origin}${version.basePath || '/'}`
     return `  ${version.name}: ${place}${howToAsk(versions, version)}${stateOf(versions, version, now)}`
   })
 }

@@ -14,6 +14,10 @@ export interface Version {
   readonly name: string
   /** What is served under it; its `version` is this name. */
   readonly catalog: Catalog
+  /** What comes before collections in its addresses: `/v1`, or nothing where the path does not carry it. */
+  readonly basePath: string
+  /** The media type that means it, where media types carry versions. */
+  readonly vendorType: string | undefined
   /** From when on it is deprecated, in milliseconds since 1970. */
   readonly deprecatedAt: number | undefined
   /** From when on it is retired, in milliseconds since 1970. */
@@ -43,15 +47,19 @@ export function completeVersions(declaration: InterfaceDeclaration, catalog: Cat
   const declared = Object.entries(declaration.versions ?? { [catalog.version]: {} })
   // Where there is only one it shows what is stored.
   const shown = declared.length > 1 ? catalog.versions : new Map<string, Catalog>()
+  const carriers: readonly Carrier[] = [...(declaration.versionCarriers ?? (['path'] as const))]
   const versions = declared.map(([name, { deprecated, sunset, afterSunset = 'gone', guide }]): Version => {
     const [deprecatedAt, sunsetAt] = [deprecated, sunset].map((text) => (text === undefined ? text : momentOf(text)))
-    return { name, catalog: shown.get(name) ?? catalog, deprecatedAt, sunsetAt, afterSunset, guide }
+    const basePath = basePathOf({ carriers }, name)
+    const vendorType = carriers.includes('media-type') ? mediaTypeOf({ name: catalog.name, version: name }) : undefined
+    const own = shown.get(name) ?? catalog
+    return { name, catalog: own, basePath, vendorType, deprecatedAt, sunsetAt, afterSunset, guide }
   })
   return deepFreeze({
     all: new Map(versions.map((version) => [version.name, version])),
     current: versions.at(-1) as Version,
     stored: catalog,
-    carriers: [...(declaration.versionCarriers ?? (['path'] as const))],
+    carriers,
   })
 }
 

@@ -3,7 +3,7 @@ import { formatHttpDate } from '../http/fields/http-date.ts'
 import { formatLinks, type Link } from '../http/fields/link.ts'
 import { type HttpResponse, isFile, type ResponseHeaders } from '../http/message.ts'
 import type { Catalog } from '../model/resource.ts'
-import { basePathOf, isDeprecated, isLeaving, successorOf, type Version, type Versions } from '../model/versions.ts'
+import { isDeprecated, isLeaving, successorOf, type Version, type Versions } from '../model/versions.ts'
 import { fault } from '../spec/faults.ts'
 
 /** What is said of a version beside the answer itself. */
@@ -125,7 +125,7 @@ function addressIn(versions: Versions, from: Version, to: Version, path: string)
     index === 0 || index === 2 ? nameIn(from.catalog, to.catalog, segment) : segment,
   )
   if (moved.includes(undefined)) return undefined
-  const address = [basePathOf(versions, to.name), ...moved].join('/')
+  const address = [to.basePath, ...moved].join('/')
   // Where only header fields carry it, all versions have one address.
   return !isInPath && versions.carriers.includes('query') ? `${address}?version=${to.name}` : address
 }

@@ -1,5 +1,5 @@
 /** Message + versions -> the version that a request is for (VER-1). A value: nothing is refused here, so that authentication comes first (CON-6). */
-import { mediaTypeOf, type Version, type Versions } from '../model/versions.ts'
+import type { Version, Versions } from '../model/versions.ts'
 import { type Fault, fault, type Issue } from '../spec/faults.ts'
 import { type Asked, firstSegment, type Named, namesIn, takeVersion, versionName } from './named-versions.ts'
 
@@ -26,8 +26,7 @@ export interface Choice {
 export function chooseVersion(versions: Versions, asked: Asked): Choice {
   const { all, current, carriers } = versions
   const inPath = carriers.includes('path')
-  const segment = inPath ? firstSegment(asked.path) : ''
-  const fromPath = all.get(segment)
+  const fromPath = inPath ? versionInPath(versions, asked.path) : undefined
   const version = fromPath ?? current
   const known = fromPath !== undefined || !inPath
   const { query } = asked
@@ -35,6 +34,7 @@ export function chooseVersion(versions: Versions, asked: Asked): Choice {
     return { version, known, refusal: undefined, query, mediaType: undefined, byHeader: false }
   }
   const sent = carriers.includes('query') ? takeVersion(query) : { values: [], rest: query }
+  const segment = inPath ? firstSegment(asked.path) : ''
   const named = namesIn(versions, asked, sent.values)
   const refusal = refusalOf(
     versions,
@@ -49,9 +49,16 @@ export function chooseVersion(versions: Versions, asked: Asked): Choice {
     known,
     refusal,
     query: sent.rest,
-    mediaType: named.some((each) => each.in === 'Accept') ? mediaTypeOf(chosen.catalog) : undefined,
+    mediaType: named.some((each) => each.in === 'Accept') ? chosen.vendorType : undefined,
     byHeader: named.some((each) => each.in !== 'version'),
   }
+}
+
+/** The version that a path begins with. Most are for the current one, whose name is compared and not cut out and looked up. */
+function versionInPath({ all, current }: Versions, path: string): Version | undefined {
+  const { basePath } = current
+  const isCurrent = path.startsWith(basePath) && path.charAt(basePath.length) === '/'
+  return isCurrent ? current : all.get(firstSegment(path))
 }
 
 /** What stands against a choice: a carrier that names several, one that is not there, or carriers that disagree. */

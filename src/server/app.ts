@@ -6,7 +6,7 @@ import type { HttpRequest, HttpResponse } from '../http/message.ts'
 import { type ExportFiles, exportFiles } from '../jobs/export-files.ts'
 import { type Runner, startRunner } from '../jobs/runner.ts'
 import type { Catalog } from '../model/resource.ts'
-import { basePathOf, onlyVersion, type Versions } from '../model/versions.ts'
+import { onlyVersion, type Versions } from '../model/versions.ts'
 import { authenticator } from '../policy/authenticate.ts'
 import type { JwtSettings } from '../policy/jwt-settings.ts'
 import type { Fault } from '../spec/faults.ts'
@@ -73,7 +73,7 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
     now,
     paused,
     newJobId: uuidv7,
-    statusUrlOf: (job) => `${basePathOf(versions, catalog.version)}/jobs/${job}`,
+    statusUrlOf: (job) => `${versions.current.basePath}/jobs/${job}`,
     ended: ({ id, task }, status) => observe({ kind: 'job', job: id, task, status }),
     failed: (error, job) =>
       observe({ kind: 'failure', requestId: job?.id ?? 'jobs', error, task: job?.task ?? 'other' }),

@@ -13,7 +13,7 @@ import type { Runner } from '../jobs/runner.ts'
 import { pathWithoutCredentials } from '../model/credentials.ts'
 import type { Position } from '../model/order.ts'
 import type { Catalog } from '../model/resource.ts'
-import { basePathOf, isLeaving, isRetired, mediaTypeOf, type Version, type Versions } from '../model/versions.ts'
+import { isLeaving, isRetired, type Version, type Versions } from '../model/versions.ts'
 import { conceal, writeOnlyTexts } from '../plan/conceal.ts'
 import type { Outcome, Plan } from '../plan/plan.ts'
 import { planJob } from '../plan/plan-export.ts'
@@ -142,17 +142,18 @@ interface Place {
   readonly requestId: string
 }
 
-async function answer(
+/** Throws at once what needs no waiting: to be async too would cost a promise more for each request. */
+function answer(
   app: App,
   request: HttpRequest,
   place: Place,
   seen: Seen,
   timing: Timing | undefined,
-): Promise<HttpResponse> {
+): HttpResponse | Promise<HttpResponse> {
   if (request.target.length > longestTarget)
     throw fault('URL_TOO_LONG', { detail: 'An address has at most 8,000 bytes.' })
   const choice = chooseVersion(app.versions, { path: place.path, query: place.query, headers: request.headers })
-  const basePath = basePathOf(app.versions, choice.version.name)
+  const { basePath } = choice.version
   const found = findTarget(choice.version.catalog, place.path, basePath !== '')
   if (found.kind === 'found') seen.route = routeOf(basePath, found.target)
   if (found.kind === 'found' && found.target.kind === 'health') return health(app, found.target.probe, request.method)
@@ -164,7 +165,7 @@ async function answer(
   refuseSecrets(place.query)
   if (asksAhead) return preflight(cors, found, request)
   const ahead = app.revocations.ahead()
-  const proceed = () => answerCaller(app, request, { ...place, choice, basePath, found, ahead }, seen, timing)
+  const proceed = () => answerCaller(app, request, place, { choice, found, ahead }, seen, timing)
   const revoked = revokedBy(found, request.method)
   return revoked === undefined ? proceed() : app.revocations.during(revoked, proceed)
 }
@@ -175,10 +176,8 @@ function revokedBy(found: Found, method: string): string | undefined {
   return found.target.resource.name === 'api-keys' ? found.target.id : undefined
 }
 
-interface Asked extends Place {
+interface Asked {
   readonly choice: Choice
-  /** What addresses of the version begin with: `/v1`, or nothing. */
-  readonly basePath: string
   readonly found: Found
   /** The revocations that came before this request. */
   readonly ahead: ReturnType<Revocations['ahead']>
@@ -187,7 +186,8 @@ interface Asked extends Place {
 async function answerCaller(
   app: App,
   request: HttpRequest,
-  { path, instance, query, requestId, choice, basePath, found, ahead }: Asked,
+  { path, instance, query, requestId }: Place,
+  { choice, found, ahead }: Asked,
   seen: Seen,
   timing: Timing | undefined,
 ): Promise<HttpResponse> {
@@ -195,7 +195,7 @@ async function answerCaller(
   if (ahead !== undefined && (await ahead(caller.credential))) caller = await authenticated(app, request, requestId)
   seen.caller = caller.id
   const { version } = choice
-  const { catalog } = version
+  const { catalog, basePath, vendorType } = version
   // Of a version that stays the clock decides nothing.
   const now = isLeaving(version) ? app.now() : 0
   if (choice.known) seen.notice = noticeOf(app.versions, choice, instance, now)
@@ -213,7 +213,6 @@ async function answerCaller(
     return retired(app.versions, version, { path: instance, query: choice.query, movable }, now)
   }
   const target = requireTarget(found, request.method, basePath)
-  const vendorType = app.versions.carriers.includes('media-type') ? mediaTypeOf(catalog) : undefined
   if (request.method === 'OPTIONS')
     return addressOptions(app.catalog, caller, storedTarget(app.catalog, target), vendorType)
   if (target.kind !== 'export-content' && !accepts(request.headers['accept'], choice.mediaType)) {

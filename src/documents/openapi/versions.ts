@@ -1,5 +1,5 @@
 /** What the document says of versions: how one is asked for, what answers say of it, and that one is deprecated (VER-1, VER-3, VER-4). */
-import { basePathOf, isDeprecated, isLeaving, mediaTypeOf, type Version, type Versions } from '../../model/versions.ts'
+import { isDeprecated, isLeaving, mediaTypeOf, type Version, type Versions } from '../../model/versions.ts'
 import type { FaultCode } from '../../spec/faults.ts'
 import { type HeaderName, versionHeaders } from './headers.ts'
 import { type Json, refTo } from './json.ts'
@@ -15,7 +15,7 @@ export function versionCodes({ carriers }: Versions, { sunsetAt }: Version): rea
 
 /** Where the addresses of a version begin. */
 export function serverOf(serverUrl: string, versions: Versions, version: Version): Json {
-  return { url: `${serverUrl}${basePathOf(versions, version.name)}` || '/' }
+  return { url: `${serverUrl}${version.basePath}` || '/' }
 }
 
 /** A paragraph on it, where there is more to say than that the path carries the version. */
