@@ -52,9 +52,7 @@ export const unsafe = () =>
  *
  * @throws ConfigurationError where the number of connections is none
  */
-export function databaseOf(
-  given: GivenDatabase,
-): DatabaseOptions & { readonly databasePool: number | undefined } {
+export function databaseOf(given: GivenDatabase): DatabaseOptions & { readonly databasePool: number | undefined } {
   const { database, databaseReplica, databasePool, databasePooler, databaseUnsafe } = given
   return {
     ...{ database, databaseReplica, databasePooler, databaseUnsafe },
