@@ -1,16 +1,17 @@
 /** A PostgreSQL database opened for one thing, beside its servers: its tables, its keys, its switch of maintenance. */
 import pg from 'pg'
-import { completeCatalog } from '../../model/catalog.ts'
 import type { Catalog } from '../../model/resource.ts'
 import { keyStore } from '../sql/key-store.ts'
+import { keysAlone } from '../sql/keys-alone.ts'
 import { maintenanceStore } from '../sql/maintenance-store.ts'
+import type { Migrated } from '../sql/migrated.ts'
 import { MigrationRefused } from '../sql/migration-refused.ts'
 import type { KeyStore, MaintenanceStore } from '../storage.ts'
 import { type ConnectionOptions, settingsOf } from './connections.ts'
 import { Database } from './database.ts'
 import { expressions } from './expressions.ts'
-import { type Migrated, migrateForKeys, migratePostgres } from './migration/migrate.ts'
-import { isInUse } from './migration/schema.ts'
+import { migrateForKeys, migratePostgres } from './migrate.ts'
+import { isInUse } from './schema.ts'
 
 /** Has something done on a connection of its own, on which a statement may take as long as it takes. */
 export async function alone<T>(options: ConnectionOptions, work: (client: pg.Client) => Promise<T>): Promise<T> {
@@ -47,9 +48,7 @@ export async function openPostgresKeys(
 ): Promise<{ readonly keys: KeyStore; close(): Promise<void> }> {
   await alone(options, migrateForKeys)
   const database = new Database(options)
-  const { system, ...rest } = completeCatalog({ name: 'keys', resources: {} })
-  const catalog = { ...rest, system: new Map([...system].filter(([name]) => name === 'api-keys')) }
-  return { keys: keyStore({ catalog, expressions }, database), close: () => database.close() }
+  return { keys: keyStore({ catalog: keysAlone(), expressions }, database), close: () => database.close() }
 }
 
 /**

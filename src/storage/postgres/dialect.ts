@@ -1,7 +1,7 @@
 /** PostgreSQL's words for tables. */
 import type { FieldType } from '../../model/resource.ts'
 import type { Dialect } from '../sql/dialect.ts'
-import type { ColumnSpec, Constraint, IndexSpec } from '../sql/tables.ts'
+import type { ColumnSpec, Constraint, IndexSpec, SearchSpec } from '../sql/tables.ts'
 
 /** The column that holds the words of a record, in the table of its resource. */
 export const wordsColumn = '_words'
@@ -40,14 +40,22 @@ export const postgres: Dialect = {
     return `create table ${identifier(name)} (${[...columns.map(columnDefinition), ...words].join(', ')})`
   },
   createIndex: (index) => createIndex(index, ''),
-  createSearch: ({ name, table }) =>
-    `create index ${identifier(name)} on ${identifier(table)} using gin (${wordsColumn})`,
+  createSearch: (search) => createSearch(search, ''),
   store,
 }
 
 /** Makes an index while others write; never within a transaction. */
 export function createIndexConcurrently(index: IndexSpec): string {
   return createIndex(index, 'concurrently ')
+}
+
+/** Makes a full-text index while others write; never within a transaction. */
+export function createSearchConcurrently(search: SearchSpec): string {
+  return createSearch(search, 'concurrently ')
+}
+
+function createSearch({ name, table }: SearchSpec, how: '' | 'concurrently '): string {
+  return `create index ${how}${identifier(name)} on ${identifier(table)} using gin (${wordsColumn})`
 }
 
 function createIndex({ name, table, columns, unique, where }: IndexSpec, how: '' | 'concurrently '): string {

@@ -47,3 +47,8 @@ function toNumber(value: unknown): number | undefined {
   const number = Number(value)
   return Number.isFinite(number) && String(number) === value ? number : undefined
 }
+
+/** Whether every value of one type is a value of another: nobody who reads it can tell that the type has changed. */
+export function isWider(from: FieldType, to: FieldType): boolean {
+  return to === 'json' || (from === 'integer' && to === 'number')
+}

@@ -1,7 +1,6 @@
 /** A SQLite file opened for its API keys. */
-import { completeCatalog } from '../../model/catalog.ts'
-import type { Catalog } from '../../model/resource.ts'
 import { keyStore } from '../sql/key-store.ts'
+import { keysAlone } from '../sql/keys-alone.ts'
 import type { KeyStore } from '../storage.ts'
 import { Connection } from './connection.ts'
 import { expressions } from './expressions.ts'
@@ -25,9 +24,4 @@ export function openSqliteKeys(path: string): { readonly keys: KeyStore; close()
       connection.close()
     },
   }
-}
-
-function keysAlone(): Catalog {
-  const { system, ...rest } = completeCatalog({ name: 'keys', resources: {} })
-  return { ...rest, system: new Map([...system].filter(([name]) => name === 'api-keys')) }
 }

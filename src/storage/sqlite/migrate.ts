@@ -2,8 +2,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Catalog } from '../../model/resource.ts'
 import { planCatchUp } from '../sql/catch-up.ts'
+import type { Migrated, MigrateOptions } from '../sql/migrated.ts'
 import { planMigration } from '../sql/migration.ts'
-import { type Apply, isAllowed, MigrationRefused } from '../sql/migration-refused.ts'
+import { isAllowed, MigrationRefused } from '../sql/migration-refused.ts'
 import type { MigrationStep } from '../sql/migration-step.ts'
 import { formerKeys } from '../sql/system-tables.ts'
 import { tablesFor } from '../sql/tables.ts'
@@ -13,23 +14,8 @@ import { addFunctions } from './functions.ts'
 import { keepShape, keepVersion, readSchema, storedVersion } from './schema.ts'
 import { answer, takeStep } from './take-step.ts'
 
+export type { Migrated } from '../sql/migrated.ts'
 export { type Apply, MigrationRefused } from '../sql/migration-refused.ts'
-
-/** How to migrate. */
-export interface MigrateOptions {
-  readonly apply: Apply
-  /** Milliseconds since 1970: `updated_at` of records whose values change. */
-  readonly now: number
-  /** What becomes of tables of ours that the catalog does not have: dropped unless said. */
-  readonly others?: 'dropped' | 'kept'
-}
-
-/** What a migration did. */
-export interface Migrated {
-  /** The steps taken; none where there was nothing to do. */
-  readonly steps: readonly MigrationStep[]
-  readonly applied: boolean
-}
 
 /** Milliseconds that a migration waits for others who write; one of them may be migrating a large file. */
 const patience = 60_000

@@ -2,21 +2,10 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Catalog, FieldType } from '../../model/resource.ts'
 import type { ExistingColumn, ExistingSchema, ExistingTable } from '../sql/migration.ts'
+import { type Renamed, renamedShape, type Shape, type ShapedTable, shapeOf } from '../sql/shape.ts'
 import { isSystemTable } from '../sql/system-tables.ts'
 import { indexPrefix, searchTable, type TableSpec } from '../sql/tables.ts'
 import { partNames, undividedSearch } from './search-parts.ts'
-
-/**
- * The shape that the database was given last. SQLite knows which columns there are; only this knows which tables are
- * ours, what the values of a column are, and that a column has no nulls.
- */
-interface Shape {
-  readonly tables: readonly {
-    readonly name: string
-    readonly columns: readonly ExistingColumn[]
-    readonly search: readonly string[]
-  }[]
-}
 
 interface SchemaRow {
   readonly type: string
@@ -57,10 +46,7 @@ export function readSchema(database: DatabaseSync): ExistingSchema {
 }
 
 /** The full-text index of a table. One that was made before there were parts, or lacks one, holds nothing of use. */
-function existingSearch(
-  { name, search }: Shape['tables'][number],
-  present: ReadonlySet<string>,
-): ExistingTable['search'] {
+function existingSearch({ name, search }: ShapedTable, present: ReadonlySet<string>): ExistingTable['search'] {
   const parts = partNames(searchTable(name))
   if (parts.every((part) => present.has(part))) return { name: searchTable(name), columns: search }
   const isThere = [...parts, undividedSearch(name)].some((table) => present.has(table))
@@ -77,28 +63,12 @@ function isOurs(index: string, table: string): boolean {
  * @param concerned the tables that it was about: of others is remembered what was; left out: there are no others
  */
 export function keepShape(database: DatabaseSync, tables: readonly TableSpec[], concerned?: ReadonlySet<string>): void {
-  const others = concerned && rememberedShape(database).tables.filter((table) => !concerned.has(table.name))
-  const given = tables.map((table) => ({
-    name: table.name,
-    columns: table.columns.map(({ name, holds, required }) => ({ name, holds, required })),
-    search: table.search?.columns ?? [],
-  }))
-  writeShape(database, { tables: [...given, ...(others ?? [])] })
+  writeShape(database, shapeOf(tables, rememberedShape(database), concerned))
 }
 
 /** Remembers other names of a table, or of its columns, and what a column holds now, in the transaction that changed them. */
-export function keepNames(
-  database: DatabaseSync,
-  table: string,
-  changed: { readonly name?: string; column?(column: ExistingColumn): ExistingColumn },
-): void {
-  const { tables } = rememberedShape(database)
-  const { name = table, column = (each: ExistingColumn) => each } = changed
-  writeShape(database, {
-    tables: tables.map((each) =>
-      each.name === table ? { ...each, name, columns: each.columns.map(column), search: [] } : each,
-    ),
-  })
+export function keepNames(database: DatabaseSync, table: string, changed: Renamed): void {
+  writeShape(database, renamedShape(rememberedShape(database), table, changed))
 }
 
 function writeShape(database: DatabaseSync, shape: Shape): void {

@@ -2,6 +2,7 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import { timestamp } from '../../model/instant.ts'
 import type { FieldType } from '../../model/resource.ts'
+import { isWider } from '../sql/convert.ts'
 import type { Answer, MigrationStep, Question } from '../sql/migration-step.ts'
 import { isSystemTable } from '../sql/system-tables.ts'
 import type { ColumnSpec, SearchSpec } from '../sql/tables.ts'
@@ -134,11 +135,6 @@ function changeType(
   }
   database.exec(`alter table ${quote(table)} drop column ${name}`)
   database.exec(`alter table ${quote(table)} rename column ${temporary} to ${name}`)
-}
-
-/** Whether every value of one type is a value of another: nobody who reads it can tell that the type has changed. */
-function isWider(from: FieldType, to: FieldType): boolean {
-  return to === 'json' || (from === 'integer' && to === 'number')
 }
 
 /** Changes values of records: they get a new revision and `updated_at` (RES-5), so that no cache keeps what they were. */

@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { whyNoDatabase } from '../../../test/postgres/database.ts'
+import { catalogFixture, resourceFixture } from '../sql/catalog.fixture.ts'
+import { MigrationRefused } from '../sql/migration-refused.ts'
+import {
+  all,
+  clockOf,
+  column,
+  databaseOf,
+  emptyDatabase,
+  find,
+  migrateTo,
+  now,
+  refusal,
+  relations,
+  snapshot,
+  tasks,
+} from './migrate.fixture.ts'
+import { migratePostgres } from './migrate.ts'
+
+const skip = whyNoDatabase ?? false
+
+test('an empty database gets its tables, and a second start changes nothing', { skip }, async (context) => {
+  const client = await databaseOf(context, { title: { type: 'string', search: true, filter: true, sort: true } }, [])
+  const clocks = Array.from({ length: 16 }, (_, slot) => ({
+    collection: 'tasks',
+    slot,
+    revision: 0,
+    live: 0,
+    deleted: 0,
+  }))
+  assert.deepEqual(await all(client, 'select * from resourced_clocks order by slot'), clocks)
+  const before = await snapshot(client)
+  assert.deepEqual(await migrateTo(client, { title: { type: 'string', search: true, filter: true, sort: true } }), {
+    steps: [],
+    applied: false,
+  })
+  assert.equal(await snapshot(client), before)
+})
+
+test('a second start reads no records and is quick, with fifty resources', { skip }, async (context) => {
+  const fields = Object.fromEntries(
+    Array.from({ length: 20 }, (_, i) => [`f${i}`, { type: 'string', filter: true }] as const),
+  )
+  const catalog = catalogFixture(...Array.from({ length: 50 }, (_, i) => resourceFixture(`things-${i}`, fields)))
+  const client = await emptyDatabase(context)
+  await migratePostgres(client, catalog, { apply: 'additive', now })
+  const times: number[] = []
+  for (let attempt = 0; attempt < 5; attempt++) {
+    const start = performance.now()
+    await migratePostgres(client, catalog, { apply: 'never', now })
+    times.push(performance.now() - start)
+  }
+  // A thousand columns take some milliseconds; a scan of records or a rebuilt index would take far more.
+  assert.ok(Math.min(...times) < 100, `${times}`)
+})
+
+test('a new optional field is null in the records that are there', { skip }, async (context) => {
+  const client = await databaseOf(context, { title: 'string' }, [{ title: 'one' }])
+  const { steps, applied } = await migrateTo(client, { title: 'string', size: 'integer' })
+  assert.deepEqual([steps.map((step) => step.sentence), applied], [['add the column tasks.size (integer)'], true])
+  assert.deepEqual(await all(client, 'select title, size, updated_at, _revision from tasks'), [
+    { title: 'one', size: null, updated_at: 'then', _revision: 1 },
+  ])
+})
+
+test('a new field with a default is filled, in deleted records too, and the records are newer than before', {
+  skip,
+}, async (context) => {
+  const client = await databaseOf(context, {}, [{}, { deleted_at: 'then' }])
+  const fields = {
+    done: { type: 'boolean', default: true, required: true },
+    labels: { type: 'array', default: ['a'] },
+  } as const
+  await migrateTo(client, fields)
+  assert.deepEqual(await column(client, 'done'), [1, 1])
+  assert.deepEqual(await column(client, 'labels'), ['["a"]', '["a"]'])
+  assert.deepEqual(new Set(await column(client, 'updated_at')), new Set(['2026-11-21T00:00:00.000Z']))
+  assert.deepEqual(await clockOf(client), { revision: 4, live: 1, deleted: 1 })
+  for (const revision of await column(client, '_revision')) assert.ok(Number(revision) > 1)
+})
+
+test('a field that becomes required needs a value in every record', { skip }, async (context) => {
+  const rows = [{ title: 'one' }, {}, { deleted_at: 'then' }]
+  const client = await databaseOf(context, { title: 'string' }, rows)
+  const before = await snapshot(client)
+  for (const apply of ['additive', 'all', 'never'] as const) {
+    const refused = await refusal(() => migrateTo(client, { title: { type: 'string', required: true } }, apply))
+    assert.match(refused.message, /x tasks\.title is now required but 2 records have none: declare a default or make/)
+    assert.equal(await snapshot(client), before)
+  }
+  await migrateTo(client, { title: { type: 'string', required: true, default: 'none' } })
+  assert.deepEqual(await column(client, 'title'), ['one', 'none', 'none'])
+})
+
+test('that a field was optional for a while is remembered', { skip }, async (context) => {
+  const required = { title: { type: 'string', required: true } } as const
+  const client = await databaseOf(context, required, [])
+  await assert.rejects(() => migrateTo(client, { title: 'string' }, 'never'), MigrationRefused)
+  await migrateTo(client, { title: 'string' })
+  await client.query("insert into tasks (id, created_at, updated_at, _revision) values ('x', '', '', 1)")
+  assert.match((await refusal(() => migrateTo(client, required))).message, /1 record has none/)
+})
+
+test('a field that goes takes its values along only when that is asked for', { skip }, async (context) => {
+  const fields = { title: { type: 'string', filter: true, search: true }, size: 'integer' } as const
+  const client = await databaseOf(context, fields, [{ title: 'one' }, { title: 'two' }, {}])
+  const before = await snapshot(client)
+  const refused = await refusal(() => migrateTo(client, { size: 'integer' }))
+  assert.match(refused.message, /! drop the column tasks\.title: loses 2 values/)
+  assert.equal(refused.command, 'resourced migrate --apply')
+  assert.equal(await snapshot(client), before)
+  await migrateTo(client, { size: 'integer' }, 'all')
+  assert.deepEqual(await column(client, 'id'), ['id1', 'id2', 'id3'])
+  await assert.rejects(() => column(client, 'title'), /does not exist/)
+  assert.deepEqual(await relations(client, 'resourced_words%'), [])
+})
+
+test('a field that no record has a value in, and an empty table, go without asking', { skip }, async (context) => {
+  const client = await databaseOf(context, { title: 'string', size: 'integer' }, [{ size: 1 }])
+  await migrateTo(client, { size: 'integer' })
+  await client.query('delete from tasks')
+  await migratePostgres(client, catalogFixture(), { apply: 'additive', now })
+  assert.deepEqual(await relations(client, 'tasks'), [])
+  assert.deepEqual(await all(client, 'select * from resourced_clocks'), [])
+})
+
+test('a resource that goes takes its records along only when that is asked for', { skip }, async (context) => {
+  const client = await databaseOf(context, { title: { type: 'string', search: true } }, [{}, {}])
+  const refused = await refusal(() => migratePostgres(client, catalogFixture(), { apply: 'additive', now }))
+  assert.match(refused.message, /! drop the table tasks: loses 2 records/)
+  await migratePostgres(client, catalogFixture(), { apply: 'all', now })
+  const left = await relations(client, '%tasks%')
+  assert.deepEqual(left, [])
+})
+
+test('a unique field needs values that differ among live records', { skip }, async (context) => {
+  const rows = [{ name: 'a' }, { name: 'a' }, { name: 'a' }, { name: 'b' }, {}, {}, { name: 'b', deleted_at: 'then' }]
+  const client = await databaseOf(context, { name: 'string' }, rows)
+  const unique = { name: { type: 'string', unique: true } } as const
+  const refused = await refusal(() => migrateTo(client, unique, 'all'))
+  assert.match(refused.message, /x keep name unique in tasks: 2 records have a value that another has \(such as id3\)/)
+  await client.query("update tasks set name = id where id in ('id2', 'id3')")
+  await migrateTo(client, unique)
+  await assert.rejects(client.query("update tasks set name = 'a' where id = 'id2'"), /violates unique constraint/)
+  await migrateTo(client, { name: 'string' })
+  await client.query("update tasks set name = 'a' where id = 'id2'")
+})
+
+test('duplicates that only a default would make are seen', { skip }, async (context) => {
+  const client = await databaseOf(context, {}, [{}, {}])
+  const fields = { name: { type: 'string', unique: true, default: 'x', required: true } } as const
+  assert.match((await refusal(() => migrateTo(client, fields, 'all'))).message, /1 record has a value that another has/)
+})
+
+test('tables, indexes and views of others are left alone, and told where they are in the way', {
+  skip,
+}, async (context) => {
+  const client = await emptyDatabase(context)
+  await client.query('create table notes (a int); insert into notes values (1); create view tasks as select 1')
+  const before = await snapshot(client)
+  assert.match((await refusal(() => migrateTo(client, {}, 'all'))).message, /x the database has a "tasks" already/)
+  assert.equal(await snapshot(client), before)
+  await client.query('drop view tasks; create domain tasks as text')
+  assert.match((await refusal(() => migrateTo(client, {}, 'all'))).message, /x the database has a "tasks" already/)
+  // Names are told apart by case here.
+  await client.query('drop domain tasks; create view "Tasks" as select 1')
+  await migrateTo(client, { size: 'integer' })
+  await client.query('create index mine on tasks (size)')
+  await migrateTo(client, { size: 'integer' }, 'never')
+  await migratePostgres(client, catalogFixture(), { apply: 'all', now })
+  assert.deepEqual(await all(client, 'select * from notes'), [{ a: 1 }])
+})
+
+test('an index, a clock or a table that was lost is made again', { skip }, async (context) => {
+  const fields = { title: { type: 'string', sort: true, search: true } } as const
+  const client = await databaseOf(context, fields, [{ title: 'one' }, { deleted_at: 'then' }])
+  await client.query("update tasks set _words = array_to_tsvector(string_to_array(coalesce(title, ''), ' '))")
+  const whole = await snapshot(client)
+  const [name] = await relations(client, 'tasks_by_title%')
+  await client.query(`drop index "${name}"; drop index resourced_words_tasks`)
+  const { steps } = await migrateTo(client, fields)
+  assert.deepEqual(
+    steps.map((step) => step.sentence),
+    ['build the full-text index of tasks (title)', 'index tasks by title, id'],
+  )
+  assert.equal(await snapshot(client), whole)
+  await client.query('alter table tasks drop column _words')
+  await migrateTo(client, fields)
+  assert.deepEqual(await find(client, 'one'), ['id1'])
+  await client.query('delete from resourced_clocks')
+  await migrateTo(client, fields)
+  assert.deepEqual(await clockOf(client), { revision: 1, live: 1, deleted: 1 })
+  await client.query(
+    'update resourced_clocks set revision = 10 + slot where slot > 0; delete from resourced_clocks where slot = 0',
+  )
+  await migrateTo(client, fields)
+  assert.deepEqual(await clockOf(client), { revision: 271, live: 1, deleted: 1 })
+  await client.query('drop table tasks')
+  await migrateTo(client, fields)
+  assert.deepEqual(await clockOf(client), { revision: 272, live: 0, deleted: 0 })
+})
+
+test('`never` refuses whatever is lacking, and changes nothing', { skip }, async (context) => {
+  const client = await emptyDatabase(context)
+  const refused = await refusal(() => migratePostgres(client, tasks({}), { apply: 'never', now }))
+  assert.match(
+    refused.message,
+    /does not fit the declaration:\n {2}\+ create the table resourced_meta[\s\S]*resourced migrate --apply$/,
+  )
+  assert.deepEqual(await relations(client, '%'), [])
+})
+
+test('hyphens in the name of a collection are no obstacle', { skip }, async (context) => {
+  const fields = { due_on: { type: 'string', filter: true, sort: true, search: true } } as const
+  const client = await emptyDatabase(context)
+  const catalogOf = (more: object) => catalogFixture(resourceFixture('open-tasks', { ...fields, ...more }))
+  await migratePostgres(client, catalogOf({}), { apply: 'additive', now })
+  await client.query(`insert into "open-tasks" (id, created_at, updated_at, _revision) values ('x', '', '', 1)`)
+  await migratePostgres(client, catalogOf({ size: { type: 'integer', required: true, default: 1, unique: true } }), {
+    apply: 'all',
+    now,
+  })
+  assert.deepEqual(await all(client, 'select size from "open-tasks"'), [{ size: 1 }])
+  await migratePostgres(client, catalogFixture(), { apply: 'all', now })
+  assert.deepEqual(await relations(client, '%open%'), [])
+})
+
+test('the settings of the connection are as before, once the migration is done', { skip }, async (context) => {
+  const client = await emptyDatabase(context)
+  await client.query("set lock_timeout = '1234ms'; set statement_timeout = '1min'")
+  await migrateTo(client, {})
+  const settings = "select current_setting('lock_timeout') as lock, current_setting('statement_timeout') as statement"
+  assert.deepEqual(await all(client, settings), [{ lock: '1234ms', statement: '1min' }])
+})

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { ClientBase } from 'pg'
+import { startCluster } from '../../../test/postgres/cluster.ts'
+import { databaseFor, versionAsked, whyNoDatabase } from '../../../test/postgres/database.ts'
+import { StorageFault } from '../storage.ts'
+import { connect, emptyDatabase, migrateTo, relations } from './migrate.fixture.ts'
+import { migrateForKeys } from './migrate.ts'
+import { checkServer } from './requirements.ts'
+import { isInUse } from './schema.ts'
+
+const skip = whyNoDatabase ?? false
+
+/** A client whose server answers every question with one row. */
+function answering(row: object): ClientBase {
+  return { query: async () => ({ rows: [row] }) } as unknown as ClientBase
+}
+
+test('an older PostgreSQL than 15 is refused with what it is', async () => {
+  const found = { number: 140_012, version: '14.12', encoding: 'UTF8', schema: 'public' }
+  await assert.rejects(
+    checkServer(answering(found)),
+    /^StorageFault: PostgreSQL 14\.12 is too old\. Use PostgreSQL 15 or newer\.$/,
+  )
+})
+
+test('what a schema or a role lacks is said before anything is changed', { skip }, async (context) => {
+  const client = await emptyDatabase(context)
+  await client.query('set search_path = nowhere, elsewhere')
+  await assert.rejects(migrateTo(client, {}), /search_path of the connection \(nowhere, elsewhere\) names no schema/)
+  await client.query('create schema elsewhere; revoke create on schema elsewhere from current_user')
+  const refused = await migrateTo(client, {}).catch((error) => error)
+  assert.ok(refused instanceof StorageFault)
+  assert.match(
+    refused.message,
+    /^The role resourced may not create tables in the schema elsewhere of .*grant create on schema "elsewhere" to "resourced"$/,
+  )
+  await client.query('grant create on schema elsewhere to current_user')
+  await migrateTo(client, {})
+  // From now on nothing is to be created.
+  await client.query('revoke create on schema elsewhere from current_user')
+  assert.equal((await migrateTo(client, {})).applied, false)
+})
+
+test('another encoding than UTF-8 is refused', { skip }, async (context) => {
+  const cluster = await startCluster({ version: versionAsked() })
+  context.after(() => cluster.stop())
+  const admin = await connect(context, cluster.adminUrl)
+  await admin.query("create database old encoding 'LATIN1' template template0 locale_provider libc locale 'C'")
+  const url = new URL(cluster.adminUrl)
+  url.pathname = '/old'
+  await assert.rejects(
+    migrateTo(await connect(context, url.href), {}),
+    /database old has the encoding LATIN1, and needs UTF8/,
+  )
+})
+
+test('whether a server has ever used a schema is told without changing it', { skip }, async (context) => {
+  const client = await connect(context, await databaseFor(context))
+  assert.equal(await isInUse(client), false)
+  assert.deepEqual(await relations(client, '%'), [])
+  await migrateTo(client, {})
+  assert.equal(await isInUse(client), true)
+  await client.query('create schema other; set search_path = other, public')
+  assert.equal(await isInUse(client), false)
+})
+
+test('a database is opened for its keys alone, before anything is declared and beside what is', {
+  skip,
+}, async (context) => {
+  const client = await emptyDatabase(context)
+  await migrateForKeys(client)
+  assert.deepEqual(await relations(client, 'api-keys'), ['api-keys'])
+  await migrateTo(client, { title: 'string' }, 'all')
+  const before = await relations(client, '%')
+  await migrateForKeys(client)
+  assert.ok(before.includes('tasks'))
+  assert.deepEqual(await relations(client, 'tasks'), ['tasks'])
+  // What is remembered of the others is kept.
+  assert.equal(
+    (await migrateTo(client, { title: 'string', more: 'integer' })).steps.at(-1)?.sentence,
+    'add the column tasks.more (integer)',
+  )
+})

@@ -1,0 +1,61 @@
+/** What a PostgreSQL server has to be like, said in sentences where it is not. */
+import type { ClientBase } from 'pg'
+import { StorageFault } from '../storage.ts'
+import { query } from './session.ts'
+
+/** The oldest version served, as `server_version_num` has it. */
+const oldest = 150_000
+
+/**
+ * Checks what every start needs.
+ *
+ * @throws StorageFault with what to do
+ */
+export async function checkServer(client: ClientBase): Promise<void> {
+  const [found] = await query(
+    client,
+    `select current_setting('server_version_num')::int as number, current_setting('server_version') as version,
+       current_setting('server_encoding') as encoding, current_schema() as schema,
+       current_setting('search_path') as path, current_database() as database`,
+  )
+  if (Number(found?.['number']) < oldest) {
+    throw refusal(`PostgreSQL ${found?.['version']} is too old. Use PostgreSQL 15 or newer.`)
+  }
+  if (found?.['encoding'] !== 'UTF8') {
+    const made = "Create one with: create database NAME encoding 'UTF8' template template0"
+    throw refusal(
+      `The database ${found?.['database']} has the encoding ${found?.['encoding']}, and needs UTF8. ${made}`,
+    )
+  }
+  if (found?.['schema'] === null) {
+    const remedy = 'Create the schema, or name another in the search_path of the connection.'
+    throw refusal(`The search_path of the connection (${found?.['path']}) names no schema that exists. ${remedy}`)
+  }
+}
+
+/**
+ * Checks what a migration needs besides.
+ *
+ * @throws StorageFault with what to do
+ */
+export async function checkRights(client: ClientBase): Promise<void> {
+  const [found] = await query(
+    client,
+    `select pg_is_in_recovery() as standby, has_schema_privilege(current_schema(), 'create') as may,
+       current_schema() as schema, current_user as role, current_database() as database`,
+  )
+  if (found?.['standby'] === 1) {
+    throw refusal('This PostgreSQL server is a standby, which cannot be written. Connect to the primary.')
+  }
+  if (found?.['may'] !== 1) {
+    const { role, schema, database } = found!
+    const remedy = `Let its owner run: grant create on schema "${schema}" to "${role}"`
+    throw refusal(
+      `The role ${role} may not create tables in the schema ${schema} of the database ${database}. ${remedy}`,
+    )
+  }
+}
+
+function refusal(sentence: string): StorageFault {
+  return new StorageFault('failed', sentence)
+}

@@ -1,0 +1,44 @@
+/** Stored values as JavaScript has them, and back, by their texts: no number is changed on the way. */
+import type { FieldType } from '../../model/resource.ts'
+import { convertValue } from '../sql/convert.ts'
+import { postgres } from './dialect.ts'
+
+/**
+ * A value by the text that PostgreSQL has for it.
+ *
+ * @returns integers beyond 2^53 as `bigint`
+ */
+export function storedValue(text: string, holds: FieldType): unknown {
+  switch (holds) {
+    case 'string':
+      return text
+    case 'integer':
+      return Number.isSafeInteger(Number(text)) ? Number(text) : BigInt(text)
+    case 'number':
+      return Number(text)
+    case 'boolean':
+      return text === 'true'
+    case 'array':
+    case 'object':
+    case 'json':
+      return JSON.parse(text)
+  }
+}
+
+/** The text by which PostgreSQL stores a value of a field. */
+export function storedText(value: unknown, holds: FieldType): string | null {
+  const stored = postgres.store(value, holds)
+  return stored === null ? null : String(stored)
+}
+
+/** The text of a value as another type has it; `null` where it cannot be converted exactly. */
+export function convertText(text: string, from: FieldType, to: FieldType): string | null {
+  const converted = convertValue(storedValue(text, from), to)
+  if (converted === undefined) return null
+  // JSON text stays as it is: printing it again could change how its numbers are written.
+  return isJson(from) && isJson(to) ? text : storedText(converted, to)
+}
+
+function isJson(holds: FieldType): boolean {
+  return holds === 'array' || holds === 'object' || holds === 'json'
+}
