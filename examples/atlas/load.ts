@@ -53,7 +53,7 @@ export async function loadAtlas(
   const draft = `${file}.loading-${process.pid}`
   const filling = openSqlite(catalog, { path: draft, filling: true })
   try {
-    await fill(filling, catalog, onProgress)
+    await fillAtlas(filling, catalog, onProgress)
     await moveKeys(file, filling)
   } finally {
     await filling.close()
@@ -73,7 +73,16 @@ export async function loadAtlas(
   sync(dirname(file))
 }
 
-async function fill(storage: Storage, catalog: Catalog, onProgress: (count: number, part: number) => void) {
+/**
+ * Loads the atlas into an empty storage.
+ *
+ * @param onProgress how many cities are in, and which part of all that is
+ */
+export async function fillAtlas(
+  storage: Storage,
+  catalog: Catalog,
+  onProgress: (count: number, part: number) => void,
+): Promise<void> {
   const countries = catalog.resources.get('countries') as Resource
   const cities = catalog.resources.get('cities') as Resource
   await load(storage, countries, countryBodies())
