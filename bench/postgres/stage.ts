@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import pg from 'pg'
-import { fillAtlas } from '../../examples/atlas/load.ts'
+import { fill } from '../../examples/atlas/load.ts'
 import type { Catalog } from '../../src/model/resource.ts'
 import { openStorage } from '../../src/server/open-database.ts'
 import { type Cluster, startCluster } from '../../test/postgres/cluster.ts'
@@ -43,7 +43,7 @@ export async function setStage(version: Version): Promise<Stage> {
   const { catalog } = await loadResource(declaration, 'cities')
   const template = await cluster.createDatabase()
   const storage = await openStorage({ database: template }, catalog)
-  await fillAtlas(storage, catalog, () => {})
+  await fill(storage, catalog, () => {})
   await storage.close()
   const authorization = `Bearer ${createKey(template)}`
   await query(asAdministrator(cluster, template), 'vacuum (analyze, freeze)')

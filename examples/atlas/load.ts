@@ -53,7 +53,7 @@ export async function loadAtlas(
   const draft = `${file}.loading-${process.pid}`
   const filling = openSqlite(catalog, { path: draft, filling: true })
   try {
-    await fillAtlas(filling, catalog, onProgress)
+    await fill(filling, catalog, onProgress)
     await moveKeys(file, filling)
   } finally {
     await filling.close()
@@ -78,7 +78,7 @@ export async function loadAtlas(
  *
  * @param onProgress how many cities are in, and which part of all that is
  */
-export async function fillAtlas(
+export async function fill(
   storage: Storage,
   catalog: Catalog,
   onProgress: (count: number, part: number) => void,

@@ -14,8 +14,9 @@ import { maintenanceStore } from '../sql/maintenance-store.ts'
 import type { Apply } from '../sql/migration-refused.ts'
 import type { Compiler } from '../sql/predicate.ts'
 import { readPage } from '../sql/read-page.ts'
+import { readPageAtOnce } from '../sql/read-page-at-once.ts'
 import { readRecord } from '../sql/read-record.ts'
-import { isWrite, writeTransaction } from '../sql/run.ts'
+import { writeTransaction } from '../sql/run.ts'
 import { Totals } from '../sql/totals.ts'
 import { single, type Transaction } from '../sql/transaction.ts'
 import { createRecords } from '../sql/write-record.ts'
@@ -45,8 +46,7 @@ const forgetful = { record: () => undefined, keep() {} }
  * @throws MigrationRefused where the catalog needs a change that start-up may not make
  */
 export async function openPostgres(catalog: Catalog, options: PostgresOptions): Promise<Storage> {
-  const { onCommit } = options
-  const database = new Database(options)
+  const database = new Database(options, options.onCommit)
   const compiler: Compiler = { catalog, expressions }
   const isolation = isolationOf(catalog)
   const totals = new Totals()
@@ -69,12 +69,13 @@ export async function openPostgres(catalog: Catalog, options: PostgresOptions): 
     exportsFolder: undefined,
     async run(plan: Plan): Promise<Outcome> {
       if (plan.kind === 'read-record') return database.each(() => readRecord(compiler, forgetful, plan))
-      if (!isWrite(plan)) return database.read(() => readPage(compiler, { clocks: new Map(), totals }, plan))
-      const began = performance.now()
+      if (plan.kind === 'read-page') {
+        const page = await database.apart(() => readPageAtOnce(compiler, totals, plan))
+        return page ?? database.read(() => readPage(compiler, { clocks: new Map(), totals }, plan))
+      }
       const outcome = await database.write(() => writeTransaction(compiler, plan) as Transaction<Outcome>, isChange, {
         isolation: isolation.of(plan),
       })
-      onCommit?.({ changes: 1, duration: performance.now() - began })
       if (outcome.kind === 'accepted' && plan.kind === 'delete-matching') await takeAll(background, plan)
       return outcome
     },
