@@ -54,7 +54,7 @@ export async function openPostgres(catalog: Catalog, options: PostgresOptions): 
   await alone(options, (client) =>
     migratePostgres(client, catalog, { apply: options.migrate ?? 'additive', now: Date.now() }),
   )
-  const secret = await database.write(cursorSecret)
+  const secret = await database.write(cursorSecret, undefined, { isLong: true })
   const maintenanceFound = await database.each(readMaintenance)
   const long = { isolation: isolation.ofAll, isLong: true }
   const background: Background = {
