@@ -20,7 +20,12 @@ const named = given.some((word) => word.endsWith('.ts'))
 const files = named ? [] : (await testFiles()).filter(({ follows }) => follows).map(({ file }) => file)
 // Half of the work is done by the server: one more file at a time than Node would take.
 const words = [
-  ...['--test', `--test-concurrency=${availableParallelism()}`, '--test-global-setup=test/postgres/global-setup.ts'],
+  ...[
+    '--test',
+    '--test-timeout=600000',
+    `--test-concurrency=${availableParallelism()}`,
+    '--test-global-setup=test/postgres/global-setup.ts',
+  ],
   ...[...given, ...files],
 ]
 const child = spawn(process.execPath, words, {
