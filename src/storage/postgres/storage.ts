@@ -26,7 +26,7 @@ import type { ConnectionOptions } from './connections.ts'
 import { Database } from './database.ts'
 import { expressions } from './expressions.ts'
 import { isolationOf } from './isolation.ts'
-import { migratePostgres } from './migrate.ts'
+import { migratePostgres } from './migration/migrate.ts'
 
 /** How a PostgreSQL database is opened. */
 export interface PostgresOptions extends ConnectionOptions {
