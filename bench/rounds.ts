@@ -75,16 +75,13 @@ export async function runRounds(contestants: readonly Contestant[], pace: Pace, 
   return results
 }
 
-/** Milliseconds. */
-const settling = 100
-
 async function alone<T>({ server }: Contestant, work: () => Promise<T>): Promise<T> {
   server.hold(false)
   try {
     return await work()
   } finally {
-    // What it has begun for a client that is gone it ends: held in the middle it would hold others.
-    await sleep(settling)
+    // What the load gave up when its time was over: held with it, the server would have it on its hands in the next round.
+    await sleep(200)
     server.hold(true)
   }
 }

@@ -61,50 +61,54 @@ export class Database implements Runner {
   /** Runs a transaction that only reads, each statement of it on a snapshot of its own: mostly there is one. */
   each<T>(start: () => Transaction<T>): Promise<T> {
     const connection = this.#shared.reduce((least, each) => (each.pending < least.pending ? each : least))
-    return answering(() =>
-      connection.use(async (client) => {
-        const transaction = start()
-        let step = transaction.next([])
-        while (step.done !== true) step = transaction.next(await this.#send(client, [step.value]))
-        return step.value
-      }),
-    )
+    return answering(connection.use((client) => this.#runEach(start, client)))
+  }
+
+  #runEach<T>(start: () => Transaction<T>, client: pg.ClientBase): Promise<T> {
+    const transaction = start()
+    return this.#goOn(transaction, transaction.next([]), client)
+  }
+
+  async #goOn<T>(transaction: Transaction<T>, first: IteratorResult<Statement, T>, client: pg.ClientBase): Promise<T> {
+    let step = first
+    while (step.done !== true) step = transaction.next(await prepareAndRun(client, step.value, this.#preparing))
+    return step.value
   }
 
   /** The same for what may take its time: on a connection that nobody else uses meanwhile. */
   apart<T>(start: () => Transaction<T>): Promise<T> {
-    return answering(async () => {
-      const transaction = start()
-      let step = transaction.next([])
-      if (step.done === true) return step.value
-      const client = await take(this.pool)
-      try {
-        while (step.done !== true) step = transaction.next(await this.#send(client, [step.value]))
-        client.release()
-        return step.value
-      } catch (error) {
-        client.release(isDisconnected(error))
-        throw error
-      }
-    })
+    return answering(this.#runApart(start))
+  }
+
+  async #runApart<T>(start: () => Transaction<T>): Promise<T> {
+    const transaction = start()
+    const first = transaction.next([])
+    if (first.done === true) return first.value
+    const client = await take(this.pool)
+    try {
+      const outcome = await this.#goOn(transaction, first, client)
+      client.release()
+      return outcome
+    } catch (error) {
+      client.release(isDisconnected(error))
+      throw error
+    }
   }
 
   read<T>(start: () => Transaction<T>): Promise<T> {
-    return answering(() => this.#transact(start, { begin: snapshot, changed: () => true }))
+    return answering(this.#transact(start, { begin: snapshot, changed: () => true }))
   }
 
-  write<T>(
+  async write<T>(
     start: () => Transaction<T>,
     changed: (outcome: T) => boolean = () => true,
     { isolation = 'read committed', isLong = false }: Writing = {},
   ): Promise<T> {
     const begin = isLong ? [begins[isolation], unhurried] : [begins[isolation]]
-    return answering(async () => {
-      const began = performance.now()
-      const outcome = await restarting(() => this.#transact(start, { begin, changed }))
-      if (!isLong) this.#onCommit?.({ changes: 1, duration: performance.now() - began })
-      return outcome
-    })
+    const began = performance.now()
+    const outcome = await answering(restarting(() => this.#transact(start, { begin, changed })))
+    if (!isLong) this.#onCommit?.({ changes: 1, duration: performance.now() - began })
+    return outcome
   }
 
   async close(): Promise<void> {
@@ -204,10 +208,9 @@ async function restarting<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-async function answering<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
+/** What comes of a piece of work; an error of PostgreSQL becomes the port's. */
+function answering<T>(work: Promise<T>): Promise<T> {
+  return work.catch((error: unknown) => {
     throw asStorageFault(error)
-  }
+  })
 }

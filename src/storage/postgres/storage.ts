@@ -26,7 +26,7 @@ import type { ConnectionOptions } from './connections.ts'
 import { Database } from './database.ts'
 import { expressions } from './expressions.ts'
 import { isolationOf } from './isolation.ts'
-import { migratePostgres } from './migrate.ts'
+import { migratePostgres } from './migration/migrate.ts'
 
 /** How a PostgreSQL database is opened. */
 export interface PostgresOptions extends ConnectionOptions {
@@ -54,7 +54,7 @@ export async function openPostgres(catalog: Catalog, options: PostgresOptions): 
   await alone(options, (client) =>
     migratePostgres(client, catalog, { apply: options.migrate ?? 'additive', now: Date.now() }),
   )
-  const secret = await database.write(cursorSecret)
+  const secret = await database.write(cursorSecret, undefined, { isLong: true })
   const maintenanceFound = await database.each(readMaintenance)
   const long = { isolation: isolation.ofAll, isLong: true }
   const background: Background = {
