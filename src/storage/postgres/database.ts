@@ -26,7 +26,7 @@ interface Run<T> {
 const mostRestarts = 12
 
 /** The connections that carry single reads. */
-const shared = 2
+const shared = 4
 
 const commit = statement('commit')
 const rollback = statement('rollback')

@@ -1,4 +1,5 @@
 /** Statements on a connection: those that come again are prepared once, under a name. */
+import type { Socket } from 'node:net'
 import pg from 'pg'
 import type { Row, Statement } from '../sql/transaction.ts'
 
@@ -29,8 +30,17 @@ export function prepareAndRun(
       if (error) reject(error)
       else resolve(result.rows)
     })
+    gather(client)
     client.query(query)
   })
+}
+
+/** What is sent in one turn of the event loop goes out together: each write of its own would cost as much as its statement. */
+function gather(client: pg.ClientBase): void {
+  const { stream } = (client as unknown as { readonly connection: { readonly stream: Socket } }).connection
+  if (stream.writableCorked > 0) return
+  stream.cork()
+  setImmediate(() => stream.uncork())
 }
 
 function nameOf(client: pg.ClientBase, text: string): string {
