@@ -53,6 +53,8 @@ export async function runRounds(contestants: readonly Contestant[], pace: Pace, 
   const measure = (contestant: Contestant, seconds: number): Promise<Round> =>
     alone(contestant, () => runLoad(scriptOf(contestant, folder), loadOf(contestant), seconds))
   for (const contestant of contestants) {
+    // One server may take part twice.
+    contestant.server.hold(false)
     await checkAnswers(contestant)
     writeScript(scriptOf(contestant, folder), loadOf(contestant))
     contestant.server.hold(true)

@@ -11,6 +11,8 @@ import { pooled } from './pooled.ts'
 /** What the server is given: the statement that ours runs, and by address its values and the rest of the answer. */
 export interface Recording {
   readonly url: string
+  /** How many connections it has. */
+  readonly connections: number
   readonly statement: string
   readonly answers: Readonly<Record<string, RecordedAnswer>>
 }
@@ -30,7 +32,7 @@ export interface RecordedAnswer {
 const [, , file = '', ...where] = process.argv
 const recording = JSON.parse(readFileSync(file, 'utf8')) as Recording
 const answers = new Map(Object.entries(recording.answers))
-const ask = await pooled(recording.url)
+const ask = await pooled(recording.url, recording.connections)
 
 const handle: RequestListener = async (request, response) => {
   const answer = answers.get(request.url as string)

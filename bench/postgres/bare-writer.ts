@@ -16,7 +16,7 @@ import { pooled } from './pooled.ts'
 
 const [, , declaration = '', collection = '', url = '', port = ''] = process.argv
 const { catalog, resource } = await loadResource(declaration, collection)
-const ask = await pooled(url)
+const ask = await pooled(url, 12)
 const columns = columnsOf(resource)
 const answered = sql`returning ${representationSql({ catalog, expressions }, resource, undefined)} as json, _revision`
 const named = ['id', ...columns.map(({ name }) => name), 'created_at', 'updated_at', '_revision']

@@ -1,14 +1,11 @@
-/** How the bare servers ask PostgreSQL: as many connections as ours has, each given the next statement without waiting. */
+/** How the bare servers ask PostgreSQL: each connection is given the next statement without waiting. */
 import pg from 'pg'
-
-/** The connections of a server of ours: ten for transactions, two that many reads share. */
-const connections = Number(process.env.BARE_CONNECTIONS ?? 12)
 
 /** Runs a prepared statement on the connection that has least to do. */
 export type Ask = (name: string, text: string, values: readonly unknown[]) => Promise<Record<string, unknown>[]>
 
 /** Connects. */
-export async function pooled(url: string): Promise<Ask> {
+export async function pooled(url: string, connections: number): Promise<Ask> {
   const settings = { connectionString: url, pipeline: true, options: '-c jit=off' }
   const clients = Array.from({ length: connections }, () => ({
     client: new pg.Client(settings as pg.ClientConfig),

@@ -16,9 +16,11 @@ export interface Source {
   /** The database that ours, and the bare server, read. */
   readonly url: string
   readonly catalog: Catalog
+  /** How many connections the bare server has. */
+  readonly connections: number
 }
 
-/** The last statement that gives records: what a page comes from. */
+/** The last statement that gives records: what a page comes from when it is asked for again. */
 export const ofRecords = (asked: readonly AskedStatement[]) =>
   asked.findLast(({ rows }) => rows[0] !== undefined && 'json' in rows[0])
 
@@ -33,7 +35,7 @@ export const first = (asked: readonly AskedStatement[]) => asked[0]
  * @throws Error where the statement does not give the records that our server sent
  */
 export async function record(
-  { folder, name, origin, url, catalog }: Source,
+  { folder, name, origin, url, catalog, connections }: Source,
   requests: readonly Request[],
   choose: (asked: readonly AskedStatement[]) => AskedStatement | undefined,
 ): Promise<string> {
@@ -52,7 +54,7 @@ export async function record(
     answers[request.path] = { values, status, headers, ...partsOf(request.path, answer.body, chosen.rows[0]?.['json']) }
   }
   await client.end()
-  const recording: Recording = { url, statement: statement ?? '', answers }
+  const recording: Recording = { url, connections, statement: statement ?? '', answers }
   const file = join(folder, `${name}.json`)
   writeFileSync(file, JSON.stringify(recording))
   return file
