@@ -6,7 +6,7 @@ import type { Bound, Expressions } from '../sql/expressions.ts'
 import { subject } from '../sql/represent.ts'
 import { postgres, wordsColumn } from './dialect.ts'
 import { foldSql } from './fold.ts'
-import { lexemeOf, lexemesOf } from './lexemes.ts'
+import { lexemeOf, lexemePrefixOf, lexemesOf } from './lexemes.ts'
 
 /**
  * The text of a number as JavaScript writes it (`numberText`). PostgreSQL finds the same digits for most, and writes an
@@ -78,8 +78,9 @@ export const expressions: Expressions = {
   holds: (text, part) => sql`strpos(${text}, ${part}) > 0`,
   begins: (text, part) => sql`starts_with(${text}, ${part})`,
   searches(_, alias, words) {
-    // Words hold letters and digits only, so quoting them is enough to keep operators out.
-    const query = words.map((word, index) => `'${lexemeOf(word)}'${index === words.length - 1 ? ':*' : ''}`).join(' & ')
+    // Lexemes hold no quotes: quoting them is enough to keep operators out.
+    const terms = words.slice(0, -1).map((word) => `'${lexemeOf(word)}'`)
+    const query = [...terms, `'${lexemePrefixOf(words.at(-1) ?? '')}':*`].join(' & ')
     return sql`${raw(`${alias}.${wordsColumn}`)} @@ cast(${query} as tsquery)`
   },
   wordColumns: (words) => [[wordsColumn, sql`array_to_tsvector(cast(${lexemesOf(words)} as text[]))`]],
