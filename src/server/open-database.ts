@@ -96,6 +96,11 @@ export async function planOrApplyMigration(
   return planOrMigratePostgres(engine.options, catalog, apply)
 }
 
+/** Whether a database is another process, so that many requests are under way while it answers. */
+export function isElsewhere(options: DatabaseOptions): boolean {
+  return engineOf(options).kind !== 'sqlite'
+}
+
 /** Whether a database ends with the process that has it open. */
 export function isInMemory({ database }: DatabaseOptions): boolean {
   return database.includes(':memory:')

@@ -55,8 +55,8 @@ export interface Expressions {
   jsonText(column: Sql, type: Exclude<Column['type'], 'text'>): Sql
   /** JSON of a value that is the same in every row. */
   jsonLiteral(value: unknown): Sql
-  /** JSON array of values, as text. */
-  jsonArray(values: readonly Sql[]): Sql
+  /** JSON array of the keys that rows are ordered by, as text: booleans as 0 and 1. */
+  jsonKeys(columns: readonly (readonly [Sql, Column['type']])[]): Sql
   /** Joins texts of all rows: a comma and a line break between them. */
   join(text: Sql): Sql
   /** A value as a column of a row that is made up. */

@@ -6,12 +6,13 @@ import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Position, SortTerm } from '../../model/order.ts'
 import type { Scalar } from '../../model/predicate.ts'
 import type { Resource } from '../../model/resource.ts'
-import { comparisonColumn } from './columns.ts'
+import { type ColumnType, columnsOf, comparisonColumn } from './columns.ts'
 import { columnSql } from './predicate.ts'
 
 /** One term of the order, down to the column. `null` sorts after every value in ascending order. */
 export interface OrderTerm {
   readonly column: Sql
+  readonly type: ColumnType
   readonly nullable: boolean
   readonly descending: boolean
 }
@@ -26,10 +27,13 @@ export interface Segment {
 export function orderTerms(resource: Resource, sort: readonly SortTerm[], alias: string): OrderTerm[] {
   const terms = sort.map(({ field, descending }) => ({
     column: columnSql(alias, comparisonColumn(resource, field)),
+    // Timestamps are texts.
+    type: columnsOf(resource).find((each) => each.name === field)?.type ?? ('text' as const),
     nullable: resource.field.get(field)?.required === false,
     descending,
   }))
-  return [...terms, { column: columnSql(alias, 'id'), nullable: false, descending: terms.at(-1)?.descending ?? false }]
+  const descending = terms.at(-1)?.descending ?? false
+  return [...terms, { column: columnSql(alias, 'id'), type: 'text', nullable: false, descending }]
 }
 
 /** The same order walked the other way. */

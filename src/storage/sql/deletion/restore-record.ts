@@ -134,7 +134,7 @@ function* lost(
     )
     const there = sql`exists (select 1 from ${tableSql(collection)} x where x.id = ${column} and x.deleted_at is null)`
     const rows =
-      yield sql`select id from ${tableSql(resource.name)} ${raw(subject)} where ${among} and ${column} is not null and not ${there} and not (${comes}) limit ${mostNamed}`
+      yield sql`select id from ${tableSql(resource.name)} ${raw(subject)} where ${among} and ${column} is not null and not ${there} and not (${comes}) order by id limit ${mostNamed}`
     for (const row of rows) objections.push({ id: String(row['id']), issue: lostIssue(name, collection) })
   }
   return objections
@@ -151,7 +151,8 @@ function* taken({ expressions }: Compiler, resource: Resource, ids: ReadonlySet<
       return sql`${columnSql('x', column)} = ${columnSql(subject, column)}`
     })
     const other = sql`exists (select 1 from ${table} x where ${join(same, ' and ')} and x.deleted_at is null)`
-    const rows = yield sql`select id from ${table} ${raw(subject)} where ${among} and ${other} limit ${mostNamed}`
+    const rows =
+      yield sql`select id from ${table} ${raw(subject)} where ${among} and ${other} order by id limit ${mostNamed}`
     for (const row of rows) objections.push({ id: String(row['id']), issue: takenIssue(fields) })
   }
   return objections
@@ -167,7 +168,7 @@ function* ruled(
   if (!resource.rules.some((rule) => [rule.on].flat().includes('restore'))) return []
   const objections: Objection[] = []
   const among = compiler.expressions.isAmong(raw('id'), [...ids])
-  for (const row of yield sql`select ${storedSql(resource)} from ${tableSql(resource.name)} where ${among}`) {
+  for (const row of yield sql`select ${storedSql(resource)} from ${tableSql(resource.name)} where ${among} order by id`) {
     const next = recordOf(resource, row)
     const transition: Transition = { resource, trigger: 'restore', current: undefined, next }
     const answers = yield* ask(compiler, resource, questionsOfRules(compiler.catalog, plan, transition))
