@@ -45,6 +45,26 @@ export function tick({ expressions }: Ticking, collection: string, live: number,
   return sql`update resourced_clocks set revision = revision + 1, live = live + ${live}, deleted = deleted + ${deleted} where collection = ${collection}${expressions.clockPart}`
 }
 
+/** How many live and deleted records more several collections have. */
+export type Moves = Map<string, { readonly live: number; readonly deleted: number }>
+
+/** Notes what has changed in a collection. */
+export function noteMove(moves: Moves, collection: string, live: number, deleted: number): void {
+  const known = moves.get(collection)
+  moves.set(collection, { live: (known?.live ?? 0) + live, deleted: (known?.deleted ?? 0) + deleted })
+}
+
+/**
+ * Moves the clocks of several collections on: when all rows are changed, and in one order, so that nobody who has a clock
+ * waits for somebody who wants it.
+ */
+export function* tickAll(ticking: Ticking, moves: Moves): Transaction<void> {
+  for (const collection of [...moves.keys()].sort()) {
+    const { live, deleted } = moves.get(collection) as { live: number; deleted: number }
+    yield tick(ticking, collection, live, deleted)
+  }
+}
+
 /** Fewer deleted records are kept. Nobody could see them any more: the collection's revision stays. */
 export function forgetDeleted({ expressions }: Ticking, collection: string, count: number): Sql {
   return sql`update resourced_clocks set deleted = deleted - ${count} where collection = ${collection}${expressions.clockPart}`
