@@ -1,5 +1,5 @@
 /** Making a deletion that nothing stands against: at once, or as the beginning of a job (DEL-5, DEL-8). */
-import sql, { raw, type Sql } from 'sql-template-tag'
+import sql, { join, raw, type Sql } from 'sql-template-tag'
 import { timestamp } from '../../../model/instant.ts'
 import type { Resource } from '../../../model/resource.ts'
 import type { JobKind } from '../../../model/system-resources.ts'
@@ -7,9 +7,10 @@ import type { Outcome, Removal } from '../../../plan/plan.ts'
 import type { Issue } from '../../../spec/faults.ts'
 import { type Moves, noteMove, tick, tickAll } from '../clock.ts'
 import { addJob } from '../jobs/job-rows.ts'
-import { type Compiler, tableSql } from '../predicate.ts'
+import { type Compiler, columnSql, tableSql } from '../predicate.ts'
+import { subject } from '../represent.ts'
 import type { Transaction } from '../transaction.ts'
-import { type Closure, cascadesOf, closureOf, resourceOf, sizeOf } from './closure.ts'
+import { type Closure, cascadesOf, closureOf, liveRows, resourceOf, sizeOf } from './closure.ts'
 import type { DeletionState } from './deletion-state.ts'
 import { isForElsewhere, type Large, large, lookedAtOnce } from './large.ts'
 import { canBeBlocked, stayingSql } from './objections.ts'
@@ -67,6 +68,18 @@ export function* held({ expressions }: Compiler, rows: Sql, most?: number): Tran
   const { order, update } = expressions.lock
   const limit = most === undefined ? raw('') : sql` limit ${most}`
   return (yield sql`select id from ${rows}${order}${limit}${update}`).map((row) => String(row['id']))
+}
+
+/**
+ * Holds live records that are to go, and those of their own collection that refer to them and go or change with them, all in
+ * one order: two deletions that meet in both do not wait for each other. Otherwise each would hold what it was asked for first.
+ */
+export function* holdTogether(compiler: Compiler, { name, dependents }: Resource, ids: readonly string[]) {
+  const { isAmong, lock } = compiler.expressions
+  const own = dependents.filter(({ collection, onDelete }) => collection === name && onDelete !== 'restrict')
+  if (!lock.isNeeded || own.length === 0) return
+  const among = ['id', ...own.map(({ field }) => field)].map((field) => isAmong(columnSql(subject, field), ids))
+  yield* held(compiler, sql`${liveRows(name)} and (${join(among, ' or ')})`)
 }
 
 /** Makes live rows that are held deleted ones, by a deletion; gives their ids. The clock is the caller's. */
