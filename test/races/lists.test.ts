@@ -42,7 +42,7 @@ test('PAG-4, CON-4: totals, pages and tags are true while 64 writers write', { s
     const kind = number % 2 === 0 ? 'even' : 'odd'
     for (let round = 0; performance.now() < end; round++) {
       // Now and then nobody writes: then lists stay as they are.
-      while (performance.now() % 1_000 < 150) await moment(30)
+      while (performance.now() % 1_500 < 700) await moment(30)
       const made = await send('POST', '/v1/items', { body: { name: `w${number}`, kind, room_id: room.id } })
       assert.equal(made.status, 201, JSON.stringify(made.json))
       const path = `/v1/items/${made.json.id}`
