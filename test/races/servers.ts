@@ -142,6 +142,11 @@ export function atOnce<T>(count: number, work: (number: number) => Promise<T>): 
   return Promise.all(Array.from({ length: count }, (_, number) => work(number)))
 }
 
+/** The numbers of rounds: at least so many, and up to five times as many until all has happened that can. */
+export function* roundsUntil(least: number, hasHappened: () => boolean): Generator<number> {
+  for (let round = 0; round < least || (round < 5 * least && !hasHappened()); round++) yield round
+}
+
 /** How often each value comes: `200: 1, 412: 31`. */
 export function tally(values: Iterable<unknown>): Record<string, number> {
   const counts: Record<string, number> = {}
