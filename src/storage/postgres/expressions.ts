@@ -100,6 +100,7 @@ export const expressions: Expressions = {
   join: (text) => sql`string_agg(${text}, ',' || chr(10))`,
   typed: (value, type) => sql`${value}${casts[type]}`,
   lock: {
+    isNeeded: true,
     order: raw(' order by id'),
     update: raw(' for update'),
     share: raw(' for share'),

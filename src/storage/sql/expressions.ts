@@ -9,6 +9,8 @@ export type Bound = string | number | null | Uint8Array
 
 /** How rows are held. They stand at the end of a select. */
 export interface Locks {
+  /** Whether there is anybody to hold rows against. */
+  readonly isNeeded: boolean
   /** The order in which several are held, so that two who hold the same never wait for each other: before any limit. */
   readonly order: Sql
   /** Nobody else changes the rows, or holds them. */

@@ -87,7 +87,7 @@ export const expressions: Expressions = {
     )})`,
   join: (text) => sql`group_concat(${text}, ',' || char(10))`,
   typed: (value) => sql`${value}`,
-  lock: { order: empty, update: empty, share: empty, free: empty },
+  lock: { isNeeded: false, order: empty, update: empty, share: empty, free: empty },
   clockPart: empty,
   tryLock: undefined,
   together: undefined,

@@ -106,8 +106,9 @@ export function* keepExport(
     readonly now: number
   },
 ): Transaction<boolean> {
-  const state = (yield* stateOf(job)) as ExportState | undefined
-  if (state === undefined || !(yield* claim(job, server, now))) return false
+  if (!(yield* claim(job, server, now))) return false
+  // After the claim, which holds it: the total may just have come.
+  const state = (yield* stateOf(job)) as ExportState
   const { count: done } = progress
   yield* advanceJob(compiler, job, { ...state, ...progress }, { done, total: state.total }, now)
   return true
