@@ -8,7 +8,6 @@ import { isChange } from '../sql/is-change.ts'
 import { type Background, jobStore } from '../sql/jobs/job-store.ts'
 import { isWriting, longWork } from '../sql/jobs/long-work.ts'
 import { keyStore } from '../sql/key-store.ts'
-import { findKey } from '../sql/keys.ts'
 import { readMaintenance } from '../sql/maintenance.ts'
 import { maintenanceStore } from '../sql/maintenance-store.ts'
 import type { Apply } from '../sql/migration-refused.ts'
@@ -88,11 +87,9 @@ export async function openPostgres(catalog: Catalog, options: PostgresOptions): 
     },
     jobs: jobStore({ compiler, runner: database, background, isClosing: () => closing }),
     keys: keyStore(compiler, { read: (start) => database.each(start), write: database.write }),
-    maintenance: maintenanceStore({ read: (start) => database.each(start), write: database.write }),
+    maintenance: maintenanceStore({ read: (start) => database.aside(start), write: database.write }),
     maintenanceFound,
-    async ping() {
-      await database.each(() => findKey(''))
-    },
+    ping: () => database.ping(),
     async close() {
       closing = true
       await database.close()
