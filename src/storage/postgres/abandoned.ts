@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { StorageFault } from '../storage.ts'
 
 /** @throws StorageFault where nobody waits any more */
-export function checkAwaited(abandoned: AbortSignal | undefined): void {
-  if (abandoned?.aborted === true) throw new StorageFault('busy', 'Nobody waits for the answer any more.')
+export function checkAwaited(abandoned: AbortSignal | undefined, cause?: unknown): void {
+  if (abandoned?.aborted === true) throw new StorageFault('abandoned', 'Nobody waits for the answer any more.', cause)
 }
 
 /** Between two attempts, in milliseconds: the first may come before the statement that is meant. */

@@ -15,13 +15,11 @@ import {
   SharedConnection,
   take,
 } from './connections.ts'
-import { asStorageFault, isDisconnected, isRestartable, isSaid, isUnsent, isUseless } from './errors.ts'
+import { asStorageFault, isRestartable, isUseless } from './errors.ts'
 import type { Limits } from './limits.ts'
+import { beginOf, type Isolation, keeping, limiting, send, words } from './send.ts'
 import { SilenceWatch } from './silence.ts'
 import { type Preparing, prepareAndRun } from './statements.ts'
-
-/** How much a transaction is kept apart from others. */
-export type Isolation = 'read committed' | 'serializable'
 
 /** How a transaction that changes something is run. */
 export interface Writing {
@@ -49,19 +47,6 @@ const mostRestarts = 12
 
 /** The connections that carry single reads. */
 const shared = 2
-
-const commit = textOf('commit')
-const rollback = textOf('rollback')
-const snapshot = textOf('begin isolation level repeatable read read only')
-const isThere = textOf('select 1 as one')
-const begins: Readonly<Record<Isolation, Statement>> = {
-  'read committed': textOf('begin'),
-  serializable: textOf('begin isolation level serializable'),
-}
-
-function textOf(text: string): Statement {
-  return { text, sql: text, values: [] }
-}
 
 /** A PostgreSQL database that transactions run on. */
 export class Database implements Runner {
@@ -120,7 +105,7 @@ export class Database implements Runner {
   }
 
   read<T>(start: () => Transaction<T>, reading: Reading = {}): Promise<T> {
-    const begin = [snapshot, ...this.#usual]
+    const begin = [words.snapshot, ...this.#usual]
     return answering(() => this.#transact(start, { begin, changed: () => true, ...reading }))
   }
 
@@ -129,7 +114,7 @@ export class Database implements Runner {
     changed: (outcome: T) => boolean = () => true,
     { isolation = 'read committed', isLong = false }: Writing = {},
   ): Promise<T> {
-    const begin = [begins[isolation], ...(isLong ? this.#unhurried : this.#usual)]
+    const begin = [beginOf(isolation), ...(isLong ? this.#unhurried : this.#usual)]
     return answering(async () => {
       const began = performance.now()
       const outcome = await restarting(() => this.#transact(start, { begin, changed, isLong }))
@@ -141,7 +126,7 @@ export class Database implements Runner {
   /** Asks whether the database is there, and does not wait for long. */
   async ping(): Promise<void> {
     const asked = answering(() =>
-      this.#control.use((client) => prepareAndRun(client, isThere, this.#preparing)).then(() => true),
+      this.#control.use((client) => prepareAndRun(client, words.isThere, this.#preparing)).then(() => true),
     )
     const timer = new AbortController()
     const late = sleep(this.#limits.ping, false, { signal: timer.signal }).catch(() => false)
@@ -169,7 +154,7 @@ export class Database implements Runner {
   ): Promise<T> {
     let step = first
     while (step.done !== true) {
-      step = transaction.next(await this.#send(client, [step.value]))
+      step = transaction.next(await send(client, this.#preparing, [step.value]))
       checkAwaited(abandoned)
     }
     return step.value
@@ -189,6 +174,7 @@ export class Database implements Runner {
       return await work(client)
     } catch (error) {
       isUsable = await this.#isUsable(client, error)
+      checkAwaited(abandoned, error)
       throw error
     } finally {
       if (stop !== undefined && !(await stop())) isUsable = false
@@ -231,15 +217,18 @@ export class Database implements Runner {
       }
       if (value.isLast === true) {
         // One statement alone is a transaction by itself.
-        const isAlone = waiting.length === 1 && waiting[0] === begins['read committed']
-        return endOf(transaction, await keeping(this.#send(client, isAlone ? [value] : [...waiting, value, commit])))
+        const isAlone = waiting.length === 1 && waiting[0] === words.readCommitted
+        return endOf(
+          transaction,
+          await keeping(send(client, this.#preparing, isAlone ? [value] : [...waiting, value, words.commit])),
+        )
       }
-      const rows = await this.#send(client, [...waiting, value])
+      const rows = await send(client, this.#preparing, [...waiting, value])
       waiting = []
       step = transaction.next(rows)
     }
-    if (changed(step.value)) await keeping(this.#send(client, [...waiting, commit]))
-    else if (waiting[0] !== begin[0]) await this.#send(client, [rollback])
+    if (changed(step.value)) await keeping(send(client, this.#preparing, [...waiting, words.commit]))
+    else if (waiting[0] !== begin[0]) await send(client, this.#preparing, [words.rollback])
     return step.value
   }
 
@@ -247,31 +236,11 @@ export class Database implements Runner {
   async #isUsable(client: Client, error: unknown): Promise<boolean> {
     if (isUseless(error)) return false
     try {
-      await this.#send(client, [rollback])
+      await send(client, this.#preparing, [words.rollback])
       return true
     } catch {
       return false
     }
-  }
-
-  /**
-   * Sends statements one after the other, without waiting for answers between them.
-   *
-   * @returns the rows of the last one that is no commit
-   */
-  async #send(client: pg.ClientBase, statements: readonly Statement[]): Promise<Row[]> {
-    const [only] = statements
-    if (statements.length === 1 && only !== undefined) return prepareAndRun(client, only, this.#preparing)
-    const answers = await Promise.allSettled(statements.map((each) => prepareAndRun(client, each, this.#preparing)))
-    let rows: Row[] = []
-    for (const [index, answer] of answers.entries()) {
-      if (answer.status === 'rejected') {
-        if (index < statements.length - 1 && isSaid(answer.reason)) refusedBefore.add(answer.reason)
-        throw answer.reason
-      }
-      if (statements[index] !== commit) rows = answer.value
-    }
-    return rows
   }
 }
 
@@ -280,31 +249,6 @@ function endOf<T>(transaction: Transaction<T>, rows: Row[]): T {
   const { done, value } = transaction.next(rows)
   if (done === true) return value
   throw new Error('A statement follows the last one of a transaction.')
-}
-
-/** What PostgreSQL said to a statement before the last one that was sent: it has not come to that. */
-const refusedBefore = new WeakSet<Error>()
-
-/** Waits for a commit: where its answer is lost, nobody knows what it would have been. */
-async function keeping<T>(sent: Promise<T>): Promise<T> {
-  try {
-    return await sent
-  } catch (error) {
-    if (!isDisconnected(error) || isUnsent(error) || refusedBefore.has(error as Error)) throw error
-    throw new StorageFault('uncertain', 'The connection to PostgreSQL was lost during a commit.', error)
-  }
-}
-
-/** Says to a transaction how long it may take; where nobody keeps a session, it has to be said each time. */
-function limiting({ statement, lock, idle, jit }: Partial<Limits> & { readonly jit?: 'off' }): Statement {
-  const settings = {
-    statement_timeout: statement,
-    lock_timeout: lock,
-    idle_in_transaction_session_timeout: idle,
-    jit,
-  }
-  const given = Object.entries(settings).filter(([, value]) => value !== undefined)
-  return textOf(`select ${given.map(([name, value]) => `set_config('${name}', '${value}', true)`).join(', ')}`)
 }
 
 async function restarting<T>(work: () => Promise<T>): Promise<T> {

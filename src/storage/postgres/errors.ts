@@ -27,6 +27,11 @@ export function isSaid(error: unknown): boolean {
   return /^[0-9A-Z]{5}$/.test(codeOf(error)) && !isOfSystem(error)
 }
 
+/** Whether a statement was cancelled, by a limit of time or because nobody waited for it. */
+export function isTooLong(error: unknown): boolean {
+  return codeOf(error) === '57014'
+}
+
 /** Whether a statement was not sent: its connection had ended before. */
 export function isUnsent(error: unknown): boolean {
   return error instanceof Error && /is not queryable$/.test(error.message)
