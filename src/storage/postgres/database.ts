@@ -15,7 +15,7 @@ import {
   SharedConnection,
   take,
 } from './connections.ts'
-import { asStorageFault, isRestartable, isUseless } from './errors.ts'
+import { asStorageFault, isRestartable, isUnprepared, isUseless } from './errors.ts'
 import type { Limits } from './limits.ts'
 import { beginOf, type Isolation, keeping, limiting, send, words } from './send.ts'
 import { SilenceWatch } from './silence.ts'
@@ -72,8 +72,9 @@ export class Database implements Runner {
     this.#control = new SharedConnection(options, this.#watch)
     const hasSession = options.session !== 'off'
     this.#preparing = hasSession ? 'named' : 'unnamed'
-    this.#usual = hasSession ? [] : [limiting({ ...limits, jit: 'off' })]
-    this.#unhurried = [limiting(hasSession ? { statement: limits.long } : { ...limits, statement: limits.long })]
+    const all = { ...limits, jit: 'off' } as const
+    this.#usual = hasSession ? [] : [limiting(all)]
+    this.#unhurried = [limiting({ ...(hasSession ? {} : all), statement: limits.long })]
     this.read = this.read.bind(this)
     this.write = this.write.bind(this)
   }
@@ -81,7 +82,7 @@ export class Database implements Runner {
   /** Runs a transaction that only reads, each statement of it on a snapshot of its own: mostly there is one. */
   each<T>(start: () => Transaction<T>, { ready }: Pick<Reading, 'ready'> = {}): Promise<T> {
     const connection = this.#shared.reduce((least, each) => (each.pending < least.pending ? each : least))
-    return answering(() =>
+    return reading(() =>
       connection.use(async (client) => {
         if (ready !== undefined) await ready(client)
         return this.#runEach(client, start())
@@ -91,22 +92,22 @@ export class Database implements Runner {
 
   /** The same for what must not wait behind others, and takes no time. */
   aside<T>(start: () => Transaction<T>): Promise<T> {
-    return answering(() => this.#control.use((client) => this.#runEach(client, start())))
+    return reading(() => this.#control.use((client) => this.#runEach(client, start())))
   }
 
   /** The same for what may take its time: on a connection that nobody else uses meanwhile. */
-  apart<T>(start: () => Transaction<T>, reading: Reading = {}): Promise<T> {
-    return answering(async () => {
+  apart<T>(start: () => Transaction<T>, how: Reading = {}): Promise<T> {
+    return reading(async () => {
       const transaction = start()
       const first = transaction.next([])
       if (first.done === true) return first.value
-      return this.#holding(reading, (client) => this.#runEach(client, transaction, first, reading.abandoned))
+      return this.#holding(how, (client) => this.#runEach(client, transaction, first, how.abandoned))
     })
   }
 
-  read<T>(start: () => Transaction<T>, reading: Reading = {}): Promise<T> {
+  read<T>(start: () => Transaction<T>, how: Reading = {}): Promise<T> {
     const begin = [words.snapshot, ...this.#usual]
-    return answering(() => this.#transact(start, { begin, changed: () => true, ...reading }))
+    return reading(() => this.#transact(start, { begin, changed: () => true, ...how }))
   }
 
   write<T>(
@@ -259,6 +260,16 @@ async function restarting<T>(work: () => Promise<T>): Promise<T> {
       if (restarts === mostRestarts || !isRestartable(error)) throw error
       await sleep(Math.random() * Math.min(100, 2 ** restarts))
     }
+  }
+}
+
+/** A read, which is run again where a statement on its connection was not prepared. */
+async function reading<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!isUnprepared(error)) throw asStorageFault(error)
+    return answering(() => restarting(work))
   }
 }
 

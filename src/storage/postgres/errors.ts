@@ -1,8 +1,11 @@
 /** PostgreSQL's errors in the words of the storage port. */
 import { StorageFault } from '../storage.ts'
 
+// The name of a statement means nothing to the server, or something already: it was not carried out.
+const unprepared = new Set(['26000', '42P05'])
+
 // Serialization failure, deadlock; a value that must be unique was taken between the question and the answer.
-const restarting = new Set(['40001', '40P01', '23505'])
+const restarting = new Set(['40001', '40P01', '23505', ...unprepared])
 
 // Cancelled by a timeout, a lock not had in time, too many connections, starting or stopping, out of shared memory.
 const busy = new Set(['57014', '55P03', '53300', '25P03'])
@@ -14,6 +17,11 @@ function codeOf(error: unknown): string {
 /** Whether a transaction that failed so may end well when it is started again. */
 export function isRestartable(error: unknown): boolean {
   return restarting.has(codeOf(error))
+}
+
+/** Whether a statement was not carried out because of the name under which it was to be prepared. */
+export function isUnprepared(error: unknown): boolean {
+  return unprepared.has(codeOf(error))
 }
 
 /** Whether the connection is of no use any more: a statement that was sent on it may or may not have been carried out. */

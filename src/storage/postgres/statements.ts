@@ -1,6 +1,7 @@
 /** Statements on a connection: those that come again are prepared once, under a name. */
 import type pg from 'pg'
 import type { Row, Statement } from '../sql/transaction.ts'
+import { isUnprepared } from './errors.ts'
 
 /** The most statements that a connection keeps prepared: shapes come from queries. */
 const mostPrepared = 500
@@ -23,8 +24,19 @@ export async function prepareAndRun(
   preparing: Preparing,
 ): Promise<Row[]> {
   const name = preparing === 'named' ? nameOf(client, text) : undefined
-  const { rows } = await client.query({ name, text, values: values as unknown[] } as pg.QueryConfig)
-  return rows
+  try {
+    const { rows } = await client.query({ name, text, values: values as unknown[] } as pg.QueryConfig)
+    return rows
+  } catch (error) {
+    // One that was to be prepared by a statement which failed, while this one was on its way behind it.
+    if (name !== undefined && isUnprepared(error)) rename(client, text, name)
+    throw error
+  }
+}
+
+function rename(client: pg.ClientBase, text: string, name: string): void {
+  const names = prepared.get(client)?.names
+  if (names?.get(text) === name) names.delete(text)
 }
 
 function nameOf(client: pg.ClientBase, text: string): string | undefined {
