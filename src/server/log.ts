@@ -1,7 +1,7 @@
 /** The JSON log: one line for each request, on standard output (OPS-1). */
-import { fstatSync } from 'node:fs'
-import { type DestinationStream, destination, pino } from 'pino'
+import { type DestinationStream, pino } from 'pino'
 import { withoutCredentials } from '../model/credentials.ts'
+import { standardOutput } from './log-blocks.ts'
 import { loggedError } from './log-error.ts'
 import type { Observation, Observe } from './observe.ts'
 
@@ -15,7 +15,7 @@ export type LogLevel = (typeof logLevels)[number]
  * @param stream where it goes; standard output by default, in blocks, at the latest after a second
  */
 export function logTo(level: LogLevel, stream?: DestinationStream): Observe {
-  const sink = stream ?? destination({ fd: 1, sync: isFile(1), minLength: 16_000, periodicFlush: 1_000 })
+  const sink = stream ?? standardOutput()
   const time = clock()
   const log = pino({ level, base: null, timestamp: () => `,"time":"${time()}"` }, sink)
   const levels = pino.levels.values as Record<string, number>
@@ -97,15 +97,6 @@ const awaited: ReadonlySet<Observation['kind']> = new Set([
   'stopping',
   'stopped',
 ])
-
-/** A file takes a block at once; a pipe may keep the server waiting for whoever reads it, and is written beside the work. */
-function isFile(descriptor: number): boolean {
-  try {
-    return fstatSync(descriptor).isFile()
-  } catch {
-    return false
-  }
-}
 
 /** The line that pino would write, put together directly: there is one for each request, and it costs a fifth of the time. */
 function requestLine(level: number, time: string, seen: Extract<Observation, { kind: 'request' }>): string {

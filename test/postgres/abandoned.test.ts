@@ -63,7 +63,7 @@ async function untilWaiting(url: string, number: number): Promise<number> {
   }
 }
 
-function ask({ port, key }: Listening, path = '/v1/notes'): Socket {
+function ask({ port, key }: Listening, path = '/v1/notes?title=first'): Socket {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => {})
   socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\n\r\n`)
   return socket
@@ -81,7 +81,7 @@ for (const [way, leave] of Object.entries(leaving)) {
     const served = await listening(context)
     await served.send('POST', '/v1/notes', { title: 'first' })
     const unlock = await lockNotes(context, served.url)
-    const sockets = [ask(served), ask(served, '/v1/notes?title=first'), ask(served, '/v1/notes?limit=1&offset=1')]
+    const sockets = [ask(served), ask(served, '/v1/notes?title=other'), ask(served, '/v1/notes?limit=1&offset=2000')]
     await untilWaiting(served.url, 3)
     for (const socket of sockets) leave(socket)
     assert.ok((await untilWaiting(served.url, 0)) < 1_500)
@@ -123,7 +123,7 @@ test('on HTTP/2 a stream that is reset is cancelled, and the others of its conne
   const unlock = await lockNotes(context, served.url)
   const session = connectHttp2(`https://127.0.0.1:${served.port}`, { rejectUnauthorized: false })
   context.after(() => session.destroy())
-  const request = () => session.request({ ':path': '/v1/notes', authorization: `Bearer ${served.key}` })
+  const request = () => session.request({ ':path': '/v1/notes?title=first', authorization: `Bearer ${served.key}` })
   const [left, kept] = [request(), request()]
   left.on('error', () => {})
   const status = new Promise((resolve) => kept.on('response', (headers) => resolve(headers[':status'])))

@@ -113,9 +113,9 @@ test('where all connections are in use a request waits for a while and is turned
   const url = await databaseFor(context)
   const served = await servedFor(context, { url, poolSize: 2, limits: { connect: 300, statement: 3_000 } })
   const unlock = await lockNotes(url)
-  const held = [served.send('GET', '/v1/notes'), served.send('GET', '/v1/notes')]
+  const held = [served.send('GET', '/v1/notes?title=first'), served.send('GET', '/v1/notes?title=first')]
   await sleep(100)
-  const { status, json } = await served.send('GET', '/v1/notes')
+  const { status, json } = await served.send('GET', '/v1/notes?title=first')
   assert.deepEqual([status, json.code], [503, 'OVERLOADED'])
   await unlock()
   for (const answer of await Promise.all(held)) assert.equal(answer.status, 200)

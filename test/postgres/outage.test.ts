@@ -124,8 +124,8 @@ for (const [way, goAway] of Object.entries(ways)) {
     await running.end()
     await judge(cluster.url, running)
     assert.ok(running.acknowledged.size > 100)
-    // Ten for transactions, two for single reads, one for what must not wait.
-    assert.ok((await connectionsOf(cluster.adminUrl)) <= 13)
+    // Ten for transactions, four for single reads, one for what must not wait.
+    assert.ok((await connectionsOf(cluster.adminUrl)) <= 15)
     await served.close()
     assert.equal(await connectionsOf(cluster.adminUrl), 0)
   })

@@ -10,8 +10,8 @@ import { Client } from './client.ts'
 import { type ConnectionOptions, settingsOf } from './connections.ts'
 import { Database } from './database.ts'
 import { expressions } from './expressions.ts'
-import { migrateForKeys, migratePostgres } from './migrate.ts'
-import { isInUse } from './schema.ts'
+import { migrateForKeys, migratePostgres } from './migration/migrate.ts'
+import { isInUse } from './migration/schema.ts'
 import { unreachable } from './unreachable.ts'
 
 /**

@@ -46,7 +46,7 @@ interface Run<T> extends Reading {
 const mostRestarts = 12
 
 /** The connections that carry single reads. */
-const shared = 2
+const shared = 4
 
 /** A PostgreSQL database that transactions run on. */
 export class Database implements Runner {
@@ -82,12 +82,8 @@ export class Database implements Runner {
   /** Runs a transaction that only reads, each statement of it on a snapshot of its own: mostly there is one. */
   each<T>(start: () => Transaction<T>, { ready }: Pick<Reading, 'ready'> = {}): Promise<T> {
     const connection = this.#shared.reduce((least, each) => (each.pending < least.pending ? each : least))
-    return reading(() =>
-      connection.use(async (client) => {
-        if (ready !== undefined) await ready(client)
-        return this.#runEach(client, start())
-      }),
-    )
+    const run = (client: Client) => this.#runEach(client, start())
+    return reading(() => connection.use(ready === undefined ? run : (client) => ready(client).then(() => run(client))))
   }
 
   /** The same for what must not wait behind others, and takes no time. */
@@ -110,25 +106,22 @@ export class Database implements Runner {
     return reading(() => this.#transact(start, { begin, changed: () => true, ...how }))
   }
 
-  write<T>(
+  async write<T>(
     start: () => Transaction<T>,
     changed: (outcome: T) => boolean = () => true,
     { isolation = 'read committed', isLong = false }: Writing = {},
   ): Promise<T> {
     const begin = [beginOf(isolation), ...(isLong ? this.#unhurried : this.#usual)]
-    return answering(async () => {
-      const began = performance.now()
-      const outcome = await restarting(() => this.#transact(start, { begin, changed, isLong }))
-      if (!isLong) this.#onCommit?.({ changes: 1, duration: performance.now() - began })
-      return outcome
-    })
+    const began = performance.now()
+    const outcome = await answering(restarting(() => this.#transact(start, { begin, changed, isLong })))
+    if (!isLong) this.#onCommit?.({ changes: 1, duration: performance.now() - began })
+    return outcome
   }
 
   /** Asks whether the database is there, and does not wait for long. */
   async ping(): Promise<void> {
-    const asked = answering(() =>
-      this.#control.use((client) => prepareAndRun(client, words.isThere, this.#preparing)).then(() => true),
-    )
+    const asking = this.#control.use((client) => prepareAndRun(client, words.isThere, this.#preparing))
+    const asked = answering(asking.then(() => true))
     const timer = new AbortController()
     const late = sleep(this.#limits.ping, false, { signal: timer.signal }).catch(() => false)
     try {
@@ -155,7 +148,7 @@ export class Database implements Runner {
   ): Promise<T> {
     let step = first
     while (step.done !== true) {
-      step = transaction.next(await send(client, this.#preparing, [step.value]))
+      step = transaction.next(await prepareAndRun(client, step.value, this.#preparing))
       checkAwaited(abandoned)
     }
     return step.value
@@ -264,19 +257,16 @@ async function restarting<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** A read, which is run again where a statement on its connection was not prepared. */
-async function reading<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
+function reading<T>(work: () => Promise<T>): Promise<T> {
+  return work().catch((error: unknown) => {
     if (!isUnprepared(error)) throw asStorageFault(error)
-    return answering(() => restarting(work))
-  }
+    return answering(restarting(work))
+  })
 }
 
-async function answering<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
+/** What comes of a piece of work; an error of PostgreSQL becomes the port's. */
+function answering<T>(work: Promise<T>): Promise<T> {
+  return work.catch((error: unknown) => {
     throw asStorageFault(error)
-  }
+  })
 }

@@ -73,6 +73,9 @@ export const expressions: Expressions = {
   *forgetWords() {},
   jsonObject,
   jsonValue,
+  jsonPlain: (column) => sql`coalesce('"' || ${column} || '"', 'null')`,
+  // A plan for any limit is one for a tenth of the table.
+  limit: (count) => raw(`limit ${Math.trunc(count)}`),
   jsonText,
   jsonLiteral: (value) => raw(`'${JSON.stringify(value).replaceAll("'", "''")}'`),
   jsonArray: (values) => sql`json_build_array(${join(values, ', ')})::text`,

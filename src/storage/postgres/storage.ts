@@ -26,7 +26,7 @@ import { Database } from './database.ts'
 import { checkDurability } from './durability.ts'
 import { expressions, withMarks } from './expressions.ts'
 import { isolationOf } from './isolation.ts'
-import { migratePostgres } from './migrate.ts'
+import { migratePostgres } from './migration/migrate.ts'
 import { Replica, type Source } from './replica.ts'
 
 /** How a PostgreSQL database is opened. */
@@ -40,6 +40,9 @@ export interface PostgresOptions extends ConnectionOptions {
   readonly onCommit?: OnCommit | undefined
   readonly onReplica?: OnReplica | undefined
 }
+
+/** The most rows that are soon skipped. */
+const mostSkipped = 1_000
 
 /** Nothing is remembered but totals, which know when they are true: others change the database at any time. */
 const forgetful = { record: () => undefined, keep() {} }
@@ -63,7 +66,7 @@ export async function openPostgres(catalog: Catalog, options: PostgresOptions): 
     await database.close()
   }
   try {
-    const secret = await database.write(cursorSecret)
+    const secret = await database.write(cursorSecret, undefined, { isLong: true })
     const maintenanceFound = await database.aside(readMaintenance)
     await replica?.start()
     return storageOf(catalog, { primary, replica, secret, maintenanceFound, close })
@@ -136,7 +139,7 @@ function only(source: Source): Replica['read'] {
   return (work) => work(source)
 }
 
-/** A page, on a connection that nobody else uses: it may take its time, and be cancelled. */
+/** A page: what may take its time is on a connection that nobody else uses, and can be cancelled. */
 async function pageFrom(
   { database, totals, ready }: Source,
   compiler: Compiler,
@@ -144,8 +147,15 @@ async function pageFrom(
   abandoned: AbortSignal | undefined,
 ): Promise<Outcome> {
   const how = { ready, abandoned }
-  const page = await database.apart(() => readPageAtOnce(compiler, totals, plan), how)
+  const read = () => readPageAtOnce(compiler, totals, plan)
+  const page = await (isQuick(plan) ? database.each(read, how) : database.apart(read, how))
   return page ?? database.read(() => readPage(compiler, { clocks: new Map(), totals }, plan), how)
+}
+
+/** Whether a page is soon read: then nobody minds to wait behind it. */
+function isQuick({ filter, permitted, search, page }: ReadPage): boolean {
+  const skipped = page.style === 'page' ? (page.page - 1) * page.perPage : page.style === 'offset' ? page.offset : 0
+  return filter.kind === 'always' && permitted.kind === 'always' && search === undefined && skipped <= mostSkipped
 }
 
 /** Deletes the records of a filtered deletion: whoever asked for it hears of it when none is found any more. */

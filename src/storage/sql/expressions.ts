@@ -47,6 +47,10 @@ export interface Expressions {
   jsonObject(members: readonly (readonly [string, Sql])[]): Sql
   /** JSON of a column's value. */
   jsonValue(column: Sql, type: Column['type']): Sql
+  /** JSON of a column's text in which nothing has to be escaped: what the server makes. */
+  jsonPlain(column: Sql): Sql
+  /** At most so many rows: in the text itself, where plans are made for it. */
+  limit(count: number): Sql
   /** The JSON of a column's value as a text, null where it is null. */
   jsonText(column: Sql, type: Exclude<Column['type'], 'text'>): Sql
   /** JSON of a value that is the same in every row. */

@@ -70,7 +70,8 @@ function numberedSql(
   limit: number,
   offset: number,
 ): Sql {
-  const rows = sql`${rowsSql(plan.resource, where, segment)} order by ${segment.order} limit ${limit} offset ${offset}`
+  const skip = offset === 0 ? raw('') : sql` offset ${offset}`
+  const rows = sql`${rowsSql(plan.resource, where, segment)} order by ${segment.order} ${compiler.expressions.limit(limit)}${skip}`
   return sql`select ${compiler.expressions.join(raw('json'))} as json, count(*) as count from (select ${valueSql(compiler, plan)} as json ${rows}) page`
 }
 
@@ -130,7 +131,7 @@ function besideSql(
   limit: number,
 ): Sql {
   const place = expressions.jsonArray(terms.map((term) => term.column))
-  const rows = sql`${rowsSql(plan.resource, where, segment)} order by ${segment.order} limit ${limit}`
+  const rows = sql`${rowsSql(plan.resource, where, segment)} order by ${segment.order} ${expressions.limit(limit)}`
   return sql`select ${expressions.join(raw('json'))} as json, ${expressions.join(raw('place'))} as places, count(*) as count from (select ${valueSql({ catalog, expressions }, plan)} as json, ${place} as place ${rows}) page`
 }
 

@@ -27,7 +27,7 @@ export function representationSql(
   let built = shapes.get(key)
   if (built === undefined) {
     const wanted = (name: string) => fields === undefined || fields.includes(name)
-    const plain = (name: string): [string, Sql] => [name, expressions.jsonValue(columnSql(subject, name), 'text')]
+    const plain = (name: string): [string, Sql] => [name, expressions.jsonPlain(columnSql(subject, name))]
     const members = [plain('id')]
     for (const member of membersOf(catalog, resource)) {
       if (!wanted(member.name)) continue
@@ -36,7 +36,9 @@ export function representationSql(
         name,
         column === undefined
           ? expressions.jsonLiteral(member.value)
-          : expressions.jsonValue(columnSql(subject, column.name), column.type),
+          : column.field.reference === undefined
+            ? expressions.jsonValue(columnSql(subject, column.name), column.type)
+            : expressions.jsonPlain(columnSql(subject, column.name)),
       ])
     }
     for (const name of ['created_at', 'updated_at']) if (wanted(name)) members.push(plain(name))

@@ -75,6 +75,8 @@ export const expressions: Expressions = {
       ', ',
     )})`,
   jsonValue,
+  jsonPlain: (column) => column,
+  limit: (count) => sql`limit ${count}`,
   // SQLite writes a number in a text as it does in JSON.
   jsonText: (column, type) => sql`cast(${jsonValue(column, type)} as text)`,
   jsonLiteral: (value) => sql`json(${JSON.stringify(value)})`,
