@@ -6,6 +6,10 @@ import { version } from '../server/version.ts'
 import { address, pool, pooler, replica, unsafe } from './database-options.ts'
 import { fail } from './fail.ts'
 
+// What lists of processes show.
+const told = withoutCredentials(process.argv.slice(2).join(' '))
+if (told !== process.argv.slice(2).join(' ')) process.title = `resourced ${told}`
+
 const declaration = () =>
   new Option('--declaration <file>', 'the declaration (default: resources.ts, .js, .json or .yaml here)')
 

@@ -6,14 +6,14 @@ import type { MigrationStep } from '../storage/sql/migration-step.ts'
 import { openSqliteKeys } from '../storage/sqlite/key-store.ts'
 import { openSqliteMaintenance } from '../storage/sqlite/maintenance-store.ts'
 import { migrateSqlite, openSqlite } from '../storage/sqlite/storage.ts'
-import type { KeyStore, MaintenanceStore, OnCommit, Storage } from '../storage/storage.ts'
+import type { KeyStore, MaintenanceStore, OnCommit, OnReplica, Storage } from '../storage/storage.ts'
 import { ConfigurationError } from './configuration-error.ts'
 
 /** Where the database is, and how it is reached. All but the address is about PostgreSQL. */
 export interface DatabaseOptions {
   /** `sqlite:FILE`, `sqlite::memory:` or `postgres://…`. */
   readonly database: string
-  /** A replica of it, for reads that need not see the newest state. */
+  /** A replica of it, which is read where it has everything that the database has. */
   readonly databaseReplica?: string | undefined
   /** The most connections of one server for transactions; 10 where left out. */
   readonly databasePool?: number | undefined
@@ -23,10 +23,11 @@ export interface DatabaseOptions {
   readonly databaseUnsafe?: boolean | undefined
 }
 
-/** What start-up may change, and who hears of commits. */
+/** What start-up may change, and who hears of commits and of the replica. */
 export interface OpenOptions {
   readonly migrate?: Apply | undefined
   readonly onCommit?: OnCommit | undefined
+  readonly onReplica?: OnReplica | undefined
 }
 
 type Engine =
@@ -45,12 +46,12 @@ type Engine =
 export function openStorage(
   database: DatabaseOptions,
   catalog: Catalog,
-  { migrate = 'additive', onCommit }: OpenOptions = {},
+  { migrate = 'additive', onCommit, onReplica }: OpenOptions = {},
 ): Storage | Promise<Storage> {
   const engine = engineOf(database)
   if (engine.kind === 'sqlite') return openSqlite(catalog, { path: engine.path, migrate, onCommit })
   return import('../storage/postgres/storage.ts').then(({ openPostgres }) =>
-    openPostgres(catalog, { ...engine.options, migrate, onCommit }),
+    openPostgres(catalog, { ...engine.options, migrate, onCommit, onReplica }),
   )
 }
 
@@ -111,8 +112,13 @@ function engineOf(options: DatabaseOptions): Engine {
   const path = /^sqlite:(?:\/\/)?(.+)$/.exec(database)?.[1]
   // What looks like a user and a password would become the name of a folder.
   if (path !== undefined && !/^sqlite:\/\/[^/\\]+:[^/\\]+@/.test(database)) return { kind: 'sqlite', path }
-  if (/^postgres(?:ql)?:\/\//.test(database) && URL.canParse(database)) {
+  if (isPostgres(database)) {
     const { databaseReplica, databasePool, databasePooler, databaseUnsafe } = options
+    if (databaseReplica !== undefined && !isPostgres(databaseReplica)) {
+      throw new ConfigurationError(
+        'The address of the replica is not understood. Use postgres://USER@HOST:5432/DATABASE.',
+      )
+    }
     const session = databasePooler === 'transaction' ? 'off' : 'on'
     return {
       kind: 'postgres',
@@ -126,4 +132,8 @@ function engineOf(options: DatabaseOptions): Engine {
   throw new ConfigurationError(
     'The database address is not understood. Use sqlite:FILE, such as sqlite:.resourced/data.db, or postgres://USER@HOST:5432/DATABASE.',
   )
+}
+
+function isPostgres(address: string): boolean {
+  return /^postgres(?:ql)?:\/\//.test(address) && URL.canParse(address)
 }

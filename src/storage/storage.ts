@@ -148,14 +148,26 @@ export interface Commit {
 /** Hears of commits, once those who asked for the changes are answered. Long work has commits of its own. It must not throw. */
 export type OnCommit = (commit: Commit) => void
 
+/** What becomes of a replica of the database: the primary is read unless it is connected. */
+export type ReplicaNews =
+  | { readonly state: 'connected' }
+  | { readonly state: 'lost' | 'behind'; readonly reason: string }
+
+/** Hears of it. It must not throw. */
+export type OnReplica = (news: ReplicaNews) => void
+
+/** Gives a signal that is aborted where nobody waits for an outcome any more. */
+export type Abandoned = () => AbortSignal | undefined
+
 /** A database, opened for one catalog. */
 export interface Storage {
   /**
    * Carries out a plan in one transaction.
    *
+   * @param abandoned asked for by engines that can stop a read which takes long; changes go on
    * @throws StorageFault where the database fails; nothing is changed then
    */
-  run(plan: Plan): Promise<Outcome>
+  run(plan: Plan, abandoned?: Abandoned): Promise<Outcome>
   /**
    * Creates records in order, in one transaction, each decided as `run` decides it.
    *
@@ -179,8 +191,11 @@ export interface Storage {
   close(): Promise<void>
 }
 
-/** `failed`: nothing was changed; `uncertain`: nobody knows, because the answer to a commit was lost; `busy`: it may do later. */
-export type StorageFaultKind = 'failed' | 'uncertain' | 'busy'
+/**
+ * `failed`: nothing was changed; `uncertain`: nobody knows, because the answer to a commit was lost; `busy`: it may do later;
+ * `abandoned`: a read was stopped, because nobody waited for it any more.
+ */
+export type StorageFaultKind = 'failed' | 'uncertain' | 'busy' | 'abandoned'
 
 /** The database failed: 502, or 503 where it is only busy. The cause is for the log, never for the caller. */
 export class StorageFault extends Error {

@@ -5,39 +5,57 @@
 import sql, { type Sql } from 'sql-template-tag'
 import type { Expressions } from './expressions.ts'
 import type { KnownClock, Memory } from './memory.ts'
-import { blind, single, type Transaction } from './transaction.ts'
+import { blind, type Row, single, type Transaction } from './transaction.ts'
 
+type Reading = { readonly expressions: Pick<Expressions, 'clockMark'> }
 type Ticking = { readonly expressions: Pick<Expressions, 'clockPart'> }
 
 /** The clock at a moment. */
 export interface Clock {
   /** Grows with every change in any of the collections asked for. */
   readonly revision: number
+  /** See `Expressions.clockMark`. */
+  readonly mark: number
   /** Live records of the first collection asked for. */
   readonly live: number
 }
 
 /** Reads the clock of a collection, together with those of others that an answer depends on. */
 export function* readClock(
+  { expressions }: Reading,
   memory: Pick<Memory, 'clocks'>,
   collection: string,
   others: Iterable<string>,
 ): Transaction<Clock> {
-  const { revision, live } = yield* readOne(memory, collection)
-  let sum = revision
-  for (const other of others) sum += (yield* readOne(memory, other)).revision
-  return { revision: sum, live }
+  const { revision, live, mark } = yield* readOne(expressions, memory, collection)
+  const sums = { revision, mark }
+  for (const other of others) {
+    const clock = yield* readOne(expressions, memory, other)
+    sums.revision += clock.revision
+    sums.mark += clock.mark
+  }
+  return { ...sums, live }
 }
 
-function* readOne({ clocks }: Pick<Memory, 'clocks'>, collection: string): Transaction<KnownClock> {
+function* readOne(
+  { clockMark }: Reading['expressions'],
+  { clocks }: Pick<Memory, 'clocks'>,
+  collection: string,
+): Transaction<KnownClock> {
   const known = clocks.get(collection)
   if (known !== undefined) return known
   const row = yield* single(
-    sql`select sum(revision) as revision, sum(live) as live from resourced_clocks where collection = ${collection}`,
+    sql`select sum(revision) as revision, sum(live) as live, ${clockMark} as mark from resourced_clocks where collection = ${collection}`,
   )
-  const clock = { revision: Number(row?.['revision'] ?? 0), live: Number(row?.['live'] ?? 0) }
+  const clock = clockOf(row)
   clocks.set(collection, clock)
   return clock
+}
+
+/** The clock in a row of its `revision`, `live` and `mark`. */
+export function clockOf(row: Row | undefined): KnownClock {
+  const { revision, live, mark } = row ?? {}
+  return { revision: Number(revision ?? 0), live: Number(live ?? 0), mark: Number(mark ?? 0) }
 }
 
 /** Moves the clock of a collection on: by one revision, and by so many live and deleted records. */

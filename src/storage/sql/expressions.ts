@@ -65,6 +65,11 @@ export interface Expressions {
   typed(value: Bound, type: Column['type']): Sql
   /** What makes a select hold its rows until the transaction ends: nothing where one writer holds everything. */
   readonly lock: Locks
+  /**
+   * What tells two states of clocks apart that have one sum of revisions: a number, summed over their rows; 0 where there are no such
+   * states, because everybody sees changes in one order.
+   */
+  readonly clockMark: Sql
   /** The part of a collection's clock that a transaction moves on, as ` and …`. */
   readonly clockPart: Sql
   /**

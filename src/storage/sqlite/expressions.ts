@@ -88,6 +88,7 @@ export const expressions: Expressions = {
   join: (text) => sql`group_concat(${text}, ',' || char(10))`,
   typed: (value) => sql`${value}`,
   lock: { isNeeded: false, order: empty, update: empty, share: empty, free: empty },
+  clockMark: raw('0'),
   clockPart: empty,
   tryLock: undefined,
   together: undefined,
