@@ -7,6 +7,7 @@ import type { DeleteMatching, Outcome, Plan } from '../../plan/plan.ts'
 import { isChange } from '../sql/is-change.ts'
 import { type Background, jobStore } from '../sql/jobs/job-store.ts'
 import { isWriting, longWork } from '../sql/jobs/long-work.ts'
+import { readPiece } from '../sql/jobs/pieces.ts'
 import { keyStore } from '../sql/key-store.ts'
 import { findKey } from '../sql/keys.ts'
 import { readMaintenance } from '../sql/maintenance.ts'
@@ -23,6 +24,7 @@ import type { OnCommit, Storage } from '../storage.ts'
 import { alone } from './apart.ts'
 import type { ConnectionOptions } from './connections.ts'
 import { Database } from './database.ts'
+import { postgres } from './dialect.ts'
 import { expressions } from './expressions.ts'
 import { isolationOf } from './isolation.ts'
 import { migratePostgres } from './migrate.ts'
@@ -47,7 +49,7 @@ const forgetful = { record: () => undefined, keep() {} }
 export async function openPostgres(catalog: Catalog, options: PostgresOptions): Promise<Storage> {
   const { onCommit } = options
   const database = new Database(options)
-  const compiler: Compiler = { catalog, expressions }
+  const compiler: Compiler = { catalog, expressions, keepsPieces: postgres.layout.keepsPieces }
   const isolation = isolationOf(catalog)
   const totals = new Totals()
   let closing = false
@@ -67,6 +69,8 @@ export async function openPostgres(catalog: Catalog, options: PostgresOptions): 
   return {
     cursorSecret: secret,
     exportsFolder: undefined,
+    // On connections of their own: pieces would keep small reads waiting.
+    pieces: { read: (job, start) => database.read(() => readPiece(job, start)) },
     async run(plan: Plan): Promise<Outcome> {
       if (plan.kind === 'read-record') return database.each(() => readRecord(compiler, forgetful, plan))
       if (!isWrite(plan)) return database.read(() => readPage(compiler, { clocks: new Map(), totals }, plan))

@@ -67,6 +67,7 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
   return {
     cursorSecret: secret,
     exportsFolder: inMemory ? undefined : `${options.path}.exports`,
+    pieces: undefined,
     async run(plan: Plan): Promise<Outcome> {
       if (isWrite(plan)) {
         const written = await writer.write(() => writeTransaction(compiler, plan), isChange)
