@@ -15,11 +15,12 @@ export const numberFunction = 'resourced_number'
 
 /**
  * A number as JSON. Whole ones stand without a point. SQLite writes what 15 digits cannot keep in 17, where 16 may do;
- * we would not take such a text back (NUMBER_NOT_EXACT): whatever is that long goes the slower way.
+ * we would not take such a text back (NUMBER_NOT_EXACT): whatever is that long goes the slower way. So does what SQLite
+ * writes with an exponent, 1.0e-07: other engines, and JavaScript, write 1e-7.
  */
 function realSql(column: Sql): Sql {
   const whole = sql`${column} = cast(${column} as integer) and abs(${column}) < 9007199254740992`
-  const long = sql`length(${column}) > 16`
+  const long = sql`length(${column}) > 16 or abs(${column}) < 1e-4 or abs(${column}) >= 9007199254740992`
   return sql`case when ${whole} then cast(${column} as integer) when ${long} then json(${raw(numberFunction)}(${column})) else ${column} end`
 }
 
