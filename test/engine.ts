@@ -125,7 +125,7 @@ async function inPostgres(): Promise<Place> {
   return {
     ...{ address: url, rows, drop: remove },
     async open(catalog, options) {
-      const { openPostgres } = await import(postgresStorage)
+      const { openPostgres } = await import('../src/storage/postgres/storage.ts')
       // The cluster of tests does not wait for a disk.
       return openPostgres(catalog, { ...options, url, unsafe: true })
     },
@@ -136,6 +136,3 @@ async function inPostgres(): Promise<Place> {
     },
   }
 }
-
-// Not a literal: the engine is still being made. TEST_POSTGRES_STORAGE names a stand-in of it.
-const postgresStorage: string = process.env.TEST_POSTGRES_STORAGE ?? '../src/storage/postgres/storage.ts'

@@ -73,7 +73,7 @@ export async function loadAtlas(
   sync(dirname(file))
 }
 
-async function fill(storage: Storage, catalog: Catalog, onProgress: (count: number, part: number) => void) {
+export async function fill(storage: Storage, catalog: Catalog, onProgress: (count: number, part: number) => void) {
   const countries = catalog.resources.get('countries') as Resource
   const cities = catalog.resources.get('cities') as Resource
   await load(storage, countries, countryBodies())

@@ -86,13 +86,19 @@ export function startRunner({
     clearTimeout(timer)
   }
 
-  const maintain = async () => {
+  let maintaining = Promise.resolve()
+  const maintain = () => {
+    maintaining = maintaining.then(removeExpired)
+    return maintaining
+  }
+
+  const removeExpired = async () => {
     due = paused()
-    if (due) return
+    if (due || closed) return
     try {
-      await jobs.forget(now(), () => !paused())
+      await jobs.forget(now(), () => !paused() && !closed)
       due = paused()
-      if (due) return
+      if (due || closed) return
       await files.sweep(now())
       const id = newJobId()
       if (await jobs.beginPurge({ id, statusUrl: statusUrlOf(id) }, now())) wake()
@@ -186,6 +192,7 @@ export function startRunner({
       clearInterval(hourly)
       wake()
       await running
+      await maintaining
       await files.close()
       for (const resolve of waiters) resolve()
     },

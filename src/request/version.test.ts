@@ -40,6 +40,12 @@ const combinations = Array.from({ length: 2 ** carriers.length - 1 }, (_, bits) 
   carriers.filter((_, index) => ((bits + 1) >> index) & 1),
 )
 
+test('VER-1: a path that begins with more than the name of a version is for none, and escapes are letters', () => {
+  assert.equal(outcome(['path'], { path: '/v100/notes' }), '-')
+  assert.equal(outcome(['path'], { path: '/v10' }), 'v10')
+  assert.equal(outcome(['path'], { path: '/%7610/notes' }), 'v10')
+})
+
 describe('every combination of carriers', () => {
   for (const carried of combinations) {
     const others = carried.filter((carrier) => carrier !== 'path')

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
 import { startBouncer, whyNoBouncer } from './bouncer.ts'
 import { type Cluster, type ClusterOptions, startCluster } from './cluster.ts'
 import { type Version, whyNoPostgres } from './programs.ts'
@@ -45,6 +46,7 @@ for (const version of ['18', '15'] as const satisfies Version[]) {
     assert.deepEqual(processesIn(folder), [])
     await cluster.restart()
     assert.deepEqual(await query(url, 'select number from kept'), [{ number: 1 }])
+    assert.match(readFileSync(join(folder, 'log'), 'utf8'), /was not properly shut down; automatic recovery/)
 
     await cluster.stop()
     assert.deepEqual([processesIn(folder), existsSync(folder)], [[], false])
@@ -77,8 +79,15 @@ for (const version of ['18', '15'] as const satisfies Version[]) {
     const bouncer = await startBouncer(cluster, { default_pool_size: 1 })
     context.after(() => bouncer.stop())
     const url = bouncer.through(await cluster.createDatabase())
-    const own = 'select pg_backend_pid() as id'
-    assert.deepEqual(await query(url, own), await query(url, own), 'two clients, one connection')
+    const options = { connectionString: url, connectionTimeoutMillis: 10_000 }
+    const clients = [new pg.Client(options), new pg.Client(options)]
+    const processes: unknown[] = []
+    for (const client of clients) {
+      await client.connect()
+      processes.push((await client.query('select pg_backend_pid() as id')).rows[0].id)
+    }
+    assert.equal(processes[0], processes[1], 'two clients at once, one connection')
+    for (const client of clients) await client.end()
   })
 }
 

@@ -43,11 +43,16 @@ export function postmasterOf(programs: Programs, folder: string): Postmaster {
   }
 }
 
+const who = account === undefined ? 'this user' : `user ${account.uid}`
+
 /** Makes the data folder of a new cluster. Takes one or two seconds. */
 export async function initialize(programs: Programs, folder: string, words: readonly string[]): Promise<void> {
   const child = run(programs, folder, 'initdb', ['-D', join(folder, 'data'), ...words])
   child.ref()
-  const [code] = await once(child, 'exit', { signal: AbortSignal.timeout(120_000) })
+  const ending = once(child, 'exit', { signal: AbortSignal.timeout(120_000) })
+  const [code] = await ending.catch((error: Error) => {
+    throw new Error(`${child.spawnfile} cannot be run as ${who}: ${error.message}\n${logOf(folder)}`)
+  })
   if (code !== 0) throw new Error(`initdb failed (${code}):\n${logOf(folder)}`)
 }
 
@@ -75,8 +80,7 @@ function logOf(folder: string): string {
 async function answering(running: ChildProcess, folder: string, url: string): Promise<void> {
   const deadline = Date.now() + 60_000
   for (;;) {
-    if (running.pid === undefined)
-      throw new Error(`${running.spawnfile} cannot be run as ${account?.uid ?? 'this user'}.`)
+    if (running.pid === undefined) throw new Error(`${running.spawnfile} cannot be run as ${who}.`)
     if (running.exitCode !== null || running.signalCode !== null)
       throw new Error(`PostgreSQL did not start:\n${logOf(folder)}`)
     const problem = await reach(url)

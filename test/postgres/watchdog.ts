@@ -63,6 +63,8 @@ export function guardedFolder(parent: string): Guarded {
   if (account !== undefined) chownSync(folder, account.uid, account.gid)
   const dog = spawn('/bin/sh', ['-c', script, folder], { stdio: ['pipe', 'ignore', 'ignore'], detached: true })
   dog.unref()
+  // Where somebody has ended it, there is nobody to tell.
+  dog.stdin.on('error', () => {})
   ;(dog.stdin as unknown as Socket).unref()
   return {
     folder,

@@ -10,8 +10,8 @@ import type { KeyStore, MaintenanceStore } from '../storage.ts'
 import { type ConnectionOptions, settingsOf } from './connections.ts'
 import { Database } from './database.ts'
 import { expressions } from './expressions.ts'
-import { migrateForKeys, migratePostgres } from './migrate.ts'
-import { isInUse } from './schema.ts'
+import { migrateForKeys, migratePostgres } from './migration/migrate.ts'
+import { isInUse } from './migration/schema.ts'
 
 /** Has something done on a connection of its own, on which a statement may take as long as it takes. */
 export async function alone<T>(options: ConnectionOptions, work: (client: pg.Client) => Promise<T>): Promise<T> {

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Row, Runner, Statement, Transaction } from '../sql/transaction.ts'
-import { StorageFault } from '../storage.ts'
+import { type OnCommit, StorageFault } from '../storage.ts'
 import { type ConnectionOptions, makePool, SharedConnection, take } from './connections.ts'
 import { asStorageFault, isDisconnected, isRestartable } from './errors.ts'
 import { type Preparing, prepareAndRun } from './statements.ts'
@@ -47,7 +47,10 @@ export class Database implements Runner {
   readonly #shared: readonly SharedConnection[]
   readonly #preparing: Preparing
 
-  constructor(options: ConnectionOptions) {
+  readonly #onCommit: OnCommit | undefined
+
+  constructor(options: ConnectionOptions, onCommit?: OnCommit) {
+    this.#onCommit = onCommit
     this.pool = makePool(options)
     this.#shared = Array.from({ length: shared }, () => new SharedConnection(options))
     this.#preparing = options.session === 'off' ? 'unnamed' : 'named'
@@ -58,27 +61,54 @@ export class Database implements Runner {
   /** Runs a transaction that only reads, each statement of it on a snapshot of its own: mostly there is one. */
   each<T>(start: () => Transaction<T>): Promise<T> {
     const connection = this.#shared.reduce((least, each) => (each.pending < least.pending ? each : least))
-    return answering(() =>
-      connection.use(async (client) => {
-        const transaction = start()
-        let step = transaction.next([])
-        while (step.done !== true) step = transaction.next(await this.#send(client, [step.value]))
-        return step.value
-      }),
-    )
+    return answering(connection.use((client) => this.#runEach(start, client)))
+  }
+
+  #runEach<T>(start: () => Transaction<T>, client: pg.ClientBase): Promise<T> {
+    const transaction = start()
+    return this.#goOn(transaction, transaction.next([]), client)
+  }
+
+  async #goOn<T>(transaction: Transaction<T>, first: IteratorResult<Statement, T>, client: pg.ClientBase): Promise<T> {
+    let step = first
+    while (step.done !== true) step = transaction.next(await prepareAndRun(client, step.value, this.#preparing))
+    return step.value
+  }
+
+  /** The same for what may take its time: on a connection that nobody else uses meanwhile. */
+  apart<T>(start: () => Transaction<T>): Promise<T> {
+    return answering(this.#runApart(start))
+  }
+
+  async #runApart<T>(start: () => Transaction<T>): Promise<T> {
+    const transaction = start()
+    const first = transaction.next([])
+    if (first.done === true) return first.value
+    const client = await take(this.pool)
+    try {
+      const outcome = await this.#goOn(transaction, first, client)
+      client.release()
+      return outcome
+    } catch (error) {
+      client.release(isDisconnected(error))
+      throw error
+    }
   }
 
   read<T>(start: () => Transaction<T>): Promise<T> {
-    return answering(() => this.#transact(start, { begin: snapshot, changed: () => true }))
+    return answering(this.#transact(start, { begin: snapshot, changed: () => true }))
   }
 
-  write<T>(
+  async write<T>(
     start: () => Transaction<T>,
     changed: (outcome: T) => boolean = () => true,
     { isolation = 'read committed', isLong = false }: Writing = {},
   ): Promise<T> {
     const begin = isLong ? [begins[isolation], unhurried] : [begins[isolation]]
-    return answering(() => restarting(() => this.#transact(start, { begin, changed })))
+    const began = performance.now()
+    const outcome = await answering(restarting(() => this.#transact(start, { begin, changed })))
+    if (!isLong) this.#onCommit?.({ changes: 1, duration: performance.now() - began })
+    return outcome
   }
 
   async close(): Promise<void> {
@@ -90,24 +120,29 @@ export class Database implements Runner {
     let step = transaction.next([])
     if (step.done === true) return step.value
     const client = await take(this.pool)
-    // Sent along with the first statement: nobody waits for it alone.
-    let opening = begin
+    // Sent along with the next statement: nobody waits for them alone.
+    let waiting = begin
     try {
       while (step.done !== true) {
         const { value } = step
+        if (value.isBlind === true) {
+          waiting = [...waiting, value]
+          step = transaction.next([])
+          continue
+        }
         if (value.isLast === true) {
           // One statement alone is a transaction by itself.
-          const isAlone = opening.length === 1 && opening[0] === begins['read committed']
-          const rows = await keeping(this.#send(client, isAlone ? [value] : [...opening, value, commit]))
+          const isAlone = waiting.length === 1 && waiting[0] === begins['read committed']
+          const rows = await keeping(this.#send(client, isAlone ? [value] : [...waiting, value, commit]))
           client.release()
           return endOf(transaction, rows)
         }
-        const rows = await this.#send(client, [...opening, value])
-        opening = []
+        const rows = await this.#send(client, [...waiting, value])
+        waiting = []
         step = transaction.next(rows)
       }
-      if (changed(step.value)) await keeping(this.#send(client, [commit]))
-      else await this.#send(client, [rollback])
+      if (changed(step.value)) await keeping(this.#send(client, [...waiting, commit]))
+      else if (waiting[0] !== begin[0]) await this.#send(client, [rollback])
       client.release()
       return step.value
     } catch (error) {
@@ -173,10 +208,9 @@ async function restarting<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-async function answering<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
+/** What comes of a piece of work; an error of PostgreSQL becomes the port's. */
+function answering<T>(work: Promise<T>): Promise<T> {
+  return work.catch((error: unknown) => {
     throw asStorageFault(error)
-  }
+  })
 }

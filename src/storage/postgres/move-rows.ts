@@ -6,7 +6,7 @@ import { batch, type MovedRow } from '../sql/move/parts.ts'
 import type { ColumnSpec } from '../sql/tables.ts'
 import { postgres, wordsColumn } from './dialect.ts'
 import { lexemesOf } from './lexemes.ts'
-import { query } from './session.ts'
+import { query } from './migration/session.ts'
 import { rowTypes } from './types.ts'
 
 const quote = postgres.identifier

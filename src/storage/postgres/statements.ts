@@ -1,5 +1,5 @@
 /** Statements on a connection: those that come again are prepared once, under a name. */
-import type pg from 'pg'
+import pg from 'pg'
 import type { Row, Statement } from '../sql/transaction.ts'
 
 /** The most statements that a connection keeps prepared: shapes come from queries. */
@@ -17,31 +17,37 @@ const prepared = new WeakMap<pg.ClientBase, Known>()
 export type Preparing = 'named' | 'unnamed'
 
 /** Runs a statement. Several may be sent without waiting for their answers: they are carried out in order. */
-export async function prepareAndRun(
+export function prepareAndRun(
   client: pg.ClientBase,
   { text, values }: Statement,
   preparing: Preparing,
 ): Promise<Row[]> {
   const name = preparing === 'named' ? nameOf(client, text) : undefined
-  const { rows } = await client.query({ name, text, values: values as unknown[] } as pg.QueryConfig)
-  return rows
+  return new Promise((resolve, reject) => {
+    // A query made here is taken as it is: `pg` copies the settings of others.
+    const query = new pg.Query({ name, text, values } as pg.QueryConfig, undefined, (error, result) => {
+      if (error) reject(error)
+      else resolve(result.rows)
+    })
+    client.query(query)
+  })
 }
 
-function nameOf(client: pg.ClientBase, text: string): string | undefined {
+function nameOf(client: pg.ClientBase, text: string): string {
   let known = prepared.get(client)
   if (known === undefined) {
     known = { names: new Map(), next: 0 }
     prepared.set(client, known)
   }
   const { names } = known
-  let name = names.get(text)
-  if (name !== undefined) {
-    names.delete(text)
-  } else {
-    if (names.size >= mostPrepared) forget(client, names)
-    known.next++
-    name = `r${known.next}`
+  const name = names.get(text) ?? `r${++known.next}`
+  if (names.size < mostPrepared / 2) {
+    names.set(text, name)
+    return name
   }
+  // Only where some may have to go it matters which were used last.
+  names.delete(text)
+  if (names.size >= mostPrepared) forget(client, names)
   names.set(text, name)
   return name
 }

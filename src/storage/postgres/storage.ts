@@ -15,8 +15,9 @@ import { maintenanceStore } from '../sql/maintenance-store.ts'
 import type { Apply } from '../sql/migration-refused.ts'
 import type { Compiler } from '../sql/predicate.ts'
 import { readPage } from '../sql/read-page.ts'
+import { readPageAtOnce } from '../sql/read-page-at-once.ts'
 import { readRecord } from '../sql/read-record.ts'
-import { isWrite, writeTransaction } from '../sql/run.ts'
+import { writeTransaction } from '../sql/run.ts'
 import { Totals } from '../sql/totals.ts'
 import { single, type Transaction } from '../sql/transaction.ts'
 import { createRecords } from '../sql/write-record.ts'
@@ -27,7 +28,7 @@ import { Database } from './database.ts'
 import { postgres } from './dialect.ts'
 import { expressions } from './expressions.ts'
 import { isolationOf } from './isolation.ts'
-import { migratePostgres } from './migrate.ts'
+import { migratePostgres } from './migration/migrate.ts'
 
 /** How a PostgreSQL database is opened. */
 export interface PostgresOptions extends ConnectionOptions {
@@ -47,8 +48,7 @@ const forgetful = { record: () => undefined, keep() {} }
  * @throws MigrationRefused where the catalog needs a change that start-up may not make
  */
 export async function openPostgres(catalog: Catalog, options: PostgresOptions): Promise<Storage> {
-  const { onCommit } = options
-  const database = new Database(options)
+  const database = new Database(options, options.onCommit)
   const compiler: Compiler = { catalog, expressions, keepsPieces: postgres.layout.keepsPieces }
   const isolation = isolationOf(catalog)
   const totals = new Totals()
@@ -56,7 +56,7 @@ export async function openPostgres(catalog: Catalog, options: PostgresOptions): 
   await alone(options, (client) =>
     migratePostgres(client, catalog, { apply: options.migrate ?? 'additive', now: Date.now() }),
   )
-  const secret = await database.write(cursorSecret)
+  const secret = await database.write(cursorSecret, undefined, { isLong: true })
   const maintenanceFound = await database.each(readMaintenance)
   const long = { isolation: isolation.ofAll, isLong: true }
   const background: Background = {
@@ -73,12 +73,13 @@ export async function openPostgres(catalog: Catalog, options: PostgresOptions): 
     pieces: { read: (job, start) => database.read(() => readPiece(job, start)) },
     async run(plan: Plan): Promise<Outcome> {
       if (plan.kind === 'read-record') return database.each(() => readRecord(compiler, forgetful, plan))
-      if (!isWrite(plan)) return database.read(() => readPage(compiler, { clocks: new Map(), totals }, plan))
-      const began = performance.now()
+      if (plan.kind === 'read-page') {
+        const page = await database.apart(() => readPageAtOnce(compiler, totals, plan))
+        return page ?? database.read(() => readPage(compiler, { clocks: new Map(), totals }, plan))
+      }
       const outcome = await database.write(() => writeTransaction(compiler, plan) as Transaction<Outcome>, isChange, {
         isolation: isolation.of(plan),
       })
-      onCommit?.({ changes: 1, duration: performance.now() - began })
       if (outcome.kind === 'accepted' && plan.kind === 'delete-matching') await takeAll(background, plan)
       return outcome
     },

@@ -2,7 +2,7 @@
 import sql from 'sql-template-tag'
 import type { Idempotency, Outcome } from '../../plan/plan.ts'
 import type { Compiler } from './predicate.ts'
-import { single, type Transaction } from './transaction.ts'
+import { blind, single, type Transaction } from './transaction.ts'
 
 /** Milliseconds for which a key is known. */
 const lifetime = 24 * 60 * 60 * 1000
@@ -64,7 +64,9 @@ function* findAnswer({ scope, fingerprint }: Idempotency, now: number): Transact
 function* keepAnswer(idempotency: Idempotency, answer: Outcome, now: number): Transaction<void> {
   const { scope, fingerprint, preferred } = idempotency
   const outcome = JSON.stringify({ answer, preferred })
-  yield sql`insert into resourced_idempotency (scope, fingerprint, outcome, created_at) values (${scope}, ${fingerprint}, ${outcome}, ${now}) on conflict (scope) do update set fingerprint = excluded.fingerprint, outcome = excluded.outcome, created_at = excluded.created_at`
+  yield blind(
+    sql`insert into resourced_idempotency (scope, fingerprint, outcome, created_at) values (${scope}, ${fingerprint}, ${outcome}, ${now}) on conflict (scope) do update set fingerprint = excluded.fingerprint, outcome = excluded.outcome, created_at = excluded.created_at`,
+  )
 }
 
 /** Forgets keys that are a day old, the oldest first, at most `mostForgotten`. Gives their number. */

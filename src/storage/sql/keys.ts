@@ -7,7 +7,7 @@ import type { CreateKey, Outcome, RevokeKey } from '../../plan/plan.ts'
 import type { ListedKey, StoredKey } from '../storage.ts'
 import { tick } from './clock.ts'
 import type { Compiler } from './predicate.ts'
-import { type Row, single, type Transaction } from './transaction.ts'
+import { blind, type Row, single, type Transaction } from './transaction.ts'
 import { changeRecord, currentRecord, insertRecord, represent } from './write-record.ts'
 
 const columns = sql`t.id, h.hash, t.hint, t.subject, t.roles, t.expires_at, t.created_at, t.revoked_at`
@@ -34,8 +34,8 @@ export function* listKeys(): Transaction<ListedKey[]> {
 /** Adds a key. */
 export function* addKey(compiler: Compiler, { hash, ...shown }: StoredKey): Transaction<void> {
   yield* insertRecord(compiler, keysOf(compiler), { ...shown, updated_at: shown.created_at })
-  yield tick(compiler, 'api-keys', 1, 0)
-  yield sql`insert into resourced_key_hashes (key, hash) values (${shown.id}, ${hash})`
+  yield blind(tick(compiler, 'api-keys', 1, 0))
+  yield blind(sql`insert into resourced_key_hashes (key, hash) values (${shown.id}, ${hash})`)
 }
 
 /** Runs a CreateKey. */

@@ -2,12 +2,12 @@
 import sql, { raw, type Sql } from 'sql-template-tag'
 import type { Position } from '../../model/order.ts'
 import type { Resource } from '../../model/resource.ts'
-import type { Page, ReadPage } from '../../plan/plan.ts'
+import type { Page, PageOutcome, ReadPage } from '../../plan/plan.ts'
 import { type Segment, segmentsAfter } from './keyset.ts'
 import type { Walk } from './listing.ts'
 import { type Compiler, tableSql } from './predicate.ts'
 import { representationSql, subject } from './represent.ts'
-import { kept, single, type Transaction } from './transaction.ts'
+import { kept, type Row, single, type Transaction } from './transaction.ts'
 
 /** What stands between JSON texts: none of them has a line break, which JSON escapes. */
 const between = ',\n'
@@ -16,6 +16,8 @@ const between = ',\n'
 export type Keys = Position['keys']
 type NumberedPage = Exclude<Page, { readonly style: 'cursor' }>
 type CursorPage = Extract<Page, { readonly style: 'cursor' }>
+
+type FirstPage = Pick<PageOutcome, 'json' | 'count' | 'previous' | 'next'>
 
 /** Rows that were found: their JSON texts, joined. */
 export interface Rows {
@@ -35,8 +37,7 @@ export interface RowsBeside extends Rows {
 
 /** Reads a page by its number or offset. */
 export function* readNumbered(compiler: Compiler, plan: ReadPage, walk: Walk, page: NumberedPage): Transaction<Rows> {
-  const [limit, offset] =
-    page.style === 'page' ? [page.perPage, (page.page - 1) * page.perPage] : [page.limit, page.offset]
+  const [limit, offset] = stretchOf(page)
   walk.segments ??= segmentsAfter(walk.terms, undefined)
   const texts: string[] = []
   let count = 0
@@ -54,6 +55,11 @@ export function* readNumbered(compiler: Compiler, plan: ReadPage, walk: Walk, pa
     count += found
   }
   return { json: texts.join(between), count }
+}
+
+/** The most rows of a page by number, and how many come before it. */
+function stretchOf(page: NumberedPage): [limit: number, offset: number] {
+  return page.style === 'page' ? [page.perPage, (page.page - 1) * page.perPage] : [page.limit, page.offset]
 }
 
 function numberedSql(
@@ -97,9 +103,13 @@ export function* readFrom(compiler: Compiler, plan: ReadPage, walk: Walk, page: 
     places.push(String(row?.['places']))
     count += found
   }
-  const more = count > limit
-  let json = records.join(between)
-  let lines = places.join(between)
+  return besideOf(records.join(between), places.join(between), count, page)
+}
+
+/** The rows beside a cursor, of which there is one more than the page has where there are more. */
+function besideOf(found: string, place: string, counted: number, { position, limit }: CursorPage): RowsBeside {
+  const more = counted > limit
+  let [json, lines, count] = [found, place, counted]
   if (more) {
     json = json.slice(0, json.lastIndexOf(between))
     lines = lines.slice(0, lines.lastIndexOf(between))
@@ -122,6 +132,28 @@ function besideSql(
   const place = expressions.jsonArray(terms.map((term) => term.column))
   const rows = sql`${rowsSql(plan.resource, where, segment)} order by ${segment.order} limit ${limit}`
   return sql`select ${expressions.join(raw('json'))} as json, ${expressions.join(raw('place'))} as places, count(*) as count from (select ${valueSql({ catalog, expressions }, plan)} as json, ${place} as place ${rows}) page`
+}
+
+/** A page by number, or the first one of a walk by cursor, in one statement: of its first segment. */
+export function firstPageSql(compiler: Compiler, plan: ReadPage, walk: Walk): Sql {
+  const { page } = plan
+  walk.segments ??= segmentsAfter(walk.terms, undefined)
+  const segment = walk.segments[0] as Segment
+  if (page.style === 'cursor') return besideSql(compiler, plan, walk, segment, page.limit + 1)
+  return numberedSql(compiler, plan, walk.where, segment, ...stretchOf(page))
+}
+
+/** What that statement has found; `undefined`: the segments after the first may have more of the page. */
+export function firstPageOf(page: Page, { segments = [] }: Walk, row: Row | undefined): FirstPage | undefined {
+  const count = Number(row?.['count'])
+  const json = count === 0 ? '' : String(row?.['json'])
+  if (page.style !== 'cursor') {
+    const [limit] = stretchOf(page)
+    return count < limit && segments.length > 1 ? undefined : { json, count, previous: undefined, next: undefined }
+  }
+  if (count <= page.limit && segments.length > 1) return undefined
+  const found = besideOf(json, count === 0 ? '' : String(row?.['places']), count, page)
+  return { json: found.json, count: found.count, previous: undefined, next: found.more ? found.last : undefined }
 }
 
 /** The rows of one segment of a list. */

@@ -34,7 +34,8 @@ export function* readPage(
 
 const none: ReadonlySet<string> = new Set()
 
-function otherCollections({ permitted, deleted }: ReadPage): ReadonlySet<string> {
+/** The collections beside its own that what a caller is shown of a list depends on. */
+export function otherCollections({ permitted, deleted }: ReadPage): ReadonlySet<string> {
   if (permitted.kind === 'always' && deleted === undefined) return none
   const others = collectionsOf(permitted)
   if (deleted !== undefined) collectionsOf(deleted.permitted, others)
@@ -51,14 +52,19 @@ export function* checkParent(compiler: Compiler, parent: Parent): Transaction<Ou
   return row['_permitted'] === 1 ? undefined : { kind: 'forbidden' }
 }
 
+/** Whether a list has all live records of its collection. */
+export function isUnfiltered({ filter, permitted, parent, search, deleted }: ReadPage): boolean {
+  return (
+    filter.kind === 'always' &&
+    permitted.kind === 'always' &&
+    parent === undefined &&
+    search === undefined &&
+    deleted === undefined
+  )
+}
+
 function* totalOf(plan: ReadPage, listing: Listing, clock: Clock, totals: Totals): Transaction<number> {
-  const unfiltered =
-    plan.filter.kind === 'always' &&
-    plan.permitted.kind === 'always' &&
-    plan.parent === undefined &&
-    plan.search === undefined &&
-    plan.deleted === undefined
-  if (unfiltered) return clock.live
+  if (isUnfiltered(plan)) return clock.live
   const kept = totals.get(listing.totalKey, clock.revision)
   if (kept !== undefined) return kept
   const row = yield* single(

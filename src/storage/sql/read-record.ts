@@ -7,7 +7,7 @@ import type { Outcome, ReadRecord } from '../../plan/plan.ts'
 import type { Memory } from './memory.ts'
 import { type Compiler, predicateSql, tableSql } from './predicate.ts'
 import { representationSql, subject } from './represent.ts'
-import { type Row, single, type Transaction } from './transaction.ts'
+import { kept, type Row, type Statement, single, type Transaction } from './transaction.ts'
 
 /** A column that says whether a predicate holds for the row; constants cost nothing. */
 export function holdsSql(compiler: Compiler, resource: Resource, predicate: Predicate): Sql {
@@ -23,15 +23,12 @@ export function* readRecord(
 ): Transaction<Outcome> {
   const known = memory.record(plan)
   if (known !== undefined) return admit(plan, { ...known, permitted: true }) ?? known
-  const { resource } = plan
   if (isConditional(plan.conditions)) {
     // A 304 needs the revision only: no representation is built for it.
     const ended = admit(plan, foundOf(yield* single(stateSql(compiler, plan))))
     if (ended !== undefined) return ended
   }
-  const row = yield* single(
-    sql`select ${representationSql(compiler, plan.shown ?? resource, plan.fields)} as json, _revision, updated_at, ${holdsSql(compiler, resource, plan.permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${plan.id} and deleted_at is null`,
-  )
+  const row = yield* single(recordStatement(compiler, plan))
   const found = foundOf(row)
   const ended = admit(plan, found)
   if (ended !== undefined) return ended
@@ -39,6 +36,29 @@ export function* readRecord(
   const record = { kind: 'record', json: String(row?.['json']), revision, updatedAt } as const
   memory.keep(plan, record)
   return record
+}
+
+// By what may be read: the same few predicates come with every request.
+const statements = new WeakMap<Compiler, WeakMap<Predicate, Map<string, Statement>>>()
+
+/** The statement of a record: of each shape its text is put together once. */
+function recordStatement(compiler: Compiler, plan: ReadRecord): Statement {
+  const { resource, shown = resource, id, permitted, fields } = plan
+  const ofCompiler = statements.get(compiler) ?? new WeakMap<Predicate, Map<string, Statement>>()
+  const ofPredicate = ofCompiler.get(permitted) ?? new Map<string, Statement>()
+  const key = `${shown.lens?.version ?? ''}/${shown.name}/${fields?.join() ?? '*'}`
+  let known = ofPredicate.get(key)
+  if (known === undefined) {
+    statements.set(compiler, ofCompiler.set(permitted, ofPredicate))
+    // Field lists come from callers: keep a bounded number of them.
+    if (ofPredicate.size >= 200) ofPredicate.clear()
+    known = kept(
+      sql`select ${representationSql(compiler, shown, fields)} as json, _revision, updated_at, ${holdsSql(compiler, resource, permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where deleted_at is null and id = ${id}`,
+    )
+    ofPredicate.set(key, known)
+    return known
+  }
+  return { sql: known.sql, text: known.text, values: [...known.values.slice(0, -1), id] }
 }
 
 /** What a row says of the record's state. */

@@ -18,6 +18,11 @@ export class Totals {
     return entry.total
   }
 
+  /** The total that a list had when it was counted last, and the revision at which that was. */
+  last(key: string): { readonly revision: number; readonly total: number } | undefined {
+    return this.#known.get(key)
+  }
+
   set(key: string, revision: number, total: number): void {
     this.#known.delete(key)
     this.#known.set(key, { revision, total })

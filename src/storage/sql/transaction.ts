@@ -11,6 +11,8 @@ export type Row = Record<string, string | number | null | Uint8Array>
 export type Statement = Pick<Sql, 'sql' | 'text' | 'values'> & {
   /** Nothing follows it in its transaction, and what it does is to stay: an engine may commit along with it. */
   readonly isLast?: boolean
+  /** Nobody looks at its rows: an engine may send it along with the next one. */
+  readonly isBlind?: boolean
 }
 
 /** Yields statements, receives rows, returns what came of it. */
@@ -24,6 +26,11 @@ export function kept({ sql, text, values }: Sql): Statement {
 /** A statement after which its transaction ends well, whatever rows it gives. */
 export function last({ sql, text, values }: Sql): Statement {
   return { sql, text, values, isLast: true }
+}
+
+/** A statement whose rows nobody looks at. */
+export function blind({ sql, text, values }: Sql): Statement {
+  return { sql, text, values, isBlind: true }
 }
 
 /** Runs transactions on a database; an error of the engine becomes the port's. */

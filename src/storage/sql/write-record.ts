@@ -26,7 +26,7 @@ import { checkParent } from './read-page.ts'
 import { foundOf, holdsSql } from './read-record.ts'
 import { representationSql, subject } from './represent.ts'
 import { boundOf, recordOf, searchWords, storedSql } from './rows.ts'
-import { last, type Row, single, type Transaction } from './transaction.ts'
+import { blind, last, type Row, single, type Transaction } from './transaction.ts'
 
 /** Runs a Create. */
 export function* createRecord(compiler: Compiler, plan: Create): Transaction<Outcome> {
@@ -59,7 +59,7 @@ export function* createRecords(
       if (whenRefused === 'stop') break
     }
   }
-  for (const [collection, count] of created) yield tick(compiler, collection, count, 0)
+  for (const [collection, count] of created) yield blind(tick(compiler, collection, count, 0))
   return outcomes
 }
 
@@ -257,7 +257,7 @@ function change(
 }
 
 function* carryOut({ expressions }: Compiler, resource: Resource, { id, change, words, replaces }: RecordChange) {
-  yield change
+  yield blind(change)
   if (words !== undefined) yield* expressions.indexWords(resource.name, id, words, replaces)
 }
 
@@ -273,7 +273,7 @@ export function* changeRecord(
   draft: Pick<Draft, 'values' | 'changed'>,
 ): Transaction<void> {
   yield* carryOut(compiler, resource, change(compiler, resource, draft))
-  yield tick(compiler, resource.name, 0, 0)
+  yield blind(tick(compiler, resource.name, 0, 0))
 }
 
 /**
@@ -294,7 +294,7 @@ function* writeAndRepresent(
   const { together } = compiler.expressions
   if (together === undefined) {
     yield* carryOut(compiler, resource, write)
-    yield ticked
+    yield blind(ticked)
     return yield* represent(compiler, plan, write.id, mayRead)
   }
   const statement = together(write.change, ticked, answerSql(compiler, plan, mayRead))

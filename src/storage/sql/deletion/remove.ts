@@ -8,7 +8,7 @@ import type { Issue } from '../../../spec/faults.ts'
 import { tick } from '../clock.ts'
 import { addJob } from '../jobs/job-rows.ts'
 import { type Compiler, tableSql } from '../predicate.ts'
-import type { Transaction } from '../transaction.ts'
+import { blind, type Transaction } from '../transaction.ts'
 import { type Closure, cascadesOf, closureOf, resourceOf, sizeOf } from './closure.ts'
 import type { DeletionState } from './deletion-state.ts'
 import { isForElsewhere, type Large, large, lookedAtOnce } from './large.ts'
@@ -33,7 +33,7 @@ export function* removeClosure(
       yield* mark(compiler, collection, compiler.expressions.isAmong(raw('id'), [...ids]), deletion, at)
     } else {
       yield* erase(compiler, resource, [...ids])
-      yield tick(compiler, collection, -ids.size, 0)
+      yield blind(tick(compiler, collection, -ids.size, 0))
     }
   }
 }
@@ -50,7 +50,7 @@ export function* clear(
   const limit = most === undefined ? raw('') : sql` limit ${most}`
   const cleared =
     yield sql`update ${tableSql(from)} set ${raw(`"${field}"`)} = null, updated_at = ${at}, _revision = _revision + 1 where id in (select id from ${rows}${limit}) returning id`
-  if (cleared.length > 0) yield tick(compiler, from, 0, 0)
+  if (cleared.length > 0) yield blind(tick(compiler, from, 0, 0))
   return cleared.length
 }
 
@@ -64,7 +64,7 @@ export function* mark(
 ): Transaction<string[]> {
   const rows =
     yield sql`update ${tableSql(collection)} set deleted_at = ${at}, _deletion = ${deletion}, _revision = _revision + 1 where ${which} returning id`
-  if (rows.length > 0) yield tick(compiler, collection, -rows.length, rows.length)
+  if (rows.length > 0) yield blind(tick(compiler, collection, -rows.length, rows.length))
   return rows.map((row) => String(row['id']))
 }
 
@@ -72,7 +72,7 @@ export function* mark(
 export function* erase({ expressions }: Pick<Compiler, 'expressions'>, resource: Resource, ids: readonly string[]) {
   const { name, fields } = resource
   if (fields.some((field) => field.search)) yield* expressions.forgetWords(name, ids)
-  yield sql`delete from ${tableSql(name)} where ${expressions.isAmong(raw('id'), ids)}`
+  yield blind(sql`delete from ${tableSql(name)} where ${expressions.isAmong(raw('id'), ids)}`)
 }
 
 /** What is known of a deletion before it is made. */
@@ -150,5 +150,7 @@ export function* enqueue(
   which: Sql,
 ): Transaction<void> {
   if (cascadesOf(catalog, name).length === 0 && !dependents.some(({ onDelete }) => onDelete === 'clear')) return
-  yield sql`insert into resourced_queue (job, collection, record) select ${job}, ${name}, id from ${tableSql(name)} where ${which}`
+  yield blind(
+    sql`insert into resourced_queue (job, collection, record) select ${job}, ${name}, id from ${tableSql(name)} where ${which}`,
+  )
 }

@@ -12,7 +12,7 @@ import { type Compiler, columnSql, tableSql } from '../predicate.ts'
 import { foundOf, holdsSql } from '../read-record.ts'
 import { subject } from '../represent.ts'
 import { recordOf, storedSql } from '../rows.ts'
-import { single, type Transaction } from '../transaction.ts'
+import { blind, single, type Transaction } from '../transaction.ts'
 import { ask, represent } from '../write-record.ts'
 import { type Closure, cascadesOf, resourceOf, sizeOf } from './closure.ts'
 import { goingIssue, isRunning } from './going.ts'
@@ -48,8 +48,10 @@ export function* restoreRecord(compiler: Compiler, plan: Restore): Transaction<O
   if (issues.length > 0) return { kind: 'conflict', issues }
   for (const [collection, ids] of returning) {
     const which = compiler.expressions.isAmong(raw('id'), [...ids])
-    yield sql`update ${tableSql(collection)} set deleted_at = null, _deletion = null, updated_at = ${timestamp(plan.now)}, _revision = _revision + 1 where ${which}`
-    yield tick(compiler, collection, ids.size, -ids.size)
+    yield blind(
+      sql`update ${tableSql(collection)} set deleted_at = null, _deletion = null, updated_at = ${timestamp(plan.now)}, _revision = _revision + 1 where ${which}`,
+    )
+    yield blind(tick(compiler, collection, ids.size, -ids.size))
   }
   const { json, revision, updatedAt, readable } = yield* represent(compiler, plan, id, plan.mayRead)
   return { kind: 'updated', json: readable ? json : undefined, revision, updatedAt }
@@ -127,7 +129,9 @@ function* lost(
     const comes = expressions.isAmong(column, back)
     // None of what they refer to goes before they are back.
     const referred = sql`select ${column} from ${tableSql(resource.name)} ${raw(subject)} where ${among}`
-    yield sql`select id from ${tableSql(collection)} where id in (${referred}) and deleted_at is null${expressions.lock.order}${expressions.lock.share}`
+    yield blind(
+      sql`select id from ${tableSql(collection)} where id in (${referred}) and deleted_at is null${expressions.lock.order}${expressions.lock.share}`,
+    )
     const there = sql`exists (select 1 from ${tableSql(collection)} x where x.id = ${column} and x.deleted_at is null)`
     const rows =
       yield sql`select id from ${tableSql(resource.name)} ${raw(subject)} where ${among} and ${column} is not null and not ${there} and not (${comes}) limit ${mostNamed}`

@@ -6,7 +6,7 @@ import type { JobKind, JobStatus } from '../../../model/system-resources.ts'
 import type { JobTask, OpenJob } from '../../storage.ts'
 import { tick } from '../clock.ts'
 import type { Compiler } from '../predicate.ts'
-import type { Transaction } from '../transaction.ts'
+import { blind, type Transaction } from '../transaction.ts'
 import { changeRecord, insertRecord } from '../write-record.ts'
 
 /** A job that begins. */
@@ -50,8 +50,8 @@ export function* addJob(compiler: Compiler, job: NewJob): Transaction<void> {
     ...{ created_at: at, updated_at: at },
   }
   yield* insertRecord(compiler, jobsOf(compiler), shown)
-  yield tick(compiler, 'jobs', 1, 0)
-  yield sql`insert into resourced_work (job, task, state) values (${id}, ${task}, ${JSON.stringify(state)})`
+  yield blind(tick(compiler, 'jobs', 1, 0))
+  yield blind(sql`insert into resourced_work (job, task, state) values (${id}, ${task}, ${JSON.stringify(state)})`)
 }
 
 /** Changes what is shown of a job. */
@@ -86,7 +86,7 @@ function* startOf(id: string, now: number): Transaction<Pick<JobChanges, 'starte
 }
 
 function* keepState(job: string, state: unknown): Transaction<void> {
-  yield sql`update resourced_work set state = ${JSON.stringify(state)} where job = ${job}`
+  yield blind(sql`update resourced_work set state = ${JSON.stringify(state)} where job = ${job}`)
 }
 
 /** Keeps how much a job has to do, once that was counted. */
@@ -107,7 +107,7 @@ export function* finishJob(
   changes: JobChanges & { readonly status: 'succeeded' | 'failed' },
   now: number,
 ): Transaction<void> {
-  yield sql`delete from resourced_work where job = ${id}`
+  yield blind(sql`delete from resourced_work where job = ${id}`)
   yield* changeJob(compiler, id, { ...(yield* startOf(id, now)), ...changes, finished_at: timestamp(now) }, now)
 }
 

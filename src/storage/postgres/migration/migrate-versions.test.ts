@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { test } from 'node:test'
 import type pg from 'pg'
-import { desk, deskAtFirst } from '../../../test/declarations-desk.ts'
-import { whyNoDatabase } from '../../../test/postgres/database.ts'
-import { completeCatalog } from '../../model/catalog.ts'
-import { MigrationRefused } from '../sql/migration-refused.ts'
-import { migrate } from '../sqlite/migrate.ts'
+import { desk, deskAtFirst } from '../../../../test/declarations-desk.ts'
+import { whyNoDatabase } from '../../../../test/postgres/database.ts'
+import { completeCatalog } from '../../../model/catalog.ts'
+import { MigrationRefused } from '../../sql/migration-refused.ts'
+import { migrate } from '../../sqlite/migrate.ts'
 import { all, clockOf, emptyDatabase, insert, now, relations } from './migrate.fixture.ts'
 import { migratePostgres } from './migrate.ts'
 import { query } from './session.ts'
@@ -86,6 +86,25 @@ test('VER-2: clocks and unfinished jobs follow the new name of a collection', { 
   assert.deepEqual(await all(client, 'select collection from resourced_queue'), [{ collection: 'cases' }])
   const [work] = await all(client, 'select state from resourced_work')
   assert.equal(JSON.parse(String(work?.['state'])).collection, 'cases')
+})
+
+test('VER-2: values are converted once, however often a server starts', { skip }, async (context) => {
+  const things = { things: { fields: { price: { type: 'number' } }, access: { read: 'anyone' } } } as const
+  const convert = {
+    price: { schema: { type: 'number' }, older: (cents: number) => cents / 100, newer: (price: number) => price * 100 },
+  } as const
+  const money = completeCatalog({
+    ...{ name: 'money', versions: { v1: {}, v2: {} }, resources: things },
+    changes: [{ version: 'v2', resource: 'things', convert }],
+  })
+  const client = await emptyDatabase(context)
+  const atFirst = completeCatalog({ name: 'money', versions: { v1: {} }, resources: things })
+  await migratePostgres(client, atFirst, { apply: 'additive', now })
+  await insert(client, 'things', { id: 'id1', price: 2.5 })
+  for (let start = 0; start < 3; start++) {
+    await migratePostgres(client, money, { apply: 'additive', now })
+    assert.deepEqual(await all(client, 'select price from things'), [{ price: 250 }])
+  }
 })
 
 test('VER-2: values of a dropped field are not lost without being asked', { skip }, async (context) => {

@@ -1,7 +1,7 @@
 /** Stored values as JavaScript has them, and back, by their texts: no number is changed on the way. */
-import type { FieldType } from '../../model/resource.ts'
-import { convertValue } from '../sql/convert.ts'
-import { postgres } from './dialect.ts'
+import type { FieldType } from '../../../model/resource.ts'
+import { convertValue } from '../../sql/convert.ts'
+import { postgres } from '../dialect.ts'
 
 /**
  * A value by the text that PostgreSQL has for it.

@@ -1,8 +1,8 @@
 /** What an older version stored, under the names and in the form of the current one. */
 import type { ClientBase } from 'pg'
-import type { MigrationStep } from '../sql/migration-step.ts'
+import type { MigrationStep } from '../../sql/migration-step.ts'
+import { postgres } from '../dialect.ts'
 import { type BatchRow, rewrite } from './batches.ts'
-import { postgres } from './dialect.ts'
 import { replaceColumn, storedColumn } from './records.ts'
 import { keepNames } from './remembered.ts'
 import { query } from './session.ts'

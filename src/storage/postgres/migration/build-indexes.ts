@@ -4,11 +4,11 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientBase } from 'pg'
-import { MigrationRefused } from '../sql/migration-refused.ts'
-import type { MigrationStep } from '../sql/migration-step.ts'
-import { weigh } from '../sql/weigh.ts'
-import { StorageFault } from '../storage.ts'
-import { createIndexConcurrently, createSearchConcurrently, postgres } from './dialect.ts'
+import { MigrationRefused } from '../../sql/migration-refused.ts'
+import type { MigrationStep } from '../../sql/migration-step.ts'
+import { weigh } from '../../sql/weigh.ts'
+import { StorageFault } from '../../storage.ts'
+import { createIndexConcurrently, createSearchConcurrently, postgres } from '../dialect.ts'
 import { query, stateOf, withSettings } from './session.ts'
 import { answer } from './take-step.ts'
 

@@ -1,9 +1,9 @@
 /** The questions and the steps of a migration, carried out on PostgreSQL. */
 import type { ClientBase } from 'pg'
-import type { Answer, MigrationStep, Question } from '../sql/migration-step.ts'
-import { isSystemTable } from '../sql/system-tables.ts'
+import type { Answer, MigrationStep, Question } from '../../sql/migration-step.ts'
+import { isSystemTable } from '../../sql/system-tables.ts'
+import { postgres, wordsColumn } from '../dialect.ts'
 import { convertColumn, renameColumns, renameTable } from './catch-up.ts'
-import { postgres, wordsColumn } from './dialect.ts'
 import { changeType, countInconvertible, fillDefault, setClock } from './records.ts'
 import { query } from './session.ts'
 

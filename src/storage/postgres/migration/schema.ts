@@ -1,11 +1,11 @@
 /** What a PostgreSQL schema holds, and what it is remembered to have been given. */
 import type { ClientBase } from 'pg'
-import type { FieldType } from '../../model/resource.ts'
-import type { ExistingColumn, ExistingSchema, ExistingTable } from '../sql/migration.ts'
-import type { ShapedTable } from '../sql/shape.ts'
-import { isSystemTable } from '../sql/system-tables.ts'
-import { indexPrefix, searchTable } from '../sql/tables.ts'
-import { postgres, wordsColumn } from './dialect.ts'
+import type { FieldType } from '../../../model/resource.ts'
+import type { ExistingColumn, ExistingSchema, ExistingTable } from '../../sql/migration.ts'
+import type { ShapedTable } from '../../sql/shape.ts'
+import { isSystemTable } from '../../sql/system-tables.ts'
+import { indexPrefix, searchTable } from '../../sql/tables.ts'
+import { postgres, wordsColumn } from '../dialect.ts'
 import { type Remembered, readRemembered } from './remembered.ts'
 import { query } from './session.ts'
 

@@ -3,10 +3,11 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
-import { databaseFor, whyNoDatabase } from '../../../test/postgres/database.ts'
-import { MigrationRefused } from '../sql/migration-refused.ts'
-import { StorageFault } from '../storage.ts'
-import { all, connect, type Fields, find, insert, migrateTo, relations } from './migrate.fixture.ts'
+import { databaseFor, whyNoDatabase } from '../../../../test/postgres/database.ts'
+import { MigrationRefused } from '../../sql/migration-refused.ts'
+import { StorageFault } from '../../storage.ts'
+import { batches } from './batches.ts'
+import { all, connect, type Fields, find, insert, migrateTo, refusal, relations } from './migrate.fixture.ts'
 
 const skip = whyNoDatabase ?? false
 const quick = { patience: 20_000, lock: 200, pause: 200 }
@@ -71,6 +72,16 @@ test('while a long query is in the way others are served between, and then the m
   assert.ok(slowest > 50 && slowest < 1_000, `a reader waited ${slowest} ms`)
   await other.query('commit')
   assert.equal((await migration).applied, true)
+})
+
+test('what is counted is what is there: a migration waits for who writes, and sees it', { skip }, async (context) => {
+  const { client, other } = await twoClients(context)
+  await other.query('begin')
+  await insert(other, 'tasks', { id: 'id3' })
+  const migration = refusal(() => migrateTo(client, { title: { type: 'string', required: true } }, 'all', quick))
+  await sleep(300)
+  await other.query('commit')
+  assert.match((await migration).message, /x tasks\.title is now required but 1 record has none/)
 })
 
 test('to say what is lacking, nobody is kept waiting and nobody waited for', { skip }, async (context) => {
@@ -190,6 +201,13 @@ test('records that are too large to be held together go by in batches', { skip }
      insert into tasks (id, title, created_at, updated_at, _revision)
        select 'small' || i, 'W' || i, '', '', 1 from generate_series(1, 5000) as i`,
   )
+  let rows = 0
+  for await (const batch of batches(client, 'tasks', ['title'])) {
+    rows += batch.length
+    const bytes = batch.reduce((sum, { texts }) => sum + (texts[0]?.length ?? 0), 0)
+    assert.ok(bytes <= 5_100_000 && batch.length <= 2_000, `${bytes} bytes, ${batch.length} rows`)
+  }
+  assert.equal(rows, 5_032)
   await migrateTo(client, { title: { type: 'string', search: true }, more: { type: 'string', default: 'x' } })
   assert.deepEqual(await find(client, 'w4999 | (17 & word)'), ['large17', 'small4999'])
 })

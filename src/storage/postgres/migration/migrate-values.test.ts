@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { whyNoDatabase } from '../../../test/postgres/database.ts'
+import { whyNoDatabase } from '../../../../test/postgres/database.ts'
 import { all, column, databaseOf, find, migrateTo, refusal, relations } from './migrate.fixture.ts'
 
 const skip = whyNoDatabase ?? false
@@ -55,11 +55,12 @@ test('integers beyond 2^53 are kept exact or counted as lost', { skip }, async (
 })
 
 test('booleans, JSON and text share a way of storing, and still are told apart', { skip }, async (context) => {
-  const client = await databaseOf(context, { done: 'boolean', labels: 'array' }, [{ done: 1, labels: '[1,2]' }])
+  const client = await databaseOf(context, { done: 'boolean', labels: 'array' }, [{ done: 1, labels: '[1.0, 2e2]' }])
   await migrateTo(client, { done: 'string', labels: 'array' })
   assert.deepEqual(await column(client, 'done'), ['true'])
   await migrateTo(client, { done: 'string', labels: 'json' })
-  assert.deepEqual(await column(client, 'labels'), ['[1,2]'])
+  // As it was written.
+  assert.deepEqual(await column(client, 'labels'), ['[1.0, 2e2]'])
   assert.match((await refusal(() => migrateTo(client, { done: 'string', labels: 'object' }))).message, /loses 1 value/)
 })
 

@@ -3,10 +3,10 @@
  * The database fills those with what the program would.
  */
 import type { ClientBase } from 'pg'
-import { derived, searchText } from '../sql/derived.ts'
-import type { MigrationStep } from '../sql/migration-step.ts'
-import { postgres, wordsColumn } from './dialect.ts'
-import { lexemesOf } from './lexemes.ts'
+import { derived, searchText } from '../../sql/derived.ts'
+import type { MigrationStep } from '../../sql/migration-step.ts'
+import { postgres, wordsColumn } from '../dialect.ts'
+import { lexemesOf } from '../lexemes.ts'
 import { query } from './session.ts'
 import { storedText } from './stored-values.ts'
 

@@ -1,10 +1,10 @@
 /** Columns that are made from others, and the words of records: all of a table in one pass over its rows. */
 import type { ClientBase } from 'pg'
-import { derived, searchText } from '../sql/derived.ts'
-import type { MigrationStep } from '../sql/migration-step.ts'
+import { derived, searchText } from '../../sql/derived.ts'
+import type { MigrationStep } from '../../sql/migration-step.ts'
+import { postgres, wordsColumn } from '../dialect.ts'
+import { lexemesOf } from '../lexemes.ts'
 import { type BatchRow, type Made, rewrite } from './batches.ts'
-import { postgres, wordsColumn } from './dialect.ts'
-import { lexemesOf } from './lexemes.ts'
 import { query } from './session.ts'
 
 /** A step that fills such a column. */

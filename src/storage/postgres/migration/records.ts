@@ -1,12 +1,12 @@
 /** What a migration does to records: new values, and a new revision where anybody can see the difference. */
 import type { ClientBase } from 'pg'
-import { timestamp } from '../../model/instant.ts'
-import type { FieldType } from '../../model/resource.ts'
-import { isWider } from '../sql/convert.ts'
-import { isSystemTable } from '../sql/system-tables.ts'
-import type { ColumnSpec } from '../sql/tables.ts'
+import { timestamp } from '../../../model/instant.ts'
+import type { FieldType } from '../../../model/resource.ts'
+import { isWider } from '../../sql/convert.ts'
+import { isSystemTable } from '../../sql/system-tables.ts'
+import type { ColumnSpec } from '../../sql/tables.ts'
+import { postgres } from '../dialect.ts'
 import { batches, type Made, type Rewriting, rewrite } from './batches.ts'
-import { postgres } from './dialect.ts'
 import { change, query } from './session.ts'
 import { convertText, storedText } from './stored-values.ts'
 

@@ -1,7 +1,7 @@
 /** One PostgreSQL session, as migrations use it: statements one after the other, and transactions. */
 import type { ClientBase } from 'pg'
-import type { Row } from '../sql/transaction.ts'
-import { rowTypes } from './types.ts'
+import type { Row } from '../../sql/transaction.ts'
+import { rowTypes } from '../types.ts'
 
 /** Runs a statement. */
 export async function query(client: ClientBase, text: string, values: readonly unknown[] = []): Promise<Row[]> {
