@@ -3,8 +3,10 @@ import { withoutCredentials } from '../model/credentials.ts'
 import type { Catalog } from '../model/resource.ts'
 import type { Apply } from '../storage/sql/migration-refused.ts'
 import type { MigrationStep } from '../storage/sql/migration-step.ts'
+import type { MoveSource, MoveTarget } from '../storage/sql/move/parts.ts'
 import { openSqliteKeys } from '../storage/sqlite/key-store.ts'
 import { openSqliteMaintenance } from '../storage/sqlite/maintenance-store.ts'
+import { fillSqlite, sqliteSource } from '../storage/sqlite/move.ts'
 import { migrateSqlite, openSqlite } from '../storage/sqlite/storage.ts'
 import type { KeyStore, MaintenanceStore, OnCommit, OnReplica, Storage } from '../storage/storage.ts'
 import { ConfigurationError } from './configuration-error.ts'
@@ -100,6 +102,32 @@ export async function planOrApplyMigration(
 /** Whether a database is another process, so that many requests are under way while it answers. */
 export function isElsewhere(options: DatabaseOptions): boolean {
   return engineOf(options).kind !== 'sqlite'
+}
+
+/**
+ * Opens a database to be read as a whole.
+ *
+ * @throws StorageFault, or the engine's error, where it cannot be
+ */
+export async function openMoveSource(database: DatabaseOptions): Promise<MoveSource> {
+  const engine = engineOf(database)
+  if (engine.kind === 'sqlite') return sqliteSource(engine.path)
+  return (await import('../storage/postgres/move.ts')).postgresSource(engine.options)
+}
+
+/**
+ * Fills an empty database: with all that `fill` writes, or, where that throws or is killed, with nothing.
+ *
+ * @throws StorageFault where it holds something already
+ */
+export async function fillDatabase<T>(
+  database: DatabaseOptions,
+  catalog: Catalog,
+  fill: (target: MoveTarget) => Promise<T>,
+): Promise<T> {
+  const engine = engineOf(database)
+  if (engine.kind === 'sqlite') return fillSqlite(engine.path, catalog, fill)
+  return (await import('../storage/postgres/move.ts')).fillPostgres(engine.options, catalog, fill)
 }
 
 /** Whether a database ends with the process that has it open. */

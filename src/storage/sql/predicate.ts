@@ -20,6 +20,8 @@ export interface Compiler {
   readonly through?: 'each' | 'set'
   /** Whether changes that are too much to be looked at here are asked for on another thread. */
   readonly largeElsewhere?: boolean
+  /** Whether the files of exports are kept in the database. */
+  readonly keepsPieces?: boolean
 }
 
 const operators: Readonly<Record<string, string>> = { gt: '>', gte: '>=', lt: '<', lte: '<=' }
