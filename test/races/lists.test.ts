@@ -21,7 +21,7 @@ const race = raceOf({
 })
 
 const writers = 64
-const duration = 5_000
+const duration = 4_000
 
 test('PAG-4, CON-4: totals, pages and tags are true while 64 writers write', { skip }, async (context) => {
   const room = await race.make('rooms', { name: 'r' })

@@ -62,7 +62,7 @@ const race = raceOf({
   },
 })
 
-const rounds = 20
+const rounds = 16
 
 test('DEL-4: at most one: of eight bookings of a slot one succeeds, restored ones too', { skip }, async (context) => {
   const winners: number[] = []

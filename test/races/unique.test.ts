@@ -15,7 +15,7 @@ const race = raceOf({
   },
 })
 
-const rounds = 20
+const rounds = 16
 const writers = 16
 
 /** What makes two records of a collection alike. */

@@ -63,11 +63,13 @@ export function* clear(
 /**
  * The ids of rows, which nobody else changes from now on. A change that chose its rows itself would find a row that it had to
  * wait for as it was before, and change it whatever it is now.
+ *
+ * @param most as many as there are or come free, in no order: of very many, none but these are looked at
  */
 export function* held({ expressions }: Compiler, rows: Sql, most?: number): Transaction<string[]> {
   const { order, update } = expressions.lock
-  const limit = most === undefined ? raw('') : sql` limit ${most}`
-  return (yield sql`select id from ${rows}${order}${limit}${update}`).map((row) => String(row['id']))
+  const which = most === undefined ? order : sql` limit ${most}`
+  return (yield sql`select id from ${rows}${which}${update}`).map((row) => String(row['id']))
 }
 
 /**
