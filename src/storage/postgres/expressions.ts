@@ -72,6 +72,10 @@ export const expressions: Expressions = {
   bind,
   isDistinct: (column, value) => sql`${column} is distinct from ${value}`,
   isAmong: (column, values) => sql`${column} = any(${values.map(bind)})`,
+  // No index serves a subselect in a branch of an OR; for an array it does.
+  isSelected: (column, select) => sql`${column} = any(array(${select}))`,
+  // Else the planner may put all that any row could find into a table of its own, however few rows are looked at.
+  alone: raw(' offset 0'),
   fold: foldSql,
   // What an array is made of is no column to the planner.
   unindexed: (expression) => sql`(array[${expression}])[1]`,

@@ -29,6 +29,10 @@ export interface Expressions {
   isDistinct(column: Sql, value: Bound): Sql
   /** `column` is one of the values: one parameter however many there are. */
   isAmong(column: Sql, values: readonly Scalar[]): Sql
+  /** `column` is one of what a select gives, in one branch of several: so written that each branch may have its index. */
+  isSelected(column: Sql, select: Sql): Sql
+  /** At the end of a subselect: it is run for each row by itself. */
+  readonly alone: Sql
   /** The text of a column in folded case (`fold` in model/text.ts). */
   fold(column: Sql): Sql
   /** The same expression, so written that no index is looked for. */

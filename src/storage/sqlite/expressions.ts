@@ -42,6 +42,8 @@ export const expressions: Expressions = {
   bind,
   isDistinct: (column, value) => sql`${column} is not ${value}`,
   isAmong: (column, values) => sql`${column} in (select value from json_each(${JSON.stringify(values.map(bind))}))`,
+  isSelected: (column, select) => sql`${column} in (${select})`,
+  alone: empty,
   fold: (column) => sql`${raw(foldFunction)}(${column})`,
   unindexed: (expression) => sql`+(${expression})`,
   holds: (text, part) => sql`instr(${text}, ${part}) > 0`,
