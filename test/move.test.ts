@@ -1,11 +1,13 @@
 /** `resourced move`: what one database holds is in another afterwards, of whichever engine, and answers are the same to the byte. */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { after, type TestContext, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
+import { declare, fill as fillTree } from './deletion/tree.ts'
 import { addKey, type Client, fill, type Recorded, serverOn } from './move.ts'
 import { databaseFor, whyNoDatabase } from './postgres/database.ts'
 
@@ -122,3 +124,98 @@ for (const [one, other] of ways) {
     await later.app.close()
   })
 }
+
+/** A file with a tree of many records, which take a while to move. */
+async function treeFor(context: TestContext): Promise<{ from: string; path: string }> {
+  declare(folder)
+  const from = await sqliteFor(context)
+  const path = from.slice('sqlite:'.length)
+  migrate(from)
+  fillTree(path, { departments: 10, teams: 100, members: 10_000, badges: 10 })
+  migrate(from)
+  return { from, path }
+}
+
+function migrate(database: string): void {
+  const command = [program, 'migrate', tree, '--apply', '--database', database]
+  const { status, stderr } = spawnSync(process.execPath, command, { cwd: folder, encoding: 'utf8' })
+  assert.equal(status, 0, stderr)
+}
+
+/** Does something when a move has written all rows, and has not made the indexes. */
+async function inTheMiddle({ child, said, ended }: Running, what: () => void): Promise<number | null> {
+  let isDone = false
+  child.stderr?.on('data', () => {
+    if (isDone || !said().includes('All rows are written')) return
+    isDone = true
+    what()
+  })
+  const code = await ended
+  assert.ok(isDone, said())
+  return code
+}
+
+const tree = 'diary.json'
+
+for (const engine of ['sqlite', 'postgres'] as const) {
+  const skip = engine === 'postgres' ? (whyNoDatabase ?? false) : false
+  test(`killed in the middle nothing is in ${engine}, and a second move succeeds`, { skip }, async (context) => {
+    const { from, path } = await treeFor(context)
+    const to = await engines[engine](context)
+    const first = move(from, to, tree)
+    await inTheMiddle(first, () => first.child.kill('SIGKILL'))
+    assert.match(maintenance('status', from), /Maintenance is on/)
+
+    const interrupted = move(from, to, tree)
+    assert.equal(await inTheMiddle(interrupted, () => interrupted.child.kill('SIGINT')), 130)
+    assert.match(interrupted.said(), /Interrupted. Nothing was moved.\n$/)
+
+    // Whoever has begun maintenance ends it, and nobody else.
+    maintenance('off', from)
+    const changed = move(from, to, tree)
+    assert.equal(await inTheMiddle(changed, () => changeClock(path)), 1)
+    assert.match(changed.said(), /Maintenance of the source is off again[\s\S]*The source has changed meanwhile/)
+    assert.match(maintenance('status', from), /Maintenance is off/)
+
+    const second = move(from, to, tree)
+    assert.equal(await second.ended, 0, second.said())
+    assert.match(second.said(), /Moved 20,242 records in 5 collections/)
+    assert.match(maintenance('status', from), /Maintenance is on/)
+    assert.match(maintenance('status', to), /Maintenance is off/)
+
+    const again = move(from, to, tree)
+    assert.equal(await again.ended, 1)
+    assert.match(again.said(), /holds records \(20 in badges, 2 in companies, .*\) already\. Name an empty one/)
+  })
+}
+
+function changeClock(path: string): void {
+  const database = new DatabaseSync(path)
+  database.exec("update resourced_clocks set revision = revision + 1 where collection = 'badges'")
+  database.close()
+}
+
+function maintenance(what: string, database: string): string {
+  const command = [program, 'maintenance', what, '--database', database]
+  const { status, stdout, stderr } = spawnSync(process.execPath, command, { cwd: folder, encoding: 'utf8' })
+  assert.equal(status, 0, stderr)
+  return stdout + stderr
+}
+
+test('another declaration, no database, itself, and memory are refused, and nothing is made or told to clients', async (context) => {
+  const { from } = await treeFor(context)
+  const to = await sqliteFor(context)
+  const refused = async (...given: Parameters<typeof move>) => {
+    const moving = move(...given)
+    assert.equal(await moving.ended, 1, moving.said())
+    assert.doesNotMatch(moving.said(), /\n {4}at /)
+    assert.match(maintenance('status', from), /Maintenance is off/)
+    return moving.said()
+  }
+  assert.match(await refused(from, to, 'other.json'), /does not fit the declaration:\n {2}! drop the table/)
+  assert.match(await refused('sqlite:nothing.db', to, tree), /no database of Resourced at nothing\.db/)
+  assert.match(await refused(from, from, tree), /holds records .* already/)
+  assert.match(await refused(from, 'sqlite::memory:', tree), /in memory cannot be moved/)
+  assert.match(await refused(from, 'mysql://u:secret@h/d', tree), /address is not understood/)
+  assert.equal(existsSync(to.slice('sqlite:'.length)), false)
+})

@@ -82,9 +82,7 @@ export async function openMaintenance(
       : await (await import('../storage/postgres/apart.ts')).openPostgresMaintenance(engine.options)
   if (opened !== undefined) return opened
   const place = engine.kind === 'sqlite' ? engine.path : withoutCredentials(engine.options.url)
-  throw new ConfigurationError(
-    `There is no database of Resourced at ${place}: name with --database the one that the servers use.`,
-  )
+  throw new ConfigurationError(`There is no database of Resourced at ${place}: name the one that the servers use.`)
 }
 
 /** What a database lacks for a catalog; with `apply`, changed, whatever it loses. */

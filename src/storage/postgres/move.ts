@@ -5,7 +5,8 @@ import { keepPieces, readPiece } from '../sql/jobs/pieces.ts'
 import { planMigration } from '../sql/migration.ts'
 import { MigrationRefused } from '../sql/migration-refused.ts'
 import type { MigrationStep } from '../sql/migration-step.ts'
-import { holdings, notEmpty } from '../sql/move/filled.ts'
+import { clockSums } from '../sql/move/clock-sums.ts'
+import { notEmpty } from '../sql/move/filled.ts'
 import { movedTables } from '../sql/move/moved-tables.ts'
 import type { MoveSource, MoveTarget } from '../sql/move/parts.ts'
 import { tablesFor } from '../sql/tables.ts'
@@ -18,11 +19,13 @@ import { underLock, usualWaits } from './migration/migration-lock.ts'
 import { keepShape, keepVersion } from './migration/remembered.ts'
 import { checkRights, checkServer } from './migration/requirements.ts'
 import { isInUse, readSchema } from './migration/schema.ts'
-import { inTransaction, query, stateOf } from './migration/session.ts'
+import { inTransaction, query, stateOf, withSettings } from './migration/session.ts'
 import { takeStep } from './migration/take-step.ts'
 import { rowsOf, writeRows } from './move-rows.ts'
 
 const quote = postgres.identifier
+
+const begin = 'begin isolation level read committed'
 
 /** A connection on which a statement, or the time between two, may take as long as it takes. */
 async function connected(options: ConnectionOptions): Promise<pg.Client> {
@@ -93,11 +96,10 @@ export async function fillPostgres<T>(
     await checkServer(client)
     await checkRights(client)
     // A server that starts meanwhile waits, or gives up.
-    return await underLock(client, usualWaits, () =>
-      inTransaction(client, 'begin isolation level read committed', async () =>
-        fill(await makeTarget(client, catalog)),
-      ),
-    )
+    const filled = () => inTransaction(client, begin, async () => fill(await makeTarget(client, catalog)))
+    // Killed, it is noticed within a second.
+    const settings = { client_connection_check_interval: '1000' }
+    return await withSettings(client, settings, () => underLock(client, usualWaits, filled))
   } catch (error) {
     throw stateOf(error) === undefined ? error : new StorageFault('failed', 'The database cannot be filled:', error)
   } finally {
@@ -106,7 +108,7 @@ export async function fillPostgres<T>(
 }
 
 async function makeTarget(client: ClientBase, catalog: Catalog): Promise<MoveTarget> {
-  if (await isInUse(client)) throw notEmpty(await all(client)(holdings))
+  if (await isInUse(client)) throw notEmpty(await all(client)(clockSums))
   const desired = tablesFor(catalog, postgres.layout)
   const { foreign } = await readSchema(client)
   const steps = planMigration({ tables: [], foreign }, desired)

@@ -6,7 +6,8 @@ import type { SQLInputValue } from 'node:sqlite'
 import type { Catalog } from '../../model/resource.ts'
 import { planMigration } from '../sql/migration.ts'
 import { MigrationRefused } from '../sql/migration-refused.ts'
-import { holdings, notEmpty } from '../sql/move/filled.ts'
+import { clockSums } from '../sql/move/clock-sums.ts'
+import { notEmpty } from '../sql/move/filled.ts'
 import type { MovedTable } from '../sql/move/moved-tables.ts'
 import { batch, type MovedRow, type MoveSource, type MoveTarget } from '../sql/move/parts.ts'
 import { tablesFor } from '../sql/tables.ts'
@@ -73,7 +74,7 @@ function makeTarget(connection: Connection, path: string, catalog: Catalog): Mov
   const { database } = connection
   const desired = tablesFor(catalog, sqlite.layout)
   const { tables, foreign } = readSchema(database)
-  if (tables.length > 0) throw notEmpty(connection.all(holdings))
+  if (tables.length > 0) throw notEmpty(connection.all(clockSums))
   const steps = planMigration({ tables: [], foreign }, desired)
   const blocked = steps.filter(({ kind }) => kind === 'blocked')
   if (blocked.length > 0) throw new MigrationRefused(blocked)

@@ -1,9 +1,10 @@
 /** Whether a database has changed: by what every change of it leaves behind. */
 import sql from 'sql-template-tag'
 import type { Row, Statement } from '../transaction.ts'
+import { clockSums } from './clock-sums.ts'
 
 const marks = [
-  sql`select collection, sum(revision) as revision, sum(live) as live, sum(deleted) as deleted from resourced_clocks group by collection order by collection`,
+  clockSums,
   sql`select job, state from resourced_work order by job`,
   sql`select count(*) as count, max(_row) as last from resourced_queue`,
   sql`select count(*) as count, max(created_at) as last from resourced_idempotency`,

@@ -1,12 +1,12 @@
 /** A database that was to be filled, and is not empty. */
-import sql from 'sql-template-tag'
 import { StorageFault } from '../../storage.ts'
 import type { Row } from '../transaction.ts'
 
-/** What it holds, by collection. */
-export const holdings = sql`select collection, sum(live) as live, sum(deleted) as deleted from resourced_clocks group by collection order by collection`
-
-/** Says what it holds. */
+/**
+ * Says what it holds.
+ *
+ * @param held its clocks (`clockSums`)
+ */
 export function notEmpty(held: readonly Row[]): StorageFault {
   const some = held
     .filter(({ live, deleted }) => Number(live) + Number(deleted) > 0)

@@ -6,6 +6,7 @@ import type { Catalog } from '../../../model/resource.ts'
 import { exportsKept } from '../../../plan/export-document.ts'
 import { StorageFault } from '../../storage.ts'
 import type { Statement } from '../transaction.ts'
+import { clockSums } from './clock-sums.ts'
 import { type MovedTable, movedTables } from './moved-tables.ts'
 import type { MovedRow, MoveSource, MoveTarget } from './parts.ts'
 import { beginAgain, unfinishedExports } from './unfinished-exports.ts'
@@ -34,11 +35,9 @@ export interface MoveOptions {
   readonly onPhase: (phase: 'rows' | 'files' | 'indexes' | 'check') => void
 }
 
-const clocks = sql`select collection, sum(revision) as revision, sum(live) as live, sum(deleted) as deleted from resourced_clocks group by collection order by collection`
-
 /** The rows that the tables of a catalog have, by what is known without counting them. */
 export async function expectedRows(source: MoveSource): Promise<number> {
-  const rows = await source.all(clocks)
+  const rows = await source.all(clockSums)
   return rows.reduce((sum, { live, deleted }) => sum + Number(live) + Number(deleted), 0)
 }
 
@@ -107,7 +106,7 @@ async function check(target: MoveTarget, table: MovedTable, expected: Digest, op
 }
 
 async function moveClocks(source: MoveSource, target: MoveTarget): Promise<void> {
-  for (const { collection, revision, live, deleted } of await source.all(clocks)) {
+  for (const { collection, revision, live, deleted } of await source.all(clockSums)) {
     for (let slot = 0; slot < target.clockSlots; slot++) {
       // What is true is the sum of the slots.
       const numbers = slot === 0 ? sql`${revision}, ${live}, ${deleted}` : sql`0, 0, 0`
@@ -129,7 +128,7 @@ async function moveMeta(source: MoveSource, target: MoveTarget): Promise<void> {
 }
 
 async function checkSmall(source: MoveSource, target: MoveTarget): Promise<void> {
-  for (const [name, statement] of Object.entries({ resourced_clocks: clocks, resourced_meta: meta })) {
+  for (const [name, statement] of Object.entries({ resourced_clocks: clockSums, resourced_meta: meta })) {
     const [before, after] = await Promise.all([source.all(statement), target.all(statement)])
     if (JSON.stringify(before) === JSON.stringify(after)) continue
     throw new StorageFault('failed', `What was written is not what was read: ${name} has other values.`)
