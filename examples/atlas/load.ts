@@ -88,6 +88,8 @@ export async function loadAtlas(
 /**
  * Puts the atlas into a database: what an earlier call has begun, it goes on with. Countries and cities come in their order, and
  * whatever is counted is kept.
+ *
+ * @param onProgress how many cities are in, and which part of all that is
  */
 export async function fill(
   storage: Storage,

@@ -5,7 +5,7 @@ import { catalog } from '../sql/query-plan.fixture.ts'
 import type { Row, Statement, Transaction } from '../sql/transaction.ts'
 import { settingsOf } from './connections.ts'
 import { wordsColumn } from './dialect.ts'
-import { migratePostgres } from './migrate.ts'
+import { migratePostgres } from './migration/migrate.ts'
 
 const id = (number: string) => `'00000000-0000-7000-8000-' || lpad((${number})::text, 12, '0')`
 const stamp = (step: number) => instant(`1600000000 + i * ${step}`, '.000Z')
