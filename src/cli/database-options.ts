@@ -33,7 +33,7 @@ export const pooler = () =>
 export const replica = () =>
   new Option(
     '--database-replica <address>',
-    'a replica of the database, for reads by callers who have changed nothing just now',
+    'a replica of the database, which is read where it has everything that the database has',
   ).env('DATABASE_REPLICA_URL')
 /** How many connections. */
 export const pool = () =>
@@ -44,7 +44,7 @@ export const pool = () =>
 export const unsafe = () =>
   new Option(
     '--database-unsafe',
-    'use a PostgreSQL that may lose acknowledged changes in a power cut (fsync or synchronous_commit off)',
+    'use a PostgreSQL that may lose acknowledged changes in a power cut (env: DATABASE_UNSAFE=true)',
   )
 
 /**
@@ -53,7 +53,9 @@ export const unsafe = () =>
  * @throws ConfigurationError where the number of connections is none
  */
 export function databaseOf(given: GivenDatabase): DatabaseOptions & { readonly databasePool: number | undefined } {
-  const { database, databaseReplica, databasePool, databasePooler, databaseUnsafe } = given
+  const { database, databaseReplica, databasePool, databasePooler } = given
+  // By its value: whoever writes `false` means it.
+  const databaseUnsafe = given.databaseUnsafe ?? process.env.DATABASE_UNSAFE === 'true'
   return {
     ...{ database, databaseReplica, databasePooler, databaseUnsafe },
     databasePool: databasePool === undefined ? undefined : connectionsOf(databasePool),

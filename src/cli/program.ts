@@ -6,6 +6,10 @@ import { version } from '../server/version.ts'
 import { address, pool, pooler, replica, unsafe } from './database-options.ts'
 import { fail } from './fail.ts'
 
+// What lists of processes show.
+const told = withoutCredentials(process.argv.slice(2).join(' '))
+if (told !== process.argv.slice(2).join(' ')) process.title = `resourced ${told}`
+
 const declaration = () =>
   new Option('--declaration <file>', 'the declaration (default: resources.ts, .js, .json or .yaml here)')
 
@@ -167,6 +171,14 @@ program
   .addOption(pooler())
   .addOption(unsafe())
   .action(fail(async () => (await import('./import.ts')).importCommand))
+
+program
+  .command('move')
+  .description('move all that a database holds into an empty one, of the same engine or another')
+  .requiredOption('--from <address>', 'the database to leave: sqlite:FILE or postgres://USER@HOST:5432/NAME')
+  .requiredOption('--to <address>', 'the database to fill; it has to be empty')
+  .addOption(declaration())
+  .action(fail(async () => (await import('./move.ts')).moveCommand))
 
 program
   .command('openapi')

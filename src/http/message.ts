@@ -18,6 +18,8 @@ export interface HttpRequest {
    * @throws Fault BODY_TOO_LARGE where it has more
    */
   readBody(limit: number): Promise<Uint8Array>
+  /** Gives a signal that is aborted where nobody waits for the answer any more; where left out, somebody does to the end. */
+  readonly abandoned?: (() => AbortSignal) | undefined
 }
 
 /** Response header fields by name; a name is written as here. */

@@ -2,11 +2,16 @@
 import { Fault, fault } from '../spec/faults.ts'
 import { StorageFault } from '../storage/storage.ts'
 
+/** Whether something was not done because nobody waited for it any more: nobody hears of it. */
+export function isAbandoned(error: unknown): boolean {
+  return error instanceof StorageFault && error.kind === 'abandoned'
+}
+
 /** Any error as what the caller is told: nothing of the inside (ERR-4). */
 export function asFault(error: unknown): Fault {
   if (error instanceof Fault) return error
   if (error instanceof StorageFault) {
-    if (error.kind === 'busy')
+    if (error.kind === 'busy' || isAbandoned(error))
       return fault('OVERLOADED', { detail: 'Try again shortly.', headers: { 'Retry-After': '1' } })
     if (error.kind === 'uncertain') {
       return fault('STORAGE_FAILED', {

@@ -10,7 +10,7 @@ import type { Storage } from '../storage/storage.ts'
 import { assemble } from './app.ts'
 import { toFetchHandler as fetchHandler } from './fetch.ts'
 import { toNodeHandler as nodeHandler } from './node.ts'
-import { type Observe, tellCommits } from './observe.ts'
+import { type Observe, tellCommits, tellReplica } from './observe.ts'
 import { type DatabaseOptions, openStorage } from './open-database.ts'
 import { openingApp } from './opening.ts'
 import type { RateOptions } from './rates/open.ts'
@@ -75,7 +75,8 @@ export function createApp(declaration: InterfaceDeclaration, options: AppOptions
   const cors = corsOf(corsOrigins, corsCredentials)
   const jwt = jwtOf(tokens)
   const onCommit = rest.observe === undefined ? undefined : tellCommits(rest.observe)
-  const storage = openStorage({ ...rest, database }, catalog, { migrate, onCommit })
+  const onReplica = rest.observe === undefined ? undefined : tellReplica(rest.observe)
+  const storage = openStorage({ ...rest, database }, catalog, { migrate, onCommit, onReplica })
   const start = (opened: Storage) => assemble(catalog, opened, { ...rest, versions, cors, jwt })
   if (storage instanceof Promise) return openingApp(storage.then(start), { cors, observe: rest.observe })
   const { respond, refuse, close } = start(storage)

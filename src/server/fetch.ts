@@ -52,6 +52,7 @@ function toHttpRequest(app: FetchApp, request: Request): HttpRequest {
     headers,
     secure: url.protocol === 'https:',
     address: app.address?.(request) ?? '',
+    abandoned: () => request.signal,
     readBody: (limit) => readBody(request, Number(length ?? 0), limit),
   }
 }

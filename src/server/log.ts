@@ -1,5 +1,6 @@
 /** The JSON log: one line for each request, on standard output (OPS-1). */
 import { type DestinationStream, pino } from 'pino'
+import { withoutCredentials } from '../model/credentials.ts'
 import { standardOutput } from './log-blocks.ts'
 import { loggedError } from './log-error.ts'
 import type { Observation, Observe } from './observe.ts'
@@ -62,6 +63,10 @@ export function logTo(level: LogLevel, stream?: DestinationStream): Observe {
       case 'redis':
         if (seen.state === 'lost') log.warn({ reason: seen.reason }, 'redis lost')
         else log.info('redis connected')
+        return
+      case 'replica':
+        if (seen.state === 'connected') log.info('replica connected')
+        else log.warn({ reason: withoutCredentials(seen.reason) }, `replica ${seen.state}`)
         return
       case 'maintenance':
         if (seen.state === 'off') log.info('maintenance off')

@@ -5,6 +5,7 @@ import { readForwarded } from '../http/fields/forwarded.ts'
 import type { HttpRequest, HttpResponse } from '../http/message.ts'
 import { Fault, fault } from '../spec/faults.ts'
 import { checkHead, malformedRequest } from './head.ts'
+import { abandonmentOf } from './node-abandoned.ts'
 import { readNodeBody } from './node-body.ts'
 import { type Edge, type Exchange, leave, type NodeRequest, type NodeResponse } from './node-exchange.ts'
 import { breakOff, isOver } from './node-file.ts'
@@ -115,6 +116,7 @@ function toHttpRequest(edge: Edge, exchange: Exchange): HttpRequest {
     headers,
     secure: forwarded === undefined ? (request.socket as TLSSocket).encrypted === true : forwarded.secure,
     address: forwarded?.address ?? plainAddress(request.socket.remoteAddress),
+    abandoned: () => abandonmentOf(exchange),
     readBody: (limit) => readNodeBody(exchange, limit, edge),
   }
 }

@@ -2,7 +2,7 @@
 import type { Version } from '../model/versions.ts'
 import type { Refusal } from '../policy/refusal.ts'
 import type { FaultCode } from '../spec/faults.ts'
-import type { Commit, Maintenance, OnCommit, OpenJob } from '../storage/storage.ts'
+import type { Commit, Maintenance, OnCommit, OnReplica, OpenJob, ReplicaNews } from '../storage/storage.ts'
 
 /** Something that happened. */
 export type Observation =
@@ -51,6 +51,8 @@ export type Observation =
   /** Whether requests are counted together with other servers (LIM-1). */
   | { readonly kind: 'redis'; readonly state: 'connected' }
   | { readonly kind: 'redis'; readonly state: 'lost'; readonly reason: string }
+  /** A replica of the database is read from here on, or the database itself instead. */
+  | ({ readonly kind: 'replica' } & ReplicaNews)
   /** Maintenance was turned on or off, or what clients are told meanwhile is another (ERR-6). */
   | ({ readonly kind: 'maintenance'; readonly state: 'on' } & Maintenance)
   | { readonly kind: 'maintenance'; readonly state: 'off' }
@@ -65,6 +67,11 @@ export type Observe = (observation: Observation) => void
 /** Lets an observer hear of commits. */
 export function tellCommits(observe: Observe): OnCommit {
   return (commit) => observe({ kind: 'commit', ...commit })
+}
+
+/** Lets an observer hear of the replica. */
+export function tellReplica(observe: Observe): OnReplica {
+  return (news) => observe({ kind: 'replica', ...news })
 }
 
 /** One observer that tells several. */

@@ -3,17 +3,19 @@ import { withoutCredentials } from '../model/credentials.ts'
 import type { Catalog } from '../model/resource.ts'
 import type { Apply } from '../storage/sql/migration-refused.ts'
 import type { MigrationStep } from '../storage/sql/migration-step.ts'
+import type { MoveSource, MoveTarget } from '../storage/sql/move/parts.ts'
 import { openSqliteKeys } from '../storage/sqlite/key-store.ts'
 import { openSqliteMaintenance } from '../storage/sqlite/maintenance-store.ts'
+import { fillSqlite, sqliteSource } from '../storage/sqlite/move.ts'
 import { migrateSqlite, openSqlite } from '../storage/sqlite/storage.ts'
-import type { KeyStore, MaintenanceStore, OnCommit, Storage } from '../storage/storage.ts'
+import type { KeyStore, MaintenanceStore, OnCommit, OnReplica, Storage } from '../storage/storage.ts'
 import { ConfigurationError } from './configuration-error.ts'
 
 /** Where the database is, and how it is reached. All but the address is about PostgreSQL. */
 export interface DatabaseOptions {
   /** `sqlite:FILE`, `sqlite::memory:` or `postgres://…`. */
   readonly database: string
-  /** A replica of it, for reads that need not see the newest state. */
+  /** A replica of it, which is read where it has everything that the database has. */
   readonly databaseReplica?: string | undefined
   /** The most connections of one server for transactions; 10 where left out. */
   readonly databasePool?: number | undefined
@@ -23,10 +25,11 @@ export interface DatabaseOptions {
   readonly databaseUnsafe?: boolean | undefined
 }
 
-/** What start-up may change, and who hears of commits. */
+/** What start-up may change, and who hears of commits and of the replica. */
 export interface OpenOptions {
   readonly migrate?: Apply | undefined
   readonly onCommit?: OnCommit | undefined
+  readonly onReplica?: OnReplica | undefined
 }
 
 type Engine =
@@ -45,12 +48,12 @@ type Engine =
 export function openStorage(
   database: DatabaseOptions,
   catalog: Catalog,
-  { migrate = 'additive', onCommit }: OpenOptions = {},
+  { migrate = 'additive', onCommit, onReplica }: OpenOptions = {},
 ): Storage | Promise<Storage> {
   const engine = engineOf(database)
   if (engine.kind === 'sqlite') return openSqlite(catalog, { path: engine.path, migrate, onCommit })
   return import('../storage/postgres/storage.ts').then(({ openPostgres }) =>
-    openPostgres(catalog, { ...engine.options, migrate, onCommit }),
+    openPostgres(catalog, { ...engine.options, migrate, onCommit, onReplica }),
   )
 }
 
@@ -79,9 +82,7 @@ export async function openMaintenance(
       : await (await import('../storage/postgres/apart.ts')).openPostgresMaintenance(engine.options)
   if (opened !== undefined) return opened
   const place = engine.kind === 'sqlite' ? engine.path : withoutCredentials(engine.options.url)
-  throw new ConfigurationError(
-    `There is no database of Resourced at ${place}: name with --database the one that the servers use.`,
-  )
+  throw new ConfigurationError(`There is no database of Resourced at ${place}: name the one that the servers use.`)
 }
 
 /** What a database lacks for a catalog; with `apply`, changed, whatever it loses. */
@@ -101,6 +102,32 @@ export function isElsewhere(options: DatabaseOptions): boolean {
   return engineOf(options).kind !== 'sqlite'
 }
 
+/**
+ * Opens a database to be read as a whole.
+ *
+ * @throws StorageFault, or the engine's error, where it cannot be
+ */
+export async function openMoveSource(database: DatabaseOptions): Promise<MoveSource> {
+  const engine = engineOf(database)
+  if (engine.kind === 'sqlite') return sqliteSource(engine.path)
+  return (await import('../storage/postgres/move.ts')).postgresSource(engine.options)
+}
+
+/**
+ * Fills an empty database: with all that `fill` writes, or, where that throws or is killed, with nothing.
+ *
+ * @throws StorageFault where it holds something already
+ */
+export async function fillDatabase<T>(
+  database: DatabaseOptions,
+  catalog: Catalog,
+  fill: (target: MoveTarget) => Promise<T>,
+): Promise<T> {
+  const engine = engineOf(database)
+  if (engine.kind === 'sqlite') return fillSqlite(engine.path, catalog, fill)
+  return (await import('../storage/postgres/move.ts')).fillPostgres(engine.options, catalog, fill)
+}
+
 /** Whether a database ends with the process that has it open. */
 export function isInMemory({ database }: DatabaseOptions): boolean {
   return database.includes(':memory:')
@@ -111,8 +138,13 @@ function engineOf(options: DatabaseOptions): Engine {
   const path = /^sqlite:(?:\/\/)?(.+)$/.exec(database)?.[1]
   // What looks like a user and a password would become the name of a folder.
   if (path !== undefined && !/^sqlite:\/\/[^/\\]+:[^/\\]+@/.test(database)) return { kind: 'sqlite', path }
-  if (/^postgres(?:ql)?:\/\//.test(database) && URL.canParse(database)) {
+  if (isPostgres(database)) {
     const { databaseReplica, databasePool, databasePooler, databaseUnsafe } = options
+    if (databaseReplica !== undefined && !isPostgres(databaseReplica)) {
+      throw new ConfigurationError(
+        'The address of the replica is not understood. Use postgres://USER@HOST:5432/DATABASE.',
+      )
+    }
     const session = databasePooler === 'transaction' ? 'off' : 'on'
     return {
       kind: 'postgres',
@@ -126,4 +158,8 @@ function engineOf(options: DatabaseOptions): Engine {
   throw new ConfigurationError(
     'The database address is not understood. Use sqlite:FILE, such as sqlite:.resourced/data.db, or postgres://USER@HOST:5432/DATABASE.',
   )
+}
+
+function isPostgres(address: string): boolean {
+  return /^postgres(?:ql)?:\/\//.test(address) && URL.canParse(address)
 }

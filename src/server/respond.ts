@@ -37,7 +37,7 @@ import { type Found, findTarget } from '../request/target.ts'
 import { type Choice, chooseVersion } from '../request/version.ts'
 import { fault } from '../spec/faults.ts'
 import type { Storage } from '../storage/storage.ts'
-import { asFault } from './as-fault.ts'
+import { asFault, isAbandoned } from './as-fault.ts'
 import { splitTarget, withCommonHeaders } from './common-headers.ts'
 import type { Documents } from './documents.ts'
 import { health } from './health.ts'
@@ -101,7 +101,7 @@ export async function respond(app: App, request: HttpRequest): Promise<HttpRespo
   } catch (error) {
     const refusal = asFault(error)
     // What is turned away on purpose is no failure.
-    const isMeant = refusal === error && refusal.status === 503
+    const isMeant = (refusal === error && refusal.status === 503) || isAbandoned(error)
     if (refusal.status >= 500 && !isMeant) app.observe({ kind: 'failure', requestId, error })
     response = problem(refusal, { instance, requestId })
     seen.code = refusal.code
@@ -228,12 +228,12 @@ async function answerCaller(
   if (target.kind === 'export-content') {
     const outcome = await app.storage.run(planJob(planning, caller, target.id))
     const response = exportContent(outcome, request, planning.now, app.files.pathOf)
-    if (!isFile(response.body) || (await app.files.has(target.id))) return response
+    if (!isFile(response.body) || (await app.files.has(target.id, response.body.length, planning.now))) return response
     throw fault('NOT_FOUND', { detail: 'The file is not here any more. Ask for a new export.' })
   }
   const plan = planRequest(planning, caller, target, input)
   timing?.mark('plan')
-  const outcome = toldOutcome(app.catalog, plan, await run(app.storage, plan))
+  const outcome = toldOutcome(app.catalog, plan, await run(app.storage, plan, request.abandoned))
   timing?.mark('db')
   const context: ReplyContext = {
     instance,
@@ -261,9 +261,9 @@ async function answerCaller(
 }
 
 /** Carries a plan out. What is thrown names nothing of it that is writeOnly: the log shall have it. */
-async function run(storage: Storage, plan: Plan): Promise<Outcome> {
+async function run(storage: Storage, plan: Plan, abandoned: HttpRequest['abandoned']): Promise<Outcome> {
   try {
-    return await storage.run(plan)
+    return await storage.run(plan, abandoned)
   } catch (error) {
     throw 'body' in plan && 'resource' in plan
       ? conceal(error, writeOnlyTexts(plan.shown ?? plan.resource, plan.body))

@@ -10,7 +10,7 @@ import { ConfigurationError } from './configuration-error.ts'
 import { collectMetrics } from './metrics.ts'
 import { createMetricsServer } from './metrics-server.ts'
 import { createNodeServer } from './node.ts'
-import { type Observe, tellAll, tellCommits } from './observe.ts'
+import { type Observe, tellAll, tellCommits, tellReplica } from './observe.ts'
 import { type DatabaseOptions, openStorage } from './open-database.ts'
 import type { RateOptions } from './rates/open.ts'
 import { localCertificate } from './tls.ts'
@@ -89,7 +89,9 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const metrics = options.metricsPort === undefined ? undefined : await collectMetrics()
   const observe = tellAll(...[options.observe, metrics?.observe].filter((each) => each !== undefined))
   const onCommit = metrics === undefined ? undefined : tellCommits(metrics.observe)
-  const storage = await openStorage(options, catalog, { migrate: options.migrate, onCommit })
+  const storage = await openStorage(options, catalog, {
+    ...{ migrate: options.migrate, onCommit, onReplica: tellReplica(observe) },
+  })
   const app = assemble(catalog, storage, {
     versions,
     observe,

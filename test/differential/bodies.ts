@@ -2,7 +2,7 @@
 import { filterables } from '../../src/model/operators.ts'
 import type { Field, Resource } from '../../src/model/resource.ts'
 import { pick, type Random } from '../durability/random.ts'
-import type { Making, Place } from './requests.ts'
+import type { Making, Place } from './drafts.ts'
 import { formatted, integer, jsonText, real, text, wrongText } from './values.ts'
 
 /** JSON text of a record to be made. `share` is how many of the optional fields are there. */

@@ -2,7 +2,7 @@
 import { filterables, filterOperators, operatorsFor, sortableNames } from '../../src/model/operators.ts'
 import { pick } from '../durability/random.ts'
 import { stringOf, valueText } from './bodies.ts'
-import type { Making, Place } from './requests.ts'
+import type { Making, Place } from './drafts.ts'
 import { text } from './values.ts'
 
 /** A query string, for a list or, of `filters` alone, for a deletion by filter. */

@@ -1,28 +1,50 @@
 /** A PostgreSQL database opened for one thing, beside its servers: its tables, its keys, its switch of maintenance. */
-import pg from 'pg'
 import type { Catalog } from '../../model/resource.ts'
 import { keyStore } from '../sql/key-store.ts'
 import { keysAlone } from '../sql/keys-alone.ts'
 import { maintenanceStore } from '../sql/maintenance-store.ts'
 import type { Migrated } from '../sql/migrated.ts'
 import { MigrationRefused } from '../sql/migration-refused.ts'
-import type { KeyStore, MaintenanceStore } from '../storage.ts'
+import { type KeyStore, type MaintenanceStore, StorageFault } from '../storage.ts'
+import { Client } from './client.ts'
 import { type ConnectionOptions, settingsOf } from './connections.ts'
 import { Database } from './database.ts'
 import { expressions } from './expressions.ts'
 import { migrateForKeys, migratePostgres } from './migration/migrate.ts'
 import { isInUse } from './migration/schema.ts'
+import { unreachable } from './unreachable.ts'
 
-/** Has something done on a connection of its own, on which a statement may take as long as it takes. */
-export async function alone<T>(options: ConnectionOptions, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ ...settingsOf(options), statement_timeout: 0, lock_timeout: 0 })
-  // What fails on it is told to whoever waits for it.
-  client.on('error', () => {})
-  await client.connect()
+/**
+ * Has something done on a connection of its own, on which a statement may take as long as it takes.
+ *
+ * @throws StorageFault with what to do, where the database cannot be reached
+ */
+export async function alone<T>(options: ConnectionOptions, work: (client: Client) => Promise<T>): Promise<T> {
+  const client = await connected(options)
   try {
     return await work(client)
   } finally {
     await client.end().catch(() => {})
+  }
+}
+
+function made(options: ConnectionOptions): Client {
+  try {
+    return new Client({ ...settingsOf(options), statement_timeout: 0, lock_timeout: 0 })
+  } catch (error) {
+    const { path } = error as { readonly path?: string }
+    if (path === undefined) throw error
+    throw new StorageFault('failed', `The address of the database names the file ${path}, which cannot be read.`)
+  }
+}
+
+async function connected(options: ConnectionOptions): Promise<Client> {
+  const client = made(options)
+  try {
+    await client.connect()
+    return client
+  } catch (error) {
+    throw unreachable(error, client, options)
   }
 }
 
@@ -34,7 +56,9 @@ export async function planOrMigratePostgres(
 ): Promise<Migrated> {
   try {
     return await alone(options, (client) =>
-      migratePostgres(client, catalog, { apply: apply ? 'all' : 'never', now: Date.now() }),
+      migratePostgres(client, catalog, {
+        ...{ apply: apply ? 'all' : 'never', now: Date.now(), isPooled: options.session === 'off' },
+      }),
     )
   } catch (error) {
     if (apply || !(error instanceof MigrationRefused)) throw error
@@ -46,7 +70,7 @@ export async function planOrMigratePostgres(
 export async function openPostgresKeys(
   options: ConnectionOptions,
 ): Promise<{ readonly keys: KeyStore; close(): Promise<void> }> {
-  await alone(options, migrateForKeys)
+  await alone(options, (client) => migrateForKeys(client, options.session === 'off'))
   const database = new Database(options)
   return { keys: keyStore({ catalog: keysAlone(), expressions }, database), close: () => database.close() }
 }

@@ -1,14 +1,25 @@
 /** Runs transactions on PostgreSQL: awaited statement by statement, and started again where others were in the way. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
+import sql from 'sql-template-tag'
 import type { Row, Runner, Statement, Transaction } from '../sql/transaction.ts'
 import { type OnCommit, StorageFault } from '../storage.ts'
-import { type ConnectionOptions, makePool, SharedConnection, take } from './connections.ts'
-import { asStorageFault, isDisconnected, isRestartable } from './errors.ts'
+import { cancelOn, checkAwaited } from './abandoned.ts'
+import type { Client } from './client.ts'
+import {
+  type ConnectionOptions,
+  giveUp,
+  limitsOf,
+  makePool,
+  type PooledClient,
+  SharedConnection,
+  take,
+} from './connections.ts'
+import { asStorageFault, isRestartable, isUnprepared, isUseless } from './errors.ts'
+import type { Limits } from './limits.ts'
+import { beginOf, type Isolation, keeping, limiting, send, words } from './send.ts'
+import { SilenceWatch } from './silence.ts'
 import { type Preparing, prepareAndRun } from './statements.ts'
-
-/** How much a transaction is kept apart from others. */
-export type Isolation = 'read committed' | 'serializable'
 
 /** How a transaction that changes something is run. */
 export interface Writing {
@@ -17,9 +28,18 @@ export interface Writing {
   readonly isLong?: boolean
 }
 
-interface Run<T> {
+/** How a transaction that only reads is run. */
+export interface Reading {
+  /** What is done on its connection before. */
+  readonly ready?: ((client: Client) => Promise<void>) | undefined
+  /** Aborted where nobody waits for it any more. What shares its connection with others goes on all the same. */
+  readonly abandoned?: AbortSignal | undefined
+}
+
+interface Run<T> extends Reading {
   readonly begin: readonly Statement[]
   readonly changed: (outcome: T) => boolean
+  readonly isLong?: boolean
 }
 
 /** How often a transaction is started again before it is given up. */
@@ -28,75 +48,62 @@ const mostRestarts = 12
 /** The connections that carry single reads. */
 const shared = 4
 
-const commit = statement('commit')
-const rollback = statement('rollback')
-const snapshot = [statement('begin isolation level repeatable read read only')]
-const unhurried = statement('set local statement_timeout = 0')
-const begins: Readonly<Record<Isolation, Statement>> = {
-  'read committed': statement('begin'),
-  serializable: statement('begin isolation level serializable'),
-}
-
-function statement(text: string): Statement {
-  return { text, sql: text, values: [] }
-}
-
 /** A PostgreSQL database that transactions run on. */
 export class Database implements Runner {
   readonly pool: pg.Pool
+  readonly #limits: Limits
+  readonly #watch: SilenceWatch
   readonly #shared: readonly SharedConnection[]
+  /** For what must not wait behind anything that takes long. */
+  readonly #control: SharedConnection
   readonly #preparing: Preparing
-
+  /** What a transaction says of its limits, where the session does not. */
+  readonly #usual: readonly Statement[]
+  readonly #unhurried: readonly Statement[]
   readonly #onCommit: OnCommit | undefined
 
   constructor(options: ConnectionOptions, onCommit?: OnCommit) {
+    const limits = limitsOf(options)
     this.#onCommit = onCommit
-    this.pool = makePool(options)
-    this.#shared = Array.from({ length: shared }, () => new SharedConnection(options))
-    this.#preparing = options.session === 'off' ? 'unnamed' : 'named'
+    this.#limits = limits
+    this.#watch = new SilenceWatch(limits.statement + limits.grace)
+    this.pool = makePool(options, this.#watch)
+    this.#shared = Array.from({ length: shared }, () => new SharedConnection(options, this.#watch))
+    this.#control = new SharedConnection(options, this.#watch)
+    const hasSession = options.session !== 'off'
+    this.#preparing = hasSession ? 'named' : 'unnamed'
+    const all = { ...limits, jit: 'off' } as const
+    this.#usual = hasSession ? [] : [limiting(all)]
+    this.#unhurried = [limiting({ ...(hasSession ? {} : all), statement: limits.long })]
     this.read = this.read.bind(this)
     this.write = this.write.bind(this)
   }
 
   /** Runs a transaction that only reads, each statement of it on a snapshot of its own: mostly there is one. */
-  each<T>(start: () => Transaction<T>): Promise<T> {
+  each<T>(start: () => Transaction<T>, { ready }: Pick<Reading, 'ready'> = {}): Promise<T> {
     const connection = this.#shared.reduce((least, each) => (each.pending < least.pending ? each : least))
-    return answering(connection.use((client) => this.#runEach(start, client)))
+    const run = (client: Client) => this.#runEach(client, start())
+    return reading(() => connection.use(ready === undefined ? run : (client) => ready(client).then(() => run(client))))
   }
 
-  #runEach<T>(start: () => Transaction<T>, client: pg.ClientBase): Promise<T> {
-    const transaction = start()
-    return this.#goOn(transaction, transaction.next([]), client)
-  }
-
-  async #goOn<T>(transaction: Transaction<T>, first: IteratorResult<Statement, T>, client: pg.ClientBase): Promise<T> {
-    let step = first
-    while (step.done !== true) step = transaction.next(await prepareAndRun(client, step.value, this.#preparing))
-    return step.value
+  /** The same for what must not wait behind others, and takes no time. */
+  aside<T>(start: () => Transaction<T>): Promise<T> {
+    return reading(() => this.#control.use((client) => this.#runEach(client, start())))
   }
 
   /** The same for what may take its time: on a connection that nobody else uses meanwhile. */
-  apart<T>(start: () => Transaction<T>): Promise<T> {
-    return answering(this.#runApart(start))
+  apart<T>(start: () => Transaction<T>, how: Reading = {}): Promise<T> {
+    return reading(async () => {
+      const transaction = start()
+      const first = transaction.next([])
+      if (first.done === true) return first.value
+      return this.#holding(how, (client) => this.#runEach(client, transaction, first, how.abandoned))
+    })
   }
 
-  async #runApart<T>(start: () => Transaction<T>): Promise<T> {
-    const transaction = start()
-    const first = transaction.next([])
-    if (first.done === true) return first.value
-    const client = await take(this.pool)
-    try {
-      const outcome = await this.#goOn(transaction, first, client)
-      client.release()
-      return outcome
-    } catch (error) {
-      client.release(isDisconnected(error))
-      throw error
-    }
-  }
-
-  read<T>(start: () => Transaction<T>): Promise<T> {
-    return answering(this.#transact(start, { begin: snapshot, changed: () => true }))
+  read<T>(start: () => Transaction<T>, how: Reading = {}): Promise<T> {
+    const begin = [words.snapshot, ...this.#usual]
+    return reading(() => this.#transact(start, { begin, changed: () => true, ...how }))
   }
 
   async write<T>(
@@ -104,79 +111,130 @@ export class Database implements Runner {
     changed: (outcome: T) => boolean = () => true,
     { isolation = 'read committed', isLong = false }: Writing = {},
   ): Promise<T> {
-    const begin = isLong ? [begins[isolation], unhurried] : [begins[isolation]]
+    const begin = [beginOf(isolation), ...(isLong ? this.#unhurried : this.#usual)]
     const began = performance.now()
-    const outcome = await answering(restarting(() => this.#transact(start, { begin, changed })))
+    const outcome = await answering(restarting(() => this.#transact(start, { begin, changed, isLong })))
     if (!isLong) this.#onCommit?.({ changes: 1, duration: performance.now() - began })
     return outcome
   }
 
-  async close(): Promise<void> {
-    await Promise.all([this.pool.end(), ...this.#shared.map((each) => each.close())])
+  /** Asks whether the database is there, and does not wait for long. */
+  async ping(): Promise<void> {
+    const asking = this.#control.use((client) => prepareAndRun(client, words.isThere, this.#preparing))
+    const asked = answering(asking.then(() => true))
+    const timer = new AbortController()
+    const late = sleep(this.#limits.ping, false, { signal: timer.signal }).catch(() => false)
+    try {
+      if (await Promise.race([asked, late])) return
+    } finally {
+      timer.abort()
+    }
+    asked.catch(() => {})
+    // The next one is not to wait for it.
+    void this.#control.discard()
+    throw new StorageFault('failed', `PostgreSQL has not answered for ${this.#limits.ping / 1_000} seconds.`)
   }
 
-  async #transact<T>(start: () => Transaction<T>, { begin, changed }: Run<T>): Promise<T> {
+  /** Finishes what is running; those who do not hear that it is over are not waited for. */
+  async close(): Promise<void> {
+    await Promise.all([this.pool.end(), ...this.#shared.map((each) => each.close()), this.#control.close()])
+  }
+
+  async #runEach<T>(
+    client: Client,
+    transaction: Transaction<T>,
+    first = transaction.next([]),
+    abandoned?: AbortSignal,
+  ): Promise<T> {
+    let step = first
+    while (step.done !== true) {
+      step = transaction.next(await prepareAndRun(client, step.value, this.#preparing))
+      checkAwaited(abandoned)
+    }
+    return step.value
+  }
+
+  /** Has something done on a connection of the pool, which is given back or thrown away. */
+  async #holding<T>({ ready, abandoned }: Reading, work: (client: PooledClient) => Promise<T>): Promise<T> {
+    checkAwaited(abandoned)
+    const client = await take(this.pool, this.#watch)
+    // Where sessions are shared nobody knows whose statement would be cancelled.
+    const canCancel = abandoned !== undefined && this.#preparing === 'named'
+    const stop = canCancel ? cancelOn(abandoned, () => this.#cancel(client)) : undefined
+    let isUsable = true
+    try {
+      checkAwaited(abandoned)
+      if (ready !== undefined) await ready(client)
+      return await work(client)
+    } catch (error) {
+      isUsable = await this.#isUsable(client, error)
+      checkAwaited(abandoned, error)
+      throw error
+    } finally {
+      if (stop !== undefined && !(await stop())) isUsable = false
+      if (isUsable) client.release()
+      else giveUp(client)
+    }
+  }
+
+  /** Cancels what runs on a connection. Resolves once PostgreSQL has done so: what comes later on it is not meant. */
+  async #cancel({ process }: Client): Promise<void> {
+    await this.aside(function* () {
+      yield sql`select pg_cancel_backend(${process}::integer)`
+    })
+  }
+
+  async #transact<T>(start: () => Transaction<T>, run: Run<T>): Promise<T> {
     const transaction = start()
-    let step = transaction.next([])
-    if (step.done === true) return step.value
-    const client = await take(this.pool)
+    const first = transaction.next([])
+    if (first.done === true) return first.value
+    return this.#holding(run, (client) => this.#runOne(client, transaction, first, run))
+  }
+
+  async #runOne<T>(
+    client: PooledClient,
+    transaction: Transaction<T>,
+    first: IteratorResult<Statement, T>,
+    { begin, changed, isLong, abandoned }: Run<T>,
+  ): Promise<T> {
+    if (isLong === true) this.#watch.allow(client, this.#limits.long + this.#limits.grace)
     // Sent along with the next statement: nobody waits for them alone.
     let waiting = begin
-    try {
-      while (step.done !== true) {
-        const { value } = step
-        if (value.isBlind === true) {
-          waiting = [...waiting, value]
-          step = transaction.next([])
-          continue
-        }
-        if (value.isLast === true) {
-          // One statement alone is a transaction by itself.
-          const isAlone = waiting.length === 1 && waiting[0] === begins['read committed']
-          const rows = await keeping(this.#send(client, isAlone ? [value] : [...waiting, value, commit]))
-          client.release()
-          return endOf(transaction, rows)
-        }
-        const rows = await this.#send(client, [...waiting, value])
-        waiting = []
-        step = transaction.next(rows)
+    let step = first
+    while (step.done !== true) {
+      checkAwaited(abandoned)
+      const { value } = step
+      if (value.isBlind === true) {
+        waiting = [...waiting, value]
+        step = transaction.next([])
+        continue
       }
-      if (changed(step.value)) await keeping(this.#send(client, [...waiting, commit]))
-      else if (waiting[0] !== begin[0]) await this.#send(client, [rollback])
-      client.release()
-      return step.value
-    } catch (error) {
-      client.release(await this.#isLost(client, error))
-      throw error
+      if (value.isLast === true) {
+        // One statement alone is a transaction by itself.
+        const isAlone = waiting.length === 1 && waiting[0] === words.readCommitted
+        return endOf(
+          transaction,
+          await keeping(send(client, this.#preparing, isAlone ? [value] : [...waiting, value, words.commit])),
+        )
+      }
+      const rows = await send(client, this.#preparing, [...waiting, value])
+      waiting = []
+      step = transaction.next(rows)
     }
+    if (changed(step.value)) await keeping(send(client, this.#preparing, [...waiting, words.commit]))
+    else if (waiting[0] !== begin[0]) await send(client, this.#preparing, [words.rollback])
+    return step.value
   }
 
-  /** Ends a transaction that has failed; whether its connection is of no use any more. */
-  async #isLost(client: pg.PoolClient, error: unknown): Promise<boolean> {
-    if (isDisconnected(error) || error instanceof StorageFault) return true
+  /** Ends a transaction that has failed; whether its connection is still of use. */
+  async #isUsable(client: Client, error: unknown): Promise<boolean> {
+    if (isUseless(error)) return false
     try {
-      await this.#send(client, [rollback])
-      return false
-    } catch {
+      await send(client, this.#preparing, [words.rollback])
       return true
+    } catch {
+      return false
     }
-  }
-
-  /**
-   * Sends statements one after the other, without waiting for answers between them.
-   *
-   * @returns the rows of the last one that is no commit
-   */
-  async #send(client: pg.ClientBase, statements: readonly Statement[]): Promise<Row[]> {
-    const [only] = statements
-    if (statements.length === 1 && only !== undefined) return prepareAndRun(client, only, this.#preparing)
-    const answers = await Promise.allSettled(statements.map((each) => prepareAndRun(client, each, this.#preparing)))
-    let rows: Row[] = []
-    for (const [index, answer] of answers.entries()) {
-      if (answer.status === 'rejected') throw answer.reason
-      if (statements[index] !== commit) rows = answer.value
-    }
-    return rows
   }
 }
 
@@ -185,16 +243,6 @@ function endOf<T>(transaction: Transaction<T>, rows: Row[]): T {
   const { done, value } = transaction.next(rows)
   if (done === true) return value
   throw new Error('A statement follows the last one of a transaction.')
-}
-
-/** Waits for a commit: where its answer is lost, nobody knows what it would have been. */
-async function keeping<T>(sent: Promise<T>): Promise<T> {
-  try {
-    return await sent
-  } catch (error) {
-    if (!isDisconnected(error)) throw error
-    throw new StorageFault('uncertain', 'The connection to PostgreSQL was lost during a commit.', error)
-  }
 }
 
 async function restarting<T>(work: () => Promise<T>): Promise<T> {
@@ -206,6 +254,14 @@ async function restarting<T>(work: () => Promise<T>): Promise<T> {
       await sleep(Math.random() * Math.min(100, 2 ** restarts))
     }
   }
+}
+
+/** A read, which is run again where a statement on its connection was not prepared. */
+function reading<T>(work: () => Promise<T>): Promise<T> {
+  return work().catch((error: unknown) => {
+    if (!isUnprepared(error)) throw asStorageFault(error)
+    return answering(restarting(work))
+  })
 }
 
 /** What comes of a piece of work; an error of PostgreSQL becomes the port's. */

@@ -72,6 +72,10 @@ export const expressions: Expressions = {
   bind,
   isDistinct: (column, value) => sql`${column} is distinct from ${value}`,
   isAmong: (column, values) => sql`${column} = any(${values.map(bind)})`,
+  // No index serves a subselect in a branch of an OR; for an array it does.
+  isSelected: (column, select) => sql`${column} = any(array(${select}))`,
+  // Else the planner may put all that any row could find into a table of its own, however few rows are looked at.
+  alone: raw(' offset 0'),
   fold: foldSql,
   // What an array is made of is no column to the planner.
   unindexed: (expression) => sql`(array[${expression}])[1]`,
@@ -100,14 +104,27 @@ export const expressions: Expressions = {
   join: (text) => sql`string_agg(${text}, ',' || chr(10))`,
   typed: (value, type) => sql`${value}${casts[type]}`,
   lock: {
+    isNeeded: true,
     order: raw(' order by id'),
     update: raw(' for update'),
     share: raw(' for share'),
     free: raw(' for update skip locked'),
   },
+  // Within one server everybody sees commits in one order: a sum of revisions is one state.
+  clockMark: raw('0'),
   // A connection has its own slot, so that few writers wait for each other.
   clockPart: raw(` and slot = (pg_backend_pid() & ${postgres.layout.clockSlots - 1})`),
   tryLock: (name) => sql`pg_try_advisory_xact_lock(hashtextextended(${name}, 0))`,
   together: (change, tick, columns) =>
     sql`with ${raw(subject)} as (${change} returning *), ticked as (${tick}) select ${columns} from ${raw(subject)}`,
+}
+
+/**
+ * The same for a server that reads a replica too. There commits are seen in the order of the log, here in that in which they are
+ * finished: two states may have the same number of them. Each slot alone has one order everywhere.
+ */
+export const withMarks: Expressions = {
+  ...expressions,
+  // Of 40 bits each: the sum over all slots of all collections is an exact number.
+  clockMark: raw("sum(hashtextextended(collection || '/' || slot || '/' || revision, 0) & 1099511627775)"),
 }

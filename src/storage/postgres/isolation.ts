@@ -1,7 +1,7 @@
 /** How much transactions must be kept apart, so that what was true when they decided is true when they end. */
 import type { Catalog } from '../../model/resource.ts'
 import type { Write } from '../../plan/plan.ts'
-import type { Isolation } from './database.ts'
+import type { Isolation } from './send.ts'
 
 /**
  * What a transaction asks of records that it refers to, or that are to be unique, it holds, or an index does. A business rule

@@ -2,6 +2,7 @@
 import type { Socket } from 'node:net'
 import pg from 'pg'
 import type { Row, Statement } from '../sql/transaction.ts'
+import { isUnprepared } from './errors.ts'
 
 /** The most statements that a connection keeps prepared: shapes come from queries. */
 const mostPrepared = 500
@@ -27,8 +28,10 @@ export function prepareAndRun(
   return new Promise((resolve, reject) => {
     // A query made here is taken as it is: `pg` copies the settings of others.
     const query = new pg.Query({ name, text, values } as pg.QueryConfig, undefined, (error, result) => {
-      if (error) reject(error)
-      else resolve(result.rows)
+      if (!error) return resolve(result.rows)
+      // It was to be prepared by a statement that failed while this one was on its way behind it.
+      if (name !== undefined && isUnprepared(error)) forgetName(client, text, name)
+      reject(error)
     })
     gather(client)
     client.query(query)
@@ -60,6 +63,11 @@ function nameOf(client: pg.ClientBase, text: string): string {
   if (names.size >= mostPrepared) forget(client, names)
   names.set(text, name)
   return name
+}
+
+function forgetName(client: pg.ClientBase, text: string, name: string): void {
+  const names = prepared.get(client)?.names
+  if (names?.get(text) === name) names.delete(text)
 }
 
 function forget(client: pg.ClientBase, names: Map<string, string>): void {

@@ -7,8 +7,8 @@ import type { DeleteMatching, Outcome, Plan, ReadPage } from '../../plan/plan.ts
 import { isChange } from '../sql/is-change.ts'
 import { type Background, jobStore } from '../sql/jobs/job-store.ts'
 import { isWriting, longWork } from '../sql/jobs/long-work.ts'
+import { readPiece } from '../sql/jobs/pieces.ts'
 import { keyStore } from '../sql/key-store.ts'
-import { findKey } from '../sql/keys.ts'
 import { readMaintenance } from '../sql/maintenance.ts'
 import { maintenanceStore } from '../sql/maintenance-store.ts'
 import type { Apply } from '../sql/migration-refused.ts'
@@ -20,21 +20,27 @@ import { writeTransaction } from '../sql/run.ts'
 import { Totals } from '../sql/totals.ts'
 import { single, type Transaction } from '../sql/transaction.ts'
 import { createRecords } from '../sql/write-record.ts'
-import type { OnCommit, Storage } from '../storage.ts'
+import type { Abandoned, OnCommit, OnReplica, Storage } from '../storage.ts'
 import { alone } from './apart.ts'
 import type { ConnectionOptions } from './connections.ts'
 import { Database } from './database.ts'
-import { expressions } from './expressions.ts'
+import { postgres } from './dialect.ts'
+import { checkDurability } from './durability.ts'
+import { expressions, withMarks } from './expressions.ts'
 import { isolationOf } from './isolation.ts'
 import { migratePostgres } from './migration/migrate.ts'
+import { Replica, type Source } from './replica.ts'
 
 /** How a PostgreSQL database is opened. */
 export interface PostgresOptions extends ConnectionOptions {
   /** What start-up may change in the database. */
-  readonly migrate?: Apply
+  readonly migrate?: Apply | undefined
   /** Whether a database may be used that loses acknowledged changes in a power cut. */
-  readonly unsafe?: boolean
+  readonly unsafe?: boolean | undefined
+  /** A replica of it, `postgres://…`, which is read where it has everything. */
+  readonly replica?: string | undefined
   readonly onCommit?: OnCommit | undefined
+  readonly onReplica?: OnReplica | undefined
 }
 
 /** The most rows that are soon skipped. */
@@ -49,16 +55,48 @@ const forgetful = { record: () => undefined, keep() {} }
  * @throws MigrationRefused where the catalog needs a change that start-up may not make
  */
 export async function openPostgres(catalog: Catalog, options: PostgresOptions): Promise<Storage> {
+  await alone(options, async (client) => {
+    if (options.unsafe !== true) await checkDurability(client)
+    const isPooled = options.session === 'off'
+    await migratePostgres(client, catalog, { apply: options.migrate ?? 'additive', now: Date.now(), isPooled })
+  })
   const database = new Database(options, options.onCommit)
-  const compiler: Compiler = { catalog, expressions }
+  const primary = { database, totals: new Totals() }
+  const replica = replicaOf(primary, options)
+  const close = async () => {
+    await replica?.close()
+    await database.close()
+  }
+  try {
+    const secret = await database.write(cursorSecret, undefined, { isLong: true })
+    const maintenanceFound = await database.aside(readMaintenance)
+    await replica?.start()
+    return storageOf(catalog, { primary, replica, secret, maintenanceFound, close })
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+function replicaOf(primary: Source, options: PostgresOptions): Replica | undefined {
+  const { replica: url, unsafe = false, onReplica } = options
+  return url === undefined ? undefined : new Replica(primary, { ...options, url }, unsafe, onReplica)
+}
+
+/** What a storage is made of. */
+interface Parts extends Pick<Storage, 'maintenanceFound' | 'close'> {
+  readonly primary: Source
+  readonly replica: Replica | undefined
+  readonly secret: Uint8Array
+}
+
+function storageOf(catalog: Catalog, { primary, replica, secret, maintenanceFound, close }: Parts): Storage {
+  const { database } = primary
+  const { keepsPieces } = postgres.layout
+  const compiler: Compiler = { catalog, expressions: replica === undefined ? expressions : withMarks, keepsPieces }
   const isolation = isolationOf(catalog)
-  const totals = new Totals()
+  const reading = replica === undefined ? only(primary) : replica.read.bind(replica)
   let closing = false
-  await alone(options, (client) =>
-    migratePostgres(client, catalog, { apply: options.migrate ?? 'additive', now: Date.now() }),
-  )
-  const secret = await database.write(cursorSecret, undefined, { isLong: true })
-  const maintenanceFound = await database.each(readMaintenance)
   const long = { isolation: isolation.ofAll, isLong: true }
   const background: Background = {
     run(name, asked) {
@@ -70,13 +108,13 @@ export async function openPostgres(catalog: Catalog, options: PostgresOptions): 
   return {
     cursorSecret: secret,
     exportsFolder: undefined,
-    async run(plan: Plan): Promise<Outcome> {
-      if (plan.kind === 'read-record') return database.each(() => readRecord(compiler, forgetful, plan))
-      if (plan.kind === 'read-page') {
-        const read = () => readPageAtOnce(compiler, totals, plan)
-        const page = await (isQuick(plan) ? database.each(read) : database.apart(read))
-        return page ?? database.read(() => readPage(compiler, { clocks: new Map(), totals }, plan))
+    // On connections of their own: pieces would keep small reads waiting.
+    pieces: { read: (job, start) => database.read(() => readPiece(job, start)) },
+    async run(plan: Plan, abandoned?: Abandoned): Promise<Outcome> {
+      if (plan.kind === 'read-record') {
+        return reading((from) => from.database.each(() => readRecord(compiler, forgetful, plan), from))
       }
+      if (plan.kind === 'read-page') return reading((from) => pageFrom(from, compiler, plan, abandoned?.()))
       const outcome = await database.write(() => writeTransaction(compiler, plan) as Transaction<Outcome>, isChange, {
         isolation: isolation.of(plan),
       })
@@ -92,16 +130,31 @@ export async function openPostgres(catalog: Catalog, options: PostgresOptions): 
     },
     jobs: jobStore({ compiler, runner: database, background, isClosing: () => closing }),
     keys: keyStore(compiler, { read: (start) => database.each(start), write: database.write }),
-    maintenance: maintenanceStore({ read: (start) => database.each(start), write: database.write }),
+    maintenance: maintenanceStore({ read: (start) => database.aside(start), write: database.write }),
     maintenanceFound,
-    async ping() {
-      await database.each(() => findKey(''))
-    },
+    ping: () => database.ping(),
     async close() {
       closing = true
-      await database.close()
+      await close()
     },
   }
+}
+
+function only(source: Source): Replica['read'] {
+  return (work) => work(source)
+}
+
+/** A page: what may take its time is on a connection that nobody else uses, and can be cancelled. */
+async function pageFrom(
+  { database, totals, ready }: Source,
+  compiler: Compiler,
+  plan: ReadPage,
+  abandoned: AbortSignal | undefined,
+): Promise<Outcome> {
+  const how = { ready, abandoned }
+  const read = () => readPageAtOnce(compiler, totals, plan)
+  const page = await (isQuick(plan) ? database.each(read, how) : database.apart(read, how))
+  return page ?? database.read(() => readPage(compiler, { clocks: new Map(), totals }, plan), how)
 }
 
 /** Whether a page is soon read: then nobody minds to wait behind it. */

@@ -9,6 +9,8 @@ export type Bound = string | number | null | Uint8Array
 
 /** How rows are held. They stand at the end of a select. */
 export interface Locks {
+  /** Whether there is anybody to hold rows against. */
+  readonly isNeeded: boolean
   /** The order in which several are held, so that two who hold the same never wait for each other: before any limit. */
   readonly order: Sql
   /** Nobody else changes the rows, or holds them. */
@@ -27,6 +29,10 @@ export interface Expressions {
   isDistinct(column: Sql, value: Bound): Sql
   /** `column` is one of the values: one parameter however many there are. */
   isAmong(column: Sql, values: readonly Scalar[]): Sql
+  /** `column` is one of what a select gives, in one branch of several: so written that each branch may have its index. */
+  isSelected(column: Sql, select: Sql): Sql
+  /** At the end of a subselect: it is run for each row by itself. */
+  readonly alone: Sql
   /** The text of a column in folded case (`fold` in model/text.ts). */
   fold(column: Sql): Sql
   /** The same expression, so written that no index is looked for. */
@@ -63,6 +69,11 @@ export interface Expressions {
   typed(value: Bound, type: Column['type']): Sql
   /** What makes a select hold its rows until the transaction ends: nothing where one writer holds everything. */
   readonly lock: Locks
+  /**
+   * What tells two states of clocks apart that have one sum of revisions: a number, summed over their rows; 0 where there are no such
+   * states, because everybody sees changes in one order.
+   */
+  readonly clockMark: Sql
   /** The part of a collection's clock that a transaction moves on, as ` and …`. */
   readonly clockPart: Sql
   /**

@@ -6,10 +6,11 @@ import { shownPredicate } from '../../plan/stored.ts'
 import type { KnownClock } from './memory.ts'
 
 /** The opaque tag of a list: the collections that it depends on, the shape of its records, what is asked for and may be seen. */
-export function tagOf(plan: ReadPage, { revision }: Pick<KnownClock, 'revision'>): string {
+export function tagOf(plan: ReadPage, { revision, mark }: Pick<KnownClock, 'revision' | 'mark'>): string {
+  const state = mark === 0 ? String(revision) : `${revision}.${mark.toString(36)}`
   const { shape } = plan.shown ?? plan.resource
   const subject = subjectOf(asAsked(plan))
-  return subject === '' ? `${revision}-${shape}` : `${revision}-${shape}-${subject}`
+  return subject === '' ? `${state}-${shape}` : `${state}-${shape}-${subject}`
 }
 
 /** An older version's clients keep their tags when a newer one calls fields something else. */

@@ -11,6 +11,8 @@ type KnownRecord = Extract<Outcome, { readonly kind: 'record' }>
 export interface KnownClock {
   readonly revision: number
   readonly live: number
+  /** See `Expressions.clockMark`. */
+  readonly mark: number
 }
 
 // Together some ten megabytes: what is asked for again within moments, not a copy of the database.

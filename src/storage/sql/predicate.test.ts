@@ -226,7 +226,7 @@ test('AUT-6: SQL and matches() find the same records, whatever the records and t
               matches(comparisonKeys(leaves, row), each, follow),
             )
             const live = matched.filter((row) => row['deleted_at'] === null)
-            for (const through of ['each', 'set'] as const) {
+            for (const through of ['each', 'one by one', 'set'] as const) {
               const compiler: Compiler = { catalog, expressions, through }
               const all = predicateSql(compiler, leaves, 't', each)
               const conditions = [all, expressions.unindexed(all), liveSql(compiler, leaves, 't', each)]

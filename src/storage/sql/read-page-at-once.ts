@@ -5,14 +5,14 @@
 import sql, { type Sql } from 'sql-template-tag'
 import { admitPage, isConditional } from '../../plan/admit.ts'
 import type { Outcome, ReadPage } from '../../plan/plan.ts'
-import type { Clock } from './clock.ts'
+import { clockOf } from './clock.ts'
 import { tagOf } from './list-tag.ts'
 import { type Listing, listingOf, type Walk, walkOf } from './listing.ts'
 import { firstPageOf, firstPageSql } from './page-rows.ts'
 import type { Compiler } from './predicate.ts'
 import { isUnfiltered, otherCollections } from './read-page.ts'
 import type { Totals } from './totals.ts'
-import { kept, type Row, type Statement, single, type Transaction } from './transaction.ts'
+import { kept, type Statement, single, type Transaction } from './transaction.ts'
 
 /**
  * Runs a ReadPage, each statement on a snapshot of its own. `undefined`: that will not do, because a total must be counted
@@ -57,12 +57,8 @@ function clockSql({ expressions }: Compiler, plan: ReadPage): Sql {
   const { name } = plan.resource
   const others = otherCollections(plan)
   if (others.size === 0) {
-    return sql`select sum(revision) as revision, sum(live) as live from resourced_clocks where collection = ${name}`
+    return sql`select sum(revision) as revision, sum(live) as live, ${expressions.clockMark} as mark from resourced_clocks where collection = ${name}`
   }
   const all = expressions.isAmong(sql`collection`, [...new Set([name, ...others])])
-  return sql`select sum(revision) as revision, sum(case collection when ${name} then live else 0 end) as live from resourced_clocks where ${all}`
-}
-
-function clockOf(row: Row | undefined): Clock {
-  return { revision: Number(row?.['revision'] ?? 0), live: Number(row?.['live'] ?? 0) }
+  return sql`select sum(revision) as revision, sum(case collection when ${name} then live else 0 end) as live, ${expressions.clockMark} as mark from resourced_clocks where ${all}`
 }

@@ -22,7 +22,7 @@ export function* readPage(
 ): Transaction<Outcome> {
   const refused = plan.parent === undefined ? undefined : yield* checkParent(compiler, plan.parent)
   if (refused !== undefined) return refused
-  const clock = yield* readClock(memory, plan.resource.name, otherCollections(plan))
+  const clock = yield* readClock(compiler, memory, plan.resource.name, otherCollections(plan))
   const tag = tagOf(plan, clock)
   const ended = admitPage(plan, tag)
   if (ended !== undefined) return ended

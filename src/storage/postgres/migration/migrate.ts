@@ -33,6 +33,14 @@ interface Migration extends MigrateOptions {
   readonly waits: Waits
 }
 
+/** How to migrate, and whether on a connection that a pooler gives to others after each transaction: it keeps no lock and no setting. */
+interface PooledOptions extends MigrateOptions {
+  readonly isPooled?: boolean
+}
+
+const needsSession =
+  'The database lacks something, which cannot be added through a pooler that shares connections among transactions. Run once: resourced migrate --apply --database with the address of the PostgreSQL server itself; then start again.'
+
 /**
  * Adds what a database lacks for a catalog, and changes what differs, as `migrate` of SQLite does.
  *
@@ -44,7 +52,7 @@ interface Migration extends MigrateOptions {
 export async function migratePostgres(
   client: ClientBase,
   catalog: Catalog,
-  options: MigrateOptions,
+  options: PooledOptions,
   waits: Waits = usualWaits,
 ): Promise<Migrated> {
   const desired = tablesFor(catalog, postgres.layout)
@@ -55,6 +63,7 @@ export async function migratePostgres(
     await checkServer(client)
     // Most starts end here, without ever asking for the right to write.
     if (await isDone(migration)) return { steps: [], applied: false }
+    if (options.isPooled === true) throw new StorageFault('failed', needsSession)
     await checkRights(client)
     return await undisturbed(client, waits, () => underLock(client, waits, () => migrateLocked(migration)))
   } catch (error) {
@@ -63,8 +72,8 @@ export async function migratePostgres(
 }
 
 /** Brings a schema to what API keys alone need: what else is there belongs to a declaration that nobody has read. */
-export async function migrateForKeys(client: ClientBase): Promise<void> {
-  await migratePostgres(client, keysAlone(), { apply: 'additive', now: Date.now(), others: 'kept' })
+export async function migrateForKeys(client: ClientBase, isPooled = false): Promise<void> {
+  await migratePostgres(client, keysAlone(), { apply: 'additive', now: Date.now(), others: 'kept', isPooled })
 }
 
 async function isDone(migration: Migration): Promise<boolean> {

@@ -1,0 +1,142 @@
+/** Nothing stays open for long: statements, locks and transactions have limits, and readiness waits for none of them. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { Database } from '../../src/storage/postgres/database.ts'
+import { usualLimits } from '../../src/storage/postgres/limits.ts'
+import type { Row, Transaction } from '../../src/storage/sql/transaction.ts'
+import { databaseFor, whyNoDatabase } from './database.ts'
+import { query } from './query.ts'
+import { servedFor } from './served.ts'
+
+const skip = whyNoDatabase ?? false
+
+/** Locks all notes against whoever reads them, until it is told to end. */
+async function lockNotes(url: string): Promise<() => Promise<void>> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  await client.query('begin; lock table notes in access exclusive mode')
+  return () => client.end()
+}
+
+const settings = `select current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock,
+  current_setting('idle_in_transaction_session_timeout') as idle, current_setting('jit') as jit`
+const asked = { text: settings, sql: settings, values: [] }
+
+test('sessions have the limits from their beginning; long work has another', { skip }, async (context) => {
+  const database = new Database({ url: await databaseFor(context) })
+  context.after(() => database.close())
+  const usual = { statement: '30s', lock: '10s', idle: '30s', jit: 'off' }
+  const single = function* (): Transaction<Row | undefined> {
+    return (yield asked)[0]
+  }
+  for (const found of [await database.each(single), await database.apart(single), await database.read(single)])
+    assert.deepEqual(found, usual)
+  assert.deepEqual(await database.write(single), usual)
+  assert.deepEqual(await database.write(single, () => true, { isLong: true }), { ...usual, statement: '10min' })
+  assert.deepEqual(await database.write(single), usual)
+})
+
+test('where sessions are shared, each transaction says its limits', { skip }, async (context) => {
+  const url = await databaseFor(context)
+  const database = new Database({ url, session: 'off' })
+  context.after(() => database.close())
+  const single = function* (): Transaction<Row | undefined> {
+    return (yield asked)[0]
+  }
+  const usual = { statement: '30s', lock: '10s', idle: '30s', jit: 'off' }
+  assert.deepEqual(await database.read(single), usual)
+  assert.deepEqual(await database.write(single), usual)
+  assert.deepEqual(await database.write(single, () => true, { isLong: true }), { ...usual, statement: '10min' })
+  // Nothing of it stays for whoever has the session next.
+  const left = await database.apart(single)
+  assert.deepEqual([left?.['statement'], left?.['lock'], left?.['idle']], ['0', '0', '0'])
+})
+
+test('a statement that takes too long ends, in a read and in a change, and readiness did not wait for it', {
+  skip,
+}, async (context) => {
+  const url = await databaseFor(context)
+  const served = await servedFor(context, { url, limits: { statement: 500 } })
+  const made = await served.send('POST', '/v1/notes', { title: 'first' })
+  const unlock = await lockNotes(url)
+  const began = performance.now()
+  const asked = [
+    served.send('GET', '/v1/notes'),
+    ...Array.from({ length: 20 }, () => served.send('GET', `/v1/notes/${made.json.id}`)),
+    served.send('PATCH', `/v1/notes/${made.json.id}`, { number: 1 }),
+  ]
+  const ready = await served.send('GET', '/health/ready')
+  assert.ok(performance.now() - began < 400, 'readiness waits for nobody')
+  assert.equal(ready.status, 200)
+  for (const { status, headers } of await Promise.all(asked))
+    assert.deepEqual([status, headers['Retry-After']], [503, '1'])
+  await unlock()
+  assert.equal((await served.send('PATCH', `/v1/notes/${made.json.id}`, { number: 2 })).status, 200)
+})
+
+test('a lock that is not had in time ends a change, which has not happened', { skip }, async (context) => {
+  const url = await databaseFor(context)
+  const served = await servedFor(context, { url, limits: { lock: 300 } })
+  const { json } = await served.send('POST', '/v1/notes', { title: 'first' })
+  const unlock = await lockNotes(url)
+  const began = performance.now()
+  assert.equal((await served.send('PATCH', `/v1/notes/${json.id}`, { number: 1 })).status, 503)
+  assert.ok(performance.now() - began < 5_000)
+  await unlock()
+  assert.equal((await served.send('GET', `/v1/notes/${json.id}`)).json.number, 0)
+})
+
+test('a transaction in which nothing happens is ended by PostgreSQL, and its connection replaced', {
+  skip,
+}, async (context) => {
+  const url = await databaseFor(context)
+  const database = new Database({ url, limits: { idle: 200 }, poolSize: 1 })
+  context.after(() => database.close())
+  const idle = function* () {
+    yield { text: 'select 1', sql: 'select 1', values: [] }
+    // A process that is stopped, or busy, for too long.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600)
+    yield { text: 'select 2', sql: 'select 2', values: [] }
+  }
+  await assert.rejects(database.write(idle), { name: 'StorageFault' })
+  const well = function* (): Transaction<unknown> {
+    return (yield { text: 'select 3 as three', sql: 'select 3 as three', values: [] })[0]?.['three']
+  }
+  assert.equal(await database.write(well), 3)
+})
+
+test('where all connections are in use a request waits for a while and is turned away, as overload', {
+  skip,
+}, async (context) => {
+  const url = await databaseFor(context)
+  const served = await servedFor(context, { url, poolSize: 2, limits: { connect: 300, statement: 3_000 } })
+  const unlock = await lockNotes(url)
+  const held = [served.send('GET', '/v1/notes?title=first'), served.send('GET', '/v1/notes?title=first')]
+  await sleep(100)
+  const { status, json } = await served.send('GET', '/v1/notes?title=first')
+  assert.deepEqual([status, json.code], [503, 'OVERLOADED'])
+  await unlock()
+  for (const answer of await Promise.all(held)) assert.equal(answer.status, 200)
+})
+
+test('nothing that anybody waits for has a limit of more than a minute, but for long work', () => {
+  const { long, ...others } = usualLimits
+  assert.ok(Math.max(...Object.values(others)) <= 60_000)
+  assert.ok(long <= 600_000)
+})
+
+test('a server leaves no connection behind when it is closed, or when it cannot be opened', {
+  skip,
+}, async (context) => {
+  const url = await databaseFor(context)
+  const served = await servedFor(context, { url })
+  await served.close()
+  await assert.rejects(servedFor(context, { url: url.replace(/\/[^/]*$/, '/none') }), /There is no database none/)
+  const left = await query(
+    url,
+    "select 1 from pg_stat_activity where application_name = 'resourced' and datname = current_database()",
+  )
+  assert.equal(left.length, 0)
+})

@@ -1,0 +1,235 @@
+/** ERR-6: a database that goes away while requests run, however it goes. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Cluster, startCluster } from './cluster.ts'
+import { versionAsked } from './database.ts'
+import { whyNoPostgres } from './programs.ts'
+import { startProxy } from './proxy.ts'
+import { query } from './query.ts'
+import { type Served, servedFor } from './served.ts'
+
+const skip = whyNoPostgres(versionAsked()) ?? false
+
+// Whatever nobody awaits must not fail.
+const unhandled: unknown[] = []
+process.on('unhandledRejection', (error) => unhandled.push(error))
+
+async function clusterFor(context: TestContext): Promise<Cluster> {
+  const cluster = await startCluster({ version: versionAsked() })
+  context.after(() => cluster.stop())
+  return cluster
+}
+
+/** How far creations by their titles have come, and the statuses of all answers. */
+interface Load {
+  readonly acknowledged: Set<string>
+  readonly uncertain: Set<string>
+  readonly refused: Set<string>
+  readonly statuses: Set<number>
+  end(): Promise<void>
+}
+
+/** Clients that create, read and list until they are told to stop. */
+function load({ send }: Served, clients: number): Load {
+  const made = { acknowledged: new Set<string>(), uncertain: new Set<string>(), refused: new Set<string>() }
+  const statuses = new Set<number>()
+  let going = true
+  const client = async (number: number) => {
+    for (let turn = 0; going; turn++) {
+      const title = `${number} ${turn}`
+      const { status, json } = await send('POST', '/v1/notes', { title })
+      statuses.add(status)
+      if (status === 201) made.acknowledged.add(title)
+      else if (/it was made, or it was not/.test(json.detail)) made.uncertain.add(title)
+      else made.refused.add(title)
+      const answers = [await send('GET', `/v1/notes?title=${number}%20${turn}`), await send('GET', '/v1/notes?limit=3')]
+      for (const answer of answers) statuses.add(answer.status)
+      if (status !== 201) await sleep(20)
+    }
+  }
+  const running = Promise.all(Array.from({ length: clients }, (_, number) => client(number)))
+  return {
+    ...{ ...made, statuses },
+    async end() {
+      going = false
+      await running
+    },
+  }
+}
+
+/** Milliseconds until something is answered well. */
+async function untilWell(served: Served, method: string, path: string, body?: unknown): Promise<number> {
+  const began = performance.now()
+  while ((await served.send(method, path, body)).status >= 300) await sleep(20)
+  return performance.now() - began
+}
+
+/** Each change that was acknowledged was made once, none that was refused, and of the others none twice. */
+async function judge(url: string, { acknowledged, uncertain, refused, statuses }: Load): Promise<void> {
+  const rows = await query(url, 'select title, count(*)::int as times from notes group by title')
+  const times = new Map(rows.map((row) => [row['title'] as string, row['times'] as number]))
+  for (const title of acknowledged) assert.equal(times.get(title), 1, `${title} was acknowledged`)
+  for (const title of refused) assert.equal(times.get(title), undefined, `${title} was refused`)
+  for (const title of uncertain) assert.ok((times.get(title) ?? 0) <= 1, `${title} was made twice`)
+  assert.deepEqual(
+    [...statuses].filter((status) => ![200, 201, 502, 503].includes(status)),
+    [],
+  )
+  assert.deepEqual(unhandled, [])
+}
+
+async function connectionsOf(url: string): Promise<number> {
+  const [row] = await query(
+    url,
+    "select count(*)::int as number from pg_stat_activity where application_name = 'resourced'",
+  )
+  return row?.['number'] as number
+}
+
+const ways: Readonly<Record<string, (cluster: Cluster) => Promise<unknown>>> = {
+  'starts again': (cluster) => cluster.restart(),
+  'is killed': async (cluster) => {
+    await cluster.kill()
+    await sleep(300)
+    await cluster.restart()
+  },
+  'ends every connection': (cluster) =>
+    query(
+      cluster.adminUrl,
+      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'resourced'",
+    ),
+}
+
+for (const [way, goAway] of Object.entries(ways)) {
+  test(`ERR-6: a database that ${way} while requests run loses nothing, and is served again at once`, {
+    skip,
+  }, async (context) => {
+    const cluster = await clusterFor(context)
+    const served = await servedFor(context, { url: cluster.url })
+    const running = load(served, 24)
+    for (let round = 0; round < 3; round++) {
+      await sleep(400)
+      await goAway(cluster)
+      const waits = await Promise.all([
+        untilWell(served, 'GET', '/v1/notes'),
+        untilWell(served, 'POST', '/v1/notes', { title: 'after' }),
+        untilWell(served, 'GET', '/health/ready'),
+        served.app.maintenance.look(),
+        served.app.runner.idle(),
+      ])
+      for (const wait of waits) assert.ok((wait ?? 0) < 1_000, `recovered after ${wait} ms`)
+    }
+    await sleep(200)
+    await running.end()
+    await judge(cluster.url, running)
+    assert.ok(running.acknowledged.size > 100)
+    // Ten for transactions, four for single reads, one for what must not wait.
+    assert.ok((await connectionsOf(cluster.adminUrl)) <= 15)
+    await served.close()
+    assert.equal(await connectionsOf(cluster.adminUrl), 0)
+  })
+}
+
+test('ERR-6: while a database is away every request gets 502, readiness too, and work begun goes on when it is back', {
+  skip,
+}, async (context) => {
+  const cluster = await clusterFor(context)
+  const served = await servedFor(context, { url: cluster.url })
+  await Promise.all(
+    Array.from({ length: 300 }, (_, number) => served.send('POST', '/v1/notes', { title: 'old', number })),
+  )
+  const begun = await served.send('DELETE', '/v1/notes?title=old', undefined, { prefer: 'respond-async' })
+  assert.equal(begun.status, 202)
+  await cluster.kill()
+  for (const [method, path, body] of [
+    ['GET', '/v1/notes'],
+    ['POST', '/v1/notes', { title: 'new' }],
+    ['GET', '/health/ready'],
+  ] as const) {
+    const { status, json } = await served.send(method, path, body)
+    assert.deepEqual([status, json.code], [502, 'STORAGE_FAILED'], `${method} ${path}`)
+    assert.doesNotMatch(JSON.stringify(json), /ECONN|127\.0\.0\.1|postgres/i)
+  }
+  assert.equal((await served.send('GET', '/health/live')).status, 200)
+  await sleep(1_500)
+  await cluster.restart()
+  await served.app.runner.idle()
+  const job = await served.send('GET', begun.json.status_url)
+  assert.deepEqual([job.json.status, job.json.result.deleted_count], ['succeeded', 300])
+  assert.deepEqual(unhandled, [])
+})
+
+// What a server waits for, in milliseconds, is more.
+const limits = { connect: 400, ping: 200, statement: 600, long: 800, lock: 500, idle: 600, grace: 200 }
+
+test('ERR-6: a network that swallows everything ends no later than the limits say, and its connections are thrown away', {
+  skip,
+}, async (context) => {
+  const cluster = await clusterFor(context)
+  const proxy = await startProxy(cluster.port)
+  context.after(() => proxy.stop())
+  const served = await servedFor(context, { url: proxy.through(cluster.url), limits, poolSize: 4 })
+  const ask = () =>
+    [
+      served.send('GET', '/v1/notes'),
+      served.send('POST', '/v1/notes', { title: 'swallowed' }),
+      served.send('GET', '/v1/notes/0190c0c0-0000-7000-8000-000000000000'),
+    ] as const
+  // Every connection is there before.
+  await Promise.all([1, 2, 3].flatMap(ask))
+  proxy.swallow('everything')
+  for (let round = 0; round < 2; round++) {
+    const began = performance.now()
+    const answers = await Promise.all([1, 2, 3, 4, 5].flatMap(ask))
+    assert.ok(performance.now() - began < 3_000, `${performance.now() - began} ms`)
+    assert.deepEqual(
+      [...new Set(answers.map(({ status }) => status))].filter((status) => status < 500),
+      [],
+    )
+    const probed = performance.now()
+    assert.equal((await served.send('GET', '/health/ready')).status, 502)
+    assert.ok(performance.now() - probed < 400)
+  }
+  proxy.swallow('nothing')
+  for (const [method, path, body] of [
+    ['GET', '/v1/notes'],
+    ['POST', '/v1/notes', { title: 'after' }],
+    ['GET', '/health/ready'],
+  ] as const) {
+    assert.ok((await untilWell(served, method, path, body)) < 1_000)
+  }
+  proxy.swallow('everything')
+  const closing = performance.now()
+  await served.close()
+  assert.ok(performance.now() - closing < 4_000, 'nobody hears that it is over')
+  assert.deepEqual(unhandled, [])
+})
+
+test('ERR-6: where the answer to a commit is lost nobody says that nothing happened, and nothing happens twice', {
+  skip,
+}, async (context) => {
+  const cluster = await clusterFor(context)
+  const proxy = await startProxy(cluster.port)
+  context.after(() => proxy.stop())
+  const served = await servedFor(context, { url: proxy.through(cluster.url), limits })
+  const made = await served.send('POST', '/v1/notes', { title: 'first' })
+  const id = made.json.id
+  const changes = [
+    ['POST', '/v1/notes', { title: 'second' }, 'insert into', "title = 'second'"],
+    ['PATCH', `/v1/notes/${id}`, { number: 7 }, 'commit', 'number = 7 and _revision = 2'],
+    ['DELETE', `/v1/notes/${id}`, undefined, 'commit', "title = 'first' and deleted_at is not null"],
+  ] as const
+  for (const [method, path, body, last, done] of changes) {
+    // On new connections, on which statements are sent as texts.
+    proxy.cut()
+    await sleep(50)
+    proxy.swallowAnswersOnce(last)
+    const { status, json } = await served.send(method, path, body)
+    proxy.swallow('nothing')
+    assert.equal(status, 502, JSON.stringify(json))
+    assert.match(json.detail, /it was made, or it was not/, method)
+    assert.equal((await query(cluster.url, `select 1 from notes where ${done}`)).length, 1, `${method} was done once`)
+  }
+  assert.deepEqual(unhandled, [])
+})

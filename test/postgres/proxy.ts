@@ -1,0 +1,73 @@
+/** A network between a server and its database that can fail: it cuts connections, or swallows what is sent. */
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+
+/** What is swallowed: nothing, what the database answers, or everything. */
+export type Swallowed = 'nothing' | 'answers' | 'everything'
+
+/** A running proxy. */
+export interface Proxy {
+  /** The address of a database leads around it; this one leads through it. */
+  through(url: string): string
+  swallow(what: Swallowed): void
+  /** Swallows answers from when a text is sent by a client. */
+  swallowAnswersOnce(text: string): void
+  /** Ends every connection at once. */
+  cut(): void
+  /** How many connections there are. */
+  readonly count: number
+  stop(): Promise<void>
+}
+
+/** Starts one in front of a port of this machine. */
+export async function startProxy(port: number): Promise<Proxy> {
+  let swallowed: Swallowed = 'nothing'
+  let awaited: string | undefined
+  const pairs = new Set<readonly Socket[]>()
+  const server = createServer((client) => {
+    const database = connect(port, '127.0.0.1')
+    const pair = [client, database]
+    pairs.add(pair)
+    const end = () => {
+      // A network that is gone tells nobody.
+      if (swallowed === 'everything') return
+      for (const each of pair) each.destroy()
+      pairs.delete(pair)
+    }
+    for (const each of pair) each.on('error', () => {}).on('close', end)
+    client.on('data', (data) => {
+      if (awaited !== undefined && data.includes(awaited)) {
+        awaited = undefined
+        swallowed = 'answers'
+      }
+      if (swallowed !== 'everything') database.write(data)
+    })
+    database.on('data', (data) => {
+      if (swallowed === 'nothing') client.write(data)
+    })
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const own = (server.address() as AddressInfo).port
+  const cut = () => {
+    for (const pair of pairs) for (const each of pair) each.destroy()
+    pairs.clear()
+  }
+  return {
+    through: (url) => Object.assign(new URL(url), { port: own }).href,
+    swallow(what) {
+      swallowed = what
+    },
+    swallowAnswersOnce(text) {
+      awaited = text
+    },
+    cut,
+    get count() {
+      return pairs.size
+    },
+    async stop() {
+      cut()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}

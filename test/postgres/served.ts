@@ -1,0 +1,86 @@
+/** An interface on a PostgreSQL database of a test's choice, asked without a socket. */
+import type { TestContext } from 'node:test'
+import { Type } from 'typebox'
+import { uuidv7 } from 'uuidv7'
+import type { HttpResponse } from '../../src/http/message.ts'
+import { completeCatalog } from '../../src/model/catalog.ts'
+import { defineInterface } from '../../src/model/declaration.ts'
+import { hashOfKey, hintOfKey, newKey } from '../../src/policy/api-keys.ts'
+import { type Application, assemble } from '../../src/server/app.ts'
+import { type Observation, tellReplica } from '../../src/server/observe.ts'
+import { openPostgres, type PostgresOptions } from '../../src/storage/postgres/storage.ts'
+
+const everybody = { read: 'anyone', create: 'anyone', update: 'anyone', delete: 'anyone' } as const
+
+/** Notes, which lists and filters find, and whose deletion by filter may be long work. */
+const notes = defineInterface({
+  name: 'notes',
+  title: 'Notes',
+  resources: {
+    notes: {
+      fields: {
+        title: Type.String({ filter: true, sort: true }),
+        number: Type.Integer({ filter: true, sort: true, default: 0 }),
+      },
+      deletion: { byFilter: true },
+      access: everybody,
+    },
+  },
+})
+
+/** An answer, its body read. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
+  readonly json: any
+}
+
+/** An interface being served. */
+export interface Served {
+  readonly app: Application
+  readonly seen: Observation[]
+  readonly key: string
+  send(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>
+  close(): Promise<void>
+}
+
+/** Serves notes; its caller is an administrator. */
+export async function servedFor(
+  context: TestContext,
+  options: Omit<PostgresOptions, 'onReplica'>,
+  given?: { readonly key?: string },
+): Promise<Served> {
+  const seen: Observation[] = []
+  const observe = (each: Observation) => void seen.push(each)
+  const catalog = completeCatalog(notes)
+  const storage = await openPostgres(catalog, { unsafe: true, ...options, onReplica: tellReplica(observe) })
+  const app = assemble(catalog, storage, { observe, rateLimit: 'off' })
+  const key = given?.key ?? newKey()
+  const hash = hashOfKey(key)
+  if (given?.key === undefined) {
+    const [id, created_at] = [uuidv7(), new Date().toISOString()]
+    const stored = { id, hash, hint: hintOfKey(key), subject: 'root', roles: ['admin'], created_at }
+    await storage.keys.add({ ...stored, expires_at: null, revoked_at: null })
+  }
+  let closing: Promise<void> | undefined
+  const close = () => {
+    closing ??= app.close()
+    return closing
+  }
+  context.after(close)
+  return {
+    ...{ app, seen, key, close },
+    async send(method, target, body, headers = {}) {
+      const bytes = body === undefined ? new Uint8Array() : new TextEncoder().encode(JSON.stringify(body))
+      const length = { 'content-type': 'application/json', 'content-length': String(bytes.length) }
+      const sent = { authorization: `Bearer ${key}`, ...(body === undefined ? {} : length), ...headers }
+      const readBody = async () => bytes
+      return read(await app.respond({ method, target, headers: sent, secure: true, address: '127.0.0.1', readBody }))
+    },
+  }
+}
+
+function read({ status, headers, body }: HttpResponse): Answer {
+  return { status, headers, json: typeof body === 'string' && body !== '' ? JSON.parse(body) : undefined }
+}
