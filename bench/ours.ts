@@ -13,7 +13,7 @@ const command = [...flags.split(' '), program]
 /** The declaration that is served. */
 export const declaration = fileURLToPath(new URL('../examples/atlas/resources.yaml', import.meta.url))
 
-/** How it is started on a database, with the atlas or another declaration; its log, one line a request, goes to a file. */
+/** How it is started on a database (its address), with the atlas or another declaration; its log, one line a request, goes to a file. */
 export function ours(
   folder: string,
   name: string,
@@ -22,7 +22,7 @@ export function ours(
   secure: boolean,
   served = declaration,
 ): Start {
-  const options = ['--database', `sqlite:${database}`, '--port', String(port), '--rate-limit', 'off']
+  const options = ['--database', database, '--port', String(port), '--rate-limit', 'off']
   return {
     args: [...command, 'serve', served, ...options, ...(secure ? [] : ['--http'])],
     origin: `${secure ? 'https' : 'http'}://127.0.0.1:${port}`,
@@ -32,9 +32,9 @@ export function ours(
   }
 }
 
-/** Makes a key that may do everything. */
+/** Makes a key that may do everything, in the database of an address. */
 export function createKey(database: string): string {
-  const options = ['--subject', 'bench', '--roles', 'admin', '--database', `sqlite:${database}`]
+  const options = ['--subject', 'bench', '--roles', 'admin', '--database', database]
   const args = [...command, 'keys', 'create', ...options]
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
   if (status !== 0) throw new Error(`No key could be made: ${stderr}`)

@@ -67,7 +67,7 @@ async function run(): Promise<void> {
   const file = join(folder, 'atlas.db')
   const { catalog } = await loadResource(declaration, 'cities')
   await loadAtlas(file, catalog, () => {})
-  const authorization = `Bearer ${createKey(file)}`
+  const authorization = `Bearer ${createKey(`sqlite:${file}`)}`
   const rows: Row[] = []
   for (const secure of [false, true]) {
     const server = await startOurs(folder, file, secure)

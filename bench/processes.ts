@@ -31,6 +31,8 @@ export interface Start {
   readonly env?: NodeJS.ProcessEnv
   /** Where what it prints on standard output goes: a file; standard error goes beside it. */
   readonly output: string
+  /** Its core; that of the servers, where left out. */
+  readonly core?: number | undefined
   /** Milliseconds that it may take to answer. */
   readonly patience?: number
 }
@@ -41,10 +43,16 @@ process.once('exit', () => {
 })
 
 /** Starts a process of the pinned Node on the servers' core. It may not be listening yet. */
-export function launch({ args, folder, env, output }: Omit<Start, 'origin' | 'probe'>): ChildProcess {
+export function launch({
+  args,
+  folder,
+  env,
+  output,
+  core = serverCore,
+}: Omit<Start, 'origin' | 'probe'>): ChildProcess {
   const out = openSync(output, 'w')
   const errors = openSync(`${output}.errors`, 'w')
-  const child = spawn('taskset', ['--cpu-list', String(serverCore), process.execPath, ...args], {
+  const child = spawn('taskset', ['--cpu-list', String(core), process.execPath, ...args], {
     cwd: folder,
     env: { ...process.env, ...env },
     stdio: ['ignore', out, errors],

@@ -11,6 +11,8 @@ export interface Contestant extends Omit<Load, 'origin'> {
   readonly server: Server
   /** The status that all its answers have. */
   readonly status: number
+  /** Seconds of processor time that others have used for it: a database. */
+  readonly behind?: () => number
 }
 
 /** How long and how often. */
@@ -24,8 +26,13 @@ export interface Pace {
 export interface Result {
   /** Answers a second, by round. */
   readonly rates: number[]
-  /** Answers for each second of processor time that the server used, by round: it does not count what others took. */
+  /**
+   * Answers for each second of processor time that the server used, and what is behind it, by round: it does not count
+   * what others took.
+   */
   readonly thrift: number[]
+  /** The same by the time of the server alone. */
+  readonly own: number[]
   /** The slowest 99th percentile, in milliseconds. */
   slow: number
 }
@@ -40,10 +47,14 @@ export type Results = ReadonlyMap<string, Result>
  * @throws Error where a server does not answer as it should
  */
 export async function runRounds(contestants: readonly Contestant[], pace: Pace, folder: string): Promise<Results> {
-  const results = new Map(contestants.map(({ name }): [string, Result] => [name, { rates: [], thrift: [], slow: 0 }]))
+  const results = new Map(
+    contestants.map(({ name }): [string, Result] => [name, { rates: [], thrift: [], own: [], slow: 0 }]),
+  )
   const measure = (contestant: Contestant, seconds: number): Promise<Round> =>
     alone(contestant, () => runLoad(scriptOf(contestant, folder), loadOf(contestant), seconds))
   for (const contestant of contestants) {
+    // One server may take part twice.
+    contestant.server.hold(false)
     await checkAnswers(contestant)
     writeScript(scriptOf(contestant, folder), loadOf(contestant))
     contestant.server.hold(true)
@@ -51,11 +62,14 @@ export async function runRounds(contestants: readonly Contestant[], pace: Pace, 
   for (const contestant of contestants) await measure(contestant, pace.warmUp)
   for (let round = 0; round < pace.rounds; round++) {
     for (const contestant of contestants) {
-      const before = contestant.server.work()
+      const { server, behind = () => 0, name } = contestant
+      const before = { server: server.work(), behind: behind() }
       const { rate, slow } = await measure(contestant, pace.seconds)
-      const result = results.get(contestant.name)!
+      const worked = server.work() - before.server
+      const result = results.get(name)!
       result.rates.push(rate)
-      result.thrift.push((rate * pace.seconds) / (contestant.server.work() - before))
+      result.thrift.push((rate * pace.seconds) / (worked + behind() - before.behind))
+      result.own.push((rate * pace.seconds) / worked)
       result.slow = Math.max(result.slow, slow)
     }
   }
@@ -78,8 +92,8 @@ function scriptOf({ name }: Contestant, folder: string): string {
   return join(folder, `${name}.lua`)
 }
 
-function loadOf({ server, requests, connections }: Contestant): Load {
-  return { origin: server.origin, requests, connections }
+function loadOf({ server: { origin }, requests, connections, also, script }: Contestant): Load {
+  return { origin, requests, connections, also, script }
 }
 
 // wrk only counts what is an error: that the answers are those expected is seen beforehand.
@@ -109,7 +123,12 @@ export function spreadOf(numbers: readonly number[]): Spread {
 }
 
 /** The ratios of what was measured side by side: of rates, or of answers by processor time. */
-export function ratiosOf(results: Results, name: string, yardstick: string, by: 'rates' | 'thrift' = 'rates'): Spread {
+export function ratiosOf(
+  results: Results,
+  name: string,
+  yardstick: string,
+  by: 'rates' | 'thrift' | 'own' = 'rates',
+): Spread {
   const left = results.get(name)?.[by] ?? []
   const right = results.get(yardstick)?.[by] ?? []
   return spreadOf(left.map((rate, round) => rate / (right[round] as number)))

@@ -103,7 +103,7 @@ async function loadData(): Promise<Data> {
   const file = join(folder, 'atlas.db')
   const { catalog } = await loadResource(declaration, 'cities')
   await loadAtlas(file, catalog, () => {})
-  const authorization = `Bearer ${createKey(file)}`
+  const authorization = `Bearer ${createKey(`sqlite:${file}`)}`
   return { catalog, file, records: recordsOf(file, catalog), authorization }
 }
 
@@ -149,7 +149,7 @@ async function startUp(data: Data): Promise<Figure> {
   const times: number[] = []
   // The first start makes the certificate: it does not count.
   for (let turn = 0; turn <= pace.rounds; turn++) {
-    const time = await timeStartUp(ours(folder, 'start-up', database, await freePort(), true), request)
+    const time = await timeStartUp(ours(folder, 'start-up', `sqlite:${database}`, await freePort(), true), request)
     if (turn > 0) times.push(time)
   }
   return {

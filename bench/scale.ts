@@ -27,7 +27,7 @@ export function scale(count: number): Measurement {
 async function startOn({ folder, data }: Stand, name: string, count: number): Promise<Contestant> {
   const file = join(folder, `cities-${count}.db`)
   const countries = await makeCities(file, data.catalog, count)
-  const authorization = `Bearer ${createKey(file)}`
+  const authorization = `Bearer ${createKey(`sqlite:${file}`)}`
   const server = await startOurs(folder, file, false)
   const requests = countries.map((id) => get({ ...data, authorization }, `/v1/cities?country_id=${id}&per_page=50`))
   return { name, server, requests, connections, status: 200 }

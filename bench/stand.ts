@@ -55,7 +55,7 @@ export function copyOf(file: string, folder: string): string {
 
 /** Starts our server on a fresh copy of a database. */
 export async function startOurs(folder: string, file: string, secure: boolean): Promise<Server> {
-  return startServer(ours(folder, `ours-${copies}`, copyOf(file, folder), await freePort(), secure))
+  return startServer(ours(folder, `ours-${copies}`, `sqlite:${copyOf(file, folder)}`, await freePort(), secure))
 }
 
 /** Starts a yardstick: a file of this folder with its arguments, the port and, under HTTPS, the certificate that ours has. */

@@ -41,7 +41,7 @@ function versus(
       const start = async (which: string) => {
         const database = copyOf(stand.data.file, stand.folder)
         const port = await freePort()
-        const server = ours(stand.folder, `versions-${name}-${which}`, database, port, false, declared)
+        const server = ours(stand.folder, `versions-${name}-${which}`, `sqlite:${database}`, port, false, declared)
         return startServer({ ...server, patience: 120_000 })
       }
       const [asked, beside] = [await start('older'), await start('current')]

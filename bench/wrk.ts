@@ -10,6 +10,10 @@ export interface Load {
   readonly origin: string
   readonly requests: readonly Request[]
   readonly connections: number
+  /** Another origin, which half of the connections go to: where several servers do the same. */
+  readonly also?: string | undefined
+  /** Lua that makes requests of what has been answered, in place of sending them in turn. */
+  readonly script?: string | undefined
 }
 
 /** What one round of load came to. */
@@ -25,11 +29,12 @@ export interface Round {
  *
  * @param file where it goes
  */
-export function writeScript(file: string, { origin, requests }: Load): void {
+export function writeScript(file: string, { origin, also, requests, script = turns }: Load): void {
   const { host } = new URL(origin)
   const texts = requests.map((request) => quoted(messageOf(request, host)))
   // A function may hold 65,536 constants: far more than the requests of any measurement.
-  writeFileSync(file, `local messages = {\n${texts.join(',\n')}\n}\n${turns}`, 'latin1')
+  const places = also === undefined ? '' : spread([new URL(origin), new URL(also)])
+  writeFileSync(file, `local messages = {\n${texts.join(',\n')}\n}\n${script}${ending}${places}`, 'latin1')
 }
 
 const turns = `
@@ -38,6 +43,25 @@ request = function()
   turn = turn % #messages + 1
   return messages[turn]
 end
+`
+
+/** Each thread of wrk has one place to go. */
+function spread(origins: readonly URL[]): string {
+  const places = origins.map(({ hostname, port }) => `{ '${hostname}', '${port}' }`)
+  return `
+local places = { ${places.join(', ')} }
+local threads = 0
+setup = function(thread)
+  threads = threads + 1
+  local place = places[(threads - 1) % #places + 1]
+  for _, address in ipairs(wrk.lookup(place[1], place[2])) do
+    if wrk.connect(address) then thread.addr = address end
+  end
+end
+`
+}
+
+const ending = `
 done = function(summary, latency)
   local e = summary.errors
   io.write(string.format('RESULT %d %d %d %d %d %d %d %d\\n', summary.requests, summary.duration,
@@ -69,7 +93,8 @@ function quoted(text: string): string {
  * @throws Error where an answer was an error, or a connection failed: such a rate would say nothing
  */
 export async function runLoad(script: string, load: Load, seconds: number): Promise<Round> {
-  const wrk = ['wrk', '--threads', '1', '--connections', String(load.connections), '--duration', `${seconds}s`]
+  const threads = load.also === undefined ? '1' : '2'
+  const wrk = ['wrk', '--threads', threads, '--connections', String(load.connections), '--duration', `${seconds}s`]
   const args = ['--cpu-list', String(loadCore), ...wrk, '--timeout', '60s', '--script', script, load.origin]
   const child = spawn('taskset', args, { stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''

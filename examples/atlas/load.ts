@@ -27,6 +27,18 @@ import { cityBodies, cityCount, countryBodies } from './data.ts'
 
 const caller = { id: 'atlas', roles: [], claims: {} }
 
+const everything = {
+  kind: 'read-page',
+  parent: undefined,
+  filter: always,
+  permitted: always,
+  search: undefined,
+  deleted: undefined,
+  sort: [],
+  fields: undefined,
+  conditions: {},
+} as const
+
 /** Whether a file holds the atlas, and not keys alone. */
 export function isLoaded(file: string): boolean {
   if (!existsSync(file)) return false
@@ -73,7 +85,17 @@ export async function loadAtlas(
   sync(dirname(file))
 }
 
-export async function fill(storage: Storage, catalog: Catalog, onProgress: (count: number, part: number) => void) {
+/**
+ * Puts the atlas into a database: what an earlier call has begun, it goes on with. Countries and cities come in their order, and
+ * whatever is counted is kept.
+ *
+ * @param onProgress how many cities are in, and which part of all that is
+ */
+export async function fill(
+  storage: Storage,
+  catalog: Catalog,
+  onProgress: (count: number, part: number) => void,
+): Promise<void> {
   const countries = catalog.resources.get('countries') as Resource
   const cities = catalog.resources.get('cities') as Resource
   await load(storage, countries, countryBodies())
@@ -88,35 +110,36 @@ async function load(
   onImported: (count: number) => void = () => {},
 ): Promise<void> {
   const problems: unknown[] = []
+  const before = await countOf(storage, resource)
   const { stopped } = await importRecords({
     storage,
     resource,
-    records: numbered(bodies),
+    records: numbered(bodies, before),
     caller,
-    onProgress: ({ imported }) => onImported(imported),
+    onProgress: ({ imported }) => onImported(before + imported),
     onProblem: (problem) => problems.push(problem),
   })
   if (stopped) throw new Error(`The data of ${resource.name} does not fit its declaration: ${JSON.stringify(problems)}`)
 }
 
-async function* numbered(bodies: Iterable<unknown>): AsyncGenerator<SourceRecord> {
+async function* numbered(bodies: Iterable<unknown>, skipped: number): AsyncGenerator<SourceRecord> {
   let line = 0
-  for (const value of bodies) yield { line: ++line, value, size: 0 }
+  for (const value of bodies) if (++line > skipped) yield { line, value, size: 0 }
+}
+
+async function countOf(storage: Storage, resource: Resource): Promise<number> {
+  const outcome = await storage.run({ ...everything, resource, page: { style: 'offset', offset: 0, limit: 1 } })
+  if (outcome.kind !== 'page') throw new Error(`The ${resource.name} cannot be counted: ${outcome.kind}.`)
+  return outcome.total
 }
 
 async function idsByCode(storage: Storage, countries: Resource): Promise<Map<string, string>> {
   const outcome = await storage.run({
-    kind: 'read-page',
+    ...everything,
     resource: countries,
-    parent: undefined,
-    filter: always,
-    permitted: always,
-    search: undefined,
-    deleted: undefined,
     sort: [{ field: 'code', descending: false }],
     page: { style: 'offset', offset: 0, limit: 1_000 },
     fields: ['code'],
-    conditions: {},
   })
   if (outcome.kind !== 'page') throw new Error(`The countries cannot be read: ${outcome.kind}.`)
   const records = JSON.parse(`[${outcome.json}]`) as { readonly id: string; readonly code: string }[]

@@ -7,22 +7,24 @@ import { explain } from '../../src/cli/explain.ts'
 import { makeKey } from '../../src/cli/keys.ts'
 import { format, showProgress } from '../../src/cli/progress.ts'
 import { portOf, serveUntilStopped } from '../../src/cli/serve.ts'
+import { withoutCredentials } from '../../src/model/credentials.ts'
 import { always } from '../../src/model/predicate.ts'
 import type { Catalog, Resource } from '../../src/model/resource.ts'
 import { type LogLevel, logLevels, logTo } from '../../src/server/log.ts'
+import { openStorage } from '../../src/server/open-database.ts'
 import type { Serving } from '../../src/server/serve.ts'
 import type { KeyStore, Storage } from '../../src/storage/storage.ts'
-import { isLoaded, loadAtlas } from './load.ts'
+import { fill, isLoaded, loadAtlas } from './load.ts'
 
 const file = '.resourced/atlas.db'
-const database = `sqlite:${file}`
+const database = process.env.DATABASE_URL || `sqlite:${file}`
 
 /** Loads what is missing, and serves. */
 async function start(): Promise<void> {
   const host = process.env.HOST || '127.0.0.1'
   const port = portOf(process.env.PORT || '8443')
   const catalog = await loadCatalog(fileURLToPath(new URL('resources.yaml', import.meta.url)))
-  if (!isLoaded(file)) {
+  if (!(await isThere(catalog))) {
     const release = await hold(host, port)
     await load(catalog)
     await release()
@@ -39,18 +41,37 @@ async function start(): Promise<void> {
   say('Ctrl-C stops it.')
 }
 
+/** Whether the atlas is in the database. Elsewhere than in its own file, the first key is made when all of it is. */
+async function isThere(catalog: Catalog): Promise<boolean> {
+  if (database === `sqlite:${file}`) return isLoaded(file)
+  const { keys, close } = await openStorage({ database }, catalog)
+  const known = await keys.list()
+  await close()
+  return known.length > 0
+}
+
 async function load(catalog: Catalog): Promise<void> {
   const progress = showProgress({ title: 'Loading the atlas', unit: 'cities' })
   const started = performance.now()
   let cities = 0
-  await loadAtlas(file, catalog, (count, part) => {
+  const show = (count: number, part: number) => {
     cities = count
     progress.update(count, part)
-    if (part === 1) progress.say('All cities are in; making the indexes.')
-  })
+  }
+  if (database === `sqlite:${file}`) {
+    await loadAtlas(file, catalog, (count, part) => {
+      show(count, part)
+      if (part === 1) progress.say('All cities are in; making the indexes.')
+    })
+  } else {
+    const storage = await openStorage({ database }, catalog)
+    await fill(storage, catalog, show)
+    await storage.close()
+  }
   progress.end()
   const seconds = ((performance.now() - started) / 1_000).toFixed(1)
-  say(`Loaded every country and ${format(cities)} cities into ${relative('.', resolve(file))} in ${seconds} s.`)
+  const place = database === `sqlite:${file}` ? relative('.', resolve(file)) : withoutCredentials(database)
+  say(`Loaded every country and ${format(cities)} cities into ${place} in ${seconds} s.`)
 }
 
 /** Holds the port while the atlas is loaded: a port that is taken is told before the wait, not after it. */
@@ -68,7 +89,9 @@ async function sayKey(keys: KeyStore): Promise<string> {
   const known = (await keys.list()).findLast(({ revoked_at }) => revoked_at === null)
   if (known !== undefined) {
     say(`Put your key, the one that begins with ${known.hint}, into KEY:  export KEY=…`)
-    say(`Lost it? Make another:  npm run resourced -- keys create --subject me --roles admin --database ${database}\n`)
+    say(
+      `Lost it? Make another:  npm run resourced -- keys create --subject me --roles admin --database ${withoutCredentials(database)}\n`,
+    )
     return '$KEY'
   }
   const { key, stored } = makeKey('developer', ['admin'], null)

@@ -173,6 +173,14 @@ program
   .action(fail(async () => (await import('./import.ts')).importCommand))
 
 program
+  .command('move')
+  .description('move all that a database holds into an empty one, of the same engine or another')
+  .requiredOption('--from <address>', 'the database to leave: sqlite:FILE or postgres://USER@HOST:5432/NAME')
+  .requiredOption('--to <address>', 'the database to fill; it has to be empty')
+  .addOption(declaration())
+  .action(fail(async () => (await import('./move.ts')).moveCommand))
+
+program
   .command('openapi')
   .description('print the OpenAPI document')
   .argument('[file]', 'the declaration (default: the one here)')

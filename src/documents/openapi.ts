@@ -80,7 +80,7 @@ export function openApiDocument(catalog: Catalog, options: OpenApiOptions = {}):
       version: catalog.version,
       description: catalog.description === undefined ? words : `${catalog.description}\n\n${words}`,
     },
-    servers: [serverOf(serverUrl, versions, version)],
+    servers: [serverOf(serverUrl, version)],
     security: [{ bearer: [] }],
     tags: [
       ...resources.map(({ name, title, description }) => ({ name, description: description ?? `${title}.` })),

@@ -5,6 +5,9 @@ import type { Resource } from '../model/resource.ts'
 export const exportFormats = ['json', 'ndjson', 'csv'] as const
 export type ExportFormat = (typeof exportFormats)[number]
 
+/** How long a file is kept after its export is finished, in milliseconds. */
+export const exportsKept = 24 * 3_600_000
+
 /** The fields that live records have beside the declared ones. */
 export const liveFields = ['id', 'created_at', 'updated_at'] as const
 

@@ -3,8 +3,10 @@ import { withoutCredentials } from '../model/credentials.ts'
 import type { Catalog } from '../model/resource.ts'
 import type { Apply } from '../storage/sql/migration-refused.ts'
 import type { MigrationStep } from '../storage/sql/migration-step.ts'
+import type { MoveSource, MoveTarget } from '../storage/sql/move/parts.ts'
 import { openSqliteKeys } from '../storage/sqlite/key-store.ts'
 import { openSqliteMaintenance } from '../storage/sqlite/maintenance-store.ts'
+import { fillSqlite, sqliteSource } from '../storage/sqlite/move.ts'
 import { migrateSqlite, openSqlite } from '../storage/sqlite/storage.ts'
 import type { KeyStore, MaintenanceStore, OnCommit, OnReplica, Storage } from '../storage/storage.ts'
 import { ConfigurationError } from './configuration-error.ts'
@@ -80,9 +82,7 @@ export async function openMaintenance(
       : await (await import('../storage/postgres/apart.ts')).openPostgresMaintenance(engine.options)
   if (opened !== undefined) return opened
   const place = engine.kind === 'sqlite' ? engine.path : withoutCredentials(engine.options.url)
-  throw new ConfigurationError(
-    `There is no database of Resourced at ${place}: name with --database the one that the servers use.`,
-  )
+  throw new ConfigurationError(`There is no database of Resourced at ${place}: name the one that the servers use.`)
 }
 
 /** What a database lacks for a catalog; with `apply`, changed, whatever it loses. */
@@ -95,6 +95,37 @@ export async function planOrApplyMigration(
   if (engine.kind === 'sqlite') return migrateSqlite(engine.path, catalog, apply)
   const { planOrMigratePostgres } = await import('../storage/postgres/apart.ts')
   return planOrMigratePostgres(engine.options, catalog, apply)
+}
+
+/** Whether a database is another process, so that many requests are under way while it answers. */
+export function isElsewhere(options: DatabaseOptions): boolean {
+  return engineOf(options).kind !== 'sqlite'
+}
+
+/**
+ * Opens a database to be read as a whole.
+ *
+ * @throws StorageFault, or the engine's error, where it cannot be
+ */
+export async function openMoveSource(database: DatabaseOptions): Promise<MoveSource> {
+  const engine = engineOf(database)
+  if (engine.kind === 'sqlite') return sqliteSource(engine.path)
+  return (await import('../storage/postgres/move.ts')).postgresSource(engine.options)
+}
+
+/**
+ * Fills an empty database: with all that `fill` writes, or, where that throws or is killed, with nothing.
+ *
+ * @throws StorageFault where it holds something already
+ */
+export async function fillDatabase<T>(
+  database: DatabaseOptions,
+  catalog: Catalog,
+  fill: (target: MoveTarget) => Promise<T>,
+): Promise<T> {
+  const engine = engineOf(database)
+  if (engine.kind === 'sqlite') return fillSqlite(engine.path, catalog, fill)
+  return (await import('../storage/postgres/move.ts')).fillPostgres(engine.options, catalog, fill)
 }
 
 /** Whether a database ends with the process that has it open. */

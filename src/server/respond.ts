@@ -228,7 +228,7 @@ async function answerCaller(
   if (target.kind === 'export-content') {
     const outcome = await app.storage.run(planJob(planning, caller, target.id))
     const response = exportContent(outcome, request, planning.now, app.files.pathOf)
-    if (!isFile(response.body) || (await app.files.has(target.id))) return response
+    if (!isFile(response.body) || (await app.files.has(target.id, response.body.length, planning.now))) return response
     throw fault('NOT_FOUND', { detail: 'The file is not here any more. Ask for a new export.' })
   }
   const plan = planRequest(planning, caller, target, input)

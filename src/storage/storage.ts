@@ -120,21 +120,44 @@ export interface JobStore {
   claimExport(job: string, server: string, now: number): Promise<OpenExport | undefined>
   /** Reads the next records of an export, on a snapshot. */
   readExport(job: string): Promise<ExportPiece>
-  /** Keeps how far an export is. Gives `false` where another server has taken it over. */
-  keepExport(job: string, server: string, progress: ExportProgress, now: number): Promise<boolean>
-  /** Ends an export whose file is complete, where the server is still at it. */
-  finishExport(job: string, server: string, result: Readonly<Record<string, unknown>>, now: number): Promise<void>
+  /**
+   * Keeps how far an export is.
+   *
+   * @param content what comes next of its file, where the database keeps that too
+   * @returns `false` where another server has taken it over: nothing is kept then
+   */
+  keepExport(job: string, server: string, progress: ExportProgress, now: number, content?: Uint8Array): Promise<boolean>
+  /**
+   * Ends an export whose file is complete.
+   *
+   * @param content the end of its file, where the database keeps that too
+   * @returns `false` where another server has taken it over
+   */
+  finishExport(
+    job: string,
+    server: string,
+    result: Readonly<Record<string, unknown>>,
+    now: number,
+    content?: Uint8Array,
+  ): Promise<boolean>
   /** Fails a job that cannot go on, and undoes it. Gives `false` where it is too late for that: then it must go on. */
   giveUp(job: OpenJob, error: JobError, now: number): Promise<boolean>
   /** Begins a job that removes the records whose grace period is over (DEL-7), where there are any and none runs. */
   beginPurge(job: { readonly id: string; readonly statusUrl: string }, now: number): Promise<boolean>
   /**
-   * Forgets idempotency keys after a day (MET-9) and finished jobs after 30 days (JOB-4), in batches.
+   * Forgets idempotency keys after a day (MET-9), finished jobs after 30 days (JOB-4) and what it keeps of the files of
+   * exports (JOB-6), in batches.
    *
    * @param goesOn asked before each batch; always, where left out
    * @returns their number
    */
   forget(now: number, goesOn?: () => boolean): Promise<number>
+}
+
+/** The files of exports, in a database that keeps them itself: in pieces, none of which is large. */
+export interface PieceStore {
+  /** The piece that begins at a byte; `undefined`: there is none. */
+  read(job: string, start: number): Promise<Uint8Array | undefined>
 }
 
 /** A commit of changes that came together. */
@@ -179,6 +202,8 @@ export interface Storage {
   readonly jobs: JobStore
   /** The folder for the files of exports, made when it is needed; `undefined`: the database has no place of its own. */
   readonly exportsFolder: string | undefined
+  /** The files of exports where the database keeps them: every server that is on it finds them there. */
+  readonly pieces: PieceStore | undefined
   readonly keys: KeyStore
   readonly maintenance: MaintenanceStore
   /** The maintenance that was on when the database was opened: a server must know before its first request. */

@@ -16,18 +16,15 @@ export type Send = (
   options?: { readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> },
 ) => Promise<Answer>
 
-/** A client with one connection of its own, kept alive. */
-export function clientOf(origin: string, key: string): { readonly send: Send; close(): void } {
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+/** A client with connections of its own, kept alive: one, unless said. */
+export function clientOf(origin: string, key: string, maxSockets = 1): { readonly send: Send; close(): void } {
+  const agent = new Agent({ keepAlive: true, maxSockets })
   const { hostname, port } = new URL(origin)
   const send: Send = (method, path, { body, headers } = {}) =>
     new Promise((resolve, reject) => {
       const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body))
-      const all: Record<string, string | number> = { authorization: `Bearer ${key}`, ...headers }
-      if (bytes !== undefined) {
-        all['content-type'] = 'application/json'
-        all['content-length'] = bytes.length
-      }
+      const of = bytes && { 'content-type': 'application/json', 'content-length': bytes.length }
+      const all = { authorization: `Bearer ${key}`, ...of, ...headers }
       const sent = request({ agent, hostname, port, method, path, headers: all }, (answer) => {
         let text = ''
         answer.setEncoding('utf8')

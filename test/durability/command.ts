@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
 // As the first line of the command has them.
-const flags = ['--max-semi-space-size=16', '--heap-growing-percent=100']
+const flags = ['--max-semi-space-size=4', '--heap-growing-percent=40']
 const command = join(import.meta.dirname, '../../src/cli/main.js')
 
 /** A server in a process of its own. */

@@ -113,8 +113,8 @@ function awayBut({ maintenance }: Storage): { readonly storage: Storage; readonl
   const nothing = (name: string): never =>
     new Proxy({}, { get: (_, member) => () => Promise.reject(used.push(`${name}.${String(member)}`)) }) as never
   const storage = {
-    ...{ maintenance, maintenanceFound: undefined, cursorSecret: new Uint8Array(32), exportsFolder: undefined },
-    ...{ jobs: nothing('jobs'), keys: nothing('keys') },
+    ...{ maintenance, maintenanceFound: undefined, cursorSecret: new Uint8Array(32) },
+    ...{ exportsFolder: undefined, pieces: undefined, jobs: nothing('jobs'), keys: nothing('keys') },
     run: async () => Promise.reject(used.push('run')),
     load: async () => Promise.reject(used.push('load')),
     ping: async () => Promise.reject(used.push('ping')),

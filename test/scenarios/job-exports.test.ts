@@ -6,7 +6,7 @@ import { it } from 'node:test'
 import { parse } from 'csv-parse/sync'
 import { samples, studio } from '../declarations.ts'
 import { company } from '../declarations-company.ts'
-import { sqliteOnly } from '../engine.ts'
+import { engine, sqliteOnly } from '../engine.ts'
 import { places, type Sent, type Trial, trialFor } from '../harness.ts'
 import { nowhere } from '../steps.ts'
 
@@ -22,6 +22,12 @@ async function exported({ app, send }: Trial, body: unknown, as = 'root') {
   const { json } = await send({ path: answer.json.status_url, as })
   assert.equal(json.status, 'succeeded', JSON.stringify(json))
   return { job: json, path: json.result.content_url as string }
+}
+
+/** The exports of whose files anything is kept, beside the database or in it. */
+async function keptExports({ app, database }: Trial): Promise<unknown[]> {
+  if (app.storage.pieces === undefined) return readdirSync(dirname(app.files.pathOf(nowhere)))
+  return (await database.rows('select distinct job from resourced_pieces')).map(({ job }) => job)
 }
 
 it('JOB-6: a collection becomes a file in each format, and the job says where', async (context) => {
@@ -171,8 +177,7 @@ it('JOB-6: the file is kept for a day, and then gone', async (context) => {
   const current = await trialFor(context, company)
   const { app, send, clock } = current
   const { path, job } = await exported(current, { collection: 'companies', format: 'csv' })
-  const folder = dirname(app.files.pathOf(job.id))
-  assert.deepEqual(readdirSync(folder), [job.id])
+  assert.deepEqual(await keptExports(current), [job.id])
   const day = 86_400_000
   clock.ahead = day - 60_000
   await app.runner.maintain()
@@ -180,7 +185,7 @@ it('JOB-6: the file is kept for a day, and then gone', async (context) => {
   clock.ahead = day + 60_000
   assert.equal((await send({ path })).status, 404)
   await app.runner.maintain()
-  assert.deepEqual(readdirSync(folder), [])
+  assert.deepEqual(await keptExports(current), [])
   assert.equal((await send({ path: job.status_url })).status, 200)
 })
 
@@ -188,7 +193,14 @@ it('JOB-6: an export that cannot go on fails, says so, and leaves no file', asyn
   const current = await trialFor(context, company)
   const { app, send, make } = current
   await make('companies', { name: 'One' })
-  Object.assign(app.storage.jobs, { readExport: () => Promise.reject(new Error('a secret path')) })
+  const { readExport } = app.storage.jobs
+  let pieces = 0
+  Object.assign(app.storage.jobs, {
+    async readExport(job: string) {
+      if (pieces++ > 0) throw new Error('a secret path')
+      return { ...(await readExport(job)), after: [] }
+    },
+  })
   const { json } = await send(asking({ collection: 'companies', format: 'csv' }))
   let job = await send({ path: json.status_url })
   for (let waits = 0; job.json.status !== 'failed' && waits < 200; waits++) {
@@ -201,7 +213,7 @@ it('JOB-6: an export that cannot go on fails, says so, and leaves no file', asyn
   const content = await send({ path: `/v1/exports/${json.job_id}/content` })
   assert.equal(content.status, 404)
   assert.match(content.json.detail, /has failed/)
-  assert.deepEqual(readdirSync(dirname(app.files.pathOf(json.job_id))), [])
+  assert.deepEqual(await keptExports(current), [])
 })
 
 const skip = sqliteOnly('it keeps databases in memory')
@@ -213,4 +225,29 @@ it('JOB-6: a database in memory has its files beside, until it is closed', { ski
   assert.equal((await send({ path })).status, 200)
   assert.equal(current.app.storage.exportsFolder, undefined)
   assert.equal(existsSync('.exports'), false)
+})
+
+const inDatabase = engine === 'sqlite' ? 'Only where the database keeps the files itself.' : false
+it('JOB-5: who comes late with a piece that another has written already writes nothing', {
+  skip: inDatabase,
+}, async (context) => {
+  const current = await trialFor(context, company)
+  const { claimExport, keepExport, finishExport } = current.app.storage.jobs
+  Object.assign(current.app.storage.jobs, { claimExport: async () => undefined })
+  const id = (await current.send(asking({ collection: 'companies', format: 'ndjson' }))).json.job_id
+  const content = Buffer.alloc(1_200_000, 'x')
+  const progress = { count: 1, bytes: content.length, after: [] }
+  const start = Date.now()
+  await claimExport(id, 'one', start)
+  await claimExport(id, 'two', start + 5_000)
+  assert.equal(await keepExport(id, 'two', progress, start + 5_000, content), true)
+  // By then nobody is at it.
+  assert.equal(await keepExport(id, 'one', progress, start + 10_000, content), false)
+  const result = { record_count: 1, bytes: content.length }
+  assert.equal(await finishExport(id, 'one', result, start + 20_000, content), false)
+  const rows = await current.database.rows(
+    'select start, length(content) as length from resourced_pieces order by start',
+  )
+  assert.deepEqual(rows.map((row) => row['start']), [0, 524_288, 1_048_576]) // biome-ignore format: a line
+  assert.deepEqual(rows.reduce((sum, row) => sum + Number(row['length']), 0), content.length) // biome-ignore format: a line
 })

@@ -127,7 +127,9 @@ it('JOB-5: an export is written by one server, and by the other where that one i
   }
   const took = performance.now() - claimed
   assert.ok(took > 2_000 && took < 5_000, String(took))
-  const lines = readFileSync(other.files.pathOf(asked.json.job_id), 'utf8').trimEnd().split('\n')
+  const { id, result } = job.json
+  assert.ok(await other.files.has(id, result.bytes, Date.now()))
+  const lines = readFileSync(other.files.pathOf(id), 'utf8').trimEnd().split('\n')
   assert.equal(lines.length, 2_500)
   assert.deepEqual(lines.slice(0, 100).map((line) => JSON.parse(line)), json.data) // biome-ignore format: a line
   assert.equal(new Set(lines.map((line) => JSON.parse(line).id)).size, 2_500)

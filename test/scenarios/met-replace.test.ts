@@ -1,6 +1,7 @@
 /** MET: PUT. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import { numberText } from '../../src/storage/sql/json-text.ts'
 import { samples, studio } from '../declarations.ts'
 import { type Scenario, type Sent, scenarios, type Trial, trialFor } from '../harness.ts'
 
@@ -67,6 +68,8 @@ it('MET-3: what GET shows can be PUT back, and changes nothing', async (context)
     const path = `/v1/samples/${made.id}`
     const patched = await send({ method: 'PATCH', path, body: `{"ratio":${ratio.toExponential()}}` })
     assert.equal(patched.json.ratio, ratio)
+    // Every engine writes it alike.
+    assert.ok(patched.text.includes(`"ratio":${numberText(ratio)},`), patched.text)
     const put = await send({ method: 'PUT', path, body: patched.text })
     assert.equal(put.status, 200, put.text)
     assert.equal(put.text, patched.text)

@@ -220,3 +220,19 @@ it('QRY-5: any text is safe to search for, up to the longest address', async (t)
     [],
   )
 })
+
+it('QRY-5: words of any length are found whole, and by what they begin with', async (context) => {
+  const trial = await trialFor(context, archive)
+  const long = [2_046, 2_047, 4_500].flatMap((length) => ['x', '日'].map((letter) => letter.repeat(length)))
+  for (const title of [...long, `${long[2]}y`]) await trial.make('letters', { title })
+  for (const asked of [...long, `${long[4]}z`, 'x', '日'.repeat(1_000)]) {
+    for (const q of [asked, `${asked} ${asked}`]) {
+      const { json } = await trial.send({ method: 'QUERY', path: '/v1/letters', body: { q, sort: 'created_at' } })
+      const expected = [...long, `${long[2]}y`].filter((title) => finds({ title, body: null }, q))
+      assert.deepEqual(
+        json.data.map((each: Kept) => each.title),
+        expected,
+      )
+    }
+  }
+})

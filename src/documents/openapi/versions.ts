@@ -14,7 +14,7 @@ export function versionCodes({ carriers }: Versions, { sunsetAt }: Version): rea
 }
 
 /** Where the addresses of a version begin. */
-export function serverOf(serverUrl: string, versions: Versions, version: Version): Json {
+export function serverOf(serverUrl: string, version: Version): Json {
   return { url: `${serverUrl}${version.basePath}` || '/' }
 }
 

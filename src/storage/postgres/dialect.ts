@@ -13,6 +13,7 @@ const types = {
   real: 'double precision',
   boolean: 'boolean',
   json: 'json',
+  bytes: 'bytea',
 } as const
 
 const constraints: Readonly<Record<Constraint, string>> = {
@@ -31,7 +32,7 @@ const conditions: Readonly<Record<IndexSpec['where'], string>> = {
 
 /** PostgreSQL 15 and newer. */
 export const postgres: Dialect = {
-  layout: { clockSlots: 16, namesRow: true },
+  layout: { clockSlots: 16, namesRow: true, keepsPieces: true },
   types,
   identifier,
   columnDefinition,

@@ -6,17 +6,31 @@ import type { Bound, Expressions } from '../sql/expressions.ts'
 import { subject } from '../sql/represent.ts'
 import { postgres, wordsColumn } from './dialect.ts'
 import { foldSql } from './fold.ts'
-import { lexemeOf, lexemesOf } from './lexemes.ts'
+import { lexemeOf, lexemePrefixOf, lexemesOf } from './lexemes.ts'
 
 /**
- * The text of a number as JavaScript writes it (`numberText`). PostgreSQL finds the same digits, and writes an exponent where
- * JavaScript has none, and a zero before its last digit.
+ * The text of a number as JavaScript writes it (`numberText`). PostgreSQL finds the same digits for most, and writes an
+ * exponent where JavaScript has none, and a zero before its last digit.
  */
 function realText(column: Sql): Sql {
   const whole = sql`when ${column} = trunc(${column}) and abs(${column}) < 9007199254740992 then cast(${column} as bigint)::text`
-  const usual = sql`when abs(${column}) between 1e-4 and 1e15 or abs(${column}) >= 9007199254740992 then ${column}::text`
-  const written = sql`when abs(${column}) >= 1e-6 then cast(${column}::text as numeric)::text`
-  return sql`case ${whole} ${usual} ${written} else replace(${column}::text, 'e-0', 'e-') end`
+  const usual = sql`when abs(${column}) between 1e-4 and 1e15 then ${column}::text`
+  const written = sql`when abs(${column}) between 1e-6 and 9007199254740991 then cast(${column}::text as numeric)::text`
+  const large = sql`when abs(${column}) between 9007199254740992 and 1e41 then ${largeText(column)}`
+  return sql`case ${whole} ${usual} ${written} ${large} else replace(${column}::text, 'e-0', 'e-') end`
+}
+
+/**
+ * The same for large numbers. JavaScript takes a shorter text too that is halfway between two numbers (1e23); PostgreSQL
+ * does not. There is one if the number rounded to one digit less is read back as it was.
+ */
+function largeText(column: Sql): Sql {
+  const text = sql`${column}::text`
+  // Its digits and a point: one for what stands before the point, one for the point, and one that is left out.
+  const decimals = sql`length(split_part(abs(${column})::text, 'e', 1)) - 3`
+  const shorter = sql`ltrim(to_char(${column}, '9.' || repeat('9', ${decimals}) || 'EEEE'))`
+  const trimmed = sql`regexp_replace(${shorter}, '[.]?0*e', 'e')`
+  return sql`case when cast(${shorter} as double precision) = ${column} then ${trimmed} else ${text} end`
 }
 
 /** The text of a value's JSON, null where there is no value. */
@@ -58,14 +72,19 @@ export const expressions: Expressions = {
   bind,
   isDistinct: (column, value) => sql`${column} is distinct from ${value}`,
   isAmong: (column, values) => sql`${column} = any(${values.map(bind)})`,
+  // No index serves a subselect in a branch of an OR; for an array it does.
+  isSelected: (column, select) => sql`${column} = any(array(${select}))`,
+  // Else the planner may put all that any row could find into a table of its own, however few rows are looked at.
+  alone: raw(' offset 0'),
   fold: foldSql,
   // What an array is made of is no column to the planner.
   unindexed: (expression) => sql`(array[${expression}])[1]`,
   holds: (text, part) => sql`strpos(${text}, ${part}) > 0`,
   begins: (text, part) => sql`starts_with(${text}, ${part})`,
   searches(_, alias, words) {
-    // Words hold letters and digits only, so quoting them is enough to keep operators out.
-    const query = words.map((word, index) => `'${lexemeOf(word)}'${index === words.length - 1 ? ':*' : ''}`).join(' & ')
+    // Lexemes hold no quotes: quoting them is enough to keep operators out.
+    const terms = words.slice(0, -1).map((word) => `'${lexemeOf(word)}'`)
+    const query = [...terms, `'${lexemePrefixOf(words.at(-1) ?? '')}':*`].join(' & ')
     return sql`${raw(`${alias}.${wordsColumn}`)} @@ cast(${query} as tsquery)`
   },
   wordColumns: (words) => [[wordsColumn, sql`array_to_tsvector(cast(${lexemesOf(words)} as text[]))`]],
@@ -78,10 +97,14 @@ export const expressions: Expressions = {
   limit: (count) => raw(`limit ${Math.trunc(count)}`),
   jsonText,
   jsonLiteral: (value) => raw(`'${JSON.stringify(value).replaceAll("'", "''")}'`),
-  jsonArray: (values) => sql`json_build_array(${join(values, ', ')})::text`,
+  jsonKeys(columns) {
+    const keys = columns.map(([column, type]) => (type === 'boolean' ? sql`cast(${column} as integer)` : column))
+    return sql`json_build_array(${join(keys, ', ')})::text`
+  },
   join: (text) => sql`string_agg(${text}, ',' || chr(10))`,
   typed: (value, type) => sql`${value}${casts[type]}`,
   lock: {
+    isNeeded: true,
     order: raw(' order by id'),
     update: raw(' for update'),
     share: raw(' for share'),

@@ -1,19 +1,36 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { lexemesOf } from './lexemes.ts'
+import { lexemeOf, lexemePrefixOf, lexemesOf } from './lexemes.ts'
 
 test('each word stands once, in the order in which it came first', () => {
   assert.deepEqual(lexemesOf('red blue red'), ['red', 'blue'])
   assert.deepEqual(lexemesOf(''), [])
 })
 
-test('a longer word than PostgreSQL takes is cut to whole characters', () => {
-  assert.deepEqual(lexemesOf('a'.repeat(2046)), ['a'.repeat(2046)])
-  assert.deepEqual(lexemesOf('a'.repeat(2047)), ['a'.repeat(2046)])
-  // Two bytes each; then four each, in two UTF-16 units, of which 2 bytes would be left.
-  assert.deepEqual(lexemesOf('ä'.repeat(2000)), ['ä'.repeat(1023)])
-  assert.deepEqual(lexemesOf('𝔘'.repeat(700)), ['𝔘'.repeat(511)])
-  assert.deepEqual(lexemesOf(`${'a'.repeat(2046)}b ${'a'.repeat(2046)}c`), ['a'.repeat(2046)])
+test('a longer word than PostgreSQL takes stands there in pieces that it takes', () => {
+  assert.deepEqual(lexemesOf('a'.repeat(2000)), ['a'.repeat(2000)])
+  for (const letter of ['a', 'ä', '日', '𝔘']) {
+    const lexemes = lexemesOf(letter.repeat(4001))
+    assert.ok(lexemes.length > 2 && lexemes.length < 10, `${lexemes.length}`)
+    for (const lexeme of lexemes) assert.ok(lexeme.isWellFormed() && Buffer.byteLength(lexeme) <= 2046, lexeme)
+  }
+})
+
+test('words of any length are found whole, and by what they begin with', () => {
+  const lengths = [1, 499, 500, 501, 1000, 1001, 1999, 2000, 2001, 2047, 3999, 4000, 4001, 5000]
+  const all = ['a', '𝔘'].flatMap((letter) => lengths.map((length) => letter.repeat(length)))
+  const texts = [...all, ...all.map((word) => `${word}b`), ...all.map((word) => `b${word}`)]
+  const stored = texts.map((text) => ({ text, lexemes: lexemesOf(text) }))
+  for (const asked of texts) {
+    const [whole, beginning] = [lexemeOf(asked), lexemePrefixOf(asked)]
+    for (const { text, lexemes } of stored) {
+      assert.equal(lexemes.includes(whole), text === asked)
+      assert.equal(
+        lexemes.some((lexeme) => lexeme.startsWith(beginning)),
+        text.startsWith(asked),
+      )
+    }
+  }
 })
 
 test('what is too much for one tsvector is left out', () => {

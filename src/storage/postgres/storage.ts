@@ -7,6 +7,7 @@ import type { DeleteMatching, Outcome, Plan, ReadPage } from '../../plan/plan.ts
 import { isChange } from '../sql/is-change.ts'
 import { type Background, jobStore } from '../sql/jobs/job-store.ts'
 import { isWriting, longWork } from '../sql/jobs/long-work.ts'
+import { readPiece } from '../sql/jobs/pieces.ts'
 import { keyStore } from '../sql/key-store.ts'
 import { readMaintenance } from '../sql/maintenance.ts'
 import { maintenanceStore } from '../sql/maintenance-store.ts'
@@ -23,6 +24,7 @@ import type { Abandoned, OnCommit, OnReplica, Storage } from '../storage.ts'
 import { alone } from './apart.ts'
 import type { ConnectionOptions } from './connections.ts'
 import { Database } from './database.ts'
+import { postgres } from './dialect.ts'
 import { checkDurability } from './durability.ts'
 import { expressions, withMarks } from './expressions.ts'
 import { isolationOf } from './isolation.ts'
@@ -90,7 +92,8 @@ interface Parts extends Pick<Storage, 'maintenanceFound' | 'close'> {
 
 function storageOf(catalog: Catalog, { primary, replica, secret, maintenanceFound, close }: Parts): Storage {
   const { database } = primary
-  const compiler = { catalog, expressions: replica === undefined ? expressions : withMarks }
+  const { keepsPieces } = postgres.layout
+  const compiler: Compiler = { catalog, expressions: replica === undefined ? expressions : withMarks, keepsPieces }
   const isolation = isolationOf(catalog)
   const reading = replica === undefined ? only(primary) : replica.read.bind(replica)
   let closing = false
@@ -105,6 +108,8 @@ function storageOf(catalog: Catalog, { primary, replica, secret, maintenanceFoun
   return {
     cursorSecret: secret,
     exportsFolder: undefined,
+    // On connections of their own: pieces would keep small reads waiting.
+    pieces: { read: (job, start) => database.read(() => readPiece(job, start)) },
     async run(plan: Plan, abandoned?: Abandoned): Promise<Outcome> {
       if (plan.kind === 'read-record') {
         return reading((from) => from.database.each(() => readRecord(compiler, forgetful, plan), from))

@@ -5,7 +5,7 @@
 import sql, { type Sql } from 'sql-template-tag'
 import type { Expressions } from './expressions.ts'
 import type { KnownClock, Memory } from './memory.ts'
-import { type Row, single, type Transaction } from './transaction.ts'
+import { blind, type Row, single, type Transaction } from './transaction.ts'
 
 type Reading = { readonly expressions: Pick<Expressions, 'clockMark'> }
 type Ticking = { readonly expressions: Pick<Expressions, 'clockPart'> }
@@ -61,6 +61,26 @@ export function clockOf(row: Row | undefined): KnownClock {
 /** Moves the clock of a collection on: by one revision, and by so many live and deleted records. */
 export function tick({ expressions }: Ticking, collection: string, live: number, deleted: number): Sql {
   return sql`update resourced_clocks set revision = revision + 1, live = live + ${live}, deleted = deleted + ${deleted} where collection = ${collection}${expressions.clockPart}`
+}
+
+/** How many live and deleted records more several collections have. */
+export type Moves = Map<string, { readonly live: number; readonly deleted: number }>
+
+/** Notes what has changed in a collection. */
+export function noteMove(moves: Moves, collection: string, live: number, deleted: number): void {
+  const known = moves.get(collection)
+  moves.set(collection, { live: (known?.live ?? 0) + live, deleted: (known?.deleted ?? 0) + deleted })
+}
+
+/**
+ * Moves the clocks of several collections on: when all rows are changed, and in one order, so that nobody who has a clock
+ * waits for somebody who wants it.
+ */
+export function* tickAll(ticking: Ticking, moves: Moves): Transaction<void> {
+  for (const collection of [...moves.keys()].sort()) {
+    const { live, deleted } = moves.get(collection) as { live: number; deleted: number }
+    yield blind(tick(ticking, collection, live, deleted))
+  }
 }
 
 /** Fewer deleted records are kept. Nobody could see them any more: the collection's revision stays. */

@@ -1,6 +1,5 @@
 /** What differs between the engines' SQL. One record for each engine; nobody asks which engine it is. */
 import type { FieldType } from '../../model/resource.ts'
-import type { ColumnType } from './columns.ts'
 import type { ColumnSpec, IndexSpec, Layout, SearchSpec, TableSpec } from './tables.ts'
 
 /** An engine's words for tables. */
@@ -8,7 +7,7 @@ export interface Dialect {
   /** What its tables are like. */
   readonly layout: Layout
   /** Its word for each type of column. */
-  readonly types: Readonly<Record<ColumnType, string>>
+  readonly types: Readonly<Record<ColumnSpec['type'], string>>
   /** A name as the engine reads it, quoted: names come from the catalog only. */
   readonly identifier: (name: string) => string
   /** A column's definition, as `create table` and `add column` take it. */

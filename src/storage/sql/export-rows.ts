@@ -57,7 +57,7 @@ export function* exportRows(compiler: Compiler, batch: ExportBatch): Transaction
   const terms = orderTerms(resource, sort, subject)
   const where = liveSql(compiler, resource, subject, found)
   const text = textSql(compiler, batch, checked)
-  const place = compiler.expressions.jsonArray(terms.map((term) => term.column))
+  const place = compiler.expressions.jsonKeys(terms.map(({ column, type }) => [column, type]))
   const texts: string[] = []
   let looked = 0
   let last: unknown

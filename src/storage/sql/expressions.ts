@@ -9,6 +9,8 @@ export type Bound = string | number | null | Uint8Array
 
 /** How rows are held. They stand at the end of a select. */
 export interface Locks {
+  /** Whether there is anybody to hold rows against. */
+  readonly isNeeded: boolean
   /** The order in which several are held, so that two who hold the same never wait for each other: before any limit. */
   readonly order: Sql
   /** Nobody else changes the rows, or holds them. */
@@ -27,6 +29,10 @@ export interface Expressions {
   isDistinct(column: Sql, value: Bound): Sql
   /** `column` is one of the values: one parameter however many there are. */
   isAmong(column: Sql, values: readonly Scalar[]): Sql
+  /** `column` is one of what a select gives, in one branch of several: so written that each branch may have its index. */
+  isSelected(column: Sql, select: Sql): Sql
+  /** At the end of a subselect: it is run for each row by itself. */
+  readonly alone: Sql
   /** The text of a column in folded case (`fold` in model/text.ts). */
   fold(column: Sql): Sql
   /** The same expression, so written that no index is looked for. */
@@ -55,8 +61,8 @@ export interface Expressions {
   jsonText(column: Sql, type: Exclude<Column['type'], 'text'>): Sql
   /** JSON of a value that is the same in every row. */
   jsonLiteral(value: unknown): Sql
-  /** JSON array of values, as text. */
-  jsonArray(values: readonly Sql[]): Sql
+  /** JSON array of the keys that rows are ordered by, as text: booleans as 0 and 1. */
+  jsonKeys(columns: readonly (readonly [Sql, Column['type']])[]): Sql
   /** Joins texts of all rows: a comma and a line break between them. */
   join(text: Sql): Sql
   /** A value as a column of a row that is made up. */

@@ -1,5 +1,5 @@
 /** API keys in SQL: a record for what is shown of a key, and its hash beside it, which nothing shows. */
-import sql from 'sql-template-tag'
+import sql, { raw } from 'sql-template-tag'
 import { timestamp } from '../../model/instant.ts'
 import type { RecordValues, Resource } from '../../model/resource.ts'
 import { admit } from '../../plan/admit.ts'
@@ -59,7 +59,9 @@ export function* revokeKey(compiler: Compiler, plan: RevokeKey): Transaction<Out
 
 /** Revokes a key, whoever asks; whether it was there and not revoked. */
 export function* revokeAnyKey(compiler: Compiler, id: string, at: string): Transaction<boolean> {
-  const row = yield* single(sql`select id, updated_at from "api-keys" where id = ${id} and revoked_at is null`)
+  const row = yield* single(
+    sql`select id, updated_at from "api-keys" where id = ${id} and revoked_at is null${compiler.expressions.lock.update}`,
+  )
   if (row !== undefined) yield* revoke(compiler, row, Date.parse(at))
   return row !== undefined
 }
@@ -76,9 +78,12 @@ function* revoke(compiler: Compiler, record: RecordValues, now: number): Transac
  * and once a minute at most.
  */
 export function* keepUses(compiler: Compiler, uses: ReadonlyMap<string, number>): Transaction<void> {
-  for (const [id, time] of uses) {
-    const row = yield* single(sql`select updated_at, last_used_at from "api-keys" where id = ${id}`)
-    if (row === undefined) continue
+  const { isAmong, lock } = compiler.expressions
+  const among = isAmong(raw('id'), [...uses.keys()])
+  const rows = yield sql`select id, updated_at, last_used_at from "api-keys" where ${among}${lock.order}${lock.update}`
+  for (const row of rows) {
+    const { id } = row
+    const time = uses.get(String(id)) as number
     const before = row['last_used_at'] === null ? Number.NEGATIVE_INFINITY : Date.parse(String(row['last_used_at']))
     if (time - before < between) continue
     const updated_at = timestamp(Math.max(time, Date.parse(String(row['updated_at']))))

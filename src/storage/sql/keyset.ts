@@ -1,19 +1,24 @@
 /**
  * Keyset paging as ranges of an index. The rows after a position are one range where all terms go one way and hold no
  * null, else several ranges in order: each is a single stretch of the sort's index, so no page costs more than its size.
+ * A column that is null throughout a range stands in its order all the same: PostgreSQL does not see that the index which
+ * begins with it has the rest in order.
  */
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Position, SortTerm } from '../../model/order.ts'
 import type { Scalar } from '../../model/predicate.ts'
 import type { Resource } from '../../model/resource.ts'
-import { comparisonColumn } from './columns.ts'
+import { type ColumnType, columnsOf, comparisonColumn } from './columns.ts'
 import { columnSql } from './predicate.ts'
 
 /** One term of the order, down to the column. `null` sorts after every value in ascending order. */
 export interface OrderTerm {
   readonly column: Sql
+  readonly type: ColumnType
   readonly nullable: boolean
   readonly descending: boolean
+  /** Of the first term: a column that is null in all rows of the list, with which the index of its order begins. */
+  readonly lead?: Sql
 }
 
 /** A stretch of the order: its condition (`undefined`: all rows) and its ORDER BY. */
@@ -26,10 +31,13 @@ export interface Segment {
 export function orderTerms(resource: Resource, sort: readonly SortTerm[], alias: string): OrderTerm[] {
   const terms = sort.map(({ field, descending }) => ({
     column: columnSql(alias, comparisonColumn(resource, field)),
+    // Timestamps are texts.
+    type: columnsOf(resource).find((each) => each.name === field)?.type ?? ('text' as const),
     nullable: resource.field.get(field)?.required === false,
     descending,
   }))
-  return [...terms, { column: columnSql(alias, 'id'), nullable: false, descending: terms.at(-1)?.descending ?? false }]
+  const descending = terms.at(-1)?.descending ?? false
+  return [...terms, { column: columnSql(alias, 'id'), type: 'text', nullable: false, descending }]
 }
 
 /** The same order walked the other way. */
@@ -39,7 +47,7 @@ export function reversed(terms: readonly OrderTerm[]): OrderTerm[] {
 
 /** The rows beyond a position (or all rows) in the order of `terms`, as segments to be read one after the other. */
 export function segmentsAfter(terms: readonly OrderTerm[], keys: Position['keys'] | undefined): Segment[] {
-  if (keys === undefined) return nullSegments(terms, 0, [])
+  if (keys === undefined) return allSegments(terms)
   const uniform = terms.every((term) => !term.nullable && term.descending === terms[0]?.descending)
   if (uniform) {
     const columns = join(
@@ -47,46 +55,70 @@ export function segmentsAfter(terms: readonly OrderTerm[], keys: Position['keys'
       ', ',
     )
     const beyond = raw(terms[0]?.descending ? '<' : '>')
-    return [{ condition: sql`(${columns}) ${beyond} (${join(keys, ', ')})`, order: orderSql(terms, 0) }]
+    return [{ condition: sql`(${columns}) ${beyond} (${join(keys, ', ')})`, order: orderSql(terms, 0, leadOf(terms)) }]
   }
   const segments: Segment[] = []
   for (let index = terms.length - 1; index >= 0; index--) {
-    const equal = terms.slice(0, index).map((term, place) => equalSql(term, keys[place] as Scalar | null))
-    segments.push(...beyondSegments(terms, index, equal, keys[index] as Scalar | null))
+    const before = terms.slice(0, index)
+    const equal = before.map((term, place) => equalSql(term, keys[place] as Scalar | null))
+    const nulls = before.flatMap(({ column }, place) => (keys[place] === null ? [column] : []))
+    segments.push(...beyondSegments(terms, index, { equal, nulls: [...leadOf(terms), ...nulls] }, keys[index] ?? null))
   }
   return segments
 }
 
-function beyondSegments(terms: readonly OrderTerm[], index: number, equal: Sql[], key: Scalar | null): Segment[] {
+/** What all rows of a range have in common. */
+interface Common {
+  readonly equal: readonly Sql[]
+  /** The columns that are null in all of them, as far as an index begins with them. */
+  readonly nulls: readonly Sql[]
+}
+
+function leadOf([first]: readonly OrderTerm[]): Sql[] {
+  return first?.lead === undefined ? [] : [first.lead]
+}
+
+function beyondSegments(terms: readonly OrderTerm[], index: number, common: Common, key: Scalar | null): Segment[] {
   const { column, descending, nullable } = terms[index] as OrderTerm
+  const { equal, nulls } = common
   if (key === null) {
     // Ascending, null is last: nothing is beyond it. Descending, every value is.
     if (!descending) return []
-    return [{ condition: and([...equal, sql`${column} is not null`]), order: orderSql(terms, index) }]
+    return [{ condition: and([...equal, sql`${column} is not null`]), order: orderSql(terms, index, nulls) }]
   }
   const beyond = sql`${column} ${raw(descending ? '<' : '>')} ${key}`
-  const values = { condition: and([...equal, beyond]), order: orderSql(terms, index) }
+  const values = { condition: and([...equal, beyond]), order: orderSql(terms, index, nulls) }
   if (descending || !nullable) return [values]
-  return [values, nullSegment(terms, index, equal)]
+  return [values, nullSegment(terms, index, common)]
 }
 
-function nullSegments(terms: readonly OrderTerm[], index: number, equal: Sql[]): Segment[] {
-  const { column, descending, nullable } = terms[index] as OrderTerm
-  if (!nullable) return [{ condition: and(equal), order: orderSql(terms, index) }]
-  const values = { condition: and([...equal, sql`${column} is not null`]), order: orderSql(terms, index) }
-  const nulls = nullSegment(terms, index, equal)
-  return descending ? [nulls, values] : [values, nulls]
+/** The segments of the whole order. */
+function allSegments(terms: readonly OrderTerm[]): Segment[] {
+  const { column, descending, nullable } = terms[0] as OrderTerm
+  const nulls = leadOf(terms)
+  if (!nullable) return [{ condition: undefined, order: orderSql(terms, 0, nulls) }]
+  const values = { condition: sql`${column} is not null`, order: orderSql(terms, 0, nulls) }
+  const unset = nullSegment(terms, 0, { equal: [], nulls })
+  return descending ? [unset, values] : [values, unset]
 }
 
-function nullSegment(terms: readonly OrderTerm[], index: number, equal: Sql[]): Segment {
-  const unset = sql`${(terms[index] as OrderTerm).column} is null`
-  return { condition: and([...equal, unset]), order: join(terms.slice(index + 1).flatMap(termSql), ', ') }
+function nullSegment(terms: readonly OrderTerm[], index: number, { equal, nulls }: Common): Segment {
+  const { column } = terms[index] as OrderTerm
+  const rest = terms.slice(index + 1)
+  const order = [...nullsSql([...nulls, column], rest), ...rest.flatMap(termSql)]
+  return { condition: and([...equal, sql`${column} is null`]), order: join(order, ', ') }
 }
 
 /** ORDER BY from a term on that holds no null within its segment, so that its index can be read in order. */
-function orderSql(terms: readonly OrderTerm[], from: number): Sql {
+function orderSql(terms: readonly OrderTerm[], from: number, nulls: readonly Sql[]): Sql {
   const [first, ...others] = terms.slice(from) as [OrderTerm, ...OrderTerm[]]
-  return join([...termSql({ ...first, nullable: false }), ...others.flatMap(termSql)], ', ')
+  const order = [...nullsSql(nulls, [first]), ...termSql({ ...first, nullable: false }), ...others.flatMap(termSql)]
+  return join(order, ', ')
+}
+
+/** Columns that are null, in the direction of what follows: the index is read in one. */
+function nullsSql(columns: readonly Sql[], [next]: readonly OrderTerm[]): Sql[] {
+  return columns.map((column) => sql`${column}${raw(next?.descending ? ' desc' : '')}`)
 }
 
 function termSql({ column, descending, nullable }: OrderTerm): Sql[] {

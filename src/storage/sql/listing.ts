@@ -1,12 +1,13 @@
 /** What a list asks the database: which rows, and in which order. */
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Page, ReadPage } from '../../plan/plan.ts'
+import { comparisonColumn } from './columns.ts'
 import { type OrderTerm, orderTerms, type Segment } from './keyset.ts'
 import { totalKeyOf } from './list-tag.ts'
 import { type Compiler, columnSql, liveSql, predicateSql } from './predicate.ts'
 import { subject } from './represent.ts'
 import type { Statement } from './transaction.ts'
-import { isServed, type Way, wayOf } from './way.ts'
+import { isServed, nullFieldOf, type Way, wayOf } from './way.ts'
 
 /** The rows of a list in their order, by one way to them. */
 export interface Walk {
@@ -67,7 +68,7 @@ export function walkOf({ plan, compiler, where, walks }: Listing, total: number)
     const ordered = orderTerms(plan.resource, plan.sort, subject)
     walk = {
       where: way === 'walk' ? walkedSql(compiler, plan) : where,
-      terms: way === 'sort' ? unindexedTerms(compiler, ordered) : ordered,
+      terms: way === 'sort' ? unindexedTerms(compiler, ordered) : way === 'walk' ? ordered : ledTerms(plan, ordered),
     }
     walks.set(way, walk)
   }
@@ -97,9 +98,16 @@ function whereSql({ catalog, expressions }: Compiler, plan: ReadPage): Sql {
 /** The same rows, so that the order finds them and what is asked for only drops some. */
 function walkedSql({ catalog, expressions }: Compiler, plan: ReadPage): Sql {
   const { resource, parent, permitted, filter } = plan
-  const checked = [permitted, filter].map((each) => predicateSql({ catalog, expressions }, resource, subject, each))
+  const compiler: Compiler = { catalog, expressions, through: 'one by one' }
+  const checked = [permitted, filter].map((each) => predicateSql(compiler, resource, subject, each))
   if (parent !== undefined) checked.push(sql`${columnSql(subject, parent.field)} = ${parent.id}`)
   return join([sql`${raw(subject)}.deleted_at is null`, ...checked.map(expressions.unindexed)], ' and ')
+}
+
+function ledTerms(plan: ReadPage, [first, ...others]: readonly OrderTerm[]): OrderTerm[] {
+  const name = nullFieldOf(plan)
+  const lead = name === undefined ? undefined : columnSql(subject, comparisonColumn(plan.resource, name))
+  return [{ ...(first as OrderTerm), ...(lead !== undefined && { lead }) }, ...others]
 }
 
 function unindexedTerms({ expressions }: Compiler, terms: readonly OrderTerm[]): OrderTerm[] {

@@ -130,7 +130,7 @@ function besideSql(
   segment: Segment,
   limit: number,
 ): Sql {
-  const place = expressions.jsonArray(terms.map((term) => term.column))
+  const place = expressions.jsonKeys(terms.map(({ column, type }) => [column, type]))
   const rows = sql`${rowsSql(plan.resource, where, segment)} order by ${segment.order} ${expressions.limit(limit)}`
   return sql`select ${expressions.join(raw('json'))} as json, ${expressions.join(raw('place'))} as places, count(*) as count from (select ${valueSql({ catalog, expressions }, plan)} as json, ${place} as place ${rows}) page`
 }

@@ -2,7 +2,7 @@
  * Predicates as SQL: the other reading of `matches` in model/predicate.ts, and the two agree (AUT-6).
  * Negation is pushed down to the comparisons, so that null is two-valued and positive comparisons can use their index.
  */
-import sql, { join, raw, type Sql } from 'sql-template-tag'
+import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import type { Comparison, Predicate } from '../../model/predicate.ts'
 import type { Catalog, Resource } from '../../model/resource.ts'
 import { fold } from '../../model/text.ts'
@@ -14,12 +14,17 @@ export interface Compiler {
   readonly catalog: Catalog
   readonly expressions: Expressions
   /**
-   * How `through` is asked. Each row's reference is followed (the default), which is right for rows found otherwise; or rows
-   * are found by the set of all records that they may refer to.
+   * How `through` is asked. Each row's reference is followed (the default), which is right for rows found otherwise: an engine
+   * may do so for all rows together, unless rows are looked at one by one until there are enough. Or rows are found by the
+   * set of all records that they may refer to.
    */
-  readonly through?: 'each' | 'set'
+  readonly through?: 'each' | 'one by one' | 'set'
+  /** Whether what is compiled is one branch of several. */
+  readonly isBranch?: boolean
   /** Whether changes that are too much to be looked at here are asked for on another thread. */
   readonly largeElsewhere?: boolean
+  /** Whether the files of exports are kept in the database. */
+  readonly keepsPieces?: boolean
 }
 
 const operators: Readonly<Record<string, string>> = { gt: '>', gte: '>=', lt: '<', lte: '<=' }
@@ -49,8 +54,9 @@ export function predicateSql(
       return predicateSql(compiler, resource, alias, predicate.term, !negated)
     case 'and':
     case 'or': {
-      const terms = predicate.terms.map((term) => predicateSql(compiler, resource, alias, term, negated))
       const conjunction = (predicate.kind === 'and') !== negated
+      const inner = conjunction ? compiler : { ...compiler, isBranch: true }
+      const terms = predicate.terms.map((term) => predicateSql(inner, resource, alias, term, negated))
       return sql`(${join(terms, conjunction ? ' and ' : ' or ')})`
     }
     case 'null': {
@@ -71,8 +77,12 @@ export function predicateSql(
       const rest = liveSql(compiler, target, inner, predicate.predicate)
       const from = sql`from ${tableSql(target.name)} ${raw(inner)} where`
       // A set that holds no match says nothing of a reference that is null: negation follows each row.
-      if (compiler.through === 'set' && !negated) return sql`${reference} in (select ${raw(inner)}.id ${from} ${rest})`
-      const found = sql`exists (select 1 ${from} ${raw(inner)}.id = ${reference} and ${rest})`
+      if (compiler.through === 'set' && !negated) {
+        const ids = sql`select ${raw(inner)}.id ${from} ${rest}`
+        return compiler.isBranch ? compiler.expressions.isSelected(reference, ids) : sql`${reference} in (${ids})`
+      }
+      const alone = compiler.through === 'one by one' ? compiler.expressions.alone : empty
+      const found = sql`exists (select 1 ${from} ${raw(inner)}.id = ${reference} and ${rest}${alone})`
       return negated ? sql`not ${found}` : found
     }
   }
@@ -87,7 +97,7 @@ export function liveSql(compiler: Compiler, resource: Resource, alias: string, p
   const live = sql`${raw(alias)}.deleted_at is null`
   if (predicate.kind === 'always') return live
   if (predicate.kind !== 'or') return sql`${live} and ${predicateSql(compiler, resource, alias, predicate)}`
-  const branches = predicate.terms.map((term) => liveSql(compiler, resource, alias, term))
+  const branches = predicate.terms.map((term) => liveSql({ ...compiler, isBranch: true }, resource, alias, term))
   return sql`${live} and (${join(branches, ' or ')})`
 }
 

@@ -62,9 +62,21 @@ function queue({ namesRow }: Layout): TableSpec {
   return { ...system('resourced_queue', columns), indexes: [byJob] }
 }
 
+/** The files of exports in pieces, each by the byte at which it begins, where they are not files beside the database (JOB-6). */
+function pieces(): TableSpec {
+  const columns: ColumnSpec[] = [
+    column('job', 'string', 'not null'),
+    column('start', 'integer', 'not null'),
+    { ...column('content', 'string', 'not null'), type: 'bytes' },
+  ]
+  const inOrder = index(columns, 'resourced_pieces', ['job', 'start'], true, 'everything')
+  return { ...system('resourced_pieces', columns), indexes: [inOrder] }
+}
+
 /** The system's tables, in the order in which they are made. */
 export function systemTables(layout: Layout): TableSpec[] {
-  return [meta, clocks(layout), keyHashes, idempotency, work, queue(layout)]
+  const tables = [meta, clocks(layout), keyHashes, idempotency, work, queue(layout)]
+  return layout.keepsPieces ? [...tables, pieces()] : tables
 }
 
 function system(name: string, columns: readonly ColumnSpec[], indexed: readonly string[] = []): TableSpec {
@@ -72,7 +84,7 @@ function system(name: string, columns: readonly ColumnSpec[], indexed: readonly 
   return { name, kind: 'system', columns, indexes, search: undefined }
 }
 
-const names = new Set(systemTables({ clockSlots: 1, namesRow: false }).map((table) => table.name))
+const names = new Set(systemTables({ clockSlots: 1, namesRow: false, keepsPieces: true }).map((table) => table.name))
 
 /** Whether a table is the system's: its rows are no records. */
 export function isSystemTable(name: string): boolean {

@@ -9,7 +9,8 @@ export type Constraint = 'row' | 'primary key' | 'unique not null' | 'not null' 
 /** A column. */
 export interface ColumnSpec {
   readonly name: string
-  readonly type: ColumnType
+  /** `bytes`: no field has them, only a table of the system's. */
+  readonly type: ColumnType | 'bytes'
   /** What its values are: several types of value may share a type of column. */
   readonly holds: FieldType
   readonly constraint: Constraint
@@ -52,6 +53,8 @@ export interface Layout {
   readonly clockSlots: number
   /** Whether the number of a row has to be named in an index for rows to be read from it in their order. */
   readonly namesRow: boolean
+  /** Whether the files of exports are kept in the database, because it has no place beside it that every server reaches. */
+  readonly keepsPieces: boolean
 }
 
 /** Makes a column of the system's own. */

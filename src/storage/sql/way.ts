@@ -7,7 +7,7 @@ import type { Predicate } from '../../model/predicate.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { ReadPage } from '../../plan/plan.ts'
 import { isFolded } from './columns.ts'
-import { isEqualityFilter } from './tables.ts'
+import { isEqualityFilter, isIndexed } from './tables.ts'
 
 /** `engine`: it chooses. `sort`: find by the filter, then sort. `walk`: follow the order, and check each row. */
 export type Way = 'engine' | 'sort' | 'walk'
@@ -24,8 +24,27 @@ export function isServed(plan: ReadPage): boolean {
   return terms.length === 0 || terms.some((term) => servesOrder(plan.resource, term, first))
 }
 
+/**
+ * The field that is null in all rows of a list, where the index of its order begins with it; `undefined` where there is none,
+ * or another condition has an index that will do.
+ */
+export function nullFieldOf(plan: ReadPage): string | undefined {
+  const { resource, search, deleted, sort } = plan
+  if (search !== undefined || deleted !== undefined) return undefined
+  const first = sort[0]?.field
+  const serving = conditionsOf(plan).filter((term) => servesOrder(resource, term, first))
+  if (serving.some((term) => term.kind !== 'null')) return undefined
+  for (const term of serving) {
+    const field = term.kind === 'null' && term.field !== first ? resource.field.get(term.field) : undefined
+    if (field !== undefined && isIndexed(resource, field)) return field.name
+  }
+  return undefined
+}
+
 /** The way to the rows of a list of so many records. */
 export function wayOf(plan: ReadPage, total: number): Way {
+  // Of a few words only their index knows how few records have them.
+  if (plan.search !== undefined && plan.deleted === undefined && total <= sortedQuickly) return 'sort'
   if (isServed(plan)) return 'engine'
   if (total > sortedQuickly) return 'walk'
   return conditionsOf(plan).some((term) => isFoundByIndex(plan.resource, term)) ? 'sort' : 'engine'

@@ -17,7 +17,7 @@ import type { Draft } from '../../plan/draft.ts'
 import type { Create, Delete, Outcome, Represented, Update, Write } from '../../plan/plan.ts'
 import { type Seen, seenOf } from '../../plan/stored.ts'
 import { draftThrough, updateThrough } from '../../plan/through.ts'
-import { tick } from './clock.ts'
+import { type Moves, noteMove, tick, tickAll } from './clock.ts'
 import { columnsOf, comparisonColumn } from './columns.ts'
 import { resourceOf } from './deletion/closure.ts'
 import { canHang, goingIssue, isBeingDeleted, isGoing } from './deletion/going.ts'
@@ -46,20 +46,20 @@ export function* createRecords(
   whenRefused: 'stop' | 'skip',
 ): Transaction<readonly (Outcome | undefined)[]> {
   const outcomes: (Outcome | undefined)[] = []
-  const created = new Map<string, number>()
+  const created: Moves = new Map()
   for (const plan of plans) {
     const { resource } = plan
     const admitted = yield* admitCreate(compiler, plan)
     if (admitted.kind === 'admitted') {
       yield* insertRecord(compiler, resource, admitted.values)
-      created.set(resource.name, (created.get(resource.name) ?? 0) + 1)
+      noteMove(created, resource.name, 1, 0)
       outcomes.push(undefined)
     } else {
       outcomes.push(admitted)
       if (whenRefused === 'stop') break
     }
   }
-  for (const [collection, count] of created) yield blind(tick(compiler, collection, count, 0))
+  yield* tickAll(compiler, created)
   return outcomes
 }
 

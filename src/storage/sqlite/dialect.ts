@@ -5,7 +5,14 @@ import type { ColumnSpec, Constraint, IndexSpec } from '../sql/tables.ts'
 import { partNames } from './search-parts.ts'
 
 // SQLite has neither booleans nor JSON of its own: they are 0 and 1, and text.
-const types = { text: 'text', integer: 'integer', real: 'real', boolean: 'integer', json: 'text' } as const
+const types = {
+  text: 'text',
+  integer: 'integer',
+  real: 'real',
+  boolean: 'integer',
+  json: 'text',
+  bytes: 'blob',
+} as const
 
 const constraints: Readonly<Record<Constraint, string>> = {
   row: ' primary key',
@@ -31,7 +38,7 @@ const settings = { pgsz: 500, deletemerge: 50 } as const
 
 /** SQLite 3.53, as it comes with the pinned Node. */
 export const sqlite: Dialect = {
-  layout: { clockSlots: 1, namesRow: false },
+  layout: { clockSlots: 1, namesRow: false, keepsPieces: false },
   types,
   identifier,
   columnDefinition,

@@ -14,13 +14,13 @@ export const foldFunction = 'resourced_fold'
 export const numberFunction = 'resourced_number'
 
 /**
- * A number as JSON. Whole ones stand without a point. SQLite writes what 15 digits cannot keep in 17, where 16 may do;
- * we would not take such a text back (NUMBER_NOT_EXACT): whatever is that long goes the slower way.
+ * A number as JSON, as `numberText` writes it. Whole ones stand without a point. SQLite writes what 15 digits cannot keep
+ * in 17, where 16 may do, and exponents in its own way: what is that long, that small or that large goes the slower way.
  */
 function realSql(column: Sql): Sql {
   const whole = sql`${column} = cast(${column} as integer) and abs(${column}) < 9007199254740992`
-  const long = sql`length(${column}) > 16`
-  return sql`case when ${whole} then cast(${column} as integer) when ${long} then json(${raw(numberFunction)}(${column})) else ${column} end`
+  const unlike = sql`length(${column}) > 16 or abs(${column}) not between 1e-4 and 9007199254740991`
+  return sql`case when ${whole} then cast(${column} as integer) when ${unlike} then json(${raw(numberFunction)}(${column})) else ${column} end`
 }
 
 function jsonValue(column: Sql, type: Column['type']): Sql {
@@ -42,6 +42,8 @@ export const expressions: Expressions = {
   bind,
   isDistinct: (column, value) => sql`${column} is not ${value}`,
   isAmong: (column, values) => sql`${column} in (select value from json_each(${JSON.stringify(values.map(bind))}))`,
+  isSelected: (column, select) => sql`${column} in (${select})`,
+  alone: empty,
   fold: (column) => sql`${raw(foldFunction)}(${column})`,
   unindexed: (expression) => sql`+(${expression})`,
   holds: (text, part) => sql`instr(${text}, ${part}) > 0`,
@@ -80,10 +82,14 @@ export const expressions: Expressions = {
   // SQLite writes a number in a text as it does in JSON.
   jsonText: (column, type) => sql`cast(${jsonValue(column, type)} as text)`,
   jsonLiteral: (value) => sql`json(${JSON.stringify(value)})`,
-  jsonArray: (values) => sql`json_array(${join(values, ', ')})`,
+  jsonKeys: (columns) =>
+    sql`json_array(${join(
+      columns.map(([column]) => column),
+      ', ',
+    )})`,
   join: (text) => sql`group_concat(${text}, ',' || char(10))`,
   typed: (value) => sql`${value}`,
-  lock: { order: empty, update: empty, share: empty, free: empty },
+  lock: { isNeeded: false, order: empty, update: empty, share: empty, free: empty },
   clockMark: raw('0'),
   clockPart: empty,
   tryLock: undefined,

@@ -24,6 +24,11 @@ export function makeFile(file: string): void {
   if (!create(file, 'wx') && !existsSync(file)) create(file, 'a') // A link to where nothing is.
 }
 
+/** The folder for the files of exports of a database. */
+export function exportsFolderOf(path: string): string {
+  return `${path}.exports`
+}
+
 function create(file: string, flags: 'wx' | 'a'): boolean {
   try {
     closeSync(openSync(file, flags, 0o600))

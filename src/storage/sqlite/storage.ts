@@ -20,7 +20,7 @@ import { localBackground, threadedBackground } from './background.ts'
 import { Connection, type Synchronous } from './connection.ts'
 import { sqlite } from './dialect.ts'
 import { expressions } from './expressions.ts'
-import { makeFile } from './file.ts'
+import { exportsFolderOf, makeFile } from './file.ts'
 import { type Apply, type Migrated, MigrationRefused, migrate } from './migrate.ts'
 import { answering, Reader, runnerOf } from './reader.ts'
 import { Writer } from './writer.ts'
@@ -66,7 +66,8 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
     : threadedBackground(options.path, catalog, () => reader.endTurn())
   return {
     cursorSecret: secret,
-    exportsFolder: inMemory ? undefined : `${options.path}.exports`,
+    exportsFolder: inMemory ? undefined : exportsFolderOf(options.path),
+    pieces: undefined,
     async run(plan: Plan): Promise<Outcome> {
       if (isWrite(plan)) {
         const written = await writer.write(() => writeTransaction(compiler, plan), isChange)

@@ -12,12 +12,13 @@ import { type Closure, closureOf } from './closure.ts'
 import { canHang, goingIssue, isGoing } from './going.ts'
 import type { Large } from './large.ts'
 import { objectionsOf } from './objections.ts'
-import { beginDeletion, lookAt, removeClosure } from './remove.ts'
+import { beginDeletion, holdTogether, lookAt, removeClosure } from './remove.ts'
 
 /** Runs a BulkDelete. */
 export function* bulkDelete(compiler: Compiler, plan: BulkDelete): Transaction<Outcome | Large> {
   if (plan.issues.length > 0) return { kind: 'invalid', issues: plan.issues }
   const { resource, ids } = plan
+  yield* holdTogether(compiler, resource, ids)
   const among = compiler.expressions.isAmong(columnSql(subject, 'id'), ids)
   const rows =
     yield sql`select ${storedSql(resource)}, ${holdsSql(compiler, resource, plan.permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where ${raw(subject)}.deleted_at is null and ${among}${compiler.expressions.lock.order}${compiler.expressions.lock.update}`

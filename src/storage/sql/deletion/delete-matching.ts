@@ -22,15 +22,14 @@ export function* deleteMatching(compiler: Compiler, plan: DeleteMatching): Trans
   const matching = matchingSql(compiler, plan)
   const row = yield* single(sql`select count(*) as count ${matching}`)
   const count = Number(row?.['count'])
-  if (most !== undefined && count > most) {
-    const message = `${count} records match, which is more than max-affected allows (${most}); none was deleted.`
-    return { kind: 'conflict', issues: [{ code: 'TOO_MANY_AFFECTED', message, count, header: 'Prefer' }] }
-  }
+  if (most !== undefined && count > most) return tooMany(count, most)
   if (count === 0) return { kind: 'deleted-matching', count }
   const large = isTooMany(compiler, plan, count)
   if (large !== undefined) return large
   const rows =
     yield sql`select ${storedSql(resource)} ${matching}${compiler.expressions.lock.order}${compiler.expressions.lock.update}`
+  // More may match by now.
+  if (most !== undefined && rows.length > most) return tooMany(rows.length, most)
   const ids: string[] = []
   for (const found of rows) {
     // What goes by another deletion already is as good as gone.
@@ -41,20 +40,26 @@ export function* deleteMatching(compiler: Compiler, plan: DeleteMatching): Trans
   if ('kind' in looked) return looked
   const { closure, isJob, issues } = looked
   if (issues.length > 0) return { kind: 'conflict', issues }
-  if (isJob || closure === undefined) return yield* beginMatching(compiler, plan, matching, closure)
+  if (isJob || closure === undefined) return yield* beginMatching(compiler, plan, ids, closure)
   yield* removeClosure(compiler, plan, closure)
   return { kind: 'deleted-matching', count: ids.length }
+}
+
+function tooMany(count: number, most: number): Outcome {
+  const message = `${count} records match, which is more than max-affected allows (${most}); none was deleted.`
+  return { kind: 'conflict', issues: [{ code: 'TOO_MANY_AFFECTED', message, count, header: 'Prefer' }] }
 }
 
 /** Begins the job: which records it deletes is settled now, and they are deleted before anyone is answered. */
 function* beginMatching(
   compiler: Compiler,
   plan: DeleteMatching,
-  matching: Sql,
+  ids: readonly string[],
   closure: Closure | undefined,
 ): Transaction<Outcome> {
   const { resource, deletion, now } = plan
-  yield sql`insert into resourced_queue (job, collection, record) select ${deletion}, ${resource.name}, ${raw(subject)}.id ${matching}`
+  const among = compiler.expressions.isAmong(raw('id'), ids)
+  yield sql`insert into resourced_queue (job, collection, record) select ${deletion}, ${resource.name}, id from ${tableSql(resource.name)} where ${among}`
   const total = closure === undefined ? null : sizeOf(closure)
   const state = { collection: resource.name, deletedAt: timestamp(now), ids: [], phase: 'take', at: 0 } as const
   yield* addDeletion(compiler, plan, 'filtered-deletion', { ...state, taken: 0, left: 0, done: 0, total })

@@ -8,11 +8,12 @@ import { currentRecord } from '../write-record.ts'
 import { goingIssue, isGoing } from './going.ts'
 import type { Large } from './large.ts'
 import { objectionsOf } from './objections.ts'
-import { beginDeletion, lookAt, removeClosure } from './remove.ts'
+import { beginDeletion, holdTogether, lookAt, removeClosure } from './remove.ts'
 
 /** Runs a Delete. */
 export function* deleteRecord(compiler: Compiler, plan: Delete): Transaction<Outcome | Large> {
   const { resource, id } = plan
+  yield* holdTogether(compiler, resource, [id])
   const { found, record } = yield* currentRecord(compiler, plan)
   const ended = admit(plan, found)
   if (ended !== undefined || record === undefined) return ended ?? { kind: 'missing' }

@@ -10,7 +10,7 @@
  */
 import sql, { raw } from 'sql-template-tag'
 import type { Resource } from '../../../model/resource.ts'
-import { forgetDeleted, tick } from '../clock.ts'
+import { forgetDeleted, type Moves, noteMove, tick, tickAll } from '../clock.ts'
 import { advanceJob, finishJob, stateOf } from '../jobs/job-rows.ts'
 import { type Compiler, columnSql, tableSql } from '../predicate.ts'
 import { subject } from '../represent.ts'
@@ -18,7 +18,7 @@ import type { Row, Transaction } from '../transaction.ts'
 import { cascadesOf, liveRows, reachOf, resourceOf } from './closure.ts'
 import type { DeletionState } from './deletion-state.ts'
 import { blockersOf, stayingSql } from './objections.ts'
-import { clear, enqueue, erase, mark } from './remove.ts'
+import { clear, enqueue, erase, held, mark } from './remove.ts'
 
 /** The most records that one transaction takes: whoever writes meanwhile waits for it. */
 const batch = 100
@@ -74,14 +74,16 @@ function* take(compiler: Compiler, job: string, state: DeletionState): Transacti
   if (last === undefined) return 'ended'
   const { collection, deletedAt, left = 0 } = state
   const ids = entries.map((entry) => String(entry['record']))
+  const { isAmong } = compiler.expressions
+  const live = yield* held(compiler, sql`${liveRows(collection)} and ${isAmong(columnSql(subject, 'id'), ids)}`)
   // They were free to go when the job began; what has come to refer to one of them since keeps it.
-  const kept = new Set(yield* blockedAmong(compiler, collection, ids))
-  const free = ids.filter((id) => !kept.has(id))
-  const among = compiler.expressions.isAmong(raw('id'), free)
-  const taken = new Set(yield* mark(compiler, collection, sql`deleted_at is null and ${among}`, job, deletedAt))
+  const kept = new Set(yield* blockedAmong(compiler, collection, live))
+  const free = live.filter((id) => !kept.has(id))
+  const taken = new Set(yield* mark(collection, isAmong(raw('id'), free), job, deletedAt))
+  if (taken.size > 0) yield tick(compiler, collection, -taken.size, taken.size)
   const others = ids.filter((id) => !taken.has(id))
   if (others.length > 0) {
-    yield sql`delete from resourced_queue where job = ${job} and ${compiler.expressions.isAmong(raw('record'), others)}`
+    yield sql`delete from resourced_queue where job = ${job} and ${isAmong(raw('record'), others)}`
   }
   return {
     ...state,
@@ -112,17 +114,22 @@ function* markUnder(compiler: Compiler, job: string, state: DeletionState): Tran
   const collection = String(first['collection'])
   const alike = runOf(entries, collection)
   const parents = alike.map((entry) => String(entry['record']))
+  const { isAmong } = compiler.expressions
+  const moves: Moves = new Map()
   let left = batch
   for (const { collection: from, field } of cascadesOf(compiler.catalog, collection)) {
-    const refers = compiler.expressions.isAmong(columnSql(subject, field), parents)
-    const under = sql`id in (select id from ${liveRows(from)} and ${refers} limit ${left})`
-    const ids = yield* mark(compiler, from, under, job, state.deletedAt)
-    const resource = resourceOf(compiler.catalog, from)
-    yield* enqueue(compiler, job, resource, compiler.expressions.isAmong(raw('id'), ids))
+    const refers = isAmong(columnSql(subject, field), parents)
+    const ids = yield* held(compiler, sql`${liveRows(from)} and ${refers}`, left)
+    if (ids.length === 0) continue
+    yield* mark(from, isAmong(raw('id'), ids), job, state.deletedAt)
+    noteMove(moves, from, -ids.length, ids.length)
+    yield* enqueue(compiler, job, resourceOf(compiler.catalog, from), isAmong(raw('id'), ids))
     left -= ids.length
-    // There may be more under them: the next batch asks again, and finds those that are still live.
-    if (left === 0) return { ...state, done: state.done + batch }
+    if (left === 0) break
   }
+  yield* tickAll(compiler, moves)
+  // There may be more under them: the next batch asks again, and finds those that are still live.
+  if (left === 0) return { ...state, done: state.done + batch }
   return { ...state, at: Number(alike.at(-1)?.['_row']), done: state.done + batch - left }
 }
 
@@ -142,18 +149,17 @@ function* clearAway(compiler: Compiler, job: string, state: DeletionState): Tran
   const last = rows.at(-1)
   if (last === undefined) return { ...state, table: table + 1, at: 0 }
   const ids = rows.map((row) => String(row['id']))
+  const moves: Moves = new Map()
   let left = batch
   for (const { collection: from, field } of clears(target)) {
-    left -= yield* clear(
-      compiler,
-      from,
-      field,
-      stayingSql(compiler, from, field, ids, new Map()),
-      state.deletedAt,
-      left,
-    )
-    if (left === 0) return state
+    const staying = stayingSql(compiler, from, field, ids, new Map())
+    const count = yield* clear(compiler, from, field, staying, state.deletedAt, left)
+    if (count > 0) noteMove(moves, from, 0, 0)
+    left -= count
+    if (left === 0) break
   }
+  yield* tickAll(compiler, moves)
+  if (left === 0) return state
   return { ...state, at: Number(last['_row']) }
 }
 

@@ -55,7 +55,9 @@ export function* blockersOf(
       const count = Number(row?.['count'])
       if (count === 0) continue
       const shown = predicateSql(compiler, resourceOf(compiler.catalog, from), subject, readable.get(from) ?? never)
-      const named = yield sql`select id from ${staying} and ${shown} limit ${mostNamed}`
+      // The order of the reference's index.
+      const order = sql`order by ${columnSql(subject, field)}, ${columnSql(subject, 'id')}`
+      const named = yield sql`select id from ${staying} and ${shown} ${order} limit ${mostNamed}`
       const message =
         count === 1
           ? `1 record of ${from} refers to ${collection} by ${field}; delete or change it first.`
@@ -88,7 +90,7 @@ function* ruleObjections(compiler: Compiler, plan: Judged, closure: Closure): Tr
     const resource = resourceOf(compiler.catalog, collection)
     if (!hasDeletionRules(resource)) continue
     const among = compiler.expressions.isAmong(columnSql(subject, 'id'), [...ids])
-    const rows = yield sql`select ${storedSql(resource)} from ${liveRows(collection)} and ${among}`
+    const rows = yield sql`select ${storedSql(resource)} from ${liveRows(collection)} and ${among} order by id`
     for (const row of rows) {
       const current = recordOf(resource, row)
       const transition: Transition = { resource, trigger: 'delete', current, next: undefined }

@@ -19,13 +19,29 @@ interface PurgeState {
   readonly total: number
 }
 
+/** A row that is always there, and that nobody changes. */
+const gate = sql`key = 'cursor_secret'`
+
+/**
+ * From when on a deleted record of a resource can be restored, as far as a purge that runs is concerned; `undefined`: none
+ * runs, nor begins before the transaction ends. A purge takes what was deleted together batch by batch, so from its beginning
+ * on nothing of it returns, whatever the clock of who asks said when.
+ */
+export function* purgedUntil(compiler: Compiler, { deletion }: Resource): Transaction<string | undefined> {
+  yield sql`select key from resourced_meta where ${gate}${compiler.expressions.lock.share}`
+  const row = yield* single(sql`select state from resourced_work where task = 'purge'`)
+  if (row === undefined) return undefined
+  const { due } = JSON.parse(String(row['state'])) as PurgeState
+  return timestamp(due - deletion.gracePeriod)
+}
+
 /** Begins a purge where there is anything to purge, and none runs. Gives whether it began. */
 export function* beginPurge(
   compiler: Compiler,
   { id, statusUrl, now }: { readonly id: string; readonly statusUrl: string; readonly now: number },
 ): Transaction<boolean> {
-  // Of two servers that begin one at once, the second waits here, and finds the first one's.
-  yield sql`select key from resourced_meta where key = 'shape'${compiler.expressions.lock.update}`
+  // Of two servers that begin one at once, the second waits here, and finds the first one's; so do restorations.
+  yield sql`select key from resourced_meta where ${gate}${compiler.expressions.lock.update}`
   const running = yield sql`select job from resourced_work where task = 'purge'`
   if (running.length > 0) return false
   let total = 0

@@ -1,15 +1,16 @@
 /** Making a deletion that nothing stands against: at once, or as the beginning of a job (DEL-5, DEL-8). */
-import sql, { raw, type Sql } from 'sql-template-tag'
+import sql, { join, raw, type Sql } from 'sql-template-tag'
 import { timestamp } from '../../../model/instant.ts'
 import type { Resource } from '../../../model/resource.ts'
 import type { JobKind } from '../../../model/system-resources.ts'
 import type { Outcome, Removal } from '../../../plan/plan.ts'
 import type { Issue } from '../../../spec/faults.ts'
-import { tick } from '../clock.ts'
+import { type Moves, noteMove, tick, tickAll } from '../clock.ts'
 import { addJob } from '../jobs/job-rows.ts'
-import { type Compiler, tableSql } from '../predicate.ts'
+import { type Compiler, columnSql, tableSql } from '../predicate.ts'
+import { subject } from '../represent.ts'
 import { blind, type Transaction } from '../transaction.ts'
-import { type Closure, cascadesOf, closureOf, resourceOf, sizeOf } from './closure.ts'
+import { type Closure, cascadesOf, closureOf, liveRows, resourceOf, sizeOf } from './closure.ts'
 import type { DeletionState } from './deletion-state.ts'
 import { isForElsewhere, type Large, large, lookedAtOnce } from './large.ts'
 import { canBeBlocked, stayingSql } from './objections.ts'
@@ -21,24 +22,29 @@ export function* removeClosure(
   closure: Closure,
 ): Transaction<void> {
   const at = timestamp(now)
+  const moves: Moves = new Map()
   for (const [collection, ids] of closure) {
     for (const { collection: from, field, onDelete } of resourceOf(compiler.catalog, collection).dependents) {
-      if (onDelete === 'clear') yield* clear(compiler, from, field, stayingSql(compiler, from, field, ids, closure), at)
+      if (onDelete !== 'clear') continue
+      const count = yield* clear(compiler, from, field, stayingSql(compiler, from, field, ids, closure), at)
+      if (count > 0) noteMove(moves, from, 0, 0)
     }
   }
   for (const [collection, ids] of closure) {
     if (ids.size === 0) continue
     const resource = resourceOf(compiler.catalog, collection)
     if (resource.deletion.variant === 'soft') {
-      yield* mark(compiler, collection, compiler.expressions.isAmong(raw('id'), [...ids]), deletion, at)
+      yield* mark(collection, compiler.expressions.isAmong(raw('id'), [...ids]), deletion, at)
+      noteMove(moves, collection, -ids.size, ids.size)
     } else {
       yield* erase(compiler, resource, [...ids])
-      yield blind(tick(compiler, collection, -ids.size, 0))
+      noteMove(moves, collection, -ids.size, 0)
     }
   }
+  yield* tickAll(compiler, moves)
 }
 
-/** Sets references of rows to null; gives their number. */
+/** Sets references of rows to null; gives their number. The clock is the caller's. */
 export function* clear(
   compiler: Compiler,
   from: string,
@@ -47,24 +53,41 @@ export function* clear(
   at: string,
   most?: number,
 ): Transaction<number> {
-  const limit = most === undefined ? raw('') : sql` limit ${most}`
-  const cleared =
-    yield sql`update ${tableSql(from)} set ${raw(`"${field}"`)} = null, updated_at = ${at}, _revision = _revision + 1 where id in (select id from ${rows}${limit}) returning id`
-  if (cleared.length > 0) yield blind(tick(compiler, from, 0, 0))
-  return cleared.length
+  const ids = yield* held(compiler, rows, most)
+  if (ids.length > 0) {
+    yield sql`update ${tableSql(from)} set ${raw(`"${field}"`)} = null, updated_at = ${at}, _revision = _revision + 1 where ${compiler.expressions.isAmong(raw('id'), ids)}`
+  }
+  return ids.length
 }
 
-/** Makes live rows deleted ones, by a deletion; gives their ids. */
-export function* mark(
-  compiler: Compiler,
-  collection: string,
-  which: Sql,
-  deletion: string,
-  at: string,
-): Transaction<string[]> {
+/**
+ * The ids of rows, which nobody else changes from now on. A change that chose its rows itself would find a row that it had to
+ * wait for as it was before, and change it whatever it is now.
+ *
+ * @param most as many as there are or come free, in no order: of very many, none but these are looked at
+ */
+export function* held({ expressions }: Compiler, rows: Sql, most?: number): Transaction<string[]> {
+  const { order, update } = expressions.lock
+  const which = most === undefined ? order : sql` limit ${most}`
+  return (yield sql`select id from ${rows}${which}${update}`).map((row) => String(row['id']))
+}
+
+/**
+ * Holds live records that are to go, and those of their own collection that refer to them and go or change with them, all in
+ * one order: two deletions that meet in both do not wait for each other. Otherwise each would hold what it was asked for first.
+ */
+export function* holdTogether(compiler: Compiler, { name, dependents }: Resource, ids: readonly string[]) {
+  const { isAmong, lock } = compiler.expressions
+  const own = dependents.filter(({ collection, onDelete }) => collection === name && onDelete !== 'restrict')
+  if (!lock.isNeeded || own.length === 0) return
+  const among = ['id', ...own.map(({ field }) => field)].map((field) => isAmong(columnSql(subject, field), ids))
+  yield* held(compiler, sql`${liveRows(name)} and (${join(among, ' or ')})`)
+}
+
+/** Makes live rows that are held deleted ones, by a deletion; gives their ids. The clock is the caller's. */
+export function* mark(collection: string, which: Sql, deletion: string, at: string): Transaction<string[]> {
   const rows =
     yield sql`update ${tableSql(collection)} set deleted_at = ${at}, _deletion = ${deletion}, _revision = _revision + 1 where ${which} returning id`
-  if (rows.length > 0) yield blind(tick(compiler, collection, -rows.length, rows.length))
   return rows.map((row) => String(row['id']))
 }
 
@@ -115,7 +138,8 @@ export function* beginDeletion(
 ): Transaction<Outcome> {
   const { resource, deletion, now } = plan
   const deletedAt = timestamp(now)
-  yield* mark(compiler, resource.name, compiler.expressions.isAmong(raw('id'), ids), deletion, deletedAt)
+  const { length } = yield* mark(resource.name, compiler.expressions.isAmong(raw('id'), ids), deletion, deletedAt)
+  yield tick(compiler, resource.name, -length, length)
   yield* enqueue(compiler, deletion, resource, compiler.expressions.isAmong(raw('id'), ids))
   const total = closure === undefined ? null : sizeOf(closure)
   const asked = { collection: resource.name, deletedAt, ids: kind === 'deletion' ? ids : [] }

@@ -6,7 +6,7 @@ import { admit } from '../../../plan/admit.ts'
 import { lostIssue, questionsOfRules, ruleIssues, type Transition, takenIssue } from '../../../plan/decide.ts'
 import type { Outcome, Restore } from '../../../plan/plan.ts'
 import type { Issue } from '../../../spec/faults.ts'
-import { tick } from '../clock.ts'
+import { type Moves, noteMove, tickAll } from '../clock.ts'
 import { comparisonColumn } from '../columns.ts'
 import { type Compiler, columnSql, tableSql } from '../predicate.ts'
 import { foundOf, holdsSql } from '../read-record.ts'
@@ -17,6 +17,7 @@ import { ask, represent } from '../write-record.ts'
 import { type Closure, cascadesOf, resourceOf, sizeOf } from './closure.ts'
 import { goingIssue, isRunning } from './going.ts'
 import { isForElsewhere, type Large, large, lookedAtOnce } from './large.ts'
+import { purgedUntil } from './purge.ts'
 
 /** The most records of one kind that are named as standing in the way: of very many, a few are enough to begin with. */
 const mostNamed = 100
@@ -30,8 +31,10 @@ interface Objection {
 /** Runs a Restore. */
 export function* restoreRecord(compiler: Compiler, plan: Restore): Transaction<Outcome | Large> {
   const { resource, id } = plan
+  const purged = yield* purgedUntil(compiler, resource)
+  const since = purged === undefined || purged < plan.since ? plan.since : purged
   const row = yield* single(
-    sql`select ${storedSql(resource)}, ${holdsSql(compiler, resource, plan.permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and (deleted_at is null or deleted_at > ${plan.since})${compiler.expressions.lock.update}`,
+    sql`select ${storedSql(resource)}, ${holdsSql(compiler, resource, plan.permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and (deleted_at is null or deleted_at > ${since})${compiler.expressions.lock.update}`,
   )
   const ended = admit(plan, foundOf(row))
   if (ended !== undefined || row === undefined) return ended ?? { kind: 'missing' }
@@ -46,13 +49,14 @@ export function* restoreRecord(compiler: Compiler, plan: Restore): Transaction<O
   if (returning === undefined) return large
   const issues = yield* objectionsTo(compiler, plan, returning)
   if (issues.length > 0) return { kind: 'conflict', issues }
+  const moves: Moves = new Map()
   for (const [collection, ids] of returning) {
+    if (ids.size === 0) continue
     const which = compiler.expressions.isAmong(raw('id'), [...ids])
-    yield blind(
-      sql`update ${tableSql(collection)} set deleted_at = null, _deletion = null, updated_at = ${timestamp(plan.now)}, _revision = _revision + 1 where ${which}`,
-    )
-    yield blind(tick(compiler, collection, ids.size, -ids.size))
+    yield sql`update ${tableSql(collection)} set deleted_at = null, _deletion = null, updated_at = ${timestamp(plan.now)}, _revision = _revision + 1 where ${which}`
+    noteMove(moves, collection, ids.size, -ids.size)
   }
+  yield* tickAll(compiler, moves)
   const { json, revision, updatedAt, readable } = yield* represent(compiler, plan, id, plan.mayRead)
   return { kind: 'updated', json: readable ? json : undefined, revision, updatedAt }
 }
@@ -134,7 +138,7 @@ function* lost(
     )
     const there = sql`exists (select 1 from ${tableSql(collection)} x where x.id = ${column} and x.deleted_at is null)`
     const rows =
-      yield sql`select id from ${tableSql(resource.name)} ${raw(subject)} where ${among} and ${column} is not null and not ${there} and not (${comes}) limit ${mostNamed}`
+      yield sql`select id from ${tableSql(resource.name)} ${raw(subject)} where ${among} and ${column} is not null and not ${there} and not (${comes}) order by id limit ${mostNamed}`
     for (const row of rows) objections.push({ id: String(row['id']), issue: lostIssue(name, collection) })
   }
   return objections
@@ -151,7 +155,8 @@ function* taken({ expressions }: Compiler, resource: Resource, ids: ReadonlySet<
       return sql`${columnSql('x', column)} = ${columnSql(subject, column)}`
     })
     const other = sql`exists (select 1 from ${table} x where ${join(same, ' and ')} and x.deleted_at is null)`
-    const rows = yield sql`select id from ${table} ${raw(subject)} where ${among} and ${other} limit ${mostNamed}`
+    const rows =
+      yield sql`select id from ${table} ${raw(subject)} where ${among} and ${other} order by id limit ${mostNamed}`
     for (const row of rows) objections.push({ id: String(row['id']), issue: takenIssue(fields) })
   }
   return objections
@@ -167,7 +172,7 @@ function* ruled(
   if (!resource.rules.some((rule) => [rule.on].flat().includes('restore'))) return []
   const objections: Objection[] = []
   const among = compiler.expressions.isAmong(raw('id'), [...ids])
-  for (const row of yield sql`select ${storedSql(resource)} from ${tableSql(resource.name)} where ${among}`) {
+  for (const row of yield sql`select ${storedSql(resource)} from ${tableSql(resource.name)} where ${among} order by id`) {
     const next = recordOf(resource, row)
     const transition: Transition = { resource, trigger: 'restore', current: undefined, next }
     const answers = yield* ask(compiler, resource, questionsOfRules(compiler.catalog, plan, transition))

@@ -13,6 +13,7 @@ import { type Compiler, liveSql, tableSql } from '../predicate.ts'
 import { subject } from '../represent.ts'
 import { single, type Transaction } from '../transaction.ts'
 import { addJob, advanceJob, finishJob, stateOf } from './job-rows.ts'
+import { keepPieces } from './pieces.ts'
 
 /** What the job of an export knows. */
 interface ExportState extends OpenExport {
@@ -91,23 +92,23 @@ export function* readExport(compiler: Compiler, job: string): Transaction<Export
   return { text: new TextEncoder().encode(text), count: texts.length, after: last }
 }
 
+/** What a server that is at an export has come to. */
+interface Kept {
+  readonly job: string
+  readonly server: string
+  readonly now: number
+  /** What comes next of the file, where the database keeps it. */
+  readonly content?: Uint8Array
+}
+
 /** Keeps how far an export is (see `JobStore.keepExport`). */
 export function* keepExport(
   compiler: Compiler,
-  {
-    job,
-    server,
-    progress,
-    now,
-  }: {
-    readonly job: string
-    readonly server: string
-    readonly progress: ExportProgress
-    readonly now: number
-  },
+  { progress, ...kept }: Kept & { readonly progress: ExportProgress },
 ): Transaction<boolean> {
-  const state = (yield* stateOf(job)) as ExportState | undefined
-  if (state === undefined || !(yield* claim(job, server, now))) return false
+  const { job, now } = kept
+  const state = yield* goingOn(kept, progress.bytes)
+  if (state === undefined) return false
   const { count: done } = progress
   yield* advanceJob(compiler, job, { ...state, ...progress }, { done, total: state.total }, now)
   return true
@@ -116,19 +117,27 @@ export function* keepExport(
 /** Ends an export whose file is complete (see `JobStore.finishExport`). */
 export function* finishExport(
   compiler: Compiler,
-  {
-    job,
-    server,
-    result,
-    now,
-  }: {
-    readonly job: string
-    readonly server: string
-    readonly result: Readonly<Record<string, unknown>>
-    readonly now: number
-  },
-): Transaction<void> {
-  if (!(yield* claim(job, server, now))) return
+  { result, ...kept }: Kept & { readonly result: Readonly<Record<string, unknown>> },
+): Transaction<boolean> {
+  if ((yield* goingOn(kept, Number(result['bytes']))) === undefined) return false
   const total = Number(result['record_count'])
-  yield* finishJob(compiler, job, { status: 'succeeded', progress: { done: total, total }, result }, now)
+  const changes = { status: 'succeeded', progress: { done: total, total }, result } as const
+  yield* finishJob(compiler, kept.job, changes, kept.now)
+  return true
+}
+
+/**
+ * Claims an export again for a server that has come further, and keeps what it brings of the file.
+ *
+ * @param bytes how long the file is with it
+ * @returns what was known of the export; `undefined` where another server has taken it over, or even come as far
+ */
+function* goingOn({ job, server, now, content }: Kept, bytes: number): Transaction<ExportState | undefined> {
+  // First, so that nobody changes what is read now.
+  if (!(yield* claim(job, server, now))) return undefined
+  const state = (yield* stateOf(job)) as ExportState
+  if (content === undefined) return state
+  if (state.bytes !== bytes - content.length) return undefined
+  yield* keepPieces(job, state.bytes, content)
+  return state
 }

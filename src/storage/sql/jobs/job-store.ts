@@ -6,6 +6,7 @@ import type { Runner, Transaction } from '../transaction.ts'
 import { forgetJobs, hasExpired, mostForgotten as mostJobsForgotten } from './forget.ts'
 import { openJobs } from './job-rows.ts'
 import type { Asked, Given, LongWork } from './long-work.ts'
+import { forgetPieces, mostForgotten as mostPiecesForgotten } from './pieces.ts'
 
 /** Does long work. */
 export interface Background {
@@ -34,8 +35,10 @@ export function jobStore({ compiler, runner, background, isClosing }: JobStorePa
     step: (job, now) => background.run('step', { job, now }),
     claimExport: (job, server, now) => background.run('claimExport', { job, server, now }),
     readExport: (job) => background.run('readExport', { job }),
-    keepExport: (job, server, progress, now) => background.run('keepExport', { job, server, progress, now }),
-    finishExport: (job, server, result, now) => background.run('finishExport', { job, server, result, now }),
+    keepExport: (job, server, progress, now, content) =>
+      background.run('keepExport', { job, server, progress, now, content }),
+    finishExport: (job, server, result, now, content) =>
+      background.run('finishExport', { job, server, result, now, content }),
     giveUp: (job, error, now) => background.run('giveUp', { job, error, now }),
     async beginPurge(job, now) {
       const expired = await runner.read(() => hasExpired(compiler.catalog.resources.values(), now))
@@ -50,10 +53,10 @@ export function jobStore({ compiler, runner, background, isClosing }: JobStorePa
           if (count < most) return total
         }
       }
-      return (
-        (await untilNone(mostForgotten, () => forgetExpired(now))) +
-        (await untilNone(mostJobsForgotten, () => forgetJobs(compiler, now)))
-      )
+      const keys = await untilNone(mostForgotten, () => forgetExpired(now))
+      const jobs = await untilNone(mostJobsForgotten, () => forgetJobs(compiler, now))
+      const pieces = compiler.keepsPieces ? await untilNone(mostPiecesForgotten, () => forgetPieces(now)) : 0
+      return keys + jobs + pieces
     },
   }
 }

@@ -12,6 +12,7 @@ import { writeTransaction } from '../run.ts'
 import type { Transaction } from '../transaction.ts'
 import { claimExport, countExport, finishExport, keepExport, readExport } from './export-job.ts'
 import { finishJob, keepTotal, stateOf } from './job-rows.ts'
+import { dropPieces } from './pieces.ts'
 
 interface Step {
   readonly job: OpenJob
@@ -82,6 +83,7 @@ export function isWriting(name: keyof LongWork): boolean {
 // What it has done so far is done rightly.
 function* fail(compiler: Compiler, job: string, error: JobError, now: number): Transaction<boolean> {
   if ((yield* stateOf(job, compiler.expressions.lock.update)) === undefined) return true
+  if (compiler.keepsPieces) yield* dropPieces(job)
   yield* finishJob(compiler, job, { status: 'failed', error }, now)
   return true
 }

@@ -1,0 +1,66 @@
+/** The statements that our server runs for a request on PostgreSQL, taken from the very functions that it calls. */
+import type { ClientBase } from 'pg'
+import type { HttpRequest } from '../../src/http/message.ts'
+import type { Catalog } from '../../src/model/resource.ts'
+import type { Read } from '../../src/plan/plan.ts'
+import { planFor } from '../../src/plan/plan-for.ts'
+import { readInput } from '../../src/request/input.ts'
+import { findTarget } from '../../src/request/target.ts'
+import { expressions } from '../../src/storage/postgres/expressions.ts'
+import { rowTypes } from '../../src/storage/postgres/types.ts'
+import { readPage } from '../../src/storage/sql/read-page.ts'
+import { readPageAtOnce } from '../../src/storage/sql/read-page-at-once.ts'
+import { readRecord } from '../../src/storage/sql/read-record.ts'
+import { Totals } from '../../src/storage/sql/totals.ts'
+import type { Row, Statement, Transaction } from '../../src/storage/sql/transaction.ts'
+
+/** A statement and what it gave. */
+export interface AskedStatement {
+  readonly statement: Statement
+  readonly rows: readonly Row[]
+}
+
+/**
+ * All statements of a GET, as an administrator asks it. Of a page first those by which it is read the first time, then those
+ * by which it is read when its total is known.
+ */
+export async function statementsOf(catalog: Catalog, client: ClientBase, address: string): Promise<AskedStatement[]> {
+  const plan = await planOf(catalog, address)
+  const compiler = { catalog, expressions }
+  if (plan.kind === 'read-record') {
+    return carriedOut(client, readRecord(compiler, { record: () => undefined, keep() {} }, plan))
+  }
+  const totals = new Totals()
+  const apart = await carriedOut(client, readPage(compiler, { clocks: new Map(), totals }, plan))
+  return [...apart, ...(await carriedOut(client, readPageAtOnce(compiler, totals, plan)))]
+}
+
+async function carriedOut(client: ClientBase, transaction: Transaction<unknown>): Promise<AskedStatement[]> {
+  const asked: AskedStatement[] = []
+  let step = transaction.next([])
+  while (step.done !== true) {
+    const { text, values } = step.value
+    const { rows } = await client.query({ text, values: [...values], types: rowTypes })
+    asked.push({ statement: step.value, rows })
+    step = transaction.next(rows)
+  }
+  return asked
+}
+
+async function planOf(catalog: Catalog, address: string): Promise<Read> {
+  const [path = '', queryText = ''] = address.split('?')
+  const found = findTarget(catalog, path)
+  if (found.kind !== 'found' || !('resource' in found.target)) {
+    throw new Error(`${path} is no collection and no record.`)
+  }
+  const request = { method: 'GET', target: address, headers: {} } as HttpRequest
+  const input = await readInput(catalog, found.target, request, queryText)
+  if (input.kind !== 'read-page' && input.kind !== 'read-record') throw new Error(`${address} reads no records.`)
+  const preferred = { return: undefined, asynchronously: false, most: undefined }
+  return planFor(
+    { catalog, shown: catalog, cursorSecret: new Uint8Array(32), now: Date.now(), preferred, basePath: '/v1' },
+    { id: 'bench', roles: ['admin'], claims: {} },
+    found.target,
+    input,
+  ) as Read
+}

@@ -1,0 +1,168 @@
+/** `resourced move --from DATABASE --to DATABASE`. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { withoutCredentials } from '../model/credentials.ts'
+import type { Catalog } from '../model/resource.ts'
+import { ConfigurationError } from '../server/configuration-error.ts'
+import {
+  fillDatabase,
+  isInMemory,
+  openMaintenance,
+  openMoveSource,
+  planOrApplyMigration,
+} from '../server/open-database.ts'
+import { formatSteps } from '../storage/sql/format-steps.ts'
+import { changesSeen } from '../storage/sql/move/changes-seen.ts'
+import { expectedRows, type Moved, moveAll } from '../storage/sql/move/move-all.ts'
+import type { MoveSource, MoveTarget } from '../storage/sql/move/parts.ts'
+import type { MaintenanceStore } from '../storage/storage.ts'
+import { loadCatalog } from './catalog.ts'
+import { format, type Progress, showProgress } from './progress.ts'
+
+interface Options {
+  readonly from: string
+  readonly to: string
+  readonly declaration?: string
+}
+
+/** What clients are told meanwhile. */
+const message = 'The service is being moved to another database. Try again after the seconds in Retry-After.'
+
+/** For how long nothing may change before it begins: servers look at the switch twice a second. */
+const quiet = 1_500
+/** After so long somebody who does not know of the switch is writing. */
+const patience = 60_000
+
+/**
+ * Moves all that a database holds into an empty one, while the first is under maintenance. The exit code is 1 where nothing
+ * was moved, 130 where it was interrupted; then maintenance is as it was.
+ */
+export async function moveCommand({ from, to, declaration }: Options): Promise<void> {
+  for (const database of [from, to]) {
+    if (isInMemory({ database })) throw new ConfigurationError('A database in memory cannot be moved: use sqlite:FILE.')
+  }
+  const catalog = await loadCatalog(declaration)
+  const { maintenance, close } = await openMaintenance({ database: from })
+  const interrupted = interruption()
+  const progress = showProgress({ title: 'Moving', unit: 'rows written and read back' })
+  let begun = false
+  try {
+    await mustFit(from, catalog)
+    const started = performance.now()
+    const moved = await fillDatabase({ database: to }, catalog, async (target) => {
+      begun = await beginMaintenance(maintenance)
+      progress.say(begun ? 'The source is under maintenance now.' : 'The source was under maintenance already.')
+      return await move(from, target, { catalog, progress, signal: interrupted.signal })
+    })
+    progress.end()
+    for (const line of summary(moved, (performance.now() - started) / 1_000, { from, to })) progress.say(line)
+  } catch (error) {
+    progress.end()
+    if (begun) await maintenance.end()
+    const state = begun ? ' Maintenance of the source is off again.' : ''
+    if (!interrupted.signal.aborted) {
+      if (begun) progress.say(`Nothing was moved.${state}`)
+      throw error
+    }
+    progress.say(`Interrupted. Nothing was moved.${state}`)
+    process.exitCode = 130
+  } finally {
+    interrupted.stop()
+    await close()
+  }
+}
+
+/** @throws ConfigurationError where the declaration is not the one that a database was made for */
+async function mustFit(database: string, catalog: Catalog): Promise<void> {
+  const { steps } = await planOrApplyMigration({ database }, catalog, false)
+  if (steps.length === 0) return
+  const place = withoutCredentials(database)
+  const remedy = 'Name the declaration that its servers have with --declaration, or bring it up to date first.'
+  throw new ConfigurationError(`${place} does not fit the declaration:\n${formatSteps(steps)}\n${remedy}`)
+}
+
+async function beginMaintenance(maintenance: MaintenanceStore): Promise<boolean> {
+  if ((await maintenance.read()) !== undefined) return false
+  await maintenance.begin({ since: new Date().toISOString(), message, retryAfter: 60 })
+  return true
+}
+
+interface Moving {
+  readonly catalog: Catalog
+  readonly progress: Progress
+  readonly signal: AbortSignal
+}
+
+async function move(from: string, target: MoveTarget, { catalog, progress, signal }: Moving): Promise<Moved> {
+  const source = await openMoveSource({ database: from })
+  try {
+    const seen = await untilQuiet(source, signal)
+    await source.begin()
+    const expected = 2 * (await expectedRows(source))
+    let done = 0
+    const moved = await moveAll(source, target, {
+      ...{ catalog, signal, now: Date.now() },
+      onRows(count) {
+        done += count
+        progress.update(done, Math.min(done / Math.max(expected, done), 1))
+      },
+      onPhase: (phase) => phase === 'indexes' && progress.say('All rows are written; now come the indexes.'),
+    })
+    if ((await changesSeen(source.now)) === seen) return moved
+    throw new ConfigurationError(`The source has changed meanwhile. ${whoWrites}`)
+  } finally {
+    await source.close()
+  }
+}
+
+const whoWrites = 'End what writes to it beside the servers, such as an import, then move again.'
+
+/** Waits until nothing changes any more. Gives what was seen last. */
+async function untilQuiet(source: MoveSource, signal: AbortSignal): Promise<string> {
+  const started = performance.now()
+  let seen = await changesSeen(source.now)
+  for (let since = started; performance.now() - since < quiet; ) {
+    await sleep(100, undefined, { signal })
+    const now = await changesSeen(source.now)
+    if (now === seen) continue
+    if (performance.now() - started > patience) {
+      throw new ConfigurationError(`The source keeps changing, although it is under maintenance. ${whoWrites}`)
+    }
+    since = performance.now()
+    seen = now
+  }
+  return seen
+}
+
+function interruption(): { readonly signal: AbortSignal; stop(): void } {
+  const controller = new AbortController()
+  const abort = () => controller.abort()
+  process.once('SIGINT', abort)
+  return { signal: controller.signal, stop: () => process.off('SIGINT', abort) }
+}
+
+function summary(
+  { rows, files, lost, begunAgain }: Moved,
+  seconds: number,
+  { from, to }: Pick<Options, 'from' | 'to'>,
+) {
+  const count = (table: string) => rows.get(table) ?? 0
+  const system = ['jobs', 'api-keys']
+  const own = [...rows].filter(([name]) => !name.startsWith('resourced_') && !system.includes(name))
+  const records = own.reduce((sum, [, each]) => sum + each, 0)
+  const rate = format(Math.round(records / Math.max(seconds, 0.001)))
+  const also = [
+    `${format(count('api-keys'))} API keys`,
+    `${format(count('jobs'))} jobs, ${format(count('resourced_work'))} of them unfinished`,
+    `${format(count('resourced_idempotency'))} idempotency keys`,
+    `${format(files)} files of exports`,
+  ]
+  return [
+    `Moved ${format(records)} records in ${own.length} collections in ${seconds.toFixed(1)} s (${rate} a second).`,
+    `With them: ${also.join('; ')}.`,
+    'Every row was read back, and is the same.',
+    ...lost.map((job) => `Left behind: the file of the export ${job} is not there, or not whole.`),
+    ...(begunAgain > 0 ? [`${format(begunAgain)} unfinished exports begin again.`] : []),
+    `Start the servers with --database ${withoutCredentials(to)}, which is not under maintenance.`,
+    `The source stays under maintenance. To go on with it instead: resourced maintenance off --database ${withoutCredentials(from)}`,
+  ]
+}

@@ -1,0 +1,82 @@
+/**
+ * Files of exports in a folder. The database says how much of a file counts: it is written and synced first, and counted
+ * then, so that after a crash whatever lies beyond is cut off and written once more.
+ */
+import { constants, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { type FileHandle, open, readdir, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { exportsKept } from '../plan/export-document.ts'
+import type { ExportPlace } from './export-place.ts'
+
+/**
+ * Has the files in a folder, which is made when it is needed.
+ *
+ * @param kept `undefined`: in one that goes with this process, as its database does
+ */
+export function exportsInFolder(kept: string | undefined): ExportPlace {
+  const handles = new Map<string, FileHandle>()
+  let folder: string | undefined
+  const folderOf = () => {
+    folder ??= kept ?? mkdtempSync(join(tmpdir(), 'resourced-exports-'))
+    // What is exported is for those who asked for it.
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    return folder
+  }
+  const pathOf = (job: string) => join(folderOf(), job)
+
+  const leave = async (job: string) => {
+    const file = handles.get(job)
+    handles.delete(job)
+    await file?.close()
+  }
+
+  return {
+    pathOf,
+    leave,
+    async prepare(job, { bytes }) {
+      if (handles.has(job)) return true
+      const file = await open(pathOf(job), constants.O_RDWR | constants.O_CREAT, 0o600)
+      handles.set(job, file)
+      const { size } = await file.stat()
+      const isWhole = size >= bytes
+      await file.truncate(isWhole ? bytes : 0)
+      return isWhole
+    },
+    async write(job, { bytes }, parts) {
+      const file = handles.get(job) as FileHandle
+      let length = bytes
+      for (const part of parts) {
+        for (let written = 0; written < part.length; ) {
+          const { bytesWritten } = await file.write(part, written, part.length - written, length)
+          written += bytesWritten
+          length += bytesWritten
+        }
+      }
+      await file.datasync()
+      return undefined
+    },
+    async has(job) {
+      return await stat(pathOf(job)).then(
+        () => true,
+        () => false,
+      )
+    },
+    async sweep(now) {
+      if (kept === undefined) return
+      for (const name of await readdir(kept).catch(() => [])) {
+        const path = join(kept, name)
+        const { mtimeMs } = await stat(path)
+        if (mtimeMs + exportsKept <= now && !handles.has(name)) await rm(path)
+      }
+    },
+    async drop(job) {
+      await leave(job)
+      await rm(pathOf(job), { force: true })
+    },
+    async close() {
+      for (const job of [...handles.keys()]) await leave(job)
+      if (kept === undefined && folder !== undefined) rmSync(folder, { recursive: true })
+    },
+  }
+}

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import sql, { raw } from 'sql-template-tag'
+import { numberText } from '../sql/json-text.ts'
+import { oddNumbers } from '../sql/numbers.fixture.ts'
+import { Connection } from './connection.ts'
+import { expressions } from './expressions.ts'
+
+test('MET-3: SQLite writes a number as JavaScript does', () => {
+  const connection = new Connection(':memory:')
+  try {
+    connection.execute('create table numbers (n real) strict')
+    const { jsonText, jsonObject, jsonValue } = expressions
+    const column = raw('n')
+    const json = jsonObject([['n', jsonValue(column, 'real')]])
+    for (const number of oddNumbers()) {
+      connection.all(sql`insert into numbers values (${number})`)
+      const rows = connection.all(sql`select ${jsonText(column, 'real')} as text, ${json} as json from numbers`)
+      const text = numberText(number)
+      assert.deepEqual({ ...rows[0] }, { text, json: `{"n":${text}}` })
+      connection.all(sql`delete from numbers`)
+    }
+  } finally {
+    connection.close()
+  }
+})

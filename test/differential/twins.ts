@@ -1,0 +1,156 @@
+/** Two applications of one declaration, each on an engine of its own, that are asked the same and must answer the same. */
+import { readFileSync } from 'node:fs'
+import { type HttpRequest, isFile, type ResponseBody } from '../../src/http/message.ts'
+import { completeCatalog } from '../../src/model/catalog.ts'
+import type { InterfaceDeclaration } from '../../src/model/declaration.ts'
+import { completeVersions } from '../../src/model/versions.ts'
+import { hashOfKey, hintOfKey, newKey } from '../../src/policy/api-keys.ts'
+import { type Application, assemble } from '../../src/server/app.ts'
+import { fault } from '../../src/spec/faults.ts'
+import { openPostgres } from '../../src/storage/postgres/storage.ts'
+import { openSqlite } from '../../src/storage/sqlite/storage.ts'
+import type { Storage } from '../../src/storage/storage.ts'
+import { emptyDatabase } from '../postgres/database.ts'
+import { beginIds, uuidv7 } from './ids.ts'
+
+/** A request, whole: it can be sent again, with others or without them. */
+export interface Asked {
+  /** Its number in the run: its ids come from it. */
+  readonly number: number
+  /** Milliseconds since 1970. */
+  readonly at: number
+  readonly as: CallerName
+  /** `PURGE` stands for the maintenance that a server does by itself. */
+  readonly method: string
+  readonly target: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+/** An answer, as it would be sent. */
+export interface Answered {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  /** What the log would say of a failure. */
+  readonly failures: readonly string[]
+}
+
+/** The callers and their roles. */
+const callers = { root: ['admin'], ann: [], bob: ['keeper'], eve: ['editor'] } as const
+export type CallerName = keyof typeof callers
+
+const keys = new Map(Object.keys(callers).map((name) => [name, newKey()]))
+
+/** Both applications. */
+export interface Twins {
+  /** The answers of SQLite and of PostgreSQL. */
+  ask(asked: Asked): Promise<readonly [Answered, Answered]>
+  close(): Promise<void>
+}
+
+/** Opens both on empty databases. */
+export async function openTwins(declaration: InterfaceDeclaration): Promise<Twins> {
+  const { url, remove } = await emptyDatabase()
+  const catalog = () => completeCatalog(declaration)
+  const [left, right] = [catalog(), catalog()]
+  const sqlite = await twin(declaration, left, openSqlite(left, { path: ':memory:' }))
+  const postgres = await twin(declaration, right, await openPostgres(right, { url, unsafe: true, poolSize: 2 }))
+  return {
+    async ask(asked) {
+      return [await sqlite.ask(asked), await postgres.ask(asked)]
+    },
+    async close() {
+      await Promise.all([sqlite.close(), postgres.close()])
+      await remove()
+    },
+  }
+}
+
+interface Twin {
+  ask(asked: Asked): Promise<Answered>
+  close(): Promise<void>
+}
+
+async function twin(
+  declaration: InterfaceDeclaration,
+  catalog: ReturnType<typeof completeCatalog>,
+  opened: Storage,
+): Promise<Twin> {
+  let now = 0
+  let failures: string[] = []
+  // Cursors that are signed alike are alike.
+  const storage = { ...opened, cursorSecret: new Uint8Array(32) }
+  const app = assemble(catalog, storage, {
+    versions: completeVersions(declaration, catalog),
+    now: () => now,
+    rateLimit: 'off',
+    observe(seen) {
+      if (seen.kind === 'failure') failures.push(describe(seen.error))
+    },
+  })
+  beginIds(0, 0)
+  for (const [subject, roles] of Object.entries(callers)) {
+    const key = String(keys.get(subject))
+    const moments = { expires_at: null, created_at: '2026-01-01T00:00:00.000Z', revoked_at: null }
+    await storage.keys.add({ id: uuidv7(), hash: hashOfKey(key), hint: hintOfKey(key), subject, roles, ...moments })
+  }
+  return {
+    async ask(asked) {
+      beginIds(asked.at, asked.number)
+      now = asked.at
+      failures = []
+      const answered = await answer(app, asked)
+      if (answered.status === 202 || asked.method === 'PURGE') await app.runner.idle()
+      return { ...answered, failures }
+    },
+    close: () => app.close(),
+  }
+}
+
+async function answer(app: Application, asked: Asked): Promise<Omit<Answered, 'failures'>> {
+  if (asked.method === 'PURGE') {
+    await app.runner.maintain()
+    await app.keyUses.keep()
+    return { status: 0, headers: {}, body: '' }
+  }
+  const { status, headers, body } = await app.respond(requestOf(asked))
+  return { status, headers: masked(headers), body: maskedText(textOf(body)) }
+}
+
+function requestOf({ as, method, target, headers, body }: Asked): HttpRequest {
+  const bytes = Buffer.from(body ?? '')
+  const length = body === undefined ? undefined : String(bytes.length)
+  return {
+    method,
+    target,
+    headers: { authorization: `Bearer ${keys.get(as)}`, 'content-length': length, ...headers },
+    secure: true,
+    address: '127.0.0.1',
+    async readBody(limit) {
+      if (bytes.length > limit) throw fault('BODY_TOO_LARGE')
+      return bytes
+    },
+  }
+}
+
+function textOf(body: ResponseBody): string {
+  if (isFile(body)) return readFileSync(body.path).toString('utf8', body.start, body.start + body.length)
+  return body === undefined ? '' : Buffer.from(body as string).toString()
+}
+
+// All that chance makes: the number of a request within a server, and the secret of a key.
+function maskedText(text: string): string {
+  return text.replace(/"request_id":"[^"]*"/, '"request_id":""').replaceAll(/"(key|hint)":"[^"]*"/g, '"$1":""')
+}
+
+function masked(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, name.toLowerCase() === 'x-request-id' ? '' : value]),
+  )
+}
+
+function describe(error: unknown): string {
+  const cause = error instanceof Error && error.cause !== undefined ? ` (${describe(error.cause)})` : ''
+  return `${String(error)}${cause}`
+}

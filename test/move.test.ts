@@ -1,0 +1,221 @@
+/** `resourced move`: what one database holds is in another afterwards, of whichever engine, and answers are the same to the byte. */
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { after, type TestContext, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { declare, fill as fillTree } from './deletion/tree.ts'
+import { addKey, type Client, fill, type Recorded, serverOn } from './move.ts'
+import { databaseFor, whyNoDatabase } from './postgres/database.ts'
+
+const program = join(import.meta.dirname, '../src/cli/main.js')
+const folder = mkdtempSync(join(tmpdir(), 'resourced-move-'))
+after(() => rmSync(folder, { recursive: true }))
+const declared = pathToFileURL(join(import.meta.dirname, 'declarations-everything.ts')).href
+writeFileSync(join(folder, 'resources.ts'), `export { everything as default } from ${JSON.stringify(declared)}`)
+writeFileSync(
+  join(folder, 'other.json'),
+  JSON.stringify({ name: 'other', resources: { samples: { fields: { title: { type: 'string' } } } } }),
+)
+
+let files = 0
+const sqliteFor = async (_: TestContext) => `sqlite:${join(folder, `${files++}.db`)}`
+const engines = { sqlite: sqliteFor, postgres: databaseFor }
+type Engine = keyof typeof engines
+
+interface Running {
+  readonly child: ReturnType<typeof spawn>
+  said(): string
+  readonly ended: Promise<number | null>
+}
+
+function move(from: string, to: string, declaration = 'resources.ts'): Running {
+  const given = ['move', '--from', from, '--to', to, '--declaration', declaration]
+  const child = spawn(process.execPath, [program, ...given], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
+  let said = ''
+  child.stdout.on('data', (text) => {
+    said += text
+  })
+  child.stderr.on('data', (text) => {
+    said += text
+  })
+  return { child, said: () => said, ended: new Promise((resolve) => child.on('close', resolve)) }
+}
+
+const now = Date.parse('2026-11-22T10:00:00.000Z')
+const day = 86_400_000
+
+async function ask({ send }: Client, paths: readonly string[]): Promise<Map<string, Recorded>> {
+  const answers = new Map<string, Recorded>()
+  for (const path of paths) answers.set(path, await send(path))
+  return answers
+}
+
+/** A filled database, and what is answered of it. */
+async function filled(context: TestContext, engine: Engine) {
+  const from = await engines[engine](context)
+  const opening = await serverOn(from, '', now)
+  const key = await addKey(opening.app, '01a1fde6-1be6-7f7d-a2ef-25a8bed79d72', now)
+  await opening.app.close()
+  const client = await serverOn(from, key, now)
+  const paths = await fill(client)
+  // Whatever a list of keys says of when this one was used, it says from now on.
+  await client.app.keyUses.close()
+  const answers = await ask(client, paths)
+  await client.app.close()
+  return { from, key, paths, answers }
+}
+
+const ways: readonly (readonly [Engine, Engine])[] = [
+  ['sqlite', 'sqlite'],
+  ['sqlite', 'postgres'],
+  ['postgres', 'sqlite'],
+  ['postgres', 'postgres'],
+]
+for (const [one, other] of ways) {
+  const skip = one === 'postgres' || other === 'postgres' ? (whyNoDatabase ?? false) : false
+  test(`from ${one} to ${other}: the same answers, and what was begun goes on`, { skip }, async (context) => {
+    const { from, key, paths, answers } = await filled(context, one)
+    const to = await engines[other](context)
+    const moving = move(from, to)
+    assert.equal(await moving.ended, 0, moving.said())
+    assert.match(moving.said(), /Every row was read back, and is the same\./)
+    assert.match(moving.said(), /1 files of exports/)
+    assert.match(moving.said(), /1 unfinished exports begin again/)
+
+    const left = await serverOn(from, key, now)
+    assert.equal((await left.send('/v1/samples')).status, 503)
+    await left.app.close()
+
+    const idle = await serverOn(to, key, now, { idle: true })
+    assert.deepEqual(await ask(idle, paths), answers)
+    await idle.app.close()
+
+    const client = await serverOn(to, key, now)
+    context.after(() => client.app.close())
+    const { send, app } = client
+    for (const path of paths.filter((each) => each.startsWith('/v1/jobs/'))) {
+      while (JSON.parse((await send(path)).text).status !== 'succeeded') await app.runner.idle()
+    }
+    for (const path of paths.filter((each) => each.endsWith('/content'))) {
+      assert.equal((await send(path)).status, 200, path)
+    }
+    const again = await send('/v1/badges', { body: { name: 'once' }, headers: { 'idempotency-key': 'again' } })
+    assert.equal(again.status, 201)
+    assert.equal(JSON.parse((await send('/v1/badges')).text).pagination.total_count, 1)
+
+    // A new record stands after those that came along, and nothing goes back.
+    const before = (await send('/v1/samples')).headers['ETag']
+    const made = await send('/v1/samples', { body: { title: 'new words' } })
+    assert.equal(made.status, 201, made.text)
+    assert.notEqual((await send('/v1/samples')).headers['ETag'], before)
+    assert.equal(JSON.parse((await send('/v1/samples?q=words')).text).data.length, 1)
+    const twice = await send('/v1/selects', { body: { select: '' } })
+    assert.equal(twice.status, 409)
+    assert.equal(JSON.parse((await send('/v1/departments?include_deleted=true')).text).pagination.total_count, 12)
+    assert.equal(JSON.parse((await send('/v1/departments')).text).pagination.total_count, 0)
+    // The file's day is over when it would have been.
+    const content = paths.find((path) => path.endsWith('/content')) as string
+    const later = await serverOn(to, key, now + day + 60_000)
+    assert.equal((await later.send(content)).status, 404)
+    await later.app.close()
+  })
+}
+
+/** A file with a tree of many records, which take a while to move. */
+async function treeFor(context: TestContext): Promise<{ from: string; path: string }> {
+  declare(folder)
+  const from = await sqliteFor(context)
+  const path = from.slice('sqlite:'.length)
+  migrate(from)
+  fillTree(path, { departments: 10, teams: 100, members: 10_000, badges: 10 })
+  migrate(from)
+  return { from, path }
+}
+
+function migrate(database: string): void {
+  const command = [program, 'migrate', tree, '--apply', '--database', database]
+  const { status, stderr } = spawnSync(process.execPath, command, { cwd: folder, encoding: 'utf8' })
+  assert.equal(status, 0, stderr)
+}
+
+/** Does something when a move has written all rows, and has not made the indexes. */
+async function inTheMiddle({ child, said, ended }: Running, what: () => void): Promise<number | null> {
+  let isDone = false
+  child.stderr?.on('data', () => {
+    if (isDone || !said().includes('All rows are written')) return
+    isDone = true
+    what()
+  })
+  const code = await ended
+  assert.ok(isDone, said())
+  return code
+}
+
+const tree = 'diary.json'
+
+for (const engine of ['sqlite', 'postgres'] as const) {
+  const skip = engine === 'postgres' ? (whyNoDatabase ?? false) : false
+  test(`killed in the middle nothing is in ${engine}, and a second move succeeds`, { skip }, async (context) => {
+    const { from, path } = await treeFor(context)
+    const to = await engines[engine](context)
+    const first = move(from, to, tree)
+    await inTheMiddle(first, () => first.child.kill('SIGKILL'))
+    assert.match(maintenance('status', from), /Maintenance is on/)
+
+    const interrupted = move(from, to, tree)
+    assert.equal(await inTheMiddle(interrupted, () => interrupted.child.kill('SIGINT')), 130)
+    assert.match(interrupted.said(), /Interrupted. Nothing was moved.\n$/)
+
+    // Whoever has begun maintenance ends it, and nobody else.
+    maintenance('off', from)
+    const changed = move(from, to, tree)
+    assert.equal(await inTheMiddle(changed, () => changeClock(path)), 1)
+    assert.match(changed.said(), /Maintenance of the source is off again[\s\S]*The source has changed meanwhile/)
+    assert.match(maintenance('status', from), /Maintenance is off/)
+
+    const second = move(from, to, tree)
+    assert.equal(await second.ended, 0, second.said())
+    assert.match(second.said(), /Moved 20,242 records in 5 collections/)
+    assert.match(maintenance('status', from), /Maintenance is on/)
+    assert.match(maintenance('status', to), /Maintenance is off/)
+
+    const again = move(from, to, tree)
+    assert.equal(await again.ended, 1)
+    assert.match(again.said(), /holds records \(20 in badges, 2 in companies, .*\) already\. Name an empty one/)
+  })
+}
+
+function changeClock(path: string): void {
+  const database = new DatabaseSync(path)
+  database.exec("update resourced_clocks set revision = revision + 1 where collection = 'badges'")
+  database.close()
+}
+
+function maintenance(what: string, database: string): string {
+  const command = [program, 'maintenance', what, '--database', database]
+  const { status, stdout, stderr } = spawnSync(process.execPath, command, { cwd: folder, encoding: 'utf8' })
+  assert.equal(status, 0, stderr)
+  return stdout + stderr
+}
+
+test('another declaration, no database, itself, and memory are refused, and nothing is made or told to clients', async (context) => {
+  const { from } = await treeFor(context)
+  const to = await sqliteFor(context)
+  const refused = async (...given: Parameters<typeof move>) => {
+    const moving = move(...given)
+    assert.equal(await moving.ended, 1, moving.said())
+    assert.doesNotMatch(moving.said(), /\n {4}at /)
+    assert.match(maintenance('status', from), /Maintenance is off/)
+    return moving.said()
+  }
+  assert.match(await refused(from, to, 'other.json'), /does not fit the declaration:\n {2}! drop the table/)
+  assert.match(await refused('sqlite:nothing.db', to, tree), /no database of Resourced at nothing\.db/)
+  assert.match(await refused(from, from, tree), /holds records .* already/)
+  assert.match(await refused(from, 'sqlite::memory:', tree), /in memory cannot be moved/)
+  assert.match(await refused(from, 'mysql://u:secret@h/d', tree), /address is not understood/)
+  assert.equal(existsSync(to.slice('sqlite:'.length)), false)
+})
