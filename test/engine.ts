@@ -122,6 +122,9 @@ function inFile(): Place {
   }
 }
 
+/** The port of a pooler in front of the cluster, through which databases are used. */
+const pooler = process.env.TEST_POSTGRES_POOLER
+
 async function inPostgres(): Promise<Place> {
   const { url, remove } = await emptyDatabase()
   const rows = (text: string) => query(url, text)
@@ -130,7 +133,15 @@ async function inPostgres(): Promise<Place> {
     async open(catalog, options) {
       const { openPostgres } = await import('../src/storage/postgres/storage.ts')
       // The cluster of tests does not wait for a disk.
-      return openPostgres(catalog, { ...options, url, unsafe: true })
+      const direct = { ...options, url, unsafe: true }
+      if (pooler === undefined) return openPostgres(catalog, direct)
+      // Tables are made past the pooler, as people have to.
+      await (await openPostgres(catalog, direct)).close()
+      return openPostgres(catalog, {
+        ...direct,
+        url: Object.assign(new URL(url), { port: pooler }).href,
+        session: 'off',
+      })
     },
     async contents() {
       const tables = await rows("select quote_ident(tablename) as name from pg_tables where schemaname = 'public'")
