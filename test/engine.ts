@@ -132,8 +132,8 @@ async function inPostgres(): Promise<Place> {
     ...{ address: url, rows, drop: remove },
     async open(catalog, options) {
       const { openPostgres } = await import('../src/storage/postgres/storage.ts')
-      // The cluster of tests does not wait for a disk.
-      const direct = { ...options, url, unsafe: true }
+      // The cluster of tests does not wait for a disk; tests do wait, where thousands of them come at once on a busy machine.
+      const direct = { ...options, url, unsafe: true, limits: { connect: 60_000 } }
       if (pooler === undefined) return openPostgres(catalog, direct)
       // Tables are made past the pooler, as people have to.
       await (await openPostgres(catalog, direct)).close()
