@@ -122,6 +122,9 @@ function inFile(): Place {
   }
 }
 
+/** The port of a pooler in front of the cluster, through which databases are used. */
+const pooler = process.env.TEST_POSTGRES_POOLER
+
 async function inPostgres(): Promise<Place> {
   const { url, remove } = await emptyDatabase()
   const rows = (text: string) => query(url, text)
@@ -129,8 +132,16 @@ async function inPostgres(): Promise<Place> {
     ...{ address: url, rows, drop: remove },
     async open(catalog, options) {
       const { openPostgres } = await import('../src/storage/postgres/storage.ts')
-      // The cluster of tests does not wait for a disk.
-      return openPostgres(catalog, { ...options, url, unsafe: true })
+      // The cluster of tests does not wait for a disk; tests do wait, where thousands of them come at once on a busy machine.
+      const direct = { ...options, url, unsafe: true, limits: { connect: 60_000 } }
+      if (pooler === undefined) return openPostgres(catalog, direct)
+      // Tables are made past the pooler, as people have to.
+      await (await openPostgres(catalog, direct)).close()
+      return openPostgres(catalog, {
+        ...direct,
+        url: Object.assign(new URL(url), { port: pooler }).href,
+        session: 'off',
+      })
     },
     async contents() {
       const tables = await rows("select quote_ident(tablename) as name from pg_tables where schemaname = 'public'")

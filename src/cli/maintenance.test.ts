@@ -112,4 +112,8 @@ test('ERR-6: where no server can be, nobody is told that maintenance is on', asy
     await assert.rejects(turning, (error) => error instanceof ConfigurationError && words.test(error.message))
   }
   assert.ok(!existsSync(join(folder, 'elsewhere')))
+  const unreached = 'postgres://u:secret@127.0.0.1:1/db'
+  for (const command of [maintenanceOff, maintenanceStatus]) {
+    await assert.rejects(command({ database: unreached }), /No PostgreSQL server listens at 127\.0\.0\.1, port 1/)
+  }
 })

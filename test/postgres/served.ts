@@ -13,7 +13,7 @@ import { openPostgres, type PostgresOptions } from '../../src/storage/postgres/s
 const everybody = { read: 'anyone', create: 'anyone', update: 'anyone', delete: 'anyone' } as const
 
 /** Notes, which lists and filters find, and whose deletion by filter may be long work. */
-const notes = defineInterface({
+export const notes = defineInterface({
   name: 'notes',
   title: 'Notes',
   resources: {

@@ -1,6 +1,7 @@
 /** Why a PostgreSQL database cannot be reached, in words for people: what is wrong, where, and what to do. */
 import { StorageFault } from '../storage.ts'
 import type { ConnectionOptions } from './connections.ts'
+import { isSaid } from './errors.ts'
 
 /** Where a connection was to lead. */
 export interface Place {
@@ -16,7 +17,7 @@ const option = '--database'
 /** The failure of a first connection as a fault that says what to do. What is none of the connection's passes unchanged. */
 export function unreachable(error: unknown, place: Place, { session }: Pick<ConnectionOptions, 'session'>): unknown {
   const { code = '', message = '' } = error as { readonly code?: string; readonly message?: string }
-  const sentence = ofSystem(code, message, place) ?? ofServer(code, message, place, session)
+  const sentence = isSaid(error) ? ofServer(code, message, place, session) : ofSystem(code, message, place)
   return sentence === undefined ? error : new StorageFault('failed', sentence)
 }
 
@@ -59,7 +60,7 @@ function ofSystem(code: string, message: string, { host, port }: Place): string 
 const noPassword =
   'PostgreSQL asks for a password, and there is none. Set PGPASSWORD, or write a line HOST:PORT:DATABASE:USER:PASSWORD into ~/.pgpass or the file that PGPASSFILE names; others must not be able to read it.'
 
-function ofServer(code: string, message: string, place: Place, session: ConnectionOptions['session']) {
+function ofServer(code: string, message: string, place: Place, session: ConnectionOptions['session']): string {
   const { host, user = '', database = user } = place
   switch (code) {
     case '28P01':
@@ -81,7 +82,6 @@ function ofServer(code: string, message: string, place: Place, session: Connecti
       if (!/protocol/.test(message)) break
       return `PostgreSQL at ${host} is too old for this program (${message}). Use PostgreSQL 15 or newer.`
   }
-  if (!/^[0-9A-Z]{5}$/.test(code)) return undefined
   return `PostgreSQL at ${host} refuses the connection: ${message} (${code}).`
 }
 
