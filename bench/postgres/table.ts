@@ -39,8 +39,8 @@ export function tableOf(found: readonly Found[]): string {
     count(rate.median),
     `${slow.toFixed(0)} ms`,
     `${comparison.yardstick}: ${count(otherRate.median)}`,
-    `${ratio.median.toFixed(2)} (${ratio.min.toFixed(2)}–${ratio.max.toFixed(2)})`,
-    thrift.median.toFixed(2),
+    spread(ratio),
+    spread(thrift),
     own.median.toFixed(2),
     ...costs.map(({ node, database }) => `${node.toFixed(0)} + ${database.toFixed(0)}`),
     targetOf(comparison.target, ratio, thrift),
@@ -52,6 +52,10 @@ function targetOf(target: number | undefined, ratio: Spread, thrift: Spread): st
   if (target === undefined) return '–'
   const reached = [ratio, thrift].map(({ median }) => (median >= target ? 'reached' : 'missed'))
   return `≥ ${target.toFixed(2)}: ${reached[0] === reached[1] ? reached[0] : `${reached[0]} by the clock, ${reached[1]} by processor time`}`
+}
+
+function spread({ median, min, max }: Spread): string {
+  return `${median.toFixed(2)} (${min.toFixed(2)}–${max.toFixed(2)})`
 }
 
 function count(rate: number): string {
