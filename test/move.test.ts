@@ -10,6 +10,7 @@ import { pathToFileURL } from 'node:url'
 import { declare, fill as fillTree } from './deletion/tree.ts'
 import { addKey, type Client, fill, type Recorded, serverOn } from './move.ts'
 import { databaseFor, whyNoDatabase } from './postgres/database.ts'
+import { query } from './postgres/query.ts'
 
 const program = join(import.meta.dirname, '../src/cli/main.js')
 const folder = mkdtempSync(join(tmpdir(), 'resourced-move-'))
@@ -113,6 +114,10 @@ for (const [one, other] of ways) {
     assert.equal(made.status, 201, made.text)
     assert.notEqual((await send('/v1/samples')).headers['ETag'], before)
     assert.equal(JSON.parse((await send('/v1/samples?q=words')).text).data.length, 1)
+    if (other === 'postgres') {
+      const [newest] = await query(to, 'select title from samples order by _row desc limit 1')
+      assert.equal(newest?.['title'], 'new words')
+    }
     const twice = await send('/v1/selects', { body: { select: '' } })
     assert.equal(twice.status, 409)
     assert.equal(JSON.parse((await send('/v1/departments?include_deleted=true')).text).pagination.total_count, 12)

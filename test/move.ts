@@ -108,6 +108,8 @@ export async function fill({ app, send }: Client): Promise<string[]> {
   }
   const ids: string[] = []
   for (const body of awkward) ids.push((await made('/v1/samples', body)).id)
+  // More than a transaction tries numbers that are taken.
+  for (let number = 0; number < 12; number++) await made('/v1/samples', { title: `Sample ${number}` })
   await send(`/v1/samples/${ids[0]}`, {
     method: 'PATCH',
     body: { count: 7 },

@@ -102,7 +102,7 @@ test('ERR-6: where no server can be, nobody is told that maintenance is on', asy
   const missing = join(folder, 'elsewhere', 'data.db')
   for (const [address, words] of [
     ['sqlite::memory:', /in memory/],
-    [`sqlite:${missing}`, /no database of Resourced at .*name the one/],
+    [`sqlite:${missing}`, /no database of Resourced at .*: name the one/],
     ['nonsense', /not understood/],
   ] as const) {
     for (const command of [maintenanceOff, maintenanceStatus]) {

@@ -63,7 +63,7 @@ async function replay(seed: number, requests: readonly Asked[]): Promise<Differe
 }
 
 /** Leaves out what a difference does not need, in ever smaller parts. */
-export async function shrink(seed: number, found: Found, patience = 60_000): Promise<Found> {
+export async function shrink(seed: number, found: Found, patience = 120_000): Promise<Found> {
   const end = Date.now() + patience
   let { difference, requests } = found
   for (let size = Math.ceil(requests.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {

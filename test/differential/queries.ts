@@ -9,7 +9,7 @@ import { text } from './values.ts'
 export function queryOf(making: Making, place: Place, of: 'list' | 'filters' = 'list'): string {
   const { random } = making
   const parameters: [string, string][] = []
-  const filters = of === 'filters' ? 1 : pick(random, [0, 0, 1, 1, 2, 3])
+  const filters = of === 'filters' ? 1 : pick(random, [0, 0, 0, 0, 1, 1, 2, 3])
   for (let count = 0; count < filters; count++) parameters.push(...filterOf(making, place))
   if (of === 'list') parameters.push(...rest(making, place))
   return parameters.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&')

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Answer } from '../durability/client.ts'
 import { atOnce, type Racer, raceOf, skip, until } from './servers.ts'
 
@@ -101,7 +100,7 @@ test('JOB-5: a deletion job on two servers marks each record once, beside change
       found[status >= 300 ? 'late' : isMove ? 'moved' : 'deleted']++
     }
   })
-  await sleep(60)
+  await until(async () => found.deleted > 5 && found.moved > 5)
   const asked = await race.on(0).send('DELETE', `/v1/trees/${id}`)
   assert.equal(asked.status, 202)
   const { result } = await finished(race.on(1), asked)

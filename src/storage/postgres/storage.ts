@@ -19,6 +19,7 @@ import { readRecord } from '../sql/read-record.ts'
 import { writeTransaction } from '../sql/run.ts'
 import { Totals } from '../sql/totals.ts'
 import { single, type Transaction } from '../sql/transaction.ts'
+import { isOneStretch } from '../sql/way.ts'
 import { createRecords } from '../sql/write-record.ts'
 import type { Abandoned, OnCommit, OnReplica, Storage } from '../storage.ts'
 import { alone } from './apart.ts'
@@ -158,9 +159,10 @@ async function pageFrom(
 }
 
 /** Whether a page is soon read: then nobody minds to wait behind it. */
-function isQuick({ filter, permitted, search, page }: ReadPage): boolean {
+function isQuick(plan: ReadPage): boolean {
+  const { page } = plan
   const skipped = page.style === 'page' ? (page.page - 1) * page.perPage : page.style === 'offset' ? page.offset : 0
-  return filter.kind === 'always' && permitted.kind === 'always' && search === undefined && skipped <= mostSkipped
+  return isOneStretch(plan) && skipped <= mostSkipped
 }
 
 /** Deletes the records of a filtered deletion: whoever asked for it hears of it when none is found any more. */

@@ -41,6 +41,13 @@ export function nullFieldOf(plan: ReadPage): string | undefined {
   return undefined
 }
 
+/** Whether the rows of a list are one stretch of an index, in order, with nothing between them that is not asked for. */
+export function isOneStretch(plan: ReadPage): boolean {
+  if (plan.search !== undefined || plan.deleted !== undefined) return false
+  const [term, ...others] = conditionsOf(plan)
+  return term === undefined || (others.length === 0 && servesOrder(plan.resource, term, plan.sort[0]?.field))
+}
+
 /** The way to the rows of a list of so many records. */
 export function wayOf(plan: ReadPage, total: number): Way {
   // Of a few words only their index knows how few records have them.

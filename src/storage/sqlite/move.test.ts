@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { after, test } from 'node:test'
 import { completeCatalog } from '../../model/catalog.ts'
 import { moveAll } from '../sql/move/move-all.ts'
-import type { MoveTarget } from '../sql/move/parts.ts'
+import type { MoveSource, MoveTarget } from '../sql/move/parts.ts'
 import { fillSqlite, sqliteSource } from './move.ts'
 import { migrateSqlite } from './storage.ts'
 
@@ -45,8 +45,9 @@ const targets = {
   }),
 }
 
-async function move(path: string, change = (target: MoveTarget) => target, now = Date.now()) {
-  const opened = sqliteSource(from)
+async function move(path: string, change = (target: MoveTarget) => target, read = (source: MoveSource) => source) {
+  const opened = read(sqliteSource(from))
+  const now = Date.now()
   try {
     await opened.begin()
     const { signal } = new AbortController()
@@ -68,6 +69,17 @@ for (const [name, change] of Object.entries(targets)) {
     left.close()
   })
 }
+
+test('a row that is not read is noticed', async () => {
+  const forgetful = (source: MoveSource): MoveSource => ({
+    ...source,
+    async *rows(table) {
+      for await (const rows of source.rows(table)) yield rows.slice(1)
+    },
+  })
+  const moving = move(join(folder, 'less.db'), undefined, forgetful)
+  await assert.rejects(moving, /Of the 2 rows of tasks 1 were read/)
+})
 
 test('rows keep their numbers, and a clock its revision', async () => {
   const path = join(folder, 'to.db')

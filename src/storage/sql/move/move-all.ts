@@ -1,6 +1,6 @@
 /** Moves all that a database holds into another one, and reads it back: what answers say of it is the same to the byte. */
 import { createHash } from 'node:crypto'
-import sql, { empty } from 'sql-template-tag'
+import sql, { empty, raw } from 'sql-template-tag'
 import { timestamp } from '../../../model/instant.ts'
 import type { Catalog } from '../../../model/resource.ts'
 import { exportsKept } from '../../../plan/export-document.ts'
@@ -61,6 +61,7 @@ export async function moveAll(source: MoveSource, target: MoveTarget, options: M
       await target.write(table, moved)
       onRows(moved.length)
     }
+    await mustBeAll(source, table, digest.count)
     digests.set(table.name, digest)
   }
   await moveClocks(source, target)
@@ -76,6 +77,12 @@ export async function moveAll(source: MoveSource, target: MoveTarget, options: M
   await checkSmall(source, target)
   const rows = new Map([...digests].map(([name, { count }]) => [name, count]))
   return { rows, ...files, begunAgain: (await source.all(unfinishedExports)).length }
+}
+
+async function mustBeAll(source: MoveSource, { name }: MovedTable, count: number): Promise<void> {
+  const [row] = await source.all(sql`select count(*) as count from ${raw(`"${name}"`)}`)
+  if (row?.['count'] === count) return
+  throw new StorageFault('failed', `Of the ${row?.['count']} rows of ${name} ${count} were read.`)
 }
 
 /** Rows counted, and hashed in their order. */
