@@ -25,7 +25,7 @@ const files = named
 
 /** What is about PostgreSQL alone is tried by `npm run test:unit` already, on 18. */
 function isWanted(file: string): boolean {
-  const isItsOwn = /^(?:test\/(?:races|differential|postgres)|src\/storage\/postgres)\//.test(file)
+  const isItsOwn = /^(?:test\/differential|src\/storage\/postgres)\//.test(file)
   if (briefly) return file.startsWith('test/scenarios/')
   return version !== '18' || !isItsOwn
 }
