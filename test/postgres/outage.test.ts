@@ -2,6 +2,10 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import sql from 'sql-template-tag'
+import { Database } from '../../src/storage/postgres/database.ts'
+import { last, type Transaction } from '../../src/storage/sql/transaction.ts'
 import { type Cluster, startCluster } from './cluster.ts'
 import { versionAsked } from './database.ts'
 import { whyNoPostgres } from './programs.ts'
@@ -232,4 +236,42 @@ test('ERR-6: where the answer to a commit is lost nobody says that nothing happe
     assert.equal((await query(cluster.url, `select 1 from notes where ${done}`)).length, 1, `${method} was done once`)
   }
   assert.deepEqual(unhandled, [])
+})
+
+test('ERR-6: a connection that is lost before the commit was reached says so: nothing has happened', {
+  skip,
+}, async (context) => {
+  const cluster = await clusterFor(context)
+  await query(cluster.url, 'create table held as select 1 as number')
+  const database = new Database({ url: cluster.url })
+  context.after(() => database.close())
+  const holder = new pg.Client({ connectionString: cluster.url })
+  await holder.connect()
+  await holder.query('begin; lock table held in access exclusive mode')
+  // Its commit is sent along with it.
+  const change = function* (): Transaction<void> {
+    yield last(sql`update held set number = number + 1`)
+  }
+  for (const [isolation, kind] of [
+    ['serializable', 'failed'],
+    // A statement alone is its own commit.
+    ['read committed', 'uncertain'],
+  ] as const) {
+    const changing = database.write(change, () => true, { isolation })
+    const ending = (async () => {
+      for (;;) {
+        const own = "application_name = 'resourced' and wait_event_type = 'Lock'"
+        const ended = await query(
+          cluster.adminUrl,
+          `select pg_terminate_backend(pid) from pg_stat_activity where ${own}`,
+        )
+        if (ended.length > 0) return
+        await sleep(10)
+      }
+    })()
+    await assert.rejects(changing, { name: 'StorageFault', kind })
+    await ending
+  }
+  await holder.end()
+  assert.deepEqual(await query(cluster.url, 'select number from held'), [{ number: 1 }])
 })
