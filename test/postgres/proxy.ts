@@ -27,7 +27,8 @@ export async function startProxy(port: number): Promise<Proxy> {
   let awaited: string | undefined
   const pairs = new Set<readonly Socket[]>()
   const forgotten = new Set<readonly Socket[]>()
-  const server = createServer((client) => {
+  // Half open: it does not answer by itself when a client says farewell.
+  const server = createServer({ allowHalfOpen: true }, (client) => {
     const database = connect(port, '127.0.0.1')
     const pair = [client, database]
     const isForgotten = () => !pairs.has(pair)
@@ -45,6 +46,9 @@ export async function startProxy(port: number): Promise<Proxy> {
         swallowed = 'answers'
       }
       if (swallowed !== 'everything' && !isForgotten()) database.write(data)
+    })
+    client.on('end', () => {
+      if (swallowed !== 'everything' && !isForgotten()) database.end()
     })
     database.on('data', (data) => {
       if (swallowed === 'nothing' && !isForgotten()) client.write(data)
