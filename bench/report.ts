@@ -101,17 +101,18 @@ function spread({ median, min, max }: Spread, digits: number): string {
   return `${median.toFixed(digits)} (${min.toFixed(digits)}–${max.toFixed(digits)})`
 }
 
-const begin = '<!-- figures: begin (written by npm run bench) -->'
 const end = '<!-- figures: end -->'
 
 /**
- * Puts the tables between the two markers of a page.
+ * Puts tables between the two markers of a page that a command has there.
  *
  * @throws Error where the page does not have them
  */
-export function writeInto(page: URL, markdown: string): void {
+export function writeInto(page: URL, markdown: string, command = 'npm run bench'): void {
+  const begin = `<!-- figures: begin (written by ${command}) -->`
   const text = readFileSync(page, 'utf8')
-  const [from, to] = [text.indexOf(begin), text.indexOf(end)]
-  if (from === -1 || to < from) throw new Error(`${page.pathname} has no markers: ${begin} and ${end}`)
+  const from = text.indexOf(begin)
+  const to = text.indexOf(end, from)
+  if (from === -1 || to === -1) throw new Error(`${page.pathname} has no markers: ${begin} and ${end}`)
   writeFileSync(page, `${text.slice(0, from + begin.length)}\n\n${markdown}\n\n${text.slice(to)}`)
 }

@@ -1,6 +1,6 @@
 /**
  * Runs the tests that follow the engine on PostgreSQL: `npm run test:postgres` on 18, `npm run test:postgres:15` on 15.
- * Files may be named, and options of `node --test`: `npm run test:postgres -- test/scenarios/del.test.ts`.
+ * `--briefly` tries the rules alone. Files may be named, and options of `node --test`: `npm run test:postgres -- test/scenarios/del.test.ts`.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -8,7 +8,7 @@ import { availableParallelism } from 'node:os'
 import { type Version, whyNoPostgres } from '../test/postgres/programs.ts'
 import { testFiles } from '../test/postgres/test-files.ts'
 
-const [version, ...given] = process.argv.slice(2) as [Version, ...string[]]
+const [version, ...words] = process.argv.slice(2) as [Version, ...string[]]
 const missing = process.env.TEST_POSTGRES === undefined ? whyNoPostgres(version) : undefined
 if (missing !== undefined) {
   console.error(`Nothing was tried on PostgreSQL ${version}: ${missing}.`)
@@ -16,10 +16,22 @@ if (missing !== undefined) {
   process.exit(version === '18' ? 1 : 0)
 }
 
-const named = given.some((word) => word.endsWith('.ts'))
-const files = named ? [] : (await testFiles()).filter(({ follows }) => follows).map(({ file }) => file)
+const named = words.some((word) => word.endsWith('.ts'))
+const briefly = words.includes('--briefly')
+const given = words.filter((word) => word !== '--briefly')
+const files = named
+  ? []
+  : (await testFiles()).filter(({ file, follows }) => follows && isWanted(file)).map(({ file }) => file)
+
+/** What is about PostgreSQL alone is tried by `npm run test:unit` already, on 18. */
+function isWanted(file: string): boolean {
+  const isItsOwn = /^(?:test\/differential|src\/storage\/postgres)\//.test(file)
+  if (briefly) return file.startsWith('test/scenarios/')
+  return version !== '18' || !isItsOwn
+}
+
 // Half of the work is done by the server: one more file at a time than Node would take.
-const words = [
+const options = [
   ...[
     '--test',
     '--test-timeout=600000',
@@ -28,7 +40,7 @@ const words = [
   ],
   ...[...given, ...files],
 ]
-const child = spawn(process.execPath, words, {
+const child = spawn(process.execPath, options, {
   stdio: 'inherit',
   env: { ...process.env, TEST_ENGINE: 'postgres', TEST_POSTGRES_VERSION: version },
 })

@@ -34,7 +34,7 @@ interface Running {
 }
 
 function move(from: string, to: string, declaration = 'resources.ts'): Running {
-  const given = ['move', '--from', from, '--to', to, '--declaration', declaration]
+  const given = ['move', '--from', from, '--to', to, '--declaration', declaration, '--database-unsafe']
   const child = spawn(process.execPath, [program, ...given], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
   let said = ''
   child.stdout.on('data', (text) => {

@@ -40,7 +40,7 @@ export async function serverOn(
   now: number,
   { idle = false }: { readonly idle?: boolean } = {},
 ): Promise<Client> {
-  const storage = await openStorage({ database: address }, catalog)
+  const storage = await openStorage({ database: address, databaseUnsafe: true }, catalog)
   if (idle) Object.assign(storage.jobs, { open: async () => [] })
   const app = assemble(catalog, storage, { versions, now: () => now, rateLimit: 'off' })
   return {

@@ -9,6 +9,7 @@ import { parseArgs } from 'node:util'
 import type { Version } from '../../test/postgres/programs.ts'
 import { whyNoPostgres } from '../../test/postgres/programs.ts'
 import { describeMachine, keepAwake, loadAverage, missingHere } from '../machine.ts'
+import { writeInto } from '../report.ts'
 import { type Pace, ratiosOf, runRounds, spreadOf } from '../rounds.ts'
 import { type Comparison, comparisons } from './contests.ts'
 import { type Stage, setStage } from './stage.ts'
@@ -58,10 +59,15 @@ async function run(): Promise<void> {
   const circumstances = [
     `${new Date().toISOString().slice(0, 10)}, \`${command}\`: ${pace.rounds} rounds of ${pace.seconds} s after ${pace.warmUp} s of warm-up`,
     `${describeMachine(stage.cluster.folder)}; load average before the start: ${busy.toFixed(2)}; idle cores ${awake ? 'were kept awake' : 'could fall asleep'}`,
-    `Node ${process.versions.node}, PostgreSQL ${options.postgres}, ${stage.records.cities.length.toLocaleString('en')} cities`,
+    `Node ${process.versions.node}, PostgreSQL ${options.postgres}, ${stage.records.cities.length.toLocaleString('en')} cities; PostgreSQL writes as safely as it can (fsync, full_page_writes and synchronous_commit are on)`,
   ]
+  const written = `${circumstances.map((each) => `- ${each}\n`).join('')}\n${tableOf(found)}`
+  process.stdout.write(`\n${written}\n`)
+  // A part of the measurements must not replace the whole.
+  if (options.only.length === 0) {
+    writeInto(new URL('../../docs/performance.md', import.meta.url), written, 'npm run bench:postgres')
+  }
   await stage.cluster.stop()
-  process.stdout.write(`\n${circumstances.map((each) => `- ${each}\n`).join('')}\n${tableOf(found)}\n`)
 }
 
 async function compare(stage: Stage, comparison: Comparison): Promise<Found> {

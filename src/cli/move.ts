@@ -22,6 +22,7 @@ interface Options {
   readonly from: string
   readonly to: string
   readonly declaration?: string
+  readonly databaseUnsafe?: boolean
 }
 
 /** What clients are told meanwhile. */
@@ -36,7 +37,7 @@ const patience = 60_000
  * Moves all that a database holds into an empty one, while the first is under maintenance. The exit code is 1 where nothing
  * was moved, 130 where it was interrupted; then maintenance is as it was.
  */
-export async function moveCommand({ from, to, declaration }: Options): Promise<void> {
+export async function moveCommand({ from, to, declaration, databaseUnsafe }: Options): Promise<void> {
   for (const database of [from, to]) {
     if (isInMemory({ database })) throw new ConfigurationError('A database in memory cannot be moved: use sqlite:FILE.')
   }
@@ -48,7 +49,7 @@ export async function moveCommand({ from, to, declaration }: Options): Promise<v
   try {
     await mustFit(from, catalog)
     const started = performance.now()
-    const moved = await fillDatabase({ database: to }, catalog, async (target) => {
+    const moved = await fillDatabase({ database: to, databaseUnsafe }, catalog, async (target) => {
       begun = await beginMaintenance(maintenance)
       progress.say(begun ? 'The source is under maintenance now.' : 'The source was under maintenance already.')
       return await move(from, target, { catalog, progress, signal: interrupted.signal })

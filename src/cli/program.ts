@@ -178,6 +178,7 @@ program
   .requiredOption('--from <address>', 'the database to leave: sqlite:FILE or postgres://USER@HOST:5432/NAME')
   .requiredOption('--to <address>', 'the database to fill; it has to be empty')
   .addOption(declaration())
+  .addOption(unsafe())
   .action(fail(async () => (await import('./move.ts')).moveCommand))
 
 program

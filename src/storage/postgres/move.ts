@@ -1,5 +1,5 @@
 /** A PostgreSQL schema that is moved as a whole, or filled: in one transaction, so that a killed move leaves it as it was. */
-import pg, { type ClientBase } from 'pg'
+import type { ClientBase } from 'pg'
 import type { Catalog } from '../../model/resource.ts'
 import { keepPieces, readPiece } from '../sql/jobs/pieces.ts'
 import { planMigration } from '../sql/migration.ts'
@@ -12,8 +12,11 @@ import type { MoveSource, MoveTarget } from '../sql/move/parts.ts'
 import { tablesFor } from '../sql/tables.ts'
 import type { Row, Statement, Transaction } from '../sql/transaction.ts'
 import { StorageFault } from '../storage.ts'
-import { type ConnectionOptions, settingsOf } from './connections.ts'
+import { connected } from './apart.ts'
+import type { Client } from './client.ts'
+import type { ConnectionOptions } from './connections.ts'
 import { postgres } from './dialect.ts'
+import { checkDurability } from './durability.ts'
 import { asStorageFault } from './errors.ts'
 import { underLock, usualWaits } from './migration/migration-lock.ts'
 import { keepShape, keepVersion } from './migration/remembered.ts'
@@ -27,12 +30,10 @@ const quote = postgres.identifier
 
 const begin = 'begin isolation level read committed'
 
-/** A connection on which a statement, or the time between two, may take as long as it takes. */
-async function connected(options: ConnectionOptions): Promise<pg.Client> {
-  const unhurried = { statement_timeout: 0, lock_timeout: 0, idle_in_transaction_session_timeout: 0 }
-  const client = new pg.Client({ ...settingsOf(options), ...unhurried })
-  client.on('error', () => {})
-  await client.connect()
+/** A connection on which also the time between two statements may take as long as it takes. */
+async function unhurried(options: ConnectionOptions): Promise<Client> {
+  const client = await connected(options)
+  await query(client, 'set idle_in_transaction_session_timeout = 0')
   return client
 }
 
@@ -40,7 +41,7 @@ const all = (client: ClientBase) => (statement: Statement) => query(client, stat
 
 /** Opens a database to be read as a whole. */
 export async function postgresSource(options: ConnectionOptions): Promise<MoveSource> {
-  const [snapshot, present] = await Promise.all([connected(options), connected(options)])
+  const [snapshot, present] = await Promise.all([unhurried(options), unhurried(options)])
   return {
     async begin() {
       await query(snapshot, 'begin isolation level repeatable read read only')
@@ -87,12 +88,13 @@ function failing<A, T>(work: (asked: A) => Promise<T>): (asked: A) => Promise<T>
  * @throws MigrationRefused where it has a table of somebody else's under a name of ours
  */
 export async function fillPostgres<T>(
-  options: ConnectionOptions,
+  options: ConnectionOptions & { readonly unsafe?: boolean | undefined },
   catalog: Catalog,
   fill: (target: MoveTarget) => Promise<T>,
 ): Promise<T> {
-  const client = await connected(options)
+  const client = await unhurried(options)
   try {
+    if (options.unsafe !== true) await checkDurability(client)
     await checkServer(client)
     await checkRights(client)
     // A server that starts meanwhile waits, or gives up.
