@@ -12,6 +12,8 @@ export interface Proxy {
   swallow(what: Swallowed): void
   /** Swallows answers from when a text is sent by a client. */
   swallowAnswersOnce(text: string): void
+  /** Swallows what goes over the connections that there are, and tells nobody: as a firewall does that was started again. */
+  forget(): void
   /** Ends every connection at once. */
   cut(): void
   /** How many connections there are. */
@@ -24,13 +26,16 @@ export async function startProxy(port: number): Promise<Proxy> {
   let swallowed: Swallowed = 'nothing'
   let awaited: string | undefined
   const pairs = new Set<readonly Socket[]>()
-  const server = createServer((client) => {
+  const forgotten = new Set<readonly Socket[]>()
+  // Half open: it does not answer by itself when a client says farewell.
+  const server = createServer({ allowHalfOpen: true }, (client) => {
     const database = connect(port, '127.0.0.1')
     const pair = [client, database]
+    const isForgotten = () => !pairs.has(pair)
     pairs.add(pair)
     const end = () => {
       // A network that is gone tells nobody.
-      if (swallowed === 'everything') return
+      if (swallowed === 'everything' || isForgotten()) return
       for (const each of pair) each.destroy()
       pairs.delete(pair)
     }
@@ -40,10 +45,13 @@ export async function startProxy(port: number): Promise<Proxy> {
         awaited = undefined
         swallowed = 'answers'
       }
-      if (swallowed !== 'everything') database.write(data)
+      if (swallowed !== 'everything' && !isForgotten()) database.write(data)
+    })
+    client.on('end', () => {
+      if (swallowed !== 'everything' && !isForgotten()) database.end()
     })
     database.on('data', (data) => {
-      if (swallowed === 'nothing') client.write(data)
+      if (swallowed === 'nothing' && !isForgotten()) client.write(data)
     })
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -60,12 +68,17 @@ export async function startProxy(port: number): Promise<Proxy> {
     swallowAnswersOnce(text) {
       awaited = text
     },
+    forget() {
+      for (const pair of pairs) forgotten.add(pair)
+      pairs.clear()
+    },
     cut,
     get count() {
       return pairs.size
     },
     async stop() {
       cut()
+      for (const pair of forgotten) for (const each of pair) each.destroy()
       server.close()
       await once(server, 'close')
     },

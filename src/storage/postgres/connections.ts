@@ -118,8 +118,12 @@ export class SharedConnection {
   async use<T>(work: (client: Client) => Promise<T>): Promise<T> {
     this.pending++
     try {
-      this.#client ??= this.#connect()
-      const client = await this.#client
+      let client = await this.#present()
+      // Another of its age has fallen silent, and nobody else waits on this one.
+      if (client.generation !== this.#watch.generation && this.pending === 1) {
+        await this.discard()
+        client = await this.#present()
+      }
       this.#watch.begin(client)
       try {
         return await work(client)
@@ -146,9 +150,15 @@ export class SharedConnection {
     await client?.end()
   }
 
+  #present(): Promise<Client> {
+    this.#client ??= this.#connect()
+    return this.#client
+  }
+
   #connect(): Promise<Client> {
     if (this.#closed) throw new StorageFault('failed', 'The database is closed.')
     const client = new Client(settingsOf(this.#options))
+    client.generation = this.#watch.generation
     const connecting = client.connect().then(() => client)
     // Another may have taken its place.
     const gone = () => {
