@@ -204,18 +204,20 @@ export class Database implements Runner {
     while (step.done !== true) {
       checkAwaited(abandoned)
       const { value } = step
+      if (value.alone !== undefined) {
+        const sent = send(client, this.#preparing, aloneOf(begin, value))
+        const rows = await (value.alone === 'changing' ? keeping(sent) : sent)
+        if (value.alone === 'changing' && rows.length > 0) return endOf(transaction, rows)
+        step = transaction.next(rows)
+        continue
+      }
       if (value.isBlind === true) {
         waiting = [...waiting, value]
         step = transaction.next([])
         continue
       }
       if (value.isLast === true) {
-        // One statement alone is a transaction by itself.
-        const isAlone = waiting.length === 1 && waiting[0] === words.readCommitted
-        return endOf(
-          transaction,
-          await keeping(send(client, this.#preparing, isAlone ? [value] : [...waiting, value, words.commit])),
-        )
+        return endOf(transaction, await keeping(send(client, this.#preparing, aloneOf(waiting, value))))
       }
       const rows = await send(client, this.#preparing, [...waiting, value])
       waiting = []
@@ -236,6 +238,13 @@ export class Database implements Runner {
       return false
     }
   }
+}
+
+/** The last statement of a transaction, and what still has to be sent before it. */
+function aloneOf(waiting: readonly Statement[], value: Statement): Statement[] {
+  // One statement alone is a transaction by itself.
+  const isAll = waiting.length === 1 && waiting[0] === words.readCommitted
+  return isAll ? [value] : [...waiting, value, words.commit]
 }
 
 /** What a transaction returns after its last statement. */

@@ -116,7 +116,7 @@ export const expressions: Expressions = {
   clockPart: raw(` and slot = (pg_backend_pid() & ${postgres.layout.clockSlots - 1})`),
   tryLock: (name) => sql`pg_try_advisory_xact_lock(hashtextextended(${name}, 0))`,
   together: (change, tick, columns) =>
-    sql`with ${raw(subject)} as (${change} returning *), ticked as (${tick}) select ${columns} from ${raw(subject)}`,
+    sql`with ${raw(subject)} as (${change} returning *), ticked as (${tick} and exists (select 1 from ${raw(subject)})) select ${columns} from ${raw(subject)}`,
 }
 
 /**

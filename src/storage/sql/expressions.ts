@@ -81,6 +81,9 @@ export interface Expressions {
    * there is.
    */
   readonly tryLock: ((name: string) => Sql) | undefined
-  /** A change of one row of a table, its clock, and what is selected of the row, in one statement, where there is such a thing. */
+  /**
+   * A change of one row of a table, its clock, and what is selected of the row, in one statement, where there is such a thing. Where no
+   * row is changed the clock stays.
+   */
   readonly together: ((change: Sql, tick: Sql, columns: Sql) => Sql) | undefined
 }

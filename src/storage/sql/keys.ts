@@ -5,10 +5,12 @@ import type { RecordValues, Resource } from '../../model/resource.ts'
 import { admit } from '../../plan/admit.ts'
 import type { CreateKey, Outcome, RevokeKey } from '../../plan/plan.ts'
 import type { ListedKey, StoredKey } from '../storage.ts'
+import { represent } from './answered.ts'
 import { tick } from './clock.ts'
+import { currentRecord } from './current-record.ts'
 import type { Compiler } from './predicate.ts'
+import { changeRecord, insertRecord } from './record-change.ts'
 import { blind, type Row, single, type Transaction } from './transaction.ts'
-import { changeRecord, currentRecord, insertRecord, represent } from './write-record.ts'
 
 const columns = sql`t.id, h.hash, t.hint, t.subject, t.roles, t.expires_at, t.created_at, t.revoked_at`
 const keys = sql`resourced_key_hashes h join "api-keys" t on t.id = h.key`

@@ -13,7 +13,12 @@ export type Statement = Pick<Sql, 'sql' | 'text' | 'values'> & {
   readonly isLast?: boolean
   /** Nobody looks at its rows: an engine may send it along with the next one. */
   readonly isBlind?: boolean
+  /** It stands before the first statement of its transaction, and is one of its own. */
+  readonly alone?: Alone
 }
+
+/** `reading`: what follows must not rely on what it gave. `changing`: it gives rows, and nothing follows; or it gives none, and has changed nothing. */
+export type Alone = 'reading' | 'changing'
 
 /** Yields statements, receives rows, returns what came of it. */
 export type Transaction<T> = Generator<Statement, T, Row[]>
@@ -31,6 +36,11 @@ export function last({ sql, text, values }: Sql): Statement {
 /** A statement whose rows nobody looks at. */
 export function blind({ sql, text, values }: Sql): Statement {
   return { sql, text, values, isBlind: true }
+}
+
+/** A statement that is a transaction of its own (see `Alone`). */
+export function alone({ sql, text, values }: Sql, alone: Alone): Statement {
+  return { sql, text, values, alone }
 }
 
 /** Runs transactions on a database; an error of the engine becomes the port's. */

@@ -2,7 +2,7 @@
  * Records on their way out. A deletion job takes its targets at once and what hangs under them batch by batch, downwards:
  * until it is there, a live record that hangs on a deleted one is going too. Nobody may change it, or refer to it anew.
  */
-import sql, { join, raw } from 'sql-template-tag'
+import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { RecordValues, Resource } from '../../../model/resource.ts'
 import type { Issue } from '../../../spec/faults.ts'
 import { type Compiler, tableSql } from '../predicate.ts'
@@ -56,8 +56,11 @@ export function canHang(resource: Resource): boolean {
   return upwardOf(resource).length > 0
 }
 
+/** Whether any deletion is a job that still runs: as a select. */
+export const deletionsRunSql: Sql = sql`select job from resourced_work where task = 'deletion' limit 1`
+
 function* deletionsRun(): Transaction<boolean> {
-  const rows = yield sql`select job from resourced_work where task = 'deletion' limit 1`
+  const rows = yield deletionsRunSql
   return rows.length > 0
 }
 

@@ -5,11 +5,11 @@ import type { Catalog, Resource } from '../../../model/resource.ts'
 import { questionsOfRules, ruleIssues, type Transition } from '../../../plan/decide.ts'
 import type { Removal } from '../../../plan/plan.ts'
 import type { Issue } from '../../../spec/faults.ts'
+import { ask } from '../ask.ts'
 import { type Compiler, columnSql, predicateSql } from '../predicate.ts'
 import { subject } from '../represent.ts'
 import { recordOf, storedSql } from '../rows.ts'
 import type { Transaction } from '../transaction.ts'
-import { ask } from '../write-record.ts'
 import { type Closure, liveRows, reachOf, resourceOf } from './closure.ts'
 
 /** By whom and when, which business rules may ask, and whose ids may be named. */

@@ -6,8 +6,8 @@ import type { JobKind, JobStatus } from '../../../model/system-resources.ts'
 import type { JobTask, OpenJob } from '../../storage.ts'
 import { tick } from '../clock.ts'
 import type { Compiler } from '../predicate.ts'
+import { changeRecord, insertRecord } from '../record-change.ts'
 import { blind, type Transaction } from '../transaction.ts'
-import { changeRecord, insertRecord } from '../write-record.ts'
 
 /** A job that begins. */
 export interface NewJob {

@@ -1,0 +1,50 @@
+/** Whether a caller may make of a record what a draft would make of it. */
+import sql, { join, raw, type Sql } from 'sql-template-tag'
+import type { Predicate } from '../../model/predicate.ts'
+import type { RecordValues, Resource } from '../../model/resource.ts'
+import { questionsOfDraft, refusalOf } from '../../plan/decide.ts'
+import type { Draft } from '../../plan/draft.ts'
+import type { Outcome } from '../../plan/plan.ts'
+import { ask } from './ask.ts'
+import { columnsOf } from './columns.ts'
+import type { Compiler } from './predicate.ts'
+import { holdsSql } from './read-record.ts'
+import { subject } from './represent.ts'
+import { boundOf } from './rows.ts'
+import { single, type Transaction } from './transaction.ts'
+
+/** The refusal of a draft that a permission does not hold for. */
+export function* admitDraft(
+  compiler: Compiler,
+  resource: Resource,
+  permission: Predicate,
+  draft: Draft,
+): Transaction<Outcome | undefined> {
+  if (yield* holdsFor(compiler, resource, permission, draft.values)) return undefined
+  const references = questionsOfDraft(resource, draft).filter((question) => question.kind === 'reference')
+  return refusalOf(permission, draft, yield* ask(compiler, resource, references))
+}
+
+/** Whether a predicate holds for a record that is not in its table (yet): it is made up as a row of its own. */
+function* holdsFor(
+  compiler: Compiler,
+  resource: Resource,
+  predicate: Predicate,
+  record: RecordValues,
+): Transaction<boolean> {
+  if (predicate.kind === 'always' || predicate.kind === 'never') return predicate.kind === 'always'
+  const row = yield* single(permittedSql(compiler, resource, predicate, record))
+  return row?.['_permitted'] === 1
+}
+
+/** A select of `_permitted`: whether a predicate holds for a record that is not in its table. */
+export function permittedSql(compiler: Compiler, resource: Resource, predicate: Predicate, record: RecordValues): Sql {
+  const { typed } = compiler.expressions
+  const columns = columnsOf(resource).map(
+    (column) => sql`${typed(boundOf(column, record), column.type)} as ${raw(`"${column.name}"`)}`,
+  )
+  for (const name of ['id', 'created_at', 'updated_at', 'deleted_at']) {
+    columns.push(sql`${typed(record[name] as string | null, 'text')} as ${raw(name)}`)
+  }
+  return sql`select ${holdsSql(compiler, resource, predicate)} as _permitted from (select ${join(columns, ', ')}) ${raw(subject)}`
+}

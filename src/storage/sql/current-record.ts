@@ -1,0 +1,43 @@
+/** What is at the address of a change, and how the client's version sees it. */
+import sql, { raw, type Sql } from 'sql-template-tag'
+import type { RecordValues } from '../../model/resource.ts'
+import type { Found } from '../../plan/admit.ts'
+import type { Delete, Update, Write } from '../../plan/plan.ts'
+import { type Seen, seenOf } from '../../plan/stored.ts'
+import { type Compiler, tableSql } from './predicate.ts'
+import { foundOf, holdsSql } from './read-record.ts'
+import { subject } from './represent.ts'
+import { recordOf, storedSql } from './rows.ts'
+import { alone, type Statement, single, type Transaction } from './transaction.ts'
+
+type Addressed = Pick<Update | Delete, 'resource' | 'id' | 'permitted'>
+
+/** A record at the address of a plan. */
+export interface Current {
+  readonly found: Found | undefined
+  readonly record: RecordValues | undefined
+}
+
+/** The record at a plan's address, locked for what follows. */
+export function currentRecord(compiler: Compiler, plan: Addressed): Transaction<Current> {
+  return readCurrent(plan, sql`${currentSql(compiler, plan)}${compiler.expressions.lock.update}`)
+}
+
+/** The same as somebody sees it who only looks: before the transaction begins. */
+export function glimpsedRecord(compiler: Compiler, plan: Addressed): Transaction<Current> {
+  return readCurrent(plan, alone(currentSql(compiler, plan), 'reading'))
+}
+
+function currentSql(compiler: Compiler, { resource, id, permitted }: Addressed): Sql {
+  return sql`select ${storedSql(resource)}, ${holdsSql(compiler, resource, permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and deleted_at is null`
+}
+
+function* readCurrent({ resource }: Addressed, statement: Statement): Transaction<Current> {
+  const row = yield* single(statement)
+  return { found: foundOf(row), record: row === undefined ? undefined : recordOf(resource, row) }
+}
+
+/** How the client's version sees what a plan is about. */
+export function seenBy({ catalog }: Compiler, { shown }: Pick<Write, 'shown'>): Seen | undefined {
+  return shown && seenOf(catalog, shown)
+}
