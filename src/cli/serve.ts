@@ -1,6 +1,5 @@
 /** `resourced serve [FILE]`. */
 import { flushCompileCache } from 'node:module'
-import { setFlagsFromString } from 'node:v8'
 import { withoutCredentials } from '../model/credentials.ts'
 import { ConfigurationError } from '../server/configuration-error.ts'
 import { type LogLevel, logTo } from '../server/log.ts'
@@ -11,6 +10,7 @@ import { flushTraces } from '../server/tracing.ts'
 import type { Apply } from '../storage/sql/migration-refused.ts'
 import { loadVersions } from './catalog.ts'
 import { databaseOf, defaultDatabase, type GivenDatabase } from './database-options.ts'
+import { makeRoom } from './make-room.ts'
 import { versionLines } from './version-lines.ts'
 
 interface Options extends GivenDatabase {
@@ -36,19 +36,13 @@ interface Options extends GivenDatabase {
   readonly logLevel: LogLevel
 }
 
-/**
- * What is under way while a database answers outlives a young generation that is sized for requests which are answered at
- * once (`main.js`), and would be copied again and again.
- */
-const roomy = ['--max-semi-space-size=16', '--min-semi-space-size=8', '--heap-growing-percent=100']
-
 /** Serves until it is told to stop. */
 export async function serveCommand(file: string | undefined, options: Options): Promise<void> {
+  const database = databaseOf(options)
+  if (isElsewhere(database)) makeRoom()
   const versions = await loadVersions(file)
   const { stored: catalog } = versions
   const observe = logTo(options.logLevel)
-  const database = databaseOf(options)
-  if (isElsewhere(database)) for (const flag of roomy) setFlagsFromString(flag)
   const serving = await serveUntilStopped({
     ...options,
     ...database,

@@ -29,18 +29,32 @@ export function kept({ sql, text, values }: Sql): Statement {
 }
 
 /** A statement after which its transaction ends well, whatever rows it gives. */
-export function last({ sql, text, values }: Sql): Statement {
-  return { sql, text, values, isLast: true }
+export function last(statement: Sql): Statement {
+  return marked(statement, { isLast: true })
 }
 
 /** A statement whose rows nobody looks at. */
-export function blind({ sql, text, values }: Sql): Statement {
-  return { sql, text, values, isBlind: true }
+export function blind(statement: Sql): Statement {
+  return marked(statement, { isBlind: true })
+}
+
+/** Its text is put together for the engine that reads it. */
+function marked(statement: Sql, marks: Pick<Statement, 'isLast' | 'isBlind' | 'alone'>): Statement {
+  return {
+    ...marks,
+    values: statement.values,
+    get sql() {
+      return statement.sql
+    },
+    get text() {
+      return statement.text
+    },
+  }
 }
 
 /** A statement that is a transaction of its own (see `Alone`). */
-export function alone({ sql, text, values }: Sql, alone: Alone): Statement {
-  return { sql, text, values, alone }
+export function alone(statement: Sql, alone: Alone): Statement {
+  return marked(statement, { alone })
 }
 
 /** Runs transactions on a database; an error of the engine becomes the port's. */
