@@ -75,6 +75,8 @@ export async function trial(
   options: {
     /** See `newDatabase`. */
     readonly memory?: boolean
+    /** One that another trial has made; the last of them to close removes it. */
+    readonly database?: TrialDatabase
     readonly requireHttps?: boolean
     readonly development?: boolean
     readonly cors?: Cors
@@ -85,7 +87,7 @@ export async function trial(
 ): Promise<Trial> {
   const catalog = completeCatalog(declaration)
   const versions = completeVersions(declaration, catalog)
-  const database = await newDatabase({ memory: options.memory })
+  const database = options.database ?? (await newDatabase({ memory: options.memory }))
   const storage = await database.open(catalog)
   const clock = { ahead: 0 }
   const seen: Observation[] = []

@@ -2,9 +2,10 @@
  * Drafts through the lens of an older version (VER-2): what is sent is judged as that version has it, and then written to
  * what is stored. Fields that the version does not show stay as they are, also in a PUT.
  */
-import type { Catalog, Lens, RecordValues } from '../model/resource.ts'
+import type { Catalog, Lens, RecordValues, Resource } from '../model/resource.ts'
 import type { Issue } from '../spec/faults.ts'
 import { type Draft, draftOfCreate, draftOfUpdate } from './draft.ts'
+import { longKeyIssues } from './longest-key.ts'
 import { isObject } from './merge-patch.ts'
 import { bodyOfUpdate } from './patch-record.ts'
 import type { Create, Outcome, Plan, Update } from './plan.ts'
@@ -12,7 +13,7 @@ import { type Seen, seenOf } from './stored.ts'
 
 /** The record that a POST would make. */
 export function draftThrough(seen: Seen | undefined, plan: Create): Draft {
-  if (seen === undefined) return draftOfCreate(plan)
+  if (seen === undefined) return withLongKeys(plan.resource, draftOfCreate(plan))
   const { shown, lens } = seen
   const parent = plan.parent && { ...plan.parent, field: lens.shown.get(plan.parent.field) ?? '' }
   const draft = draftOfCreate({ ...plan, resource: shown, parent })
@@ -22,7 +23,14 @@ export function draftThrough(seen: Seen | undefined, plan: Create): Draft {
   for (const [name, field] of lens.stored) values[field] = newerValue(seen, name, draft.values[name])
   const changed = seen.stored.fields.map(({ name }) => name).filter((name) => values[name] !== null)
   const missing = unseen.issues.filter(({ pointer = '' }) => !lens.shown.has(pointer.slice(1)))
-  return { values, issues: [...draft.issues.map((issue) => storedIssue(seen, issue)), ...missing], changed }
+  const issues = [...draft.issues.map((issue) => storedIssue(seen, issue)), ...missing]
+  return withLongKeys(seen.stored, { values, issues, changed })
+}
+
+/** A draft of what is stored, and what of it no index holds. */
+function withLongKeys(resource: Resource, draft: Draft): Draft {
+  const found = longKeyIssues(resource, draft)
+  return found.length === 0 ? draft : { ...draft, issues: [...draft.issues, ...found] }
 }
 
 /** The record that a PUT or PATCH would make of `current`, or why a JSON Patch makes none. */
@@ -36,7 +44,10 @@ export function updateThrough(
   const body = bodyOfUpdate(asked, record)
   if (body.kind !== 'patched') return body
   const draft = draftOfUpdate(asked, record, body.value)
-  return { kind: 'draft', draft: seen === undefined ? draft : storedDraft(seen, current, draft) }
+  return {
+    kind: 'draft',
+    draft: withLongKeys(plan.resource, seen === undefined ? draft : storedDraft(seen, current, draft)),
+  }
 }
 
 function storedDraft(seen: Seen, current: RecordValues, { values: shown, changed: names, issues }: Draft): Draft {
@@ -119,8 +130,8 @@ function shownWords({ lens, stored, collections }: Seen, issue: Issue): Issue {
       values.includes(word) ? String(conversion.older(word)) : word,
     )
   }
-  if (issue.code === 'DUPLICATE_VALUE') {
-    message = message.replace(/ together with .* is taken/, (part) =>
+  if (issue.code === 'DUPLICATE_VALUE' || issue.code === 'TOO_LONG') {
+    message = message.replace(/ together with .* (?:is taken|has \d)/, (part) =>
       part.replaceAll(/\w+/g, (word) => lens.shown.get(word) ?? word),
     )
   }

@@ -82,7 +82,7 @@ export const issueCodes = {
   INVALID_FORMAT: 'The text does not have the declared format.',
   NOT_IN_ENUM: 'The value is not one of those allowed.',
   TOO_SHORT: 'The text has too few characters.',
-  TOO_LONG: 'The text has too many characters.',
+  TOO_LONG: 'The text has too many characters, or more bytes than records can be found by.',
   TOO_SMALL: 'The number is too small.',
   TOO_LARGE: 'The number is too large.',
   TOO_FEW_ITEMS: 'The array has too few items.',

@@ -1,4 +1,5 @@
 /** Which columns hold a record: one for each field, and beside some of them a second one that they are compared by. */
+import { isFolded } from '../../model/indexed.ts'
 import type { Field, Resource } from '../../model/resource.ts'
 
 /** How a column is stored; each dialect has its own word for it. */
@@ -28,17 +29,6 @@ export function isInstant(field: Field): boolean {
   return field.type === 'string' && field.format === 'date-time'
 }
 
-/** Whether `contains` and `starts_with` on this field are served by a column of folded text. */
-export function isFolded(field: Field): boolean {
-  return (
-    field.type === 'string' &&
-    field.filter &&
-    field.format === undefined &&
-    field.enum === undefined &&
-    field.reference === undefined
-  )
-}
-
 const known = new WeakMap<Resource, readonly Column[]>()
 
 /** The columns of the declared fields, in their order; the system columns are the same for every table. */
@@ -54,7 +44,7 @@ function makeColumns(resource: Resource): Column[] {
   return resource.fields.flatMap((field) => {
     const value: Column = { name: field.name, type: types[field.type], field, role: 'value' }
     if (isInstant(field)) return [value, { name: `_instant_${field.name}`, type: 'text', field, role: 'instant' }]
-    if (isFolded(field)) return [value, { name: `_folded_${field.name}`, type: 'text', field, role: 'folded' }]
+    if (isFolded(field)) return [value, { name: foldedColumn(field.name), type: 'text', field, role: 'folded' }]
     return [value]
   })
 }
@@ -63,4 +53,9 @@ function makeColumns(resource: Resource): Column[] {
 export function comparisonColumn(resource: Resource, name: string): string {
   const field = resource.field.get(name)
   return field !== undefined && isInstant(field) ? `_instant_${name}` : name
+}
+
+/** The column of a field's text without case. */
+export function foldedColumn(name: string): string {
+  return `_folded_${name}`
 }

@@ -3,10 +3,11 @@
  * Negation is pushed down to the comparisons, so that null is two-valued and positive comparisons can use their index.
  */
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
+import { isFolded } from '../../model/indexed.ts'
 import type { Comparison, Predicate } from '../../model/predicate.ts'
 import type { Catalog, Resource } from '../../model/resource.ts'
 import { fold } from '../../model/text.ts'
-import { comparisonColumn, isFolded } from './columns.ts'
+import { comparisonColumn, foldedColumn } from './columns.ts'
 import type { Expressions } from './expressions.ts'
 
 /** What compiling needs beside the predicate. */
@@ -132,7 +133,7 @@ function textSql(
   const field = resource.field.get(name)
   const indexed = field !== undefined && isFolded(field)
   const text = indexed
-    ? columnSql(alias, `_folded_${name}`)
+    ? columnSql(alias, foldedColumn(name))
     : expressions.fold(columnSql(alias, comparisonColumn(resource, name)))
   if (operator === 'contains') return expressions.holds(text, part)
   // A range of the folded column's index, rather than a look at every row.

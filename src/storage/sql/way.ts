@@ -3,11 +3,10 @@
  * can find what matches and sort it, or walk the whole order and drop what does not match; which of them costs the table's
  * size depends on how many rows match, and that is known: the list's exact total.
  */
+import { isEqualityFilter, isFolded, isIndexed } from '../../model/indexed.ts'
 import type { Predicate } from '../../model/predicate.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { ReadPage } from '../../plan/plan.ts'
-import { isFolded } from './columns.ts'
-import { isEqualityFilter, isIndexed } from './tables.ts'
 
 /** `engine`: it chooses. `sort`: find by the filter, then sort. `walk`: follow the order, and check each row. */
 export type Way = 'engine' | 'sort' | 'walk'

@@ -1,0 +1,141 @@
+/** LIM: texts that are longer than an index holds are refused, and alike on every engine, whatever they say. */
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { it } from 'node:test'
+import { defineInterface } from '../../src/model/declaration.ts'
+import { places, type Received, type Trial, trialFor } from '../harness.ts'
+
+const shelves = defineInterface({
+  name: 'shelves',
+  resources: {
+    shelves: { fields: { name: { type: 'string' } }, access: { read: 'anyone' } },
+    books: {
+      fields: {
+        title: { type: 'string', filter: true, sort: true, search: true },
+        isbn: { type: 'string', optional: true, unique: true },
+        row: { type: 'string', optional: true },
+        place: { type: 'string', optional: true },
+        notes: { type: 'string', optional: true },
+        shelf_id: { reference: 'shelves', optional: true },
+      },
+      within: 'shelf_id',
+      unique: [['row', 'place']],
+    },
+  },
+  versions: { v1: {}, v2: {} },
+  changes: [{ version: 'v2', resource: 'books', rename: { line: 'row' } }],
+})
+
+/** Text of so many bytes that no engine makes shorter. */
+function noise(bytes: number): string {
+  return randomBytes(bytes).toString('base64url').slice(0, bytes)
+}
+
+function expectTooLong(answer: Received, ...pointers: string[]): void {
+  assert.equal(answer.status, 400, answer.text)
+  assert.deepEqual(
+    places(answer),
+    pointers.map((pointer) => `TOO_LONG ${pointer}`),
+  )
+}
+
+const patch = 'application/json-patch+json'
+
+async function shelf(trial: Trial): Promise<{ readonly id: string; readonly nested: string; readonly path: string }> {
+  const { id } = await trial.make('shelves', { name: 'One' })
+  const book = await trial.make('books', { title: 'Ulysses', isbn: '1', row: 'a', place: '1' })
+  return { id, nested: `/v2/shelves/${id}/books`, path: `/v2/books/${book.id}` }
+}
+
+it('LIM-3: text that no index holds is refused by POST, PUT, PATCH, JSON Patch and import, with its place', async (context) => {
+  const trial = await trialFor(context, shelves)
+  const { send, app } = trial
+  const { nested, path } = await shelf(trial)
+  for (const bytes of [2_501, 2_700, 9_000, 300_000]) {
+    const title = noise(bytes)
+    expectTooLong(await send({ path: '/v2/books', body: { title } }), '/title')
+    expectTooLong(await send({ path: nested, body: { title } }), '/title')
+    expectTooLong(await send({ method: 'PATCH', path, body: { title, isbn: noise(bytes) } }), '/title', '/isbn')
+    expectTooLong(await send({ method: 'PUT', path, body: { title } }), '/title')
+    const body = JSON.stringify([{ op: 'replace', path: '/title', value: title }])
+    expectTooLong(await send({ method: 'PATCH', path, body, headers: { 'content-type': patch } }), '/title')
+    expectTooLong(await send({ path: '/v2/books', body: { title: 'x', row: title } }), '/row')
+    expectTooLong(await send({ path: '/v1/books', body: { title: 'x', line: title } }), '/line')
+  }
+  const resource = app.catalog.resources.get('books')!
+  const plan = {
+    ...({
+      kind: 'create',
+      resource,
+      id: '019aa7b4-0000-7000-8000-000000000001',
+      permitted: { kind: 'always' },
+    } as const),
+    ...{ body: { title: noise(5_000) }, parent: undefined, caller: { id: 'root', roles: [] }, mayAssignOwner: true },
+    ...{ now: Date.now() },
+  }
+  const [outcome] = await app.storage.load([plan as never], 'skip')
+  assert.equal(outcome?.kind, 'invalid')
+  assert.equal((await send({ path: '/v2/books' })).json.pagination.total_count, 1)
+})
+
+it('LIM-3: the fields of one unique constraint count together, and are named as each version has them', async (context) => {
+  const trial = await trialFor(context, shelves)
+  const { send } = trial
+  const { path } = await shelf(trial)
+  const [row, place] = [noise(1_000), noise(1_501)]
+  const refused = await send({ path: '/v1/books', body: { title: 'x', line: row, place } })
+  expectTooLong(refused, '/place')
+  assert.match(refused.json.errors[0].message, /^place together with line has 2501 bytes/)
+  expectTooLong(await send({ method: 'PATCH', path, body: { row: place, place: row } }), '/row')
+  const fitting = { title: 'x', row, place: place.slice(1) }
+  assert.equal((await send({ path: '/v2/books', body: fitting })).status, 201)
+  expectTooLong(await send({ method: 'PATCH', path, body: { row: noise(2_500), place: 'b' } }), '/row')
+})
+
+it('LIM-3: text as long as an index holds is kept, found and ordered; what has no index may be longer', async (context) => {
+  const { send, make } = await trialFor(context, shelves)
+  const [title, notes] = [noise(2_500), noise(500_000)]
+  const made = await make('books', { title, isbn: noise(2_500), row: noise(1_250), place: noise(1_250), notes })
+  assert.equal(made.title, title)
+  const found = await send({ path: `/v2/books?title=${title}&sort=title&fields=id` })
+  assert.deepEqual(found.json.data, [{ id: made.id }])
+  // Three bytes each, of which none is half.
+  await make('books', { title: '語'.repeat(833) })
+  expectTooLong(await send({ path: '/v2/books', body: { title: '語'.repeat(834) } }), '/title')
+})
+
+it('QRY-1: a filter longer than any text that an index holds finds nothing', async (context) => {
+  const { send, make } = await trialFor(context, shelves)
+  await make('books', { title: 'Ulysses' })
+  const text = noise(5_000)
+  for (const filter of ['title', 'title[starts_with]', 'title[contains]', 'title[in]', 'q']) {
+    const answer = await send({ path: `/v2/books?${filter}=${text}` })
+    assert.equal(answer.status, 200, answer.text)
+    assert.equal(answer.json.pagination.total_count, 0, filter)
+  }
+  const body = { title: noise(100_000) }
+  const answer = await send({ method: 'QUERY', path: '/v2/books', body })
+  assert.deepEqual([answer.status, answer.json.data], [200, []], answer.text)
+  assert.equal((await send({ path: `/v2/books?title[not]=${text}&title[gt]=A` })).json.pagination.total_count, 1)
+})
+
+it('MET-4: what was too long before its field had an index stays, while other fields change', async (context) => {
+  // Engines that make it short enough have it in an index.
+  const title = 'x'.repeat(50_000)
+  const without = structuredClone(shelves) as { resources: { books: { fields: { title: object } } } }
+  without.resources.books.fields.title = { type: 'string' }
+  const before = await trialFor(context, without as never)
+  const { id } = await before.make('books', { title, isbn: '1' })
+  const { database } = before
+  const { send } = await trialFor(context, shelves, { database })
+  const path = `/v2/books/${id}`
+  const patched = await send({ method: 'PATCH', path, body: { isbn: '2' } })
+  assert.deepEqual([patched.status, patched.json.isbn, patched.json.title], [200, '2', title], patched.text)
+  assert.equal((await send({ method: 'PUT', path, body: { title, isbn: '3' } })).status, 200)
+  assert.equal((await send({ method: 'PATCH', path, body: { title } })).status, 200)
+  const body = JSON.stringify([{ op: 'replace', path: '/isbn', value: '4' }])
+  assert.equal((await send({ method: 'PATCH', path, body, headers: { 'content-type': patch } })).status, 200)
+  expectTooLong(await send({ method: 'PATCH', path, body: { title: `${title}x` } }), '/title')
+  assert.deepEqual((await send({ path: `/v2/books?isbn=4` })).status, 400)
+  assert.equal((await send({ method: 'PATCH', path, body: { title: 'Short' } })).status, 200)
+})
