@@ -130,7 +130,7 @@ function resourceOf(
     }),
     children: stored.children.flatMap((each) => names.get(each) ?? []),
     lens,
-    shape: hashOf(fields),
+    shape: hashOf(fields, lens.constants),
   }
 }
 

@@ -1,8 +1,9 @@
 /** Records to rows and back. */
-import { raw, type Sql } from 'sql-template-tag'
+import sql, { raw, type Sql } from 'sql-template-tag'
 import type { RecordValues, Resource } from '../../model/resource.ts'
 import { type Column, columnsOf } from './columns.ts'
 import { derived, searchText } from './derived.ts'
+import { revisionSql } from './epoch.ts'
 import type { Bound } from './expressions.ts'
 import { jsonText } from './json-text.ts'
 import type { Row } from './transaction.ts'
@@ -24,8 +25,8 @@ export function storedSql(resource: Resource): Sql {
   let columns = stored.get(resource)
   if (columns === undefined) {
     const declared = columnsOf(resource).flatMap(({ name, role }) => (role === 'value' ? [name] : []))
-    const names = ['id', ...declared, 'created_at', 'updated_at', 'deleted_at', '_deletion', '_revision']
-    columns = raw(names.map((name) => `"${name}"`).join(', '))
+    const names = ['id', ...declared, 'created_at', 'updated_at', 'deleted_at', '_deletion']
+    columns = sql`${raw(names.map((name) => `"${name}"`).join(', '))}, ${revisionSql(resource.name)} as _revision`
     stored.set(resource, columns)
   }
   return columns

@@ -16,6 +16,7 @@ import { tick } from './clock.ts'
 import { glimpsedRecord, seenBy } from './current-record.ts'
 import { resourceOf } from './deletion/closure.ts'
 import { canHang, deletionsRunSql } from './deletion/going.ts'
+import { revisionSql } from './epoch.ts'
 import { type Compiler, predicateSql, tableSql } from './predicate.ts'
 import { change, insertion } from './record-change.ts'
 import { subject } from './represent.ts'
@@ -65,7 +66,7 @@ export function* updateAtOnce(compiler: Compiler, plan: Update): Transaction<Out
   if (hoped === undefined || judge(plan, transition, draft, hoped) !== undefined) return undefined
   const conditions = [
     sql`deleted_at is null`,
-    sql`_revision = ${found.revision}`,
+    sql`${revisionSql(resource.name)} = ${found.revision}`,
     ...conditionsOf(compiler, resource, questions, canHang(resource)),
   ]
   const ticked = tick(compiler, resource.name, 0, 0)

@@ -1,6 +1,7 @@
 /** What an older version stored, under the names and in the form of the current one. */
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite'
 import type { FieldType } from '../../model/resource.ts'
+import { renameEpoch } from '../sql/epoch.ts'
 import type { MigrationStep } from '../sql/migration-step.ts'
 import { sqlite } from './dialect.ts'
 import { keepNames } from './schema.ts'
@@ -14,6 +15,7 @@ export function renameTable(database: DatabaseSync, from: string, to: string): v
   follow('update resourced_clocks set collection = ? where collection = ?')
   follow('update resourced_queue set collection = ? where collection = ?')
   follow("update resourced_work set state = json_set(state, '$.collection', ?) where state ->> '$.collection' = ?")
+  database.exec(renameEpoch(from, to))
   keepNames(database, from, { name: to })
 }
 

@@ -3,6 +3,7 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import { timestamp } from '../../model/instant.ts'
 import type { FieldType } from '../../model/resource.ts'
 import { isWider } from '../sql/convert.ts'
+import { beginEpoch, forgetEpoch } from '../sql/epoch.ts'
 import type { Answer, MigrationStep, Question } from '../sql/migration-step.ts'
 import { isSystemTable } from '../sql/system-tables.ts'
 import type { ColumnSpec, SearchSpec } from '../sql/tables.ts'
@@ -60,12 +61,14 @@ export function takeStep(database: DatabaseSync, step: MigrationStep, now: numbe
       dropSearch(step.search)
       run(`drop table ${table}`)
       run('delete from resourced_clocks where collection = ?', step.table)
+      run(forgetEpoch(step.table))
       return
     case 'add-column':
       run(`alter table ${table} add column ${sqlite.columnDefinition(step.column)}`)
       return
     case 'drop-column':
       run(`alter table ${table} drop column ${quote(step.column)}`)
+      if (step.loses !== 'nothing') for (const statement of beginEpoch(step.table)) run(statement)
       return
     case 'change-type':
       changeType(database, step.table, step.column, step.from, step.loses === 'nothing', now)

@@ -1,5 +1,6 @@
 /** What an older version stored, under the names and in the form of the current one. */
 import type { ClientBase } from 'pg'
+import { renameEpoch } from '../../sql/epoch.ts'
 import type { MigrationStep } from '../../sql/migration-step.ts'
 import { postgres } from '../dialect.ts'
 import { type BatchRow, rewrite } from './batches.ts'
@@ -21,6 +22,7 @@ export async function renameTable(client: ClientBase, from: string, to: string):
     const renamed = JSON.stringify({ ...state, collection: to })
     await query(client, 'update resourced_work set state = $2 where job = $1', [row['job'], renamed])
   }
+  await query(client, renameEpoch(from, to))
   await keepNames(client, from, { name: to })
 }
 

@@ -1,5 +1,6 @@
 /** The questions and the steps of a migration, carried out on PostgreSQL. */
 import type { ClientBase } from 'pg'
+import { beginEpoch, forgetEpoch } from '../../sql/epoch.ts'
 import type { Answer, MigrationStep, Question } from '../../sql/migration-step.ts'
 import { isSystemTable } from '../../sql/system-tables.ts'
 import { postgres, wordsColumn } from '../dialect.ts'
@@ -50,12 +51,14 @@ export async function takeStep(client: ClientBase, step: MigrationStep, now: num
     case 'drop-table':
       await query(client, `drop table ${table}`)
       await query(client, 'delete from resourced_clocks where collection = $1', [step.table])
+      await query(client, forgetEpoch(step.table))
       return
     case 'add-column':
       await query(client, `alter table ${table} add column ${postgres.columnDefinition(step.column)}`)
       return
     case 'drop-column':
       await query(client, `alter table ${table} drop column ${quote(step.column)}`)
+      if (step.loses !== 'nothing') for (const statement of beginEpoch(step.table)) await query(client, statement)
       return
     case 'change-type':
       await changeType(client, step.table, step.column, { from: step.from, lossless: step.loses === 'nothing', now })

@@ -1,0 +1,37 @@
+/**
+ * The epoch of a collection: how often a migration has taken values out of all of its records at once. It counts in every
+ * record's revision, so that entity tags change, and no row has to be written for it.
+ */
+import { raw, type Sql } from 'sql-template-tag'
+import { isSystemTable } from './system-tables.ts'
+
+/** The key under which `resourced_meta` has the epoch of a collection, as an SQL literal. Names come from the catalog only. */
+function keyOf(collection: string): string {
+  return `'epoch:${collection}'`
+}
+
+/** The revision of a row as anybody is told it, and tells it. Every engine takes `bigint` for whole numbers. */
+export function revisionSql(collection: string): Sql {
+  const epoch = `select cast(value as bigint) from resourced_meta where key = ${keyOf(collection)}`
+  return raw(`_revision + coalesce((${epoch}), 0)`)
+}
+
+/** Statements that begin the next epoch of a collection, and move its clock on: its records are not what they were. */
+export function beginEpoch(collection: string): string[] {
+  if (isSystemTable(collection)) return []
+  const next = 'cast(cast(resourced_meta.value as bigint) + 1 as text)'
+  return [
+    `insert into resourced_meta (key, value) values (${keyOf(collection)}, '1') on conflict (key) do update set value = ${next}`,
+    `update resourced_clocks set revision = revision + 1 where collection = '${collection}'`,
+  ]
+}
+
+/** A statement that gives the epoch to the name that a collection has now. */
+export function renameEpoch(from: string, to: string): string {
+  return `update resourced_meta set key = ${keyOf(to)} where key = ${keyOf(from)}`
+}
+
+/** A statement that forgets the epoch of a collection that is gone: others may come by that name, with other ids. */
+export function forgetEpoch(collection: string): string {
+  return `delete from resourced_meta where key = ${keyOf(collection)}`
+}
