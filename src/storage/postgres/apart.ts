@@ -62,7 +62,7 @@ export async function planOrMigratePostgres(
   try {
     return await alone(options, (client) =>
       migratePostgres(client, catalog, {
-        ...{ apply: apply ? 'all' : 'never', now: Date.now(), isPooled: options.session === 'off' },
+        ...{ apply: apply ? 'all' : 'never', now: Date.now(), isPooled: options.session === 'off', isAsked: true },
       }),
     )
   } catch (error) {

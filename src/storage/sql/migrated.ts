@@ -9,6 +9,11 @@ export interface MigrateOptions {
   readonly now: number
   /** What becomes of tables of ours that the catalog does not have: dropped unless said. */
   readonly others?: 'dropped' | 'kept'
+  /**
+   * Whether somebody asks for this very declaration, and not just for a server: then what a newer one has made may be undone.
+   * Left out: where `apply` is `all`.
+   */
+  readonly isAsked?: boolean
 }
 
 /** What a migration did. */

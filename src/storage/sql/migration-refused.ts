@@ -12,20 +12,32 @@ export class MigrationRefused extends Error {
   /** What makes the changes; `undefined` where the declaration or the data has to change first. */
   readonly command: string | undefined
 
-  constructor(steps: readonly MigrationStep[]) {
+  /** @param isFormer the declaration is older than the one that the database was given last: the steps are what it cannot do without */
+  constructor(steps: readonly MigrationStep[], isFormer = false) {
     const command = steps.some((step) => step.impossible) ? undefined : 'resourced migrate --apply'
-    const loses = steps.some((step) => step.loses !== 'nothing')
-    const reason =
-      command === undefined
-        ? 'The database cannot be changed to fit the declaration'
-        : `The database does not fit the declaration${loses ? ', and changing it would lose data' : ''}`
-    const advice =
-      command === undefined ? 'Change what is marked x, then start again.' : `To make these changes, run: ${command}`
-    super(`${reason}:\n${formatSteps(steps)}\n${advice}`)
+    super(isFormer ? sentenceOfFormer(steps) : sentenceOf(steps, command))
     this.name = 'MigrationRefused'
     this.steps = steps
     this.command = command
   }
+}
+
+function sentenceOf(steps: readonly MigrationStep[], command: string | undefined): string {
+  const loses = steps.some((step) => step.loses !== 'nothing')
+  const reason =
+    command === undefined
+      ? 'The database cannot be changed to fit the declaration'
+      : `The database does not fit the declaration${loses ? ', and changing it would lose data' : ''}`
+  const advice =
+    command === undefined ? 'Change what is marked x, then start again.' : `To make these changes, run: ${command}`
+  return `${reason}:\n${formatSteps(steps)}\n${advice}`
+}
+
+function sentenceOfFormer(steps: readonly MigrationStep[]): string {
+  const reason = 'A newer declaration has changed the database since, and this one would need'
+  const advice =
+    'Start the newer one. To go back to this one stop the newer servers, and see what is lost: resourced migrate'
+  return `${reason}:\n${formatSteps(steps)}\n${advice}`
 }
 
 /** Whether steps may be taken. */

@@ -19,9 +19,9 @@ export function tasks(fields: Fields) {
   return catalogFixture(resourceFixture('tasks', fields))
 }
 
-/** Migrates to `tasks` with these fields. */
+/** Migrates to `tasks` with these fields, though they had other ones since. */
 export function migrateTo(database: DatabaseSync, fields: Fields, apply: Apply = 'additive'): Migrated {
-  return migrate(database, tasks(fields), { apply, now })
+  return migrate(database, tasks(fields), { apply, now, isAsked: true })
 }
 
 /** A new database with `tasks` and its rows; ids are `id1`, `id2`, …, each row's clock is right. */

@@ -2,6 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Catalog } from '../../model/resource.ts'
 import { planCatchUp } from '../sql/catch-up.ts'
+import { lackedByFormer, standingOf } from '../sql/lineage.ts'
 import type { Migrated, MigrateOptions } from '../sql/migrated.ts'
 import { planMigration } from '../sql/migration.ts'
 import { isAllowed, MigrationRefused } from '../sql/migration-refused.ts'
@@ -11,7 +12,7 @@ import { tablesFor } from '../sql/tables.ts'
 import { weigh } from '../sql/weigh.ts'
 import { sqlite } from './dialect.ts'
 import { addFunctions } from './functions.ts'
-import { keepShape, keepVersion, readSchema, storedVersion } from './schema.ts'
+import { keepLineage, keepShape, keepVersion, readLineage, readSchema, storedVersion } from './schema.ts'
 import { answer, takeStep } from './take-step.ts'
 
 export type { Migrated } from '../sql/migrated.ts'
@@ -30,7 +31,7 @@ const patience = 60_000
  * @throws Error of SQLite, such as a database that stays busy for a minute
  */
 export function migrate(database: DatabaseSync, catalog: Catalog, options: MigrateOptions): Migrated {
-  const { apply, now, others = 'dropped' } = options
+  const { apply, now, others = 'dropped', isAsked = apply === 'all' } = options
   const desired = tablesFor(catalog, sqlite.layout)
   const concerned = new Set([...desired.map((table) => table.name), formerKeys])
   const plan = () => {
@@ -38,23 +39,37 @@ export function migrate(database: DatabaseSync, catalog: Catalog, options: Migra
     const current = others === 'dropped' ? tables : tables.filter((table) => concerned.has(table.name))
     return planMigration({ tables: current, foreign }, desired)
   }
+  const planCaughtUp = () => {
+    const version = others === 'kept' ? undefined : storedVersion(database, catalog)
+    return version === undefined ? [] : planCatchUp(readSchema(database), desired, catalog, version)
+  }
+  /** Whether a newer declaration is to be left alone, with which this one can be served. */
+  const isLeft = () => {
+    if (others === 'kept' || isAsked || standingOf(readLineage(database), catalog) !== 'former') return false
+    const lacked = lackedByFormer([...planCaughtUp(), ...plan()], readSchema(database).tables)
+    if (lacked.length > 0) throw new MigrationRefused(lacked, true)
+    return true
+  }
   return waiting(database, () => {
     // Most starts end here, without ever asking for the right to write.
     const isDone = transaction(database, 'begin', () => {
-      const isCurrent = others === 'kept' || storedVersion(database, catalog) === catalog.version
-      return isCurrent && plan().length === 0
+      if (others === 'kept') return plan().length === 0
+      if (isLeft()) return true
+      const isKnown = apply === 'never' || standingOf(readLineage(database), catalog) === 'current'
+      return isKnown && storedVersion(database, catalog) === catalog.version && plan().length === 0
     })
     if (isDone) return { steps: [], applied: false }
     addFunctions(database)
     return transaction(database, 'begin immediate', () => {
-      // Another process may have done it meanwhile.
+      // Another process may have done it meanwhile, or more.
+      if (isLeft()) return { steps: [], applied: false }
       const take = (step: MigrationStep) => weighAndTake(database, step, now)
       const version = others === 'kept' ? undefined : storedVersion(database, catalog)
-      const behind = version === undefined ? [] : planCatchUp(readSchema(database), desired, catalog, version).map(take)
-      const steps = [...behind, ...plan().map(take)]
+      const steps = [...planCaughtUp().map(take), ...plan().map(take)]
       if (!isAllowed(steps, apply)) throw new MigrationRefused(steps)
       if (steps.length > 0) keepShape(database, desired, others === 'dropped' ? undefined : concerned)
       if (others === 'dropped' && version !== catalog.version) keepVersion(database, catalog.version)
+      if (others === 'dropped') keepLineage(database, catalog)
       return { steps, applied: steps.length > 0 }
     })
   })

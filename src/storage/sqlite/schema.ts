@@ -1,6 +1,7 @@
 /** What a SQLite file holds, and what it is remembered to have been given. */
 import type { DatabaseSync } from 'node:sqlite'
 import type { Catalog, FieldType } from '../../model/resource.ts'
+import { type Given, givenAlso } from '../sql/lineage.ts'
 import type { ExistingColumn, ExistingSchema, ExistingTable } from '../sql/migration.ts'
 import { type Renamed, renamedShape, type Shape, type ShapedTable, shapeOf } from '../sql/shape.ts'
 import { isSystemTable } from '../sql/system-tables.ts'
@@ -84,6 +85,7 @@ function putMeta(database: DatabaseSync, key: string, value: string): void {
 }
 
 const versionKey = 'version'
+const lineageKey = 'declarations'
 
 /** The version whose names the tables have; `undefined` where nothing is stored yet. */
 export function storedVersion(database: DatabaseSync, catalog: Catalog): string | undefined {
@@ -97,6 +99,18 @@ export function storedVersion(database: DatabaseSync, catalog: Catalog): string 
 /** Remembers whose names the tables have from now on. */
 export function keepVersion(database: DatabaseSync, version: string): void {
   putMeta(database, versionKey, version)
+}
+
+/** The declarations that a database was given, the last one last. */
+export function readLineage(database: DatabaseSync): readonly Given[] {
+  const has = database.prepare("select 1 from sqlite_schema where name = 'resourced_meta'").get() !== undefined
+  const kept = has ? database.prepare('select value from resourced_meta where key = ?').get(lineageKey) : undefined
+  return kept === undefined ? [] : JSON.parse(String(kept['value']))
+}
+
+/** Remembers that a database was given the declaration of a catalog. */
+export function keepLineage(database: DatabaseSync, catalog: Catalog): void {
+  putMeta(database, lineageKey, JSON.stringify(givenAlso(readLineage(database), catalog)))
 }
 
 function readShape(database: DatabaseSync, rows: readonly SchemaRow[]): Shape {

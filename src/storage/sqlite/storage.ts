@@ -132,7 +132,7 @@ export function migrateSqlite(path: string, catalog: Catalog, apply: boolean): M
   makeFile(path)
   const connection = new Connection(path)
   try {
-    return migrate(connection.database, catalog, { apply: apply ? 'all' : 'never', now: Date.now() })
+    return migrate(connection.database, catalog, { apply: apply ? 'all' : 'never', now: Date.now(), isAsked: true })
   } catch (error) {
     if (apply || !(error instanceof MigrationRefused)) throw error
     return { steps: error.steps, applied: false }

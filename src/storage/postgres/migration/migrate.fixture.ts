@@ -31,7 +31,7 @@ export function migrateTo(
   apply: Apply = 'additive',
   waits?: Waits,
 ): Promise<Migrated> {
-  return migratePostgres(client, tasks(fields), { apply, now }, waits)
+  return migratePostgres(client, tasks(fields), { apply, now, isAsked: true }, waits)
 }
 
 /** A connection, closed when the test ends. */

@@ -6,6 +6,7 @@ import type { ClientBase } from 'pg'
 import type { Catalog } from '../../../model/resource.ts'
 import { planCatchUp } from '../../sql/catch-up.ts'
 import { keysAlone } from '../../sql/keys-alone.ts'
+import { lackedByFormer, standingOf } from '../../sql/lineage.ts'
 import type { Migrated, MigrateOptions } from '../../sql/migrated.ts'
 import { planMigration } from '../../sql/migration.ts'
 import { isAllowed, MigrationRefused } from '../../sql/migration-refused.ts'
@@ -17,7 +18,7 @@ import { postgres } from '../dialect.ts'
 import { buildIndexes } from './build-indexes.ts'
 import { patiently, underLock, usualWaits, type Waits } from './migration-lock.ts'
 import { addDefaults } from './older-servers.ts'
-import { keepShape, keepVersion, storedVersion } from './remembered.ts'
+import { keepLineage, keepShape, keepVersion, storedVersion } from './remembered.ts'
 import { checkRights, checkServer } from './requirements.ts'
 import { type FoundSchema, readSchema } from './schema.ts'
 import { inTransaction, stateOf, withSettings } from './session.ts'
@@ -78,11 +79,39 @@ export async function migrateForKeys(client: ClientBase, isPooled = false): Prom
 
 async function isDone(migration: Migration): Promise<boolean> {
   return await inTransaction(migration.client, 'begin isolation level repeatable read read only', async () => {
+    const { catalog, concerned, apply } = migration
     const schema = await readSchema(migration.client)
-    const isCurrent =
-      migration.concerned !== undefined || storedVersion(schema, migration.catalog) === migration.catalog.version
+    if (isLeft(migration, schema)) return true
+    const isKnown = apply === 'never' || standingOf(schema.lineage, catalog) === 'current'
+    const isCurrent = concerned !== undefined || (isKnown && storedVersion(schema, catalog) === catalog.version)
     return isCurrent && plan(migration, schema).length === 0
   })
+}
+
+/**
+ * Whether a newer declaration is to be left alone, with which this one can be served.
+ *
+ * @throws MigrationRefused where this one cannot be
+ */
+function isLeft(migration: Migration, schema: FoundSchema): boolean {
+  const { catalog, concerned, apply, isAsked = apply === 'all' } = migration
+  if (concerned !== undefined || isAsked || standingOf(schema.lineage, catalog) !== 'former') return false
+  const lacked = lackedByFormer([...planBehind(migration, schema), ...plan(migration, schema)], schema.tables)
+  if (lacked.length > 0) throw new MigrationRefused(lacked, true)
+  return true
+}
+
+/** From what an older version stored, where that is what there is. */
+function planBehind({ catalog, concerned, desired }: Migration, found: FoundSchema): MigrationStep[] {
+  const version = concerned === undefined ? storedVersion(found, catalog) : undefined
+  return version === undefined
+    ? []
+    : planCatchUp(
+        withHalfMade(found, () => true),
+        desired,
+        catalog,
+        version,
+      )
 }
 
 /** Does work without the limits that a session may have; killed, the server shall notice it within a second. */
@@ -122,11 +151,11 @@ function withHalfMade(schema: FoundSchema, isDropped: (index: string) => boolean
 /** Changes all but the indexes of tables that are there, and gives those that are to be made. */
 async function changeTables(migration: Migration): Promise<Taken> {
   const { client, catalog, desired, concerned, apply, now, waits } = migration
-  // Another process may have done it meanwhile.
+  // Another process may have done it meanwhile, or more.
   const found = await readSchema(client)
+  if (isLeft(migration, found)) return { steps: [], later: [] }
   const version = concerned === undefined ? storedVersion(found, catalog) : undefined
-  const all = withHalfMade(found, () => true)
-  const behind = version === undefined ? [] : planCatchUp(all, desired, catalog, version)
+  const behind = planBehind(migration, found)
   const caughtUp = await takeSteps(client, behind, { schema: found, now, lockWait: waits.lock })
   const schema = behind.length === 0 ? found : await readSchema(client)
   const planned = plan(migration, schema)
@@ -144,6 +173,7 @@ async function changeTables(migration: Migration): Promise<Taken> {
   await addDefaults(client, taken.steps)
   if (steps.length > 0) await keepShape(client, desired, concerned)
   if (concerned === undefined && version !== catalog.version) await keepVersion(client, catalog.version)
+  if (concerned === undefined) await keepLineage(client, catalog)
   return { steps, later: taken.later }
 }
 

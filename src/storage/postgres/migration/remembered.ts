@@ -1,6 +1,7 @@
 /** What is remembered of a PostgreSQL database beside its records: its shape, and whose names its tables have. */
 import type { ClientBase } from 'pg'
 import type { Catalog } from '../../../model/resource.ts'
+import { type Given, givenAlso } from '../../sql/lineage.ts'
 import { type Renamed, renamedShape, type Shape, shapeOf } from '../../sql/shape.ts'
 import type { TableSpec } from '../../sql/tables.ts'
 import { query } from './session.ts'
@@ -8,15 +9,20 @@ import { query } from './session.ts'
 /** What is remembered; of a database that is new, no version. */
 export interface Remembered {
   readonly shape: Shape
+  /** The declarations that it was given, the last one last. */
+  readonly lineage: readonly Given[]
   readonly version: string | undefined
 }
 
 /** Reads it from `resourced_meta`, which has to be there. */
 export async function readRemembered(client: ClientBase): Promise<Remembered> {
-  const rows = await query(client, "select key, value from resourced_meta where key in ('shape', 'version')")
+  const rows = await query(
+    client,
+    "select key, value from resourced_meta where key in ('shape', 'version', 'declarations')",
+  )
   const value = (key: string) => rows.find((row) => row['key'] === key)?.['value'] as string | undefined
-  const shape = value('shape')
-  return { shape: shape === undefined ? { tables: [] } : JSON.parse(shape), version: value('version') }
+  const shape = JSON.parse(value('shape') ?? '{"tables":[]}')
+  return { shape, version: value('version'), lineage: JSON.parse(value('declarations') ?? '[]') }
 }
 
 /** The version whose names the tables have; `undefined` where nothing is stored yet. */
@@ -29,6 +35,11 @@ export function storedVersion({ shape, version }: Remembered, catalog: Catalog):
 /** Remembers whose names the tables have from now on. */
 export async function keepVersion(client: ClientBase, version: string): Promise<void> {
   await putMeta(client, 'version', version)
+}
+
+/** Remembers that the database was given the declaration of a catalog. */
+export async function keepLineage(client: ClientBase, catalog: Catalog): Promise<void> {
+  await putMeta(client, 'declarations', JSON.stringify(givenAlso((await readRemembered(client)).lineage, catalog)))
 }
 
 /** Remembers the shape that the database has now, in the transaction that gave it that shape (see `shapeOf`). */

@@ -26,7 +26,7 @@ interface Relation {
   readonly valid: number | null
 }
 
-const nothing: Remembered = { shape: { tables: [] }, version: undefined }
+const nothing: Remembered = { shape: { tables: [] }, version: undefined, lineage: [] }
 
 /** The schema in which everything is: the first of the search_path that exists. */
 const here = '(select oid from pg_namespace where nspname = current_schema())'
@@ -36,7 +36,7 @@ export async function readSchema(client: ClientBase): Promise<FoundSchema> {
   const relations = await readRelations(client)
   const present = new Set(relations.filter((each) => isTable(each.kind)).map((each) => each.name))
   const remembered = present.has('resourced_meta') ? await readRemembered(client) : nothing
-  const { shape, version } = remembered
+  const { shape } = remembered
   const ours = new Set(shape.tables.map((table) => table.name))
   const tables = shape.tables.filter((table) => present.has(table.name))
   const columns = await readColumns(client, [...ours])
@@ -68,8 +68,7 @@ export async function readSchema(client: ClientBase): Promise<FoundSchema> {
       ours.has(table) ? found.filter((each) => each.valid !== 1).map(({ name }) => ({ name, table })) : [],
     ),
     words,
-    shape,
-    version,
+    ...remembered,
   }
 }
 
