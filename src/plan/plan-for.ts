@@ -1,7 +1,6 @@
 /** target + input + grants -> Plan. Outright refusals end here (403); everything that depends on a record travels on. */
 import { uuidv7 } from 'uuidv7'
 import type { Action, CallerView } from '../model/declaration.ts'
-import { timestamp } from '../model/instant.ts'
 import type { Predicate } from '../model/predicate.ts'
 import type { Catalog, Resource } from '../model/resource.ts'
 import { isAdministrator } from '../policy/caller.ts'
@@ -14,6 +13,7 @@ import { fault } from '../spec/faults.ts'
 import { readBulkIds } from './bulk-ids.ts'
 import { idempotencyOf } from './idempotency.ts'
 import type { Page, Parent, Plan, Preferred, Removal } from './plan.ts'
+import { retainedSince } from './retained.ts'
 import { shownName } from './stored.ts'
 
 /** What planning knows beside the request. */
@@ -128,7 +128,6 @@ export function planFor(planning: Planning, caller: CallerView, target: Addresse
         kind: 'restore',
         resource,
         id,
-        since: retainedSince(resource, now),
         permitted: required('restore'),
         mayRead: grant('read'),
         conditions: input.conditions,
@@ -169,11 +168,6 @@ function removalOf(
     caller,
     now,
   }
-}
-
-/** What was deleted after this moment is still in its grace period (DEL-7). */
-function retainedSince({ deletion }: Resource, now: number): string {
-  return timestamp(now - deletion.gracePeriod)
 }
 
 /** What a cursor of a list is bound to; in another version its keys may mean something else. */

@@ -162,8 +162,6 @@ export interface DeleteMatching extends Removal {
 export interface Restore extends Change {
   readonly kind: 'restore'
   readonly id: string
-  /** What was deleted after this moment is still there to be restored. */
-  readonly since: string
   readonly permitted: Predicate
   /** The records that the caller may read: whether the answer may show the record. */
   readonly mayRead: Predicate

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import type { InterfaceDeclaration } from '../../src/model/declaration.ts'
 import { forest, studio } from '../declarations.ts'
-import { places, type Sent, type Trial, trialFor } from '../harness.ts'
+import { places, purgeAt, type Sent, type Trial, trialFor } from '../harness.ts'
 import { countOf, nowhere, stateOf } from '../steps.ts'
 
 const day = 24 * 3_600_000
@@ -61,6 +61,69 @@ it('DEL-6: it brings back what the same deletion took along, and nothing that ha
   // References that were cleared stay so.
   for (const each of data) assert.equal(each.assignee_id, null)
   assert.equal((await send({ path: `/v1/tasks/${early}` })).status, 404)
+})
+
+/** Shelves keep what is deleted for ten days, their books for two, pages of these for thirty, and notes on shelves for ten. */
+const library: InterfaceDeclaration = {
+  name: 'library',
+  resources: {
+    shelves: { fields: { name: { type: 'string' } }, deletion: { gracePeriod: 'P10D' } },
+    books: {
+      fields: { title: { type: 'string', unique: true }, shelf_id: { reference: 'shelves', onDelete: 'cascade' } },
+      deletion: { gracePeriod: 'P2D' },
+    },
+    pages: { fields: { book_id: { reference: 'books', onDelete: 'cascade' } } },
+    notes: {
+      fields: { shelf_id: { reference: 'shelves', onDelete: 'cascade' } },
+      deletion: { gracePeriod: 'P10D' },
+    },
+  },
+}
+
+for (const isPurged of [false, true]) {
+  const how = isPurged ? 'once they are purged' : 'though they are not purged yet'
+  it(`DEL-7: children whose own grace period is over stay gone when their parent returns, ${how}`, async (context) => {
+    const current = await trialFor(context, library)
+    const { send, make, clock, app } = current
+    const { id: shelf } = await make('shelves', { name: 'One' })
+    const { id: book } = await make('books', { title: 'Ulysses', shelf_id: shelf })
+    const { id: page } = await make('pages', { book_id: book })
+    const { id: note } = await make('notes', { shelf_id: shelf })
+    await erase(current, 'shelves', shelf)
+    clock.ahead = 3 * day
+    // Its title is free again: nobody could take it back.
+    if (isPurged) await purgeAt(app, Date.now() + clock.ahead)
+    await make('books', { title: 'Ulysses', shelf_id: (await make('shelves', { name: 'Two' })).id })
+    const answer = await send(restore('shelves', shelf))
+    assert.equal(answer.status, 200, answer.text)
+    for (const [path, status] of [
+      [`/v1/notes/${note}`, 200],
+      [`/v1/books/${book}`, 404],
+      [`/v1/pages/${page}`, 404],
+    ] as const) {
+      assert.equal((await send({ path })).status, status, path)
+    }
+    assert.deepEqual([await countOf(current, 'books'), await countOf(current, 'pages')], [1, 0])
+    assert.equal((await send(restore('books', book))).status, 404)
+    // What is left of them goes when it is due.
+    await purgeAt(app, Date.now() + 40 * day)
+    for (const table of ['books', 'pages']) {
+      const left = await current.database.rows(`select count(*) as n from ${table} where deleted_at is not null`)
+      assert.equal(Number(left[0]?.['n']), 0, table)
+    }
+  })
+}
+
+it('DEL-6: children come back with their parent until the moment at which their own grace period ends', async (context) => {
+  const current = await trialFor(context, library)
+  const { send, make, clock } = current
+  const { id: shelf } = await make('shelves', { name: 'One' })
+  const { id: book } = await make('books', { title: 'Ulysses', shelf_id: shelf })
+  const { id: page } = await make('pages', { book_id: book })
+  await erase(current, 'shelves', shelf)
+  clock.ahead = 2 * day - 60_000
+  assert.equal((await send(restore('shelves', shelf))).status, 200)
+  for (const path of [`/v1/books/${book}`, `/v1/pages/${page}`]) assert.equal((await send({ path })).status, 200)
 })
 
 it('DEL-6: a branch four levels deep comes back as it was, again and again', async (context) => {

@@ -108,7 +108,7 @@ describe('one record', () => {
       const removal = { deletion: idOf(1), statusUrl: '', above: 1_000, readable: new Map() }
       const deletion = { kind: 'delete', resource: goods, id: idOf(5_000), ...write, ...removal }
       assert.equal(explained(store, writeTransaction(compiler, deletion as never)).result.kind, 'deleted')
-      const restoration = { kind: 'restore', resource: goods, id: idOf(5_000), since: '', ...write }
+      const restoration = { kind: 'restore', resource: goods, id: idOf(5_000), ...write }
       const { result, statements } = explained(store, writeTransaction(compiler, restoration as never))
       assert.equal(result.kind, 'updated')
       assert.deepEqual(costsOf(statements), nothing)

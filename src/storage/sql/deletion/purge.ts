@@ -1,7 +1,7 @@
 /** Removing for good what was deleted longer ago than its grace period (DEL-7): a job of small batches. */
 import sql from 'sql-template-tag'
-import { timestamp } from '../../../model/instant.ts'
 import type { Catalog, Resource } from '../../../model/resource.ts'
+import { retainedSince } from '../../../plan/retained.ts'
 import { forgetDeleted } from '../clock.ts'
 import { addJob, advanceJob, finishJob, stateOf } from '../jobs/job-rows.ts'
 import { type Compiler, tableSql } from '../predicate.ts'
@@ -23,16 +23,14 @@ interface PurgeState {
 const gate = sql`key = 'cursor_secret'`
 
 /**
- * From when on a deleted record of a resource can be restored, as far as a purge that runs is concerned; `undefined`: none
- * runs, nor begins before the transaction ends. A purge takes what was deleted together batch by batch, so from its beginning
- * on nothing of it returns, whatever the clock of who asks said when.
+ * When the purge began that runs, in milliseconds since 1970; `undefined`: none runs, nor begins before the transaction ends. A
+ * purge takes what was deleted together batch by batch, so from its beginning on nothing of what was due then returns, whatever
+ * the clock of who asks says.
  */
-export function* purgedUntil(compiler: Compiler, { deletion }: Resource): Transaction<string | undefined> {
+export function* purgeBegan(compiler: Compiler): Transaction<number | undefined> {
   yield sql`select key from resourced_meta where ${gate}${compiler.expressions.lock.share}`
   const row = yield* single(sql`select state from resourced_work where task = 'purge'`)
-  if (row === undefined) return undefined
-  const { due } = JSON.parse(String(row['state'])) as PurgeState
-  return timestamp(due - deletion.gracePeriod)
+  return row === undefined ? undefined : (JSON.parse(String(row['state'])) as PurgeState).due
 }
 
 /** Begins a purge where there is anything to purge, and none runs. Gives whether it began. */
@@ -94,8 +92,8 @@ export function* purgeRecords(compiler: Compiler, resource: Resource, due: numbe
   return rows.length
 }
 
-function expiredRows({ name, deletion }: Resource, due: number) {
-  return sql`from ${tableSql(name)} where _deletion is not null and deleted_at <= ${timestamp(due - deletion.gracePeriod)}`
+function expiredRows(resource: Resource, due: number) {
+  return sql`from ${tableSql(resource.name)} where _deletion is not null and deleted_at <= ${retainedSince(resource, due)}`
 }
 
 /** The resources whose deleted records are kept for a while; those of others go with the job that deleted them. */

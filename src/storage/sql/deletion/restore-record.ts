@@ -5,6 +5,7 @@ import type { Resource } from '../../../model/resource.ts'
 import { admit } from '../../../plan/admit.ts'
 import { lostIssue, questionsOfRules, ruleIssues, type Transition, takenIssue } from '../../../plan/decide.ts'
 import type { Outcome, Restore } from '../../../plan/plan.ts'
+import { retainedSince } from '../../../plan/retained.ts'
 import type { Issue } from '../../../spec/faults.ts'
 import { represent } from '../answered.ts'
 import { ask } from '../ask.ts'
@@ -18,7 +19,7 @@ import { blind, single, type Transaction } from '../transaction.ts'
 import { type Closure, cascadesOf, resourceOf, sizeOf } from './closure.ts'
 import { goingIssue, isRunning } from './going.ts'
 import { isForElsewhere, type Large, large, lookedAtOnce } from './large.ts'
-import { purgedUntil } from './purge.ts'
+import { purgeBegan } from './purge.ts'
 
 /** The most records of one kind that are named as standing in the way: of very many, a few are enough to begin with. */
 const mostNamed = 100
@@ -32,8 +33,8 @@ interface Objection {
 /** Runs a Restore. */
 export function* restoreRecord(compiler: Compiler, plan: Restore): Transaction<Outcome | Large> {
   const { resource, id } = plan
-  const purged = yield* purgedUntil(compiler, resource)
-  const since = purged === undefined || purged < plan.since ? plan.since : purged
+  const now = Math.max(plan.now, (yield* purgeBegan(compiler)) ?? plan.now)
+  const since = retainedSince(resource, now)
   const row = yield* single(
     sql`select ${storedSql(resource)}, ${holdsSql(compiler, resource, plan.permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and (deleted_at is null or deleted_at > ${since})${compiler.expressions.lock.update}`,
   )
@@ -46,7 +47,12 @@ export function* restoreRecord(compiler: Compiler, plan: Restore): Transaction<O
   const deletion = String(row['_deletion'])
   if (yield* isRunning(deletion)) return { kind: 'conflict', issues: [goingIssue] }
   const elsewhere = isForElsewhere(compiler, resource)
-  const returning = yield* returningWith(compiler, plan, deletion, elsewhere ? lookedAtOnce : Number.POSITIVE_INFINITY)
+  const returning = yield* returningWith(
+    compiler,
+    { resource, id, now },
+    deletion,
+    elsewhere ? lookedAtOnce : Number.POSITIVE_INFINITY,
+  )
   if (returning === undefined) return large
   const issues = yield* objectionsTo(compiler, plan, returning)
   if (issues.length > 0) return { kind: 'conflict', issues }
@@ -63,13 +69,15 @@ export function* restoreRecord(compiler: Compiler, plan: Restore): Transaction<O
 }
 
 /**
- * The record, and what hangs under it by `cascade` and was deleted by the same deletion: nothing that had gone before.
+ * The record, and what hangs under it by `cascade` and was deleted by the same deletion: nothing that had gone before, and
+ * nothing that is gone since, because its own grace period was shorter (DEL-7).
  *
+ * @param asked `now`: milliseconds since 1970
  * @param most where there are more, `undefined`
  */
 function* returningWith(
   { catalog, expressions }: Compiler,
-  { resource, id }: Restore,
+  { resource, id, now }: Pick<Restore, 'resource' | 'id' | 'now'>,
   deletion: string,
   most: number,
 ): Transaction<Closure | undefined> {
@@ -79,10 +87,11 @@ function* returningWith(
   for (let entry = frontier.shift(); entry !== undefined; entry = frontier.shift()) {
     const [collection, ids] = entry
     for (const { collection: from, field } of cascadesOf(catalog, collection)) {
-      if (resourceOf(catalog, from).deletion.variant === 'hard') continue
+      const dependent = resourceOf(catalog, from)
+      if (dependent.deletion.variant === 'hard') continue
       const refers = expressions.isAmong(columnSql(subject, field), ids)
       const rows =
-        yield sql`select id from ${tableSql(from)} ${raw(subject)} where ${raw(subject)}.deleted_at is not null and ${raw(subject)}._deletion = ${deletion} and ${refers}${expressions.lock.order}${limit}${expressions.lock.update}`
+        yield sql`select id from ${tableSql(from)} ${raw(subject)} where ${raw(subject)}.deleted_at > ${retainedSince(dependent, now)} and ${raw(subject)}._deletion = ${deletion} and ${refers}${expressions.lock.order}${limit}${expressions.lock.update}`
       const known = returning.get(from) ?? new Set<string>()
       returning.set(from, known)
       const fresh = rows.map((row) => String(row['id'])).filter((each) => !known.has(each))
