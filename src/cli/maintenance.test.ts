@@ -117,3 +117,18 @@ test('ERR-6: where no server can be, nobody is told that maintenance is on', asy
     await assert.rejects(command({ database: unreached }), /No PostgreSQL server listens at 127\.0\.0\.1, port 1/)
   }
 })
+
+test('ERR-6: of many who turn maintenance on or off at once, one is told that it was otherwise before', async (context) => {
+  const shared = await newDatabase()
+  context.after(() => shared.remove())
+  const catalog = completeCatalog({ name: 'n', resources: {} })
+  const storages = await Promise.all([shared.open(catalog), shared.open(catalog), shared.open(catalog)])
+  const asked = { since: '2026-01-01T00:00:00.000Z', message: 'x', retryAfter: 60 }
+  for (let round = 0; round < 10; round++) {
+    const begun = await Promise.all(storages.map(({ maintenance }) => maintenance.begin(asked)))
+    assert.equal(begun.filter(({ before }) => before === undefined).length, 1)
+    const ended = await Promise.all(storages.map(({ maintenance }) => maintenance.end()))
+    assert.equal(ended.filter((before) => before !== undefined).length, 1)
+  }
+  for (const storage of storages) await storage.close()
+})

@@ -4,6 +4,7 @@ import { withoutCredentials } from '../model/credentials.ts'
 import type { Catalog } from '../model/resource.ts'
 import { ConfigurationError } from '../server/configuration-error.ts'
 import {
+  type DatabaseOptions,
   fillDatabase,
   isInMemory,
   openMaintenance,
@@ -41,18 +42,19 @@ export async function moveCommand({ from, to, declaration, databaseUnsafe }: Opt
   for (const database of [from, to]) {
     if (isInMemory({ database })) throw new ConfigurationError('A database in memory cannot be moved: use sqlite:FILE.')
   }
+  const source: DatabaseOptions = { database: from, option: '--from' }
   const catalog = await loadCatalog(declaration)
-  const { maintenance, close } = await openMaintenance({ database: from })
+  const { maintenance, close } = await openMaintenance(source)
   const interrupted = interruption()
   const progress = showProgress({ title: 'Moving', unit: 'rows written and read back' })
   let begun = false
   try {
-    await mustFit(from, catalog)
+    await mustFit(source, catalog)
     const started = performance.now()
-    const moved = await fillDatabase({ database: to, databaseUnsafe }, catalog, async (target) => {
+    const moved = await fillDatabase({ database: to, option: '--to', databaseUnsafe }, catalog, async (target) => {
       begun = await beginMaintenance(maintenance)
       progress.say(begun ? 'The source is under maintenance now.' : 'The source was under maintenance already.')
-      return await move(from, target, { catalog, progress, signal: interrupted.signal })
+      return await move(source, target, { catalog, progress, signal: interrupted.signal })
     })
     progress.end()
     for (const line of summary(moved, (performance.now() - started) / 1_000, { from, to })) progress.say(line)
@@ -73,18 +75,19 @@ export async function moveCommand({ from, to, declaration, databaseUnsafe }: Opt
 }
 
 /** @throws ConfigurationError where the declaration is not the one that a database was made for */
-async function mustFit(database: string, catalog: Catalog): Promise<void> {
-  const { steps } = await planOrApplyMigration({ database }, catalog, false)
+async function mustFit(source: DatabaseOptions, catalog: Catalog): Promise<void> {
+  const { steps } = await planOrApplyMigration(source, catalog, false)
   if (steps.length === 0) return
-  const place = withoutCredentials(database)
+  const place = withoutCredentials(source.database)
   const remedy = 'Name the declaration that its servers have with --declaration, or bring it up to date first.'
   throw new ConfigurationError(`${place} does not fit the declaration:\n${formatSteps(steps)}\n${remedy}`)
 }
 
 async function beginMaintenance(maintenance: MaintenanceStore): Promise<boolean> {
+  // What clients are told already stays.
   if ((await maintenance.read()) !== undefined) return false
-  await maintenance.begin({ since: new Date().toISOString(), message, retryAfter: 60 })
-  return true
+  const { before } = await maintenance.begin({ since: new Date().toISOString(), message, retryAfter: 60 })
+  return before === undefined
 }
 
 interface Moving {
@@ -93,8 +96,8 @@ interface Moving {
   readonly signal: AbortSignal
 }
 
-async function move(from: string, target: MoveTarget, { catalog, progress, signal }: Moving): Promise<Moved> {
-  const source = await openMoveSource({ database: from })
+async function move(from: DatabaseOptions, target: MoveTarget, { catalog, progress, signal }: Moving): Promise<Moved> {
+  const source = await openMoveSource(from)
   try {
     const seen = await untilQuiet(source, signal)
     await source.begin()

@@ -7,15 +7,15 @@ import type { Catalog, Resource } from '../model/resource.ts'
 import { exportHead, exportsKept, exportTail } from '../plan/export-document.ts'
 import { isConverted, olderTexts } from '../plan/older-export.ts'
 import { seenOf, shownBy } from '../plan/stored.ts'
-import type { ExportPiece, OpenExport, Storage } from '../storage/storage.ts'
+import type { ExportPiece, JobStep, OpenExport, Storage } from '../storage/storage.ts'
 import { exportsInDatabase } from './export-copies.ts'
 import { exportsInFolder } from './export-folder.ts'
 import type { ExportPlace } from './export-place.ts'
 
 /** The files of exports. */
 export interface ExportFiles extends Pick<ExportPlace, 'pathOf' | 'has' | 'sweep' | 'drop' | 'close'> {
-  /** Writes the next piece of an export; `elsewhere`: it is finished, or another server is at it. */
-  step(job: string, now: number): Promise<'more' | 'finished' | 'elsewhere'>
+  /** Writes the next piece of an export. */
+  step(job: string, now: number): Promise<JobStep>
 }
 
 /** What file making needs. */

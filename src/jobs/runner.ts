@@ -117,7 +117,7 @@ export function startRunner({
       measured.add(id)
       // To find that out may have taken long.
       if (paused()) return false
-      const came = job.task === 'export' ? await files.step(id, now()) : await stepOf(job)
+      const came = job.task === 'export' ? await files.step(id, now()) : await jobs.step(job, now())
       if (came !== 'more') measured.delete(id)
       if (came === 'finished') ended(job, 'succeeded')
       troubles.delete(id)
@@ -136,8 +136,6 @@ export function startRunner({
     await sleep(Math.min((performance.now() - started) / 2, 50), undefined, { ref: false })
     return true
   }
-
-  const stepOf = async (job: OpenJob) => ((await jobs.step(job, now())) ? 'finished' : 'more')
 
   const giveUp = async (job: OpenJob, error: unknown) => {
     try {

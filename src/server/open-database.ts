@@ -15,6 +15,8 @@ import { ConfigurationError } from './configuration-error.ts'
 export interface DatabaseOptions {
   /** `sqlite:FILE`, `sqlite::memory:` or `postgres://…`. */
   readonly database: string
+  /** The option that names it, where that is not `--database`: refusals tell it. */
+  readonly option?: '--from' | '--to' | undefined
   /** A replica of it, which is read where it has everything that the database has. */
   readonly databaseReplica?: string | undefined
   /** The most connections of one server for transactions; 10 where left out. */
@@ -139,7 +141,7 @@ function engineOf(options: DatabaseOptions): Engine {
   // What looks like a user and a password would become the name of a folder.
   if (path !== undefined && !/^sqlite:\/\/[^/\\]+:[^/\\]+@/.test(database)) return { kind: 'sqlite', path }
   if (isPostgres(database)) {
-    const { databaseReplica, databasePool, databasePooler, databaseUnsafe } = options
+    const { option, databaseReplica, databasePool, databasePooler, databaseUnsafe } = options
     if (databaseReplica !== undefined && !isPostgres(databaseReplica)) {
       throw new ConfigurationError(
         'The address of the replica is not understood. Use postgres://USER@HOST:5432/DATABASE.',
@@ -149,7 +151,7 @@ function engineOf(options: DatabaseOptions): Engine {
     return {
       kind: 'postgres',
       options: {
-        ...{ url: database, replica: databaseReplica, poolSize: databasePool },
+        ...{ url: database, option, replica: databaseReplica, poolSize: databasePool },
         ...{ session, unsafe: databaseUnsafe },
       },
     }

@@ -102,6 +102,9 @@ export interface ExportPiece {
   readonly after: Position['keys'] | undefined
 }
 
+/** What a batch has come to; `elsewhere`: another server has finished the job, or is at it. */
+export type JobStep = 'more' | 'finished' | 'elsewhere'
+
 /**
  * Long work, whose state is in the database (JOB-3). Each of these is a transaction of its own, which others who read need
  * not wait for. Times are in milliseconds since 1970.
@@ -111,8 +114,8 @@ export interface JobStore {
   open(): Promise<readonly OpenJob[]>
   /** Finds out how much a job has to do, where nobody knows it. */
   measure(job: OpenJob, now: number): Promise<void>
-  /** Does the next batch of a job. Gives `true` where it is finished with it. */
-  step(job: OpenJob, now: number): Promise<boolean>
+  /** Does the next batch of a job. */
+  step(job: OpenJob, now: number): Promise<JobStep>
   /**
    * What an export is and how far, for the server that is to go on with it for a while; `undefined`: it is finished, or
    * another server is at it (JOB-5).
@@ -140,7 +143,7 @@ export interface JobStore {
     now: number,
     content?: Uint8Array,
   ): Promise<boolean>
-  /** Fails a job that cannot go on, and undoes it. Gives `false` where it is too late for that: then it must go on. */
+  /** Fails a job that cannot go on, and undoes it. Gives `false` where it is too late for that: it must go on, or has ended. */
   giveUp(job: OpenJob, error: JobError, now: number): Promise<boolean>
   /** Begins a job that removes the records whose grace period is over (DEL-7), where there are any and none runs. */
   beginPurge(job: { readonly id: string; readonly statusUrl: string }, now: number): Promise<boolean>

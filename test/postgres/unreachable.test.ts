@@ -174,6 +174,29 @@ test('a pooler that nobody has told of', { skip: skip || (whyNoBouncer ?? false)
   )
 })
 
+test('a database that another option names is told by that one, and by no option that the command does not have', () => {
+  const place = { host: 'db.example', port: 5432, database: 'shop', user: 'ann' }
+  const errors = [
+    { code: 'ECONNREFUSED', message: '' },
+    { code: 'ENOTFOUND', message: '' },
+    { code: 'EHOSTUNREACH', message: '' },
+    { code: 'ERR_TLS_CERT_ALTNAME_INVALID', message: '' },
+    { code: 'SELF_SIGNED_CERT_IN_CHAIN', message: 'self-signed certificate' },
+    { message: 'The server does not support SSL connections' },
+    { message: 'Connection terminated unexpectedly' },
+    { code: '08P01', message: 'unsupported startup parameter: statement_timeout' },
+    { code: '28000', message: 'no pg_hba.conf entry for host "1.2.3.4", no encryption' },
+  ]
+  for (const error of errors) {
+    const { message } = unreachable(error, place, { option: '--from' }) as Error
+    assert.match(message, /--from/)
+    assert.doesNotMatch(message, /--database/)
+    assert.match((unreachable(error, place, {}) as Error).message, /--database/)
+  }
+  const full = { code: '53300', message: 'sorry, too many clients already' }
+  assert.doesNotMatch((unreachable(full, place, { option: '--to' }) as Error).message, /--database/)
+})
+
 test('what cannot be had here is said all the same', () => {
   const place = { host: 'db.example', port: 5432, database: 'shop', user: 'ann' }
   const sentences: readonly (readonly [object, RegExp])[] = [

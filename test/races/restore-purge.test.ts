@@ -44,7 +44,7 @@ test('DEL-7: what is restored while it is purged is whole, or gone', { skip }, a
     const id = uuidv7()
     const purging = (async () => {
       const begun = await jobs.beginPurge({ id, statusUrl: `/v1/jobs/${id}` }, later)
-      while (begun && !(await jobs.step({ id, task: 'purge' }, later)));
+      while (begun && (await jobs.step({ id, task: 'purge' }, later)) === 'more');
     })()
     const restored = await atOnce(trees, async (number) => {
       await moment(30)

@@ -11,6 +11,8 @@ import { rowTypes } from './types.ts'
 export interface ConnectionOptions {
   /** `postgres://…`; what it leaves out, the environment says (`PGHOST`, `PGUSER`, `PGPASSWORD`, …). */
   readonly url: string
+  /** The option by which it is named, for those who read what is wrong with it; `--database` where left out. */
+  readonly option?: string | undefined
   /** The most connections for transactions. */
   readonly poolSize?: number | undefined
   /** `off` where a pooler hands connections from one transaction to another: no named statements, no settings of a session. */

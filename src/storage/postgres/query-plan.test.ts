@@ -5,6 +5,7 @@ import { type Filterable, filterables, operatorsFor, sortableNames } from '../..
 import { always, type Predicate } from '../../model/predicate.ts'
 import type { Page, PageOutcome, ReadPage } from '../../plan/plan.ts'
 import { readListQuery } from '../../request/query.ts'
+import { closureOf } from '../sql/deletion/closure.ts'
 import { Memory } from '../sql/memory.ts'
 import { catalog, idOf, resource } from '../sql/query-plan.fixture.ts'
 import { readPage } from '../sql/read-page.ts'
@@ -130,4 +131,12 @@ test('QRY-2: many are met along the order, without sorting', async () => {
   const permitted: Predicate = { kind: 'through', field: 'shelf_id', collection: 'shelves', predicate: nearly }
   // The shelves are not all read for a page of goods.
   await pagesCost(300, 'sort=-size', { permitted })
+})
+
+test('DEL-8: whether a record takes more along than may be looked at is found by so many, in the order of their ids', async () => {
+  const { result, statements } = await store.explained(closureOf(compiler, resource('shelves'), [idOf(3)], 10))
+  assert.equal(result, undefined)
+  const { sorted, scanned, looked, text } = statements[0] as Explained
+  assert.deepEqual([sorted, scanned], [0, []], text)
+  assert.ok(looked <= 2 * 11 + 1, `${looked} rows: ${text}`)
 })

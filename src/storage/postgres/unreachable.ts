@@ -11,17 +11,20 @@ export interface Place {
   readonly user?: string | undefined
 }
 
+/** What of its options matters here. */
+type Given = Pick<ConnectionOptions, 'session' | 'option'>
+
 /** Where the database is named: on the command line, for which most of these sentences are. */
-const option = '--database'
+const usual = '--database'
 
 /** The failure of a first connection as a fault that says what to do. What is none of the connection's passes unchanged. */
-export function unreachable(error: unknown, place: Place, { session }: Pick<ConnectionOptions, 'session'>): unknown {
+export function unreachable(error: unknown, place: Place, given: Given): unknown {
   const { code = '', message = '' } = error as { readonly code?: string; readonly message?: string }
-  const sentence = isSaid(error) ? ofServer(code, message, place, session) : ofSystem(code, message, place)
+  const sentence = isSaid(error) ? ofServer(code, message, place, given) : ofSystem(code, message, place, given)
   return sentence === undefined ? error : new StorageFault('failed', sentence)
 }
 
-function ofSystem(code: string, message: string, { host, port }: Place): string | undefined {
+function ofSystem(code: string, message: string, { host, port }: Place, { option = usual }: Given): string | undefined {
   const at = host.startsWith('/') ? `the socket in ${host}` : `${host}, port ${port}`
   switch (code) {
     case 'ECONNREFUSED':
@@ -60,24 +63,24 @@ function ofSystem(code: string, message: string, { host, port }: Place): string 
 const noPassword =
   'PostgreSQL asks for a password, and there is none. Set PGPASSWORD, or write a line HOST:PORT:DATABASE:USER:PASSWORD into ~/.pgpass or the file that PGPASSFILE names; others must not be able to read it.'
 
-function ofServer(code: string, message: string, place: Place, session: ConnectionOptions['session']): string {
+function ofServer(code: string, message: string, place: Place, { session, option = usual }: Given): string {
   const { host, user = '', database = user } = place
   switch (code) {
     case '28P01':
       return `PostgreSQL does not take the password of the role ${user}, or there is no such role. Set another by PGPASSWORD, ~/.pgpass or in the address, or: alter role "${user}" password '…'.`
     case '28000':
-      return notLetIn(message, place)
+      return notLetIn(message, place, option)
     case '3D000':
       return `There is no database ${database}. Create it: create database "${database}" owner "${user}" encoding 'UTF8' template template0.`
     case '42501':
       return `The role ${user} may not connect to the database ${database}. Let its owner run: grant connect on database "${database}" to "${user}".`
     case '53300':
-      return `PostgreSQL at ${host} has no connection left (${message}). Raise max_connections there, or use fewer with --database-pool.`
+      return `PostgreSQL at ${host} has no connection left (${message}). Raise max_connections there${option === usual ? ', or use fewer with --database-pool' : ', or end others'}.`
     case '57P03':
       return `PostgreSQL at ${host} is starting or stopping (${message}). Try again in a moment.`
     case '08P01':
       if (session === 'off' || !/startup parameter/.test(message)) break
-      return `This is no PostgreSQL server but a pooler, which refuses settings (${message}). Give --database-pooler transaction, or ${option} with the address of the server itself.`
+      return `This is no PostgreSQL server but a pooler, which refuses settings (${message}). Give ${option === usual ? '--database-pooler transaction, or ' : ''}${option} with the address of the server itself.`
     case '0A000':
       if (!/protocol/.test(message)) break
       return `PostgreSQL at ${host} is too old for this program (${message}). Use PostgreSQL 15 or newer.`
@@ -85,7 +88,7 @@ function ofServer(code: string, message: string, place: Place, session: Connecti
   return `PostgreSQL at ${host} refuses the connection: ${message} (${code}).`
 }
 
-function notLetIn(message: string, { user, database = user }: Place): string {
+function notLetIn(message: string, { user, database = user }: Place, option: string): string {
   if (/no encryption/.test(message)) {
     return `PostgreSQL takes no connection without TLS from here, or none of the role ${user} to the database ${database} at all. Add ?sslmode=verify-full to ${option} (and &sslrootcert=FILE, where the certificate is from an authority of your own), or look into pg_hba.conf.`
   }

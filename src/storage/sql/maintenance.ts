@@ -11,20 +11,23 @@ export function* readMaintenance(): Transaction<Maintenance | undefined> {
   return row === undefined ? undefined : (JSON.parse(String(row['value'])) as Maintenance)
 }
 
-/** Turns it on, or changes what clients are told. */
+/** Turns it on, or changes what clients are told. Of several who do so at once, one finds that it was off. */
 export function* beginMaintenance(
   asked: Maintenance,
 ): Transaction<{ readonly now: Maintenance; readonly before: Maintenance | undefined }> {
+  const insert = (value: Maintenance) =>
+    sql`insert into resourced_meta (key, value) values ('maintenance', ${JSON.stringify(value)}) on conflict (key)`
+  // What is read beforehand another may do, too.
+  const begun = yield sql`${insert(asked)} do nothing returning key`
+  if (begun.length > 0) return { now: asked, before: undefined }
   const before = yield* readMaintenance()
   const now = { ...asked, since: before?.since ?? asked.since }
-  const kept = sql`insert into resourced_meta (key, value) values ('maintenance', ${JSON.stringify(now)})`
-  yield sql`${kept} on conflict (key) do update set value = excluded.value`
+  yield sql`${insert(now)} do update set value = excluded.value`
   return { now, before }
 }
 
-/** Turns it off. Gives what it was before. */
+/** Turns it off. Gives what it was before; of several who do so at once, to one. */
 export function* endMaintenance(): Transaction<Maintenance | undefined> {
-  const before = yield* readMaintenance()
-  if (before !== undefined) yield sql`delete from resourced_meta where ${isSwitch}`
-  return before
+  const row = yield* single(sql`delete from resourced_meta where ${isSwitch} returning value`)
+  return row === undefined ? undefined : (JSON.parse(String(row['value'])) as Maintenance)
 }

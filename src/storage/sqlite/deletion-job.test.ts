@@ -81,7 +81,7 @@ function jobOf(path: string): Record<string, unknown> {
 
 async function finish(storage: Storage, job: Awaited<ReturnType<typeof begun>>['job']): Promise<number> {
   let steps = 1
-  while (!(await storage.jobs.step(job, Date.now()))) assert.ok(++steps < 100)
+  while ((await storage.jobs.step(job, Date.now())) === 'more') assert.ok(++steps < 100)
   return steps
 }
 
@@ -120,6 +120,17 @@ test('JOB-3: until its last record is marked a deletion can be undone, and later
   for (let step = 0; step < 5; step++) await storage.jobs.step(job, Date.now())
   assert.equal(await storage.jobs.giveUp(job, {}, Date.now()), false)
   await finish(storage, job)
+  await storage.close()
+})
+
+test('JOB-5: who comes to a job that another has ended is not told that it has ended it', async () => {
+  const { storage, job } = await begun()
+  await finish(storage, job)
+  assert.equal(await storage.jobs.step(job, Date.now()), 'elsewhere')
+  for (const task of ['purge', 'deletion', 'export'] as const) {
+    assert.equal(await storage.jobs.giveUp({ ...job, task }, {}, Date.now()), false, task)
+  }
+  assert.equal(await storage.jobs.step({ ...job, task: 'purge' }, Date.now()), 'elsewhere')
   await storage.close()
 })
 

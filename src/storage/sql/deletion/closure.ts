@@ -1,6 +1,7 @@
 /** What goes when records go: they, and by `cascade` all that hangs under them (DEL-5). */
 import sql, { raw, type Sql } from 'sql-template-tag'
 import type { Catalog, Resource } from '../../../model/resource.ts'
+import type { Expressions } from '../expressions.ts'
 import { type Compiler, columnSql, tableSql } from '../predicate.ts'
 import { subject } from '../represent.ts'
 import type { Transaction } from '../transaction.ts'
@@ -34,7 +35,7 @@ export function* closureOf(
   for (let entry = frontier.shift(); entry !== undefined && count <= most; entry = frontier.shift()) {
     const [collection, among] = entry
     for (const { collection: from, field } of cascadesOf(catalog, collection)) {
-      const refers = expressions.isAmong(columnSql(subject, field), among)
+      const refers = refersSql(expressions, field, among)
       const rows =
         yield sql`select id from ${liveRows(from)} and ${refers}${expressions.lock.order}${limit}${expressions.lock.update}`
       const known = closure.get(from) ?? new Set()
@@ -46,6 +47,15 @@ export function* closureOf(
     }
   }
   return count > most ? undefined : closure
+}
+
+/**
+ * That a record refers to one of several. Those that refer to a single one stand in an index in the order of their ids: of a
+ * million, so many are read as are wanted, and none is sorted.
+ */
+function refersSql({ isAmong }: Expressions, field: string, ids: readonly string[]): Sql {
+  const column = columnSql(subject, field)
+  return ids.length === 1 ? sql`${column} = ${ids[0]}` : isAmong(column, ids)
 }
 
 /** How many records a closure has. */

@@ -10,6 +10,7 @@
  */
 import sql, { raw } from 'sql-template-tag'
 import type { Resource } from '../../../model/resource.ts'
+import type { JobStep } from '../../storage.ts'
 import { forgetDeleted, type Moves, noteMove, tick, tickAll } from '../clock.ts'
 import { advanceJob, finishJob, stateOf } from '../jobs/job-rows.ts'
 import { type Compiler, columnSql, tableSql } from '../predicate.ts'
@@ -28,10 +29,10 @@ const mostParents = 100
 
 const phases = ['take', 'mark', 'clear', 'erase', 'tidy'] as const
 
-/** Takes the next step of a job. Gives `true` where it was the last one. */
-export function* stepDeletion(compiler: Compiler, job: string, now: number): Transaction<boolean> {
+/** Takes the next step of a job. */
+export function* stepDeletion(compiler: Compiler, job: string, now: number): Transaction<JobStep> {
   const state = (yield* stateOf(job, compiler.expressions.lock.update)) as DeletionState | undefined
-  if (state === undefined) return true
+  if (state === undefined) return 'elsewhere'
   const next = yield* walk(compiler, job, state)
   const ended = next === 'ended'
   if (ended && state.phase === 'tidy') {
@@ -40,11 +41,11 @@ export function* stepDeletion(compiler: Compiler, job: string, now: number): Tra
       ids.length === 0 ? { deleted_count: taken, ...(left !== undefined && { left_count: left }) } : { id: ids[0] }
     const result = { ...what, deleted_at: deletedAt, affected_count: done }
     yield* finishJob(compiler, job, { status: 'succeeded', progress: { done, total: done }, result }, now)
-    return true
+    return 'finished'
   }
   const kept = ended ? { ...state, phase: after(state.phase), at: 0, table: 0 } : next
   yield* advanceJob(compiler, job, kept, kept, now)
-  return false
+  return 'more'
 }
 
 /** The state after one batch; `ended` where the phase has nothing more to do. */

@@ -2,6 +2,7 @@
 import sql from 'sql-template-tag'
 import type { Catalog, Resource } from '../../../model/resource.ts'
 import { retainedSince } from '../../../plan/retained.ts'
+import type { JobStep } from '../../storage.ts'
 import { forgetDeleted } from '../clock.ts'
 import { addJob, advanceJob, finishJob, stateOf } from '../jobs/job-rows.ts'
 import { type Compiler, tableSql } from '../predicate.ts'
@@ -55,10 +56,10 @@ export function* beginPurge(
   return true
 }
 
-/** Purges one batch, of the records that were deleted first. Gives `true` where there was nothing left. */
-export function* stepPurge(compiler: Compiler, job: string, now: number): Transaction<boolean> {
+/** Purges one batch, of the records that were deleted first; `finished` where there was nothing left. */
+export function* stepPurge(compiler: Compiler, job: string, now: number): Transaction<JobStep> {
   const state = (yield* stateOf(job, compiler.expressions.lock.update)) as PurgeState | undefined
-  if (state === undefined) return true
+  if (state === undefined) return 'elsewhere'
   let count = 0
   for (const resource of keptFor(compiler.catalog)) {
     count = yield* purgeRecords(compiler, resource, state.due)
@@ -68,11 +69,11 @@ export function* stepPurge(compiler: Compiler, job: string, now: number): Transa
   if (count === 0) {
     const progress = { done, total: done }
     yield* finishJob(compiler, job, { status: 'succeeded', progress, result: { purged_count: done } }, now)
-    return true
+    return 'finished'
   }
   const next: PurgeState = { ...state, done }
   yield* advanceJob(compiler, job, next, next, now)
-  return false
+  return 'more'
 }
 
 /**

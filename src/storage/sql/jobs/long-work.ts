@@ -1,7 +1,7 @@
 /** The transactions of long work, by name: what is asked for on another thread. They take and give plain data. */
 import type { Outcome, Write } from '../../../plan/plan.ts'
 import { shownBy } from '../../../plan/stored.ts'
-import type { JobError, OpenJob } from '../../storage.ts'
+import type { JobError, JobStep, OpenJob } from '../../storage.ts'
 import { resourceOf } from '../deletion/closure.ts'
 import { stepDeletion, undoDeletion } from '../deletion/deletion-job.ts'
 import type { DeletionState } from '../deletion/deletion-state.ts'
@@ -35,7 +35,7 @@ const writing = {
       resource: resourceOf(compiler.catalog, collection),
       shown: version === undefined ? undefined : shownBy(compiler.catalog, version, collection),
     } as Write) as Transaction<Outcome>,
-  step: (compiler: Compiler, { job, now }: Step): Transaction<boolean> =>
+  step: (compiler: Compiler, { job, now }: Step): Transaction<JobStep> =>
     job.task === 'deletion' ? stepDeletion(compiler, job.id, now) : stepPurge(compiler, job.id, now),
   /** Deletes the next records of a filtered deletion that has begun. Gives `true` where all of them are deleted. */
   take: function* (
@@ -82,7 +82,7 @@ export function isWriting(name: keyof LongWork): boolean {
 
 // What it has done so far is done rightly.
 function* fail(compiler: Compiler, job: string, error: JobError, now: number): Transaction<boolean> {
-  if ((yield* stateOf(job, compiler.expressions.lock.update)) === undefined) return true
+  if ((yield* stateOf(job, compiler.expressions.lock.update)) === undefined) return false
   if (compiler.keepsPieces) yield* dropPieces(job)
   yield* finishJob(compiler, job, { status: 'failed', error }, now)
   return true
