@@ -70,6 +70,7 @@ function askedOf(url: string, bytes: string): Asked {
     url: new URL(url).origin + (target.startsWith('/') ? target : ` ${target}`),
     fields,
     body: body || undefined,
+    bytes,
   }
 }
 

@@ -10,6 +10,8 @@ export interface Asked {
   readonly url: string
   readonly fields: Fields
   readonly body?: string | undefined
+  /** All that was sent, one byte for each character, where it is no request as clients make them. */
+  readonly bytes?: string | undefined
 }
 
 /** An answer as it was received. */

@@ -6,6 +6,7 @@ import { cases as allCases, unseen } from './cases.ts'
 import { choose } from './choose.ts'
 import type { Client } from './client.ts'
 import type { Fields } from './exchange.ts'
+import { masker } from './mask.ts'
 import type { Profile } from './profile.ts'
 import { removeAll } from './remove.ts'
 import { runCase } from './run-case.ts'
@@ -59,8 +60,9 @@ export async function check(options: CheckOptions): Promise<Report> {
     other: options.other ?? [],
   }
   const world: World = { client, profile, credentials, remains: new Set() }
+  const mask = masker({ KEY: credential, OTHER_KEY: options.other ?? [] })
   const chosen = withNeeded(options.cases ?? allCases, options.only)
-  const results = await runAll(world, chosen, options)
+  const results = (await runAll(world, chosen, options)).map(mask)
   // Another round: what could not go before, because something hung on it.
   await removeAll(
     world,
