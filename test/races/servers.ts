@@ -22,8 +22,6 @@ export interface Racer {
   readonly process: ServerProcess
   /** Sends by connections that are kept, as many as are needed at once. A 5xx fails the test, unless it expects one. */
   readonly send: Send
-  /** The folder for its temporary files. */
-  readonly temporary: string
   kill(): Promise<void>
 }
 
@@ -71,7 +69,7 @@ export function raceOf(declaration: InterfaceDeclaration, options: readonly stri
     const { send, close } = clientOf(process.origin, race.key, sockets)
     ends.push(close)
     const racer = {
-      ...{ process, temporary },
+      process,
       async send(...asked: Parameters<Send>) {
         const answer = await send(...asked)
         if (answer.status >= 500)
@@ -158,7 +156,7 @@ export function tally(values: Iterable<unknown>): Record<string, number> {
 export const statuses = (answers: readonly Answer[]) => tally(answers.map(({ status }) => status))
 
 /** Waits until something holds. */
-export async function until<T>(look: () => Promise<T | undefined | false>, patience = 20_000): Promise<T> {
+export async function until<T>(look: () => Promise<T | undefined | false>, patience = 60_000): Promise<T> {
   for (const end = performance.now() + patience; ; await sleep(10)) {
     const found = await look()
     if (found !== undefined && found !== false) return found
