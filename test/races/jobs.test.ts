@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Answer } from '../durability/client.ts'
-import { atOnce, type Racer, raceOf, skip, until } from './servers.ts'
+import { atOnce, type Gate, type Racer, raceOf, skip, until } from './servers.ts'
 
 const name = { type: 'string', sort: true } as const
 const deletion = { asynchronous: { above: 100 } } as const
@@ -68,31 +68,16 @@ async function finished({ send }: Racer, { json }: Answer) {
   })
 }
 
-/** What jobs wait for that come as far as they may: see `stopAfter`. */
-const gate = 5_051
+/** Stops whatever job has done more than so many records before it says so. */
+const stopAfter = (done: number) => race.gate('update on jobs', `(new.progress->>'done')::int > ${done}`)
 
-/** Stops whatever job has done more than so many records before it says so, on whichever server. Gives how to let it go on. */
-async function stopAfter(done: number): Promise<() => Promise<void>> {
-  await race.rows(`select pg_advisory_lock(${gate})`)
-  await race.rows(`
-    create function wait() returns trigger language plpgsql as
-      'begin perform pg_advisory_xact_lock_shared(${gate}); return new; end';
-    create trigger wait before update on jobs for each row when ((new.progress->>'done')::int > ${done}) execute function wait()`)
-  return async () => {
-    await race.rows(`select pg_advisory_unlock(${gate})`)
-    await race.rows('drop trigger wait on jobs; drop function wait')
-  }
-}
-
-/** Waits until a job stands at the gate. Gives how many records it has done by what everybody sees. */
-async function stopped({ json }: Answer): Promise<number> {
-  await until(async () => (await race.rows(waiting)).length > 0)
+/** How many records a job that stands at a gate has done by what everybody sees. */
+async function stoppedAt({ json }: Answer, gate: Gate): Promise<number> {
+  await gate.waiting(1)
   const [row] = await race.rows(`select status, (progress->>'done')::int as done from jobs where id = '${json.job_id}'`)
   assert.equal(row.status, 'running')
   return row.done
 }
-
-const waiting = `select 1 from pg_locks where locktype = 'advisory' and objid = ${gate} and not granted`
 
 test('JOB-5: a deletion job on two servers marks each record once, beside changes', { skip }, async (context) => {
   const id = await plant(40, 50)
@@ -164,14 +149,14 @@ test('JOB-5: two jobs that meet in the same records: each is deleted by one of t
 test('JOB-3: a server is killed in the middle of a deletion job; the other finishes it', { skip }, async (context) => {
   const extra = await race.start()
   const id = await plant(50, 60)
-  const goOn = await stopAfter(200)
+  const gate = await stopAfter(200)
   const asked = await extra.send('DELETE', `/v1/trees/${id}`)
   assert.equal(asked.status, 202)
-  const done = await stopped(asked)
+  const done = await stoppedAt(asked, gate)
   assert.ok(done > 0)
   await extra.kill()
   await (race.servers[1] as Racer).kill()
-  await goOn()
+  await gate.open()
   const { result } = await finished(race.on(0), asked)
   assert.equal(result.affected_count, 1 + 50 + 3_000)
   const [row] = await race.rows(
@@ -195,16 +180,16 @@ test('JOB-5: of an export one server writes the file; where it is killed the oth
     update resourced_clocks set live = case slot when 0 then ${records} else 0 end, revision = revision + 1 where collection = 'rows'`)
   const [one, two] = [race.servers[0], race.servers[1]] as [Racer, Racer]
   const names = await Promise.all([one, two].map(nameOf))
-  const goOn = await stopAfter(2_000)
+  const gate = await stopAfter(2_000)
   const asked = await one.send('POST', '/v1/exports', { body: { collection: 'rows', format: 'ndjson', sort: 'name' } })
   assert.equal(asked.status, 202, JSON.stringify(asked.json))
-  assert.equal(await stopped(asked), 2_000)
+  assert.equal(await stoppedAt(asked, gate), 2_000)
   const [claimed] = await race.rows(`select server from resourced_work where job = '${asked.json.job_id}'`)
   const isFirst = claimed.server === names[0]
   assert.equal(claimed.server, names[isFirst ? 0 : 1])
   const [writer, other] = isFirst ? [one, two] : [two, one]
   await writer.kill()
-  await goOn()
+  await gate.open()
   const { result } = await finished(other, asked)
   assert.equal(result.record_count, records)
   const { status, text } = await download(other, result.content_url)
