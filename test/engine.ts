@@ -4,11 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after } from 'node:test'
+import type { InterfaceDeclaration } from '../src/model/declaration.ts'
 import type { Catalog } from '../src/model/resource.ts'
 import type { Apply } from '../src/storage/sql/migration-refused.ts'
 import { openSqlite } from '../src/storage/sqlite/storage.ts'
 import type { OnCommit, Storage } from '../src/storage/storage.ts'
-import { emptyDatabase } from './postgres/database.ts'
+import { copyOf, type EmptyDatabase, emptyDatabase } from './postgres/database.ts'
 import { query } from './postgres/query.ts'
 
 /** How a test opens its database. */
@@ -33,6 +34,12 @@ export interface TrialDatabase {
 
 /** What an engine has to give. */
 type Place = Omit<TrialDatabase, 'remove'> & { readonly drop: () => void | Promise<void> }
+
+/** A declaration whose tables a database is to have. */
+export interface Prepared {
+  readonly declaration: InterfaceDeclaration
+  readonly catalog: Catalog
+}
 
 type Engine = 'sqlite' | 'postgres'
 
@@ -61,10 +68,14 @@ after(async () => {
 /**
  * Makes a database.
  *
- * @param options `memory`: SQLite may keep it there, where one storage is opened and nobody else looks into it
+ * @param options `memory`: SQLite may keep it there, where one storage is opened and nobody else looks into it; `prepared`:
+ * it may have the tables already
  */
-export async function newDatabase({ memory = false }: { readonly memory?: boolean } = {}): Promise<TrialDatabase> {
-  const place = engine === 'postgres' ? await inPostgres() : memory ? inMemory() : inFile()
+export async function newDatabase(
+  options: { readonly memory?: boolean; readonly prepared?: Prepared } = {},
+): Promise<TrialDatabase> {
+  const { memory = false, prepared } = options
+  const place = engine === 'postgres' ? await inPostgres(prepared) : memory ? inMemory() : inFile()
   left.add(place)
   let opened = 0
   return {
@@ -125,8 +136,30 @@ function inFile(): Place {
 /** The port of a pooler in front of the cluster, through which databases are used. */
 const pooler = process.env.TEST_POSTGRES_POOLER
 
-async function inPostgres(): Promise<Place> {
-  const { url, remove } = await emptyDatabase()
+/** Databases with the tables of a declaration; `undefined`: one with these has been asked for once. */
+const templates = new WeakMap<InterfaceDeclaration, Promise<string> | undefined>()
+
+/** To copy tables takes a quarter of the time of making them. */
+async function madeFor(prepared: Prepared): Promise<EmptyDatabase> {
+  const { declaration } = prepared
+  if (!templates.has(declaration)) {
+    templates.set(declaration, undefined)
+    return emptyDatabase()
+  }
+  const template = templates.get(declaration) ?? templateOf(prepared)
+  templates.set(declaration, template)
+  return copyOf(await template)
+}
+
+async function templateOf({ catalog }: Prepared): Promise<string> {
+  const place = await inPostgres()
+  left.add(place)
+  await (await place.open(catalog)).close()
+  return new URL(place.address).pathname.slice(1)
+}
+
+async function inPostgres(prepared?: Prepared): Promise<Place> {
+  const { url, remove } = prepared === undefined ? await emptyDatabase() : await madeFor(prepared)
   const rows = (text: string) => query(url, text)
   return {
     ...{ address: url, rows, drop: remove },
