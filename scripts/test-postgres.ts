@@ -23,9 +23,9 @@ const files = named
   ? []
   : (await testFiles()).filter(({ file, follows }) => follows && isWanted(file)).map(({ file }) => file)
 
-/** What is about PostgreSQL alone is tried by `npm run test:unit` already, on 18. */
+/** What is about PostgreSQL alone, or about both engines at once, is tried by `npm run test:unit` already, on 18. */
 function isWanted(file: string): boolean {
-  const isItsOwn = /^(?:test\/differential|src\/storage\/postgres)\//.test(file)
+  const isItsOwn = /^(?:test\/differential\/|src\/storage\/postgres\/|test\/move\.test)/.test(file)
   if (briefly) return file.startsWith('test/scenarios/')
   return version !== '18' || !isItsOwn
 }
