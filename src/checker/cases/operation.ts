@@ -1,0 +1,7 @@
+/** OPS: operation. */
+import type { CaseSection } from '../case.ts'
+
+export const operation: CaseSection = {
+  cases: [],
+  unseen: {},
+}

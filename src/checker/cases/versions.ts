@@ -1,0 +1,7 @@
+/** VER: versions. */
+import type { CaseSection } from '../case.ts'
+
+export const versions: CaseSection = {
+  cases: [],
+  unseen: {},
+}

@@ -1,0 +1,85 @@
+/** Which collection a case is tried on, and why none is there. */
+import type { Case, Need } from './case.ts'
+import type { CollectionProfile, Profile } from './profile.ts'
+
+/** What a run has beside the profile. */
+export interface Means {
+  readonly hasKey: boolean
+  /** Whether there is a second credential, of somebody who may do nothing. */
+  readonly hasOther: boolean
+}
+
+type OfCollection = Exclude<Need, OfServer>
+type OfServer = 'key' | 'other' | 'origin' | 'document' | 'deprecated' | 'retired' | 'open' | 'tls'
+
+const ofServer: Readonly<Record<OfServer, readonly [test: (profile: Profile, means: Means) => boolean, why: string]>> =
+  {
+    key: [(_, { hasKey }) => hasKey, 'no credential was given (--key)'],
+    other: [(_, { hasOther }) => hasOther, 'no credential was given of somebody who may do nothing (--other-key)'],
+    origin: [({ origin }) => origin !== undefined, 'the profile names no origin whose pages may read answers'],
+    document: [({ document }) => document !== undefined, 'no OpenAPI document was found'],
+    deprecated: [({ deprecated }) => deprecated !== undefined, 'the profile names no deprecated version'],
+    retired: [({ retired }) => retired !== undefined, 'the profile names no version past its sunset'],
+    open: [({ open }) => open.length > 0, 'the profile names no path that is open to all'],
+    tls: [({ base }) => base.startsWith('https:'), 'the server is asked by plain HTTP'],
+  }
+
+const isSome = (value: object) => Object.keys(value).length > 0
+
+const ofCollection: Readonly<Record<OfCollection, readonly [test: (it: CollectionProfile) => boolean, why: string]>> = {
+  list: [can('list'), 'can be listed'],
+  create: [(it) => can('create')(it) && it.example !== undefined, 'can be created in, with a body that is known'],
+  read: [can('read'), 'has records that can be read'],
+  replace: [can('replace'), 'takes PUT'],
+  update: [can('update'), 'takes PATCH'],
+  delete: [can('delete'), 'takes DELETE'],
+  restore: [can('restore'), 'has restore'],
+  'bulk-delete': [can('bulk-delete'), 'has bulk-delete'],
+  'delete-by-filter': [can('delete-by-filter'), 'is deleted from by filter'],
+  page: [({ pages }) => pages.includes('page'), 'has pages by number'],
+  offset: [({ pages }) => pages.includes('offset'), 'has pages by offset'],
+  cursor: [({ pages }) => pages.includes('cursor'), 'has pages by cursor'],
+  marker: [
+    ({ marker }) => marker !== undefined,
+    'has a text by which its records can be told from others and filtered',
+  ],
+  search: [({ search }) => search !== undefined, 'can be searched'],
+  sort: [({ sorts }) => sorts.length > 0, 'can be sorted'],
+  filter: [({ filters }) => filters.length > 0, 'can be filtered'],
+  unique: [({ unique }) => unique.length > 0, 'has a unique member'],
+  required: [({ required }) => required.length > 0, 'has a required member'],
+  invalid: [({ invalid }) => isSome(invalid), 'has members of which bad values are known'],
+  change: [({ change }) => isSome(change), 'has members that a client may change'],
+  optional: [({ optional }) => isSome(optional), 'has members that may be left out'],
+  reference: [({ references }) => isSome(references), 'refers to another'],
+  children: [({ children }) => isSome(children), 'has collections below its records'],
+  soft: [({ deletion }) => deletion === 'soft', 'keeps what is deleted'],
+  hard: [({ deletion }) => deletion === 'hard', 'deletes for good'],
+  conditional: [({ conditional }) => conditional, 'demands a condition for changes'],
+  unconditional: [({ conditional }) => !conditional, 'takes changes without a condition'],
+  grace: [({ grace }) => grace !== undefined, 'is said to purge soon'],
+}
+
+function can(operation: CollectionProfile['operations'][number]): (it: CollectionProfile) => boolean {
+  return ({ operations }) => operations.includes(operation)
+}
+
+function isOfServer(need: Need): need is OfServer {
+  return need in ofServer
+}
+
+/** The collection for a case: the first that has all it needs. Otherwise, why there is none. */
+export function choose(
+  { needs }: Pick<Case, 'needs'>,
+  profile: Profile,
+  means: Means,
+): { readonly collection: CollectionProfile } | { readonly why: string } {
+  const lacking = needs.filter(isOfServer).find((need) => !ofServer[need][0](profile, means))
+  if (lacking !== undefined) return { why: ofServer[lacking][1] }
+  const wanted = needs.filter((need): need is OfCollection => !isOfServer(need))
+  const collection = profile.collections.find((each) => wanted.every((need) => ofCollection[need][0](each)))
+  if (collection !== undefined) return { collection }
+  const alone = wanted.find((need) => !profile.collections.some((each) => ofCollection[need][0](each)))
+  const all = alone === undefined ? wanted : [alone]
+  return { why: `no collection ${all.map((need) => ofCollection[need][1]).join(' and ')}` }
+}

@@ -1,0 +1,156 @@
+/** Runs one case: its steps in turn, then what they have shown is judged. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Case, Finding, Seen, Step } from './case.ts'
+import { type Exchange, fieldOf, jsonOf } from './exchange.ts'
+import { fill, fillAll, type Known, type Made, NotSetUp } from './fill.ts'
+import { valueAt } from './pointer.ts'
+import type { CollectionProfile, JsonObject } from './profile.ts'
+import { removeAll } from './remove.ts'
+import { ask, create, madeOf, saidOf, urlOf, type World } from './world.ts'
+
+/** What a case has shown. */
+export type Shown =
+  | { readonly kind: 'judged'; readonly findings: readonly Finding[]; readonly exchanges: readonly Exchange[] }
+  | { readonly kind: 'not set up'; readonly why: string }
+
+type Running = Omit<Known, 'exchanges' | 'made'> & {
+  readonly made: Map<string, Made>
+  readonly exchanges: Map<string, Exchange[]>
+}
+
+/** Runs a case on a collection, and removes what it has made. */
+export async function runCase(
+  world: World,
+  { steps, expect }: Case,
+  collection: CollectionProfile,
+  mark: string,
+  signal?: AbortSignal,
+): Promise<Shown> {
+  const known: Running = { profile: world.profile, collection, mark, made: new Map(), exchanges: new Map() }
+  try {
+    for (const step of steps) {
+      if (signal?.aborted) return { kind: 'not set up', why: 'the run was stopped' }
+      await take(world, known, step)
+    }
+    const findings = expect.flatMap(({ judge }) => judge(seenOf(known)) ?? [])
+    return { kind: 'judged', findings, exchanges: [...known.exchanges.values()].flat() }
+  } catch (error) {
+    if (error instanceof NotSetUp) return { kind: 'not set up', why: error.message }
+    // A judgement that stumbles over what it has never seen must not end the whole run.
+    return { kind: 'not set up', why: `the checker could not go on: ${(error as Error).message}` }
+  } finally {
+    await removeAll(world, [...known.made.values()].reverse())
+  }
+}
+
+function seenOf(known: Running): Seen {
+  const { profile, collection, exchanges } = known
+  const all = (step: string) => exchanges.get(step) ?? []
+  return {
+    profile,
+    collection,
+    fill: (text) => fill(text, known),
+    all,
+    of(step) {
+      const exchange = all(step).at(-1)
+      if (exchange === undefined) throw new NotSetUp(`the step ${step} was not taken`)
+      return exchange
+    },
+  }
+}
+
+async function take(world: World, known: Running, step: Step): Promise<void> {
+  switch (step.kind) {
+    case 'ask': {
+      const exchange = await ask(world, known, step)
+      note(known, exchange)
+      if (step.given) checkGiven(exchange)
+      // What a request under test has made must not stay either.
+      if (step.request.method === 'POST' && fill(step.request.to, known) === fill('{collection}', known)) {
+        keep(world, known, step.as, exchange)
+      }
+      return
+    }
+    case 'create': {
+      for (let turn = 0; turn < (step.count ?? 1); turn++) {
+        const name = step.count === undefined ? step.as : `${step.as}.${turn}`
+        const given = fillAll(step.with ?? {}, { ...known, mark: known.mark }) as JsonObject
+        note(known, await create(world, known, name, { with: given, ...(step.caller ? { caller: step.caller } : {}) }))
+      }
+      return
+    }
+    case 'together': {
+      const exchanges = await Promise.all(step.asks.map((each) => ask(world, known, each, true)))
+      for (const [index, exchange] of exchanges.entries()) {
+        note(known, exchange)
+        const { request, as } = step.asks[index] as (typeof step.asks)[number]
+        if (request.method === 'POST' && fill(request.to, known) === fill('{collection}', known)) {
+          keep(world, known, `${as}.${index}`, exchange)
+        }
+      }
+      return
+    }
+    case 'walk':
+      return walk(world, known, step)
+    case 'poll':
+      return poll(world, known, step)
+    case 'wait':
+      return sleep(step.milliseconds)
+    case 'bytes': {
+      const { as, bytes, seconds = 5 } = step
+      const url = urlOf(world.profile, fill('{base}/', known))
+      const credential = world.credentials.caller.map(([name, value]) => `${name}: ${value}\r\n`).join('')
+      const filled = fill(bytes, known).replace('{credential}', credential)
+      for (const exchange of await world.client.bytes(as, url, filled, seconds)) note(known, exchange)
+    }
+  }
+}
+
+function note({ exchanges }: Running, exchange: Exchange): void {
+  const known = exchanges.get(exchange.step)
+  if (known === undefined) exchanges.set(exchange.step, [exchange])
+  else known.push(exchange)
+}
+
+function keep(world: World, known: Running, as: string, exchange: Exchange): void {
+  const made = madeOf(world, known, exchange)
+  if (made === undefined) return
+  known.made.set(as, made)
+  world.remains.add(made.path)
+}
+
+function checkGiven({ asked, answer, failure }: Exchange): void {
+  const what = `${asked.method} ${new URL(asked.url).pathname}`
+  if (answer === undefined) throw new NotSetUp(`${what}: ${failure}`)
+  if (answer.status >= 400) throw new NotSetUp(`${what} was answered ${saidOf(answer)}`)
+}
+
+async function walk(world: World, known: Running, step: Extract<Step, { kind: 'walk' }>): Promise<void> {
+  const { as, from, most, between = [] } = step
+  let to = fill(from, known)
+  for (let page = 0; page < most; page++) {
+    const exchange = await ask(world, known, { kind: 'ask', as, request: { method: 'GET', to }, given: true })
+    note(known, exchange)
+    checkGiven(exchange)
+    const cursor = exchange.answer && valueAt(jsonOf(exchange.answer), world.profile.names.next)
+    if (typeof cursor !== 'string') return
+    const next = new URL(urlOf(world.profile, to))
+    next.searchParams.set('cursor', cursor)
+    to = next.pathname + next.search
+    if (page === 0) for (const each of between) await take(world, known, each)
+  }
+}
+
+async function poll(world: World, known: Running, step: Extract<Step, { kind: 'poll' }>): Promise<void> {
+  const { finished } = world.profile.names
+  for (const until = performance.now() + step.seconds * 1_000; performance.now() < until; ) {
+    const request = { method: 'GET', to: step.at }
+    const exchange = await ask(world, known, { kind: 'ask', as: step.as, request, given: true })
+    note(known, exchange)
+    checkGiven(exchange)
+    const status = exchange.answer && valueAt(jsonOf(exchange.answer), '/status')
+    if (finished.includes(String(status))) return
+    const seconds = Number((exchange.answer && fieldOf(exchange.answer, 'Retry-After')) ?? 1)
+    await sleep(Math.min(5_000, Math.max(100, seconds * 1_000)))
+  }
+}

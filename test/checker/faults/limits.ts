@@ -1,0 +1,4 @@
+/** Faults of limits. */
+import type { Fault } from '../planted.ts'
+
+export const limitsFaults: readonly Fault[] = []

@@ -1,0 +1,100 @@
+/** A server with one fault: a proxy before a good one, which breaks one thing. */
+
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, request as requestHttp, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Case } from '../../src/checker/case.ts'
+
+/** A request, on its way to the server. */
+export interface PlantedRequest {
+  readonly method: string
+  /** From the root, with its query. */
+  readonly path: string
+  /** By lower-case name. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+/** An answer, on its way back. */
+export interface PlantedAnswer {
+  readonly status: number
+  /** By lower-case name. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+/** What the good server answers. */
+export type Server = (request: PlantedRequest) => Promise<PlantedAnswer>
+
+/** One fault, and the case that must find it. */
+export interface Fault {
+  readonly breaks: Case['id']
+  /** What is wrong with such a server, as a sentence. */
+  readonly says: string
+  /** Makes a faulty server of a good one. Called once: what it remembers lasts as long as the server. */
+  readonly plant: (server: Server) => Server
+}
+
+/** A faulty server that listens. */
+export interface Planted {
+  /** `http://127.0.0.1:40123`. */
+  readonly origin: string
+  close(): Promise<void>
+}
+
+/** Starts a server that is as good as the one at an origin, but for a fault. */
+export async function startPlanted(target: string, { plant }: Pick<Fault, 'plant'>): Promise<Planted> {
+  const answer = plant((request) => forward(target, request))
+  const server = createServer(async (incoming, outgoing) => {
+    try {
+      write(outgoing, await answer(await requestOf(incoming)))
+    } catch (error) {
+      outgoing.destroy(error as Error)
+    }
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async close() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+async function requestOf(incoming: IncomingMessage): Promise<PlantedRequest> {
+  const { method = '', url = '', headers } = incoming
+  return { method, path: url, headers: joined(headers), body: await textOf(incoming) }
+}
+
+function forward(target: string, { method, path, headers, body }: PlantedRequest): Promise<PlantedAnswer> {
+  const { hostname, port } = new URL(target)
+  const { 'transfer-encoding': _, connection: __, ...rest } = headers
+  const sent = { ...rest, ...(body === '' ? {} : { 'content-length': String(Buffer.byteLength(body)) }) }
+  return new Promise((resolve, reject) => {
+    const request = requestHttp({ hostname, port, method, path, headers: sent }, async (incoming) => {
+      resolve({ status: incoming.statusCode ?? 0, headers: joined(incoming.headers), body: await textOf(incoming) })
+    })
+    request.on('error', reject).end(body)
+  })
+}
+
+function write(outgoing: ServerResponse, { status, headers, body }: PlantedAnswer): void {
+  const { 'transfer-encoding': _, connection: __, ...rest } = headers
+  // What a fault has done to the body is not to be a second one.
+  const isCounted = 'content-length' in rest && outgoing.req.method !== 'HEAD'
+  outgoing.writeHead(status, isCounted ? { ...rest, 'content-length': String(Buffer.byteLength(body)) } : rest)
+  outgoing.end(body)
+}
+
+function joined(headers: IncomingMessage['headers']): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value ?? ''].flat().join(', ')]))
+}
+
+async function textOf(message: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of message) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks).toString()
+}

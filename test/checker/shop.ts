@@ -1,0 +1,138 @@
+/** A server of ours to try the checker on: it has something of everything that cases are about. */
+
+import { type Operation, type Profile, usualNames } from '../../src/checker/profile.ts'
+import { makeKey } from '../../src/cli/keys.ts'
+import { completeCatalog } from '../../src/model/catalog.ts'
+import { defineInterface, reference } from '../../src/model/declaration.ts'
+import { completeVersions } from '../../src/model/versions.ts'
+import { type Serving, serve } from '../../src/server/serve.ts'
+
+const day = 86_400_000
+
+function dayFromNow(days: number): string {
+  return new Date(Date.now() + days * day).toISOString().slice(0, 10)
+}
+
+const shop = defineInterface({
+  name: 'shop',
+  resources: {
+    // Everything that there is about a collection.
+    items: {
+      fields: {
+        sku: { type: 'string', maxLength: 60, unique: true, filter: true, sort: true },
+        name: { type: 'string', maxLength: 100, filter: true, sort: true, search: true },
+        color: { type: 'string', enum: ['red', 'green'], optional: true },
+        price: { type: 'integer', minimum: 0, optional: true, filter: true, sort: true },
+        shelf_id: reference('shelves', { onDelete: 'restrict' }),
+      },
+      within: 'shelf_id',
+      deletion: { byFilter: true },
+    },
+    shelves: { fields: { label: { type: 'string', maxLength: 100, filter: true, sort: true } } },
+    // Deleted for good.
+    notes: { fields: { text: { type: 'string', filter: true } }, deletion: { variant: 'hard' } },
+    // Changes need a condition.
+    contracts: { fields: { text: { type: 'string', filter: true } }, preconditions: 'required' },
+    // Deletions are jobs.
+    archives: { fields: { text: { type: 'string', filter: true } }, deletion: { asynchronous: 'always' } },
+    // Gone for good after a second.
+    drafts: { fields: { text: { type: 'string', filter: true } }, deletion: { gracePeriod: 'PT1S' } },
+  },
+  versions: {
+    v1: { deprecated: dayFromNow(-30), sunset: dayFromNow(-1) },
+    v2: { deprecated: dayFromNow(-20), sunset: dayFromNow(200) },
+    v3: {},
+  },
+})
+
+/** A served shop. */
+export interface Shop {
+  readonly serving: Serving
+  /** Of an administrator, and of somebody who may do nothing. */
+  readonly key: string
+  readonly otherKey: string
+  readonly profile: Profile
+}
+
+/** An origin whose pages may read the shop's answers. */
+export const origin = 'https://pages.example'
+
+/** Serves the shop on a free port, by plain HTTP unless told otherwise. */
+export async function serveShop({ database = 'sqlite::memory:', http = true, folder = '' } = {}): Promise<Shop> {
+  const versions = completeVersions(shop, completeCatalog(shop))
+  const serving = await serve({
+    ...{ catalog: versions.stored, versions, database, host: '127.0.0.1', port: 0, http },
+    ...{ rateLimit: 'off', corsOrigin: [origin], ...(folder === '' ? {} : { folder }) },
+  })
+  const keyOf = async (subject: string, roles: string[]) => {
+    const { key, stored } = makeKey(subject, roles, null)
+    await serving.app.storage.keys.add(stored)
+    return key
+  }
+  return {
+    serving,
+    key: await keyOf('checker', ['admin']),
+    otherKey: await keyOf('other', []),
+    profile: profileOf(serving.url),
+  }
+}
+
+function profileOf(base: string): Profile {
+  const all: readonly Operation[] = ['list', 'create', 'read', 'replace', 'update', 'delete', 'restore', 'bulk-delete']
+  const usual = {
+    ...{ operations: all, id: 'id', references: {}, unique: [], optional: {}, invalid: {}, sorts: [], children: {} },
+    ...{ deletion: 'soft' as const, pages: ['page', 'offset', 'cursor'] as const, conditional: false },
+  }
+  const text = {
+    ...usual,
+    example: { text: 'hello' },
+    required: ['text'],
+    change: { text: 'changed' },
+    filters: ['text'],
+    marker: 'text',
+  }
+  return {
+    base,
+    names: usualNames,
+    origin,
+    document: `${base}/openapi.json`,
+    deprecated: base.replace(/v3$/, 'v2'),
+    retired: base.replace(/v3$/, 'v1'),
+    open: ['/health/live', '/health/ready'],
+    collections: [
+      {
+        ...usual,
+        ...{ name: 'items', path: '/items', operations: [...all, 'delete-by-filter'] },
+        example: { sku: 'a', name: 'Lamp', color: 'red', price: 5, shelf_id: '' },
+        ...{ references: { shelf_id: 'shelves' }, unique: ['sku'], required: ['sku', 'name', 'shelf_id'] },
+        ...{
+          change: { price: 7, color: 'green' },
+          optional: { color: 'red', price: 5 },
+          invalid: { price: 'much', color: 'blue' },
+        },
+        ...{ filters: ['name', 'sku', 'price'], sorts: ['price', 'name', 'sku'], search: 'name', marker: 'name' },
+      },
+      {
+        ...usual,
+        ...{
+          name: 'shelves',
+          path: '/shelves',
+          example: { label: 'top' },
+          required: ['label'],
+          change: { label: 'bottom' },
+        },
+        ...{ filters: ['label'], sorts: ['label'], marker: 'label', children: { items: 'items' } },
+      },
+      {
+        ...text,
+        name: 'notes',
+        path: '/notes',
+        deletion: 'hard',
+        operations: all.filter((each) => each !== 'restore'),
+      },
+      { ...text, name: 'contracts', path: '/contracts', conditional: true },
+      { ...text, name: 'archives', path: '/archives' },
+      { ...text, name: 'drafts', path: '/drafts', grace: 1 },
+    ],
+  }
+}

@@ -1,0 +1,98 @@
+/** Every case of a section can fail: there is a fault for each, on which it fails, and only it. */
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { Case } from '../../src/checker/case.ts'
+import { cases } from '../../src/checker/cases.ts'
+import { Client } from '../../src/checker/client.ts'
+import { type CheckOptions, check, type Report } from '../../src/checker/run.ts'
+import { type Fault, startPlanted } from './planted.ts'
+import { type Shop, serveShop } from './shop.ts'
+
+/** Tries the faults of a section's cases. */
+export function tryFaults(title: string, section: readonly Case[], faults: readonly Fault[]): void {
+  describe(title, () => {
+    let shop: Shop
+    before(async () => {
+      shop = await serveShop()
+    })
+    after(() => shop.serving.close())
+
+    it('each case has its fault', () => {
+      assert.deepEqual(
+        section.map(({ id }) => id).filter((id) => !faults.some(({ breaks }) => breaks === id)),
+        [],
+      )
+    })
+
+    for (const fault of faults) {
+      it(`${fault.breaks} finds it: ${fault.says}`, async () => {
+        const planted = await startPlanted(shop.serving.origin, fault)
+        try {
+          const report = await checkShop(shop, planted.origin)
+          const bad = casesOf(report).filter(({ verdict }) => verdict === 'fails' || verdict === 'advice')
+          assert.deepEqual(
+            bad.map(({ id }) => id),
+            [fault.breaks],
+            tellAll(report),
+          )
+          const blocked = casesOf(report)
+            .filter(({ verdict }) => verdict === 'blocked')
+            .map(({ id }) => id)
+          assert.deepEqual(
+            blocked.filter((id) => !needs(id, fault.breaks)),
+            [],
+            'only what needs it is blocked',
+          )
+          assert.deepEqual(
+            casesOf(report)
+              .filter(({ verdict }) => verdict === 'not set up')
+              .map(({ id, why }) => `${id}: ${why}`),
+            [],
+          )
+        } finally {
+          await planted.close()
+        }
+      })
+    }
+  })
+}
+
+/** Checks the shop through another origin. */
+export async function checkShop(
+  { profile, key, otherKey }: Shop,
+  origin: string,
+  more: Partial<CheckOptions> = {},
+): Promise<Report> {
+  const moved = JSON.parse(JSON.stringify(profile).replaceAll(new URL(profile.base).origin, origin))
+  const client = new Client()
+  try {
+    return await check({
+      ...{ profile: moved, client },
+      credential: [['Authorization', `Bearer ${key}`]],
+      other: [['Authorization', `Bearer ${otherKey}`]],
+      ...more,
+    })
+  } finally {
+    client.close()
+  }
+}
+
+function needs(id: string, other: string): boolean {
+  const after = cases.find((each) => each.id === id)?.after ?? []
+  return after.some((each) => each === other || needs(each, other))
+}
+
+/** All cases of a report. */
+export function casesOf({ rules }: Report): Report['rules'][number]['cases'][number][] {
+  return rules.flatMap((rule) => rule.cases)
+}
+
+/** What was found, for people. */
+export function tellAll(report: Report): string {
+  const told = casesOf(report).flatMap(({ id, verdict, why, findings }) =>
+    verdict === 'holds'
+      ? []
+      : [`${id} ${verdict} ${why}`, ...findings.map(({ message, exchange }) => `  ${exchange?.step}: ${message}`)],
+  )
+  return told.join('\n')
+}
