@@ -41,6 +41,8 @@ export interface Prepared {
   readonly catalog: Catalog
 }
 
+type PostgresOptions = OpenOptions & { readonly session?: 'off' }
+
 type Engine = 'sqlite' | 'postgres'
 
 /** Which engine it is. */
@@ -60,7 +62,7 @@ export function sqliteOnly(reason: string): string | false {
   return engine === 'sqlite' ? false : `SQLite only: ${reason}`
 }
 
-const left = new Set<Place>()
+const left = new Set<Pick<Place, 'drop'>>()
 after(async () => {
   for (const { drop } of left) await drop()
 })
@@ -152,10 +154,17 @@ async function madeFor(prepared: Prepared): Promise<EmptyDatabase> {
 }
 
 async function templateOf({ catalog }: Prepared): Promise<string> {
-  const place = await inPostgres()
-  left.add(place)
-  await (await place.open(catalog)).close()
-  return new URL(place.address).pathname.slice(1)
+  const { url, remove } = await emptyDatabase()
+  left.add({ drop: remove })
+  // Not through a pooler, which would stay connected.
+  await (await openDirectly(url, catalog)).close()
+  return new URL(url).pathname.slice(1)
+}
+
+async function openDirectly(url: string, catalog: Catalog, options: PostgresOptions = {}): Promise<Storage> {
+  const { openPostgres } = await import('../src/storage/postgres/storage.ts')
+  // The cluster of tests does not wait for a disk; tests do wait, where thousands of them come at once on a busy machine.
+  return openPostgres(catalog, { ...options, url, unsafe: true, limits: { connect: 60_000 } })
 }
 
 async function inPostgres(prepared?: Prepared): Promise<Place> {
@@ -164,17 +173,10 @@ async function inPostgres(prepared?: Prepared): Promise<Place> {
   return {
     ...{ address: url, rows, drop: remove },
     async open(catalog, options) {
-      const { openPostgres } = await import('../src/storage/postgres/storage.ts')
-      // The cluster of tests does not wait for a disk; tests do wait, where thousands of them come at once on a busy machine.
-      const direct = { ...options, url, unsafe: true, limits: { connect: 60_000 } }
-      if (pooler === undefined) return openPostgres(catalog, direct)
+      if (pooler === undefined) return openDirectly(url, catalog, options)
       // Tables are made past the pooler, as people have to.
-      await (await openPostgres(catalog, direct)).close()
-      return openPostgres(catalog, {
-        ...direct,
-        url: Object.assign(new URL(url), { port: pooler }).href,
-        session: 'off',
-      })
+      await (await openDirectly(url, catalog, options)).close()
+      return openDirectly(Object.assign(new URL(url), { port: pooler }).href, catalog, { ...options, session: 'off' })
     },
     async contents() {
       const tables = await rows("select quote_ident(tablename) as name from pg_tables where schemaname = 'public'")
