@@ -139,7 +139,9 @@ async function create(trial: Trial, name: string): Promise<Tried | undefined> {
     if (isGood(last)) {
       const made = await keep(trial, collection, exchange, body)
       if (made === undefined) return cannot(trial, name, 'the answer tells neither its identifier nor its Location')
-      const example = { ...body }
+      // What was made different this time is made so anew each time.
+      const same = unique.filter((each) => Object.hasOwn(collection.example ?? {}, each))
+      const example = { ...body, ...Object.fromEntries(same.map((each) => [each, collection.example?.[each]])) }
       learn(trial, name, {
         example,
         required: [...needs],

@@ -13,6 +13,10 @@ const places = [
   '.well-known/openapi.json',
 ]
 
+/** Where interfaces begin, below an address that was given without it: the newest first. */
+const prefixes = ['v5', 'v4', 'v3', 'v2', 'v1', 'api', 'api/v3', 'api/v2', 'api/v1']
+const under = prefixes.flatMap((prefix) => [`${prefix}/openapi.json`, `${prefix}/swagger.json`])
+
 /**
  * Reads the document that was named.
  *
@@ -45,20 +49,33 @@ export async function findDocument(asker: Asker, base: string): Promise<Document
     for (const each of bases) {
       const { answer } = await ask(asker, 'GET', each, { asNobody })
       const linked = answer === undefined ? [] : linkedIn(answer, each)
-      const urls = [...new Set([...linked, ...places.map((place) => `${each}/${place}`)])]
-      const found = await Promise.all(urls.map((url) => documentAt(asker, url, asNobody)))
-      const first = found.find((document) => document !== undefined)
-      if (first !== undefined) return first
+      const urls = [...new Set([...linked, ...[...places, ...under].map((place) => `${each}/${place}`)])]
+      const found = await firstOf(asker, urls, asNobody)
+      if (found !== undefined) return found
     }
   }
   return undefined
 }
 
-async function documentAt(asker: Asker, url: string, asNobody: boolean): Promise<Document | undefined> {
+const atOnce = 4
+
+/** The first document; where the first addresses are all 401, the others would be, and servers count such failures. */
+async function firstOf(asker: Asker, urls: readonly string[], asNobody: boolean): Promise<Document | undefined> {
+  for (const some of [urls.slice(0, atOnce), urls.slice(atOnce)]) {
+    const all = await Promise.all(some.map((url) => documentAt(asker, url, asNobody)))
+    const found = all.find((each) => typeof each === 'object')
+    if (typeof found === 'object') return found
+    if (all.every((each) => each === 401)) return undefined
+  }
+  return undefined
+}
+
+/** The document at an address; the status of the answer where there is none. */
+async function documentAt(asker: Asker, url: string, asNobody: boolean): Promise<Document | number> {
   const { answer } = await ask(asker, 'GET', url, { asNobody, fields: accepts })
-  if (!isGood(answer)) return undefined
+  if (!isGood(answer)) return answer?.status ?? 0
   const root = readDocument(answer.body, url)
-  return root && { root, url }
+  return root === undefined ? answer.status : { root, url }
 }
 
 /** What `Link` calls a description of the service (RFC 8631), on the same server. */

@@ -23,8 +23,10 @@ export function describe(draft: Draft, all: readonly Draft[]): Described {
     .filter((each) => Object.hasOwn(schemas, each))
   const references = referencesOf(draft, schemas, required, all)
   const { example, unmade } = exampleOf(draft, schemas, required)
-  const filters = sorted(filtersOf(query, members), example)
   const unique = uniqueOf(schemas, example)
+  const filterable = filtersOf(query, members)
+  const marker = markerOf(schemas, filterable, unique, references)
+  const filters = sorted(filterable, example, (each) => (each === marker ? 0 : unique.includes(each) ? 2 : 1))
   const isUsed = (each: string) => unique.includes(each) || Object.hasOwn(references, each)
   const shown = new Set(Object.keys(objectOf(draft.record?.['properties'])))
   const isShown = (each: string) => shown.size === 0 || shown.has(each)
@@ -41,7 +43,11 @@ export function describe(draft: Draft, all: readonly Draft[]): Described {
   const collection: CollectionProfile = {
     ...{ name, path, operations, id, references, unique, required, filters, schemas },
     example,
-    change: valuesOf(changeable, (each) => another(example?.[each], schemas[each] ?? {}, each)),
+    // What records are found by had better stay.
+    change: valuesOf(
+      changeable.some((each) => each !== marker) ? changeable.filter((each) => each !== marker) : changeable,
+      (each) => another(example?.[each], schemas[each] ?? {}, each),
+    ),
     optional: valuesOf(
       Object.keys(schemas).filter(
         (each) => !required.includes(each) && !isUsed(each) && isShown(each) && !('default' in (schemas[each] ?? {})),
@@ -55,9 +61,10 @@ export function describe(draft: Draft, all: readonly Draft[]): Described {
       ),
       (each) => unfit(schemas[each] ?? {}),
     ),
-    sorts: sorted(sortsOf(query, members), example),
+    // Numbers have one order everywhere, texts have many.
+    sorts: sorted(sortsOf(query, members), example, (each) => (typeof example?.[each] === 'number' ? 0 : 1)),
     search: searchOf(draft, schemas),
-    marker: markerOf(schemas, filters, unique, references),
+    marker,
     children: childrenOf(draft, all),
     deletion: keepsDeleted(draft) ? 'soft' : 'hard',
     pages: pagesOf(query),
@@ -229,12 +236,10 @@ function sharpest(members: readonly string[], schemas: Readonly<Record<string, S
   return members.toSorted((left, right) => rank(schemas[left]) - rank(schemas[right]))
 }
 
-/** What a body has comes first: cases can choose its values. */
-function sorted(members: readonly string[], example: JsonObject = {}): string[] {
-  return [
-    ...members.filter((each) => Object.hasOwn(example, each)),
-    ...members.filter((each) => !Object.hasOwn(example, each)),
-  ]
+/** What a body has comes first, and of that what has the lower rank: cases can choose its values. */
+function sorted(members: readonly string[], example: JsonObject = {}, rank: (member: string) => number): string[] {
+  const place = (each: string) => (Object.hasOwn(example, each) ? rank(each) : 9)
+  return members.toSorted((left, right) => place(left) - place(right))
 }
 
 /** How many of a collection's unique members soon run out of values. */
