@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Case, Finding, Seen, Step } from './case.ts'
 import { type Exchange, fieldOf, jsonOf } from './exchange.ts'
-import { fill, fillAll, type Known, type Made, NotSetUp } from './fill.ts'
+import { fill, fillAll, type Known, type Made, NotApplicable, NotSetUp } from './fill.ts'
 import { valueAt } from './pointer.ts'
 import type { CollectionProfile, JsonObject } from './profile.ts'
 import { removeAll } from './remove.ts'
@@ -11,7 +11,7 @@ import { ask, create, madeOf, saidOf, urlOf, type World } from './world.ts'
 /** What a case has shown. */
 export type Shown =
   | { readonly kind: 'judged'; readonly findings: readonly Finding[]; readonly exchanges: readonly Exchange[] }
-  | { readonly kind: 'not set up'; readonly why: string }
+  | { readonly kind: 'not set up' | 'not applicable'; readonly why: string }
 
 type Running = Omit<Known, 'exchanges' | 'made'> & {
   readonly made: Map<string, Made>
@@ -32,6 +32,7 @@ export async function runCase(
     return { kind: 'judged', findings, exchanges: [...known.exchanges.values()].flat() }
   } catch (error) {
     if (error instanceof NotSetUp) return { kind: 'not set up', why: error.message }
+    if (error instanceof NotApplicable) return { kind: 'not applicable', why: error.message }
     throw error
   } finally {
     await removeAll(world, [...known.made.values()].reverse())
@@ -95,7 +96,8 @@ async function take(world: World, known: Running, step: Step): Promise<void> {
       const { as, bytes, seconds = 5 } = step
       const url = urlOf(world.profile, fill('{base}/', known))
       const credential = world.credentials.caller.map(([name, value]) => `${name}: ${value}\r\n`).join('')
-      const filled = fill(bytes, known).replace('{credential}', credential)
+      const parts = bytes.split('{credential}').map((part) => fill(part, known))
+      const filled = parts.join(credential)
       for (const exchange of await world.client.bytes(as, url, filled, seconds)) note(known, exchange)
     }
   }
