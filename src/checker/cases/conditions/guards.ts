@@ -133,7 +133,7 @@ function casesOf({ method, needs, body, level }: Write): Case[] {
     {
       id: id('tag-before-date'),
       title: `${method} goes by If-Match alone where If-Unmodified-Since is there too`,
-      after: [id('fits'), id('later-date')],
+      after: [id('fits'), id('other'), id('later-date')],
       level: 'should',
       steps: guarded({ 'If-Match': '{seen.etag}', 'If-Unmodified-Since': longAgo }),
       ...{

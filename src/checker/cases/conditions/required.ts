@@ -39,7 +39,7 @@ export const required: readonly Case[] = writes.flatMap(({ method, needs, body }
       id: `CON-7/${name}-with`,
       title: `Where conditions are demanded, ${method} with one that fits is carried out`,
       ...common,
-      after: [`CON-3/fits-${name}`, `CON-7/${name}`],
+      after: [`CON-3/fits-${name}`, `CON-3/other-${name}`, `CON-7/${name}`],
       steps: [
         record(),
         given('seen', 'GET', '{one}'),

@@ -1,5 +1,5 @@
 /** Faults of CON-6. */
-import { isCollection, isRecord, pathOf, refusing, without } from '../../alter.ts'
+import { isCollection, isRecord, pathOf, refusing } from '../../alter.ts'
 import type { Fault, PlantedRequest, Server } from '../../planted.ts'
 
 /** It gives the refusal that a request would get if it did not deserve the other. */
@@ -29,7 +29,6 @@ const known = (request: PlantedRequest, authorization: string): PlantedRequest =
   headers: { ...request.headers, authorization },
 })
 const whole = (request: PlantedRequest): PlantedRequest => ({ ...request, body: '{}' })
-const unguarded = (request: PlantedRequest) => without(request, 'if-match')
 
 const fault = (breaks: Fault['breaks'], says: string, plant: Fault['plant']): Fault => ({ breaks, says, plant })
 
@@ -106,11 +105,14 @@ export const orderFaults: readonly Fault[] = [
       return answer.status === 404 && request.headers['if-match'] === '"of-another"' ? refusing(412)(answer) : answer
     },
   },
-  fault(
-    'CON-6/412-before-400',
-    'It validates before it decides the condition.',
-    early(({ method, headers }) => method === 'PATCH' && headers['if-match'] === '"of-another"', unguarded, 400),
-  ),
+  {
+    breaks: 'CON-6/412-before-400',
+    says: 'It validates before it decides the condition.',
+    plant: (server) => async (request) => {
+      const answer = await server(request)
+      return answer.status === 412 && request.body.includes('"much"') ? refusing(400)(answer) : answer
+    },
+  },
   {
     breaks: 'CON-6/400-before-409',
     says: 'It looks for other records before it validates.',

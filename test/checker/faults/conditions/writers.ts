@@ -1,6 +1,6 @@
 /** Faults of CON-5. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { having, without } from '../../alter.ts'
+import { having } from '../../alter.ts'
 import type { Fault, PlantedAnswer, PlantedRequest } from '../../planted.ts'
 
 /** It decides the condition, and writes a little later. */
@@ -24,7 +24,8 @@ function late(
   }
 }
 
-const unguarded = (request: PlantedRequest) => without(request, 'if-match')
+/** It is there: that is all that is asked when it is written. */
+const unguarded = (request: PlantedRequest) => having(request, 'if-match', '*')
 
 export const writersFaults: readonly Fault[] = [
   {
@@ -47,6 +48,6 @@ export const writersFaults: readonly Fault[] = [
   {
     breaks: 'CON-5/change-or-deletion',
     says: 'DELETE does not see what was changed since it decided the condition.',
-    plant: late('DELETE', (request) => having(request, 'if-match', '*')),
+    plant: late('DELETE', unguarded),
   },
 ]
