@@ -96,6 +96,7 @@ export type Need =
   | 'retired'
   | 'open'
   | 'tls'
+  | 'exports'
 
 /** Where in an exchange something is wrong. */
 export type Part = 'status' | 'body' | 'connection' | { readonly field: string } | { readonly pointer: string }
