@@ -74,6 +74,10 @@ function placeValue(known: Known, name: string, part?: string, detail?: string):
         return memberOf(collection, detail ?? '')
       case 'origin':
         return profile.origin
+      case 'name':
+        return collection.name
+      case 'format':
+        return profile.exports?.[0]
     }
     return made.get(name)?.path
   }
