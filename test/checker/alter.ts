@@ -54,7 +54,12 @@ export function isRecord(request: Pick<PlantedRequest, 'path'>): boolean {
   return /^\/v\d\/[a-z-]+\/[0-9a-f-]{36}$/.test(pathOf(request))
 }
 
+/** Whether a request is about a path that is none. */
+export function isNowhere(request: Pick<PlantedRequest, 'path'>): boolean {
+  return pathOf(request).endsWith('/no-such-thing')
+}
+
 /** Whether a request is about a collection at the top level. */
 export function isCollection(request: Pick<PlantedRequest, 'path'>): boolean {
-  return /^\/v\d\/[a-z-]+$/.test(pathOf(request))
+  return !isNowhere(request) && /^\/v\d\/[a-z-]+$/.test(pathOf(request))
 }

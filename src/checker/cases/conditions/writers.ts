@@ -1,7 +1,7 @@
 /** CON-5: of writers who hold one tag, one succeeds. */
 import type { Ask, Case, Expectation, Finding, Request, Seen, Step } from '../../case.ts'
 import type { Exchange } from '../../exchange.ts'
-import { altogether, finding, relies } from '../../expect.ts'
+import { altogether, finding, onlyWhere } from '../../expect.ts'
 import { given, record, together, when } from '../../steps.ts'
 
 const many = 8
@@ -94,7 +94,7 @@ export const atOnce: readonly Case[] = [
       when('repeated', 'DELETE', '{one}', { headers: { 'If-Match': '{seen.etag}' } }),
     ],
     expect: [
-      relies('a deletion that is repeated is not answered like the first', (seen) => {
+      onlyWhere('a deletion that is repeated is not answered like the first', (seen) => {
         const { answer } = seen.of('repeated')
         return answer !== undefined && answer.status >= 400
           ? undefined

@@ -1,6 +1,6 @@
 /** HED-2: what is still being prepared. */
 import type { Case } from '../../case.ts'
-import { field, relies, status } from '../../expect.ts'
+import { field, onlyWhere, status } from '../../expect.ts'
 import { record, together, when } from '../../steps.ts'
 
 // The last of so many is not ready when it is asked for.
@@ -27,11 +27,11 @@ const pending = (method: 'HEAD' | 'GET'): Case => ({
   alone: true,
   steps: [record(), asks, when('asked', method, '{base}/exports/{export.json:/job_id}/content')],
   expect: [
-    relies('exports are begun', (seen) => {
+    onlyWhere('exports are begun', (seen) => {
       const { answer, failure } = seen.of('export')
       return answer?.status === 202 ? undefined : `POST of an export was answered ${answer?.status ?? failure}`
     }),
-    relies('it is asked for before it is ready', (seen) =>
+    onlyWhere('it is not ready yet', (seen) =>
       seen.of('asked').answer?.status === 200 ? 'it was ready before anybody could ask' : undefined,
     ),
     status('asked', 202),

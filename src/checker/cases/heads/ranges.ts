@@ -184,22 +184,4 @@ const conditions: readonly Case[] = [
   },
 ]
 
-/** What ranges are for: a download that broke off goes on. */
-const ofExport: Case = {
-  id: 'HED-3/export',
-  title: 'The file of an export can be had in parts',
-  kind: 'changing',
-  needs: ['exports', 'create', 'list', 'marker'],
-  steps: [
-    record(),
-    given('export', 'POST', '{base}/exports', {
-      body: { json: { collection: '{name}', filter: { '{member:marker}': '{mark}' }, format: '{format}' } },
-    }),
-    { kind: 'poll', as: 'job', at: '{export.json:/status_url}', seconds: 30 },
-    given('whole', 'GET', '{job.json:/result/content_url}', { headers: { Accept: '*/*' } }),
-    when('part', 'GET', '{job.json:/result/content_url}', { headers: { Accept: '*/*', Range: 'bytes=2-9' } }),
-  ],
-  ...{ expect: isPart(() => [2, 9]), mend },
-}
-
-export const ranges: readonly Case[] = [...parts, ...conditions, ofExport]
+export const ranges: readonly Case[] = [...parts, ...conditions]

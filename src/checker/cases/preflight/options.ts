@@ -62,7 +62,7 @@ const tells = (methods: readonly string[], isNamed: boolean): Expectation =>
 // The last takes the record away.
 const methodsOfRecords = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 // A careless server could take anything else for the whole collection.
-const methodsOfLists = ['GET', 'HEAD', 'POST'] as const
+const methodsOfLists = ['GET', 'HEAD', 'POST', 'TRACE'] as const
 
 const tryRecord: Step[] = [
   record(),

@@ -1,6 +1,6 @@
 /** Faults of CON-1. */
 
-import { giving, having, isCollection, isRecord, pathOf, without } from '../../alter.ts'
+import { giving, having, isCollection, isNowhere, isRecord, without } from '../../alter.ts'
 import type { Fault, PlantedAnswer, PlantedRequest } from '../../planted.ts'
 
 type Kind = (request: PlantedRequest, answer: PlantedAnswer) => boolean
@@ -17,7 +17,7 @@ const others: Readonly<Record<string, Kind>> = {
   creation: ({ method }, { status }) => method === 'POST' && status === 201,
   change: ({ method }, { status }) => method === 'PATCH' && status === 200,
   deletion: ({ method }, { status }) => method === 'DELETE' && status === 204,
-  missing: (request, { status }) => status === 404 && pathOf(request).endsWith('/no-such-thing'),
+  missing: isNowhere,
   refused: (_, { status }) => status === 401,
   invalid: ({ method }, { status }) => method === 'POST' && status === 400,
 }

@@ -1,5 +1,5 @@
 /** Faults of CON-6. */
-import { isCollection, isRecord, pathOf, refusing } from '../../alter.ts'
+import { isCollection, isNowhere, isRecord, pathOf, refusing } from '../../alter.ts'
 import type { Fault, PlantedRequest, Server } from '../../planted.ts'
 
 /** It gives the refusal that a request would get if it did not deserve the other. */
@@ -23,7 +23,6 @@ function early(
 
 const isUnknown = ({ headers }: PlantedRequest) => headers['authorization'] === undefined
 const isBroken = ({ body }: PlantedRequest) => body === '{'
-const isNowhere = (request: PlantedRequest) => pathOf(request).endsWith('/no-such-thing')
 const known = (request: PlantedRequest, authorization: string): PlantedRequest => ({
   ...request,
   headers: { ...request.headers, authorization },
