@@ -6,11 +6,15 @@ import type { CollectionProfile, JsonObject, Operation, PageStyle, Profile } fro
 /** Who asks: who was given with `--key`, somebody without a credential, with a wrong one, or with one that may not do it. */
 export type Caller = 'caller' | 'nobody' | 'wrong' | 'other'
 
-/** A body: text as it is; or a valid one of the case's collection, or a valid change, with and without members. */
+/** A body: text as it is; or a valid one of the case's collection, a valid change, or a bad one, with and without members. */
 export type Body =
   | { readonly text: string }
   | { readonly json: unknown }
-  | { readonly from: 'example' | 'change'; readonly with?: JsonObject; readonly without?: readonly string[] }
+  | {
+      readonly from: 'example' | 'change' | 'invalid'
+      readonly with?: JsonObject
+      readonly without?: readonly string[]
+    }
 
 /**
  * A request. Texts may hold places that are filled when it is sent: `{collection}` and `{base}` (paths), `{mark}` and `{mine}` (what the
@@ -92,6 +96,7 @@ export type Need =
   | 'retired'
   | 'open'
   | 'tls'
+  | 'exports'
 
 /** Where in an exchange something is wrong. */
 export type Part = 'status' | 'body' | 'connection' | { readonly field: string } | { readonly pointer: string }

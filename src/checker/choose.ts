@@ -10,7 +10,7 @@ export interface Means {
 }
 
 type OfCollection = Exclude<Need, OfServer>
-type OfServer = 'key' | 'other' | 'origin' | 'document' | 'deprecated' | 'retired' | 'open' | 'tls'
+type OfServer = 'key' | 'other' | 'origin' | 'document' | 'deprecated' | 'retired' | 'open' | 'tls' | 'exports'
 
 const ofServer: Readonly<Record<OfServer, readonly [test: (profile: Profile, means: Means) => boolean, why: string]>> =
   {
@@ -21,6 +21,10 @@ const ofServer: Readonly<Record<OfServer, readonly [test: (profile: Profile, mea
     deprecated: [({ deprecated }) => deprecated !== undefined, 'the profile names no deprecated version'],
     retired: [({ retired }) => retired !== undefined, 'the profile names no version past its sunset'],
     open: [({ open }) => open.length > 0, 'the profile names no path that is open to all'],
+    exports: [
+      ({ exports = [] }) => exports.length > 0,
+      'the profile names no format in which collections are exported',
+    ],
     tls: [({ base }) => base.startsWith('https:'), 'the server is asked by plain HTTP'],
   }
 

@@ -91,6 +91,8 @@ export interface Profile {
   /** Bases of older versions: one that is deprecated, one past its sunset. */
   readonly deprecated?: string | undefined
   readonly retired?: string | undefined
+  /** Formats in which `POST /exports` writes collections: `json`, `ndjson`, `csv`. */
+  readonly exports?: readonly string[] | undefined
   /** Paths from the root that answer without a credential. */
   readonly open: readonly string[]
 }

@@ -43,7 +43,8 @@ function textOf(body: Body, known: Known): string {
   if ('text' in body) return fill(body.text, known)
   if ('json' in body) return JSON.stringify(fillAll(body.json, known))
   const { collection } = known
-  const whole = body.from === 'change' ? collection.change : sampleOf(known)
+  const whole =
+    body.from === 'example' ? sampleOf(known) : body.from === 'change' ? collection.change : collection.invalid
   const given = { ...whole, ...(fillAll(body.with ?? {}, known) as JsonObject) }
   const without = new Set((body.without ?? []).map((name) => fill(name, known)))
   return JSON.stringify(Object.fromEntries(Object.entries(given).filter(([name]) => !without.has(name))))
