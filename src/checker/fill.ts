@@ -1,13 +1,17 @@
 /** Fills the places of a case's texts with what is known when they are needed. */
+import type { Caller } from './case.ts'
 import { type Exchange, fieldOf, jsonOf } from './exchange.ts'
 import { valueAt } from './pointer.ts'
 import type { CollectionProfile, Profile } from './profile.ts'
+import { versionsIn } from './version-segments.ts'
 
 /** A record that the checker has made. */
 export interface Made {
   /** From the root: `/v1/cities/1`. */
   readonly path: string
   readonly id: string
+  /** Who made it, where not the one who was given with `--key`. */
+  readonly by?: Caller | undefined
 }
 
 /** What is known while a case runs. */
@@ -16,6 +20,8 @@ export interface Known {
   readonly collection: CollectionProfile
   /** By which a case's records are found. */
   readonly mark: string
+  /** The caller's credential, without its scheme. */
+  readonly key?: string | undefined
   readonly made: ReadonlyMap<string, Made>
   readonly exchanges: ReadonlyMap<string, readonly Exchange[]>
 }
@@ -61,6 +67,24 @@ function placeValue(known: Known, name: string, part?: string, detail?: string):
         return new URL(profile.base).host
       case 'collection':
         return basePath(profile) + collection.path
+      case 'path':
+        return collection.path
+      case 'deprecated':
+        return profile.deprecated && basePath({ base: profile.deprecated })
+      case 'deprecated-version':
+        return profile.deprecated && versionsIn(new URL(profile.deprecated).pathname).at(-1)
+      case 'version-field':
+        return profile.versionField
+      case 'retired':
+        return profile.retired && basePath({ base: profile.retired })
+      case 'open':
+        return profile.open[0]
+      case 'document':
+        return profile.document && new URL(profile.document, profile.base).href
+      case 'key':
+        return known.key
+      case 'altered':
+        return known.key && altered(known.key)
       case 'mark':
         return mark
       case 'mine':
@@ -84,6 +108,12 @@ function placeValue(known: Known, name: string, part?: string, detail?: string):
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
     ? String(value)
     : undefined
+}
+
+/** With another character in its middle: at the end of an encoded text it might mean the same. */
+function altered(text: string): string {
+  const middle = Math.floor(text.length / 2)
+  return text.slice(0, middle) + (text[middle] === 'A' ? 'B' : 'A') + text.slice(middle + 1)
 }
 
 function memberOf(collection: CollectionProfile, which: string): string | undefined {

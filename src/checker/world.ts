@@ -21,7 +21,7 @@ export function ask(world: World, known: Known, { as, request }: Ask, atOnce = f
   const { method, to, headers = {}, body, caller = 'caller', impatient } = request
   const text = body === undefined ? undefined : textOf(body, known)
   const fields: (readonly [string, string])[] = Object.entries(headers).map(([name, value]) => [
-    name,
+    fill(name, known),
     fill(value, known),
   ])
   const isTyped = fields.some(([name]) => name.toLowerCase() === 'content-type')
@@ -42,7 +42,8 @@ function textOf(body: Body, known: Known): string {
   if ('text' in body) return fill(body.text, known)
   if ('json' in body) return JSON.stringify(fillAll(body.json, known))
   const { collection } = known
-  const whole = body.from === 'change' ? collection.change : sampleOf(known)
+  const whole =
+    body.from === 'example' ? sampleOf(known) : body.from === 'change' ? collection.change : collection.invalid
   const given = { ...whole, ...(fillAll(body.with ?? {}, known) as JsonObject) }
   const without = new Set((body.without ?? []).map((name) => fill(name, known)))
   return JSON.stringify(Object.fromEntries(Object.entries(given).filter(([name]) => !without.has(name))))
@@ -86,7 +87,7 @@ export async function create(
   const body: Body = { from: 'example', with: how.with ?? {} }
   const request: Request = { method: 'POST', to: '{collection}', body, ...(how.caller ? { caller: how.caller } : {}) }
   const exchange = await ask(world, known, { kind: 'ask', as, request, given: true })
-  known.made.set(as, recordMade(world, known, exchange))
+  known.made.set(as, { ...recordMade(world, known, exchange), by: how.caller })
   return exchange
 }
 
