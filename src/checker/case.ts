@@ -24,7 +24,7 @@ export type Body =
  * any base on), `{deprecated}`, `{retired}`, `{open}` and `{document}` (addresses too), `{deprecated-version}`, `{key}` and `{altered}` (the credential without its
  * scheme, and the same with another character in its middle), `{mark}` and `{mine}` (what the case's records are found by: its value, and
  * as a query), and of earlier steps `{one}` (the path of the record made there),
- * `{one.id}`, `{one.etag}`, `{one.field:Last-Modified}`, `{one.json:/name}`, `{one.location}`.
+ * `{one.id}`, `{one.etag}`, `{one.field:Last-Modified}`, `{one.json:/name}`, `{one.location}`, `{one.owner}`.
  */
 export interface Request {
   readonly method: string

@@ -1,7 +1,7 @@
 /** Fills the places of a case's texts with what is known when they are needed. */
 import type { Caller } from './case.ts'
-import { type Exchange, fieldOf, jsonOf } from './exchange.ts'
-import { valueAt } from './pointer.ts'
+import { type Answer, type Exchange, fieldOf, jsonOf } from './exchange.ts'
+import { memberPointer, valueAt } from './pointer.ts'
 import type { CollectionProfile, Profile } from './profile.ts'
 import { versionsIn } from './version-segments.ts'
 
@@ -29,7 +29,7 @@ export interface Known {
 /** A case cannot go on: something that it only prepares did not come about. */
 export class NotSetUp extends Error {}
 
-const place = /\{([a-z][\w-]*(?:\.\d+)?)(?:\.(id|etag|location|field|json))?(?::([^{}]*))?\}/g
+const place = /\{([a-z][\w-]*(?:\.\d+)?)(?:\.(id|etag|location|owner|field|json))?(?::([^{}]*))?\}/g
 
 /**
  * Fills all places of a text; see `Request`.
@@ -103,11 +103,19 @@ function placeValue(known: Known, name: string, part?: string, detail?: string):
   if (answer === undefined) return undefined
   if (part === 'etag') return fieldOf(answer, 'ETag')
   if (part === 'location') return fieldOf(answer, 'Location')
+  if (part === 'owner') return ownerIn(answer, known)
   if (part === 'field') return fieldOf(answer, detail ?? '')
   const value = valueAt(jsonOf(answer), detail ?? '')
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
     ? String(value)
     : undefined
+}
+
+/** Who made the record that an answer holds. */
+function ownerIn(answer: Answer, { collection, profile }: Known): string | undefined {
+  const at = memberPointer(collection.owner ?? '')
+  const value = valueAt(jsonOf(answer), at) ?? valueAt(jsonOf(answer), profile.names.items + at)
+  return value === undefined || value === null ? undefined : String(value)
 }
 
 /** With another character in its middle: at the end of an encoded text it might mean the same. */
@@ -122,6 +130,7 @@ function memberOf(collection: CollectionProfile, which: string): string | undefi
   const first: Readonly<Record<string, string | undefined>> = {
     ...{ required: required[0], unique: unique[0], filter: filters[0], sort: sorts[0], search, marker },
     ...{ change: Object.keys(change)[0], optional: Object.keys(optional)[0], invalid: Object.keys(invalid)[0] },
+    owner: collection.owner,
     ...{ reference: Object.keys(references)[0], child: Object.keys(children)[0] },
   }
   return first[which]

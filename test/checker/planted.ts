@@ -14,6 +14,8 @@ export interface PlantedRequest {
   /** By lower-case name. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
+  /** The same for all requests of one connection. */
+  readonly connection: object
 }
 
 /** An answer, on its way back. */
@@ -27,13 +29,19 @@ export interface PlantedAnswer {
 /** What the good server answers. */
 export type Server = (request: PlantedRequest) => Promise<PlantedAnswer>
 
+/** What its callers show. */
+export interface Keys {
+  readonly key: string
+  readonly otherKey: string
+}
+
 /** One fault, and the case that must find it. */
 export interface Fault {
   readonly breaks: Case['id']
   /** What is wrong with such a server, as a sentence. */
   readonly says: string
   /** Makes a faulty server of a good one. Called once: what it remembers lasts as long as the server. */
-  readonly plant: (server: Server) => Server
+  readonly plant: (server: Server, keys: Keys) => Server
   /** What it takes to see it: the shop that has TLS, and rates that are soon spent. */
   readonly secure?: boolean
   /** It answers plain HTTP on the same port, too. */
@@ -61,9 +69,9 @@ export interface Planted {
 export async function startPlanted(
   target: string,
   { plant, plain = false, at = '127.0.0.1' }: Omit<Fault, 'breaks' | 'says'>,
-  certificate?: Certificate,
+  { certificate, ...keys }: Keys & { readonly certificate?: Certificate | undefined },
 ): Promise<Planted> {
-  const answer = plant((request) => forward(target, request))
+  const answer = plant((request) => forward(target, request), keys)
   const listener = async (incoming: IncomingMessage, outgoing: ServerResponse) => {
     try {
       write(outgoing, await answer(await requestOf(incoming)))
@@ -102,7 +110,7 @@ function doorTo(secure: NodeJS.EventEmitter, bare: NodeJS.EventEmitter) {
 
 async function requestOf(incoming: IncomingMessage): Promise<PlantedRequest> {
   const { method = '', url = '', headers } = incoming
-  return { method, path: url, headers: joined(headers), body: await textOf(incoming) }
+  return { method, path: url, headers: joined(headers), body: await textOf(incoming), connection: incoming.socket }
 }
 
 function forward(target: string, { method, path, headers, body }: PlantedRequest): Promise<PlantedAnswer> {

@@ -32,7 +32,7 @@ export function tryFaults(title: string, section: readonly Case[], faults: reado
     for (const fault of faults) {
       it(`${fault.breaks} finds it: ${fault.says}`, async () => {
         const good = fault.secure ? (secureShop as Shop) : shop
-        const planted = await startPlanted(good.serving.origin, fault, good.certificate)
+        const planted = await startPlanted(good.serving.origin, fault, good)
         try {
           const report = await checkShop(good, planted.origin, keyIn(good, fault))
           const bad = casesOf(report).filter(
