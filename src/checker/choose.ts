@@ -29,7 +29,7 @@ const ofServer: Readonly<Record<OfServer, readonly [test: (profile: Profile, mea
     key: [(_, { hasKey }) => hasKey, 'no credential was given (--key)'],
     other: [(_, { hasOther }) => hasOther, 'no credential was given of somebody who may do nothing (--other-key)'],
     origin: [({ origin }) => origin !== undefined, 'the profile names no origin whose pages may read answers'],
-    document: [({ document }) => document !== undefined, 'no OpenAPI document was found'],
+    document: [({ document }) => /^https?:/.test(document ?? ''), 'no OpenAPI document was found at an address'],
     deprecated: [({ deprecated }) => deprecated !== undefined, 'the profile names no deprecated version'],
     retired: [({ retired }) => retired !== undefined, 'the profile names no version past its sunset'],
     open: [({ open }) => open.length > 0, 'the profile names no path that is open to all'],

@@ -28,8 +28,10 @@ export function ask(world: World, known: Known, { as, request }: Ask, atOnce = f
   if (text !== undefined && !isTyped) fields.push(['Content-Type', 'application/json'])
   if (!fields.some(([name]) => name.toLowerCase() === 'accept')) fields.push(['Accept', 'application/json'])
   const isNamed = fields.some(([name]) => name.toLowerCase() === 'authorization')
-  const all = [...(isNamed ? [] : world.credentials[caller]), ...fields]
   const url = urlOf(world.profile, fill(to, known))
+  // Secrets go to nobody else, whatever addresses a server names.
+  const isForeign = new URL(url).origin !== new URL(world.profile.base).origin
+  const all = [...(isNamed || isForeign ? [] : world.credentials[caller]), ...fields]
   return world.client.send(as, { method, url, fields: all, body: text }, { impatient, atOnce })
 }
 

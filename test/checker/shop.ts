@@ -25,7 +25,7 @@ interface Rates {
 
 // Whoever tries faults asks more than anybody else.
 const unhurried: Rates = { caller: '1000000/minute', address: '1000000/minute' }
-const soonSpent: Rates = { ...unhurried, address: '50/second' }
+const soonSpent: Rates = { ...unhurried, address: '100/second' }
 
 const shopWith = (rate: Rates) =>
   defineInterface({
@@ -110,7 +110,7 @@ export async function serveShop({ database = 'sqlite::memory:', secure = false }
     certificate,
     key: await keyOf('checker', ['admin']),
     otherKey: await keyOf('other', []),
-    profile: { ...profileOf(serving.url), ...(secure ? { attempts: 50 } : {}) },
+    profile: { ...profileOf(serving.url), ...(secure ? { attempts: 100 } : {}) },
   }
 }
 
