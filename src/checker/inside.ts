@@ -1,8 +1,8 @@
 /** Knows texts that come from inside a server: traces, statements, files (ERR-4). */
 
 const tells: readonly (readonly [what: string, pattern: RegExp])[] = [
-  ['a stack trace', /^\s*at \S+.*[:(]\d+(:\d+)?\)?/m],
-  ['a stack trace', /\\n\s+at \S+/],
+  ['a stack trace', /^\s+at (?:[\w$.<>[\] ]+\(.*\)|.+:\d+:\d+$)/m],
+  ['a stack trace', /\\n(?:\s|\\t)+at \S+/],
   ['a stack trace', /Traceback \(most recent call last\)/],
   ['a stack trace', /File "[^"]+", line \d+/],
   ['a stack trace', /\bgoroutine \d+ \[/],
@@ -14,7 +14,9 @@ const tells: readonly (readonly [what: string, pattern: RegExp])[] = [
   ],
   ['the message of a failure', /\b(?:nil pointer dereference|undefined method `|Object reference not set)/],
   ['the message of a failure', /\bUncaught |\bUnhandled(?:PromiseRejection| exception)/],
-  ['SQL', /\bSELECT\s.+\sFROM\s|\bINSERT\s+INTO\s|\bUPDATE\s.+\sSET\s|\bDELETE\s+FROM\s/i],
+  ['SQL', /\bSELECT\s.+\sFROM\s|\bINSERT\s+INTO\s|\bDELETE\s+FROM\s/],
+  ['SQL', /\bselect\s.+\sfrom\s+\S+\s+(?:where|limit|order by|group by|(?:left |inner )?join)\b/i],
+  ['SQL', /\binsert\s+into\s+\S+\s*(?:\(|values)|\bdelete\s+from\s+\S+\s+where\b|\bupdate\s+\S+\s+set\s+\S+\s*=/i],
   [
     'an error of the database',
     /\bSQLSTATE\b|\bSQLITE_|\bORA-\d{5}\b|\bPG::|\bER_[A-Z]+_[A-Z_]+|\bMongo\w*Error\b|\bPrisma/,

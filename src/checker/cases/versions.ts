@@ -100,7 +100,7 @@ export const versions: CaseSection = {
       level: 'should',
       kind: 'reading',
       needs: ['list', 'deprecated'],
-      after: ['VER-3/works'],
+      after: ['VER-3/says-so'],
       steps: [when('list', 'GET', old)],
       expect: [
         field('list', 'Deprecation', 'is a date such as @1688169599', (value) =>
@@ -115,7 +115,7 @@ export const versions: CaseSection = {
       level: 'should',
       kind: 'reading',
       needs: ['list', 'deprecated'],
-      after: ['VER-3/works'],
+      after: ['VER-3/says-so'],
       steps: [when('list', 'GET', old)],
       expect: [
         field('list', 'Sunset', 'is a date of HTTP, and to come', (value) => {
@@ -131,7 +131,7 @@ export const versions: CaseSection = {
       level: 'should',
       kind: 'reading',
       needs: ['list', 'deprecated'],
-      after: ['VER-3/works'],
+      after: ['VER-3/says-so'],
       steps: [when('list', 'GET', old)],
       expect: [
         field('list', 'Link', 'has successor-version, deprecation or sunset', (value) =>
