@@ -17,9 +17,11 @@ export type Body =
     }
 
 /**
- * A request. Texts may hold places that are filled when it is sent: `{collection}` and `{base}` (paths), `{mark}` and `{mine}` (what the
- * case's records are found by: its value, and as a query), and of earlier steps `{one}` (the path of the record made there),
- * `{one.id}`, `{one.etag}`, `{one.field:Last-Modified}`, `{one.json:/name}`, `{one.location}`.
+ * A request. Texts may hold places that are filled when it is sent: `{collection}` and `{base}` (paths), `{path}` (of the collection, from
+ * any base on), `{deprecated}`, `{retired}`, `{open}` and `{document}` (addresses too), `{deprecated-version}`, `{key}` and `{altered}` (the credential without its
+ * scheme, and the same with another character in its middle), `{mark}` and `{mine}` (what the case's records are found by: its value, and
+ * as a query), and of earlier steps `{one}` (the path of the record made there),
+ * `{one.id}`, `{one.etag}`, `{one.field:Last-Modified}`, `{one.json:/name}`, `{one.location}`, `{one.owner}`.
  */
 export interface Request {
   readonly method: string
@@ -65,8 +67,18 @@ export type Step =
   /** Asks again until it is over: the status of a job. */
   | { readonly kind: 'poll'; readonly as: string; readonly at: string; readonly seconds: number }
   | { readonly kind: 'wait'; readonly milliseconds: number }
-  /** Sends bytes as they are, on a connection of its own, one for each character. */
-  | { readonly kind: 'bytes'; readonly as: string; readonly bytes: string; readonly seconds?: number }
+  /** Waits as long as `Retry-After` of an answer says; where that is long, the case cannot be set up. */
+  | { readonly kind: 'pause'; readonly after: string }
+  /** Asks again and again, as often as the profile says is too often, until an answer has this status. */
+  | { readonly kind: 'exhaust'; readonly as: string; readonly request: Request; readonly until: number }
+  /** Sends bytes as they are, on a connection of its own, one for each character; without TLS where it is `plain`. `{credential}` is a line. */
+  | {
+      readonly kind: 'bytes'
+      readonly as: string
+      readonly bytes: string
+      readonly seconds?: number
+      readonly plain?: boolean
+    }
 
 /** What a case needs of a server. */
 export type Need =
@@ -81,6 +93,7 @@ export type Need =
   | 'unique'
   | 'required'
   | 'invalid'
+  | 'mistakes'
   | 'change'
   | 'optional'
   | 'reference'
@@ -90,6 +103,7 @@ export type Need =
   | 'conditional'
   | 'unconditional'
   | 'grace'
+  | 'owner'
   | 'origin'
   | 'document'
   | 'deprecated'
@@ -97,6 +111,9 @@ export type Need =
   | 'open'
   | 'tls'
   | 'exports'
+  | 'version'
+  | 'version-field'
+  | 'attempts'
 
 /** Where in an exchange something is wrong. */
 export type Part = 'status' | 'body' | 'connection' | { readonly field: string } | { readonly pointer: string }

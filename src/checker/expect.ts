@@ -92,6 +92,15 @@ export function done(step: string): Expectation {
   )
 }
 
+/** It is refused as a mistake of who asked: 4xx. */
+export function refused(step: string): Expectation {
+  return everyAnswerOf(step, 'is refused', (answer, _, exchange) =>
+    answer.status >= 400 && answer.status < 500
+      ? undefined
+      : finding(exchange, 'status', `${answer.status} in place of 4xx`),
+  )
+}
+
 /** A header field is there, and as it should be: `test` says what is wrong with it. */
 export function field(
   step: string,

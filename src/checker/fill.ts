@@ -1,13 +1,17 @@
 /** Fills the places of a case's texts with what is known when they are needed. */
-import { type Exchange, fieldOf, jsonOf } from './exchange.ts'
-import { valueAt } from './pointer.ts'
+import type { Caller } from './case.ts'
+import { type Answer, type Exchange, fieldOf, jsonOf } from './exchange.ts'
+import { memberPointer, valueAt } from './pointer.ts'
 import type { CollectionProfile, Profile } from './profile.ts'
+import { versionsIn } from './version-segments.ts'
 
 /** A record that the checker has made. */
 export interface Made {
   /** From the root: `/v1/cities/1`. */
   readonly path: string
   readonly id: string
+  /** Who made it, where not the one who was given with `--key`. */
+  readonly by?: Caller | undefined
 }
 
 /** What is known while a case runs. */
@@ -16,6 +20,8 @@ export interface Known {
   readonly collection: CollectionProfile
   /** By which a case's records are found. */
   readonly mark: string
+  /** The caller's credential, without its scheme. */
+  readonly key?: string | undefined
   readonly made: ReadonlyMap<string, Made>
   readonly exchanges: ReadonlyMap<string, readonly Exchange[]>
 }
@@ -26,7 +32,7 @@ export class NotSetUp extends Error {}
 /** What a case is about is not there, as answers have shown. */
 export class NotApplicable extends Error {}
 
-const place = /\{([a-z][\w-]*(?:\.\d+)?)(?:\.(id|etag|location|field|json))?(?::([^{}]*))?\}/g
+const place = /\{([a-z][\w-]*(?:\.\d+)?)(?:\.(id|etag|location|owner|field|json))?(?::([^{}]*))?\}/g
 
 /**
  * Fills all places of a text; see `Request`.
@@ -64,6 +70,24 @@ function placeValue(known: Known, name: string, part?: string, detail?: string):
         return new URL(profile.base).host
       case 'collection':
         return basePath(profile) + collection.path
+      case 'path':
+        return collection.path
+      case 'deprecated':
+        return profile.deprecated && basePath({ base: profile.deprecated })
+      case 'deprecated-version':
+        return profile.deprecated && versionsIn(new URL(profile.deprecated).pathname).at(-1)
+      case 'version-field':
+        return profile.versionField
+      case 'retired':
+        return profile.retired && basePath({ base: profile.retired })
+      case 'open':
+        return profile.open[0]
+      case 'document':
+        return profile.document && new URL(profile.document, profile.base).href
+      case 'key':
+        return known.key
+      case 'altered':
+        return known.key && altered(known.key)
       case 'mark':
         return mark
       case 'mine':
@@ -86,11 +110,25 @@ function placeValue(known: Known, name: string, part?: string, detail?: string):
   if (answer === undefined) return undefined
   if (part === 'etag') return fieldOf(answer, 'ETag')
   if (part === 'location') return fieldOf(answer, 'Location')
+  if (part === 'owner') return ownerIn(answer, known)
   if (part === 'field') return fieldOf(answer, detail ?? '')
   const value = valueAt(jsonOf(answer), detail ?? '')
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
     ? String(value)
     : undefined
+}
+
+/** Who made the record that an answer holds. */
+function ownerIn(answer: Answer, { collection, profile }: Known): string | undefined {
+  const at = memberPointer(collection.owner ?? '')
+  const value = valueAt(jsonOf(answer), at) ?? valueAt(jsonOf(answer), profile.names.items + at)
+  return value === undefined || value === null ? undefined : String(value)
+}
+
+/** With another character in its middle: at the end of an encoded text it might mean the same. */
+function altered(text: string): string {
+  const middle = Math.floor(text.length / 2)
+  return text.slice(0, middle) + (text[middle] === 'A' ? 'B' : 'A') + text.slice(middle + 1)
 }
 
 function memberOf(collection: CollectionProfile, which: string): string | undefined {
@@ -99,6 +137,7 @@ function memberOf(collection: CollectionProfile, which: string): string | undefi
   const first: Readonly<Record<string, string | undefined>> = {
     ...{ required: required[0], unique: unique[0], filter: filters[0], sort: sorts[0], search, marker },
     ...{ change: Object.keys(change)[0], optional: Object.keys(optional)[0], invalid: Object.keys(invalid)[0] },
+    owner: collection.owner,
     ...{ reference: Object.keys(references)[0], child: Object.keys(children)[0] },
   }
   return first[which]

@@ -1,6 +1,6 @@
 /** Runs one case: its steps in turn, then what they have shown is judged. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Case, Finding, Seen, Step } from './case.ts'
+import type { Ask, Caller, Case, Finding, Seen, Step } from './case.ts'
 import { type Exchange, fieldOf, jsonOf } from './exchange.ts'
 import { fill, fillAll, type Known, type Made, NotApplicable, NotSetUp } from './fill.ts'
 import { valueAt } from './pointer.ts'
@@ -18,6 +18,12 @@ type Running = Omit<Known, 'exchanges' | 'made'> & {
   readonly exchanges: Map<string, Exchange[]>
 }
 
+/** The most seconds that a case waits because a server says so. */
+const longestPause = 15
+
+/** How many requests at once are to be too many. */
+const several = 10
+
 /** Runs a case on a collection, and removes what it has made. */
 export async function runCase(
   world: World,
@@ -26,7 +32,8 @@ export async function runCase(
   mark: string,
   signal?: AbortSignal,
 ): Promise<Shown> {
-  const known: Running = { profile: world.profile, collection, mark, made: new Map(), exchanges: new Map() }
+  const key = world.credentials.caller[0]?.[1].split(' ').at(-1)
+  const known: Running = { profile: world.profile, collection, mark, key, made: new Map(), exchanges: new Map() }
   try {
     for (const step of steps) {
       if (signal?.aborted) return { kind: 'not set up', why: 'the run was stopped' }
@@ -67,9 +74,7 @@ async function take(world: World, known: Running, step: Step): Promise<void> {
       note(known, exchange)
       if (step.given) checkGiven(exchange)
       // What a request under test has made must not stay either.
-      if (step.request.method === 'POST' && fill(step.request.to, known) === fill('{collection}', known)) {
-        keep(world, known, step.as, exchange)
-      }
+      if (isCreation(exchange.asked, known)) keep(world, known, step.as, exchange, step.request.caller)
       return
     }
     case 'create': {
@@ -85,9 +90,7 @@ async function take(world: World, known: Running, step: Step): Promise<void> {
       for (const [index, exchange] of exchanges.entries()) {
         note(known, exchange)
         const { request, as } = step.asks[index] as (typeof step.asks)[number]
-        if (request.method === 'POST' && fill(request.to, known) === fill('{collection}', known)) {
-          keep(world, known, `${as}.${index}`, exchange)
-        }
+        if (isCreation(exchange.asked, known)) keep(world, known, `${as}.${index}`, exchange, request.caller)
       }
       return
     }
@@ -97,13 +100,34 @@ async function take(world: World, known: Running, step: Step): Promise<void> {
       return poll(world, known, step)
     case 'wait':
       return sleep(step.milliseconds)
+    case 'pause': {
+      const seconds = Number(fill(`{${step.after}.field:Retry-After}`, known))
+      if (!(seconds <= longestPause)) throw new NotSetUp(`a pause of ${seconds} seconds would be too long`)
+      return sleep(seconds * 1_000)
+    }
+    case 'exhaust': {
+      const { as, request, until } = step
+      const one: Ask = { kind: 'ask', as, request: { ...request, impatient: true }, given: false }
+      const most = 4 * (world.profile.attempts ?? 0)
+      for (let count = 0; count < most; count += several) {
+        const exchanges = await Promise.all(Array.from({ length: several }, () => ask(world, known, one)))
+        const found = exchanges.find(({ answer }) => answer?.status === until)
+        // All that were answered otherwise are alike.
+        known.exchanges.set(as, [found ?? (exchanges[0] as Exchange)])
+        if (found !== undefined) return
+      }
+      return
+    }
     case 'bytes': {
-      const { as, bytes, seconds = 5 } = step
-      const url = urlOf(world.profile, fill('{base}/', known))
+      const { as, bytes, seconds = 5, plain = false } = step
+      const address = urlOf(world.profile, fill('{base}/', known))
+      const url = plain ? withoutTls(address) : address
       const credential = world.credentials.caller.map(([name, value]) => `${name}: ${value}\r\n`).join('')
       const parts = bytes.split('{credential}').map((part) => fill(part, known))
-      const filled = parts.join(credential)
-      for (const exchange of await world.client.bytes(as, url, filled, seconds)) note(known, exchange)
+      for (const exchange of await world.client.bytes(as, url, parts.join(credential), seconds)) {
+        note(known, exchange)
+        if (isCreation(exchange.asked, known)) keep(world, known, as, exchange)
+      }
     }
   }
 }
@@ -114,10 +138,21 @@ function note({ exchanges }: Running, exchange: Exchange): void {
   else known.push(exchange)
 }
 
-function keep(world: World, known: Running, as: string, exchange: Exchange): void {
+/** The same host and port. */
+function withoutTls(address: string): string {
+  const { hostname, port } = new URL(address)
+  return `http://${hostname}:${port || 443}/`
+}
+
+function isCreation({ method, url }: Exchange['asked'], known: Running): boolean {
+  return method === 'POST' && URL.canParse(url) && new URL(url).pathname === fill('{collection}', known)
+}
+
+function keep(world: World, known: Running, as: string, exchange: Exchange, by?: Caller): void {
   const made = madeOf(world, known, exchange)
   if (made === undefined) return
-  known.made.set(as, made)
+  // Several of one name are all to be removed.
+  known.made.set(known.made.has(as) ? `${as}.${known.made.size}` : as, { ...made, by: by === 'other' ? by : undefined })
   world.remains.add(made.path)
 }
 
