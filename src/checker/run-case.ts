@@ -1,7 +1,8 @@
 /** Runs one case: its steps in turn, then what they have shown is judged. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Case, Finding, Seen, Step } from './case.ts'
+import type { Ask, Case, Finding, Seen, Step } from './case.ts'
 import { type Exchange, fieldOf, jsonOf } from './exchange.ts'
+import { isPart } from './expect-list.ts'
 import { fill, fillAll, type Known, type Made, NotSetUp } from './fill.ts'
 import { valueAt } from './pointer.ts'
 import type { CollectionProfile, JsonObject } from './profile.ts'
@@ -39,13 +40,14 @@ export async function runCase(
 }
 
 function seenOf(known: Running): Seen {
-  const { profile, collection, exchanges } = known
+  const { profile, collection, exchanges, made } = known
   const all = (step: string) => exchanges.get(step) ?? []
   return {
     profile,
     collection,
     fill: (text) => fill(text, known),
     all,
+    ids: (step) => [...made].filter(([name]) => name === step || name.startsWith(`${step}.`)).map(([, { id }]) => id),
     of(step) {
       const exchange = all(step).at(-1)
       if (exchange === undefined) throw new NotSetUp(`the step ${step} was not taken`)
@@ -61,27 +63,26 @@ async function take(world: World, known: Running, step: Step): Promise<void> {
       note(known, exchange)
       if (step.given) checkGiven(exchange)
       // What a request under test has made must not stay either.
-      if (step.request.method === 'POST' && fill(step.request.to, known) === fill('{collection}', known)) {
-        keep(world, known, step.as, exchange)
-      }
+      if (isCreation(step, known)) keep(world, known, step.as, exchange)
       return
     }
     case 'create': {
       for (let turn = 0; turn < (step.count ?? 1); turn++) {
         const name = step.count === undefined ? step.as : `${step.as}.${turn}`
         const given = fillAll(step.with ?? {}, { ...known, mark: known.mark }) as JsonObject
-        note(known, await create(world, known, name, { with: given, ...(step.caller ? { caller: step.caller } : {}) }))
+        const { caller, without } = step
+        note(known, await create(world, known, name, { with: given, without, ...(caller ? { caller } : {}) }))
       }
       return
     }
+    case 'outgrow':
+      return outgrow(world, known, step)
     case 'together': {
       const exchanges = await Promise.all(step.asks.map((each) => ask(world, known, each, true)))
       for (const [index, exchange] of exchanges.entries()) {
         note(known, exchange)
-        const { request, as } = step.asks[index] as (typeof step.asks)[number]
-        if (request.method === 'POST' && fill(request.to, known) === fill('{collection}', known)) {
-          keep(world, known, `${as}.${index}`, exchange)
-        }
+        const each = step.asks[index] as (typeof step.asks)[number]
+        if (isCreation(each, known)) keep(world, known, `${each.as}.${index}`, exchange)
       }
       return
     }
@@ -107,6 +108,10 @@ function note({ exchanges }: Running, exchange: Exchange): void {
   else known.push(exchange)
 }
 
+function isCreation({ request: { method, to } }: Ask, known: Running): boolean {
+  return method === 'POST' && fill(to, known).split('?')[0] === fill('{collection}', known)
+}
+
 function keep(world: World, known: Running, as: string, exchange: Exchange): void {
   const made = madeOf(world, known, exchange)
   if (made === undefined) return
@@ -120,15 +125,33 @@ function checkGiven({ asked, answer, failure }: Exchange): void {
   if (answer.status >= 400) throw new NotSetUp(`${what} was answered ${saidOf(answer)}`)
 }
 
+// So many at once: the client says how many are on their way.
+const handful = 21
+
+async function outgrow(world: World, known: Running, { as, most }: Extract<Step, { kind: 'outgrow' }>): Promise<void> {
+  for (let made = 0; ; ) {
+    const request = { method: 'GET', to: '{collection}' }
+    const exchange = await ask(world, known, { kind: 'ask', as, request, given: true })
+    note(known, exchange)
+    checkGiven(exchange)
+    const seen = seenOf(known)
+    if (made >= most || isPart(exchange.answer, seen, seen.ids(as))) return
+    // What it refers to is made with the first.
+    if (made === 0) await create(world, known, `${as}.${made++}`)
+    await Promise.all(Array.from({ length: handful - 1 }, () => create(world, known, `${as}.${made++}`)))
+  }
+}
+
 async function walk(world: World, known: Running, step: Extract<Step, { kind: 'walk' }>): Promise<void> {
   const { as, from, most, between = [] } = step
   let to = fill(from, known)
   for (let page = 0; page < most; page++) {
     const exchange = await ask(world, known, { kind: 'ask', as, request: { method: 'GET', to }, given: true })
     note(known, exchange)
-    checkGiven(exchange)
+    // Where a cursor leads is what is looked at.
+    if (page === 0) checkGiven(exchange)
     const cursor = exchange.answer && valueAt(jsonOf(exchange.answer), world.profile.names.next)
-    if (typeof cursor !== 'string') return
+    if (typeof cursor !== 'string' || cursor === '') return
     const next = new URL(urlOf(world.profile, to))
     next.searchParams.set('cursor', cursor)
     to = next.pathname + next.search
