@@ -88,6 +88,17 @@ export function totals(step: string, count: number): Expectation {
   })
 }
 
+/** A list gives a cursor to the next or the previous page, or none. */
+export function cursorAt(step: string, which: 'next' | 'previous', wanted: 'a cursor' | 'none'): Expectation {
+  return answerOf(step, `gives ${wanted} to the ${which} page`, (answer, { profile }, exchange) => {
+    const value = valueAt(jsonOf(answer), profile.names[which])
+    const isGiven = typeof value === 'string' && value !== ''
+    if (isGiven === (wanted === 'a cursor')) return undefined
+    const part = { pointer: profile.names[which] }
+    return finding(exchange, part, `${short(value)} in place of ${wanted === 'none' ? 'null' : wanted}`)
+  })
+}
+
 /** The records of a list, by a value of each. */
 export function inOrder(step: string, says: string, test: (items: readonly Item[], seen: Seen) => string | undefined) {
   return answerOf(step, says, (answer, seen, exchange) => {

@@ -1,7 +1,7 @@
 /** PAG-5 and PAG-6: cursors. */
 import type { Case } from '../case.ts'
 import { code, everyStatus, status } from '../expect.ts'
-import { eachOnce, sameItems, showsNone } from '../expect-list.ts'
+import { cursorAt, eachOnce, sameItems, showsNone } from '../expect-list.ts'
 import { given, records, walk, when } from '../steps.ts'
 
 const needs = ['create', 'list', 'marker', 'cursor'] as const
@@ -38,12 +38,23 @@ export const cursorCases: readonly Case[] = [
     mend: 'Let a cursor stand for the last record of its page, and go on behind it: "where (sort, id) > (?, ?)".',
   },
   {
+    id: 'PAG-5/previous',
+    title: 'The second page gives a cursor to the one before',
+    kind: 'changing',
+    needs,
+    level: 'should',
+    after,
+    steps: [records('many', 3), given('first', 'GET', first), given('second', 'GET', `${first}&cursor={first.next}`)],
+    expect: [cursorAt('second', 'previous', 'a cursor')],
+    mend: 'Give with each page but the first a cursor to the page before.',
+  },
+  {
     id: 'PAG-5/backward',
     title: 'Cursors lead back over the same pages',
     kind: 'changing',
     needs,
     level: 'should',
-    after: ['PAG-5/forward'],
+    after: ['PAG-5/forward', 'PAG-5/previous'],
     steps: [
       records('many', 5),
       given('first', 'GET', first),
@@ -61,7 +72,7 @@ export const cursorCases: readonly Case[] = [
     kind: 'changing',
     needs,
     level: 'may',
-    after,
+    after: ['PAG-5/forward'],
     steps: [
       records('many', 4),
       given('pages', 'GET', '{collection}?{mine}&limit=1'),
@@ -172,11 +183,24 @@ export const cursorCases: readonly Case[] = [
     mend: 'Go on behind the last record shown, not after so many: what is added shifts everything behind it.',
   },
   {
+    id: 'PAG-6/ties',
+    title: 'A sorted walk by cursor visits each record once where all have the same value',
+    kind: 'changing',
+    needs: [...needs, 'ranked'],
+    after: ['PAG-5/forward'],
+    steps: [
+      records('many', 5, { '{member:ranked}': '{less:ranked}' }),
+      walk('walked', `${first}&sort={member:ranked}`, 9),
+    ],
+    expect: [eachOnce('walked', 'many')],
+    mend: 'Put the identifier behind the fields of sort, in the order and in what the cursor remembers.',
+  },
+  {
     id: 'PAG-6/inserted-before',
     title: 'A sorted walk by cursor visits each record once while others are added before where it stands',
     kind: 'changing',
     needs: [...needs, 'ranked'],
-    after: ['PAG-6/inserted', 'QRY-3/ascending'],
+    after: ['QRY-3/ascending', 'PAG-6/inserted', 'PAG-6/ties'],
     steps: [
       records('many', 5, { '{member:ranked}': '{more:ranked}' }),
       walk('walked', `${first}&sort={member:ranked}`, 9, [

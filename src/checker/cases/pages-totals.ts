@@ -13,7 +13,7 @@ export const totalCases: readonly Case[] = [
     needs: [...needs, 'paged'],
     steps: [
       records('many', 3),
-      record('other', { '{member:marker}': '{mark}-other' }),
+      record('other', { '{member:marker}': 'other-{mark}' }),
       given('page', 'GET', '{collection}?{mine}&{size}=2'),
     ],
     expect: [totals('page', 3)],

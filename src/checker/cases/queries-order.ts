@@ -131,16 +131,4 @@ export const orderCases: readonly Case[] = [
     expect: [eachOnce('pages', 'many')],
     mend: 'Put the identifier behind the fields of sort: "order by price, id". Without it a database may order ties anew each time.',
   },
-  {
-    id: 'QRY-3/ties-by-cursor',
-    title: 'A walk by cursor through records with equal values visits each once',
-    kind: 'changing',
-    needs: [...needs, 'cursor'],
-    steps: [
-      records('many', 5, ranked('less')),
-      { kind: 'walk', as: 'walked', from: '{collection}?{mine}&sort={member:ranked}&limit=2', most: 9 },
-    ],
-    expect: [eachOnce('walked', 'many')],
-    mend: 'Put the identifier behind the fields of sort, in the order and in what the cursor remembers.',
-  },
 ]
