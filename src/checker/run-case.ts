@@ -89,6 +89,7 @@ async function take(world: World, known: Running, step: Step): Promise<void> {
         const each = step.asks[index] as (typeof step.asks)[number]
         if (isCreation(each, known)) keep(world, known, `${each.as}.${index}`, exchange)
       }
+      for (const [index, each] of step.asks.entries()) if (each.given) checkGiven(exchanges[index] as Exchange)
       return
     }
     case 'walk':

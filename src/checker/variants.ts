@@ -25,13 +25,14 @@ export function forgedCursor(cursor: string): string {
   const isReadable = /^[\x20-\x7e]+$/.test(text) && decoded.length > 1
   if (!isReadable || /^\d+$/.test(cursor)) return withAnother(cursor)
   const padding = cursor.endsWith('=')
-  const forged = Buffer.from(withAnother(text)).toString(alphabet)
+  const forged = Buffer.from(withAnother(text, -1)).toString(alphabet)
   return padding ? forged : forged.replace(/=+$/, '')
 }
 
-function withAnother(text: string): string {
+/** With another letter or digit: in the middle, or the last, which is part of a value, not of a name. */
+function withAnother(text: string, which?: -1): string {
   const places = [...text.matchAll(/[\da-z]/gi)].map(({ index }) => index)
-  const at = places[Math.floor(places.length / 2)]
+  const at = places.at(which ?? Math.floor(places.length / 2))
   if (at === undefined) return `${text}x`
   const old = text[at] as string
   const other = old === '1' || old === 'b' ? (/\d/.test(old) ? '2' : 'c') : /\d/.test(old) ? '1' : 'b'

@@ -1,5 +1,5 @@
 /** Changes to requests and answers of lists, of which faults are made. */
-import type { Fault, PlantedAnswer, PlantedRequest, Server } from './planted.ts'
+import type { Fault, PlantedAnswer, PlantedRequest } from './planted.ts'
 
 /** An answer's list, to be changed in place. */
 export interface ListBody {
@@ -77,5 +77,3 @@ export function leaveOut(list: ListBody, test: (item: Record<string, unknown>) =
   list.pagination['total_count'] = Number(list.pagination['total_count']) - (list.data.length - kept.length)
   list.data = kept
 }
-
-export type { Server }

@@ -86,6 +86,7 @@ export const cursorCases: readonly Case[] = [
     title: 'A cursor that is none is refused',
     kind: 'reading',
     needs: ['list', 'cursor'],
+    level: 'should',
     steps: [
       given('good', 'GET', '{collection}?limit=1'),
       ...[

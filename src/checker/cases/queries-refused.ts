@@ -1,5 +1,5 @@
 /** QRY-8 and QRY-9: what is refused. */
-import type { Case } from '../case.ts'
+import type { Case, Expectation } from '../case.ts'
 import { jsonOf } from '../exchange.ts'
 import { answerOf, code, everyStatus, finding, short, status } from '../expect.ts'
 import { lists } from '../expect-list.ts'
@@ -23,19 +23,35 @@ function refused(name: string, title: string, query: string, more: Pick<Case, 'm
   }
 }
 
+/** An error names so many things that are wrong. */
+function errorsAtLeast(step: string, count: number): Expectation {
+  return answerOf(step, `has ${count} errors`, (answer, { profile }, exchange) => {
+    const pointer = profile.names.errors
+    const errors = valueAt(jsonOf(answer), pointer)
+    if (!Array.isArray(errors)) return finding(exchange, 'body', `there is no array at ${pointer}`)
+    if (errors.length >= count) return undefined
+    return finding(exchange, { pointer }, `${errors.length} of ${count} things that are wrong: ${short(errors)}`)
+  })
+}
+
 const silence = 'what is not understood and not refused gives a client the wrong records without a word.'
 
 export const refusedCases: readonly Case[] = [
   refused('parameter', 'A parameter that is none is refused', 'no_such_parameter=1', {
     mend: `Refuse parameters that are neither fields nor known: ${silence}`,
   }),
-  refused('prototype', 'Names that every object inherits are parameters like any other', '', {
+  refused('prototype', 'Names that every object in JavaScript inherits are unknown like any other', '', {
     after: ['QRY-8/parameter'],
     steps: [
       given('good', 'GET', '{collection}'),
-      ...['__proto__', 'constructor', 'toString', '__proto__%5Bgt%5D'].map((name) =>
-        when('refused', 'GET', `{collection}?${name}=1`),
-      ),
+      ...[
+        '__proto__=1',
+        'constructor=1',
+        'toString=1',
+        '__proto__%5Bgt%5D=1',
+        'sort=constructor',
+        'fields=__proto__',
+      ].map((query) => when('refused', 'GET', `{collection}?${query}`)),
     ],
     expect: [everyStatus('refused', 400)],
     mend: 'Look names up in a Map, or with Object.hasOwn: an object literal has members that nobody gave it.',
@@ -74,16 +90,18 @@ export const refusedCases: readonly Case[] = [
     needs: ['list'],
     after: ['QRY-8/parameter', 'QRY-8/sort', 'QRY-8/fields'],
     steps: [when('refused', 'GET', '{collection}?no_such_parameter=1&sort=no_such_order&fields=no_such_member')],
-    expect: [
-      status('refused', 400),
-      answerOf('refused', 'has an error for each of three', (answer, { profile }, exchange) => {
-        const errors = valueAt(jsonOf(answer), profile.names.errors)
-        if (!Array.isArray(errors)) return finding(exchange, 'body', `there is no array at ${profile.names.errors}`)
-        if (errors.length >= 3) return undefined
-        return finding(exchange, { pointer: profile.names.errors }, `${errors.length} of three: ${short(errors)}`)
-      }),
-    ],
+    expect: [status('refused', 400), errorsAtLeast('refused', 3)],
     mend: 'Look at all parameters before answering, collect what is wrong, and send it in one array.',
+  },
+  {
+    id: 'QRY-8/values-together',
+    title: 'All values that are wrong in a query are told in one answer',
+    kind: 'reading',
+    needs: ['list', 'measured', 'paged'],
+    after: ['QRY-8/together', 'QRY-8/type'],
+    steps: [when('refused', 'GET', '{collection}?{member:measured}=much&{size}=none')],
+    expect: [status('refused', 400), errorsAtLeast('refused', 2)],
+    mend: 'Read the values of all parameters before answering, and collect what is wrong with them.',
   },
   ...['access_token', 'api_key', 'token', 'password', 'secret'].map(
     (name): Case => ({

@@ -55,6 +55,10 @@ export const refusalFaults: readonly Fault[] = [
   refusing('QRY-8/together', 'It stops at the first thing that is wrong.', (problem) => {
     if (Array.isArray(problem['errors'])) problem['errors'] = problem['errors'].slice(0, 1)
   }),
+  refusing('QRY-8/values-together', 'It stops at the first value that is wrong.', (problem) => {
+    const errors = problem['errors'] as { code: string }[] | undefined
+    if (errors?.every(({ code }) => /^INVALID_(VALUE|PAGE)$/.test(code))) problem['errors'] = errors.slice(0, 1)
+  }),
   ...['access_token', 'api_key', 'token', 'password', 'secret'].map((name) =>
     forgiving(`QRY-9/${name.replace('_', '-')}`, `It takes no notice of ${name} in an address.`, name),
   ),
