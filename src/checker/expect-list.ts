@@ -149,6 +149,7 @@ function difference(ids: readonly string[], records: readonly string[], seen: Se
   const missing = [...wanted].filter(([id]) => !ids.includes(id)).map(([, name]) => name)
   const surplus = ids.filter((id) => !wanted.has(id))
   if (missing.length > 0) return `${ids.length} records, and ${missing.join(', ')} is not among them`
-  if (surplus.length > 0) return `${surplus.length} of ${ids.length} records do not belong there, such as ${surplus[0]}`
+  if (surplus.length > 0)
+    return `${surplus.length} of ${ids.length} records do not belong there, such as that with the ${seen.collection.id} ${surplus[0]}`
   return ids.length === wanted.size ? undefined : 'a record is there twice'
 }

@@ -5,7 +5,7 @@ import { isPart, numbersBeside } from '../expect-list.ts'
 import { given, outgrow, when } from '../steps.ts'
 
 // More than the greatest page that the rule allows unless declared otherwise.
-const most = 105
+const most = 101
 
 /** A case of sizes that are refused. */
 function refused(name: string, title: string, sizes: readonly string[], mend: string): Case {

@@ -50,7 +50,8 @@ export const sizeFaults: readonly Fault[] = [
         all.data.push(...(page?.data ?? []))
         cursor = page?.pagination['next_cursor']
       }
-      return withList(first, (list) => {
+      const { link: _, ...headers } = first.headers
+      return withList({ ...first, headers }, (list) => {
         list.data = all.data
         list.pagination = { total_count: all.data.length, next_cursor: null, previous_cursor: null }
       })
