@@ -6,16 +6,27 @@ import type { CollectionProfile, JsonObject, Operation, PageStyle, Profile } fro
 /** Who asks: who was given with `--key`, somebody without a credential, with a wrong one, or with one that may not do it. */
 export type Caller = 'caller' | 'nobody' | 'wrong' | 'other'
 
-/** A body: text as it is; or a valid one of the case's collection, or a valid change, with and without members. */
+/**
+ * A body: text as it is; or a valid one of the case's collection, the least of one, a valid change, a part of a member that is an object, or
+ * what an earlier step sent or was answered; with the changes, or the members that may be left out, that the profile knows; with and
+ * without members.
+ */
 export type Body =
   | { readonly text: string }
   | { readonly json: unknown }
-  | { readonly from: 'example' | 'change'; readonly with?: JsonObject; readonly without?: readonly string[] }
+  | {
+      readonly from: 'example' | 'least' | 'change' | 'part' | { readonly sent: string } | { readonly answered: string }
+      readonly plus?: 'change' | 'optional'
+      readonly with?: JsonObject
+      readonly without?: readonly string[]
+    }
 
 /**
- * A request. Texts may hold places that are filled when it is sent: `{collection}` and `{base}` (paths), `{mark}` and `{mine}` (what the
+ * A request. Texts may hold places that are filled when it is sent: `{collection}` and `{base}` (paths), `{path}` (of
+ * the collection, from any base on), `{mark}` and `{mine}` (what the
  * case's records are found by: its value, and as a query), and of earlier steps `{one}` (the path of the record made there),
- * `{one.id}`, `{one.etag}`, `{one.field:Last-Modified}`, `{one.json:/name}`, `{one.location}`.
+ * `{one.id}`, `{one.etag}`, `{one.field:Last-Modified}`, `{one.json:/name}`, `{one.location}`; `{list.item:0}` is the identifier of a
+ * record of a list, `{nested}` the list below the record that the case's records refer to, `{absent}` an identifier that no record has.
  */
 export interface Request {
   readonly method: string
@@ -35,6 +46,8 @@ export interface Ask {
   readonly request: Request
   /** Whether it prepares only: where it fails the case could not be set up. */
   readonly given: boolean
+  /** Among those that are sent at once: it is sent so often, with one body. */
+  readonly times?: number
 }
 
 /** What a case does. */
@@ -48,6 +61,8 @@ export type Step =
       readonly with?: JsonObject
       readonly caller?: Caller
     }
+  /** Asks the same of every collection that can be listed: `{collection}` is each of them. */
+  | { readonly kind: 'each'; readonly ask: Ask }
   /** Asks all at once. */
   | { readonly kind: 'together'; readonly asks: readonly Ask[] }
   /** Reads page after page by cursor, from an address on; after the first page other steps are done. */
@@ -81,6 +96,8 @@ export type Need =
   | 'optional'
   | 'reference'
   | 'children'
+  | 'nested'
+  | 'object'
   | 'soft'
   | 'hard'
   | 'conditional'

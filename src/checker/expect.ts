@@ -1,6 +1,7 @@
 /** What cases expect, as sentences with pure judgements. */
 import type { Expectation, Finding, Part, Seen } from './case.ts'
 import { type Answer, type Exchange, fieldOf, jsonOf } from './exchange.ts'
+import { NotApplicable, NotSetUp } from './fill.ts'
 import { valueAt } from './pointer.ts'
 
 /** Why an answer is not as it should be; `undefined` where it is. */
@@ -36,6 +37,30 @@ export function everyAnswerOf(step: string, says: string, judge: Judgement): Exp
 /** Something that is seen in several answers together. */
 export function altogether(says: string, judge: (seen: Seen) => Finding | undefined): Expectation {
   return { says, judge }
+}
+
+/** The case is about servers of which this is so: `test` says why this is none. It comes before what must be so. */
+export function onlyWhere(says: string, test: (seen: Seen) => string | undefined): Expectation {
+  return {
+    says: `only where ${says}`,
+    judge(seen) {
+      const why = test(seen)
+      if (why !== undefined) throw new NotApplicable(why)
+      return undefined
+    },
+  }
+}
+
+/** The case proves something only where this came about: `test` says what did instead. It comes before what must be so. */
+export function relies(says: string, test: (seen: Seen) => string | undefined): Expectation {
+  return {
+    says: `relies on it that ${says}`,
+    judge(seen) {
+      const why = test(seen)
+      if (why !== undefined) throw new NotSetUp(why)
+      return undefined
+    },
+  }
 }
 
 /** A finding. */

@@ -1,5 +1,6 @@
 /** Fills the places of a case's texts with what is known when they are needed. */
 import { type Exchange, fieldOf, jsonOf } from './exchange.ts'
+import { absentId, nestedPath, objectOf } from './places.ts'
 import { valueAt } from './pointer.ts'
 import type { CollectionProfile, Profile } from './profile.ts'
 
@@ -23,7 +24,10 @@ export interface Known {
 /** A case cannot go on: something that it only prepares did not come about. */
 export class NotSetUp extends Error {}
 
-const place = /\{([a-z][\w-]*(?:\.\d+)?)(?:\.(id|etag|location|field|json))?(?::([^{}]*))?\}/g
+/** What a case is about is not there, as answers have shown. */
+export class NotApplicable extends Error {}
+
+const place = /\{([a-z][\w-]*(?:\.\d+)?)(?:\.(id|etag|location|field|json|item))?(?::([^{}]*))?\}/g
 
 /**
  * Fills all places of a text; see `Request`.
@@ -72,6 +76,10 @@ function placeValue(known: Known, name: string, part?: string, detail?: string):
       case 'origin':
         return profile.origin
     }
+    if (name === 'path') return collection.path
+    if (name === 'document') return profile.document && new URL(profile.document, profile.base).href
+    if (name === 'nested') return nestedPath(known)
+    if (name === 'absent') return absentId(known)
     return made.get(name)?.path
   }
   const answer = exchanges.get(name)?.at(-1)?.answer
@@ -80,7 +88,8 @@ function placeValue(known: Known, name: string, part?: string, detail?: string):
   if (part === 'etag') return fieldOf(answer, 'ETag')
   if (part === 'location') return fieldOf(answer, 'Location')
   if (part === 'field') return fieldOf(answer, detail ?? '')
-  const value = valueAt(jsonOf(answer), detail ?? '')
+  const at = part === 'item' ? `${profile.names.items}/${detail}/${collection.id}` : (detail ?? '')
+  const value = valueAt(jsonOf(answer), at)
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
     ? String(value)
     : undefined
@@ -92,7 +101,7 @@ function memberOf(collection: CollectionProfile, which: string): string | undefi
   const first: Readonly<Record<string, string | undefined>> = {
     ...{ required: required[0], unique: unique[0], filter: filters[0], sort: sorts[0], search, marker },
     ...{ change: Object.keys(change)[0], optional: Object.keys(optional)[0], invalid: Object.keys(invalid)[0] },
-    ...{ reference: Object.keys(references)[0], child: Object.keys(children)[0] },
+    ...{ reference: Object.keys(references)[0], child: Object.keys(children)[0], object: objectOf(collection)?.member },
   }
   return first[which]
 }

@@ -1,17 +1,18 @@
 /** Runs one case: its steps in turn, then what they have shown is judged. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Case, Finding, Seen, Step } from './case.ts'
+import type { Ask, Body, Case, Finding, Seen, Step } from './case.ts'
 import { type Exchange, fieldOf, jsonOf } from './exchange.ts'
-import { fill, fillAll, type Known, type Made, NotSetUp } from './fill.ts'
+import { fill, fillAll, type Known, type Made, NotApplicable, NotSetUp } from './fill.ts'
+import { nestedPath } from './places.ts'
 import { valueAt } from './pointer.ts'
 import type { CollectionProfile, JsonObject } from './profile.ts'
 import { removeAll } from './remove.ts'
-import { ask, create, madeOf, saidOf, urlOf, type World } from './world.ts'
+import { ask, create, madeOf, saidOf, textOf, urlOf, type World } from './world.ts'
 
 /** What a case has shown. */
 export type Shown =
   | { readonly kind: 'judged'; readonly findings: readonly Finding[]; readonly exchanges: readonly Exchange[] }
-  | { readonly kind: 'not set up'; readonly why: string }
+  | { readonly kind: 'not set up' | 'not applicable'; readonly why: string }
 
 type Running = Omit<Known, 'exchanges' | 'made'> & {
   readonly made: Map<string, Made>
@@ -32,6 +33,7 @@ export async function runCase(
     return { kind: 'judged', findings, exchanges: [...known.exchanges.values()].flat() }
   } catch (error) {
     if (error instanceof NotSetUp) return { kind: 'not set up', why: error.message }
+    if (error instanceof NotApplicable) return { kind: 'not applicable', why: error.message }
     throw error
   } finally {
     await removeAll(world, [...known.made.values()].reverse())
@@ -61,9 +63,7 @@ async function take(world: World, known: Running, step: Step): Promise<void> {
       note(known, exchange)
       if (step.given) checkGiven(exchange)
       // What a request under test has made must not stay either.
-      if (step.request.method === 'POST' && fill(step.request.to, known) === fill('{collection}', known)) {
-        keep(world, known, step.as, exchange)
-      }
+      if (isCreation(exchange, known)) keep(world, known, step.as, exchange)
       return
     }
     case 'create': {
@@ -74,14 +74,18 @@ async function take(world: World, known: Running, step: Step): Promise<void> {
       }
       return
     }
+    case 'each': {
+      const listed = world.profile.collections.filter(({ operations }) => operations.includes('list'))
+      const exchanges = await Promise.all(listed.map((collection) => ask(world, { ...known, collection }, step.ask)))
+      for (const exchange of exchanges) note(known, exchange)
+      return
+    }
     case 'together': {
-      const exchanges = await Promise.all(step.asks.map((each) => ask(world, known, each, true)))
+      const asks = step.asks.flatMap((each) => repeated(each, known))
+      const exchanges = await Promise.all(asks.map((each) => ask(world, known, each, true)))
       for (const [index, exchange] of exchanges.entries()) {
         note(known, exchange)
-        const { request, as } = step.asks[index] as (typeof step.asks)[number]
-        if (request.method === 'POST' && fill(request.to, known) === fill('{collection}', known)) {
-          keep(world, known, `${as}.${index}`, exchange)
-        }
+        if (isCreation(exchange, known)) keep(world, known, `${exchange.step}.${index}`, exchange)
       }
       return
     }
@@ -101,10 +105,26 @@ async function take(world: World, known: Running, step: Step): Promise<void> {
   }
 }
 
+/** A request as often as it is to be sent. */
+function repeated(one: Ask, known: Running): Ask[] {
+  const { request, times = 1 } = one
+  if (times === 1) return [one]
+  const body: Body | undefined = request.body && { text: textOf(request.body, known) }
+  return Array.from({ length: times }, () => ({ ...one, request: body === undefined ? request : { ...request, body } }))
+}
+
 function note({ exchanges }: Running, exchange: Exchange): void {
   const known = exchanges.get(exchange.step)
   if (known === undefined) exchanges.set(exchange.step, [exchange])
   else known.push(exchange)
+}
+
+/** Whether a request may have made a record: by POST to the collection, at the top level or below a record, or by PUT where none was. */
+function isCreation({ asked: { method, url }, answer }: Exchange, known: Running): boolean {
+  const path = new URL(url).pathname.replace(/\/+$/, '')
+  const collection = fill('{collection}', known)
+  if (method === 'PUT') return answer?.status === 201 && path.startsWith(`${collection}/`)
+  return method === 'POST' && (path === collection || path === nestedPath(known))
 }
 
 function keep(world: World, known: Running, as: string, exchange: Exchange): void {

@@ -23,6 +23,10 @@ const shop = defineInterface({
         name: { type: 'string', maxLength: 100, filter: true, sort: true, search: true },
         color: { type: 'string', enum: ['red', 'green'], optional: true },
         price: { type: 'integer', minimum: 0, optional: true, filter: true, sort: true },
+        note: { type: 'string', maxLength: 100, optional: true },
+        size: { type: 'object', optional: true },
+        // No case speaks of it: what is done to its name is seen by its name alone.
+        long_label: { type: 'string', maxLength: 100, optional: true },
         shelf_id: reference('shelves', { onDelete: 'restrict' }),
       },
       within: 'shelf_id',
@@ -107,7 +111,7 @@ function profileOf(base: string): Profile {
         ...{ references: { shelf_id: 'shelves' }, unique: ['sku'], required: ['sku', 'name', 'shelf_id'] },
         ...{
           change: { price: 7, color: 'green' },
-          optional: { color: 'red', price: 5 },
+          optional: { color: 'red', price: 5, note: 'Fragile', size: { width: 2, height: 3 } },
           invalid: { price: 'much', color: 'blue' },
         },
         ...{ filters: ['name', 'sku', 'price'], sorts: ['price', 'name', 'sku'], search: 'name', marker: 'name' },
