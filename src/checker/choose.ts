@@ -27,7 +27,9 @@ const ofServer: Readonly<Record<OfServer, readonly [test: (profile: Profile, mea
 
 const isSome = (value: object) => Object.keys(value).length > 0
 
-const ofCollection: Readonly<Record<OfCollection, readonly [test: (it: CollectionProfile, profile: Profile) => boolean, why: string]>> = {
+const ofCollection: Readonly<
+  Record<OfCollection, readonly [test: (it: CollectionProfile, profile: Profile) => boolean, why: string]>
+> = {
   list: [can('list'), 'can be listed'],
   create: [(it) => can('create')(it) && it.example !== undefined, 'can be created in, with a body that is known'],
   read: [can('read'), 'has records that can be read'],

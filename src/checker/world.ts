@@ -29,9 +29,15 @@ export function ask(world: World, known: Known, { as, request }: Ask, atOnce = f
   if (text !== undefined && !isTyped) fields.push(['Content-Type', 'application/json'])
   if (!fields.some(([name]) => name.toLowerCase() === 'accept')) fields.push(['Accept', 'application/json'])
   const isNamed = fields.some(([name]) => name.toLowerCase() === 'authorization')
-  const all = [...(isNamed ? [] : world.credentials[caller]), ...fields]
   const url = urlOf(world.profile, fill(to, known))
+  const all = [...(isNamed || !isTrusted(world.profile, url) ? [] : world.credentials[caller]), ...fields]
   return world.client.send(as, { method, url, fields: all, body: text }, { impatient, atOnce })
+}
+
+/** Whether an address is one of the server that is checked: where an answer leads elsewhere, no credential goes along. */
+function isTrusted({ base, deprecated, retired }: Profile, url: string): boolean {
+  const { origin } = new URL(url)
+  return [base, deprecated, retired].some((each) => each !== undefined && new URL(each).origin === origin)
 }
 
 /** An address from a path: from the root, or whole. */

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, request as requestHttp, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Case } from '../../src/checker/case.ts'
+import type { Profile } from '../../src/checker/profile.ts'
 
 /** A request, on its way to the server. */
 export interface PlantedRequest {
@@ -33,6 +34,8 @@ export interface Fault {
   readonly says: string
   /** Makes a faulty server of a good one. Called once: what it remembers lasts as long as the server. */
   readonly plant: (server: Server) => Server
+  /** Where its addresses are others: what is known of it. */
+  readonly profile?: (profile: Profile) => Profile
 }
 
 /** A faulty server that listens. */

@@ -28,7 +28,8 @@ export function tryFaults(title: string, section: readonly Case[], faults: reado
       it(`${fault.breaks} finds it: ${fault.says}`, async () => {
         const planted = await startPlanted(shop.serving.origin, fault)
         try {
-          const report = await checkShop(shop, planted.origin)
+          const profile = fault.profile?.(shop.profile) ?? shop.profile
+          const report = await checkShop({ ...shop, profile }, planted.origin)
           const bad = casesOf(report).filter(({ verdict }) => verdict === 'fails' || verdict === 'advice')
           assert.deepEqual(
             bad.map(({ id }) => id),

@@ -108,11 +108,7 @@ export const changes: readonly Case[] = [
     kind: 'changing',
     needs: ['create', 'read', 'update', 'object', 'unconditional'],
     level: 'should',
-    steps: [
-      ...full,
-      when('patch', 'PATCH', '{one}', { body: { from: 'part' } }),
-      when('after', 'GET', '{one}'),
-    ],
+    steps: [...full, when('patch', 'PATCH', '{one}', { body: { from: 'part' } }), when('after', 'GET', '{one}')],
     expect: [
       onlyWhere('the member is shown', (seen) =>
         isObject(recordOf(seen.of('before').answer, seen)?.[seen.fill('{member:object}')])

@@ -70,7 +70,10 @@ export const creation: readonly Case[] = [
     needs: ['create'],
     steps: [
       record(),
-      together(when('again', 'POST', '{collection}', { body: sample }), when('again', 'POST', '{collection}', { body: sample })),
+      together(
+        when('again', 'POST', '{collection}', { body: sample }),
+        when('again', 'POST', '{collection}', { body: sample }),
+      ),
       when('again', 'POST', '{collection}', { body: sample }),
     ],
     expect: [
@@ -78,7 +81,9 @@ export const creation: readonly Case[] = [
         const all = seen.all('again')
         const failed = all.find(({ answer }) => answer === undefined || answer.status >= 300)
         if (failed !== undefined) return finding(failed, 'status', `${failed.answer?.status ?? failed.failure}`)
-        const made = all.map(({ answer }) => fieldOf(answer as never, 'Location') ?? recordOf(answer, seen)?.[seen.collection.id])
+        const made = all.map(
+          ({ answer }) => fieldOf(answer as never, 'Location') ?? recordOf(answer, seen)?.[seen.collection.id],
+        )
         return new Set(made).size === 3 ? undefined : finding(all[1], 'body', `of three, two are one: ${short(made)}`)
       }),
     ],

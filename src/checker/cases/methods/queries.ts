@@ -10,7 +10,8 @@ const needs: readonly Need[] = ['create', 'list', 'marker']
 function finds(step: string, name: string, other?: string) {
   return answerOf(step, `finds ${name}`, (answer, seen, exchange) => {
     if (itemsOf(answer, seen) === undefined) return finding(exchange, 'body', 'there is no list in it')
-    if (listed(answer, seen, seen.fill(`{${name}.id}`)) === undefined) return finding(exchange, 'body', `${name} is not in it`)
+    if (listed(answer, seen, seen.fill(`{${name}.id}`)) === undefined)
+      return finding(exchange, 'body', `${name} is not in it`)
     return other !== undefined && listed(answer, seen, seen.fill(`{${other}.id}`)) !== undefined
       ? finding(exchange, 'body', `${other} is in it, which does not match`)
       : undefined
@@ -50,7 +51,11 @@ export const searches: readonly Case[] = [
     steps: [
       record(),
       when('query', 'QUERY', '{collection}', {
-        body: { json: { '{member:marker}': [...Array.from({ length: 300 }, (_, at) => `{mark}-${at}-${'x'.repeat(40)}`), '{mark}'] } },
+        body: {
+          json: {
+            '{member:marker}': [...Array.from({ length: 300 }, (_, at) => `{mark}-${at}-${'x'.repeat(40)}`), '{mark}'],
+          },
+        },
       }),
     ],
     expect: [status('query', 200), finds('query', 'one')],

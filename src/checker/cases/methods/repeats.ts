@@ -48,7 +48,9 @@ export const repeats: readonly Case[] = [
     expect: [
       answerOf('again', 'has the status of the first', (answer, seen, exchange) => {
         const before = seen.of('first').answer?.status
-        return answer.status === before ? undefined : finding(exchange, 'status', `${answer.status} in place of ${before}`)
+        return answer.status === before
+          ? undefined
+          : finding(exchange, 'status', `${answer.status} in place of ${before}`)
       }),
       answerOf('again', 'has the Location of the first', (answer, seen, exchange) => {
         const before = fieldOf(seen.of('first').answer ?? answer, 'Location')
@@ -133,7 +135,8 @@ export const repeats: readonly Case[] = [
       altogether('all tell of one record, or of a conflict', (seen) => {
         const all = seen.all('all')
         const odd = all.find(({ answer }) => answer === undefined || (answer.status >= 300 && answer.status !== 409))
-        if (odd !== undefined) return finding(odd, 'status', `${odd.answer?.status ?? odd.failure} in place of 201 or 409`)
+        if (odd !== undefined)
+          return finding(odd, 'status', `${odd.answer?.status ?? odd.failure} in place of 201 or 409`)
         const made = new Set(all.map((exchange) => madeBy(exchange, seen)).filter((each) => each !== undefined))
         return made.size === 1 ? undefined : finding(all[1], 'body', `${made.size} records were made with one key`)
       }),

@@ -1,9 +1,8 @@
 /** MET-3: PUT replaces. */
 import type { Case, Seen } from '../../case.ts'
-import { answerOf, finding, onlyWhere, relies, sameBody, short, status } from '../../expect.ts'
+import { answerOf, finding, isSame, onlyWhere, relies, sameBody, short, status } from '../../expect.ts'
 import { differing, holdsSent, recordOf, sentAt, theRecord } from '../../records.ts'
 import { given, record, when } from '../../steps.ts'
-import { isSame } from '../../expect.ts'
 
 const needs: Case['needs'] = ['create', 'read', 'replace', 'change', 'unconditional']
 const changed = { from: { sent: 'one' }, plus: 'change' } as const

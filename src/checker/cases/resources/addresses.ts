@@ -80,7 +80,10 @@ export const addresses: readonly Case[] = [
     expect: [
       onlyWherePaths('document'),
       everyPath('document', 'is in lower case', (segments) =>
-        segments.filter((segment) => segment !== '{}' && extensionOf(segment) === undefined).map(badForm).find(Boolean),
+        segments
+          .filter((segment) => segment !== '{}' && extensionOf(segment) === undefined)
+          .map(badForm)
+          .find(Boolean),
       ),
     ],
     mend: 'Name every segment of a path in lower case with hyphens between words.',
@@ -177,7 +180,9 @@ export const addresses: readonly Case[] = [
     steps: [
       record(),
       ...['search', 'list', 'find', 'get'].map((verb) => when('verb', 'GET', `{collection}/${verb}`)),
-      ...['update', 'edit', 'delete', 'remove'].map((verb) => when('verb', 'POST', `{one}/${verb}`, { body: { json: {} } })),
+      ...['update', 'edit', 'delete', 'remove'].map((verb) =>
+        when('verb', 'POST', `{one}/${verb}`, { body: { json: {} } }),
+      ),
     ],
     expect: [
       altogether('nothing is found', (seen) => {

@@ -6,7 +6,8 @@ import { valueAt } from '../../pointer.ts'
 import { given, record, when } from '../../steps.ts'
 
 const unknown = { unheard_of: 'x' }
-const refuse = 'Compare the members of a body with those that there are, and answer 400 with an error for each that is none.'
+const refuse =
+  'Compare the members of a body with those that there are, and answer 400 with an error for each that is none.'
 const route = 'Match addresses exactly as they stand, before anything is looked up: what is not there is answered 404.'
 
 export const unknownMembers: readonly Case[] = [
@@ -69,7 +70,10 @@ export const unknownMembers: readonly Case[] = [
       record(),
       when('odd', 'POST', '{collection}', {
         // Computed: as a literal it would set the prototype.
-        body: { from: 'example', with: { ['__proto__']: { polluted: true }, constructor: { prototype: { polluted: true } } } },
+        body: {
+          from: 'example',
+          with: { ['__proto__']: { polluted: true }, constructor: { prototype: { polluted: true } } },
+        },
       }),
     ],
     expect: [status('odd', 400)],
@@ -143,11 +147,7 @@ export const oddAddresses: readonly Case[] = [
     title: 'An empty segment in an address leads nowhere',
     kind: 'changing',
     needs: ['create', 'read', 'list'],
-    steps: [
-      record(),
-      when('before', 'GET', '{base}/{path}'),
-      when('between', 'GET', '{collection}//{one.id}'),
-    ],
+    steps: [record(), when('before', 'GET', '{base}/{path}'), when('between', 'GET', '{collection}//{one.id}')],
     expect: [leadsNowhere('before'), leadsNowhere('between')],
     mend: route,
   },

@@ -110,9 +110,7 @@ export const structure: readonly Case[] = [
       onlyWhere('the list shows it', (seen) =>
         listed(seen.of('list').answer, seen, seen.fill('{one.id}')) ? undefined : 'the list does not show the record',
       ),
-      sameMembers('list', 'read', (answer, where) =>
-        itemsOf(answer, where)?.find((item) => isObject(item)),
-      ),
+      sameMembers('list', 'read', (answer, where) => itemsOf(answer, where)?.find((item) => isObject(item))),
     ],
     mend: 'Write records of lists as single ones are written, and let clients ask for less with fields.',
   },
@@ -121,11 +119,7 @@ export const structure: readonly Case[] = [
     title: 'The answer to PATCH has the members that GET has',
     kind: 'changing',
     needs: ['create', 'read', 'update', 'change', 'unconditional'],
-    steps: [
-      record(),
-      given('changed', 'PATCH', '{one}', { body: { from: 'change' } }),
-      given('read', 'GET', '{one}'),
-    ],
+    steps: [record(), given('changed', 'PATCH', '{one}', { body: { from: 'change' } }), given('read', 'GET', '{one}')],
     expect: [onlyWhereRecord('changed'), sameMembers('changed', 'read')],
     mend: 'Answer PATCH with the whole record as GET does, not only with what was changed.',
   },

@@ -2,9 +2,9 @@
 import type { Case, Seen } from '../../case.ts'
 import { fieldOf } from '../../exchange.ts'
 import { altogether, finding, onlyWhere, short } from '../../expect.ts'
+import type { JsonObject } from '../../profile.ts'
 import { isObject, listed, recordOf, theRecord, type Wrong, wrongIn } from '../../records.ts'
 import { given, record, when } from '../../steps.ts'
-import type { JsonObject } from '../../profile.ts'
 
 const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]00:?00)$/
 const withMilliseconds = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
@@ -70,7 +70,10 @@ export const times: readonly Case[] = [
         // Its own clock is compared with itself, unless it tells no Date.
         return seconds <= (date === undefined ? 3_600 : 60)
           ? undefined
-          : { member: 'created_at', message: `${created_at} where the answer was given at ${new Date(now).toISOString()}` }
+          : {
+              member: 'created_at',
+              message: `${created_at} where the answer was given at ${new Date(now).toISOString()}`,
+            }
       }),
     ],
     mend: 'Set created_at from the clock in the transaction that makes the record.',
