@@ -76,6 +76,13 @@ export function status(step: string, ...wanted: readonly number[]): Expectation 
   )
 }
 
+/** The status says that it was done. */
+export function succeeds(step: string): Expectation {
+  return answerOf(step, 'answers 2xx', ({ status: value }, _, exchange) =>
+    value >= 200 && value < 300 ? undefined : finding(exchange, 'status', `${value} in place of 2xx`),
+  )
+}
+
 /** The status is none of these. */
 export function statusNot(step: string, ...unwanted: readonly number[]): Expectation {
   return answerOf(step, `does not answer ${unwanted.join(' or ')}`, (answer, _, exchange) =>

@@ -25,16 +25,21 @@ export async function runCase(
   { steps, expect }: Case,
   collection: CollectionProfile,
   mark: string,
+  signal?: AbortSignal,
 ): Promise<Shown> {
   const known: Running = { profile: world.profile, collection, mark, made: new Map(), exchanges: new Map() }
   try {
-    for (const step of steps) await take(world, known, step)
+    for (const step of steps) {
+      if (signal?.aborted) return { kind: 'not set up', why: 'the run was stopped' }
+      await take(world, known, step)
+    }
     const findings = expect.flatMap(({ judge }) => judge(seenOf(known)) ?? [])
     return { kind: 'judged', findings, exchanges: [...known.exchanges.values()].flat() }
   } catch (error) {
     if (error instanceof NotSetUp) return { kind: 'not set up', why: error.message }
     if (error instanceof NotApplicable) return { kind: 'not applicable', why: error.message }
-    throw error
+    // A judgement that stumbles over what it has never seen must not end the whole run.
+    return { kind: 'not set up', why: `the checker could not go on: ${(error as Error).message}` }
   } finally {
     await removeAll(world, [...known.made.values()].reverse())
   }

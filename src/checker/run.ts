@@ -155,7 +155,7 @@ async function resultOf(
   if (missing?.verdict === 'not applicable') return said('not applicable', missing.why)
   if (missing !== undefined) return said('blocked', `${missing.id}: ${missing.verdict}`)
   const collection = chosen.collection.name
-  const shown = await runCase(world, one, chosen.collection, `checked-${randomBytes(5).toString('hex')}`)
+  const shown = await runCase(world, one, chosen.collection, `checked-${randomBytes(5).toString('hex')}`, signal)
   // What a stop has cut short says nothing.
   if (signal?.aborted) return said('not asked', 'the run was stopped meanwhile', { collection })
   if (shown.kind !== 'judged') return said(shown.kind, shown.why, { collection })

@@ -54,7 +54,8 @@ function answeringOld(method: string): Fault['plant'] {
 function losing(method: string, name: string): Fault['plant'] {
   return (server) => async (request) => {
     const sent = objectIn(request.body)
-    if (request.method !== method || sent?.[name] === undefined || Object.keys(sent).length === 1) {
+    // What a case needs to be there before it begins has a note, and is kept.
+    if (request.method !== method || sent?.[name] === undefined || sent.note !== undefined) {
       return server(request)
     }
     const held = method === 'PUT' ? (await before(server, request))[name] : undefined
@@ -403,7 +404,10 @@ export const methodsFaults: readonly Fault[] = [
         if (key === undefined) return server(request)
         const count = running.get(key) ?? 0
         running.set(key, count + 1)
-        if (count === 0) setTimeout(() => running.delete(key), 20)
+        if (count === 0) {
+          await new Promise((resolve) => setTimeout(resolve, 30))
+          return server(request).finally(() => running.delete(key))
+        }
         const isSecond = count > 0 && objectIn(request.body)?.sku !== undefined
         return server(
           isSecond
