@@ -1,7 +1,7 @@
 /** What cases expect, as sentences with pure judgements. */
 import type { Expectation, Finding, Part, Seen } from './case.ts'
 import { type Answer, type Exchange, fieldOf, jsonOf } from './exchange.ts'
-import { NotApplicable, NotSetUp } from './fill.ts'
+import { NotApplicable } from './fill.ts'
 import { valueAt } from './pointer.ts'
 
 /** Why an answer is not as it should be; `undefined` where it is. */
@@ -51,18 +51,6 @@ export function onlyWhere(says: string, test: (seen: Seen) => string | undefined
   }
 }
 
-/** The case proves something only where this came about: `test` says what did instead. It comes before what must be so. */
-export function relies(says: string, test: (seen: Seen) => string | undefined): Expectation {
-  return {
-    says: `relies on it that ${says}`,
-    judge(seen) {
-      const why = test(seen)
-      if (why !== undefined) throw new NotSetUp(why)
-      return undefined
-    },
-  }
-}
-
 /** A finding. */
 export function finding(exchange: Exchange | undefined, part: Part, message: string): Finding {
   return { exchange, part, message }
@@ -80,6 +68,13 @@ export function status(step: string, ...wanted: readonly number[]): Expectation 
 export function succeeds(step: string): Expectation {
   return answerOf(step, 'answers 2xx', ({ status: value }, _, exchange) =>
     value >= 200 && value < 300 ? undefined : finding(exchange, 'status', `${value} in place of 2xx`),
+  )
+}
+
+/** The status says that the request was wrong, in whichever way. */
+export function refuses(step: string): Expectation {
+  return answerOf(step, 'answers 4xx', ({ status: value }, _, exchange) =>
+    value >= 400 && value < 500 ? undefined : finding(exchange, 'status', `${value} in place of 4xx`),
   )
 }
 

@@ -1,6 +1,6 @@
 /** What cases expect of records in answers. */
 import type { Expectation, Finding, Seen } from './case.ts'
-import { type Answer, type Exchange, jsonOf } from './exchange.ts'
+import { type Answer, type Exchange, fieldOf, jsonOf } from './exchange.ts'
 import { answerOf, finding, isSame, itemsOf, short } from './expect.ts'
 import { memberPointer, valueAt } from './pointer.ts'
 import type { JsonObject } from './profile.ts'
@@ -48,6 +48,14 @@ export function wrongIn(exchange: Exchange, record: JsonObject, { member, messag
 /** The record of a list with an identifier. */
 export function listed(answer: Answer | undefined, seen: Where, id: string): JsonObject | undefined {
   return itemsOf(answer, seen)?.find((each) => String(each[seen.collection.id]) === id)
+}
+
+/** By what a record that an exchange made is known: its identifier, or where it is; `undefined` where none was made. */
+export function madeBy({ answer, asked }: Exchange, seen: Where): string | undefined {
+  if (answer === undefined || answer.status >= 300) return undefined
+  const location = fieldOf(answer, 'Location')
+  const id = recordOf(answer, seen)?.[seen.collection.id]
+  return id === undefined ? location && new URL(location, asked.url).pathname : String(id)
 }
 
 /** The JSON object that was sent at a step; empty where it was none. */

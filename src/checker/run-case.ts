@@ -128,12 +128,19 @@ function note({ exchanges }: Running, exchange: Exchange): void {
 function isCreation({ asked: { method, url }, answer }: Exchange, known: Running): boolean {
   const path = new URL(url).pathname.replace(/\/+$/, '')
   const collection = fill('{collection}', known)
-  if (method === 'PUT') return answer?.status === 201 && path.startsWith(`${collection}/`)
+  const isThere = [...known.made.values()].some((made) => made.path === path)
+  if (method === 'PUT') return (answer?.status ?? 500) < 300 && path.startsWith(`${collection}/`) && !isThere
   return method === 'POST' && (path === collection || path === nestedPath(known))
 }
 
+/** What a PUT has made is where it was sent. */
+function madeAt({ asked }: Exchange): Made {
+  const path = new URL(asked.url).pathname
+  return { id: decodeURIComponent(path.slice(path.lastIndexOf('/') + 1)), path }
+}
+
 function keep(world: World, known: Running, as: string, exchange: Exchange): void {
-  const made = madeOf(world, known, exchange)
+  const made = exchange.asked.method === 'PUT' ? madeAt(exchange) : madeOf(world, known, exchange)
   if (made === undefined) return
   known.made.set(as, made)
   world.remains.add(made.path)

@@ -1,8 +1,7 @@
 /** MET-2: POST creates. */
 import type { Case } from '../../case.ts'
-import { fieldOf } from '../../exchange.ts'
-import { altogether, answerOf, field, finding, short, sameBody, status, succeeds } from '../../expect.ts'
-import { differing, holdsSent, recordOf, sentAt, theRecord } from '../../records.ts'
+import { altogether, answerOf, field, finding, sameBody, short, status, succeeds } from '../../expect.ts'
+import { differing, holdsSent, madeBy, recordOf, sentAt, theRecord } from '../../records.ts'
 import { given, record, together, when } from '../../steps.ts'
 
 const sample = { from: 'example' } as const
@@ -81,9 +80,7 @@ export const creation: readonly Case[] = [
         const all = seen.all('again')
         const failed = all.find(({ answer }) => answer === undefined || answer.status >= 300)
         if (failed !== undefined) return finding(failed, 'status', `${failed.answer?.status ?? failed.failure}`)
-        const made = all.map(
-          ({ answer }) => fieldOf(answer as never, 'Location') ?? recordOf(answer, seen)?.[seen.collection.id],
-        )
+        const made = all.map((exchange) => madeBy(exchange, seen))
         return new Set(made).size === 3 ? undefined : finding(all[1], 'body', `of three, two are one: ${short(made)}`)
       }),
     ],

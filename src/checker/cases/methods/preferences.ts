@@ -56,7 +56,11 @@ export const preferences: readonly Case[] = [
     needs,
     after: ['MET-8/minimal'],
     steps: [record(), patch('return=representation')],
-    expect: [status('patch', 200), theRecord('patch', 'is there', () => undefined), applied('patch', 'return=representation')],
+    expect: [
+      status('patch', 200),
+      theRecord('patch', 'is there', () => undefined),
+      applied('patch', 'return=representation'),
+    ],
     mend: 'Answer 200 with the record, and name the preference in Preference-Applied.',
   },
   {

@@ -1,8 +1,8 @@
 /** MET-9: Idempotency-Key. */
-import type { Case, Seen } from '../../case.ts'
-import { type Exchange, fieldOf } from '../../exchange.ts'
-import { altogether, answerOf, finding, itemsOf, relies, sameBody, status, succeeds } from '../../expect.ts'
-import { recordOf } from '../../records.ts'
+import type { Case } from '../../case.ts'
+import { fieldOf } from '../../exchange.ts'
+import { altogether, answerOf, finding, itemsOf, onlyWhere, sameBody, status, succeeds } from '../../expect.ts'
+import { madeBy } from '../../records.ts'
 import { alike, given, record, together, when } from '../../steps.ts'
 
 // Text in quotes, as the draft has it; those who take the field as it stands get a text all the same.
@@ -11,14 +11,6 @@ const keyOf = (name: string) => ({ 'Idempotency-Key': `"{mark}-${'0'.repeat(24)}
 
 const first = given('first', 'POST', '{collection}', { body: { from: 'example' }, headers: key })
 const again = when('again', 'POST', '{collection}', { body: { from: { sent: 'first' } }, headers: key })
-
-/** By what a record that was made is known: its place. */
-function madeBy({ answer, asked }: Exchange, seen: Seen): string | undefined {
-  if (answer === undefined || answer.status >= 300) return undefined
-  const location = fieldOf(answer, 'Location')
-  const id = recordOf(answer, seen)?.[seen.collection.id]
-  return id === undefined ? location && new URL(location, asked.url).pathname : String(id)
-}
 
 export const repeats: readonly Case[] = [
   {
@@ -140,7 +132,7 @@ export const repeats: readonly Case[] = [
         const made = new Set(all.map((exchange) => madeBy(exchange, seen)).filter((each) => each !== undefined))
         return made.size === 1 ? undefined : finding(all[1], 'body', `${made.size} records were made with one key`)
       }),
-      relies('the list holds all', (seen) =>
+      onlyWhere('there is a list', (seen) =>
         itemsOf(seen.of('list').answer, seen) === undefined ? 'there is no list' : undefined,
       ),
       altogether('the list holds one more', (seen) => {

@@ -1,12 +1,18 @@
 /** MET-1 and MET-5: what reading leaves as it is, and what a deletion leaves. */
-import type { Case, Expectation } from '../../case.ts'
-import { altogether, finding, relies, sameBody, status, totalOf } from '../../expect.ts'
+import type { Case, Expectation, Seen } from '../../case.ts'
+import { altogether, finding, itemsOf, sameBody, status, totalOf } from '../../expect.ts'
 import { given, record, when } from '../../steps.ts'
 
 const tricks = ['_method=DELETE', '_method=PUT', 'method=delete', 'action=delete', 'delete=true', 'id=', 'cmd=remove']
 const overrides = ['X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override']
 
 const isAsBefore: readonly Expectation[] = [status('after', 200), sameBody('after', 'before')]
+
+/** How many records a list tells of, or holds where it tells nothing. */
+function countIn(seen: Seen, step: string): number | undefined {
+  const { answer } = seen.of(step)
+  return totalOf(answer, seen) ?? itemsOf(answer, seen)?.length
+}
 
 export const safety: readonly Case[] = [
   {
@@ -64,11 +70,8 @@ export const safety: readonly Case[] = [
       when('after', 'GET', '{collection}?{mine}'),
     ],
     expect: [
-      relies('lists tell how many there are', (seen) =>
-        totalOf(seen.of('before').answer, seen) === undefined ? 'the list tells no total' : undefined,
-      ),
       altogether('there are as many as before', (seen) => {
-        const [before, after] = ['before', 'after'].map((step) => totalOf(seen.of(step).answer, seen))
+        const [before, after] = ['before', 'after'].map((step) => countIn(seen, step))
         return before === after ? undefined : finding(seen.of('after'), 'body', `${after} in place of ${before}`)
       }),
     ],

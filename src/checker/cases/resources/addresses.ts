@@ -1,13 +1,13 @@
 /** RES-1 to RES-3: where collections and records are. */
 import type { Case, Expectation } from '../../case.ts'
-import { altogether, answerOf, finding, itemsOf, onlyWhere, relies, short, status } from '../../expect.ts'
+import { altogether, answerOf, finding, itemsOf, onlyWhere, refuses, short, status } from '../../expect.ts'
 import { everyPath, onlyWherePaths } from '../../paths.ts'
 import { each, given, record, when } from '../../steps.ts'
 import { extensionOf, hyphenated, isSingular, verbIn } from '../../words.ts'
 
 /** The name of every collection that answers is as it should be: the last part of its path. */
 function everyName(step: string, says: string, test: (name: string) => string | undefined): readonly Expectation[] {
-  const answering = relies('collections answer', (seen) =>
+  const answering = onlyWhere('collections answer', (seen) =>
     seen.all(step).some(({ answer }) => answer?.status === 200) ? undefined : 'no collection answered 200',
   )
   const names = altogether(`every collection's name ${says}`, (seen) => {
@@ -23,15 +23,6 @@ function everyName(step: string, says: string, test: (name: string) => string | 
 
 function badForm(name: string): string | undefined {
   return hyphenated.test(name) ? undefined : `${name} is not lower case with hyphens between words`
-}
-
-/** Whatever stands at the address, nothing is found there. */
-function nothingAt(step: string): Expectation {
-  return answerOf(step, 'answers 4xx', (answer, _, exchange) =>
-    answer.status >= 400 && answer.status < 500
-      ? undefined
-      : finding(exchange, 'status', `${answer.status} in place of 404`),
-  )
 }
 
 export const addresses: readonly Case[] = [
@@ -145,7 +136,7 @@ export const addresses: readonly Case[] = [
     // The specification says "shallow", and shows no deeper shape; that there is none is our decision.
     level: 'should',
     steps: [record(), when('deeper', 'GET', '{nested}/{one.id}')],
-    expect: [nothingAt('deeper')],
+    expect: [refuses('deeper')],
     mend: 'Let a nested record be addressed at the top level alone: one address for each thing.',
   },
   {
@@ -198,7 +189,7 @@ export const addresses: readonly Case[] = [
     kind: 'changing',
     needs: ['create', 'read', 'list'],
     steps: [record(), when('collection', 'GET', '{collection}.json'), when('record', 'GET', '{one}.json')],
-    expect: [nothingAt('collection'), nothingAt('record')],
+    expect: [refuses('collection'), refuses('record')],
     mend: 'Let Accept choose the format, and take no extension after a name or an identifier.',
   },
   {

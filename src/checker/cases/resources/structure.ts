@@ -1,7 +1,7 @@
 /** RES-7 and RES-8: how members are named, and that records look the same wherever they are answered. */
 import type { Case, Expectation, Finding } from '../../case.ts'
 import { type Exchange, jsonOf } from '../../exchange.ts'
-import { altogether, finding, itemsOf, onlyWhere, relies } from '../../expect.ts'
+import { altogether, finding, itemsOf, onlyWhere } from '../../expect.ts'
 import { isObject, listed, namesOf, recordOf, sameMembers, theRecord } from '../../records.ts'
 import { each, given, record, when } from '../../steps.ts'
 import { snakeCase } from '../../words.ts'
@@ -69,7 +69,7 @@ export const names: readonly Case[] = [
     needs: ['create', 'required'],
     steps: [when('refused', 'POST', '{collection}', { body: { json: {} } })],
     expect: [
-      relies('an error is answered in JSON', (seen) => {
+      onlyWhere('errors are told in JSON', (seen) => {
         const { answer } = seen.of('refused')
         return answer !== undefined && answer.status >= 400 && isObject(jsonOf(answer))
           ? undefined
