@@ -79,3 +79,32 @@ export const isNested: When = ({ path }) => /^\/v\d+\/shelves\/[^/?]+\/items(?:\
 export function of(method: string, when: When = () => true): When {
   return (request) => request.method === method && when(request)
 }
+
+/** Texts are written otherwise, where the request is so. */
+export function written(when: When, from: string | RegExp, to: string): Plant {
+  return answering((answer, request) =>
+    when(request) ? { ...answer, body: answer.body.replaceAll(from, to) } : answer,
+  )
+}
+
+/** A created record is answered with other members. */
+export function created(change: (body: Record<string, unknown>) => Record<string, unknown>): Plant {
+  return answeringJson(of('POST', isCollection), (body) => ('created_at' in body ? change(body) : body))
+}
+
+/** Members with which a request is taken although it should not be, and left aside. */
+export function leaving(method: string, ...names: readonly string[]): Plant {
+  return asking((request) =>
+    request.method !== method
+      ? request
+      : sending(request, (body) => Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name)))),
+  )
+}
+
+/** Something of it in the document, and where it is asked for, is called otherwise, in as many letters. */
+export function documented(from: string, to: string): Plant {
+  return respelled(
+    (text) => text.replaceAll(to, from),
+    (text) => text.replaceAll(from, to),
+  )
+}
