@@ -7,15 +7,22 @@ import type { CollectionProfile, JsonObject, Operation, PageStyle, Profile } fro
 export type Caller = 'caller' | 'nobody' | 'wrong' | 'other'
 
 /**
- * A body: text as it is; or a valid one of the case's collection, the least of one, a valid change, a part of a member that is an object, or
- * what an earlier step sent or was answered; with the changes, or the members that may be left out, that the profile knows; with and
+ * A body: text as it is; or a valid one of the case's collection, the least of one, a valid change, a bad one, a part of a member that is an
+ * object, or what an earlier step sent or was answered; with the changes, or the members that may be left out, that the profile knows; with and
  * without members.
  */
 export type Body =
   | { readonly text: string }
   | { readonly json: unknown }
   | {
-      readonly from: 'example' | 'least' | 'change' | 'part' | { readonly sent: string } | { readonly answered: string }
+      readonly from:
+        | 'example'
+        | 'least'
+        | 'change'
+        | 'invalid'
+        | 'part'
+        | { readonly sent: string }
+        | { readonly answered: string }
       readonly plus?: 'change' | 'optional'
       readonly with?: JsonObject
       readonly without?: readonly string[]
@@ -109,6 +116,7 @@ export type Need =
   | 'retired'
   | 'open'
   | 'tls'
+  | 'exports'
 
 /** Where in an exchange something is wrong. */
 export type Part = 'status' | 'body' | 'connection' | { readonly field: string } | { readonly pointer: string }

@@ -1,7 +1,7 @@
 /** What cases expect, as sentences with pure judgements. */
 import type { Expectation, Finding, Part, Seen } from './case.ts'
 import { type Answer, type Exchange, fieldOf, jsonOf } from './exchange.ts'
-import { NotApplicable } from './fill.ts'
+import { NotApplicable, NotSetUp } from './fill.ts'
 import { valueAt } from './pointer.ts'
 
 /** Why an answer is not as it should be; `undefined` where it is. */
@@ -51,6 +51,18 @@ export function onlyWhere(says: string, test: (seen: Seen) => string | undefined
   }
 }
 
+/** The case proves something only where this came about: `test` says what did instead. It comes before what must be so. */
+export function relies(says: string, test: (seen: Seen) => string | undefined): Expectation {
+  return {
+    says: `relies on it that ${says}`,
+    judge(seen) {
+      const why = test(seen)
+      if (why !== undefined) throw new NotSetUp(why)
+      return undefined
+    },
+  }
+}
+
 /** A finding. */
 export function finding(exchange: Exchange | undefined, part: Part, message: string): Finding {
   return { exchange, part, message }
@@ -85,6 +97,15 @@ export function statusNot(step: string, ...unwanted: readonly number[]): Expecta
   )
 }
 
+/** The status says that it was done. */
+export function done(step: string): Expectation {
+  return answerOf(step, 'is carried out', (answer, _, exchange) =>
+    answer.status >= 200 && answer.status < 300
+      ? undefined
+      : finding(exchange, 'status', `${answer.status} in place of a success`),
+  )
+}
+
 /** A header field is there, and as it should be: `test` says what is wrong with it. */
 export function field(
   step: string,
@@ -112,6 +133,13 @@ export function noField(step: string, name: string): Expectation {
 export function noBody(step: string): Expectation {
   return answerOf(step, 'has no body', ({ body }, _, exchange) =>
     body === '' ? undefined : finding(exchange, 'body', `a body of ${Buffer.byteLength(body)} bytes`),
+  )
+}
+
+/** Nothing comes after the answer to bytes. */
+export function nothingFollows(step: string): Expectation {
+  return answerOf(step, 'is followed by nothing', (_, __, exchange) =>
+    exchange.rest ? finding(exchange, 'body', `after the header came: ${short(exchange.rest)}`) : undefined,
   )
 }
 

@@ -75,6 +75,10 @@ function placeValue(known: Known, name: string, part?: string, detail?: string):
         return memberOf(collection, detail ?? '')
       case 'origin':
         return profile.origin
+      case 'name':
+        return collection.name
+      case 'format':
+        return profile.exports?.[0]
     }
     if (name === 'path') return collection.path
     if (name === 'document') return profile.document && new URL(profile.document, profile.base).href

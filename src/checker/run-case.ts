@@ -104,7 +104,8 @@ async function take(world: World, known: Running, step: Step): Promise<void> {
       const { as, bytes, seconds = 5 } = step
       const url = urlOf(world.profile, fill('{base}/', known))
       const credential = world.credentials.caller.map(([name, value]) => `${name}: ${value}\r\n`).join('')
-      const filled = fill(bytes, known).replace('{credential}', credential)
+      const parts = bytes.split('{credential}').map((part) => fill(part, known))
+      const filled = parts.join(credential)
       for (const exchange of await world.client.bytes(as, url, filled, seconds)) note(known, exchange)
     }
   }
@@ -170,14 +171,16 @@ async function walk(world: World, known: Running, step: Extract<Step, { kind: 'w
 
 async function poll(world: World, known: Running, step: Extract<Step, { kind: 'poll' }>): Promise<void> {
   const { finished } = world.profile.names
-  for (const until = performance.now() + step.seconds * 1_000; performance.now() < until; ) {
+  const until = performance.now() + step.seconds * 1_000
+  for (let turn = 0; performance.now() < until; turn++) {
     const request = { method: 'GET', to: step.at }
     const exchange = await ask(world, known, { kind: 'ask', as: step.as, request, given: true })
     note(known, exchange)
     checkGiven(exchange)
     const status = exchange.answer && valueAt(jsonOf(exchange.answer), '/status')
     if (finished.includes(String(status))) return
-    const seconds = Number((exchange.answer && fieldOf(exchange.answer, 'Retry-After')) ?? 1)
-    await sleep(Math.min(5_000, Math.max(100, seconds * 1_000)))
+    const seconds = Number((exchange.answer && fieldOf(exchange.answer, 'Retry-After')) ?? 1) || 1
+    // What is quickly over is not waited for as long as what takes its time.
+    await sleep(Math.min(5_000, Math.max(100, seconds * 1_000), 100 * 2 ** turn))
   }
 }

@@ -102,6 +102,7 @@ function profileOf(base: string): Profile {
     document: `${base}/openapi.json`,
     deprecated: base.replace(/v3$/, 'v2'),
     retired: base.replace(/v3$/, 'v1'),
+    exports: ['json', 'ndjson', 'csv'],
     open: ['/health/live', '/health/ready'],
     collections: [
       {
