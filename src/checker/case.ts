@@ -6,12 +6,24 @@ import type { CollectionProfile, JsonObject, Operation, PageStyle, Profile } fro
 /** Who asks: who was given with `--key`, somebody without a credential, with a wrong one, or with one that may not do it. */
 export type Caller = 'caller' | 'nobody' | 'wrong' | 'other'
 
-/** A body: text as it is; or a valid one of the case's collection, a valid change, or a bad one, with and without members. */
+/**
+ * A body: text as it is; or a valid one of the case's collection, the least of one, a valid change, a bad one, a part of a member that is an
+ * object, or what an earlier step sent or was answered; with the changes, or the members that may be left out, that the profile knows; with and
+ * without members.
+ */
 export type Body =
   | { readonly text: string }
   | { readonly json: unknown }
   | {
-      readonly from: 'example' | 'change' | 'invalid'
+      readonly from:
+        | 'example'
+        | 'least'
+        | 'change'
+        | 'invalid'
+        | 'part'
+        | { readonly sent: string }
+        | { readonly answered: string }
+      readonly plus?: 'change' | 'optional'
       readonly with?: JsonObject
       readonly without?: readonly string[]
     }
@@ -25,7 +37,7 @@ export type Body =
  * of a record in it), `{list.next}` and `{list.previous}` (cursors, as they stand in an address; `{list.next:forged}` is changed),
  * `{list.link:next}` (where Link leads to). `{member:ranked}` is a member of a kind (members.ts), `{less:ranked}` and `{more:ranked}`
  * two good values of it; `{word}` is a word that only this case's records hold, `{word:upper}` and `{mark:upper}` the same in
- * capitals; `{size}` is the parameter for the size of a page. In JSON, a text that is one place keeps the type of what is there.
+ * capitals; `{nested}` is the list below the record that the case's records refer to, `{absent}` an identifier that no record has; `{size}` is the parameter for the size of a page. In JSON, a text that is one place keeps the type of what is there.
  */
 export interface Request {
   readonly method: string
@@ -45,6 +57,8 @@ export interface Ask {
   readonly request: Request
   /** Whether it prepares only: where it fails the case could not be set up. */
   readonly given: boolean
+  /** Among those that are sent at once: it is sent so often, with one body. */
+  readonly times?: number
 }
 
 /** What a case does. */
@@ -61,6 +75,8 @@ export type Step =
     }
   /** Lists the collection and makes records until the list does not hold them all, or there are so many. The lists are known by its name. */
   | { readonly kind: 'outgrow'; readonly as: string; readonly most: number }
+  /** Asks the same of every collection that can be listed: `{collection}` is each of them. */
+  | { readonly kind: 'each'; readonly ask: Ask }
   /** Asks all at once. */
   | { readonly kind: 'together'; readonly asks: readonly Ask[] }
   /** Reads page after page by cursor, from an address on; after the first page other steps are done. Refused cursors end it, and are judged. */
@@ -111,6 +127,8 @@ export type Need =
   | 'optional'
   | 'reference'
   | 'children'
+  | 'nested'
+  | 'object'
   | 'soft'
   | 'hard'
   | 'conditional'

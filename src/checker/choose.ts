@@ -1,6 +1,7 @@
 /** Which collection a case is tried on, and why none is there. */
 import type { Case, Need } from './case.ts'
 import { type MemberKind, memberOf } from './members.ts'
+import { nesting, objectOf } from './places.ts'
 import { type CollectionProfile, mistakesOf, type Profile } from './profile.ts'
 import { versionsIn } from './version-segments.ts'
 
@@ -53,7 +54,12 @@ const ofServer: Readonly<Record<OfServer, readonly [test: (profile: Profile, mea
 
 const isSome = (value: object) => Object.keys(value).length > 0
 
-const ofCollection: Readonly<Record<OfCollection, readonly [test: (it: CollectionProfile) => boolean, why: string]>> = {
+const ofCollection: Readonly<
+  Record<
+    OfCollection,
+    readonly [test: (it: CollectionProfile, profile: Pick<Profile, 'collections'>) => boolean, why: string]
+  >
+> = {
   list: [can('list'), 'can be listed'],
   create: [(it) => can('create')(it) && it.example !== undefined, 'can be created in, with a body that is known'],
   read: [can('read'), 'has records that can be read'],
@@ -90,6 +96,8 @@ const ofCollection: Readonly<Record<OfCollection, readonly [test: (it: Collectio
   optional: [({ optional }) => isSome(optional), 'has members that may be left out'],
   reference: [({ references }) => isSome(references), 'refers to another'],
   children: [({ children }) => isSome(children), 'has collections below its records'],
+  nested: [(it, profile) => nesting(profile, it) !== undefined, 'is shown below the records that it refers to'],
+  object: [(it) => objectOf(it) !== undefined, 'has a member that is an object, with two members or more'],
   soft: [({ deletion }) => deletion === 'soft', 'keeps what is deleted'],
   hard: [({ deletion }) => deletion === 'hard', 'deletes for good'],
   conditional: [({ conditional }) => conditional, 'demands a condition for changes'],
@@ -119,14 +127,14 @@ export function choose(
   const lacking = needs.filter(isOfServer).find((need) => !ofServer[need][0](profile, means))
   if (lacking !== undefined) return { why: ofServer[lacking][1] }
   const wanted = needs.filter((need): need is OfCollection => !isOfServer(need))
-  const collection = profile.collections.find((each) => wanted.every((need) => ofCollection[need][0](each)))
+  const collection = profile.collections.find((each) => wanted.every((need) => ofCollection[need][0](each, profile)))
   if (collection !== undefined) return { collection }
-  const alone = wanted.find((need) => !profile.collections.some((each) => ofCollection[need][0](each)))
+  const alone = wanted.find((need) => !profile.collections.some((each) => ofCollection[need][0](each, profile)))
   const all = alone === undefined ? wanted : [alone]
   return { why: `no collection ${all.map((need) => ofCollection[need][1]).join(' and ')}` }
 }
 
 /** How much there is to be tried on a collection: of how many things that cases need it has something. */
-export function countOfMeans(collection: CollectionProfile): number {
-  return Object.values(ofCollection).filter(([test]) => test(collection)).length
+export function countOfMeans(collection: CollectionProfile, profile: Pick<Profile, 'collections'>): number {
+  return Object.values(ofCollection).filter(([test]) => test(collection, profile)).length
 }

@@ -3,6 +3,7 @@ import type { Caller } from './case.ts'
 import { type Answer, type Exchange, fieldOf, jsonOf } from './exchange.ts'
 import { linksOf } from './links.ts'
 import { memberOf, twoValuesOf } from './members.ts'
+import { absentId, nestedPath } from './places.ts'
 import { memberPointer, valueAt } from './pointer.ts'
 import type { CollectionProfile, Profile } from './profile.ts'
 import { forgedCursor, textVariant, wordOf } from './variants.ts'
@@ -92,6 +93,10 @@ function general(known: Known, name: string, detail: string): unknown {
       return collection.path
     case 'name':
       return collection.name
+    case 'nested':
+      return nestedPath(known)
+    case 'absent':
+      return absentId(known)
     case 'mark':
       return textVariant(mark, detail)
     case 'word':

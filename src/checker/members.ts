@@ -1,4 +1,5 @@
 /** Members of a collection that cases ask for by what can be done with them, and good values of them. */
+import { objectOf } from './places.ts'
 import type { CollectionProfile } from './profile.ts'
 
 /** What a member is asked for: `{member:ranked}`. */
@@ -6,6 +7,7 @@ export type MemberKind = keyof typeof finders
 
 const finders = {
   owner: ({ owner }) => owner,
+  object: (it) => objectOf(it)?.member,
   required: ({ required }) => required[0],
   unique: ({ unique }) => unique[0],
   filter: ({ filters }) => filters[0],

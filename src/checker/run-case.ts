@@ -1,13 +1,14 @@
 /** Runs one case: its steps in turn, then what they have shown is judged. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Ask, Caller, Case, Finding, Seen, Step } from './case.ts'
+import type { Ask, Body, Caller, Case, Finding, Seen, Step } from './case.ts'
 import { type Exchange, fieldOf, jsonOf } from './exchange.ts'
 import { isPart } from './expect-list.ts'
 import { fill, fillAll, type Known, type Made, NotApplicable, NotSetUp } from './fill.ts'
+import { nestedPath } from './places.ts'
 import { valueAt } from './pointer.ts'
 import type { CollectionProfile, JsonObject } from './profile.ts'
 import { removeAll } from './remove.ts'
-import { ask, create, madeOf, saidOf, urlOf, type World } from './world.ts'
+import { ask, create, madeOf, saidOf, textOf, urlOf, type World } from './world.ts'
 
 /** What a case has shown. */
 export type Shown =
@@ -76,7 +77,7 @@ async function take(world: World, known: Running, step: Step): Promise<void> {
       note(known, exchange)
       if (step.given) checkGiven(exchange)
       // What a request under test has made must not stay either.
-      if (isCreation(exchange.asked, known)) keep(world, known, step.as, exchange, step.request.caller)
+      if (isCreation(exchange, known)) keep(world, known, step.as, exchange, step.request.caller)
       return
     }
     case 'create': {
@@ -90,14 +91,21 @@ async function take(world: World, known: Running, step: Step): Promise<void> {
     }
     case 'outgrow':
       return outgrow(world, known, step)
+    case 'each': {
+      const listed = world.profile.collections.filter(({ operations }) => operations.includes('list'))
+      const exchanges = await Promise.all(listed.map((collection) => ask(world, { ...known, collection }, step.ask)))
+      for (const exchange of exchanges) note(known, exchange)
+      return
+    }
     case 'together': {
-      const exchanges = await Promise.all(step.asks.map((each) => ask(world, known, each, true)))
+      const asks = step.asks.flatMap((each) => repeated(each, known))
+      const exchanges = await Promise.all(asks.map((each) => ask(world, known, each, true)))
       for (const [index, exchange] of exchanges.entries()) {
         note(known, exchange)
-        const { request, as } = step.asks[index] as (typeof step.asks)[number]
-        if (isCreation(exchange.asked, known)) keep(world, known, `${as}.${index}`, exchange, request.caller)
+        const { request } = asks[index] as Ask
+        if (isCreation(exchange, known)) keep(world, known, `${exchange.step}.${index}`, exchange, request.caller)
       }
-      for (const [index, each] of step.asks.entries()) if (each.given) checkGiven(exchanges[index] as Exchange)
+      for (const [index, each] of asks.entries()) if (each.given) checkGiven(exchanges[index] as Exchange)
       return
     }
     case 'walk':
@@ -132,10 +140,18 @@ async function take(world: World, known: Running, step: Step): Promise<void> {
       const parts = bytes.split('{credential}').map((part) => fill(part, known))
       for (const exchange of await world.client.bytes(as, url, parts.join(credential), seconds)) {
         note(known, exchange)
-        if (isCreation(exchange.asked, known)) keep(world, known, as, exchange)
+        if (isCreation(exchange, known)) keep(world, known, as, exchange)
       }
     }
   }
+}
+
+/** A request as often as it is to be sent. */
+function repeated(one: Ask, known: Running): Ask[] {
+  const { request, times = 1 } = one
+  if (times === 1) return [one]
+  const body: Body | undefined = request.body && { text: textOf(request.body, known) }
+  return Array.from({ length: times }, () => ({ ...one, request: body === undefined ? request : { ...request, body } }))
 }
 
 function note({ exchanges }: Running, exchange: Exchange): void {
@@ -150,12 +166,24 @@ function withoutTls(address: string): string {
   return `http://${hostname}:${port || 443}/`
 }
 
-function isCreation({ method, url }: Exchange['asked'], known: Running): boolean {
-  return method === 'POST' && URL.canParse(url) && new URL(url).pathname === fill('{collection}', known)
+/** Whether a request may have made a record: by POST to the collection, at the top level or below a record, or by PUT where none was. */
+function isCreation({ asked: { method, url }, answer }: Exchange, known: Running): boolean {
+  if (!URL.canParse(url)) return false
+  const path = new URL(url).pathname.replace(/\/+$/, '')
+  const collection = fill('{collection}', known)
+  const isThere = [...known.made.values()].some((made) => made.path === path)
+  if (method === 'PUT') return (answer?.status ?? 500) < 300 && path.startsWith(`${collection}/`) && !isThere
+  return method === 'POST' && (path === collection || path === nestedPath(known))
+}
+
+/** What a PUT has made is where it was sent. */
+function madeAt({ asked }: Exchange): Made {
+  const path = new URL(asked.url).pathname
+  return { id: decodeURIComponent(path.slice(path.lastIndexOf('/') + 1)), path }
 }
 
 function keep(world: World, known: Running, as: string, exchange: Exchange, by?: Caller): void {
-  const made = madeOf(world, known, exchange)
+  const made = exchange.asked.method === 'PUT' ? madeAt(exchange) : madeOf(world, known, exchange)
   if (made === undefined) return
   // Several of one name are all to be removed.
   known.made.set(known.made.has(as) ? `${as}.${known.made.size}` : as, { ...made, by: by === 'other' ? by : undefined })

@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, request as requestHttp, type Server
 import { createServer as createSecureServer, request as requestHttps } from 'node:https'
 import { type AddressInfo, createServer as createNetServer, type Socket } from 'node:net'
 import type { Case } from '../../src/checker/case.ts'
+import type { Profile } from '../../src/checker/profile.ts'
 
 /** A request, on its way to the server. */
 export interface PlantedRequest {
@@ -52,6 +53,8 @@ export interface Fault {
   readonly at?: string
   /** In which field, by lower-case name, its callers send their key in place of `Authorization`. */
   readonly keyIn?: string
+  /** Where its addresses are others: what is known of it. */
+  readonly profile?: (profile: Profile) => Profile
 }
 
 /** What a secure server shows. */

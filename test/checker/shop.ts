@@ -42,6 +42,10 @@ const shopWith = (rate: Rates) =>
           price: { type: 'integer', minimum: 0, optional: true, filter: true, sort: true },
           // Lists are neither filtered nor sorted by it.
           remark: { type: 'string', maxLength: 100, optional: true },
+          note: { type: 'string', maxLength: 100, optional: true },
+          size: { type: 'object', optional: true },
+          // No case speaks of it: what is done to its name is seen by its name alone.
+          long_label: { type: 'string', maxLength: 100, optional: true },
           shelf_id: reference('shelves', { onDelete: 'restrict' }),
         },
         within: 'shelf_id',
@@ -148,7 +152,7 @@ function profileOf(base: string): Profile {
         ...{ references: { shelf_id: 'shelves' }, unique: ['sku'], required: ['sku', 'name', 'shelf_id'] },
         ...{
           change: { price: 7, color: 'green' },
-          optional: { color: 'red', price: 5 },
+          optional: { color: 'red', price: 5, note: 'Fragile', size: { width: 2, height: 3 } },
           invalid: { price: 'much', color: 'blue' },
         },
         ...{

@@ -34,7 +34,8 @@ export function tryFaults(title: string, section: readonly Case[], faults: reado
         const good = fault.secure ? (secureShop as Shop) : shop
         const planted = await startPlanted(good.serving.origin, fault, good)
         try {
-          const report = await checkShop(good, planted.origin, keyIn(good, fault))
+          const profile = fault.profile?.(good.profile) ?? good.profile
+          const report = await checkShop({ ...good, profile }, planted.origin, keyIn(good, fault))
           const bad = casesOf(report).filter(
             ({ id, verdict }) => (verdict === 'fails' || verdict === 'advice') && (!isEcho(id) || isEcho(fault.breaks)),
           )
