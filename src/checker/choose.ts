@@ -87,3 +87,8 @@ export function choose(
   const all = alone === undefined ? wanted : [alone]
   return { why: `no collection ${all.map((need) => ofCollection[need][1]).join(' and ')}` }
 }
+
+/** How much there is to be tried on a collection: of how many things that cases need it has something. */
+export function countOfMeans(collection: CollectionProfile): number {
+  return Object.values(ofCollection).filter(([test]) => test(collection)).length
+}

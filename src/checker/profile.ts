@@ -30,6 +30,8 @@ export interface CollectionProfile {
   readonly references: Readonly<Record<string, string>>
   /** Members of it that must differ from record to record. */
   readonly unique: readonly string[]
+  /** What is known of values, as JSON Schema without references: by it values are made that differ from record to record. */
+  readonly schemas?: Readonly<Record<string, JsonObject>> | undefined
   /** Members that a body must have. */
   readonly required: readonly string[]
   /** Members that a client may change, each with another value that is good. */

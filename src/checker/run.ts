@@ -90,7 +90,7 @@ function spoiled(value: string): string {
 }
 
 /** The cases that are asked for, and those without which they prove nothing. */
-function withNeeded(cases: readonly Case[], only: readonly string[] | undefined): Case[] {
+export function withNeeded(cases: readonly Case[], only: readonly string[] | undefined): Case[] {
   if (only === undefined) return [...cases]
   const byId = new Map(cases.map((each) => [each.id, each]))
   const chosen = new Set<Case>()
