@@ -35,13 +35,14 @@ export const validatorsFaults: readonly Fault[] = [
   },
   {
     breaks: 'CON-2/etag-stays',
-    says: 'Its entity tags hold the moment of the request.',
+    says: 'Its entity tags hold how often the record was read.',
     plant(server, keys) {
-      let requests = 0
-      const plant = giving(ofRecords, (answer, { method }) => {
-        if (method === 'GET') requests++
+      const reads = new Map<string, number>()
+      const plant = giving(ofRecords, (answer, { method, path }) => {
+        const count = (reads.get(path) ?? 0) + (method === 'GET' ? 1 : 0)
+        reads.set(path, count)
         const { etag } = answer.headers
-        return etag === undefined ? answer : having(answer, 'etag', `${etag.slice(0, -1)}-${requests}"`)
+        return etag === undefined ? answer : having(answer, 'etag', `${etag.slice(0, -1)}-${count}"`)
       })
       return plant(server, keys)
     },
