@@ -6,15 +6,12 @@ import type { CollectionProfile, JsonObject, Operation, PageStyle, Profile } fro
 /** Who asks: who was given with `--key`, somebody without a credential, with a wrong one, or with one that may not do it. */
 export type Caller = 'caller' | 'nobody' | 'wrong' | 'other'
 
-/**
- * A body: text as it is; or a valid one of the case's collection, a valid change, or one with every mistake that is known, with and
- * without members.
- */
+/** A body: text as it is; or a valid one of the case's collection, a valid change, or a bad one, with and without members. */
 export type Body =
   | { readonly text: string }
   | { readonly json: unknown }
   | {
-      readonly from: 'example' | 'change' | 'mistakes'
+      readonly from: 'example' | 'change' | 'invalid'
       readonly with?: JsonObject
       readonly without?: readonly string[]
     }
@@ -113,6 +110,7 @@ export type Need =
   | 'retired'
   | 'open'
   | 'tls'
+  | 'exports'
   | 'version'
   | 'version-field'
   | 'attempts'

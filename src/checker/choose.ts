@@ -20,6 +20,7 @@ type OfServer =
   | 'retired'
   | 'open'
   | 'tls'
+  | 'exports'
   | 'version'
   | 'version-field'
   | 'attempts'
@@ -33,6 +34,10 @@ const ofServer: Readonly<Record<OfServer, readonly [test: (profile: Profile, mea
     deprecated: [({ deprecated }) => deprecated !== undefined, 'the profile names no deprecated version'],
     retired: [({ retired }) => retired !== undefined, 'the profile names no version past its sunset'],
     open: [({ open }) => open.length > 0, 'the profile names no path that is open to all'],
+    exports: [
+      ({ exports = [] }) => exports.length > 0,
+      'the profile names no format in which collections are exported',
+    ],
     tls: [({ base }) => base.startsWith('https:'), 'the server is asked by plain HTTP'],
     version: [
       ({ base }) => versionsIn(new URL(base).pathname).length > 0,
@@ -105,4 +110,9 @@ export function choose(
   const alone = wanted.find((need) => !profile.collections.some((each) => ofCollection[need][0](each)))
   const all = alone === undefined ? wanted : [alone]
   return { why: `no collection ${all.map((need) => ofCollection[need][1]).join(' and ')}` }
+}
+
+/** How much there is to be tried on a collection: of how many things that cases need it has something. */
+export function countOfMeans(collection: CollectionProfile): number {
+  return Object.values(ofCollection).filter(([test]) => test(collection)).length
 }

@@ -30,6 +30,9 @@ export interface Known {
 /** A case cannot go on: something that it only prepares did not come about. */
 export class NotSetUp extends Error {}
 
+/** What a case is about is not there, as answers have shown. */
+export class NotApplicable extends Error {}
+
 const place = /\{([a-z][\w-]*(?:\.\d+)?)(?:\.(id|etag|location|owner|field|json))?(?::([^{}]*))?\}/g
 
 /**
@@ -96,6 +99,10 @@ function placeValue(known: Known, name: string, part?: string, detail?: string):
         return memberOf(collection, detail ?? '')
       case 'origin':
         return profile.origin
+      case 'name':
+        return collection.name
+      case 'format':
+        return profile.exports?.[0]
     }
     return made.get(name)?.path
   }

@@ -30,6 +30,8 @@ export interface CollectionProfile {
   readonly references: Readonly<Record<string, string>>
   /** Members of it that must differ from record to record. */
   readonly unique: readonly string[]
+  /** What is known of values, as JSON Schema without references: by it values are made that differ from record to record. */
+  readonly schemas?: Readonly<Record<string, JsonObject>> | undefined
   /** Members that a body must have. */
   readonly required: readonly string[]
   /** Members that a client may change, each with another value that is good. */
@@ -91,6 +93,8 @@ export interface Profile {
   /** Bases of older versions: one that is deprecated, one past its sunset. */
   readonly deprecated?: string | undefined
   readonly retired?: string | undefined
+  /** Formats in which `POST /exports` writes collections: `json`, `ndjson`, `csv`. */
+  readonly exports?: readonly string[] | undefined
   /** A field of requests that may name the version beside the path, such as `API-Version`. */
   readonly versionField?: string | undefined
   /** Paths from the root that answer without a credential: of its health. */

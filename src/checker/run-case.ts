@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Ask, Caller, Case, Finding, Seen, Step } from './case.ts'
 import { keyOf } from './credential.ts'
 import { type Exchange, fieldOf, jsonOf } from './exchange.ts'
-import { fill, fillAll, type Known, type Made, NotSetUp } from './fill.ts'
+import { fill, fillAll, type Known, type Made, NotApplicable, NotSetUp } from './fill.ts'
 import { valueAt } from './pointer.ts'
 import type { CollectionProfile, JsonObject } from './profile.ts'
 import { removeAll } from './remove.ts'
@@ -12,7 +12,7 @@ import { ask, create, madeOf, saidOf, urlOf, type World } from './world.ts'
 /** What a case has shown. */
 export type Shown =
   | { readonly kind: 'judged'; readonly findings: readonly Finding[]; readonly exchanges: readonly Exchange[] }
-  | { readonly kind: 'not set up'; readonly why: string }
+  | { readonly kind: 'not set up' | 'not applicable'; readonly why: string }
 
 type Running = Omit<Known, 'exchanges' | 'made'> & {
   readonly made: Map<string, Made>
@@ -44,6 +44,7 @@ export async function runCase(
     return { kind: 'judged', findings, exchanges: [...known.exchanges.values()].flat() }
   } catch (error) {
     if (error instanceof NotSetUp) return { kind: 'not set up', why: error.message }
+    if (error instanceof NotApplicable) return { kind: 'not applicable', why: error.message }
     // A judgement that stumbles over what it has never seen must not end the whole run.
     return { kind: 'not set up', why: `the checker could not go on: ${(error as Error).message}` }
   } finally {
@@ -180,14 +181,16 @@ async function walk(world: World, known: Running, step: Extract<Step, { kind: 'w
 
 async function poll(world: World, known: Running, step: Extract<Step, { kind: 'poll' }>): Promise<void> {
   const { finished } = world.profile.names
-  for (const until = performance.now() + step.seconds * 1_000; performance.now() < until; ) {
+  const until = performance.now() + step.seconds * 1_000
+  for (let turn = 0; performance.now() < until; turn++) {
     const request = { method: 'GET', to: step.at }
     const exchange = await ask(world, known, { kind: 'ask', as: step.as, request, given: true })
     note(known, exchange)
     checkGiven(exchange)
     const status = exchange.answer && valueAt(jsonOf(exchange.answer), '/status')
     if (finished.includes(String(status))) return
-    const seconds = Number((exchange.answer && fieldOf(exchange.answer, 'Retry-After')) ?? 1)
-    await sleep(Math.min(5_000, Math.max(100, seconds * 1_000)))
+    const seconds = Number((exchange.answer && fieldOf(exchange.answer, 'Retry-After')) ?? 1) || 1
+    // What is quickly over is not waited for as long as what takes its time.
+    await sleep(Math.min(5_000, Math.max(100, seconds * 1_000), 100 * 2 ** turn))
   }
 }

@@ -135,6 +135,7 @@ function profileOf(base: string): Profile {
     document: `${base}/openapi.json`,
     deprecated: base.replace(/v3$/, 'v2'),
     retired: base.replace(/v3$/, 'v1'),
+    exports: ['json', 'ndjson', 'csv'],
     versionField: 'API-Version',
     open: ['/health/live', '/health/ready'],
     collections: [

@@ -33,7 +33,7 @@ export const malformed: Mistake = {
 /** A body with bad values. */
 export const invalid: Mistake = {
   ...{ name: 'validation', title: 'a body with bad values', kind: 'changing', needs: ['create', 'mistakes'] },
-  step: when('error', 'POST', '{collection}', { body: { from: 'mistakes' } }),
+  step: when('error', 'POST', '{collection}', { body: { from: 'invalid' } }),
 }
 
 /** No credential. */

@@ -33,7 +33,7 @@ export const validation: readonly Case[] = [
     kind: 'changing',
     needs: ['create', 'mistakes'],
     after: ['ERR-1/validation'],
-    steps: [when('error', 'POST', '{collection}', { body: { from: 'mistakes' } })],
+    steps: [when('error', 'POST', '{collection}', { body: { from: 'invalid' } })],
     expect: [namesAll('error')],
     mend: mendAll,
   },
@@ -42,7 +42,7 @@ export const validation: readonly Case[] = [
     title: 'One answer says all that is wrong with a body that is to replace',
     kind: 'changing',
     needs: ['create', 'replace', 'mistakes'],
-    steps: [record(), when('error', 'PUT', '{one}', { headers: { 'If-Match': '*' }, body: { from: 'mistakes' } })],
+    steps: [record(), when('error', 'PUT', '{one}', { headers: { 'If-Match': '*' }, body: { from: 'invalid' } })],
     expect: [namesAll('error')],
     mend: mendAll,
   },
@@ -70,7 +70,7 @@ export const validation: readonly Case[] = [
     kind: 'changing',
     needs: ['create', 'mistakes'],
     after: ['ERR-3/creation'],
-    steps: [when('error', 'POST', '{collection}', { body: { from: 'mistakes' } })],
+    steps: [when('error', 'POST', '{collection}', { body: { from: 'invalid' } })],
     expect: [
       answerOf('error', 'says them for each', (answer, seen, exchange) => {
         const at = seen.profile.names.errors
