@@ -21,7 +21,11 @@ export type Body =
  * any base on), `{deprecated}`, `{retired}`, `{open}` and `{document}` (addresses too), `{deprecated-version}`, `{key}` and `{altered}` (the credential without its
  * scheme, and the same with another character in its middle), `{mark}` and `{mine}` (what the case's records are found by: its value, and
  * as a query), and of earlier steps `{one}` (the path of the record made there),
- * `{one.id}`, `{one.etag}`, `{one.field:Last-Modified}`, `{one.json:/name}`, `{one.location}`, `{one.owner}`.
+ * `{one.id}`, `{one.etag}`, `{one.field:Last-Modified}`, `{one.json:/name}`, `{one.location}`, `{one.owner}`; of lists `{list.item:0}` (the identifier
+ * of a record in it), `{list.next}` and `{list.previous}` (cursors, as they stand in an address; `{list.next:forged}` is changed),
+ * `{list.link:next}` (where Link leads to). `{member:ranked}` is a member of a kind (members.ts), `{less:ranked}` and `{more:ranked}`
+ * two good values of it; `{word}` is a word that only this case's records hold, `{word:upper}` and `{mark:upper}` the same in
+ * capitals; `{size}` is the parameter for the size of a page. In JSON, a text that is one place keeps the type of what is there.
  */
 export interface Request {
   readonly method: string
@@ -52,11 +56,14 @@ export type Step =
       readonly as: string
       readonly count?: number
       readonly with?: JsonObject
+      readonly without?: readonly string[]
       readonly caller?: Caller
     }
+  /** Lists the collection and makes records until the list does not hold them all, or there are so many. The lists are known by its name. */
+  | { readonly kind: 'outgrow'; readonly as: string; readonly most: number }
   /** Asks all at once. */
   | { readonly kind: 'together'; readonly asks: readonly Ask[] }
-  /** Reads page after page by cursor, from an address on; after the first page other steps are done. */
+  /** Reads page after page by cursor, from an address on; after the first page other steps are done. Refused cursors end it, and are judged. */
   | {
       readonly kind: 'walk'
       readonly as: string
@@ -90,6 +97,12 @@ export type Need =
   | 'search'
   | 'sort'
   | 'filter'
+  | 'ranked'
+  | 'measured'
+  | 'emptied'
+  | 'undeclared'
+  | 'marker-sort'
+  | 'paged'
   | 'unique'
   | 'required'
   | 'invalid'
@@ -135,6 +148,8 @@ export interface Seen {
   /** The exchange of a step; the last, where there are several. */
   readonly of: (step: string) => Exchange
   readonly all: (step: string) => readonly Exchange[]
+  /** Identifiers of the records that a step has made. */
+  readonly ids: (step: string) => readonly string[]
 }
 
 /** One thing that must be so. */

@@ -1,5 +1,6 @@
 /** Which collection a case is tried on, and why none is there. */
 import type { Case, Need } from './case.ts'
+import { type MemberKind, memberOf } from './members.ts'
 import { type CollectionProfile, mistakesOf, type Profile } from './profile.ts'
 import { versionsIn } from './version-segments.ts'
 
@@ -72,6 +73,15 @@ const ofCollection: Readonly<Record<OfCollection, readonly [test: (it: Collectio
   search: [({ search }) => search !== undefined, 'can be searched'],
   sort: [({ sorts }) => sorts.length > 0, 'can be sorted'],
   filter: [({ filters }) => filters.length > 0, 'can be filtered'],
+  ranked: [has('ranked'), 'can be sorted by a member of which two values are known'],
+  measured: [has('measured'), 'can be filtered by a number of which two values are known'],
+  emptied: [has('emptied'), 'can be filtered by a member that may be left out'],
+  undeclared: [has('undeclared'), 'has a text that it is said to be neither filtered nor sorted by'],
+  'marker-sort': [
+    ({ marker, sorts }) => marker !== undefined && sorts.includes(marker),
+    'can be sorted by the text by which its records are told from others',
+  ],
+  paged: [({ pages }) => pages.length > 0, 'has pages'],
   unique: [({ unique }) => unique.length > 0, 'has a unique member'],
   required: [({ required }) => required.length > 0, 'has a required member'],
   invalid: [({ invalid }) => isSome(invalid), 'has members of which bad values are known'],
@@ -90,6 +100,10 @@ const ofCollection: Readonly<Record<OfCollection, readonly [test: (it: Collectio
 
 function can(operation: CollectionProfile['operations'][number]): (it: CollectionProfile) => boolean {
   return ({ operations }) => operations.includes(operation)
+}
+
+function has(kind: MemberKind): (it: CollectionProfile) => boolean {
+  return (it) => memberOf(it, kind) !== undefined
 }
 
 function isOfServer(need: Need): need is OfServer {

@@ -76,6 +76,23 @@ export function status(step: string, ...wanted: readonly number[]): Expectation 
   )
 }
 
+/** The status of every answer of a step is one of these. */
+export function everyStatus(step: string, ...wanted: readonly number[]): Expectation {
+  const text = wanted.join(' or ')
+  return everyAnswerOf(step, `answers ${text} each time`, (answer, _, exchange) =>
+    wanted.includes(answer.status) ? undefined : finding(exchange, 'status', `${answer.status} in place of ${text}`),
+  )
+}
+
+/** The error has this code. */
+export function code(step: string, wanted: string): Expectation {
+  return answerOf(step, `has the code ${wanted}`, (answer, { profile }, exchange) => {
+    const found = valueAt(jsonOf(answer), profile.names.code)
+    if (found === wanted) return undefined
+    return finding(exchange, { pointer: profile.names.code }, `${short(found)} in place of ${wanted}`)
+  })
+}
+
 /** The status is none of these. */
 export function statusNot(step: string, ...unwanted: readonly number[]): Expectation {
   return answerOf(step, `does not answer ${unwanted.join(' or ')}`, (answer, _, exchange) =>

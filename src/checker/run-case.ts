@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Ask, Caller, Case, Finding, Seen, Step } from './case.ts'
 import { keyOf } from './credential.ts'
 import { type Exchange, fieldOf, jsonOf } from './exchange.ts'
+import { isPart } from './expect-list.ts'
 import { fill, fillAll, type Known, type Made, NotApplicable, NotSetUp } from './fill.ts'
 import { valueAt } from './pointer.ts'
 import type { CollectionProfile, JsonObject } from './profile.ts'
@@ -53,13 +54,14 @@ export async function runCase(
 }
 
 function seenOf(known: Running): Seen {
-  const { profile, collection, exchanges } = known
+  const { profile, collection, exchanges, made } = known
   const all = (step: string) => exchanges.get(step) ?? []
   return {
     profile,
     collection,
     fill: (text) => fill(text, known),
     all,
+    ids: (step) => [...made].filter(([name]) => name === step || name.startsWith(`${step}.`)).map(([, { id }]) => id),
     of(step) {
       const exchange = all(step).at(-1)
       if (exchange === undefined) throw new NotSetUp(`the step ${step} was not taken`)
@@ -82,10 +84,13 @@ async function take(world: World, known: Running, step: Step): Promise<void> {
       for (let turn = 0; turn < (step.count ?? 1); turn++) {
         const name = step.count === undefined ? step.as : `${step.as}.${turn}`
         const given = fillAll(step.with ?? {}, { ...known, mark: known.mark }) as JsonObject
-        note(known, await create(world, known, name, { with: given, ...(step.caller ? { caller: step.caller } : {}) }))
+        const { caller, without } = step
+        note(known, await create(world, known, name, { with: given, without, ...(caller ? { caller } : {}) }))
       }
       return
     }
+    case 'outgrow':
+      return outgrow(world, known, step)
     case 'together': {
       const exchanges = await Promise.all(step.asks.map((each) => ask(world, known, each, true)))
       for (const [index, exchange] of exchanges.entries()) {
@@ -93,6 +98,7 @@ async function take(world: World, known: Running, step: Step): Promise<void> {
         const { request, as } = step.asks[index] as (typeof step.asks)[number]
         if (isCreation(exchange.asked, known)) keep(world, known, `${as}.${index}`, exchange, request.caller)
       }
+      for (const [index, each] of step.asks.entries()) if (each.given) checkGiven(exchanges[index] as Exchange)
       return
     }
     case 'walk':
@@ -163,15 +169,33 @@ function checkGiven({ asked, answer, failure }: Exchange): void {
   if (answer.status >= 400) throw new NotSetUp(`${what} was answered ${saidOf(answer)}`)
 }
 
+// So many at once: the client says how many are on their way.
+const handful = 21
+
+async function outgrow(world: World, known: Running, { as, most }: Extract<Step, { kind: 'outgrow' }>): Promise<void> {
+  for (let made = 0; ; ) {
+    const request = { method: 'GET', to: '{collection}' }
+    const exchange = await ask(world, known, { kind: 'ask', as, request, given: true })
+    note(known, exchange)
+    checkGiven(exchange)
+    const seen = seenOf(known)
+    if (made >= most || isPart(exchange.answer, seen, seen.ids(as))) return
+    // What it refers to is made with the first.
+    if (made === 0) await create(world, known, `${as}.${made++}`)
+    await Promise.all(Array.from({ length: handful - 1 }, () => create(world, known, `${as}.${made++}`)))
+  }
+}
+
 async function walk(world: World, known: Running, step: Extract<Step, { kind: 'walk' }>): Promise<void> {
   const { as, from, most, between = [] } = step
   let to = fill(from, known)
   for (let page = 0; page < most; page++) {
     const exchange = await ask(world, known, { kind: 'ask', as, request: { method: 'GET', to }, given: true })
     note(known, exchange)
-    checkGiven(exchange)
+    // Where a cursor leads is what is looked at.
+    if (page === 0) checkGiven(exchange)
     const cursor = exchange.answer && valueAt(jsonOf(exchange.answer), world.profile.names.next)
-    if (typeof cursor !== 'string') return
+    if (typeof cursor !== 'string' || cursor === '') return
     const next = new URL(urlOf(world.profile, to))
     next.searchParams.set('cursor', cursor)
     to = next.pathname + next.search

@@ -77,10 +77,13 @@ export async function create(
   world: World,
   known: Known & { readonly made: Map<string, Made> },
   as: string,
-  how: Pick<Request, 'caller'> & { readonly with?: JsonObject | undefined } = {},
+  how: Pick<Request, 'caller'> & {
+    readonly with?: JsonObject | undefined
+    readonly without?: readonly string[] | undefined
+  } = {},
 ): Promise<Exchange> {
   await createParents(world, known, 0)
-  const body: Body = { from: 'example', with: how.with ?? {} }
+  const body: Body = { from: 'example', with: how.with ?? {}, without: how.without ?? [] }
   const request: Request = { method: 'POST', to: '{collection}', body, ...(how.caller ? { caller: how.caller } : {}) }
   let exchange = await ask(world, known, { kind: 'ask', as, request, given: true })
   // Where few values are possible, one that must differ may be somebody's already.

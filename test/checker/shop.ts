@@ -40,6 +40,8 @@ const shopWith = (rate: Rates) =>
           name: { type: 'string', maxLength: 100, filter: true, sort: true, search: true },
           color: { type: 'string', enum: ['red', 'green'], optional: true },
           price: { type: 'integer', minimum: 0, optional: true, filter: true, sort: true },
+          // Lists are neither filtered nor sorted by it.
+          remark: { type: 'string', maxLength: 100, optional: true },
           shelf_id: reference('shelves', { onDelete: 'restrict' }),
         },
         within: 'shelf_id',
@@ -142,14 +144,19 @@ function profileOf(base: string): Profile {
       {
         ...usual,
         ...{ name: 'items', path: '/items', operations: [...all, 'delete-by-filter'] },
-        example: { sku: 'a', name: 'Lamp', color: 'red', price: 5, shelf_id: '' },
+        example: { sku: 'a', name: 'Lamp', color: 'red', price: 5, remark: 'As new', shelf_id: '' },
         ...{ references: { shelf_id: 'shelves' }, unique: ['sku'], required: ['sku', 'name', 'shelf_id'] },
         ...{
           change: { price: 7, color: 'green' },
           optional: { color: 'red', price: 5 },
           invalid: { price: 'much', color: 'blue' },
         },
-        ...{ filters: ['name', 'sku', 'price'], sorts: ['price', 'name', 'sku'], search: 'name', marker: 'name' },
+        ...{
+          filters: ['name', 'sku', 'price', 'color'],
+          sorts: ['price', 'name', 'sku', 'color'],
+          search: 'name',
+          marker: 'name',
+        },
       },
       {
         ...usual,
