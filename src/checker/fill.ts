@@ -1,5 +1,6 @@
 /** Fills the places of a case's texts with what is known when they are needed. */
 import type { Caller } from './case.ts'
+import { altered } from './credential.ts'
 import { type Answer, type Exchange, fieldOf, jsonOf } from './exchange.ts'
 import { linksOf } from './links.ts'
 import { memberOf, twoValuesOf } from './members.ts'
@@ -149,12 +150,6 @@ function ownerIn(answer: Answer, { collection, profile }: Known): string | undef
   const at = memberPointer(collection.owner ?? '')
   const value = valueAt(jsonOf(answer), at) ?? valueAt(jsonOf(answer), profile.names.items + at)
   return value === undefined || value === null ? undefined : String(value)
-}
-
-/** With another character in its middle: at the end of an encoded text it might mean the same. */
-function altered(text: string): string {
-  const middle = Math.floor(text.length / 2)
-  return text.slice(0, middle) + (text[middle] === 'A' ? 'B' : 'A') + text.slice(middle + 1)
 }
 
 function ofAnswer(known: Known, { asked }: Exchange, answer: Answer, part: string, detail: string): unknown {

@@ -1,6 +1,7 @@
 /** Runs one case: its steps in turn, then what they have shown is judged. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Ask, Body, Caller, Case, Finding, Seen, Step } from './case.ts'
+import { keyOf } from './credential.ts'
 import { type Exchange, fieldOf, jsonOf } from './exchange.ts'
 import { isPart } from './expect-list.ts'
 import { fill, fillAll, type Known, type Made, NotApplicable, NotSetUp } from './fill.ts'
@@ -34,7 +35,7 @@ export async function runCase(
   mark: string,
   signal?: AbortSignal,
 ): Promise<Shown> {
-  const key = world.credentials.caller[0]?.[1].split(' ').at(-1)
+  const key = keyOf(world.credentials.caller)
   const known: Running = { profile: world.profile, collection, mark, key, made: new Map(), exchanges: new Map() }
   try {
     for (const step of steps) {

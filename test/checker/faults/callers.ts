@@ -1,13 +1,12 @@
 /** Faults of who, and what they may do. */
-import type { Fault, Keys, PlantedAnswer, PlantedRequest } from '../planted.ts'
+
+import type { Fault, PlantedRequest } from '../planted.ts'
+import { isDiary, isOther, othersMay, ownRecordsFaults } from './own-records.ts'
 import { answering, asCaller, asking, isList, isRecord, lacking, saying, type Which, without } from './words.ts'
 
 const isAnonymous = ({ headers }: PlantedRequest) => headers['authorization'] === undefined
-const isOther = ({ headers }: PlantedRequest, { otherKey }: Keys) => headers['authorization'] === `Bearer ${otherKey}`
 const isWrong = ({ headers }: PlantedRequest) => /^Bearer x+$/.test(headers['authorization'] ?? '')
 const says = (request: PlantedRequest, text: string) => request.headers['authorization'] === text
-const isDiary = ({ path }: PlantedRequest) => path.startsWith('/v3/diaries')
-const isTaken = ({ status }: PlantedAnswer) => status < 300
 
 /** Does it as the caller would, and answers as it should. */
 function inSecret(which: Which): Fault['plant'] {
@@ -16,11 +15,6 @@ function inSecret(which: Which): Fault['plant'] {
     if (which(request, keys)) await server(asCaller(request, keys))
     return answer
   }
-}
-
-/** The other caller may do what only the caller may. */
-function othersMay(which: Which): Fault['plant'] {
-  return asking((request, keys) => isOther(request, keys) && which(request, keys), asCaller)
 }
 
 /** It takes the other caller for nobody. */
@@ -256,65 +250,5 @@ export const callersFaults: readonly Fault[] = [
       return saying(await server(asCaller(request, keys)), (body: { pagination: object }) => ({ ...body, data: [] }))
     },
   },
-  {
-    breaks: 'AUT-4/own-list',
-    says: 'Lists have the records of all.',
-    plant: othersMay((request) => request.method === 'GET' && isList(request) && isDiary(request)),
-  },
-  {
-    breaks: 'AUT-4/own-total',
-    says: 'The total counts the records of all.',
-    plant: (server, keys) => async (request) => {
-      const answer = await server(request)
-      if (!isOther(request, keys) || request.method !== 'GET' || !isList(request) || !isTaken(answer)) return answer
-      const { pagination } = JSON.parse((await server(asCaller(request, keys))).body)
-      return saying(answer, (body: object) => ({ ...body, pagination }))
-    },
-  },
-  {
-    breaks: 'AUT-5/read',
-    says: 'Who owns a diary reads all of them.',
-    plant: othersMay((request) => request.method === 'GET' && isDiary(request) && isRecord(request)),
-  },
-  {
-    breaks: 'AUT-5/update',
-    says: 'Who owns a diary writes in all of them.',
-    plant: othersMay((request) => request.method === 'PATCH' && isDiary(request) && request.body.includes('text')),
-  },
-  {
-    breaks: 'AUT-5/delete',
-    says: 'Who owns a diary deletes all of them.',
-    plant: othersMay((request) => request.method === 'DELETE' && isDiary(request)),
-  },
-  {
-    breaks: 'AUT-6/list-and-record',
-    says: 'What somebody has made is not in their list.',
-    plant: (server, keys) => async (request) => {
-      const answer = await server(request)
-      if (!isOther(request, keys) || request.method !== 'GET' || !isList(request) || !isDiary(request)) return answer
-      return saying(answer, (body: { pagination: object }) => ({
-        ...body,
-        data: [],
-        pagination: { ...body.pagination, total_count: 0 },
-      }))
-    },
-  },
-  {
-    breaks: 'AUT-7/set',
-    says: 'Everything is owned by one.',
-    plant: answering(
-      (request) => request.method === 'POST' && isDiary(request),
-      (answer) => (isTaken(answer) ? saying(answer, (body: object) => ({ ...body, owner_id: 'system' })) : answer),
-    ),
-  },
-  {
-    breaks: 'AUT-7/sent',
-    says: 'It believes who is sent as the owner.',
-    plant: othersMay((request) => request.method === 'POST' && isDiary(request) && request.body.includes('owner_id')),
-  },
-  {
-    breaks: 'AUT-7/changed',
-    says: 'Who owns a record can make it over.',
-    plant: othersMay((request) => request.method === 'PATCH' && isDiary(request) && request.body.includes('owner_id')),
-  },
+  ...ownRecordsFaults,
 ]
