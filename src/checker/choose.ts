@@ -26,7 +26,9 @@ const ofServer: Readonly<Record<OfServer, readonly [test: (profile: Profile, mea
 
 const isSome = (value: object) => Object.keys(value).length > 0
 
-const ofCollection: Readonly<Record<OfCollection, readonly [test: (it: CollectionProfile) => boolean, why: string]>> = {
+const ofCollection: Readonly<
+  Record<OfCollection, readonly [test: (it: CollectionProfile, profile: Profile) => boolean, why: string]>
+> = {
   list: [can('list'), 'can be listed'],
   create: [(it) => can('create')(it) && it.example !== undefined, 'can be created in, with a body that is known'],
   read: [can('read'), 'has records that can be read'],
@@ -77,14 +79,14 @@ export function choose(
   const lacking = needs.filter(isOfServer).find((need) => !ofServer[need][0](profile, means))
   if (lacking !== undefined) return { why: ofServer[lacking][1] }
   const wanted = needs.filter((need): need is OfCollection => !isOfServer(need))
-  const collection = profile.collections.find((each) => wanted.every((need) => ofCollection[need][0](each)))
+  const collection = profile.collections.find((each) => wanted.every((need) => ofCollection[need][0](each, profile)))
   if (collection !== undefined) return { collection }
-  const alone = wanted.find((need) => !profile.collections.some((each) => ofCollection[need][0](each)))
+  const alone = wanted.find((need) => !profile.collections.some((each) => ofCollection[need][0](each, profile)))
   const all = alone === undefined ? wanted : [alone]
   return { why: `no collection ${all.map((need) => ofCollection[need][1]).join(' and ')}` }
 }
 
 /** How much there is to be tried on a collection: of how many things that cases need it has something. */
-export function countOfMeans(collection: CollectionProfile): number {
-  return Object.values(ofCollection).filter(([test]) => test(collection)).length
+export function countOfMeans(collection: CollectionProfile, profile: Profile): number {
+  return Object.values(ofCollection).filter(([test]) => test(collection, profile)).length
 }
