@@ -6,20 +6,26 @@ import type { CollectionProfile, JsonObject, Operation, PageStyle, Profile } fro
 /** Who asks: who was given with `--key`, somebody without a credential, with a wrong one, or with one that may not do it. */
 export type Caller = 'caller' | 'nobody' | 'wrong' | 'other'
 
-/** A body: text as it is; or a valid one of the case's collection, or a valid change, with and without members. */
+/** A body: text as it is; or a valid one of the case's collection, a valid change, or a bad one, with and without members. */
 export type Body =
   | { readonly text: string }
   | { readonly json: unknown }
-  | { readonly from: 'example' | 'change'; readonly with?: JsonObject; readonly without?: readonly string[] }
+  | {
+      readonly from: 'example' | 'change' | 'invalid'
+      readonly with?: JsonObject
+      readonly without?: readonly string[]
+    }
 
 /**
- * A request. Texts may hold places that are filled when it is sent: `{collection}` and `{base}` (paths), `{mark}` and `{mine}` (what the
- * case's records are found by: its value, and as a query), and of earlier steps `{one}` (the path of the record made there),
- * `{one.id}`, `{one.etag}`, `{one.field:Last-Modified}`, `{one.json:/name}`, `{one.location}`; of lists `{list.item:0}` (the identifier
- * of a record in it), `{list.next}` and `{list.previous}` (cursors, as they stand in an address; `{list.next:forged}` is changed),
- * `{list.link:next}` (where Link leads to). `{member:ranked}` is a member of a kind (members.ts), `{less:ranked}` and `{more:ranked}`
- * two good values of it; `{word}` is a word that only this case's records hold, `{word:upper}` and `{mark:upper}` the same in
- * capitals; `{size}` is the parameter for the size of a page. In JSON, a text that is one place keeps the type of what is there.
+ * A request. Texts may hold places that are filled when it is sent: `{collection}` and `{base}` (paths), `{path}` (of the collection, from
+ * any base on), `{deprecated}`, `{retired}`, `{open}` and `{document}` (addresses too), `{deprecated-version}`, `{key}` and `{altered}` (the credential without its
+ * scheme, and the same with another character in its middle), `{mark}` and `{mine}` (what the case's records are found by: its value, and
+ * as a query), and of earlier steps `{one}` (the path of the record made there),
+ * `{one.id}`, `{one.etag}`, `{one.field:Last-Modified}`, `{one.json:/name}`, `{one.location}`, `{one.owner}`; of lists `{list.item:0}` (the
+ * identifier of a record in it), `{list.next}` and `{list.previous}` (cursors, as they stand in an address; `{list.next:forged}` is
+ * changed), `{list.link:next}` (where Link leads to). `{member:ranked}` is a member of a kind (members.ts), `{less:ranked}` and
+ * `{more:ranked}` two good values of it; `{word}` is a word that only this case's records hold, `{word:upper}` and `{mark:upper}` the
+ * same in capitals; `{size}` is the parameter for the size of a page. In JSON, a text that is one place keeps the type of what is there.
  */
 export interface Request {
   readonly method: string
@@ -68,8 +74,18 @@ export type Step =
   /** Asks again until it is over: the status of a job. */
   | { readonly kind: 'poll'; readonly as: string; readonly at: string; readonly seconds: number }
   | { readonly kind: 'wait'; readonly milliseconds: number }
-  /** Sends bytes as they are, on a connection of its own, one for each character. */
-  | { readonly kind: 'bytes'; readonly as: string; readonly bytes: string; readonly seconds?: number }
+  /** Waits as long as `Retry-After` of an answer says; where that is long, the case cannot be set up. */
+  | { readonly kind: 'pause'; readonly after: string }
+  /** Asks again and again, as often as the profile says is too often, until an answer has this status. */
+  | { readonly kind: 'exhaust'; readonly as: string; readonly request: Request; readonly until: number }
+  /** Sends bytes as they are, on a connection of its own, one for each character; without TLS where it is `plain`. `{credential}` is a line. */
+  | {
+      readonly kind: 'bytes'
+      readonly as: string
+      readonly bytes: string
+      readonly seconds?: number
+      readonly plain?: boolean
+    }
 
 /** What a case needs of a server. */
 export type Need =
@@ -90,6 +106,7 @@ export type Need =
   | 'unique'
   | 'required'
   | 'invalid'
+  | 'mistakes'
   | 'change'
   | 'optional'
   | 'reference'
@@ -99,12 +116,17 @@ export type Need =
   | 'conditional'
   | 'unconditional'
   | 'grace'
+  | 'owner'
   | 'origin'
   | 'document'
   | 'deprecated'
   | 'retired'
   | 'open'
   | 'tls'
+  | 'exports'
+  | 'version'
+  | 'version-field'
+  | 'attempts'
 
 /** Where in an exchange something is wrong. */
 export type Part = 'status' | 'body' | 'connection' | { readonly field: string } | { readonly pointer: string }

@@ -1,7 +1,8 @@
 /** Which collection a case is tried on, and why none is there. */
 import type { Case, Need } from './case.ts'
 import { type MemberKind, memberOf } from './members.ts'
-import type { CollectionProfile, Profile } from './profile.ts'
+import { type CollectionProfile, mistakesOf, type Profile } from './profile.ts'
+import { versionsIn } from './version-segments.ts'
 
 /** What a run has beside the profile. */
 export interface Means {
@@ -11,18 +12,43 @@ export interface Means {
 }
 
 type OfCollection = Exclude<Need, OfServer>
-type OfServer = 'key' | 'other' | 'origin' | 'document' | 'deprecated' | 'retired' | 'open' | 'tls'
+type OfServer =
+  | 'key'
+  | 'other'
+  | 'origin'
+  | 'document'
+  | 'deprecated'
+  | 'retired'
+  | 'open'
+  | 'tls'
+  | 'exports'
+  | 'version'
+  | 'version-field'
+  | 'attempts'
 
 const ofServer: Readonly<Record<OfServer, readonly [test: (profile: Profile, means: Means) => boolean, why: string]>> =
   {
     key: [(_, { hasKey }) => hasKey, 'no credential was given (--key)'],
     other: [(_, { hasOther }) => hasOther, 'no credential was given of somebody who may do nothing (--other-key)'],
     origin: [({ origin }) => origin !== undefined, 'the profile names no origin whose pages may read answers'],
-    document: [({ document }) => document !== undefined, 'no OpenAPI document was found'],
+    document: [({ document }) => /^https?:/.test(document ?? ''), 'no OpenAPI document was found at an address'],
     deprecated: [({ deprecated }) => deprecated !== undefined, 'the profile names no deprecated version'],
     retired: [({ retired }) => retired !== undefined, 'the profile names no version past its sunset'],
     open: [({ open }) => open.length > 0, 'the profile names no path that is open to all'],
+    exports: [
+      ({ exports = [] }) => exports.length > 0,
+      'the profile names no format in which collections are exported',
+    ],
     tls: [({ base }) => base.startsWith('https:'), 'the server is asked by plain HTTP'],
+    version: [
+      ({ base }) => versionsIn(new URL(base).pathname).length > 0,
+      'the address of the interface has no version',
+    ],
+    'version-field': [({ versionField }) => versionField !== undefined, 'no header field names the version'],
+    attempts: [
+      ({ attempts }) => attempts !== undefined,
+      'the profile does not say that it may be tried out how many requests are too many (attempts)',
+    ],
   }
 
 const isSome = (value: object) => Object.keys(value).length > 0
@@ -59,6 +85,7 @@ const ofCollection: Readonly<Record<OfCollection, readonly [test: (it: Collectio
   unique: [({ unique }) => unique.length > 0, 'has a unique member'],
   required: [({ required }) => required.length > 0, 'has a required member'],
   invalid: [({ invalid }) => isSome(invalid), 'has members of which bad values are known'],
+  mistakes: [(it) => mistakesOf(it).length > 1, 'is known to have two members or more that can be wrong'],
   change: [({ change }) => isSome(change), 'has members that a client may change'],
   optional: [({ optional }) => isSome(optional), 'has members that may be left out'],
   reference: [({ references }) => isSome(references), 'refers to another'],
@@ -68,6 +95,7 @@ const ofCollection: Readonly<Record<OfCollection, readonly [test: (it: Collectio
   conditional: [({ conditional }) => conditional, 'demands a condition for changes'],
   unconditional: [({ conditional }) => !conditional, 'takes changes without a condition'],
   grace: [({ grace }) => grace !== undefined, 'is said to purge soon'],
+  owner: [({ owner }) => owner !== undefined, 'is said to keep the records of one caller from the other'],
 }
 
 function can(operation: CollectionProfile['operations'][number]): (it: CollectionProfile) => boolean {
@@ -96,4 +124,9 @@ export function choose(
   const alone = wanted.find((need) => !profile.collections.some((each) => ofCollection[need][0](each)))
   const all = alone === undefined ? wanted : [alone]
   return { why: `no collection ${all.map((need) => ofCollection[need][1]).join(' and ')}` }
+}
+
+/** How much there is to be tried on a collection: of how many things that cases need it has something. */
+export function countOfMeans(collection: CollectionProfile): number {
+  return Object.values(ofCollection).filter(([test]) => test(collection)).length
 }

@@ -1,16 +1,20 @@
 /** Fills the places of a case's texts with what is known when they are needed. */
+import type { Caller } from './case.ts'
 import { type Answer, type Exchange, fieldOf, jsonOf } from './exchange.ts'
 import { linksOf } from './links.ts'
 import { memberOf, twoValuesOf } from './members.ts'
-import { valueAt } from './pointer.ts'
+import { memberPointer, valueAt } from './pointer.ts'
 import type { CollectionProfile, Profile } from './profile.ts'
 import { forgedCursor, textVariant, wordOf } from './variants.ts'
+import { versionsIn } from './version-segments.ts'
 
 /** A record that the checker has made. */
 export interface Made {
   /** From the root: `/v1/cities/1`. */
   readonly path: string
   readonly id: string
+  /** Who made it, where not the one who was given with `--key`. */
+  readonly by?: Caller | undefined
 }
 
 /** What is known while a case runs. */
@@ -19,6 +23,8 @@ export interface Known {
   readonly collection: CollectionProfile
   /** By which a case's records are found. */
   readonly mark: string
+  /** The caller's credential, without its scheme. */
+  readonly key?: string | undefined
   readonly made: ReadonlyMap<string, Made>
   readonly exchanges: ReadonlyMap<string, readonly Exchange[]>
 }
@@ -26,7 +32,11 @@ export interface Known {
 /** A case cannot go on: something that it only prepares did not come about. */
 export class NotSetUp extends Error {}
 
-const place = /\{([a-z][\w-]*(?:\.\d+)?)(?:\.(id|etag|location|field|json|next|previous|item|link))?(?::([^{}]*))?\}/g
+/** What a case is about is not there, as answers have shown. */
+export class NotApplicable extends Error {}
+
+const parts = 'id|etag|location|owner|field|json|next|previous|item|link'
+const place = new RegExp(`\\{([a-z][\\w-]*(?:\\.\\d+)?)(?:\\.(${parts}))?(?::([^{}]*))?\\}`, 'g')
 const wholePlace = new RegExp(`^${place.source}$`)
 
 /**
@@ -69,7 +79,7 @@ function placeValue(known: Known, name: string, part = '', detail = ''): unknown
   return exchange?.answer && ofAnswer(known, exchange, exchange.answer, part, detail)
 }
 
-function general({ profile, collection, mark }: Known, name: string, detail: string): unknown {
+function general({ profile, collection, mark, key }: Known, name: string, detail: string): unknown {
   switch (name) {
     case 'base':
       return basePath(profile)
@@ -77,14 +87,32 @@ function general({ profile, collection, mark }: Known, name: string, detail: str
       return new URL(profile.base).host
     case 'collection':
       return basePath(profile) + collection.path
+    case 'path':
+      return collection.path
+    case 'deprecated':
+      return profile.deprecated && basePath({ base: profile.deprecated })
+    case 'deprecated-version':
+      return profile.deprecated && versionsIn(new URL(profile.deprecated).pathname).at(-1)
+    case 'version-field':
+      return profile.versionField
+    case 'retired':
+      return profile.retired && basePath({ base: profile.retired })
+    case 'open':
+      return profile.open[0]
+    case 'document':
+      return profile.document && new URL(profile.document, profile.base).href
+    case 'key':
+      return key
+    case 'altered':
+      return key && altered(key)
     case 'mark':
       return textVariant(mark, detail)
     case 'word':
       return textVariant(wordOf(mark), detail)
-    case 'mine':
-      return collection.marker && `${encodeURIComponent(collection.marker)}=${encodeURIComponent(mark)}`
     case 'size':
       return collection.pages.some((style) => style !== 'page') ? 'limit' : 'per_page'
+    case 'mine':
+      return collection.marker && `${encodeURIComponent(collection.marker)}=${encodeURIComponent(mark)}`
     case 'id':
       return collection.id
     case 'member':
@@ -96,22 +124,23 @@ function general({ profile, collection, mark }: Known, name: string, detail: str
     }
     case 'origin':
       return profile.origin
+    case 'name':
+      return collection.name
+    case 'format':
+      return profile.exports?.[0]
   }
   return undefined
 }
 
-function ofAnswer(
-  { profile, collection }: Known,
-  { asked }: Exchange,
-  answer: Answer,
-  part: string,
-  detail: string,
-): unknown {
+function ofAnswer(known: Known, { asked }: Exchange, answer: Answer, part: string, detail: string): unknown {
+  const { profile, collection } = known
   switch (part) {
     case 'etag':
       return fieldOf(answer, 'ETag')
     case 'location':
       return fieldOf(answer, 'Location')
+    case 'owner':
+      return ownerIn(answer, known)
     case 'field':
       return fieldOf(answer, detail)
     case 'link':
@@ -128,4 +157,17 @@ function ofAnswer(
     }
   }
   return valueAt(jsonOf(answer), detail)
+}
+
+/** Who made the record that an answer holds. */
+function ownerIn(answer: Answer, { collection, profile }: Known): string | undefined {
+  const at = memberPointer(collection.owner ?? '')
+  const value = valueAt(jsonOf(answer), at) ?? valueAt(jsonOf(answer), profile.names.items + at)
+  return value === undefined || value === null ? undefined : String(value)
+}
+
+/** With another character in its middle: at the end of an encoded text it might mean the same. */
+function altered(text: string): string {
+  const middle = Math.floor(text.length / 2)
+  return text.slice(0, middle) + (text[middle] === 'A' ? 'B' : 'A') + text.slice(middle + 1)
 }

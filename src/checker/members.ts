@@ -15,6 +15,7 @@ const finders = {
   optional: ({ optional }) => Object.keys(optional)[0],
   invalid: ({ invalid }) => Object.keys(invalid)[0],
   reference: ({ references }) => Object.keys(references)[0],
+  owner: ({ owner }) => owner,
   child: ({ children }) => Object.keys(children)[0],
   /** Sorts lists, and two values of it are known; numbers first, their order is beyond doubt. */
   ranked: (it) => withTwoValues(it, it.sorts, 'number') ?? withTwoValues(it, it.sorts),

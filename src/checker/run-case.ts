@@ -1,9 +1,9 @@
 /** Runs one case: its steps in turn, then what they have shown is judged. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Ask, Case, Finding, Seen, Step } from './case.ts'
+import type { Ask, Caller, Case, Finding, Seen, Step } from './case.ts'
 import { type Exchange, fieldOf, jsonOf } from './exchange.ts'
 import { isPart } from './expect-list.ts'
-import { fill, fillAll, type Known, type Made, NotSetUp } from './fill.ts'
+import { fill, fillAll, type Known, type Made, NotApplicable, NotSetUp } from './fill.ts'
 import { valueAt } from './pointer.ts'
 import type { CollectionProfile, JsonObject } from './profile.ts'
 import { removeAll } from './remove.ts'
@@ -12,12 +12,18 @@ import { ask, create, madeOf, saidOf, urlOf, type World } from './world.ts'
 /** What a case has shown. */
 export type Shown =
   | { readonly kind: 'judged'; readonly findings: readonly Finding[]; readonly exchanges: readonly Exchange[] }
-  | { readonly kind: 'not set up'; readonly why: string }
+  | { readonly kind: 'not set up' | 'not applicable'; readonly why: string }
 
 type Running = Omit<Known, 'exchanges' | 'made'> & {
   readonly made: Map<string, Made>
   readonly exchanges: Map<string, Exchange[]>
 }
+
+/** The most seconds that a case waits because a server says so. */
+const longestPause = 15
+
+/** How many requests at once are to be too many. */
+const several = 10
 
 /** Runs a case on a collection, and removes what it has made. */
 export async function runCase(
@@ -27,7 +33,8 @@ export async function runCase(
   mark: string,
   signal?: AbortSignal,
 ): Promise<Shown> {
-  const known: Running = { profile: world.profile, collection, mark, made: new Map(), exchanges: new Map() }
+  const key = world.credentials.caller[0]?.[1].split(' ').at(-1)
+  const known: Running = { profile: world.profile, collection, mark, key, made: new Map(), exchanges: new Map() }
   try {
     for (const step of steps) {
       if (signal?.aborted) return { kind: 'not set up', why: 'the run was stopped' }
@@ -37,6 +44,7 @@ export async function runCase(
     return { kind: 'judged', findings, exchanges: [...known.exchanges.values()].flat() }
   } catch (error) {
     if (error instanceof NotSetUp) return { kind: 'not set up', why: error.message }
+    if (error instanceof NotApplicable) return { kind: 'not applicable', why: error.message }
     // A judgement that stumbles over what it has never seen must not end the whole run.
     return { kind: 'not set up', why: `the checker could not go on: ${(error as Error).message}` }
   } finally {
@@ -68,7 +76,7 @@ async function take(world: World, known: Running, step: Step): Promise<void> {
       note(known, exchange)
       if (step.given) checkGiven(exchange)
       // What a request under test has made must not stay either.
-      if (isCreation(step, known)) keep(world, known, step.as, exchange)
+      if (isCreation(exchange.asked, known)) keep(world, known, step.as, exchange, step.request.caller)
       return
     }
     case 'create': {
@@ -86,8 +94,8 @@ async function take(world: World, known: Running, step: Step): Promise<void> {
       const exchanges = await Promise.all(step.asks.map((each) => ask(world, known, each, true)))
       for (const [index, exchange] of exchanges.entries()) {
         note(known, exchange)
-        const each = step.asks[index] as (typeof step.asks)[number]
-        if (isCreation(each, known)) keep(world, known, `${each.as}.${index}`, exchange)
+        const { request, as } = step.asks[index] as (typeof step.asks)[number]
+        if (isCreation(exchange.asked, known)) keep(world, known, `${as}.${index}`, exchange, request.caller)
       }
       for (const [index, each] of step.asks.entries()) if (each.given) checkGiven(exchanges[index] as Exchange)
       return
@@ -98,12 +106,34 @@ async function take(world: World, known: Running, step: Step): Promise<void> {
       return poll(world, known, step)
     case 'wait':
       return sleep(step.milliseconds)
+    case 'pause': {
+      const seconds = Number(fill(`{${step.after}.field:Retry-After}`, known))
+      if (!(seconds <= longestPause)) throw new NotSetUp(`a pause of ${seconds} seconds would be too long`)
+      return sleep(seconds * 1_000)
+    }
+    case 'exhaust': {
+      const { as, request, until } = step
+      const one: Ask = { kind: 'ask', as, request: { ...request, impatient: true }, given: false }
+      const most = 4 * (world.profile.attempts ?? 0)
+      for (let count = 0; count < most; count += several) {
+        const exchanges = await Promise.all(Array.from({ length: several }, () => ask(world, known, one)))
+        const found = exchanges.find(({ answer }) => answer?.status === until)
+        // All that were answered otherwise are alike.
+        known.exchanges.set(as, [found ?? (exchanges[0] as Exchange)])
+        if (found !== undefined) return
+      }
+      return
+    }
     case 'bytes': {
-      const { as, bytes, seconds = 5 } = step
-      const url = urlOf(world.profile, fill('{base}/', known))
+      const { as, bytes, seconds = 5, plain = false } = step
+      const address = urlOf(world.profile, fill('{base}/', known))
+      const url = plain ? withoutTls(address) : address
       const credential = world.credentials.caller.map(([name, value]) => `${name}: ${value}\r\n`).join('')
-      const filled = fill(bytes, known).replace('{credential}', credential)
-      for (const exchange of await world.client.bytes(as, url, filled, seconds)) note(known, exchange)
+      const parts = bytes.split('{credential}').map((part) => fill(part, known))
+      for (const exchange of await world.client.bytes(as, url, parts.join(credential), seconds)) {
+        note(known, exchange)
+        if (isCreation(exchange.asked, known)) keep(world, known, as, exchange)
+      }
     }
   }
 }
@@ -114,14 +144,21 @@ function note({ exchanges }: Running, exchange: Exchange): void {
   else known.push(exchange)
 }
 
-function isCreation({ request: { method, to } }: Ask, known: Running): boolean {
-  return method === 'POST' && fill(to, known).split('?')[0] === fill('{collection}', known)
+/** The same host and port. */
+function withoutTls(address: string): string {
+  const { hostname, port } = new URL(address)
+  return `http://${hostname}:${port || 443}/`
 }
 
-function keep(world: World, known: Running, as: string, exchange: Exchange): void {
+function isCreation({ method, url }: Exchange['asked'], known: Running): boolean {
+  return method === 'POST' && URL.canParse(url) && new URL(url).pathname === fill('{collection}', known)
+}
+
+function keep(world: World, known: Running, as: string, exchange: Exchange, by?: Caller): void {
   const made = madeOf(world, known, exchange)
   if (made === undefined) return
-  known.made.set(as, made)
+  // Several of one name are all to be removed.
+  known.made.set(known.made.has(as) ? `${as}.${known.made.size}` : as, { ...made, by: by === 'other' ? by : undefined })
   world.remains.add(made.path)
 }
 
@@ -167,14 +204,16 @@ async function walk(world: World, known: Running, step: Extract<Step, { kind: 'w
 
 async function poll(world: World, known: Running, step: Extract<Step, { kind: 'poll' }>): Promise<void> {
   const { finished } = world.profile.names
-  for (const until = performance.now() + step.seconds * 1_000; performance.now() < until; ) {
+  const until = performance.now() + step.seconds * 1_000
+  for (let turn = 0; performance.now() < until; turn++) {
     const request = { method: 'GET', to: step.at }
     const exchange = await ask(world, known, { kind: 'ask', as: step.as, request, given: true })
     note(known, exchange)
     checkGiven(exchange)
     const status = exchange.answer && valueAt(jsonOf(exchange.answer), '/status')
     if (finished.includes(String(status))) return
-    const seconds = Number((exchange.answer && fieldOf(exchange.answer, 'Retry-After')) ?? 1)
-    await sleep(Math.min(5_000, Math.max(100, seconds * 1_000)))
+    const seconds = Number((exchange.answer && fieldOf(exchange.answer, 'Retry-After')) ?? 1) || 1
+    // What is quickly over is not waited for as long as what takes its time.
+    await sleep(Math.min(5_000, Math.max(100, seconds * 1_000), 100 * 2 ** turn))
   }
 }

@@ -1,79 +1,65 @@
-/** Changes to requests and answers of lists, of which faults are made. */
+/** Words for faults: what a faulty server does to requests before it looks at them, and to its answers. */
 import type { Fault, PlantedAnswer, PlantedRequest } from './planted.ts'
 
-/** An answer's list, to be changed in place. */
-export interface ListBody {
-  data: Record<string, unknown>[]
-  pagination: Record<string, unknown>
+/** Which requests a fault is about. */
+export type Which = (request: PlantedRequest) => boolean
+
+/** It takes some requests for others. */
+export function taking(which: Which, change: (request: PlantedRequest) => PlantedRequest): Fault['plant'] {
+  return (server) => (request) => server(which(request) ? change(request) : request)
 }
 
-/** The parameters of a request of a list; `undefined` where it is none. */
-export function listParameters({ method, path }: PlantedRequest): URLSearchParams | undefined {
-  const [place = '', query = ''] = path.split('?')
-  return method === 'GET' && /^\/v\d+\/[a-z]+$/.test(place) ? new URLSearchParams(query) : undefined
-}
-
-/** A fault in how the parameters of lists are understood: they are changed before the server sees them. */
-export function asking(change: (parameters: URLSearchParams, request: PlantedRequest) => void): Fault['plant'] {
-  return (server) => (request) => server(withParameters(request, change))
-}
-
-/** A request of a list, with other parameters; any other as it is. */
-export function withParameters(
-  request: PlantedRequest,
-  change: (parameters: URLSearchParams, request: PlantedRequest) => void,
-): PlantedRequest {
-  const parameters = listParameters(request)
-  if (parameters === undefined) return request
-  const before = parameters.toString()
-  change(parameters, request)
-  // What a fault does not mean keeps its spelling.
-  if (parameters.toString() === before) return request
-  return { ...request, path: `${request.path.split('?')[0]}?${parameters}` }
-}
-
-/** A fault in what lists show: good answers are changed. */
-export function showing(change: (list: ListBody, parameters: URLSearchParams) => void): Fault['plant'] {
-  return (server) => async (request) => {
-    const parameters = listParameters(request)
-    const answer = await server(request)
-    return parameters === undefined ? answer : withList(answer, (list) => change(list, parameters))
-  }
-}
-
-/** An answer with another list in it, where it holds one. */
-export function withList(answer: PlantedAnswer, change: (list: ListBody) => void): PlantedAnswer {
-  if (answer.status !== 200) return answer
-  const list = JSON.parse(answer.body) as ListBody
-  change(list)
-  return { ...answer, body: JSON.stringify(list) }
-}
-
-/** A fault in what lists answer, as a whole. */
-export function answering(
-  change: (answer: PlantedAnswer, parameters: URLSearchParams, request: PlantedRequest) => PlantedAnswer,
+/** It gives other answers to some requests. */
+export function giving(
+  which: (request: PlantedRequest, answer: PlantedAnswer) => boolean,
+  change: (answer: PlantedAnswer, request: PlantedRequest) => PlantedAnswer,
 ): Fault['plant'] {
   return (server) => async (request) => {
-    const parameters = listParameters(request)
     const answer = await server(request)
-    return parameters === undefined ? answer : change(answer, parameters, request)
+    return which(request, answer) ? change(answer, request) : answer
   }
 }
 
-/** A list as it was found: how many there are, and which. */
-export function listIn({ status, body }: PlantedAnswer): ListBody | undefined {
-  return status === 200 ? (JSON.parse(body) as ListBody) : undefined
+/** A message without a field; by its lower-case name. */
+export function without<M extends { readonly headers: PlantedRequest['headers'] }>(message: M, name: string): M {
+  const { [name]: _, ...headers } = message.headers
+  return { ...message, headers }
 }
 
-/** An error in place of an answer. */
-export function failing(status: number, code: string): PlantedAnswer {
-  const body = JSON.stringify({ type: 'about:blank', title: code, status, detail: code, code })
-  return { status, headers: { 'content-type': 'application/problem+json', 'cache-control': 'no-store' }, body }
+/** A message with a field; by its lower-case name. */
+export function having<M extends { readonly headers: PlantedRequest['headers'] }>(
+  message: M,
+  name: string,
+  value: string,
+): M {
+  return { ...message, headers: { ...message.headers, [name]: value } }
 }
 
-/** Leaves records out of a list, and out of its total. */
-export function leaveOut(list: ListBody, test: (item: Record<string, unknown>) => boolean): void {
-  const kept = list.data.filter((item) => !test(item))
-  list.pagination['total_count'] = Number(list.pagination['total_count']) - (list.data.length - kept.length)
-  list.data = kept
+/** Another status, and nothing of the answer that was. */
+export function refusing(status: number): (answer: PlantedAnswer) => PlantedAnswer {
+  return ({ headers }) => ({
+    status,
+    headers: { ...headers, 'content-type': 'application/problem+json', 'cache-control': 'no-store' },
+    body: JSON.stringify({ title: 'No', status, code: 'NO', detail: 'No.' }),
+  })
+}
+
+/** The path of a request without its query. */
+export function pathOf({ path }: Pick<PlantedRequest, 'path'>): string {
+  return path.split('?')[0] as string
+}
+
+/** Whether a request is about one record: its address ends in an identifier. */
+export function isRecord(request: Pick<PlantedRequest, 'path'>): boolean {
+  return /^\/v\d\/[a-z-]+\/[0-9a-f-]{36}$/.test(pathOf(request))
+}
+
+/** Whether a request is about a path that is none. */
+export function isNowhere(request: Pick<PlantedRequest, 'path'>): boolean {
+  return pathOf(request).endsWith('/no-such-thing')
+}
+
+/** Whether a request is about a collection at the top level. */
+export function isCollection(request: Pick<PlantedRequest, 'path'>): boolean {
+  return !isNowhere(request) && /^\/v\d\/[a-z-]+$/.test(pathOf(request))
 }

@@ -1,5 +1,5 @@
 /** Faults of what pages tell of themselves: numbers, totals, links. */
-import { answering, failing, listIn, showing, withList } from '../alter.ts'
+import { answering, failing, listIn, showing, withList } from '../lists.ts'
 import type { Fault } from '../planted.ts'
 
 /** A fault by which pages of one style leave something out. */
@@ -18,7 +18,7 @@ function stale(breaks: Fault['breaks'], says: string, isStale: (kept: number, no
   return {
     breaks,
     says,
-    plant(server) {
+    plant(server, keys) {
       const kept = new Map<string, number>()
       return answering((answer, _, { path }) =>
         withList(answer, ({ pagination }) => {
@@ -27,7 +27,7 @@ function stale(breaks: Fault['breaks'], says: string, isStale: (kept: number, no
           if (before !== undefined && isStale(before, total)) pagination['total_count'] = before
           else kept.set(path, total)
         }),
-      )(server)
+      )(server, keys)
     },
   }
 }
