@@ -43,7 +43,11 @@ const shopWith = (rate: Rates) =>
           // Lists are neither filtered nor sorted by it.
           remark: { type: 'string', maxLength: 100, optional: true },
           note: { type: 'string', maxLength: 100, optional: true },
-          size: { type: 'object', optional: true },
+          size: {
+            type: 'object',
+            properties: { width: { type: 'number' }, height: { type: 'number' } },
+            optional: true,
+          },
           // No case speaks of it: what is done to its name is seen by its name alone.
           long_label: { type: 'string', maxLength: 100, optional: true },
           shelf_id: reference('shelves', { onDelete: 'restrict' }),
