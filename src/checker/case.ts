@@ -6,16 +6,38 @@ import type { CollectionProfile, JsonObject, Operation, PageStyle, Profile } fro
 /** Who asks: who was given with `--key`, somebody without a credential, with a wrong one, or with one that may not do it. */
 export type Caller = 'caller' | 'nobody' | 'wrong' | 'other'
 
-/** A body: text as it is; or a valid one of the case's collection, or a valid change, with and without members. */
+/**
+ * A body: text as it is; or a valid one of the case's collection, the least of one, a valid change, a bad one, a part of a member that is an
+ * object, or what an earlier step sent or was answered; with the changes, or the members that may be left out, that the profile knows; with and
+ * without members.
+ */
 export type Body =
   | { readonly text: string }
   | { readonly json: unknown }
-  | { readonly from: 'example' | 'change'; readonly with?: JsonObject; readonly without?: readonly string[] }
+  | {
+      readonly from:
+        | 'example'
+        | 'least'
+        | 'change'
+        | 'invalid'
+        | 'part'
+        | { readonly sent: string }
+        | { readonly answered: string }
+      readonly plus?: 'change' | 'optional'
+      readonly with?: JsonObject
+      readonly without?: readonly string[]
+    }
 
 /**
- * A request. Texts may hold places that are filled when it is sent: `{collection}` and `{base}` (paths), `{mark}` and `{mine}` (what the
- * case's records are found by: its value, and as a query), and of earlier steps `{one}` (the path of the record made there),
- * `{one.id}`, `{one.etag}`, `{one.field:Last-Modified}`, `{one.json:/name}`, `{one.location}`.
+ * A request. Texts may hold places that are filled when it is sent: `{collection}` and `{base}` (paths), `{path}` (of the collection, from
+ * any base on), `{deprecated}`, `{retired}`, `{open}` and `{document}` (addresses too), `{deprecated-version}`, `{key}` and `{altered}` (the credential without its
+ * scheme, and the same with another character in its middle), `{mark}` and `{mine}` (what the case's records are found by: its value, and
+ * as a query), and of earlier steps `{one}` (the path of the record made there),
+ * `{one.id}`, `{one.etag}`, `{one.field:Last-Modified}`, `{one.json:/name}`, `{one.location}`, `{one.owner}`; of lists `{list.item:0}` (the identifier
+ * of a record in it), `{list.next}` and `{list.previous}` (cursors, as they stand in an address; `{list.next:forged}` is changed),
+ * `{list.link:next}` (where Link leads to). `{member:ranked}` is a member of a kind (members.ts), `{less:ranked}` and `{more:ranked}`
+ * two good values of it; `{word}` is a word that only this case's records hold, `{word:upper}` and `{mark:upper}` the same in
+ * capitals; `{nested}` is the list below the record that the case's records refer to, `{absent}` an identifier that no record has; `{size}` is the parameter for the size of a page. In JSON, a text that is one place keeps the type of what is there.
  */
 export interface Request {
   readonly method: string
@@ -35,6 +57,8 @@ export interface Ask {
   readonly request: Request
   /** Whether it prepares only: where it fails the case could not be set up. */
   readonly given: boolean
+  /** Among those that are sent at once: it is sent so often, with one body. */
+  readonly times?: number
 }
 
 /** What a case does. */
@@ -46,11 +70,16 @@ export type Step =
       readonly as: string
       readonly count?: number
       readonly with?: JsonObject
+      readonly without?: readonly string[]
       readonly caller?: Caller
     }
+  /** Lists the collection and makes records until the list does not hold them all, or there are so many. The lists are known by its name. */
+  | { readonly kind: 'outgrow'; readonly as: string; readonly most: number }
+  /** Asks the same of every collection that can be listed: `{collection}` is each of them. */
+  | { readonly kind: 'each'; readonly ask: Ask }
   /** Asks all at once. */
   | { readonly kind: 'together'; readonly asks: readonly Ask[] }
-  /** Reads page after page by cursor, from an address on; after the first page other steps are done. */
+  /** Reads page after page by cursor, from an address on; after the first page other steps are done. Refused cursors end it, and are judged. */
   | {
       readonly kind: 'walk'
       readonly as: string
@@ -61,8 +90,18 @@ export type Step =
   /** Asks again until it is over: the status of a job. */
   | { readonly kind: 'poll'; readonly as: string; readonly at: string; readonly seconds: number }
   | { readonly kind: 'wait'; readonly milliseconds: number }
-  /** Sends bytes as they are, on a connection of its own, one for each character. */
-  | { readonly kind: 'bytes'; readonly as: string; readonly bytes: string; readonly seconds?: number }
+  /** Waits as long as `Retry-After` of an answer says; where that is long, the case cannot be set up. */
+  | { readonly kind: 'pause'; readonly after: string }
+  /** Asks again and again, as often as the profile says is too often, until an answer has this status. */
+  | { readonly kind: 'exhaust'; readonly as: string; readonly request: Request; readonly until: number }
+  /** Sends bytes as they are, on a connection of its own, one for each character; without TLS where it is `plain`. `{credential}` is a line. */
+  | {
+      readonly kind: 'bytes'
+      readonly as: string
+      readonly bytes: string
+      readonly seconds?: number
+      readonly plain?: boolean
+    }
 
 /** What a case needs of a server. */
 export type Need =
@@ -74,24 +113,38 @@ export type Need =
   | 'search'
   | 'sort'
   | 'filter'
+  | 'ranked'
+  | 'measured'
+  | 'emptied'
+  | 'undeclared'
+  | 'marker-sort'
+  | 'paged'
   | 'unique'
   | 'required'
   | 'invalid'
+  | 'mistakes'
   | 'change'
   | 'optional'
   | 'reference'
   | 'children'
+  | 'nested'
+  | 'object'
   | 'soft'
   | 'hard'
   | 'conditional'
   | 'unconditional'
   | 'grace'
+  | 'owner'
   | 'origin'
   | 'document'
   | 'deprecated'
   | 'retired'
   | 'open'
   | 'tls'
+  | 'exports'
+  | 'version'
+  | 'version-field'
+  | 'attempts'
 
 /** Where in an exchange something is wrong. */
 export type Part = 'status' | 'body' | 'connection' | { readonly field: string } | { readonly pointer: string }
@@ -113,6 +166,8 @@ export interface Seen {
   /** The exchange of a step; the last, where there are several. */
   readonly of: (step: string) => Exchange
   readonly all: (step: string) => readonly Exchange[]
+  /** Identifiers of the records that a step has made. */
+  readonly ids: (step: string) => readonly string[]
 }
 
 /** One thing that must be so. */

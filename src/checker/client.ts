@@ -133,23 +133,25 @@ export class Client {
     })
   }
 
-  #open({ method, url, fields }: Asked, answered: (message: IncomingMessage) => void): ClientRequest {
+  #open({ method, url, fields, body }: Asked, answered: (message: IncomingMessage) => void): ClientRequest {
     const { protocol, hostname, port } = new URL(url)
     const isSecure = protocol === 'https:'
     // What stands in the address is sent as it stands.
     const start = url.indexOf('/', url.indexOf('//') + 2)
     const path = start < 0 ? '/' : url.slice(start)
-    const target = { method, path, hostname: hostname.replace(/^\[|\]$/g, ''), port, headers: headersOf(fields) }
+    const target = { method, path, hostname: hostname.replace(/^\[|\]$/g, ''), port, headers: headersOf(fields, body) }
     return isSecure
       ? requestHttps({ ...target, agent: this.#agents.https }, answered)
       : requestHttp({ ...target, agent: this.#agents.http }, answered)
   }
 }
 
-function headersOf(fields: Fields): Record<string, string[]> {
+function headersOf(fields: Fields, body: string | undefined): Record<string, string[]> {
   const headers: Record<string, string[]> = {}
   for (const [name, value] of fields) headers[name] = [...(headers[name] ?? []), value]
-  return headers
+  // Of itself Node says so only with methods that usually have a body: with GET and DELETE it would be taken for the next request.
+  const isFramed = fields.some(([name]) => /^(?:content-length|transfer-encoding)$/i.test(name))
+  return body === undefined || isFramed ? headers : { ...headers, 'Content-Length': [String(Buffer.byteLength(body))] }
 }
 
 function answerOf(message: IncomingMessage, body: Buffer): Answer {

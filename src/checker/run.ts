@@ -158,7 +158,7 @@ async function resultOf(
   const shown = await runCase(world, one, chosen.collection, `checked-${randomBytes(5).toString('hex')}`, signal)
   // What a stop has cut short says nothing.
   if (signal?.aborted) return said('not asked', 'the run was stopped meanwhile', { collection })
-  if (shown.kind === 'not set up') return said('not set up', shown.why, { collection })
+  if (shown.kind !== 'judged') return said(shown.kind, shown.why, { collection })
   const { findings, exchanges } = shown
   if (findings.length === 0) return said('holds', '', { collection })
   return said(broken(level), '', { collection, findings, exchanges })

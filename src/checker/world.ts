@@ -4,6 +4,7 @@ import type { Client } from './client.ts'
 import { distinct, isNarrow } from './discover/distinct.ts'
 import { type Answer, type Exchange, type Fields, fieldOf, jsonOf } from './exchange.ts'
 import { fill, fillAll, type Known, type Made, NotSetUp } from './fill.ts'
+import { objectOf } from './places.ts'
 import { valueAt } from './pointer.ts'
 import type { JsonObject, Profile } from './profile.ts'
 
@@ -22,16 +23,22 @@ export function ask(world: World, known: Known, { as, request }: Ask, atOnce = f
   const { method, to, headers = {}, body, caller = 'caller', impatient } = request
   const text = body === undefined ? undefined : textOf(body, known)
   const fields: (readonly [string, string])[] = Object.entries(headers).map(([name, value]) => [
-    name,
+    fill(name, known),
     fill(value, known),
   ])
   const isTyped = fields.some(([name]) => name.toLowerCase() === 'content-type')
   if (text !== undefined && !isTyped) fields.push(['Content-Type', 'application/json'])
   if (!fields.some(([name]) => name.toLowerCase() === 'accept')) fields.push(['Accept', 'application/json'])
   const isNamed = fields.some(([name]) => name.toLowerCase() === 'authorization')
-  const all = [...(isNamed ? [] : world.credentials[caller]), ...fields]
   const url = urlOf(world.profile, fill(to, known))
+  const all = [...(isNamed || !isTrusted(world.profile, url) ? [] : world.credentials[caller]), ...fields]
   return world.client.send(as, { method, url, fields: all, body: text }, { impatient, atOnce })
+}
+
+/** Whether an address is one of the server that is checked: where an answer leads elsewhere, no credential goes along. */
+function isTrusted({ base, deprecated, retired }: Profile, url: string): boolean {
+  const { origin } = new URL(url)
+  return [base, deprecated, retired].some((each) => each !== undefined && new URL(each).origin === origin)
 }
 
 /** An address from a path: from the root, or whole. */
@@ -39,14 +46,33 @@ export function urlOf({ base }: Pick<Profile, 'base'>, to: string): string {
   return /^https?:/.test(to) ? to : new URL(base).origin + to
 }
 
-function textOf(body: Body, known: Known): string {
+/** The text of a body. */
+export function textOf(body: Body, known: Known): string {
   if ('text' in body) return fill(body.text, known)
   if ('json' in body) return JSON.stringify(fillAll(body.json, known))
-  const { collection } = known
-  const whole = body.from === 'change' ? collection.change : sampleOf(known)
-  const given = { ...whole, ...(fillAll(body.with ?? {}, known) as JsonObject) }
-  const without = new Set((body.without ?? []).map((name) => fill(name, known)))
-  return JSON.stringify(Object.fromEntries(Object.entries(given).filter(([name]) => !without.has(name))))
+  const plus = body.plus === undefined ? {} : known.collection[body.plus]
+  const given = { ...baseOf(body.from, known), ...plus, ...(fillAll(body.with ?? {}, known) as JsonObject) }
+  const names = (body.without ?? []).map((name) => fill(name, known))
+  return JSON.stringify(without(given, names))
+}
+
+function without(whole: JsonObject, names: readonly string[]): JsonObject {
+  return Object.fromEntries(Object.entries(whole).filter(([name]) => !names.includes(name)))
+}
+
+function baseOf(from: Exclude<Body, { text: string } | { json: unknown }>['from'], known: Known): JsonObject {
+  const { collection, exchanges } = known
+  if (from === 'example') return sampleOf(known)
+  if (from === 'change' || from === 'invalid') return collection[from]
+  if (from === 'least') return without(sampleOf(known), Object.keys(collection.optional))
+  if (from === 'part') {
+    const found = objectOf(collection)
+    return found === undefined ? {} : { [found.member]: found.part }
+  }
+  const { asked, answer } = exchanges.get('sent' in from ? from.sent : from.answered)?.at(-1) ?? {}
+  const value = 'sent' in from ? JSON.parse(asked?.body ?? '{}') : answer && jsonOf(answer)
+  if (typeof value !== 'object' || value === null) throw new NotSetUp('an answer that was to be sent back is no object')
+  return value
 }
 
 let samples = 0
@@ -74,17 +100,20 @@ export async function create(
   world: World,
   known: Known & { readonly made: Map<string, Made> },
   as: string,
-  how: Pick<Request, 'caller'> & { readonly with?: JsonObject | undefined } = {},
+  how: Pick<Request, 'caller'> & {
+    readonly with?: JsonObject | undefined
+    readonly without?: readonly string[] | undefined
+  } = {},
 ): Promise<Exchange> {
   await createParents(world, known, 0)
-  const body: Body = { from: 'example', with: how.with ?? {} }
+  const body: Body = { from: 'example', with: how.with ?? {}, without: how.without ?? [] }
   const request: Request = { method: 'POST', to: '{collection}', body, ...(how.caller ? { caller: how.caller } : {}) }
   let exchange = await ask(world, known, { kind: 'ask', as, request, given: true })
   // Where few values are possible, one that must differ may be somebody's already.
   for (let turn = 0; exchange.answer?.status === 409 && isUnlucky(known) && turn < mostTurns; turn++) {
     exchange = await ask(world, known, { kind: 'ask', as, request, given: true })
   }
-  known.made.set(as, recordMade(world, known, exchange))
+  known.made.set(as, { ...recordMade(world, known, exchange), by: how.caller })
   return exchange
 }
 
