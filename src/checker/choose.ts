@@ -32,7 +32,10 @@ const ofServer: Readonly<Record<OfServer, readonly [test: (profile: Profile, mea
 const isSome = (value: object) => Object.keys(value).length > 0
 
 const ofCollection: Readonly<
-  Record<OfCollection, readonly [test: (it: CollectionProfile, profile: Profile) => boolean, why: string]>
+  Record<
+    OfCollection,
+    readonly [test: (it: CollectionProfile, profile: Pick<Profile, 'collections'>) => boolean, why: string]
+  >
 > = {
   list: [can('list'), 'can be listed'],
   create: [(it) => can('create')(it) && it.example !== undefined, 'can be created in, with a body that is known'],
@@ -94,6 +97,6 @@ export function choose(
 }
 
 /** How much there is to be tried on a collection: of how many things that cases need it has something. */
-export function countOfMeans(collection: CollectionProfile): number {
-  return Object.values(ofCollection).filter(([test]) => test(collection)).length
+export function countOfMeans(collection: CollectionProfile, collections: readonly CollectionProfile[]): number {
+  return Object.values(ofCollection).filter(([test]) => test(collection, { collections })).length
 }

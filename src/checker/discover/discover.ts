@@ -91,7 +91,7 @@ export async function discover(asker: Asker, { url, openapi, only = [], said = {
   notices.push(...described.flatMap((each) => each.notices))
   const profile: Profile = {
     base,
-    collections: described.map(({ collection }) => collection).toSorted((left, right) => worth(right) - worth(left)),
+    collections: byWorth(described.map(({ collection }) => collection)),
     names: await namesOf(asker, base, document, used, [...looked.values()]),
     document: document?.url,
     open: document === undefined ? [] : await openPaths(asker, document, base),
@@ -133,11 +133,15 @@ function observed(draft: Draft, looked: Looked | undefined): Draft {
   return draft.idParameter === undefined && id !== undefined ? { ...draft, idParameter: id } : draft
 }
 
+function byWorth(all: Profile['collections']): Profile['collections'] {
+  return all.toSorted((left, right) => worth(right, all) - worth(left, all))
+}
+
 /** More can be tried on it, and with less beside it. */
-function worth(collection: Profile['collections'][number]): number {
+function worth(collection: Profile['collections'][number], all: Profile['collections']): number {
   const isMade = collection.operations.includes('create') && collection.example !== undefined
   return (
-    countOfMeans(collection) +
+    countOfMeans(collection, all) +
     (isMade ? 20 : 0) -
     3 * Object.keys(collection.references).length -
     4 * narrowMembers(collection).length
