@@ -24,7 +24,10 @@ const shop = defineInterface({
         color: { type: 'string', enum: ['red', 'green'], optional: true },
         price: { type: 'integer', minimum: 0, optional: true, filter: true, sort: true },
         note: { type: 'string', maxLength: 100, optional: true },
-        size: { type: 'object', optional: true },
+        size: {
+          ...{ type: 'object', optional: true, required: ['width', 'height'] },
+          properties: { width: { type: 'integer' }, height: { type: 'integer' } },
+        },
         // No case speaks of it: what is done to its name is seen by its name alone.
         long_label: { type: 'string', maxLength: 100, optional: true },
         shelf_id: reference('shelves', { onDelete: 'restrict' }),
