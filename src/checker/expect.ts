@@ -76,18 +76,21 @@ export function status(step: string, ...wanted: readonly number[]): Expectation 
   )
 }
 
-/** The status says that it was done. */
-export function succeeds(step: string): Expectation {
-  return answerOf(step, 'answers 2xx', ({ status: value }, _, exchange) =>
-    value >= 200 && value < 300 ? undefined : finding(exchange, 'status', `${value} in place of 2xx`),
+/** The status of every answer of a step is one of these. */
+export function everyStatus(step: string, ...wanted: readonly number[]): Expectation {
+  const text = wanted.join(' or ')
+  return everyAnswerOf(step, `answers ${text} each time`, (answer, _, exchange) =>
+    wanted.includes(answer.status) ? undefined : finding(exchange, 'status', `${answer.status} in place of ${text}`),
   )
 }
 
-/** The status says that the request was wrong, in whichever way. */
-export function refuses(step: string): Expectation {
-  return answerOf(step, 'answers 4xx', ({ status: value }, _, exchange) =>
-    value >= 400 && value < 500 ? undefined : finding(exchange, 'status', `${value} in place of 4xx`),
-  )
+/** The error has this code. */
+export function code(step: string, wanted: string): Expectation {
+  return answerOf(step, `has the code ${wanted}`, (answer, { profile }, exchange) => {
+    const found = valueAt(jsonOf(answer), profile.names.code)
+    if (found === wanted) return undefined
+    return finding(exchange, { pointer: profile.names.code }, `${short(found)} in place of ${wanted}`)
+  })
 }
 
 /** The status is none of these. */
@@ -103,6 +106,15 @@ export function done(step: string): Expectation {
     answer.status >= 200 && answer.status < 300
       ? undefined
       : finding(exchange, 'status', `${answer.status} in place of a success`),
+  )
+}
+
+/** It is refused as a mistake of who asked: 4xx. */
+export function refused(step: string): Expectation {
+  return everyAnswerOf(step, 'is refused', (answer, _, exchange) =>
+    answer.status >= 400 && answer.status < 500
+      ? undefined
+      : finding(exchange, 'status', `${answer.status} in place of 4xx`),
   )
 }
 

@@ -1,5 +1,6 @@
 /** Keeps credentials out of whatever is told: a report is shown to others. */
 import type { Finding } from './case.ts'
+import { altered } from './credential.ts'
 import type { Answer, Asked, Exchange, Fields } from './exchange.ts'
 import type { CaseResult } from './verdict.ts'
 
@@ -11,13 +12,16 @@ import type { CaseResult } from './verdict.ts'
 export function masker(credentials: Readonly<Record<string, Fields>>): (result: CaseResult) => CaseResult {
   const secrets = Object.entries(credentials).flatMap(([name, fields]) =>
     // `Bearer` is no secret: what stands after it is.
-    fields.map(
-      ([, value], index) => [value.slice(value.indexOf(' ') + 1), `$${name}${index === 0 ? '' : index + 1}`] as const,
-    ),
+    fields.flatMap(([, value], index) => {
+      const secret = value.slice(value.indexOf(' ') + 1)
+      const variable = `$${name}${index === 0 ? '' : index + 1}`
+      // But for a character it is the secret.
+      return [[secret, variable] as const, [altered(secret), `${variable}-altered`] as const]
+    }),
   )
   const masked = new Map<Exchange, Exchange>()
   const text = (value: string) =>
-    secrets.reduce((said, [secret, name]) => (secret === '' ? said : said.replaceAll(secret, name)), value)
+    secrets.reduce((said, [secret, name]) => (secret.length < 2 ? said : said.replaceAll(secret, name)), value)
   const fieldsOf = (fields: Fields) => fields.map(([name, value]) => [name, text(value)] as const)
   const askedOf = ({ method, url, fields, body, bytes }: Asked): Asked => ({
     ...{ method, url: text(url), fields: fieldsOf(fields) },

@@ -96,7 +96,7 @@ async function run({ profile, notices, guessed }: Discovered, running: Running):
   const readOnly = options.readOnly === true
   const attempts = {
     ...{ profile, guessed, signal, cases: withNeeded(cases, only) },
-    ...{ hasKey: whom.credential.length > 0, hasOther: whom.other !== undefined },
+    ...{ hasKey: whom.credential.length > 0, hasOther: whom.other !== undefined, other: whom.other },
   }
   for (const line of announcement(attempts, notices, readOnly)) progress.say(hide(line))
   if (!readOnly && options.yes !== true && !(await isAgreed(signal))) return undefined

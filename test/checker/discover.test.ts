@@ -12,7 +12,7 @@ import { casesOf, checkShop, tellAll } from './try-faults.ts'
 const means = { hasKey: true, hasOther: true }
 
 // Nothing in a document says these.
-const told = ['origin', 'deprecated', 'retired', 'grace', 'tls']
+const told = ['origin', 'deprecated', 'retired', 'grace', 'tls', 'attempts', 'disposable']
 
 test('without a profile each case finds a collection that finds one with a profile by hand, and holds on it', async (context) => {
   const shop = await serveShop()
@@ -23,7 +23,12 @@ test('without a profile each case finds a collection that finds one with a profi
   })
   const asker = { client, credential: [['Authorization', `Bearer ${shop.key}`]] as const }
   const found = await discover(asker, { url: shop.serving.origin })
-  const tried = await attempt(asker, { ...found, cases, ...means })
+  const tried = await attempt(asker, {
+    ...found,
+    cases,
+    ...means,
+    other: [['Authorization', `Bearer ${shop.otherKey}`]],
+  })
   assert.deepEqual([tried.notices, tried.remains], [[], []])
   assert.equal(tried.profile.base, shop.profile.base, 'the newest version is the interface')
   const lost = cases.filter(

@@ -77,8 +77,8 @@ export function without<T extends { readonly headers: Readonly<Record<string, st
 }
 
 /** What is at the address of a request now. */
-export function reading({ path, headers }: PlantedRequest): PlantedRequest {
-  return { method: 'GET', path, headers: { authorization: headers.authorization ?? '' }, body: '' }
+export function reading({ path, headers, connection }: PlantedRequest): PlantedRequest {
+  return { method: 'GET', path, headers: { authorization: headers.authorization ?? '' }, body: '', connection }
 }
 
 const record = /^\/v\d+\/[a-z-]+\/[0-9a-f-]{36}(?:\?|$)/i

@@ -2,18 +2,16 @@
 
 import type { Case } from '../case.ts'
 import { choose } from '../choose.ts'
-import { type Answer, type Exchange, fieldOf, jsonOf } from '../exchange.ts'
-import { valueAt } from '../pointer.ts'
+import type { Answer, Fields } from '../exchange.ts'
 import type { CollectionProfile, JsonObject, Profile } from '../profile.ts'
 import { amend } from './amend.ts'
 import { type Asker, ask, isGood } from './asker.ts'
 import { complaintsIn } from './complaint.ts'
 import { distinct } from './distinct.ts'
-import { isObject } from './document.ts'
 import type { Schema } from './generate.ts'
 import { learnt } from './learn.ts'
-import { idIn } from './look.ts'
 import { oftenUnique } from './members.ts'
+import { keep, known, learn, removeTried, type Trial, type Tried } from './trial.ts'
 
 /** What is to be tried. */
 export interface Attempts {
@@ -24,6 +22,8 @@ export interface Attempts {
   readonly hasOther: boolean
   /** Collections that no document describes. */
   readonly guessed: ReadonlySet<string>
+  /** The credential of somebody else. */
+  readonly other?: Fields | undefined
   readonly signal?: AbortSignal | undefined
   readonly onCollection?: ((name: string) => void) | undefined
 }
@@ -34,27 +34,6 @@ export interface Attempted {
   readonly notices: readonly string[]
   /** What was made and could not be taken away again: paths. */
   readonly remains: readonly string[]
-}
-
-/** A record that was made to try it. */
-export interface Tried {
-  readonly id: string
-  /** Whole address. */
-  readonly url: string
-  readonly path: string
-  readonly body: JsonObject
-  readonly record: JsonObject | undefined
-}
-
-/** What goes on while it is tried. */
-export interface Trial {
-  readonly asker: Asker
-  profile: Profile
-  readonly made: Map<string, Tried>
-  /** Everything that is there, in the order in which it was made. */
-  readonly there: Tried[]
-  readonly notices: string[]
-  readonly guessed: ReadonlySet<string>
 }
 
 /** The collections in which cases will make records, with those that they refer to: as far as it is known. */
@@ -80,8 +59,8 @@ export function canMake({ operations, example }: CollectionProfile): boolean {
 
 /** Tries them, and takes away what was made. */
 export async function attempt(asker: Asker, attempts: Attempts): Promise<Attempted> {
-  const { signal, onCollection, guessed } = attempts
-  const trial: Trial = { asker, profile: attempts.profile, made: new Map(), there: [], notices: [], guessed }
+  const { signal, onCollection, guessed, other } = attempts
+  const trial: Trial = { asker, profile: attempts.profile, made: new Map(), there: [], notices: [], guessed, other }
   const done = new Set<string>()
   let remains: readonly string[] = []
   try {
@@ -100,16 +79,6 @@ export async function attempt(asker: Asker, attempts: Attempts): Promise<Attempt
 
 function nextOf({ profile }: Trial, attempts: Attempts, done: ReadonlySet<string>): string | undefined {
   return usedCollections({ ...attempts, profile }).find((each) => !done.has(each))
-}
-
-function known({ profile }: Trial, name: string): CollectionProfile {
-  return profile.collections.find((each) => each.name === name) as CollectionProfile
-}
-
-/** Writes down what was learnt of a collection. */
-export function learn(trial: Trial, name: string, more: Partial<CollectionProfile>): void {
-  const collections = trial.profile.collections.map((each) => (each.name === name ? { ...each, ...more } : each))
-  trial.profile = { ...trial.profile, collections }
 }
 
 async function tryCollection(trial: Trial, name: string): Promise<void> {
@@ -137,7 +106,7 @@ async function create(trial: Trial, name: string): Promise<Tried | undefined> {
     last = exchange.answer
     if (last === undefined) return cannot(trial, name, `no answer: ${exchange.failure}`)
     if (isGood(last)) {
-      const made = await keep(trial, collection, exchange, body)
+      const made = keep(trial, collection, exchange, body)
       if (made === undefined) return cannot(trial, name, 'the answer tells neither its identifier nor its Location')
       // What was made different this time is made so anew each time.
       const same = unique.filter((each) => Object.hasOwn(collection.example ?? {}, each))
@@ -199,41 +168,12 @@ function bodyOf(trial: Trial, { example = {}, references, unique, schemas = {} }
   return body
 }
 
-/** Notes what an answer says was made. */
-async function keep(
-  trial: Trial,
-  collection: CollectionProfile,
-  exchange: Exchange,
-  body: JsonObject,
-): Promise<Tried | undefined> {
-  const answer = exchange.answer as Answer
-  const { items } = trial.profile.names
-  const said = jsonOf(answer)
-  const inner = items === '' ? undefined : valueAt(said, items)
-  const record = isObject(inner) ? inner : isObject(said) ? said : undefined
-  const idMember =
-    record === undefined
-      ? undefined
-      : Object.hasOwn(record, collection.id)
-        ? collection.id
-        : idIn(record, collection.name)
-  const location = fieldOf(answer, 'Location')
-  const id = idMember === undefined ? location?.split(/[?#]/)[0]?.split('/').at(-1) : record?.[idMember]
-  if (id === undefined || id === '') return undefined
-  if (idMember !== undefined && idMember !== collection.id) learn(trial, collection.name, { id: idMember })
-  const url = `${trial.profile.base}${collection.path}/${encodeURIComponent(String(id))}`
-  const tried = { id: String(id), url, path: new URL(url).pathname, body, record }
-  trial.there.push(tried)
-  if (!trial.made.has(collection.name)) trial.made.set(collection.name, tried)
-  return tried
-}
-
 /** Makes the same once more: what must differ is refused. Then one that differs. */
 async function tryAgain(trial: Trial, name: string, first: Tried): Promise<void> {
   const collection = known(trial, name)
   const same = await ask(trial.asker, 'POST', trial.profile.base + collection.path, { body: first.body })
   if (isGood(same.answer)) {
-    await keep(trial, collection, same, first.body)
+    keep(trial, collection, same, first.body)
     learn(trial, name, { unique: [] })
     return
   }
@@ -252,7 +192,7 @@ async function tryAgain(trial: Trial, name: string, first: Tried): Promise<void>
   learn(trial, name, { unique })
   const body = bodyOf(trial, { ...known(trial, name), example: first.body })
   const other = await ask(trial.asker, 'POST', trial.profile.base + collection.path, { body })
-  if (isGood(other.answer)) await keep(trial, collection, other, body)
+  if (isGood(other.answer)) keep(trial, collection, other, body)
   else
     trial.notices.push(
       `A second record of ${name} is refused (${other.answer?.status}: ${textOf(other.answer)}). Write into the profile which members must differ: collections.${name}.unique`,
@@ -266,15 +206,4 @@ function textsOf(body: JsonObject, { references, schemas = {} }: CollectionProfi
       typeof body[each] === 'string' && !Object.hasOwn(references, each) && !('enum' in schema) && !('format' in schema)
     )
   })
-}
-
-/** Deletes what was made, the last first. Gives the paths of what stays. */
-async function removeTried({ asker, there }: Trial): Promise<string[]> {
-  const remains: string[] = []
-  for (const { url, path } of there.toReversed()) {
-    let { answer } = await ask(asker, 'DELETE', url)
-    if (answer?.status === 428) answer = (await ask(asker, 'DELETE', url, { fields: [['If-Match', '*']] })).answer
-    if (!isGood(answer) && answer?.status !== 404 && answer?.status !== 410) remains.push(path)
-  }
-  return remains
 }

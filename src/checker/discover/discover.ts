@@ -2,10 +2,10 @@
 
 import { countOfMeans } from '../choose.ts'
 import { jsonOf } from '../exchange.ts'
-import { type Names, type Profile, usualNames } from '../profile.ts'
+import { type CollectionProfile, type Names, type Profile, usualNames } from '../profile.ts'
 import { type Asker, ask, isGood } from './asker.ts'
 import { CannotCheck } from './cannot-check.ts'
-import type { Document } from './document.ts'
+import { type Document, expanded, objectOf } from './document.ts'
 import { type Draft, draftsOf, errorSchemas } from './drafts.ts'
 import { addressesOf, serversOf } from './endpoints.ts'
 import { findDocument, namedDocument } from './find-document.ts'
@@ -49,11 +49,11 @@ export async function discover(asker: Asker, { url, openapi, only = [], said = {
   const named = openapi ?? (isDocument ? url : said.document)
   const document = named === undefined ? await findDocument(asker, given) : await namedDocument(asker, named)
   const notices: string[] = []
-  const found = document === undefined ? undefined : await inDocument(asker, document, given)
-  const base = said.base ?? found?.base ?? given
+  const described = document === undefined ? undefined : await inDocument(asker, document, given)
+  const base = said.base ?? described?.base ?? given
   const wanted = (draft: Pick<Draft, 'name' | 'path'>) =>
     only.length === 0 || only.some((each) => isCalled(draft, each))
-  const all = found?.drafts ?? []
+  const all = described?.drafts ?? []
   const written = Object.entries(said.collections ?? {}).flatMap(([name, each]) =>
     each === false ? [] : [each.path ?? `/${name}`],
   )
@@ -87,16 +87,21 @@ export async function discover(asker: Asker, { url, openapi, only = [], said = {
   const used = kept.filter((each) => !spared.includes(each))
   if (used.some(({ isSlashed }) => isSlashed))
     notices.push('Paths are written with a slash at their end; they are asked for without it.')
-  const described = used.map((draft) => describe(observed(draft, looked.get(draft.path)), used))
-  notices.push(...described.flatMap((each) => each.notices))
+  const known = used.map((draft) => describe(observed(draft, looked.get(draft.path)), used))
+  notices.push(...known.flatMap((each) => each.notices))
   const profile: Profile = {
     base,
-    collections: byWorth(described.map(({ collection }) => collection)),
+    collections: known.map(({ collection }) => collection),
     names: await namesOf(asker, base, document, used, [...looked.values()]),
     document: document?.url,
     open: document === undefined ? [] : await openPaths(asker, document, base),
+    ...(document === undefined ? {} : spokenOf(document)),
   }
-  const whole = overridden(profile, said)
+  const found = overridden(profile, said)
+  const whole = {
+    ...found,
+    collections: found.collections.toSorted((left, right) => worth(right, found) - worth(left, found)),
+  }
   if (whole.collections.length === 0) throw new CannotCheck(nothingFound(given, document, only))
   return { profile: whole, notices, guessed: new Set(guesses.map(({ name }) => name)) }
 }
@@ -133,15 +138,11 @@ function observed(draft: Draft, looked: Looked | undefined): Draft {
   return draft.idParameter === undefined && id !== undefined ? { ...draft, idParameter: id } : draft
 }
 
-function byWorth(all: Profile['collections']): Profile['collections'] {
-  return all.toSorted((left, right) => worth(right, all) - worth(left, all))
-}
-
 /** More can be tried on it, and with less beside it. */
-function worth(collection: Profile['collections'][number], all: Profile['collections']): number {
+function worth(collection: CollectionProfile, profile: Profile): number {
   const isMade = collection.operations.includes('create') && collection.example !== undefined
   return (
-    countOfMeans(collection, all) +
+    countOfMeans(collection, profile) +
     (isMade ? 20 : 0) -
     3 * Object.keys(collection.references).length -
     4 * narrowMembers(collection).length
@@ -203,10 +204,29 @@ async function namesOf(
   }
 }
 
+/** What a document says of the server as a whole. */
+function spokenOf({ root }: Document) {
+  const addresses = addressesOf(root)
+  const fields = addresses.flatMap(({ endpoints }) => [...endpoints.values()].flatMap(({ parameters }) => parameters))
+  const versionField = fields.find(
+    (each) => each.in === 'header' && /^(?:x-)?(?:api|accept)-version$/i.test(each.name),
+  )?.name
+  const body = addresses.find(({ path }) => /\/exports$/.test(path))?.endpoints.get('POST')?.body
+  const properties = objectOf(body && expanded(root, body['schema'])['properties'])
+  const formats = objectOf(properties['format'])['enum']
+  return {
+    ...(versionField !== undefined && { versionField }),
+    ...(Array.isArray(formats) && 'collection' in properties && { exports: formats.map(String) }),
+  }
+}
+
 /** Paths that the document calls open to all, and are. */
 async function openPaths(asker: Asker, { root, url }: Document, base: string): Promise<string[]> {
   const here = new URL(url ?? `${base}/`)
-  const open = addressesOf(root).filter(({ path, endpoints }) => !path.includes('{') && endpoints.get('GET')?.isOpen)
+  const open = addressesOf(root).filter(
+    ({ path, endpoints }) =>
+      /health|alive|live|ready|status|ping/i.test(path) && !path.includes('{') && endpoints.get('GET')?.isOpen,
+  )
   const paths = open.slice(0, 10).map(({ path, servers }) => {
     const server = servers[0] ?? serversOf(root)[0] ?? ''
     return (URL.canParse(server, here) ? new URL(server, here).pathname.replace(/\/+$/, '') : '') + path

@@ -22,6 +22,8 @@ export interface Draft {
   readonly idParameter?: string | undefined
   /** Last parts of the paths below its records that can be listed. */
   readonly below: readonly string[]
+  /** Statuses with which deletions are answered. */
+  readonly deletionAnswers: readonly number[]
   readonly isConditional: boolean
   readonly isSlashed: boolean
 }
@@ -66,6 +68,9 @@ function draftOf(
     ...{ list, query },
     idParameter: item && /\{([^/]*)\}$/.exec(item.path)?.[1],
     below: item === undefined ? [] : belowOf(item.path, byPath),
+    deletionAnswers: Object.keys(item?.endpoints.get('DELETE')?.responses ?? {}).flatMap((status) =>
+      /^2\d\d$/.test(status) ? [Number(status)] : [],
+    ),
     isConditional: [item?.endpoints.get('PATCH'), item?.endpoints.get('DELETE')].some(
       (each) => each !== undefined && demands(each),
     ),

@@ -128,7 +128,10 @@ function arrayFor(schema: Schema, name: string, turn: number, depth: number): un
 
 function objectFor(schema: Schema, turn: number, depth: number): unknown {
   const properties = (schema['properties'] ?? {}) as Readonly<Record<string, Schema>>
-  const required = new Set(listOf(schema['required']))
+  if (Object.keys(properties).length === 0 && schema['additionalProperties'] !== false)
+    return { one: 1 + turn, two: 2 + turn }
+  const needed = listOf(schema['required'])
+  const required = new Set(needed.length > 0 || depth > 2 ? needed : Object.keys(properties))
   const made: [string, unknown][] = []
   for (const [name, each] of Object.entries(properties)) {
     if (!required.has(name) || each['readOnly'] === true) continue

@@ -3,11 +3,12 @@ import { type Answer, fieldOf, jsonOf } from '../exchange.ts'
 import { valueAt } from '../pointer.ts'
 import type { CollectionProfile, JsonObject, PageStyle } from '../profile.ts'
 import { ask, isGood } from './asker.ts'
-import type { Trial, Tried } from './attempt.ts'
 import { complaintsIn } from './complaint.ts'
+import { distinct } from './distinct.ts'
 import { isObject } from './document.ts'
 import { another, unfit } from './generate.ts'
 import { markerOf, schemaOf } from './members.ts'
+import { keep, type Trial, type Tried } from './trial.ts'
 
 /** Asks what a document leaves open, and whether the changes that were thought of are good. */
 export async function learnt(
@@ -24,7 +25,8 @@ export async function learnt(
     collection.marker ??
     markerOf(described.schemas ?? {}, lists.filters ?? described.filters, described.unique, described.references)
   const restored = isGuessed ? await restoring(trial, described) : {}
-  return { ...described, ...changed, ...lists, ...restored, ...(search !== undefined && { search }), marker }
+  const owned = await owning(trial, described, tried)
+  return { ...described, ...owned, ...changed, ...lists, ...restored, ...(search !== undefined && { search }), marker }
 }
 
 /** Of what no document describes: which members there are, by the body that was taken. */
@@ -150,6 +152,24 @@ async function searching(
     if (found?.some((each) => String(memberOf(each, id)) === tried.id)) return name
   }
   return search
+}
+
+/** Whether others may make records of their own and do not see this one: as long as it is not tried, nobody is an owner. */
+async function owning(trial: Trial, collection: CollectionProfile, { url, body }: Tried): Promise<object> {
+  const { asker, other } = trial
+  if (!('owner' in collection)) return {}
+  const none = { owner: undefined }
+  if (other === undefined) return none
+  const others = { client: asker.client, credential: other }
+  const read = (await ask(others, 'GET', url)).answer
+  if (read === undefined || ![403, 404].includes(read.status)) return none
+  const own = Object.fromEntries(
+    collection.unique.map((each) => [each, distinct(body[each], 0, collection.schemas?.[each])]),
+  )
+  const theirs = await ask(others, 'POST', trial.profile.base + collection.path, { body: { ...body, ...own } })
+  if (!isGood(theirs.answer)) return none
+  keep(trial, collection, theirs, body, others)
+  return {}
 }
 
 /** Whether what is deleted can be taken back: tried with a record of our own. */

@@ -77,7 +77,7 @@ export async function draftFrom(asker: Asker, base: string, path: string, looked
   const own =
     first && Object.fromEntries(Object.entries(first).filter(([each]) => each !== id && !serverSet.test(each)))
   return {
-    ...{ name, path, query: [], below: [], isConditional: false, isSlashed: false },
+    ...{ name, path, query: [], below: [], deletionAnswers: [], isConditional: false, isSlashed: false },
     operations: await operationsAt(asker, base + path, first && id ? String(first[id]) : undefined),
     // What is there is what can be made, as far as anybody knows.
     ...{ creation: { ...(own ? schemaOf(own) : { type: 'object', properties: {} }) }, shown: own },

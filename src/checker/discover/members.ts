@@ -69,6 +69,7 @@ export function describe(draft: Draft, all: readonly Draft[]): Described {
     deletion: keepsDeleted(draft) ? 'soft' : 'hard',
     pages: pagesOf(query),
     conditional: draft.isConditional,
+    ...spokenOf(draft, id),
   }
   const notices = unmade.map(
     ([member, why]) =>
@@ -200,6 +201,20 @@ function searchOf({ query }: Draft, schemas: Readonly<Record<string, Schema>>): 
     texts.find((each) => /^(?:name|title|label|subject|text)$/i.test(each)) ??
     texts[0]
   )
+}
+
+/** What a document says that is no more than a beginning: whether others see a record has to be tried. */
+function spokenOf({ deletionAnswers, record, creation }: Draft, id: string) {
+  const owner = Object.entries(objectOf(record?.['properties'])).find(([name, value]) => {
+    const isSent = isSettable(objectOf(creation?.['properties'])[name])
+    return (
+      name !== id &&
+      !isSent &&
+      /^(?:owner|creator|created_?by|author)(?:_?id)?$/i.test(name) &&
+      typeOf(objectOf(value)) !== 'object'
+    )
+  })?.[0]
+  return { ...(deletionAnswers.length > 0 && { deletionAnswers }), ...(owner !== undefined && { owner }) }
 }
 
 function childrenOf({ below }: Draft, all: readonly Draft[]): Record<string, string> {

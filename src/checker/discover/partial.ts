@@ -37,6 +37,8 @@ const collection = {
     deletion: { enum: ['soft', 'hard'] },
     pages: { type: 'array', items: { enum: ['page', 'offset', 'cursor'] } },
     conditional: { type: 'boolean' },
+    deletionAnswers: { type: 'array', items: { type: 'integer' } },
+    owner: { type: 'string' },
     grace: { type: 'number', exclusiveMinimum: 0 },
   },
 }
@@ -48,7 +50,8 @@ const schema = {
   additionalProperties: false,
   properties: {
     ...{ base: address, origin: { type: 'string', pattern: '^https?://[^/\\s]+$' }, document: address },
-    ...{ deprecated: address, retired: address },
+    ...{ deprecated: address, retired: address, versionField: { type: 'string' }, exports: texts },
+    ...{ disposable: { type: 'boolean' }, attempts: { type: 'integer', minimum: 1 } },
     open: { type: 'array', items: { type: 'string', pattern: '^/' } },
     names: {
       type: 'object',

@@ -1,19 +1,31 @@
 /** A profile as a file that people complete: every entry with what it means. */
 import { stringify } from 'yaml'
-import type { CollectionProfile, Names, Profile } from '../profile.ts'
+import type { Profile } from '../profile.ts'
 
-type Entry<T> = readonly [key: keyof T & string, means: string, placeholder?: string]
+type Entry = readonly [key: string, means: string, placeholder?: string]
 
-const ofServer: readonly Entry<Profile>[] = [
+const ofServer: readonly Entry[] = [
   ['base', 'Where the interface is, without a slash at the end.'],
   ['document', 'Its OpenAPI document.', 'https://api.example.com/openapi.json'],
   ['open', 'Paths from the root that answer without a credential, such as health checks.'],
+  ['versionField', 'A field of requests that may name the version beside the path.', 'API-Version'],
+  ['exports', 'Formats in which POST /exports writes collections.', '[ json, csv ]'],
   ['origin', 'An origin whose pages may read answers (CORS).', 'https://app.example.com'],
   ['deprecated', 'The base of an older version that is deprecated.', 'https://api.example.com/v1'],
+  [
+    'disposable',
+    'Whether all that is there may be lost: then requests are sent that a careless server takes as "delete everything".',
+    'true',
+  ],
+  [
+    'attempts',
+    'After how many failed authentications an address has to wait, where the server is set up to be tried out.',
+    '60',
+  ],
   ['retired', 'The base of a version that is past its sunset.', 'https://api.example.com/v0'],
 ]
 
-const ofNames: readonly Entry<Names>[] = [
+const ofNames: readonly Entry[] = [
   ['items', "The records of a list; '' where the list is the array itself."],
   ['total', 'The exact number of records; header:X-Total-Count where a field of the header says it.'],
   ['next', 'The cursor of the next page, and of the one before.'],
@@ -24,7 +36,7 @@ const ofNames: readonly Entry<Names>[] = [
   ['finished', 'Statuses with which a job has ended.'],
 ]
 
-const ofCollection: readonly Entry<CollectionProfile>[] = [
+const ofCollection: readonly Entry[] = [
   ['path', 'From the base.'],
   [
     'operations',
@@ -50,6 +62,12 @@ const ofCollection: readonly Entry<CollectionProfile>[] = [
   ['deletion', 'soft: what is deleted is kept for those who may see it; hard: it is gone.'],
   ['pages', 'Of: page (with per_page), offset and cursor (with limit).'],
   ['conditional', 'Whether a change without If-Match is refused (428).'],
+  ['deletionAnswers', 'Statuses with which deletions are answered.', '[ 204, 202 ]'],
+  [
+    'owner',
+    'The member that holds who made a record, where others (--other-key) may make records too, and see no others than theirs.',
+    'owner_id',
+  ],
   ['grace', 'Seconds after which deleted records are gone for good, where the server is set up to be tried out.', '2'],
 ]
 
@@ -80,10 +98,10 @@ function keyOf(name: string): string {
   return stringify({ [name]: 0 }).split(': 0')[0] as string
 }
 
-function entries<T extends object>(holder: T, all: readonly Entry<T>[], depth: number): string[] {
+function entries(holder: object, all: readonly Entry[], depth: number): string[] {
   const indent = '  '.repeat(depth)
   return all.flatMap(([key, means, placeholder]) => {
-    const value = holder[key]
+    const value = (holder as Readonly<Record<string, unknown>>)[key]
     const said = means === '' ? [] : [`${indent}# ${means}`]
     if (value === undefined)
       return said.length === 0 ? [] : [...said, `${indent}# ${key}: ${placeholder ?? ''}`.trimEnd()]

@@ -1,6 +1,6 @@
 /** MET-4: PATCH changes. */
 import type { Body, Case, Need } from '../../case.ts'
-import { isSame, onlyWhere, refuses, sameBody, short, status, succeeds } from '../../expect.ts'
+import { done, isSame, onlyWhere, refused, sameBody, short, status } from '../../expect.ts'
 import { differing, holdsSent, isObject, recordOf, sentAt, theRecord } from '../../records.ts'
 import { given, record, when } from '../../steps.ts'
 import { onlyWhereOptional } from './replacement.ts'
@@ -85,7 +85,7 @@ export const changes: readonly Case[] = [
       when('patch', 'PATCH', '{one}', { body: change, headers: mergePatch }),
       when('after', 'GET', '{one}'),
     ],
-    expect: [succeeds('patch'), holdsSent('after', 'patch')],
+    expect: [done('patch'), holdsSent('after', 'patch')],
     mend: 'Read application/merge-patch+json (RFC 7396) as plain JSON is read: it says what is meant.',
   },
   {
@@ -100,7 +100,7 @@ export const changes: readonly Case[] = [
       when('patch', 'PATCH', '{one}', { body: { json: { '{member:optional}': null } } }),
       when('after', 'GET', '{one}'),
     ],
-    expect: [onlyWhereOptional, succeeds('patch'), isCleared],
+    expect: [onlyWhereOptional, done('patch'), isCleared],
     mend: 'Take null in PATCH as "no value" (RFC 7396), not as "not sent".',
   },
   {
@@ -116,7 +116,7 @@ export const changes: readonly Case[] = [
           ? undefined
           : 'no member that is an object is shown',
       ),
-      succeeds('patch'),
+      done('patch'),
       theRecord('after', 'has the whole object', (found, seen) => {
         const member = seen.fill('{member:object}')
         const before = recordOf(seen.of('before').answer, seen)?.[member]
@@ -142,7 +142,7 @@ export const changes: readonly Case[] = [
       }),
       when('after', 'GET', '{one}'),
     ],
-    expect: [onlyWhereOptional, succeeds('patch'), isCleared],
+    expect: [onlyWhereOptional, done('patch'), isCleared],
     mend: 'Carry out JSON Patch (RFC 6902) too: it can test, and change parts of arrays.',
   },
   {
@@ -165,7 +165,7 @@ export const changes: readonly Case[] = [
       }),
       when('after', 'GET', '{one}'),
     ],
-    expect: [onlyWhereOptional, refuses('patch'), sameBody('after', 'before')],
+    expect: [onlyWhereOptional, refused('patch'), sameBody('after', 'before')],
     mend: 'Apply all operations to a copy, and store it only where none has failed (RFC 5789 section 2, RFC 6902 section 5).',
   },
 ]

@@ -1,6 +1,6 @@
 /** MET-3: PUT replaces. */
 import type { Case, Seen } from '../../case.ts'
-import { answerOf, finding, isSame, onlyWhere, refuses, sameBody, short, status, succeeds } from '../../expect.ts'
+import { answerOf, done, finding, isSame, onlyWhere, refused, sameBody, short, status } from '../../expect.ts'
 import { differing, holdsSent, recordOf, sentAt, theRecord } from '../../records.ts'
 import { given, record, when } from '../../steps.ts'
 
@@ -65,7 +65,7 @@ export const replacement: readonly Case[] = [
       when('put', 'PUT', '{one}', { body: { from: { sent: 'one' }, without: ['{member:optional}'] } }),
       when('read', 'GET', '{one}'),
     ],
-    expect: [onlyWhereOptional, succeeds('put'), isCleared('read')],
+    expect: [onlyWhereOptional, done('put'), isCleared('read')],
     mend: 'Write every member with PUT: what is not in the body becomes its default, or null. PATCH is there for the rest.',
   },
   {
@@ -79,7 +79,7 @@ export const replacement: readonly Case[] = [
       when('put', 'PUT', '{one}', { body: { from: { sent: 'one' }, without: ['{member:required}'] } }),
       when('after', 'GET', '{one}'),
     ],
-    expect: [refuses('put'), status('after', 200), sameBody('after', 'before')],
+    expect: [refused('put'), status('after', 200), sameBody('after', 'before')],
     mend: 'Validate the body of PUT as that of POST: what is required is required in both.',
   },
   {
@@ -98,7 +98,7 @@ export const replacement: readonly Case[] = [
       onlyWhere('PUT is taken', (seen) =>
         (seen.of('first').answer?.status ?? 500) < 300 ? undefined : 'PUT was not taken',
       ),
-      succeeds('second'),
+      done('second'),
       answerOf('twice', 'is as after the first', (answer, seen, exchange) => {
         const once = recordOf(seen.of('once').answer, seen) ?? {}
         const names = [...Object.keys(sentAt(seen, 'first')), seen.collection.id, 'created_at']

@@ -1,6 +1,6 @@
 /** RES-1 to RES-3: where collections and records are. */
 import type { Case, Expectation } from '../../case.ts'
-import { altogether, answerOf, finding, itemsOf, onlyWhere, refuses, short, status } from '../../expect.ts'
+import { altogether, answerOf, finding, itemsOf, onlyWhere, refused, short, status } from '../../expect.ts'
 import { everyPath, onlyWherePaths } from '../../paths.ts'
 import { each, given, record, when } from '../../steps.ts'
 import { extensionOf, hyphenated, isSingular, verbIn } from '../../words.ts'
@@ -136,7 +136,7 @@ export const addresses: readonly Case[] = [
     // The specification says "shallow", and shows no deeper shape; that there is none is our decision.
     level: 'should',
     steps: [record(), when('deeper', 'GET', '{nested}/{one.id}')],
-    expect: [refuses('deeper')],
+    expect: [refused('deeper')],
     mend: 'Let a nested record be addressed at the top level alone: one address for each thing.',
   },
   {
@@ -189,7 +189,7 @@ export const addresses: readonly Case[] = [
     kind: 'changing',
     needs: ['create', 'read', 'list'],
     steps: [record(), when('collection', 'GET', '{collection}.json'), when('record', 'GET', '{one}.json')],
-    expect: [refuses('collection'), refuses('record')],
+    expect: [refused('collection'), refused('record')],
     mend: 'Let Accept choose the format, and take no extension after a name or an identifier.',
   },
   {

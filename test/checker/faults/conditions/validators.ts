@@ -35,21 +35,22 @@ export const validatorsFaults: readonly Fault[] = [
   },
   {
     breaks: 'CON-2/etag-stays',
-    says: 'Its entity tags hold the moment of the request.',
-    plant(server) {
-      let requests = 0
-      const plant = giving(ofRecords, (answer, { method }) => {
-        if (method === 'GET') requests++
+    says: 'Its entity tags hold how often the record was read.',
+    plant(server, keys) {
+      const reads = new Map<string, number>()
+      const plant = giving(ofRecords, (answer, { method, path }) => {
+        const count = (reads.get(path) ?? 0) + (method === 'GET' ? 1 : 0)
+        reads.set(path, count)
         const { etag } = answer.headers
-        return etag === undefined ? answer : having(answer, 'etag', `${etag.slice(0, -1)}-${requests}"`)
+        return etag === undefined ? answer : having(answer, 'etag', `${etag.slice(0, -1)}-${count}"`)
       })
-      return plant(server)
+      return plant(server, keys)
     },
   },
   {
     breaks: 'CON-2/etag-changes',
     says: 'It makes the entity tag from the identifier of the record.',
-    plant(server) {
+    plant(server, keys) {
       const first = new Map<string, string>()
       const plant = giving(ofRecords, (answer, { path }) => {
         const { etag } = answer.headers
@@ -58,7 +59,7 @@ export const validatorsFaults: readonly Fault[] = [
         first.set(path.split('?')[0] as string, known)
         return having(answer, 'etag', known)
       })
-      return plant(server)
+      return plant(server, keys)
     },
   },
   {
@@ -95,7 +96,7 @@ export const validatorsFaults: readonly Fault[] = [
   {
     breaks: 'CON-2/list-etag-deletion',
     says: 'It makes the tag of a list from all that was ever in it.',
-    plant(server) {
+    plant(server, keys) {
       const seen = new Map<string, Map<string, Item>>()
       const plant = listTag((items, path) => {
         const all = seen.get(path) ?? new Map<string, Item>()
@@ -103,7 +104,7 @@ export const validatorsFaults: readonly Fault[] = [
         for (const item of items) all.set(item.id, item)
         return [...all.values()]
       })
-      return plant(server)
+      return plant(server, keys)
     },
   },
 ]

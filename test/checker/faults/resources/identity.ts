@@ -22,11 +22,11 @@ import {
 /** A server that calls its drafts otherwise, in as many letters. */
 function renamed(name: string): Pick<Fault, 'plant' | 'profile'> {
   return {
-    plant(server) {
+    plant(server, keys) {
       const otherwise = respelled(
         (text) => text.replaceAll(`/${name}`, '/drafts'),
         (text) => text.replaceAll('/drafts', `/${name}`),
-      )(server)
+      )(server, keys)
       // The document is judged by cases of its own.
       return (request) => (request.path.includes('openapi') ? server(request) : otherwise(request))
     },
@@ -138,16 +138,18 @@ export const identityFaults: readonly Fault[] = [
   {
     breaks: 'RES-4/string',
     says: 'GET of a record tells a number.',
-    plant: (server) =>
+    plant: (server, keys) =>
       written(
         of('GET', isRecord),
         /"id":"[^"]*"/g,
         `"id":1234567890${' '.repeat(28)}`,
-      )((request) =>
-        server({
-          ...request,
-          body: request.body.replace('"id":1234567890', `"id":"${request.path.split('/').at(-1)}"`),
-        }),
+      )(
+        (request) =>
+          server({
+            ...request,
+            body: request.body.replace('"id":1234567890', `"id":"${request.path.split('/').at(-1)}"`),
+          }),
+        keys,
       ),
   },
   {
