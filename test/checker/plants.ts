@@ -1,7 +1,7 @@
 /** Small changes of which faults are made. */
-import type { Fault, PlantedAnswer, PlantedRequest } from './planted.ts'
+import type { PlantedAnswer, PlantedRequest, Server } from './planted.ts'
 
-type Plant = Fault['plant']
+type Plant = (server: Server) => Server
 type When = (request: PlantedRequest) => boolean
 
 /** It understands requests otherwise. */
