@@ -1,7 +1,7 @@
 /** Small changes of which faults are made. */
-import type { Fault, PlantedAnswer, PlantedRequest } from './planted.ts'
+import type { PlantedAnswer, PlantedRequest, Server } from './planted.ts'
 
-type Plant = Fault['plant']
+type Plant = (server: Server) => Server
 type When = (request: PlantedRequest) => boolean
 
 /** It understands requests otherwise. */
@@ -24,10 +24,24 @@ export function answeringJson(
 
 /** It writes some texts otherwise, and understands them so. Of the same length, lest lengths and ranges be a second fault. */
 export function respelled(read: (text: string) => string, write: (text: string) => string): Plant {
-  return (server) => async (request) => {
+  return wholly((server) => async (request) => {
     const answer = await server({ ...request, path: read(request.path), body: read(request.body) })
     const headers = Object.entries(answer.headers).map(([name, value]) => [name, write(value)])
     return { ...answer, headers: Object.fromEntries(headers), body: write(answer.body) }
+  })
+}
+
+/** Parts of an answer are parts of what the fault makes of the whole. */
+function wholly(plant: Plant): Plant {
+  return (server) => {
+    const faulty = plant(server)
+    return async (request) => {
+      const answer = await faulty(request)
+      const [, first, last] = /^bytes (\d+)-(\d+)\//.exec(answer.headers['content-range'] ?? '') ?? []
+      if (answer.status !== 206 || request.method !== 'GET' || last === undefined) return answer
+      const whole = Buffer.from((await faulty(without(request, 'range'))).body)
+      return { ...answer, body: whole.subarray(Number(first), Number(last) + 1).toString() }
+    }
   }
 }
 
@@ -80,10 +94,10 @@ export function of(method: string, when: When = () => true): When {
   return (request) => request.method === method && when(request)
 }
 
-/** Texts are written otherwise, where the request is so. */
+/** Texts are written otherwise, of the same length, where the request is so. */
 export function written(when: When, from: string | RegExp, to: string): Plant {
-  return answering((answer, request) =>
-    when(request) ? { ...answer, body: answer.body.replaceAll(from, to) } : answer,
+  return wholly(
+    answering((answer, request) => (when(request) ? { ...answer, body: answer.body.replaceAll(from, to) } : answer)),
   )
 }
 

@@ -44,9 +44,8 @@ const shopWith = (rate: Rates) =>
           remark: { type: 'string', maxLength: 100, optional: true },
           note: { type: 'string', maxLength: 100, optional: true },
           size: {
-            type: 'object',
-            properties: { width: { type: 'number' }, height: { type: 'number' } },
-            optional: true,
+            ...{ type: 'object', optional: true, required: ['width', 'height'] },
+            properties: { width: { type: 'integer' }, height: { type: 'integer' } },
           },
           // No case speaks of it: what is done to its name is seen by its name alone.
           long_label: { type: 'string', maxLength: 100, optional: true },

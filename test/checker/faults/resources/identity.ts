@@ -204,9 +204,7 @@ export const identityFaults: readonly Fault[] = [
   {
     breaks: 'RES-5/created-kept',
     says: 'created_at is the time of the last change.',
-    plant: answeringJson(of('GET', isRecord), (body) =>
-      'created_at' in body ? { ...body, created_at: body.updated_at } : body,
-    ),
+    plant: written(of('GET', isRecord), /("created_at":)"[^"]*"(.*?"updated_at":)("[^"]*")/g, '$1$3$2$3'),
   },
   {
     breaks: 'RES-5/not-set-on-creation',
