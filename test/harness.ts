@@ -87,7 +87,8 @@ export async function trial(
 ): Promise<Trial> {
   const catalog = completeCatalog(declaration)
   const versions = completeVersions(declaration, catalog)
-  const database = options.database ?? (await newDatabase({ memory: options.memory }))
+  const prepared = { declaration, catalog }
+  const database = options.database ?? (await newDatabase({ memory: options.memory, prepared }))
   const storage = await database.open(catalog)
   const clock = { ahead: 0 }
   const seen: Observation[] = []

@@ -3,7 +3,8 @@ import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { RecordValues, Resource } from '../../model/resource.ts'
 import type { Draft } from '../../plan/draft.ts'
 import { tick } from './clock.ts'
-import { columnsOf } from './columns.ts'
+import { type Column, columnsOf } from './columns.ts'
+import type { Bound } from './expressions.ts'
 import { type Compiler, tableSql } from './predicate.ts'
 import { boundOf, searchWords } from './rows.ts'
 import { blind, type Transaction } from './transaction.ts'
@@ -17,16 +18,40 @@ export interface RecordChange {
   readonly replaces: boolean
 }
 
-/** The insertion of a record, where conditions hold. */
-export function insertion(
+/** The insertion of a record. */
+export function insertion(compiler: Compiler, resource: Resource, record: RecordValues): RecordChange {
+  const words = isSearched(resource) ? searchWords(resource, record) : undefined
+  const change = insertionSql(compiler, resource, sourceOf(resource, record))
+  return { id: String(record['id']), change, words, replaces: false }
+}
+
+/** The values of a record. */
+export function sourceOf(resource: Resource, record: RecordValues): RowSource {
+  return {
+    system: (name) => record[name] as string,
+    column: (column) => boundOf(column, record),
+    words: (hold) => hold(searchWords(resource, record)),
+  }
+}
+
+/** Where the values of a row come from. */
+export interface RowSource {
+  readonly system: (name: 'id' | 'created_at' | 'updated_at') => Bound
+  readonly column: (column: Column) => Bound
+  readonly words: (hold: (words: string) => Sql) => Sql
+}
+
+/** The statement that inserts a row, where conditions hold. */
+export function insertionSql(
   { expressions }: Compiler,
   resource: Resource,
-  record: RecordValues,
+  { system, column, words }: RowSource,
   conditions: readonly Sql[] = [],
-): RecordChange {
-  const words = resource.fields.some((field) => field.search) ? searchWords(resource, record) : undefined
+): Sql {
   const columns = columnsOf(resource)
-  const indexed = words === undefined ? [] : expressions.wordColumns(words)
+  const indexed = (isSearched(resource) ? expressions.wordColumns('') : []).map(
+    ([name], index) => [name, words((text) => expressions.wordColumns(text)[index]?.[1] as Sql)] as const,
+  )
   const names = [
     'id',
     ...columns.map((column) => column.name),
@@ -34,9 +59,9 @@ export function insertion(
     ...indexed.map(([name]) => name),
   ]
   const values = [
-    record['id'],
-    ...columns.map((column) => boundOf(column, record)),
-    ...[record['created_at'], record['updated_at'], 1],
+    system('id'),
+    ...columns.map(column),
+    ...[system('created_at'), system('updated_at'), 1],
     ...indexed.map(([, value]) => value),
   ]
   const source =
@@ -44,8 +69,11 @@ export function insertion(
       ? sql`values (${join(values, ', ')})`
       : sql`select ${join(values, ', ')} where ${join(conditions, ' and ')}`
   // Without RETURNING, for which SQLite would keep a copy of every page that it changes.
-  const change = sql`insert into ${tableSql(resource.name)} (${raw(names.map((name) => `"${name}"`).join(', '))}) ${source}`
-  return { id: String(record['id']), change, words, replaces: false }
+  return sql`insert into ${tableSql(resource.name)} (${raw(names.map((name) => `"${name}"`).join(', '))}) ${source}`
+}
+
+function isSearched({ fields }: Resource): boolean {
+  return fields.some((field) => field.search)
 }
 
 /** The change of a record, where conditions hold. */

@@ -39,7 +39,10 @@ export function blind(statement: Sql): Statement {
 }
 
 /** Its text is put together for the engine that reads it. */
-function marked(statement: Sql, marks: Pick<Statement, 'isLast' | 'isBlind' | 'alone'>): Statement {
+function marked(
+  statement: Pick<Sql, 'sql' | 'text' | 'values'>,
+  marks: Pick<Statement, 'isLast' | 'isBlind' | 'alone'>,
+): Statement {
   return {
     ...marks,
     values: statement.values,
@@ -53,7 +56,7 @@ function marked(statement: Sql, marks: Pick<Statement, 'isLast' | 'isBlind' | 'a
 }
 
 /** A statement that is a transaction of its own (see `Alone`). */
-export function alone(statement: Sql, alone: Alone): Statement {
+export function alone(statement: Pick<Sql, 'sql' | 'text' | 'values'>, alone: Alone): Statement {
   return marked(statement, { alone })
 }
 

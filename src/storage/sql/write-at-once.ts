@@ -2,44 +2,35 @@
  * Writing one record in one statement, with everything that might stand in its way asked in it: where the database is a network
  * away, each statement less is a journey less. Where anything does stand in the way nothing is written, and the long way says what.
  */
-import sql, { raw, type Sql } from 'sql-template-tag'
-import { always } from '../../model/predicate.ts'
-import type { Resource } from '../../model/resource.ts'
+import sql from 'sql-template-tag'
 import { admit } from '../../plan/admit.ts'
 import { type Answers, judge, type Question, type Transition } from '../../plan/decide.ts'
-import type { Create, Outcome, Parent, Update } from '../../plan/plan.ts'
+import type { Create, Outcome, Update } from '../../plan/plan.ts'
 import { draftThrough, updateThrough } from '../../plan/through.ts'
-import { permittedSql } from './admit-draft.ts'
 import { answeredOf, answerSql } from './answered.ts'
-import { askedSql, questionsOf } from './ask.ts'
+import { questionsOf } from './ask.ts'
 import { tick } from './clock.ts'
+import { conditionsOf } from './conditions.ts'
+import { creationStatement } from './creation-statement.ts'
 import { glimpsedRecord, seenBy } from './current-record.ts'
-import { resourceOf } from './deletion/closure.ts'
-import { canHang, deletionsRunSql } from './deletion/going.ts'
+import { canHang } from './deletion/going.ts'
 import { revisionSql } from './epoch.ts'
-import { type Compiler, predicateSql, tableSql } from './predicate.ts'
-import { change, insertion } from './record-change.ts'
-import { subject } from './represent.ts'
+import type { Compiler } from './predicate.ts'
+import { change } from './record-change.ts'
 import { alone, single, type Transaction } from './transaction.ts'
 
 /** Runs a Create in one statement; `undefined` where it takes more, and nothing was written. */
 export function* createAtOnce(compiler: Compiler, plan: Create): Transaction<Outcome | undefined> {
   const { together } = compiler.expressions
-  const { id, resource, permitted, parent } = plan
+  const { id, resource } = plan
   if (together === undefined || plan.idempotency !== undefined) return undefined
   const draft = draftThrough(seenBy(compiler, plan), plan)
   const transition: Transition = { resource, trigger: 'create', current: undefined, next: draft.values }
   const questions = questionsOf(compiler, plan, transition, draft)
   const hoped = hopedFor(questions)
   if (hoped === undefined || judge(plan, transition, draft, hoped) !== undefined) return undefined
-  const conditions = conditionsOf(compiler, resource, questions)
-  if (parent !== undefined) conditions.push(parentSql(compiler, parent))
-  if (permitted.kind !== 'always') {
-    conditions.push(sql`(${permittedSql(compiler, resource, permitted, draft.values)}) = 1`)
-  }
-  const { change } = insertion(compiler, resource, draft.values, conditions)
-  const ticked = tick(compiler, resource.name, 1, 0)
-  const row = yield* single(alone(together(change, ticked, answerSql(compiler, plan, always)), 'changing'))
+  const statement = creationStatement(compiler, plan, together, { record: draft.values, questions })
+  const row = yield* single(alone(statement, 'changing'))
   if (row === undefined) return undefined
   const { json, revision, updatedAt } = answeredOf(row)
   return { kind: 'created', id, json, revision, updatedAt }
@@ -81,28 +72,4 @@ export function* updateAtOnce(compiler: Compiler, plan: Update): Transaction<Out
 function hopedFor(questions: readonly Question[]): Answers | undefined {
   if (questions.some(({ kind }) => kind === 'rule')) return undefined
   return questions.map((question) => [question, question.kind === 'reference'])
-}
-
-/** That all answers are so. A deletion that runs may be about to take what is changed, or referred to: that takes a longer look. */
-function conditionsOf(
-  compiler: Compiler,
-  resource: Resource,
-  questions: readonly Question[],
-  mayBeGoing = false,
-): Sql[] {
-  const conditions = questions.map((question) => {
-    const exists = sql`exists (select 1 from ${askedSql(compiler, resource, question)})`
-    return question.kind === 'reference' ? exists : sql`not ${exists}`
-  })
-  const isAskedOfDeletions =
-    mayBeGoing ||
-    questions.some(
-      (question) => question.kind === 'reference' && canHang(resourceOf(compiler.catalog, question.collection)),
-    )
-  return isAskedOfDeletions ? [...conditions, sql`not exists (${deletionsRunSql})`] : conditions
-}
-
-/** That the parent of a nested collection is there, and the caller may read it. */
-function parentSql(compiler: Compiler, { resource, id, permitted }: Parent): Sql {
-  return sql`exists (select 1 from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and deleted_at is null and ${predicateSql(compiler, resource, subject, permitted)})`
 }

@@ -1,0 +1,15 @@
+/** CON: caching and conditions. */
+import type { CaseSection } from '../case.ts'
+import { caching } from './conditions/caching.ts'
+import { guards } from './conditions/guards.ts'
+import { order } from './conditions/order.ts'
+import { required } from './conditions/required.ts'
+import { tags } from './conditions/tags.ts'
+import { unmodified } from './conditions/unmodified.ts'
+import { validators } from './conditions/validators.ts'
+import { atOnce } from './conditions/writers.ts'
+
+export const conditions: CaseSection = {
+  cases: [...caching, ...validators, ...guards, ...unmodified, ...atOnce, ...order, ...required, ...tags],
+  unseen: {},
+}

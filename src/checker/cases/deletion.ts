@@ -1,0 +1,7 @@
+/** DEL: deletion. */
+import type { CaseSection } from '../case.ts'
+
+export const deletion: CaseSection = {
+  cases: [],
+  unseen: {},
+}

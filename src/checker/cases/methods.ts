@@ -1,0 +1,26 @@
+/** MET: methods. */
+import type { CaseSection } from '../case.ts'
+import { changes } from './methods/changes.ts'
+import { creation } from './methods/creation.ts'
+import { preferences } from './methods/preferences.ts'
+import { searches } from './methods/queries.ts'
+import { absent, unsupported } from './methods/refusals.ts'
+import { repeats } from './methods/repeats.ts'
+import { replacement } from './methods/replacement.ts'
+import { removal, safety } from './methods/safety.ts'
+
+export const methods: CaseSection = {
+  cases: [
+    ...safety,
+    ...creation,
+    ...replacement,
+    ...changes,
+    ...removal,
+    ...unsupported,
+    ...absent,
+    ...preferences,
+    ...repeats,
+    ...searches,
+  ],
+  unseen: {},
+}

@@ -1,0 +1,21 @@
+/** RES: addressing and fields. */
+import type { CaseSection } from '../case.ts'
+import { addresses } from './resources/addresses.ts'
+import { identifiers } from './resources/identifiers.ts'
+import { oddAddresses, unknownMembers } from './resources/strictness.ts'
+import { names, structure } from './resources/structure.ts'
+import { deletionTimes, times } from './resources/times.ts'
+
+export const resources: CaseSection = {
+  cases: [
+    ...addresses,
+    ...identifiers,
+    ...times,
+    ...deletionTimes,
+    ...names,
+    ...structure,
+    ...unknownMembers,
+    ...oddAddresses,
+  ],
+  unseen: {},
+}

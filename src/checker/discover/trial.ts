@@ -1,0 +1,85 @@
+/** What has been made to try a server, and what was learnt by it. */
+import { type Answer, type Exchange, type Fields, fieldOf, jsonOf } from '../exchange.ts'
+import { valueAt } from '../pointer.ts'
+import type { CollectionProfile, JsonObject, Profile } from '../profile.ts'
+import { type Asker, ask, isGood } from './asker.ts'
+import { isObject } from './document.ts'
+import { idIn } from './look.ts'
+
+/** A record that was made to try it. */
+export interface Tried {
+  readonly id: string
+  /** Whole address. */
+  readonly url: string
+  readonly path: string
+  readonly body: JsonObject
+  readonly record: JsonObject | undefined
+  /** Who made it. */
+  readonly by: Asker
+}
+
+/** What goes on while it is tried. */
+export interface Trial {
+  readonly asker: Asker
+  profile: Profile
+  readonly made: Map<string, Tried>
+  /** Everything that is there, in the order in which it was made. */
+  readonly there: Tried[]
+  readonly notices: string[]
+  readonly guessed: ReadonlySet<string>
+  readonly other?: Fields | undefined
+}
+
+/** A collection as it is known by now. */
+export function known({ profile }: Trial, name: string): CollectionProfile {
+  return profile.collections.find((each) => each.name === name) as CollectionProfile
+}
+
+/** Writes down what was learnt of a collection. */
+export function learn(trial: Trial, name: string, more: Partial<CollectionProfile>): void {
+  const collections = trial.profile.collections.map((each) => (each.name === name ? { ...each, ...more } : each))
+  trial.profile = { ...trial.profile, collections }
+}
+
+/** Notes what an answer says was made. */
+export function keep(
+  trial: Trial,
+  collection: CollectionProfile,
+  exchange: Exchange,
+  body: JsonObject,
+  by = trial.asker,
+): Tried | undefined {
+  const answer = exchange.answer as Answer
+  const { items } = trial.profile.names
+  const said = jsonOf(answer)
+  const inner = items === '' ? undefined : valueAt(said, items)
+  const record = isObject(inner) ? inner : isObject(said) ? said : undefined
+  const idMember =
+    record === undefined
+      ? undefined
+      : Object.hasOwn(record, collection.id)
+        ? collection.id
+        : idIn(record, collection.name)
+  const location = fieldOf(answer, 'Location')
+  const id = idMember === undefined ? location?.split(/[?#]/)[0]?.split('/').at(-1) : record?.[idMember]
+  if (id === undefined || id === '') return undefined
+  if (idMember !== undefined && idMember !== collection.id) learn(trial, collection.name, { id: idMember })
+  const url = `${trial.profile.base}${collection.path}/${encodeURIComponent(String(id))}`
+  const tried = { id: String(id), url, path: new URL(url).pathname, body, record, by }
+  trial.there.push(tried)
+  if (!trial.made.has(collection.name)) trial.made.set(collection.name, tried)
+  return tried
+}
+
+/** Deletes what was made, the last first. Gives the paths of what stays. */
+export async function removeTried({ there }: Trial): Promise<string[]> {
+  const remains: string[] = []
+  // Also after a stop.
+  for (const { url, path, by } of there.toReversed()) {
+    let { answer } = await ask({ ...by, signal: undefined }, 'DELETE', url)
+    if (answer?.status === 428)
+      answer = (await ask({ ...by, signal: undefined }, 'DELETE', url, { fields: [['If-Match', '*']] })).answer
+    if (!isGood(answer) && answer?.status !== 404 && answer?.status !== 410) remains.push(path)
+  }
+  return remains
+}

@@ -1,0 +1,180 @@
+/** Fills the places of a case's texts with what is known when they are needed. */
+import type { Caller } from './case.ts'
+import { altered } from './credential.ts'
+import { type Answer, type Exchange, fieldOf, jsonOf } from './exchange.ts'
+import { linksOf } from './links.ts'
+import { memberOf, twoValuesOf } from './members.ts'
+import { absentId, nestedPath } from './places.ts'
+import { memberPointer, valueAt } from './pointer.ts'
+import type { CollectionProfile, Profile } from './profile.ts'
+import { forgedCursor, textVariant, wordOf } from './variants.ts'
+import { versionsIn } from './version-segments.ts'
+
+/** A record that the checker has made. */
+export interface Made {
+  /** From the root: `/v1/cities/1`. */
+  readonly path: string
+  readonly id: string
+  /** Who made it, where not the one who was given with `--key`. */
+  readonly by?: Caller | undefined
+}
+
+/** What is known while a case runs. */
+export interface Known {
+  readonly profile: Profile
+  readonly collection: CollectionProfile
+  /** By which a case's records are found. */
+  readonly mark: string
+  /** The caller's credential, without its scheme. */
+  readonly key?: string | undefined
+  readonly made: ReadonlyMap<string, Made>
+  readonly exchanges: ReadonlyMap<string, readonly Exchange[]>
+}
+
+/** A case cannot go on: something that it only prepares did not come about. */
+export class NotSetUp extends Error {}
+
+/** What a case is about is not there, as answers have shown. */
+export class NotApplicable extends Error {}
+
+const place =
+  /\{([a-z][\w-]*(?:\.\d+)?)(?:\.(id|etag|location|owner|field|json|next|previous|item|link))?(?::([^{}]*))?\}/g
+const wholePlace = new RegExp(`^${place.source}$`)
+
+/**
+ * Fills all places of a text; see `Request`.
+ *
+ * @throws NotSetUp where there is nothing to fill one with
+ */
+export function fill(text: string, known: Known): string {
+  return text.replace(place, (whole, name: string, part: string | undefined, detail: string | undefined) => {
+    const value = placeValue(known, name, part, detail)
+    if (value === undefined || value === null || typeof value === 'object') {
+      throw new NotSetUp(`nothing is known for ${whole}`)
+    }
+    return String(value)
+  })
+}
+
+/** A JSON value with all its texts filled, names too. A text that is one place and nothing else becomes what is there: a number stays one. */
+export function fillAll(value: unknown, known: Known): unknown {
+  if (typeof value === 'string') {
+    const [, name, part, detail] = wholePlace.exec(value) ?? []
+    const whole = name === undefined ? undefined : placeValue(known, name, part, detail)
+    return whole === undefined ? fill(value, known) : whole
+  }
+  if (Array.isArray(value)) return value.map((each) => fillAll(each, known))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [fill(name, known), fillAll(each, known)]))
+}
+
+/** The path of an interface's base: empty where it is the root. */
+export function basePath({ base }: Pick<Profile, 'base'>): string {
+  return new URL(base).pathname.replace(/\/$/, '')
+}
+
+function placeValue(known: Known, name: string, part = '', detail = ''): unknown {
+  const { made, exchanges } = known
+  if (part === '') return general(known, name, detail) ?? made.get(name)?.path
+  if (part === 'id') return made.get(name)?.id
+  const exchange = exchanges.get(name)?.at(-1)
+  return exchange?.answer && ofAnswer(known, exchange, exchange.answer, part, detail)
+}
+
+function general(known: Known, name: string, detail: string): unknown {
+  const { profile, collection, mark } = known
+  switch (name) {
+    case 'base':
+      return basePath(profile)
+    case 'host':
+      return new URL(profile.base).host
+    case 'collection':
+      return basePath(profile) + collection.path
+    case 'path':
+      return collection.path
+    case 'name':
+      return collection.name
+    case 'nested':
+      return nestedPath(known)
+    case 'absent':
+      return absentId(known)
+    case 'mark':
+      return textVariant(mark, detail)
+    case 'word':
+      return textVariant(wordOf(mark), detail)
+    case 'mine':
+      return collection.marker && `${encodeURIComponent(collection.marker)}=${encodeURIComponent(mark)}`
+    case 'size':
+      return collection.pages.some((style) => style !== 'page') ? 'limit' : 'per_page'
+    case 'id':
+      return collection.id
+    case 'member':
+      return memberOf(collection, detail)
+    case 'less':
+    case 'more': {
+      const member = memberOf(collection, detail)
+      return member === undefined ? undefined : twoValuesOf(collection, member)?.[name]
+    }
+  }
+  return ofServer(known, name)
+}
+
+function ofServer({ profile, key }: Known, name: string): unknown {
+  switch (name) {
+    case 'deprecated':
+      return profile.deprecated && basePath({ base: profile.deprecated })
+    case 'deprecated-version':
+      return profile.deprecated && versionsIn(new URL(profile.deprecated).pathname).at(-1)
+    case 'version-field':
+      return profile.versionField
+    case 'retired':
+      return profile.retired && basePath({ base: profile.retired })
+    case 'open':
+      return profile.open[0]
+    case 'document':
+      return profile.document && new URL(profile.document, profile.base).href
+    case 'key':
+      return key
+    case 'altered':
+      return key && altered(key)
+    case 'origin':
+      return profile.origin
+    case 'format':
+      return profile.exports?.[0]
+  }
+  return undefined
+}
+
+/** Who made the record that an answer holds. */
+function ownerIn(answer: Answer, { collection, profile }: Known): string | undefined {
+  const at = memberPointer(collection.owner ?? '')
+  const value = valueAt(jsonOf(answer), at) ?? valueAt(jsonOf(answer), profile.names.items + at)
+  return value === undefined || value === null ? undefined : String(value)
+}
+
+function ofAnswer(known: Known, { asked }: Exchange, answer: Answer, part: string, detail: string): unknown {
+  const { profile, collection } = known
+  switch (part) {
+    case 'etag':
+      return fieldOf(answer, 'ETag')
+    case 'location':
+      return fieldOf(answer, 'Location')
+    case 'owner':
+      return ownerIn(answer, known)
+    case 'field':
+      return fieldOf(answer, detail)
+    case 'link':
+      return linksOf(answer, asked.url).get(detail)
+    case 'item': {
+      const id = valueAt(jsonOf(answer), `${profile.names.items}/${detail}/${collection.id}`)
+      return id === undefined ? undefined : encodeURIComponent(String(id))
+    }
+    case 'next':
+    case 'previous': {
+      const cursor = valueAt(jsonOf(answer), profile.names[part])
+      if (typeof cursor !== 'string') return undefined
+      return encodeURIComponent(detail === 'forged' ? forgedCursor(cursor) : cursor)
+    }
+  }
+  return valueAt(jsonOf(answer), detail)
+}

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { compareReports, hasFailed, htmlReport, jsonReport, junitReport, markdownReport, textReport } from './index.ts'
+import { sample } from './report.fixture.ts'
+
+const passed = {
+  ...sample,
+  rules: sample.rules.map((rule) => ({
+    ...rule,
+    verdict: 'holds' as const,
+    cases: rule.cases.map((each) => ({ ...each, verdict: 'holds' as const, findings: [], exchanges: [] })),
+  })),
+}
+
+test('a report has failed where a must fails, not where a should does', () => {
+  assert.equal(hasFailed(sample), true)
+  assert.equal(hasFailed(passed), false)
+  const milder = sample.rules.filter(({ rule }) => rule.id !== 'CON-3')
+  assert.equal(hasFailed({ rules: milder }), false)
+})
+
+test('text shows each finding with its command, the line that is wrong, and how to mend it; musts first', () => {
+  const text = textReport(sample, { color: false, width: 100 })
+  assert.match(text, /✖ CON-3 {2}must {3}0\/1/)
+  assert.match(
+    text,
+    /curl -i --path-as-is -g -X DELETE -H "Authorization: Bearer \$KEY" -H 'If-Match: "1"' '.*%27' {3}# 2 times/,
+  )
+  assert.match(text, /stale: 200 in place of 412\n {2}> HTTP\/1\.1 200\n {4}Content-Type/)
+  assert.match(text, / {2}> {5}"name": "<b>it's<\/b>"/)
+  assert.match(text, / {2}> ETag: "2"/)
+  assert.ok(text.indexOf('CON-3/stale-delete') < text.indexOf('CON-4/not-modified'))
+  assert.match(text, /OPS-2.*not applicable: a clean stop is seen from the machine alone/)
+  assert.match(text, /taken away again \(1\):\n {2}\/v1\/cities\/7/)
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
+  assert.doesNotMatch(text, /\u001b/)
+  for (const line of textReport(passed, { color: false, width: 100 }).split('\n')) assert.ok(line.length <= 100, line)
+})
+
+test('what a server sends moves no cursor', () => {
+  const [first, ...rest] = JSON.parse(JSON.stringify(sample).replaceAll('200 in place', '\\u001b[2J200 in place')).rules
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
+  assert.doesNotMatch(textReport({ ...sample, rules: [first, ...rest] }, { color: true, width: 80 }), /\u001b\[2J/)
+})
+
+test('JUnit counts cases: what fails, and what was not seen', () => {
+  const xml = junitReport(sample)
+  assert.match(xml, /<testsuite name="CON Caching and conditions" tests="3" failures="2" skipped="0"/)
+  assert.match(xml, /<failure type="must" message="200 in place of 412">/)
+  assert.match(xml, /<skipped message="not set up: POST was answered 500 \| &lt;oops&gt;"\/>/)
+  assert.doesNotMatch(xml, /<b>/)
+})
+
+test('Markdown keeps what a server sends in its place', () => {
+  const text = markdownReport(sample)
+  assert.match(text, /\| DEL-9 \|.*POST was answered 500 \\\| \\<oops\\> \|/)
+  assert.match(text, /```http\n> HTTP\/1\.1 200/)
+})
+
+test('HTML holds nothing that a server has written as markup', () => {
+  const page = htmlReport(sample)
+  assert.doesNotMatch(page, /<b>it|<oops>/)
+  assert.match(page, /<mark>HTTP\/1\.1 200<\/mark>/)
+  assert.match(page, /id="CON-3\/stale-delete"/)
+  assert.doesNotMatch(page, /<script|src=|@import|url\(/)
+})
+
+test('two reports are compared by their cases', () => {
+  const before = JSON.parse(jsonReport(passed))
+  assert.match(
+    compareReports(before, sample),
+    /^Worse \(3\)\n {2}MET-8.*\n {2}CON-3\/stale-delete .*: holds → fails\n/m,
+  )
+  assert.match(compareReports(JSON.parse(jsonReport(sample)), passed), /^Better \(6\)/m)
+  assert.equal(compareReports(JSON.parse(jsonReport(sample)), sample), 'Nothing has changed.\n')
+  assert.throws(() => compareReports({ rules: 7 }, sample), /no report/)
+})

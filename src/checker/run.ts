@@ -1,0 +1,165 @@
+/** Runs all cases on a server, each when those that it needs have held. */
+import { randomBytes } from 'node:crypto'
+import { rules } from '../spec/rules.ts'
+import { type Case, ruleOf } from './case.ts'
+import { cases as allCases, unseen } from './cases.ts'
+import { choose } from './choose.ts'
+import type { Client } from './client.ts'
+import type { Fields } from './exchange.ts'
+import { masker } from './mask.ts'
+import type { Profile } from './profile.ts'
+import { removeAll } from './remove.ts'
+import { runCase } from './run-case.ts'
+import { broken, type CaseResult, type RuleResult, ruleResult, type Verdict } from './verdict.ts'
+import type { World } from './world.ts'
+
+/** What is to be checked, and how. */
+export interface CheckOptions {
+  readonly profile: Profile
+  readonly client: Client
+  /** Fields that go along with every request; none where the server asks for none. */
+  readonly credential: Fields
+  /** The same of somebody who may do nothing. */
+  readonly other?: Fields | undefined
+  /** Only safe requests. */
+  readonly readOnly?: boolean | undefined
+  /** Sections and rules: `DEL`, `CON-3`; all where left out. */
+  readonly only?: readonly string[] | undefined
+  /** Told of every case. */
+  readonly onResult?: ((result: CaseResult, done: number, all: number) => void) | undefined
+  readonly signal?: AbortSignal | undefined
+  /** In place of all cases. */
+  readonly cases?: readonly Case[] | undefined
+}
+
+/** What was found out. */
+export interface Report {
+  readonly base: string
+  /** When it began, ISO 8601. */
+  readonly date: string
+  readonly seconds: number
+  readonly requests: number
+  readonly rules: readonly RuleResult[]
+  /** What was made and could not be taken away again: paths. */
+  readonly remains: readonly string[]
+  /** Whether it was stopped before its end. */
+  readonly stopped: boolean
+}
+
+const together = 4
+
+/** Checks a server. */
+export async function check(options: CheckOptions): Promise<Report> {
+  const { profile, client, credential, signal } = options
+  const began = performance.now()
+  const date = new Date().toISOString()
+  const credentials = {
+    caller: credential,
+    nobody: [],
+    wrong: credential.map(([name, value]) => [name, spoiled(value)] as const),
+    other: options.other ?? [],
+  }
+  const world: World = { client, profile, credentials, remains: new Set() }
+  const mask = masker({ KEY: credential, OTHER_KEY: options.other ?? [] })
+  const chosen = withNeeded(options.cases ?? allCases, options.only)
+  const results = (await runAll(world, chosen, options)).map(mask)
+  // Another round: what could not go before, because something hung on it.
+  await removeAll(
+    world,
+    [...world.remains].reverse().map((path) => ({ path })),
+  )
+  return {
+    base: profile.base,
+    date,
+    seconds: Math.round((performance.now() - began) / 100) / 10,
+    requests: client.count,
+    rules: rules
+      .filter(
+        ({ id, section }) => options.only === undefined || options.only.some((each) => each === id || each === section),
+      )
+      .map((rule) => ruleResult(rule, results, unseen[rule.id])),
+    remains: [...world.remains],
+    stopped: signal?.aborted === true,
+  }
+}
+
+/** A credential that is none: as long, and of the same kind. */
+function spoiled(value: string): string {
+  const [scheme, ...rest] = value.split(' ')
+  return rest.length === 0 ? 'x'.repeat(value.length) : `${scheme} ${'x'.repeat(rest.join(' ').length)}`
+}
+
+/** The cases that are asked for, and those without which they prove nothing. */
+export function withNeeded(cases: readonly Case[], only: readonly string[] | undefined): Case[] {
+  if (only === undefined) return [...cases]
+  const byId = new Map(cases.map((each) => [each.id, each]))
+  const chosen = new Set<Case>()
+  const add = (one: Case) => {
+    if (chosen.has(one)) return
+    chosen.add(one)
+    for (const id of one.after ?? []) add(byId.get(id) as Case)
+  }
+  for (const one of cases) {
+    const rule = ruleOf(one)
+    if (only.some((each) => each === rule || each === rule.slice(0, rule.indexOf('-')))) add(one)
+  }
+  return cases.filter((each) => chosen.has(each))
+}
+
+async function runAll(world: World, cases: readonly Case[], options: CheckOptions): Promise<CaseResult[]> {
+  const results = new Map<string, Promise<CaseResult>>()
+  let done = 0
+  const run = async (one: Case): Promise<CaseResult> => {
+    const needed = await Promise.all((one.after ?? []).map((id) => results.get(id)))
+    const result = await resultOf(world, one, needed, options)
+    options.onResult?.(result, ++done, cases.length)
+    return result
+  }
+  const [alone, shared] = [cases.filter((each) => each.alone === true), cases.filter((each) => each.alone !== true)]
+  const waiting = shared.values()
+  // In their order: what a case needs comes before it.
+  const workers = Array.from({ length: together }, async () => {
+    for (const one of waiting) {
+      const result = run(one)
+      results.set(one.id, result)
+      await result
+    }
+  })
+  await Promise.all(workers)
+  for (const one of alone) {
+    const result = run(one)
+    results.set(one.id, result)
+    await result
+  }
+  return Promise.all(cases.map((each) => results.get(each.id) as Promise<CaseResult>))
+}
+
+async function resultOf(
+  world: World,
+  one: Case,
+  needed: readonly (CaseResult | undefined)[],
+  { readOnly, signal, credential, other }: CheckOptions,
+): Promise<CaseResult> {
+  const { id, title, mend } = one
+  const level = one.level ?? rules.find((rule) => rule.id === ruleOf(one))?.level ?? 'should'
+  const began = performance.now()
+  const said = (verdict: Verdict, why: string, more: Partial<CaseResult> = {}): CaseResult => ({
+    ...{ id, title, level, mend, verdict, why, collection: '', findings: [], exchanges: [] },
+    ...{ milliseconds: Math.round(performance.now() - began), ...more },
+  })
+  if (signal?.aborted) return said('not asked', 'the run was stopped before')
+  if (readOnly === true && one.kind === 'changing') return said('not asked', 'it takes more than safe requests')
+  const chosen = choose(one, world.profile, { hasKey: credential.length > 0, hasOther: other !== undefined })
+  if ('why' in chosen) return said('not applicable', chosen.why)
+  const missing = needed.find((each) => each !== undefined && each.verdict !== 'holds')
+  if (missing?.verdict === 'not applicable') return said('not applicable', missing.why)
+  if (missing !== undefined) return said('blocked', `${missing.id}: ${missing.verdict}`)
+  const collection = chosen.collection.name
+  const shown = await runCase(world, one, chosen.collection, `checked-${randomBytes(5).toString('hex')}`, signal)
+  // What a stop has cut short says nothing.
+  if (signal?.aborted) return said('not asked', 'the run was stopped meanwhile', { collection })
+  if (shown.kind !== 'judged') return said(shown.kind, shown.why, { collection })
+  const { findings, exchanges } = shown
+  if (findings.length === 0) return said('holds', '', { collection })
+  return said(broken(level), '', { collection, findings, exchanges })
+}

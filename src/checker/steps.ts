@@ -1,0 +1,55 @@
+/** The steps of cases, in few words. */
+import type { Ask, Request, Step } from './case.ts'
+import type { JsonObject } from './profile.ts'
+
+type More = Omit<Request, 'method' | 'to'>
+
+/** A request that prepares: where it fails, the case could not be set up. */
+export function given(as: string, method: string, to: string, more: More = {}): Ask {
+  return { kind: 'ask', as, request: { method, to, ...more }, given: true }
+}
+
+/** A request whose answer is judged, whatever it is. */
+export function when(as: string, method: string, to: string, more: More = {}): Ask {
+  return { kind: 'ask', as, request: { method, to, ...more }, given: false }
+}
+
+/** A record, made for the case; with members of its own. Its answer is known by the same name. */
+export function record(as = 'one', values?: JsonObject): Step {
+  return { kind: 'create', as, ...(values === undefined ? {} : { with: values }) }
+}
+
+/** A record without some of the members that it could have. */
+export function recordWithout(as: string, without: readonly string[], values: JsonObject = {}): Step {
+  return { kind: 'create', as, with: values, without }
+}
+
+/** Several records: `many.0`, `many.1`, … */
+export function records(as: string, count: number, values?: JsonObject): Step {
+  return { kind: 'create', as, count, ...(values === undefined ? {} : { with: values }) }
+}
+
+/** The same request of every collection that can be listed. */
+export function each(as: string, method: string, to: string, more: More = {}): Step {
+  return { kind: 'each', ask: when(as, method, to, more) }
+}
+
+/** Requests that are sent at once. Those of one name are known together. */
+export function together(...asks: readonly Ask[]): Step {
+  return { kind: 'together', asks }
+}
+
+/** Records until the collection's list does not hold them all; `most` records at most. */
+export function outgrow(as: string, most: number): Step {
+  return { kind: 'outgrow', as, most }
+}
+
+/** A request that is sent several times at once, with one body. */
+export function alike(times: number, ask: Ask): Ask {
+  return { ...ask, times }
+}
+
+/** Page after page by cursor, from an address on. */
+export function walk(as: string, from: string, most = 20, between: readonly Step[] = []): Step {
+  return { kind: 'walk', as, from, most, between }
+}

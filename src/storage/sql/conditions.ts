@@ -1,0 +1,34 @@
+/** What must be so for a record to be written, as conditions of the statement that writes it. */
+import sql, { raw, type Sql } from 'sql-template-tag'
+import type { Resource } from '../../model/resource.ts'
+import type { Question } from '../../plan/decide.ts'
+import type { Parent } from '../../plan/plan.ts'
+import { askedSql } from './ask.ts'
+import { resourceOf } from './deletion/closure.ts'
+import { canHang, deletionsRunSql } from './deletion/going.ts'
+import { type Compiler, predicateSql, tableSql } from './predicate.ts'
+import { subject } from './represent.ts'
+
+/** That references are there and values are free. A deletion that runs may be about to take what is changed, or referred to: that takes a longer look. */
+export function conditionsOf(
+  compiler: Compiler,
+  resource: Resource,
+  questions: readonly Question[],
+  mayBeGoing = false,
+): Sql[] {
+  const conditions = questions.map((question) => {
+    const exists = sql`exists (select 1 from ${askedSql(compiler, resource, question)})`
+    return question.kind === 'reference' ? exists : sql`not ${exists}`
+  })
+  const isAskedOfDeletions =
+    mayBeGoing ||
+    questions.some(
+      (question) => question.kind === 'reference' && canHang(resourceOf(compiler.catalog, question.collection)),
+    )
+  return isAskedOfDeletions ? [...conditions, sql`not exists (${deletionsRunSql})`] : conditions
+}
+
+/** That the parent of a nested collection is there, and the caller may read it. */
+export function parentSql(compiler: Compiler, { resource, id, permitted }: Parent): Sql {
+  return sql`exists (select 1 from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and deleted_at is null and ${predicateSql(compiler, resource, subject, permitted)})`
+}

@@ -1,0 +1,235 @@
+/** Faults of addresses, identifiers and times of creation. */
+import type { Profile } from '../../../../src/checker/profile.ts'
+import type { Fault } from '../../planted.ts'
+import {
+  answeringJson,
+  asking,
+  created,
+  documented,
+  isCollection,
+  isNested,
+  isRecord,
+  leaving,
+  objectIn,
+  of,
+  reading,
+  respelled,
+  sending,
+  withJson,
+  written,
+} from '../../plants.ts'
+
+/** A server that calls its drafts otherwise, in as many letters. */
+function renamed(name: string): Pick<Fault, 'plant' | 'profile'> {
+  return {
+    plant(server, keys) {
+      const otherwise = respelled(
+        (text) => text.replaceAll(`/${name}`, '/drafts'),
+        (text) => text.replaceAll('/drafts', `/${name}`),
+      )(server, keys)
+      // The document is judged by cases of its own.
+      return (request) => (request.path.includes('openapi') ? server(request) : otherwise(request))
+    },
+    profile: (profile: Profile) => ({
+      ...profile,
+      collections: profile.collections.map((each) => (each.name === 'drafts' ? { ...each, path: `/${name}` } : each)),
+    }),
+  }
+}
+
+const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g
+const anyUuid = new RegExp(uuid.source, 'gi')
+const longAgo = '2001-02-03T04:05:06.789Z'
+
+/** After a change that would set the time of creation, GET tells the time that was sent. */
+function settingCreation(method: string): Fault['plant'] {
+  const set = new Set<string>()
+  return (server) => async (request) => {
+    const isMeant = request.method === method && request.body.includes(longAgo)
+    if (isMeant) set.add(request.path)
+    const answer = await server(
+      isMeant
+        ? sending(request, ({ created_at: _, ...rest }) => (Object.keys(rest).length === 0 ? {} : rest))
+        : request,
+    )
+    if (request.method !== 'GET' || !set.has(request.path)) return answer
+    return withJson(answer, (body) => ({ ...body, created_at: longAgo }))
+  }
+}
+
+export const identityFaults: readonly Fault[] = [
+  { breaks: 'RES-1/lower-case', says: 'A collection begins with a capital.', ...renamed('Drafts') },
+  { breaks: 'RES-1/plural', says: 'A collection is named by a singular.', ...renamed('letter') },
+  {
+    breaks: 'RES-1/nested-name',
+    says: 'A nested collection begins with a capital.',
+    plant: asking((request) => ({ ...request, path: request.path.replace(/\/Items\b/, '/items') })),
+    profile: (profile) => ({
+      ...profile,
+      collections: profile.collections.map((each) =>
+        each.name === 'shelves' ? { ...each, children: { Items: 'items' } } : each,
+      ),
+    }),
+  },
+  {
+    breaks: 'RES-1/document',
+    says: 'Words of an address are joined by underscores.',
+    plant: documented('/api-keys', '/api_keys'),
+  },
+  {
+    breaks: 'RES-2/location',
+    says: 'Location names another address of the same record.',
+    plant: (server) => async (request) => {
+      const answer = await server({ ...request, path: request.path.replace('/records/items/', '/items/') })
+      const { location = '' } = answer.headers
+      return request.method === 'POST' && location.includes('/items/')
+        ? { ...answer, headers: { ...answer.headers, location: location.replace('/items/', '/records/items/') } }
+        : answer
+    },
+  },
+  {
+    breaks: 'RES-2/nested',
+    says: 'A nested list holds what belongs to others too.',
+    plant: answeringJson(of('GET', isNested), (body) =>
+      Array.isArray(body.data) ? { ...body, data: [...body.data, ...body.data] } : body,
+    ),
+  },
+  {
+    breaks: 'RES-2/top-level',
+    says: 'A nested list has numbers of its own for what it holds.',
+    plant: written(of('GET', isNested), /"id":"[0-9a-f]{8}/g, '"id":"00000000'),
+  },
+  {
+    breaks: 'RES-2/shallow',
+    says: 'Nested records have an address below their parent too.',
+    plant: asking((request) => ({
+      ...request,
+      path: request.path.replace(/\/shelves\/[^/]+\/items\/(?=[^/]+$)/, '/items/'),
+    })),
+  },
+  {
+    breaks: 'RES-2/document',
+    says: 'The document has an address of four segments.',
+    plant: documented('/content', '/raw/all'),
+  },
+  { breaks: 'RES-3/names', says: 'A collection is named by what is done with it.', ...renamed('get-xs') },
+  {
+    breaks: 'RES-3/verbs',
+    says: 'There is a path to search, and one to update.',
+    plant: asking((request) => ({ ...request, path: request.path.replace(/\/search$/, '') })),
+  },
+  {
+    breaks: 'RES-3/extensions',
+    says: 'It takes .json after any name.',
+    plant: asking((request) =>
+      request.path.includes('openapi') ? request : { ...request, path: request.path.replace(/\.json$/, '') },
+    ),
+  },
+  {
+    breaks: 'RES-3/document',
+    says: 'The document has a path to publish something.',
+    plant: documented('/drafts/{id}/restore', '/drafts/{id}/publish'),
+  },
+  {
+    breaks: 'RES-4/id',
+    says: 'The answer to POST lacks the identifier; it is in Location alone.',
+    plant: created(({ id: _, ...rest }) => rest),
+  },
+  {
+    breaks: 'RES-4/string',
+    says: 'GET of a record tells a number.',
+    plant: (server, keys) =>
+      written(
+        of('GET', isRecord),
+        /"id":"[^"]*"/g,
+        `"id":1234567890${' '.repeat(28)}`,
+      )(
+        (request) =>
+          server({
+            ...request,
+            body: request.body.replace('"id":1234567890', `"id":"${request.path.split('/').at(-1)}"`),
+          }),
+        keys,
+      ),
+  },
+  {
+    breaks: 'RES-4/uuid',
+    says: 'Identifiers are in upper case.',
+    plant: respelled(
+      (text) => text.replaceAll(anyUuid, (id) => id.toLowerCase()),
+      (text) => text.replaceAll(uuid, (id) => id.toUpperCase()),
+    ),
+  },
+  {
+    breaks: 'RES-4/not-chosen',
+    says: 'It takes the identifier that a client sends.',
+    plant: (server) => async (request) => {
+      const id = request.method === 'POST' && isCollection(request) ? objectIn(request.body)?.id : undefined
+      if (id === undefined) return server(request)
+      const answer = await server(sending(request, ({ id: _, ...rest }) => rest))
+      return withJson(answer, (body) => ({ ...body, id }))
+    },
+  },
+  { breaks: 'RES-4/refused', says: 'It leaves aside an identifier in POST.', plant: leaving('POST', 'id') },
+  {
+    breaks: 'RES-4/kept',
+    says: 'PATCH moves a record to the identifier that is sent.',
+    plant(server) {
+      const moved = new Set<string>()
+      return async (request) => {
+        if (request.method === 'PATCH' && objectIn(request.body)?.id !== undefined) {
+          moved.add(request.path)
+          return server(reading(request))
+        }
+        if (request.method !== 'GET' || !moved.has(request.path)) return server(request)
+        return server({ ...request, path: `${request.path}0` })
+      }
+    },
+  },
+  {
+    breaks: 'RES-5/created-at',
+    says: 'created_at is in the time of the place.',
+    plant: created((body) => ({ ...body, created_at: String(body.created_at).replace('Z', '+03:00') })),
+  },
+  {
+    breaks: 'RES-5/milliseconds',
+    says: 'created_at has whole seconds.',
+    plant: created((body) => ({ ...body, created_at: String(body.created_at).replace(/\.\d+/, '') })),
+  },
+  {
+    breaks: 'RES-5/now',
+    says: 'created_at is the beginning of the epoch.',
+    plant: created((body) => ({ ...body, created_at: '1970-01-01T00:00:00.000Z' })),
+  },
+  {
+    breaks: 'RES-5/created-kept',
+    says: 'created_at is the time of the last change.',
+    plant: written(of('GET', isRecord), /("created_at":)"[^"]*"(.*?"updated_at":)("[^"]*")/g, '$1$3$2$3'),
+  },
+  {
+    breaks: 'RES-5/not-set-on-creation',
+    says: 'POST takes the time that a client sends.',
+    plant: (server) => async (request) => {
+      const sent = request.method === 'POST' && isCollection(request) ? objectIn(request.body)?.created_at : undefined
+      if (sent === undefined) return server(request)
+      const answer = await server(sending(request, ({ created_at: _, ...rest }) => rest))
+      return withJson(answer, (body) => ({ ...body, created_at: sent }))
+    },
+  },
+  {
+    breaks: 'RES-5/not-set-by-patch',
+    says: 'PATCH takes the time that a client sends.',
+    plant: settingCreation('PATCH'),
+  },
+  { breaks: 'RES-5/not-set-by-put', says: 'PUT takes the time that a client sends.', plant: settingCreation('PUT') },
+  {
+    breaks: 'RES-5/updated-at',
+    says: 'It calls the time of the last change otherwise.',
+    plant: documented('updated_at', 'changed_at'),
+  },
+  {
+    breaks: 'RES-5/updated-moves',
+    says: 'updated_at stays what created_at is.',
+    plant: written(of('GET', isRecord), /("created_at":("[^"]*").*?"updated_at":)"[^"]*"/g, '$1$2'),
+  },
+]

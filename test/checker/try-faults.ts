@@ -1,0 +1,132 @@
+/**
+ * Every case can fail: there is a fault for each, on which it fails, and only it. Beside it are tried the other cases of its rule; with
+ * CHECKER=section all of its section, with CHECKER=whole all that there are, which takes the better part of an hour.
+ */
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { type Case, ruleOf } from '../../src/checker/case.ts'
+import { cases } from '../../src/checker/cases.ts'
+import { Client } from '../../src/checker/client.ts'
+import { type CheckOptions, check, type Report } from '../../src/checker/run.ts'
+import { type Fault, startPlanted } from './planted.ts'
+import { type Shop, serveShop } from './shop.ts'
+
+const beside = process.env.CHECKER ?? 'rule'
+
+/** What is tried on a fault: rules or sections; `undefined`: everything. */
+function triedWith(fault: Fault): readonly string[] | undefined {
+  const rule = ruleOf({ id: fault.breaks })
+  if (beside === 'whole') return undefined
+  return beside === 'section' ? [rule.slice(0, rule.indexOf('-'))] : [rule]
+}
+
+// Cases that compare any answer with the document.
+const echoes = new Set(['DOC-1/reads', 'DOC-1/writes', 'DOC-1/errors'])
+
+/** Tries the faults of a section's cases. */
+export function tryFaults(title: string, section: readonly Case[], faults: readonly Fault[]): void {
+  describe(title, () => {
+    let shop: Shop
+    let secureShop: Shop | undefined
+    before(async () => {
+      shop = await serveShop()
+      if (faults.some(({ secure }) => secure)) secureShop = await serveShop({ secure: true })
+    })
+    after(() => Promise.all([shop, secureShop].map((each) => each?.serving.close())))
+
+    it('each case has its fault', () => {
+      assert.deepEqual(
+        section.map(({ id }) => id).filter((id) => !faults.some(({ breaks }) => breaks === id)),
+        [],
+      )
+    })
+
+    for (const fault of faults) {
+      it(`${fault.breaks} finds it: ${fault.says}`, async () => {
+        const good = fault.secure ? (secureShop as Shop) : shop
+        const planted = await startPlanted(good.serving.origin, fault, good)
+        try {
+          const profile = fault.profile?.(good.profile) ?? good.profile
+          const report = await checkShop({ ...good, profile }, planted.origin, {
+            only: triedWith(fault),
+            ...keyIn(good, fault),
+          })
+          const bad = casesOf(report).filter(
+            ({ id, verdict }) => (verdict === 'fails' || verdict === 'advice') && (!isEcho(id) || isEcho(fault.breaks)),
+          )
+          assert.deepEqual(
+            bad.map(({ id }) => id),
+            [fault.breaks],
+            tellAll(report),
+          )
+          const blocked = casesOf(report)
+            .filter(({ verdict }) => verdict === 'blocked')
+            .map(({ id }) => id)
+          assert.deepEqual(
+            blocked.filter((id) => !needs(id, fault.breaks)),
+            [],
+            'only what needs it is blocked',
+          )
+          assert.deepEqual(
+            casesOf(report)
+              .filter(({ verdict }) => verdict === 'not set up')
+              .map(({ id, why }) => `${id}: ${why}`),
+            [],
+          )
+        } finally {
+          await planted.close()
+        }
+      })
+    }
+  })
+}
+
+/** Checks the shop through another origin. */
+export async function checkShop(
+  { profile, key, otherKey, certificate }: Shop,
+  origin: string,
+  more: Partial<CheckOptions> = {},
+): Promise<Report> {
+  const moved = JSON.parse(JSON.stringify(profile).replaceAll(new URL(profile.base).origin, origin))
+  const client = new Client({ ca: certificate?.cert })
+  try {
+    return await check({
+      ...{ profile: moved, client },
+      credential: [['Authorization', `Bearer ${key}`]],
+      other: [['Authorization', `Bearer ${otherKey}`]],
+      ...more,
+    })
+  } finally {
+    client.close()
+  }
+}
+
+/** Where callers send their key elsewhere than in `Authorization`. */
+function keyIn({ key, otherKey }: Shop, { keyIn }: Fault): Partial<CheckOptions> {
+  return keyIn === undefined ? {} : { credential: [[keyIn, key]], other: [[keyIn, otherKey]] }
+}
+
+/** What is not as a rule says is not as the document says either: that tells nothing of the fault. */
+function isEcho(id: string): boolean {
+  return echoes.has(id)
+}
+
+function needs(id: string, other: string): boolean {
+  const after = cases.find((each) => each.id === id)?.after ?? []
+  return after.some((each) => each === other || needs(each, other))
+}
+
+/** All cases of a report. */
+export function casesOf({ rules }: Report): Report['rules'][number]['cases'][number][] {
+  return rules.flatMap((rule) => rule.cases)
+}
+
+/** What was found, for people. */
+export function tellAll(report: Report): string {
+  const told = casesOf(report).flatMap(({ id, verdict, why, findings }) =>
+    verdict === 'holds'
+      ? []
+      : [`${id} ${verdict} ${why}`, ...findings.map(({ message, exchange }) => `  ${exchange?.step}: ${message}`)],
+  )
+  return told.join('\n')
+}
