@@ -6,16 +6,21 @@ import type { CollectionProfile, JsonObject, Operation, PageStyle, Profile } fro
 /** Who asks: who was given with `--key`, somebody without a credential, with a wrong one, or with one that may not do it. */
 export type Caller = 'caller' | 'nobody' | 'wrong' | 'other'
 
-/** A body: text as it is; or a valid one of the case's collection, or a valid change, with and without members. */
+/**
+ * A body: text as it is; or a valid one of the case's collection, or a valid change, with and without members. `like`: with the
+ * unique members that the request of another step had.
+ */
 export type Body =
   | { readonly text: string }
   | { readonly json: unknown }
-  | { readonly from: 'example' | 'change'; readonly with?: JsonObject; readonly without?: readonly string[] }
+  | { readonly from: 'example' | 'change'; readonly with?: JsonObject; readonly without?: readonly string[]; readonly like?: string }
 
 /**
  * A request. Texts may hold places that are filled when it is sent: `{collection}` and `{base}` (paths), `{mark}` and `{mine}` (what the
- * case's records are found by: its value, and as a query), and of earlier steps `{one}` (the path of the record made there),
- * `{one.id}`, `{one.etag}`, `{one.field:Last-Modified}`, `{one.json:/name}`, `{one.location}`.
+ * case's records are found by: its value, and as a query), `{name}` (the collection's), `{parent}` (the record made for what the
+ * case's records refer to first; `{parent.id}`, and `{parents}`: its collection), `{nested}` (the collection below it), and of
+ * earlier steps `{one}` (the path of the record made there), `{one.id}`, `{one.other}` (an identifier like it that never was),
+ * `{one.etag}`, `{one.field:Last-Modified}`, `{one.json:/name}`, `{one.location}`.
  */
 export interface Request {
   readonly method: string
@@ -60,7 +65,17 @@ export type Step =
     }
   /** Asks again until it is over: the status of a job. */
   | { readonly kind: 'poll'; readonly as: string; readonly at: string; readonly seconds: number }
-  | { readonly kind: 'wait'; readonly milliseconds: number }
+  /** The same, where a step's answer was 202: its job is over afterwards. */
+  | { readonly kind: 'settle'; readonly as: string; readonly of: string; readonly seconds: number }
+  /** `grace`: until what was deleted before is gone for good. */
+  | { readonly kind: 'wait'; readonly milliseconds: number | 'grace' }
+  /** Goes on only where what was seen is so: otherwise the case is about nothing that this collection has, or could not be set up. */
+  | {
+      readonly kind: 'only'
+      readonly test: (seen: Seen) => boolean
+      readonly otherwise: 'not applicable' | 'not set up'
+      readonly why: string
+    }
   /** Sends bytes as they are, on a connection of its own, one for each character. */
   | { readonly kind: 'bytes'; readonly as: string; readonly bytes: string; readonly seconds?: number }
 
@@ -80,17 +95,23 @@ export type Need =
   | 'change'
   | 'optional'
   | 'reference'
+  | 'parent'
+  | 'nested'
   | 'children'
   | 'soft'
   | 'hard'
   | 'conditional'
   | 'unconditional'
   | 'grace'
+  | 'summary'
+  | 'deferred'
   | 'origin'
   | 'document'
   | 'deprecated'
   | 'retired'
   | 'open'
+  | 'exports'
+  | 'disposable'
   | 'tls'
 
 /** Where in an exchange something is wrong. */

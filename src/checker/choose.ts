@@ -1,5 +1,6 @@
 /** Which collection a case is tried on, and why none is there. */
 import type { Case, Need } from './case.ts'
+import { nestedName, parentOf } from './fill.ts'
 import type { CollectionProfile, Profile } from './profile.ts'
 
 /** What a run has beside the profile. */
@@ -10,7 +11,17 @@ export interface Means {
 }
 
 type OfCollection = Exclude<Need, OfServer>
-type OfServer = 'key' | 'other' | 'origin' | 'document' | 'deprecated' | 'retired' | 'open' | 'tls'
+type OfServer =
+  | 'key'
+  | 'other'
+  | 'origin'
+  | 'document'
+  | 'deprecated'
+  | 'retired'
+  | 'open'
+  | 'tls'
+  | 'exports'
+  | 'disposable'
 
 const ofServer: Readonly<Record<OfServer, readonly [test: (profile: Profile, means: Means) => boolean, why: string]>> =
   {
@@ -21,12 +32,22 @@ const ofServer: Readonly<Record<OfServer, readonly [test: (profile: Profile, mea
     deprecated: [({ deprecated }) => deprecated !== undefined, 'the profile names no deprecated version'],
     retired: [({ retired }) => retired !== undefined, 'the profile names no version past its sunset'],
     open: [({ open }) => open.length > 0, 'the profile names no path that is open to all'],
+    exports: [({ exports = [] }) => exports.length > 0, 'the profile names no format in which collections are exported'],
+    disposable: [
+      ({ disposable }) => disposable === true,
+      'a careless server could take it as "delete everything", and the profile does not say that its data may be lost (disposable)',
+    ],
     tls: [({ base }) => base.startsWith('https:'), 'the server is asked by plain HTTP'],
   }
 
 const isSome = (value: object) => Object.keys(value).length > 0
 
-const ofCollection: Readonly<Record<OfCollection, readonly [test: (it: CollectionProfile) => boolean, why: string]>> = {
+/** Nobody waits longer for a case. */
+const longestGrace = 5
+
+type OfOne = readonly [test: (it: CollectionProfile, profile: Profile) => boolean, why: string]
+
+const ofCollection: Readonly<Record<OfCollection, OfOne>> = {
   list: [can('list'), 'can be listed'],
   create: [(it) => can('create')(it) && it.example !== undefined, 'can be created in, with a body that is known'],
   read: [can('read'), 'has records that can be read'],
@@ -52,34 +73,48 @@ const ofCollection: Readonly<Record<OfCollection, readonly [test: (it: Collectio
   change: [({ change }) => isSome(change), 'has members that a client may change'],
   optional: [({ optional }) => isSome(optional), 'has members that may be left out'],
   reference: [({ references }) => isSome(references), 'refers to another'],
+  parent: [
+    (it, profile) => {
+      const parent = parentOf(it, profile)
+      return parent !== undefined && !parent.conditional && ['create', 'read', 'delete'].every((each) => can(each as 'read')(parent))
+    },
+    'refers to another whose records can be made and deleted',
+  ],
+  nested: [(it, profile) => nestedName(it, profile) !== undefined, 'is shown below the records that it refers to'],
   children: [({ children }) => isSome(children), 'has collections below its records'],
   soft: [({ deletion }) => deletion === 'soft', 'keeps what is deleted'],
   hard: [({ deletion }) => deletion === 'hard', 'deletes for good'],
   conditional: [({ conditional }) => conditional, 'demands a condition for changes'],
   unconditional: [({ conditional }) => !conditional, 'takes changes without a condition'],
-  grace: [({ grace }) => grace !== undefined, 'is said to purge soon'],
+  grace: [({ grace }) => grace !== undefined && grace <= longestGrace, 'is said to purge soon'],
+  summary: [answers(200), 'is said to answer deletions with 200'],
+  deferred: [answers(202), 'is said to answer deletions with 202'],
 }
 
 function can(operation: CollectionProfile['operations'][number]): (it: CollectionProfile) => boolean {
   return ({ operations }) => operations.includes(operation)
 }
 
+function answers(status: number): (it: CollectionProfile) => boolean {
+  return ({ deletionAnswers = [] }) => deletionAnswers.includes(status)
+}
+
 function isOfServer(need: Need): need is OfServer {
   return need in ofServer
 }
 
-/** The collection for a case: the first that has all it needs. Otherwise, why there is none. */
+/** The collections for a case: those that have all it needs. Otherwise, why there is none. */
 export function choose(
   { needs }: Pick<Case, 'needs'>,
   profile: Profile,
   means: Means,
-): { readonly collection: CollectionProfile } | { readonly why: string } {
+): { readonly collections: readonly CollectionProfile[] } | { readonly why: string } {
   const lacking = needs.filter(isOfServer).find((need) => !ofServer[need][0](profile, means))
   if (lacking !== undefined) return { why: ofServer[lacking][1] }
   const wanted = needs.filter((need): need is OfCollection => !isOfServer(need))
-  const collection = profile.collections.find((each) => wanted.every((need) => ofCollection[need][0](each)))
-  if (collection !== undefined) return { collection }
-  const alone = wanted.find((need) => !profile.collections.some((each) => ofCollection[need][0](each)))
+  const collections = profile.collections.filter((each) => wanted.every((need) => ofCollection[need][0](each, profile)))
+  if (collections.length > 0) return { collections }
+  const alone = wanted.find((need) => !profile.collections.some((each) => ofCollection[need][0](each, profile)))
   const all = alone === undefined ? wanted : [alone]
   return { why: `no collection ${all.map((need) => ofCollection[need][1]).join(' and ')}` }
 }

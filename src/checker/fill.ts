@@ -8,6 +8,8 @@ export interface Made {
   /** From the root: `/v1/cities/1`. */
   readonly path: string
   readonly id: string
+  /** Somebody else's, that had to do: it is only referred to. */
+  readonly isFound?: boolean | undefined
 }
 
 /** What is known while a case runs. */
@@ -23,7 +25,10 @@ export interface Known {
 /** A case cannot go on: something that it only prepares did not come about. */
 export class NotSetUp extends Error {}
 
-const place = /\{([a-z][\w-]*(?:\.\d+)?)(?:\.(id|etag|location|field|json))?(?::([^{}]*))?\}/g
+/** A case cannot go on: it is about nothing that the collection has. */
+export class NotApplicable extends Error {}
+
+const place = /\{([a-z][\w-]*(?:\.\d+)?)(?:\.(id|other|etag|location|field|json))?(?::([^{}]*))?\}/g
 
 /**
  * Fills all places of a text; see `Request`.
@@ -52,7 +57,7 @@ export function basePath({ base }: Pick<Profile, 'base'>): string {
 }
 
 function placeValue(known: Known, name: string, part?: string, detail?: string): string | undefined {
-  const { profile, collection, mark, made, exchanges } = known
+  const { profile, collection, mark, exchanges } = known
   if (part === undefined) {
     switch (name) {
       case 'base':
@@ -71,11 +76,18 @@ function placeValue(known: Known, name: string, part?: string, detail?: string):
         return memberOf(collection, detail ?? '')
       case 'origin':
         return profile.origin
+      case 'name':
+        return collection.name
+      case 'parents':
+        return parentOf(collection, profile) && basePath(profile) + parentOf(collection, profile)?.path
+      case 'nested':
+        return nestedPath(known)
     }
-    return made.get(name)?.path
+    return madeBy(known, name)?.path
   }
   const answer = exchanges.get(name)?.at(-1)?.answer
-  if (part === 'id') return made.get(name)?.id
+  if (part === 'id') return madeBy(known, name)?.id
+  if (part === 'other') return otherThan(madeBy(known, name)?.id)
   if (answer === undefined) return undefined
   if (part === 'etag') return fieldOf(answer, 'ETag')
   if (part === 'location') return fieldOf(answer, 'Location')
@@ -84,6 +96,42 @@ function placeValue(known: Known, name: string, part?: string, detail?: string):
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
     ? String(value)
     : undefined
+}
+
+/** The collection that records of another refer to first. */
+export function parentOf({ references }: CollectionProfile, { collections }: Profile): CollectionProfile | undefined {
+  const [first] = Object.values(references)
+  return collections.find(({ name }) => name === first)
+}
+
+/** How a collection is called below the records that it refers to first. */
+export function nestedName(collection: CollectionProfile, profile: Profile): string | undefined {
+  const children = Object.entries(parentOf(collection, profile)?.children ?? {})
+  return children.find(([, name]) => name === collection.name)?.[0]
+}
+
+function nestedPath(known: Known): string | undefined {
+  const [parent, name] = [madeBy(known, 'parent'), nestedName(known.collection, known.profile)]
+  return parent === undefined || name === undefined ? undefined : `${parent.path}/${name}`
+}
+
+/** What was made under a name; what was only found is not given away: it must not be touched. */
+function madeBy({ profile, collection, made }: Known, name: string): Made | undefined {
+  const found = made.get(name === 'parent' ? `parent ${parentOf(collection, profile)?.name}` : name)
+  return found?.isFound === true ? undefined : found
+}
+
+/**
+ * An identifier of the same kind that never was. A number grows beyond all that are in use. A text begins with no digit: many
+ * servers read as much of a number as there is, and `190b2c4f-…` would be record 190.
+ */
+function otherThan(id: string | undefined): string | undefined {
+  if (id === undefined) return undefined
+  if (/^\d+$/.test(id)) return `${id}000000`
+  const parts = /^[\da-f]{8}-([\da-f]{4})-([\da-f])[\da-f]{3}-([\da-f])[\da-f]{3}-[\da-f]{12}$/i.exec(id)
+  if (parts !== null) return `ffffffff-ffff-${parts[2]}fff-${parts[3]}fff-ffffffffffff`
+  if (/^[\da-f]+$/i.test(id)) return 'f'.repeat(id.length)
+  return /\d/.test(id) ? id.replaceAll(/\d/g, 'z') : `${id}z`
 }
 
 function memberOf(collection: CollectionProfile, which: string): string | undefined {

@@ -49,6 +49,8 @@ export interface CollectionProfile {
   readonly children: Readonly<Record<string, string>>
   /** What a deletion leaves: `soft` keeps a record for those who may see it. */
   readonly deletion: 'soft' | 'hard'
+  /** Statuses with which its document says that deletions are answered, where it does. */
+  readonly deletionAnswers?: readonly number[] | undefined
   /** Which styles of pages lists have. */
   readonly pages: readonly PageStyle[]
   /** Whether a change without a condition is refused (428). */
@@ -91,6 +93,10 @@ export interface Profile {
   readonly retired?: string | undefined
   /** Paths from the root that answer without a credential. */
   readonly open: readonly string[]
+  /** Formats in which `POST /exports` writes collections: `json`, `ndjson`, `csv`. */
+  readonly exports?: readonly string[] | undefined
+  /** Whether all that is there may be lost: requests are sent that a careless server could take as "delete everything". */
+  readonly disposable?: boolean | undefined
 }
 
 /** The names that this project uses. */

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Case, Finding, Seen, Step } from './case.ts'
 import { type Exchange, fieldOf, jsonOf } from './exchange.ts'
-import { fill, fillAll, type Known, type Made, NotSetUp } from './fill.ts'
+import { fill, fillAll, type Known, type Made, NotApplicable, NotSetUp } from './fill.ts'
 import { valueAt } from './pointer.ts'
 import type { CollectionProfile, JsonObject } from './profile.ts'
 import { removeAll } from './remove.ts'
@@ -11,7 +11,7 @@ import { ask, create, madeOf, saidOf, urlOf, type World } from './world.ts'
 /** What a case has shown. */
 export type Shown =
   | { readonly kind: 'judged'; readonly findings: readonly Finding[]; readonly exchanges: readonly Exchange[] }
-  | { readonly kind: 'not set up'; readonly why: string }
+  | { readonly kind: 'not set up' | 'not applicable'; readonly why: string }
 
 type Running = Omit<Known, 'exchanges' | 'made'> & {
   readonly made: Map<string, Made>
@@ -32,6 +32,7 @@ export async function runCase(
     return { kind: 'judged', findings, exchanges: [...known.exchanges.values()].flat() }
   } catch (error) {
     if (error instanceof NotSetUp) return { kind: 'not set up', why: error.message }
+    if (error instanceof NotApplicable) return { kind: 'not applicable', why: error.message }
     throw error
   } finally {
     await removeAll(world, [...known.made.values()].reverse())
@@ -89,8 +90,13 @@ async function take(world: World, known: Running, step: Step): Promise<void> {
       return walk(world, known, step)
     case 'poll':
       return poll(world, known, step)
+    case 'settle':
+      return settle(world, known, step)
     case 'wait':
-      return sleep(step.milliseconds)
+      return sleep(step.milliseconds === 'grace' ? millisecondsOfGrace(known) : step.milliseconds)
+    case 'only':
+      if (step.test(seenOf(known))) return
+      throw step.otherwise === 'not set up' ? new NotSetUp(step.why) : new NotApplicable(step.why)
     case 'bytes': {
       const { as, bytes, seconds = 5 } = step
       const url = urlOf(world.profile, fill('{base}/', known))
@@ -138,14 +144,34 @@ async function walk(world: World, known: Running, step: Extract<Step, { kind: 'w
 
 async function poll(world: World, known: Running, step: Extract<Step, { kind: 'poll' }>): Promise<void> {
   const { finished } = world.profile.names
-  for (const until = performance.now() + step.seconds * 1_000; performance.now() < until; ) {
+  const until = performance.now() + step.seconds * 1_000
+  for (let turn = 0; performance.now() < until; turn++) {
     const request = { method: 'GET', to: step.at }
     const exchange = await ask(world, known, { kind: 'ask', as: step.as, request, given: true })
     note(known, exchange)
     checkGiven(exchange)
     const status = exchange.answer && valueAt(jsonOf(exchange.answer), '/status')
     if (finished.includes(String(status))) return
-    const seconds = Number((exchange.answer && fieldOf(exchange.answer, 'Retry-After')) ?? 1)
-    await sleep(Math.min(5_000, Math.max(100, seconds * 1_000)))
+    const seconds = Number((exchange.answer && fieldOf(exchange.answer, 'Retry-After')) ?? 1) || 1
+    // What is quickly over is not waited for as long as what takes its time.
+    await sleep(Math.min(5_000, Math.max(100, seconds * 1_000), 100 * 2 ** turn))
   }
+}
+
+/** Waits for the end of what a step's answer says was only accepted. */
+async function settle(world: World, known: Running, step: Extract<Step, { kind: 'settle' }>): Promise<void> {
+  for (const { answer, asked } of [...(known.exchanges.get(step.of) ?? [])]) {
+    if (answer?.status !== 202) continue
+    const address = valueAt(jsonOf(answer), '/status_url') ?? fieldOf(answer, 'Location')
+    if (typeof address !== 'string') throw new NotSetUp(`${asked.method} was answered 202 without the address of a job`)
+    const { pathname, search, origin } = new URL(address, asked.url)
+    // A credential is not taken elsewhere.
+    if (origin !== new URL(world.profile.base).origin) throw new NotSetUp(`the address of the job is elsewhere: ${origin}`)
+    await poll(world, known, { kind: 'poll', as: step.as, at: pathname + search, seconds: step.seconds })
+  }
+}
+
+/** Servers look at their clocks now and then: a little longer than the period itself. */
+function millisecondsOfGrace({ collection }: Running): number {
+  return (collection.grace ?? 0) * 1_000 + 400
 }

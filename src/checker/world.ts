@@ -42,10 +42,17 @@ function textOf(body: Body, known: Known): string {
   if ('text' in body) return fill(body.text, known)
   if ('json' in body) return JSON.stringify(fillAll(body.json, known))
   const { collection } = known
-  const whole = body.from === 'change' ? collection.change : sampleOf(known)
+  const whole = body.from === 'change' ? collection.change : { ...sampleOf(known), ...uniqueOf(known, body.like) }
   const given = { ...whole, ...(fillAll(body.with ?? {}, known) as JsonObject) }
   const without = new Set((body.without ?? []).map((name) => fill(name, known)))
   return JSON.stringify(Object.fromEntries(Object.entries(given).filter(([name]) => !without.has(name))))
+}
+
+/** The unique members that the request of a step had. */
+function uniqueOf({ collection, exchanges }: Known, step: string | undefined): JsonObject {
+  if (step === undefined) return {}
+  const sent = JSON.parse(exchanges.get(step)?.at(-1)?.asked.body ?? '{}') as JsonObject
+  return Object.fromEntries(Object.entries(sent).filter(([name]) => collection.unique.includes(name)))
 }
 
 let samples = 0
@@ -125,7 +132,8 @@ async function findOne(world: World, known: Known & { readonly made: Map<string,
   const id = Array.isArray(items) ? items[0]?.[known.collection.id] : undefined
   if (id === undefined)
     throw new NotSetUp(`there is none of ${known.collection.name} to refer to, and none can be made`)
-  known.made.set(as, { id: String(id), path: `${fill('{collection}', known)}/${encodeURIComponent(String(id))}` })
+  const path = `${fill('{collection}', known)}/${encodeURIComponent(String(id))}`
+  known.made.set(as, { id: String(id), path, isFound: true })
 }
 
 /** Notes a record that an answer says was made. */
@@ -151,6 +159,8 @@ export function madeOf({ profile }: World, known: Known, { answer, asked }: Exch
   if (held === undefined && location === undefined) return undefined
   const found = location === undefined ? undefined : new URL(location, asked.url)
   const id = held === undefined ? decodeURIComponent(found?.pathname.split('/').at(-1) ?? '') : String(held)
+  // What has no address of its own is never asked for by one: it would be the collection's.
+  if (/^\.{0,2}$/.test(id)) return undefined
   // A Location elsewhere is judged by a case of its own; what was made is looked for where it belongs.
   return { id, path: `${fill('{collection}', known)}/${encodeURIComponent(id)}` }
 }
