@@ -45,6 +45,7 @@ export function sendBytes({ step, url, bytes, seconds, insecure, ca, signal }: B
       stop()
     }, seconds * 1_000)
     signal?.addEventListener('abort', stop, { once: true })
+    socket.on('close', () => signal?.removeEventListener('abort', stop))
     socket.on('data', (chunk: Buffer) => {
       received += chunk.toString('latin1')
     })

@@ -13,7 +13,12 @@ export type Caller = 'caller' | 'nobody' | 'wrong' | 'other'
 export type Body =
   | { readonly text: string }
   | { readonly json: unknown }
-  | { readonly from: 'example' | 'change'; readonly with?: JsonObject; readonly without?: readonly string[]; readonly like?: string }
+  | {
+      readonly from: 'example' | 'change'
+      readonly with?: JsonObject
+      readonly without?: readonly string[]
+      readonly like?: string
+    }
 
 /**
  * A request. Texts may hold places that are filled when it is sent: `{collection}` and `{base}` (paths), `{mark}` and `{mine}` (what the

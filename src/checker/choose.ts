@@ -32,7 +32,10 @@ const ofServer: Readonly<Record<OfServer, readonly [test: (profile: Profile, mea
     deprecated: [({ deprecated }) => deprecated !== undefined, 'the profile names no deprecated version'],
     retired: [({ retired }) => retired !== undefined, 'the profile names no version past its sunset'],
     open: [({ open }) => open.length > 0, 'the profile names no path that is open to all'],
-    exports: [({ exports = [] }) => exports.length > 0, 'the profile names no format in which collections are exported'],
+    exports: [
+      ({ exports = [] }) => exports.length > 0,
+      'the profile names no format in which collections are exported',
+    ],
     disposable: [
       ({ disposable }) => disposable === true,
       'a careless server could take it as "delete everything", and the profile does not say that its data may be lost (disposable)',
@@ -76,7 +79,11 @@ const ofCollection: Readonly<Record<OfCollection, OfOne>> = {
   parent: [
     (it, profile) => {
       const parent = parentOf(it, profile)
-      return parent !== undefined && !parent.conditional && ['create', 'read', 'delete'].every((each) => can(each as 'read')(parent))
+      return (
+        parent !== undefined &&
+        !parent.conditional &&
+        ['create', 'read', 'delete'].every((each) => can(each as 'read')(parent))
+      )
     },
     'refers to another whose records can be made and deleted',
   ],

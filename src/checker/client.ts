@@ -79,8 +79,9 @@ export class Client {
   }
 
   async #pause(): Promise<void> {
-    for (let rest = this.#rest(); rest > 0; rest = this.#rest()) {
-      await sleep(rest, undefined, { signal: this.#options.signal })
+    const { signal } = this.#options
+    for (let rest = this.#rest(); rest > 0 && !signal?.aborted; rest = this.#rest()) {
+      await sleep(rest, undefined, { signal }).catch(() => {})
     }
   }
 
@@ -120,7 +121,10 @@ export class Client {
         return fail(error as Error)
       }
       request.setTimeout(patience, () => request.destroy(new Error(`no answer within ${patience / 1_000} seconds`)))
-      signal?.addEventListener('abort', () => request.destroy(new Error('stopped')), { once: true })
+      const stop = () => request.destroy(new Error('stopped'))
+      // What is asked after the stop takes away what was made.
+      signal?.addEventListener('abort', stop, { once: true })
+      request.on('close', () => signal?.removeEventListener('abort', stop))
       request.on('error', fail).end(asked.body)
     })
   }

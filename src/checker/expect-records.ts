@@ -23,12 +23,17 @@ export function lists(step: string, those: readonly string[], notThose: readonly
     const lacking = those.find((name) => !held.includes(seen.fill(`{${name}.id}`)))
     if (lacking !== undefined) return finding(exchange, at, `${lacking} (${seen.fill(`{${lacking}.id}`)}) is not there`)
     const extra = notThose.find((name) => held.includes(seen.fill(`{${name}.id}`)))
-    return extra && finding(exchange, at, `${extra} (${seen.fill(`{${extra}.id}`)}) is there`)
+    if (extra === undefined) return undefined
+    return finding(exchange, at, `${extra} (${seen.fill(`{${extra}.id}`)}) is there`)
   })
 }
 
 /** The record that a step made, as a list shows it; `undefined` where it does not. */
-export function listed(answer: Answer | undefined, name: string, seen: Seen): Readonly<Record<string, unknown>> | undefined {
+export function listed(
+  answer: Answer | undefined,
+  name: string,
+  seen: Seen,
+): Readonly<Record<string, unknown>> | undefined {
   const id = seen.fill(`{${name}.id}`)
   return itemsOf(answer, seen)?.find((item) => String(item?.[seen.collection.id]) === id)
 }
@@ -51,13 +56,19 @@ export function recordOf(answer: Answer, { profile, collection }: Pick<Seen, 'pr
 }
 
 /** A record, as an answer holds it, has the members that it was made with, and its identifier. */
-export function asMade(step: string, made: string, recordIn: (answer: Answer, seen: Seen) => unknown = recordOf): Expectation {
+export function asMade(
+  step: string,
+  made: string,
+  recordIn: (answer: Answer, seen: Seen) => unknown = recordOf,
+): Expectation {
   return answerOf(step, `shows ${made} as it was made`, (answer, seen, exchange) => {
     const record = recordIn(answer, seen)
     const sent = JSON.parse(seen.of(made).asked.body ?? '{}') as Readonly<Record<string, unknown>>
     const before = seen.of(made).answer
     // What the server has made of a member when it created the record is what has to come back.
-    const wanted = Object.keys(sent).map((name) => [name, before && valueAt(recordOf(before, seen), memberPointer(name))] as const)
+    const wanted = Object.keys(sent).map(
+      (name) => [name, before && valueAt(recordOf(before, seen), memberPointer(name))] as const,
+    )
     if (typeof record !== 'object' || record === null) return finding(exchange, 'body', 'there is no record')
     for (const [name, value] of [[seen.collection.id, seen.fill(`{${made}.id}`)] as const, ...wanted]) {
       const now = (record as Readonly<Record<string, unknown>>)[name]
@@ -73,7 +84,9 @@ export function oneWins(step: string, ...others: readonly number[]): Expectation
   return altogether(`one is answered 2xx, all others ${others.join(' or ')}`, (seen) => {
     const all = seen.all(step)
     const won = all.filter(({ answer }) => answer !== undefined && answer.status < 300)
-    const odd = all.find(({ answer }) => answer === undefined || (answer.status >= 300 && !others.includes(answer.status)))
+    const odd = all.find(
+      ({ answer }) => answer === undefined || (answer.status >= 300 && !others.includes(answer.status)),
+    )
     if (odd !== undefined) {
       return finding(odd, 'status', `${odd.answer?.status ?? odd.failure} in place of ${others.join(' or ')}`)
     }

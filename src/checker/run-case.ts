@@ -24,16 +24,21 @@ export async function runCase(
   { steps, expect }: Case,
   collection: CollectionProfile,
   mark: string,
+  signal?: AbortSignal,
 ): Promise<Shown> {
   const known: Running = { profile: world.profile, collection, mark, made: new Map(), exchanges: new Map() }
   try {
-    for (const step of steps) await take(world, known, step)
+    for (const step of steps) {
+      if (signal?.aborted) return { kind: 'not set up', why: 'the run was stopped' }
+      await take(world, known, step)
+    }
     const findings = expect.flatMap(({ judge }) => judge(seenOf(known)) ?? [])
     return { kind: 'judged', findings, exchanges: [...known.exchanges.values()].flat() }
   } catch (error) {
     if (error instanceof NotSetUp) return { kind: 'not set up', why: error.message }
     if (error instanceof NotApplicable) return { kind: 'not applicable', why: error.message }
-    throw error
+    // A judgement that stumbles over what it has never seen must not end the whole run.
+    return { kind: 'not set up', why: `the checker could not go on: ${(error as Error).message}` }
   } finally {
     await removeAll(world, [...known.made.values()].reverse())
   }
@@ -166,7 +171,8 @@ async function settle(world: World, known: Running, step: Extract<Step, { kind: 
     if (typeof address !== 'string') throw new NotSetUp(`${asked.method} was answered 202 without the address of a job`)
     const { pathname, search, origin } = new URL(address, asked.url)
     // A credential is not taken elsewhere.
-    if (origin !== new URL(world.profile.base).origin) throw new NotSetUp(`the address of the job is elsewhere: ${origin}`)
+    if (origin !== new URL(world.profile.base).origin)
+      throw new NotSetUp(`the address of the job is elsewhere: ${origin}`)
     await poll(world, known, { kind: 'poll', as: step.as, at: pathname + search, seconds: step.seconds })
   }
 }

@@ -161,7 +161,7 @@ async function resultOf(
   // What a collection turns out not to have, another may.
   for (const each of chosen.collections.slice(0, mostCollections)) {
     const collection = each.name
-    const shown = await runCase(world, one, each, `checked-${randomBytes(5).toString('hex')}`)
+    const shown = await runCase(world, one, each, `checked-${randomBytes(5).toString('hex')}`, signal)
     // What a stop has cut short says nothing.
     if (signal?.aborted) return said('not asked', 'the run was stopped meanwhile', { collection })
     if (shown.kind === 'judged') {

@@ -36,6 +36,22 @@ const shop = defineInterface({
     // Deletions are jobs.
     archives: { fields: { text: { type: 'string', filter: true } }, deletion: { asynchronous: 'always' } },
     // Gone for good after a second.
+    // What a deletion does to what refers to it: it goes too, or refers to nothing.
+    walls: { fields: { label: { type: 'string', maxLength: 100, filter: true } } },
+    pictures: {
+      fields: { text: { type: 'string', filter: true }, wall_id: reference('walls', { onDelete: 'cascade' }) },
+    },
+    frames: {
+      fields: {
+        text: { type: 'string', filter: true },
+        wall_id: reference('walls', { onDelete: 'clear', optional: true }),
+      },
+    },
+    // Deletions tell what was deleted, and are not refused when there is nothing any more.
+    receipts: {
+      fields: { text: { type: 'string', filter: true } },
+      deletion: { answer: 'summary', repeated: 'no-content' },
+    },
     drafts: { fields: { text: { type: 'string', filter: true } }, deletion: { gracePeriod: 'PT1S' } },
   },
   versions: {
@@ -91,6 +107,10 @@ function profileOf(base: string): Profile {
     filters: ['text'],
     marker: 'text',
   }
+  const labelled = {
+    ...{ example: { label: 'north' }, required: ['label'], change: { label: 'south' } },
+    ...{ filters: ['label'], marker: 'label' },
+  }
   return {
     base,
     names: usualNames,
@@ -99,10 +119,13 @@ function profileOf(base: string): Profile {
     deprecated: base.replace(/v3$/, 'v2'),
     retired: base.replace(/v3$/, 'v1'),
     open: ['/health/live', '/health/ready'],
+    exports: ['json', 'ndjson', 'csv'],
+    disposable: true,
     collections: [
       {
         ...usual,
         ...{ name: 'items', path: '/items', operations: [...all, 'delete-by-filter'] },
+        deletionAnswers: [204, 202],
         example: { sku: 'a', name: 'Lamp', color: 'red', price: 5, shelf_id: '' },
         ...{ references: { shelf_id: 'shelves' }, unique: ['sku'], required: ['sku', 'name', 'shelf_id'] },
         ...{
@@ -131,7 +154,19 @@ function profileOf(base: string): Profile {
         operations: all.filter((each) => each !== 'restore'),
       },
       { ...text, name: 'contracts', path: '/contracts', conditional: true },
-      { ...text, name: 'archives', path: '/archives' },
+      { ...text, name: 'archives', path: '/archives', deletionAnswers: [202] },
+      { ...text, name: 'walls', path: '/walls', ...labelled },
+      {
+        ...text,
+        ...{ name: 'pictures', path: '/pictures', references: { wall_id: 'walls' } },
+        ...{ example: { text: 'hello', wall_id: '' }, required: ['text', 'wall_id'] },
+      },
+      {
+        ...text,
+        ...{ name: 'frames', path: '/frames', references: { wall_id: 'walls' } },
+        example: { text: 'hello', wall_id: '' },
+      },
+      { ...text, name: 'receipts', path: '/receipts', deletionAnswers: [200] },
       { ...text, name: 'drafts', path: '/drafts', grace: 1 },
     ],
   }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Answer, isConnectionLost } from '../durability/client.ts'
-import { atOnce, moment, type Racer, raceOf, skip, tally } from './servers.ts'
+import { atOnce, moment, type Racer, raceOf, skip, tally, until } from './servers.ts'
 
 const fields = { name: { type: 'string', filter: true } } as const
 
@@ -85,7 +85,9 @@ test('MET-9: a server is killed while it creates; the other gives each repetitio
         if (answer !== undefined) assert.deepEqual(again.json, answer.json)
       }
     })
-    await sleep(200 + Math.random() * 200)
+    const before = found.answered
+    await until(async () => found.answered > before)
+    await moment(300)
     await first.kill()
     await working
   }

@@ -1,7 +1,7 @@
 /** Business rules about other records, written to from both sides by two servers: never broken (no write skew). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { atOnce, raceOf, roundsUntil, skip, statuses, tally } from './servers.ts'
+import { atOnce, moment, raceOf, roundsUntil, skip, statuses, tally } from './servers.ts'
 
 const text = { type: 'string' }
 const open = { type: 'boolean', default: true }
@@ -70,11 +70,16 @@ test('DEL-4: at most one: of eight bookings of a slot one succeeds, restored one
     const slot = `slot ${round}`
     const former = await race.make('bookings', { slot, who: 'former' })
     await race.on(round).send('DELETE', `/v1/bookings/${former.id}`)
-    const answers = await atOnce(8, (number) =>
+    // All have seen that the slot is free before the first takes it.
+    const gate = await race.gate('insert or update on bookings')
+    const asking = atOnce(8, (number) =>
       number === round % 8
-        ? race.on(number).send('POST', `/v1/bookings/${former.id}/restore`)
-        : race.on(number).send('POST', '/v1/bookings', { body: { slot, who: `${number}` } }),
+        ? race.on(round + number).send('POST', `/v1/bookings/${former.id}/restore`)
+        : race.on(round + number).send('POST', '/v1/bookings', { body: { slot, who: `${number}` } }),
     )
+    await gate.waiting(8)
+    await gate.open()
+    const answers = await asking
     const won = answers.findIndex(({ status }) => status < 300)
     for (const [number, { status, json }] of answers.entries()) {
       if (number !== won)
@@ -84,7 +89,7 @@ test('DEL-4: at most one: of eight bookings of a slot one succeeds, restored one
       `select count(*)::int as live from bookings where slot = '${slot}' and deleted_at is null`,
     )
     assert.equal(row.live, 1)
-    winners.push(won % 2)
+    winners.push((round + won) % 2)
   }
   context.diagnostic(`won by server: ${JSON.stringify(tally(winners))}`)
   assert.equal(new Set(winners).size, 2)
@@ -95,21 +100,26 @@ test('DEL-4: at least one: two doctors do not both go off call, nor are deleted'
   for (const round of roundsUntil(rounds, () => Object.keys(found).length === 2)) {
     const ward = `ward ${round}`
     const doctors = await atOnce(2, (number) => race.make('doctors', { ward, name: `${number}` }))
-    const answers = await atOnce(2, (number) => {
+    const gate = await race.gate('update on doctors')
+    const asking = atOnce(2, (number) => {
       const path = `/v1/doctors/${doctors[number].id}`
       // By changes, and by deletions of each kind.
-      if (round % 3 === 0) return race.on(number).send('DELETE', path)
+      if (round % 3 === 0) return race.on(round + number).send('DELETE', path)
       if (round % 3 === 1)
-        return race.on(number).send('POST', '/v1/doctors/bulk-delete', { body: { ids: [doctors[number].id] } })
-      return race.on(number).send('PATCH', path, { body: { on_call: false } })
+        return race.on(round + number).send('POST', '/v1/doctors/bulk-delete', { body: { ids: [doctors[number].id] } })
+      return race.on(round + number).send('PATCH', path, { body: { on_call: false } })
     })
+    // Both have seen the other on call.
+    await gate.waiting(2)
+    await gate.open()
+    const answers = await asking
     const won = answers.filter(({ status }) => status < 300)
     assert.equal(won.length, 1, JSON.stringify(statuses(answers)))
     const [row] = await race.rows(
       `select count(*)::int as left from doctors where ward = '${ward}' and on_call and deleted_at is null`,
     )
     assert.equal(row.left, 1)
-    const first = `by server ${answers.findIndex(({ status }) => status < 300)}`
+    const first = `by server ${(round + answers.findIndex(({ status }) => status < 300)) % 2}`
     found[first] = (found[first] ?? 0) + 1
   }
   context.diagnostic(JSON.stringify(found))
@@ -121,11 +131,18 @@ test('DEL-4: none where: no open order is in a shop that is closed or deleted', 
   const happened = () => Object.values(found).every((count) => count > 0)
   for (const round of roundsUntil(rounds, happened)) {
     const { id } = await race.make('shops', { name: 's' })
+    // In some rounds all come at once, in others one side may be first.
+    const [early, late] = [[0, 0], [20, 0], [0, 20]][round % 3] as [number, number] // biome-ignore format: a line
     const [closed, orders] = await Promise.all([
-      round % 2 === 0
-        ? race.on(round).send('PATCH', `/v1/shops/${id}`, { body: { open: false } })
-        : race.on(round).send('DELETE', `/v1/shops/${id}`),
-      atOnce(2, (number) => race.on(round + number + 1).send('POST', '/v1/orders', { body: { shop: id } })),
+      moment(early).then(() =>
+        round % 2 === 0
+          ? race.on(round).send('PATCH', `/v1/shops/${id}`, { body: { open: false } })
+          : race.on(round).send('DELETE', `/v1/shops/${id}`),
+      ),
+      atOnce(2, async (number) => {
+        await moment(late)
+        return race.on(round + number + 1).send('POST', '/v1/orders', { body: { shop: id } })
+      }),
     ])
     const isClosed = closed.status < 300
     assert.ok(isClosed || closed.status === 409)

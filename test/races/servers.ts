@@ -22,8 +22,6 @@ export interface Racer {
   readonly process: ServerProcess
   /** Sends by connections that are kept, as many as are needed at once. A 5xx fails the test, unless it expects one. */
   readonly send: Send
-  /** The folder for its temporary files. */
-  readonly temporary: string
   kill(): Promise<void>
 }
 
@@ -44,6 +42,16 @@ export interface Race {
   rows(text: string): Promise<any[]>
   /** Starts one more server. */
   start(options?: readonly string[]): Promise<Racer>
+  /** Has changes of a table wait, on whichever server: `event` as in `create trigger`, those that `condition` holds of. */
+  gate(event: string, condition?: string): Promise<Gate>
+}
+
+/** Where changes wait for one another. */
+export interface Gate {
+  /** Resolves once so many statements wait at the same time, be it at the gate or for those that stand there. */
+  waiting(statements: number): Promise<void>
+  /** Lets them go on, and takes the gate away. */
+  open(): Promise<void>
 }
 
 /** The connections for transactions that each server has: as many as without being told. */
@@ -71,7 +79,7 @@ export function raceOf(declaration: InterfaceDeclaration, options: readonly stri
     const { send, close } = clientOf(process.origin, race.key, sockets)
     ends.push(close)
     const racer = {
-      ...{ process, temporary },
+      process,
       async send(...asked: Parameters<Send>) {
         const answer = await send(...asked)
         if (answer.status >= 500)
@@ -117,8 +125,25 @@ export function raceOf(declaration: InterfaceDeclaration, options: readonly stri
     )
   })
 
+  const gate = async (event: string, condition = 'true'): Promise<Gate> => {
+    const held = 5_051
+    await rows(`select pg_advisory_lock(${held})`)
+    await rows(`
+      create function wait() returns trigger language plpgsql as
+        'begin perform pg_advisory_xact_lock_shared(${held}); return new; end';
+      create trigger wait before ${event} for each row when (${condition}) execute function wait()`)
+    const waiters = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    return {
+      waiting: (statements) => until(async () => (await rows(waiters)).length >= statements).then(() => {}),
+      async open() {
+        await rows(`select pg_advisory_unlock(${held})`)
+        await rows('drop function wait cascade')
+      },
+    }
+  }
+
   return Object.assign(race, {
-    ...{ rows, start },
+    ...{ rows, start, gate },
     on: (number: number) => servers[number % 2] as Racer,
     async make(collection: string, body: unknown) {
       const answer = await (servers[0] as Racer).send('POST', `/v1/${collection}`, { body })
@@ -142,9 +167,19 @@ export function atOnce<T>(count: number, work: (number: number) => Promise<T>): 
   return Promise.all(Array.from({ length: count }, (_, number) => work(number)))
 }
 
-/** The numbers of rounds: at least so many, and up to five times as many until all has happened that can. */
+/** By how much moments are longer than asked for. */
+let spread = 1
+
+/**
+ * The numbers of rounds: at least so many, and up to five times as many until all has happened that can. Moments become
+ * longer then: on a slow machine requests that come at the same time may need it to come to different ones.
+ */
 export function* roundsUntil(least: number, hasHappened: () => boolean): Generator<number> {
-  for (let round = 0; round < least || (round < 5 * least && !hasHappened()); round++) yield round
+  for (let round = 0; round < least || (round < 5 * least && !hasHappened()); round++) {
+    spread = 2 ** Math.floor(round / least)
+    yield round
+  }
+  spread = 1
 }
 
 /** How often each value comes: `200: 1, 412: 31`. */
@@ -158,7 +193,7 @@ export function tally(values: Iterable<unknown>): Record<string, number> {
 export const statuses = (answers: readonly Answer[]) => tally(answers.map(({ status }) => status))
 
 /** Waits until something holds. */
-export async function until<T>(look: () => Promise<T | undefined | false>, patience = 20_000): Promise<T> {
+export async function until<T>(look: () => Promise<T | undefined | false>, patience = 60_000): Promise<T> {
   for (const end = performance.now() + patience; ; await sleep(10)) {
     const found = await look()
     if (found !== undefined && found !== false) return found
@@ -166,5 +201,5 @@ export async function until<T>(look: () => Promise<T | undefined | false>, patie
   }
 }
 
-/** Waits up to so many milliseconds. */
-export const moment = (most: number) => sleep(Math.random() * most)
+/** Waits up to so many milliseconds, or more (see `roundsUntil`). */
+export const moment = (most: number) => sleep(Math.random() * most * spread)

@@ -42,9 +42,11 @@ for (const [collection, alike] of Object.entries(values)) {
     const winners: number[] = []
     for (const round of roundsUntil(rounds, () => new Set(winners).size >= 2)) {
       const body = alike(round)
-      winners.push(
-        winnerOf(await atOnce(writers, (number) => race.on(number).send('POST', `/v1/${collection}`, { body }))) % 2,
-      )
+      const gate = await race.gate(`insert on "${collection}"`)
+      const creating = atOnce(writers, (number) => race.on(round + number).send('POST', `/v1/${collection}`, { body }))
+      await gate.waiting(writers / 2)
+      await gate.open()
+      winners.push((round + winnerOf(await creating)) % 2)
     }
     const [counted] = await race.rows(`select count(*)::int as count from "${collection}"`)
     assert.equal(counted.count, winners.length)

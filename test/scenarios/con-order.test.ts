@@ -1,6 +1,7 @@
 /** CON: the order of refusals. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import { uuidv7 } from 'uuidv7'
 import { studio } from '../declarations.ts'
 import { type Received, type Sent, scenarios, type Trial, trialFor } from '../harness.ts'
 import { nowhere } from '../steps.ts'
@@ -17,6 +18,8 @@ interface Attempt {
   fields: Record<string, unknown>
   text: string | undefined
   large: boolean
+  /** The address of another user. */
+  taken: string
 }
 
 const order: readonly [code: string, status: number, deserve: (attempt: Attempt) => unknown][] = [
@@ -35,13 +38,15 @@ const order: readonly [code: string, status: number, deserve: (attempt: Attempt)
   ['NOT_FOUND', 404, (attempt) => Object.assign(attempt, { id: nowhere })],
   ['PRECONDITION_FAILED', 412, (attempt) => Object.assign(attempt.headers, { 'if-match': '"other"' })],
   ['VALIDATION_FAILED', 400, (attempt) => Object.assign(attempt.fields, { name: '' })],
-  ['DUPLICATE_VALUE', 409, (attempt) => Object.assign(attempt.fields, { email: 'taken@example.org' })],
+  ['DUPLICATE_VALUE', 409, (attempt) => Object.assign(attempt.fields, { email: attempt.taken })],
 ]
 
 /** Sends a request with some of the faults, in whatever order they are made. */
 async function attempt({ send, make }: Trial, method: string, faults: readonly number[]): Promise<Received> {
-  const { id } = await make('users', { name: 'Ann', email: 'ann@example.org' })
-  await make('users', { name: 'Bob', email: 'taken@example.org' })
+  const own = uuidv7()
+  const taken = `taken.${own}@example.org`
+  const { id } = await make('users', { name: 'Ann', email: `ann.${own}@example.org` })
+  await make('users', { name: 'Bob', email: taken })
   const made: Attempt = {
     ...{
       method,
@@ -53,8 +58,9 @@ async function attempt({ send, make }: Trial, method: string, faults: readonly n
       secure: true,
       text: undefined,
       large: false,
+      taken,
     },
-    fields: { name: 'Eve', email: 'eve@example.org' },
+    fields: { name: 'Eve', email: `eve.${own}@example.org` },
   }
   for (const fault of faults) order[fault]?.[2](made)
   const text = made.text ?? JSON.stringify(made.fields)
@@ -69,17 +75,15 @@ for (const method of ['PUT', 'PATCH']) {
   for (const [first, [code, status]] of order.entries()) {
     const name = `${status} ${code}`
     it(`CON-6: ${method} that deserves ${name} and any later refusals gets ${name}`, async (context) => {
-      const alone = await attempt(await trialFor(context, studio, { memory: true, requireHttps: true }), method, [
-        first,
-      ])
+      const current = await trialFor(context, studio, { memory: true, requireHttps: true })
+      const alone = await attempt(current, method, [first])
       assert.deepEqual([alone.status, alone.json.code], [status, code])
       for (let second = first + 1; second < order.length; second++) {
-        const current = await trialFor(context, studio, { memory: true, requireHttps: true })
         const both = await attempt(current, method, [first, second])
         assert.deepEqual([both.status, both.json.code], [status, code], `beside ${order[second]?.[0]}`)
       }
       const rest = order.map((_, index) => index).filter((index) => index >= first)
-      const all = await attempt(await trialFor(context, studio, { memory: true, requireHttps: true }), method, rest)
+      const all = await attempt(current, method, rest)
       assert.deepEqual([all.status, all.json.code], [status, code], 'with every later fault at once')
     })
   }

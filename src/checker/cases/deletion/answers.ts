@@ -30,11 +30,7 @@ export const answerCases: readonly Case[] = [
     title: 'A deletion that is answered 204 announces no body',
     kind: 'changing',
     needs: base,
-    steps: [
-      record(),
-      when('gone', 'DELETE', '{one}'),
-      about('a deletion was not answered 204', answered('gone', 204)),
-    ],
+    steps: [record(), when('gone', 'DELETE', '{one}'), about('a deletion was not answered 204', answered('gone', 204))],
     // A client reads no body after 204 whatever is announced, and takes what follows for the next answer.
     expect: [
       answerOf('gone', 'has neither a body nor a length of one', (answer, _, exchange) => {
@@ -54,11 +50,7 @@ export const answerCases: readonly Case[] = [
     title: 'A deletion that is answered 200 tells exactly id and deleted_at',
     kind: 'changing',
     needs: [...base, 'summary'],
-    steps: [
-      record(),
-      when('gone', 'DELETE', '{one}'),
-      about('a deletion was not answered 200', answered('gone', 200)),
-    ],
+    steps: [record(), when('gone', 'DELETE', '{one}'), about('a deletion was not answered 200', answered('gone', 200))],
     expect: [
       member('gone', '', 'has exactly the members id and deleted_at', (body, seen) => {
         if (typeof body !== 'object' || body === null) return `it is ${short(body)}`
@@ -110,9 +102,15 @@ export const answerCases: readonly Case[] = [
     kind: 'changing',
     needs: base,
     // None of these begins with a digit, and none is a condition: nobody can mistake them for one of the server's records.
-    steps: ['__proto__', 'constructor', "o'clock", 'never%00was', 'never%0D%0AX-Was: so', 'n%C3%A9', 'x'.repeat(2_000)].map(
-      (text) => when('odd', 'DELETE', `{collection}/${text.replaceAll(' ', '%20').replaceAll("'", '%27')}`),
-    ),
+    steps: [
+      '__proto__',
+      'constructor',
+      "o'clock",
+      'never%00was',
+      'never%0D%0AX-Was: so',
+      'n%C3%A9',
+      'x'.repeat(2_000),
+    ].map((text) => when('odd', 'DELETE', `{collection}/${text.replaceAll(' ', '%20').replaceAll("'", '%27')}`)),
     expect: [
       everyAnswerOf('odd', 'answers 404, 400, 414 or 204', (answer, _, exchange) =>
         [404, 400, 414, 204].includes(answer.status) ? undefined : finding(exchange, 'status', `${answer.status}`),
@@ -144,9 +142,12 @@ export const answerCases: readonly Case[] = [
         const [first, second] = [seen.of('first').answer?.status, seen.of('second').answer?.status]
         const all = seen.all('all')
         const odd = all.find(({ answer }) => answer?.status !== first && answer?.status !== second)
-        if (odd !== undefined) return finding(odd, 'status', `${odd.answer?.status ?? odd.failure} in place of ${second}`)
+        if (odd !== undefined)
+          return finding(odd, 'status', `${odd.answer?.status ?? odd.failure} in place of ${second}`)
         const won = all.filter(({ answer }) => answer?.status === first)
-        return won.length === 1 ? undefined : finding(won[1] ?? all[0], 'status', `${won.length} were answered ${first}`)
+        return won.length === 1
+          ? undefined
+          : finding(won[1] ?? all[0], 'status', `${won.length} were answered ${first}`)
       }),
       status('after', 404),
     ],
@@ -208,7 +209,11 @@ export const answerCases: readonly Case[] = [
       answerOf('job', 'has succeeded', (answer, { profile }, exchange) => {
         const told = (jsonOf(answer) as { status?: unknown } | undefined)?.status
         if (told === profile.names.finished[0]) return undefined
-        return finding(exchange, { pointer: '/status' }, `it is ${short(told)} in place of ${profile.names.finished[0]}`)
+        return finding(
+          exchange,
+          { pointer: '/status' },
+          `it is ${short(told)} in place of ${profile.names.finished[0]}`,
+        )
       }),
       status('after', 404),
     ],

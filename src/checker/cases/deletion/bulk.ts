@@ -78,11 +78,7 @@ export const bulkCases: readonly Case[] = [
     title: 'Bulk deletion is answered 200, or 202 where it takes long',
     kind: 'changing',
     needs: base,
-    steps: [
-      records('two', 2),
-      when('gone', 'POST', toBulk, ids('{two.0.id}', '{two.1.id}')),
-      settled('gone'),
-    ],
+    steps: [records('two', 2), when('gone', 'POST', toBulk, ids('{two.0.id}', '{two.1.id}')), settled('gone')],
     expect: [status('gone', 200, 202)],
     mend: 'Answer 200 with what was deleted.',
   },
@@ -114,18 +110,18 @@ export const bulkCases: readonly Case[] = [
     kind: 'changing',
     needs: base,
     after: ['DEL-9/status'],
-    steps: [
-      records('two', 2),
-      when('gone', 'POST', toBulk, ids('{two.0.id}', '{two.1.id}')),
-      settled('gone'),
-      isDone,
-    ],
+    steps: [records('two', 2), when('gone', 'POST', toBulk, ids('{two.0.id}', '{two.1.id}')), settled('gone'), isDone],
     expect: [
       answerOf('gone', 'has items of exactly id and deleted_at', (answer, seen, exchange) => {
         const at = { pointer: seen.profile.names.items }
         const told = itemsOf(answer, seen)
         if (told?.length !== 2) return finding(exchange, at, `${told?.length ?? 'no'} items in place of 2`)
-        const odd = told.find((item) => Object.keys(item ?? {}).sort().join() !== 'deleted_at,id')
+        const odd = told.find(
+          (item) =>
+            Object.keys(item ?? {})
+              .sort()
+              .join() !== 'deleted_at,id',
+        )
         return odd && finding(exchange, at, `an item is ${short(odd)}`)
       }),
     ],
@@ -174,14 +170,13 @@ export const bulkCases: readonly Case[] = [
     kind: 'changing',
     needs: base,
     after: ['DEL-9/all-or-nothing'],
-    steps: [
-      record(),
-      when('gone', 'POST', toBulk, ids('{one.other}', '{one.id}', '{one.other}z')),
-      settled('gone'),
-    ],
+    steps: [record(), when('gone', 'POST', toBulk, ids('{one.other}', '{one.id}', '{one.other}z')), settled('gone')],
     expect: [
-      member('gone', ({ profile }) => profile.names.errors, 'has an error for both that are not there', (errors) =>
-        Array.isArray(errors) && errors.length >= 2 ? undefined : `errors is ${short(errors)}`,
+      member(
+        'gone',
+        ({ profile }) => profile.names.errors,
+        'has an error for both that are not there',
+        (errors) => (Array.isArray(errors) && errors.length >= 2 ? undefined : `errors is ${short(errors)}`),
       ),
     ],
     mend: 'Collect what is wrong with every identifier before you answer, each with its place (/ids/0).',
@@ -225,7 +220,12 @@ export const bulkCases: readonly Case[] = [
     after: ['DEL-9/all-or-nothing'],
     steps: [
       record(),
-      when('gone', 'POST', toBulk, ids('{one.id}', ...Array.from({ length: 1_999 }, (_, turn) => `{one.other}-${turn}`))),
+      when(
+        'gone',
+        'POST',
+        toBulk,
+        ids('{one.id}', ...Array.from({ length: 1_999 }, (_, turn) => `{one.other}-${turn}`)),
+      ),
       settled('gone'),
       when('after', 'GET', '{one}'),
     ],
@@ -259,7 +259,9 @@ export const bulkCases: readonly Case[] = [
         when('both', 'POST', toBulk, ids('{first.0.id}', '{first.1.id}', '{shared.id}')),
         when('both', 'POST', toBulk, ids('{shared.id}', '{second.1.id}', '{second.0.id}')),
       ),
-      about('bulk deletions are only accepted', (seen) => seen.all('both').every(({ answer }) => answer?.status !== 202)),
+      about('bulk deletions are only accepted', (seen) =>
+        seen.all('both').every(({ answer }) => answer?.status !== 202),
+      ),
       when('first after', 'GET', '{first.0}'),
       when('first after', 'GET', '{first.1}'),
       when('second after', 'GET', '{second.0}'),

@@ -1,7 +1,7 @@
 /** DEL-4 and DEL-5: what becomes of records that refer to what is deleted. What a server does is found by trying. */
 import type { Case, Seen } from '../../case.ts'
 import { altogether, finding, itemsOf, member, sameBody, short, status } from '../../expect.ts'
-import { answered, deleted, listed, lists, recordOf, succeeded } from '../../expect-records.ts'
+import { answered, deleted, lists, recordOf, succeeded } from '../../expect-records.ts'
 import { about, given, record, records, settled, together, when } from '../../steps.ts'
 
 /** Of records that refer to others; `parent` is one of these others. */
@@ -24,7 +24,7 @@ export const dependentCases: readonly Case[] = [
     needs: base,
     steps: [record(), when('gone', 'DELETE', '{parent}'), settled('gone'), isRefused],
     expect: [status('gone', 409)],
-    mend: 'Look for dependents before you delete, and answer 409 where there are some; do not let the database\'s own error through.',
+    mend: "Look for dependents before you delete, and answer 409 where there are some; do not let the database's own error through.",
   },
   {
     id: 'DEL-4/errors',
@@ -34,8 +34,11 @@ export const dependentCases: readonly Case[] = [
     after: ['DEL-4/refused'],
     steps: [record(), when('gone', 'DELETE', '{parent}'), settled('gone'), isRefused],
     expect: [
-      member('gone', ({ profile }) => profile.names.errors, 'names what is in the way', (errors) =>
-        Array.isArray(errors) && errors.length > 0 ? undefined : `errors is ${short(errors)}`,
+      member(
+        'gone',
+        ({ profile }) => profile.names.errors,
+        'names what is in the way',
+        (errors) => (Array.isArray(errors) && errors.length > 0 ? undefined : `errors is ${short(errors)}`),
       ),
     ],
     mend: 'List in errors which collection, and which of its records, are in the way.',
@@ -81,7 +84,7 @@ export const dependentCases: readonly Case[] = [
       settled('then', 'then job'),
     ],
     expect: [deleted('then')],
-    mend: 'Count live dependents alone: what was deleted softly is in nobody\'s way.',
+    mend: "Count live dependents alone: what was deleted softly is in nobody's way.",
   },
   {
     id: 'DEL-4/race',
@@ -109,13 +112,18 @@ export const dependentCases: readonly Case[] = [
       altogether('nothing refers to what is gone', (seen) => {
         const { answer } = seen.of('parent')
         if (answer?.status === 200) return undefined
-        if (answer?.status !== 404) return finding(seen.of('parent'), 'status', `${answer?.status} in place of 200 or 404`)
+        if (answer?.status !== 404)
+          return finding(seen.of('parent'), 'status', `${answer?.status} in place of 200 or 404`)
         const dangling = itemsOf(seen.of('children').answer, seen)?.find(
           (item) => String(referenceIn(item, seen)) === seen.fill('{parent.id}'),
         )
         if (dangling === undefined) return undefined
         const { names } = seen.profile
-        return finding(seen.of('children'), { pointer: names.items }, `${short(dangling)} refers to a record that is gone`)
+        return finding(
+          seen.of('children'),
+          { pointer: names.items },
+          `${short(dangling)} refers to a record that is gone`,
+        )
       }),
     ],
     mend: 'Lock the record that is referred to, in both transactions: in that which deletes it, and in that which makes a reference to it.',
@@ -207,7 +215,11 @@ export const dependentCases: readonly Case[] = [
         const now = (exchange.answer && recordOf(exchange.answer, seen)) as Readonly<Record<string, unknown>>
         for (const [name, was] of Object.entries({ ...sent, [first]: null })) {
           if (short(now?.[name]) === short(was)) continue
-          return finding(exchange, { pointer: `/${name}` }, `${name} is ${short(now?.[name])} in place of ${short(was)}`)
+          return finding(
+            exchange,
+            { pointer: `/${name}` },
+            `${name} is ${short(now?.[name])} in place of ${short(was)}`,
+          )
         }
         return undefined
       }),

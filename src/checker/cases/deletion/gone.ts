@@ -71,7 +71,10 @@ export const goneCases: readonly Case[] = [
     steps: [
       records('two', 2),
       given('before', 'GET', '{collection}?{mine}'),
-      provided('the list did not show what had been made', (seen) => itemsOf(seen.of('before').answer, seen)?.length === 2),
+      provided(
+        'the list did not show what had been made',
+        (seen) => itemsOf(seen.of('before').answer, seen)?.length === 2,
+      ),
       given('gone', 'DELETE', '{two.0}'),
       settled('gone'),
       when('after', 'GET', '{collection}?{mine}'),
@@ -103,7 +106,10 @@ export const goneCases: readonly Case[] = [
     steps: [
       records('two', 2),
       given('before', 'GET', '{nested}'),
-      provided('the list did not show what had been made', (seen) => itemsOf(seen.of('before').answer, seen)?.length === 2),
+      provided(
+        'the list did not show what had been made',
+        (seen) => itemsOf(seen.of('before').answer, seen)?.length === 2,
+      ),
       given('gone', 'DELETE', '{two.0}'),
       settled('gone'),
       when('after', 'GET', '{nested}'),

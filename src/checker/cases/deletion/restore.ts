@@ -21,12 +21,7 @@ export const restoreCases: readonly Case[] = [
     title: 'Restore of a deleted record is answered 200, with the record as it was',
     kind: 'changing',
     needs: base,
-    steps: [
-      record(),
-      given('gone', 'DELETE', '{one}'),
-      settled('gone'),
-      when('back', 'POST', '{one}/restore'),
-    ],
+    steps: [record(), given('gone', 'DELETE', '{one}'), settled('gone'), when('back', 'POST', '{one}/restore')],
     expect: [status('back', 200), asMade('back', 'one')],
     mend: 'Answer 200 with the whole record, all its members as they were before the deletion.',
   },
@@ -60,7 +55,11 @@ export const restoreCases: readonly Case[] = [
       given('back', 'POST', '{two.0}/restore'),
       when('after', 'GET', '{collection}?{mine}'),
     ],
-    expect: [lists('before', ['two.1'], ['two.0']), lists('after', ['two.0', 'two.1']), totalChanged('after', 'before', 1)],
+    expect: [
+      lists('before', ['two.1'], ['two.0']),
+      lists('after', ['two.0', 'two.1']),
+      totalChanged('after', 'before', 1),
+    ],
     mend: 'Put a restored record back into whatever index or counter its deletion took it from.',
   },
   {
