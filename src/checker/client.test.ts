@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { Client, type ClientOptions } from './client.ts'
+import type { Asked } from './exchange.ts'
+import { served } from './served.fixture.ts'
+
+function clientFor(context: TestContext, options: ClientOptions = {}): Client {
+  const client = new Client(options)
+  context.after(() => client.close())
+  return client
+}
+
+function get(url: string, more: Partial<Asked> = {}): Asked {
+  return { method: 'GET', url, fields: [], ...more }
+}
+
+test('an address is sent as it stands, and fields come back in their order and case', async (context) => {
+  const origin = await served(context, ({ url }, response) => {
+    response.setHeader('X-Seen', url ?? '').setHeader('ETag', '"1"')
+    response.end('{"a":1}')
+  })
+  const { answer } = await clientFor(context).send('one', get(`${origin}/a/../b//%2e?x=[1]`))
+  assert.equal(answer?.fields[0]?.join(), 'X-Seen,/a/../b//%2e?x=[1]')
+  assert.equal(answer?.body, '{"a":1}')
+})
+
+test('a server that wants a pause gets one, from all requests, and is asked again', async (context) => {
+  let asked = 0
+  const pauses: number[] = []
+  const origin = await served(context, (_, response) => {
+    response.statusCode = ++asked === 1 ? 429 : 200
+    response.setHeader('Retry-After', '1').end()
+  })
+  const client = clientFor(context, { onPause: (seconds) => pauses.push(seconds) })
+  const began = performance.now()
+  assert.equal((await client.send('one', get(`${origin}/`))).answer?.status, 200)
+  assert.ok(performance.now() - began >= 990)
+  assert.deepEqual([asked, pauses, client.count], [2, [1], 2])
+})
+
+test('who looks for a 429 gets it', async (context) => {
+  const origin = await served(context, (_, response) => response.writeHead(429).end())
+  const client = clientFor(context)
+  assert.equal((await client.send('one', get(`${origin}/`), { impatient: true })).answer?.status, 429)
+})
+
+test('no more requests are on their way than allowed, but those that are to arrive at once', async (context) => {
+  let open = 0
+  let most = 0
+  const origin = await served(context, (_, response) => {
+    most = Math.max(most, ++open)
+    setTimeout(() => {
+      open--
+      response.end()
+    }, 30)
+  })
+  const client = clientFor(context, { concurrency: 2 })
+  await Promise.all(Array.from({ length: 8 }, () => client.send('one', get(`${origin}/`))))
+  assert.equal(most, 2)
+  await Promise.all(Array.from({ length: 8 }, () => client.send('one', get(`${origin}/`), { atOnce: true })))
+  assert.equal(most, 8)
+})
+
+test('no answer is a failure with a reason, not an exception', async (context) => {
+  const origin = await served(context, ({ url }, response) => {
+    if (url === '/cut') response.destroy()
+  })
+  const client = clientFor(context, { patience: 200 })
+  assert.match((await client.send('one', get(`${origin}/`))).failure ?? '', /no answer within 0.2 seconds/)
+  assert.match((await client.send('one', get(`${origin}/cut`))).failure ?? '', /hang up|ECONNRESET/)
+  assert.match((await client.send('one', get('http://127.0.0.1:1/'))).failure ?? '', /ECONNREFUSED/)
+  const odd = await client.send('one', get(`${origin}/`, { fields: [['X-Odd', 'a\u0000b']] }))
+  assert.match(odd.failure ?? '', /Invalid character/)
+})
+
+test('a stop ends what is under way, and what was made can still be taken away', async (context) => {
+  const origin = await served(context, ({ method }, response) => {
+    if (method === 'DELETE') response.writeHead(204).end()
+  })
+  const stop = new AbortController()
+  const client = clientFor(context, { signal: stop.signal })
+  const asked = client.send('one', get(`${origin}/`))
+  setTimeout(() => stop.abort(), 50)
+  assert.equal((await asked).failure, 'stopped')
+  assert.equal((await client.send('one', get(`${origin}/`, { method: 'DELETE' }))).answer?.status, 204)
+})
+
+test('bytes are sent as they are, and every answer to them is read', async (context) => {
+  const origin = await served(context, ({ url, method }, response) => {
+    if (url === '/chunked') response.write('ab')
+    response.end(method === 'HEAD' ? '' : 'cd')
+  })
+  const { host } = new URL(origin)
+  const client = clientFor(context)
+  const head = (target: string, more = '') => `GET ${target} HTTP/1.1\r\nHost: ${host}\r\n${more}\r\n`
+  const two = await client.bytes('raw', origin, head('/plain') + head('/chunked', 'Connection: close\r\n'), 5)
+  assert.deepEqual(
+    two.map(({ answer }) => answer?.body),
+    ['cd', 'abcd'],
+  )
+  const [star] = await client.bytes(
+    'raw',
+    origin,
+    `OPTIONS * HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
+    5,
+  )
+  assert.deepEqual([star?.asked.method, star?.answer?.status], ['OPTIONS', 200])
+  const [broken] = await client.bytes('raw', origin, 'NOT HTTP\r\n\r\n', 5)
+  assert.equal(broken?.answer?.status, 400)
+  const [none] = await client.bytes('raw', origin, `GET / HTTP/1.1\r\nHost: ${host}\r\n`, 0.2)
+  assert.match(none?.failure ?? '', /no answer within 0.2/)
+})
