@@ -140,6 +140,7 @@ function memberOf(collection: CollectionProfile, which: string): string | undefi
   const first: Readonly<Record<string, string | undefined>> = {
     ...{ required: required[0], unique: unique[0], filter: filters[0], sort: sorts[0], search, marker },
     ...{ change: Object.keys(change)[0], optional: Object.keys(optional)[0], invalid: Object.keys(invalid)[0] },
+    ...{ distinct: sorts.find((each) => unique.includes(each)) },
     ...{ reference: Object.keys(references)[0], child: Object.keys(children)[0] },
   }
   return first[which]

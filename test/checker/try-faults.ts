@@ -10,7 +10,7 @@ import { type Shop, serveShop } from './shop.ts'
 
 /** Tries the faults of a section's cases. */
 export function tryFaults(title: string, section: readonly Case[], faults: readonly Fault[]): void {
-  describe(title, () => {
+  describe(title, { concurrency: 3 }, () => {
     let shop: Shop
     before(async () => {
       shop = await serveShop()

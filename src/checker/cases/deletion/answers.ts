@@ -204,6 +204,7 @@ export const answerCases: readonly Case[] = [
     title: 'When the job of a deletion has succeeded, the record is gone',
     kind: 'changing',
     needs: [...base, 'deferred'],
+    after: ['DEL-1/gone'],
     steps: [...accepted, settled('gone'), when('after', 'GET', '{one}')],
     expect: [
       answerOf('job', 'has succeeded', (answer, { profile }, exchange) => {

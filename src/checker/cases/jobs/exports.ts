@@ -173,12 +173,15 @@ export const exportCases: readonly Case[] = [
     needs: [...base, 'sort'],
     after: ['JOB-6/json'],
     steps: [
+      about('it cannot be sorted by a member whose values differ', ({ collection: { sorts, unique } }) =>
+        sorts.some((each) => unique.includes(each)),
+      ),
       records('three', 3),
-      given('list', 'GET', '{collection}?{mine}&sort=-{member:sort}'),
-      ...exported('json', { sort: '-{member:sort}' }),
+      given('list', 'GET', '{collection}?{mine}&sort=-{member:distinct}'),
+      ...exported('json', { sort: '-{member:distinct}' }),
       when('file', 'GET', content),
-      given('other list', 'GET', '{collection}?{mine}&sort={member:sort}'),
-      ...exported('json', { sort: '{member:sort}' }),
+      given('other list', 'GET', '{collection}?{mine}&sort={member:distinct}'),
+      ...exported('json', { sort: '{member:distinct}' }),
       when('other file', 'GET', content),
     ],
     expect: ['', 'other '].map((which) =>
@@ -197,7 +200,7 @@ export const exportCases: readonly Case[] = [
     title: 'A broken download of an export can go on: two ranges make the whole',
     kind: 'changing',
     needs: base,
-    after: ['JOB-6/address'],
+    after: ['JOB-6/json'],
     steps: [
       records('three', 3),
       ...exported('json'),
