@@ -1,6 +1,6 @@
 /** JOB-1, JOB-2 and JOB-4: what a job says of itself, and to whom. The jobs are deletions that were answered 202. */
-import type { Case, Need } from '../../case.ts'
-import { fieldOf, jsonOf } from '../../exchange.ts'
+import type { Case, Need, Seen } from '../../case.ts'
+import { type Answer, fieldOf, jsonOf } from '../../exchange.ts'
 import { answerOf, everyAnswerOf, finding, itemsOf, member, noField, short, status } from '../../expect.ts'
 import { answered } from '../../expect-records.ts'
 import { valueAt } from '../../pointer.ts'
@@ -23,6 +23,13 @@ const three = [
     settled(`gone ${turn}`),
   ]),
 ]
+
+const newest = '{base}/jobs?sort=-created_at'
+
+function showsJob(answer: Answer | undefined, seen: Seen): boolean {
+  const id = seen.fill('{gone.json:/job_id}')
+  return itemsOf(answer, seen)?.some((item) => item?.['job_id'] === id || item?.['id'] === id) === true
+}
 
 function statusOf(body: unknown): unknown {
   return valueAt(body, '/status')
@@ -156,18 +163,19 @@ export const jobCases: readonly Case[] = [
     title: 'The list of jobs shows a job to who has started it',
     kind: 'changing',
     needs: base,
+    // At once: others may begin jobs meanwhile.
     steps: [
       ...begun,
+      when('jobs', 'GET', newest),
       settled('gone'),
-      when('jobs', 'GET', '{base}/jobs?sort=-created_at'),
       about('jobs cannot be listed by when they were made', (seen) => seen.of('jobs').answer?.status !== 400),
     ],
     expect: [
       status('jobs', 200),
       answerOf('jobs', 'lists the job', (answer, seen, exchange) => {
-        const id = seen.fill('{gone.json:/job_id}')
-        const isThere = itemsOf(answer, seen)?.some((item) => item?.['job_id'] === id || item?.['id'] === id) === true
-        return isThere ? undefined : finding(exchange, { pointer: seen.profile.names.items }, `${id} is not there`)
+        if (showsJob(answer, seen)) return undefined
+        const at = { pointer: seen.profile.names.items }
+        return finding(exchange, at, `${seen.fill('{gone.json:/job_id}')} is not there`)
       }),
     ],
     mend: 'List at /jobs the jobs that the caller has started; those of all to administrators.',
@@ -178,14 +186,13 @@ export const jobCases: readonly Case[] = [
     kind: 'changing',
     needs: [...base, 'other'],
     after: ['JOB-4/listed'],
-    steps: [...begun, settled('gone'), when('jobs', 'GET', '{base}/jobs?sort=-created_at', { caller: 'other' })],
+    steps: [...begun, when('jobs', 'GET', newest, { caller: 'other' }), settled('gone')],
     expect: [
       answerOf('jobs', 'does not list the job', (answer, seen, exchange) => {
         if (answer.status === 403) return undefined
         if (answer.status !== 200) return finding(exchange, 'status', `${answer.status} in place of 200 or 403`)
-        const id = seen.fill('{gone.json:/job_id}')
-        const isThere = itemsOf(answer, seen)?.some((item) => item?.['job_id'] === id || item?.['id'] === id) === true
-        return isThere ? finding(exchange, { pointer: seen.profile.names.items }, `${id} is there`) : undefined
+        if (!showsJob(answer, seen)) return undefined
+        return finding(exchange, { pointer: seen.profile.names.items }, `${seen.fill('{gone.json:/job_id}')} is there`)
       }),
     ],
     mend: 'Narrow the list of jobs to those that the caller has started.',
