@@ -128,9 +128,9 @@ function madeBy({ profile, collection, made }: Known, name: string): Made | unde
 function otherThan(id: string | undefined): string | undefined {
   if (id === undefined) return undefined
   if (/^\d+$/.test(id)) return `${id}000000`
-  const parts = /^[\da-f]{8}-([\da-f]{4})-([\da-f])[\da-f]{3}-([\da-f])[\da-f]{3}-[\da-f]{12}$/i.exec(id)
-  if (parts !== null) return `ffffffff-ffff-${parts[2]}fff-${parts[3]}fff-ffffffffffff`
-  if (/^[\da-f]+$/i.test(id)) return 'f'.repeat(id.length)
+  const parts = /^[\da-f]{8}-[\da-f]{4}-([\da-f])[\da-f]{3}-([\da-f])[\da-f]{3}-[\da-f]{12}$/i.exec(id)
+  if (parts !== null) return `ffffffff-ffff-${parts[1]}fff-${parts[2]}fff-ffffffffffff`
+  if (/^[\da-f]{16,}$/i.test(id)) return 'f'.repeat(id.length)
   return /\d/.test(id) ? id.replaceAll(/\d/g, 'z') : `${id}z`
 }
 
