@@ -2,7 +2,7 @@
 import type { Expectation, Seen } from './case.ts'
 import type { Answer } from './exchange.ts'
 import { jsonOf } from './exchange.ts'
-import { altogether, answerOf, finding, isSame, itemsOf, short, status, totalOf } from './expect.ts'
+import { altogether, answerOf, everyAnswerOf, finding, isSame, itemsOf, short, status, totalOf } from './expect.ts'
 import { memberPointer, valueAt } from './pointer.ts'
 
 /** A deletion was made, or accepted: one of the three good answers (DEL-2). */
@@ -95,10 +95,10 @@ export function oneWins(step: string, ...others: readonly number[]): Expectation
   })
 }
 
-/** An answer refuses: 4xx. */
+/** All answers of a step refuse: 4xx. */
 export function refused(step: string): Expectation {
-  return answerOf(step, 'is refused', ({ status: given }, _, exchange) =>
-    given >= 400 && given < 500 ? undefined : finding(exchange, 'status', `${given} in place of a 4xx`),
+  return everyAnswerOf(step, 'is refused', ({ status: told }, _, exchange) =>
+    told >= 400 && told < 500 ? undefined : finding(exchange, 'status', `${told} in place of a 4xx`),
   )
 }
 
@@ -110,4 +110,9 @@ export function answered(step: string, ...statuses: readonly number[]): (seen: S
 /** Whether the last answer of a step is a success. */
 export function succeeded(step: string): (seen: Seen) => boolean {
   return (seen) => (seen.of(step).answer?.status ?? 500) < 300
+}
+
+/** Whether the list of a step shows the record `one`. */
+export function isListed(step: string): (seen: Seen) => boolean {
+  return (seen) => listed(seen.of(step).answer, 'one', seen) !== undefined
 }

@@ -154,3 +154,11 @@ export function short(value: unknown): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing')
   return text.length > 200 ? `${text.slice(0, 200)} …` : text
 }
+
+/** The status of every answer of a step is one of these. */
+export function everyStatus(step: string, ...wanted: readonly number[]): Expectation {
+  const text = wanted.join(' or ')
+  return everyAnswerOf(step, `always answers ${text}`, (answer, _, exchange) =>
+    wanted.includes(answer.status) ? undefined : finding(exchange, 'status', `${answer.status} in place of ${text}`),
+  )
+}

@@ -1,8 +1,9 @@
 /** DEL: deletion. Nothing that is sent could take a record that the checker has not made, whatever the server gets wrong. */
 import type { CaseSection } from '../case.ts'
 import { answerCases } from './deletion/answers.ts'
-import { bulkCases, filterCases } from './deletion/bulk.ts'
+import { bulkCases } from './deletion/bulk.ts'
 import { dependentCases } from './deletion/dependents.ts'
+import { filterCases } from './deletion/filter.ts'
 import { goneCases } from './deletion/gone.ts'
 import { restoreCases } from './deletion/restore.ts'
 

@@ -2,7 +2,7 @@
 import { parse } from 'csv-parse/sync'
 import type { Case, Expectation, Need, Seen, Step } from '../../case.ts'
 import { type Answer, fieldOf } from '../../exchange.ts'
-import { altogether, answerOf, everyAnswerOf, finding, isSame, itemsOf, member, short, status } from '../../expect.ts'
+import { altogether, answerOf, everyStatus, finding, isSame, itemsOf, member, short, status } from '../../expect.ts'
 import { about, given, provided, record, records, settled, when } from '../../steps.ts'
 
 const base: readonly Need[] = ['create', 'read', 'list', 'marker', 'exports']
@@ -255,13 +255,7 @@ export const exportCases: readonly Case[] = [
       { collection: '__proto__', format: 'json' },
       { collection: '{name}', format: 'json', filter: [] },
     ].map((json) => when('wrong', 'POST', '{base}/exports', { body: { json } })),
-    expect: [
-      everyAnswerOf('wrong', 'answers 400', (answer, _, exchange) =>
-        [400, 404].includes(answer.status)
-          ? undefined
-          : finding(exchange, 'status', `${answer.status} in place of 400`),
-      ),
-    ],
+    expect: [everyStatus('wrong', 400, 404)],
     mend: 'Check collection, format and filter before the job is made, and answer 400 with all that is wrong.',
   },
 ]
