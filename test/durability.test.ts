@@ -15,7 +15,7 @@ import { verify } from './durability/verify.ts'
 import { write, writerOf } from './durability/workload.ts'
 import { engine, newDatabase } from './engine.ts'
 
-const rounds = Number(process.env.KILL_ROUNDS ?? 15)
+const rounds = Number(process.env.KILL_ROUNDS ?? (engine === 'sqlite' ? 15 : 6))
 const connections = 24
 const folder = mkdtempSync(join(tmpdir(), 'resourced-durability-'))
 after(() => rmSync(folder, { recursive: true }))

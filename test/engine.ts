@@ -4,11 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after } from 'node:test'
+import type { InterfaceDeclaration } from '../src/model/declaration.ts'
 import type { Catalog } from '../src/model/resource.ts'
 import type { Apply } from '../src/storage/sql/migration-refused.ts'
 import { openSqlite } from '../src/storage/sqlite/storage.ts'
 import type { OnCommit, Storage } from '../src/storage/storage.ts'
-import { emptyDatabase } from './postgres/database.ts'
+import { copyOf, type EmptyDatabase, emptyDatabase } from './postgres/database.ts'
 import { query } from './postgres/query.ts'
 
 /** How a test opens its database. */
@@ -34,6 +35,14 @@ export interface TrialDatabase {
 /** What an engine has to give. */
 type Place = Omit<TrialDatabase, 'remove'> & { readonly drop: () => void | Promise<void> }
 
+/** A declaration whose tables a database is to have. */
+export interface Prepared {
+  readonly declaration: InterfaceDeclaration
+  readonly catalog: Catalog
+}
+
+type PostgresOptions = OpenOptions & { readonly session?: 'off' }
+
 type Engine = 'sqlite' | 'postgres'
 
 /** Which engine it is. */
@@ -53,7 +62,7 @@ export function sqliteOnly(reason: string): string | false {
   return engine === 'sqlite' ? false : `SQLite only: ${reason}`
 }
 
-const left = new Set<Place>()
+const left = new Set<Pick<Place, 'drop'>>()
 after(async () => {
   for (const { drop } of left) await drop()
 })
@@ -61,10 +70,14 @@ after(async () => {
 /**
  * Makes a database.
  *
- * @param options `memory`: SQLite may keep it there, where one storage is opened and nobody else looks into it
+ * @param options `memory`: SQLite may keep it there, where one storage is opened and nobody else looks into it; `prepared`:
+ * it may have the tables already
  */
-export async function newDatabase({ memory = false }: { readonly memory?: boolean } = {}): Promise<TrialDatabase> {
-  const place = engine === 'postgres' ? await inPostgres() : memory ? inMemory() : inFile()
+export async function newDatabase(
+  options: { readonly memory?: boolean; readonly prepared?: Prepared } = {},
+): Promise<TrialDatabase> {
+  const { memory = false, prepared } = options
+  const place = engine === 'postgres' ? await inPostgres(prepared) : memory ? inMemory() : inFile()
   left.add(place)
   let opened = 0
   return {
@@ -125,23 +138,45 @@ function inFile(): Place {
 /** The port of a pooler in front of the cluster, through which databases are used. */
 const pooler = process.env.TEST_POSTGRES_POOLER
 
-async function inPostgres(): Promise<Place> {
+/** Databases with the tables of a declaration; `undefined`: one with these has been asked for once. */
+const templates = new WeakMap<InterfaceDeclaration, Promise<string> | undefined>()
+
+/** To copy tables takes a quarter of the time of making them. */
+async function madeFor(prepared: Prepared): Promise<EmptyDatabase> {
+  const { declaration } = prepared
+  if (!templates.has(declaration)) {
+    templates.set(declaration, undefined)
+    return emptyDatabase()
+  }
+  const template = templates.get(declaration) ?? templateOf(prepared)
+  templates.set(declaration, template)
+  return copyOf(await template)
+}
+
+async function templateOf({ catalog }: Prepared): Promise<string> {
   const { url, remove } = await emptyDatabase()
+  left.add({ drop: remove })
+  // Not through a pooler, which would stay connected.
+  await (await openDirectly(url, catalog)).close()
+  return new URL(url).pathname.slice(1)
+}
+
+async function openDirectly(url: string, catalog: Catalog, options: PostgresOptions = {}): Promise<Storage> {
+  const { openPostgres } = await import('../src/storage/postgres/storage.ts')
+  // The cluster of tests does not wait for a disk; tests do wait, where thousands of them come at once on a busy machine.
+  return openPostgres(catalog, { ...options, url, unsafe: true, limits: { connect: 60_000 } })
+}
+
+async function inPostgres(prepared?: Prepared): Promise<Place> {
+  const { url, remove } = prepared === undefined ? await emptyDatabase() : await madeFor(prepared)
   const rows = (text: string) => query(url, text)
   return {
     ...{ address: url, rows, drop: remove },
     async open(catalog, options) {
-      const { openPostgres } = await import('../src/storage/postgres/storage.ts')
-      // The cluster of tests does not wait for a disk; tests do wait, where thousands of them come at once on a busy machine.
-      const direct = { ...options, url, unsafe: true, limits: { connect: 60_000 } }
-      if (pooler === undefined) return openPostgres(catalog, direct)
+      if (pooler === undefined) return openDirectly(url, catalog, options)
       // Tables are made past the pooler, as people have to.
-      await (await openPostgres(catalog, direct)).close()
-      return openPostgres(catalog, {
-        ...direct,
-        url: Object.assign(new URL(url), { port: pooler }).href,
-        session: 'off',
-      })
+      await (await openDirectly(url, catalog, options)).close()
+      return openDirectly(Object.assign(new URL(url), { port: pooler }).href, catalog, { ...options, session: 'off' })
     },
     async contents() {
       const tables = await rows("select quote_ident(tablename) as name from pg_tables where schemaname = 'public'")

@@ -85,7 +85,7 @@ export async function trial(
 ): Promise<Trial> {
   const catalog = completeCatalog(declaration)
   const versions = completeVersions(declaration, catalog)
-  const database = await newDatabase({ memory: options.memory })
+  const database = await newDatabase({ memory: options.memory, prepared: { declaration, catalog } })
   const storage = await database.open(catalog)
   const clock = { ahead: 0 }
   const seen: Observation[] = []

@@ -36,9 +36,11 @@ export function sendBytes({ step, url, bytes, seconds, insecure, ca, signal }: B
       socket.destroy()
       const milliseconds = Math.round(performance.now() - began)
       const asked = askedOf(url, bytes)
-      const answers = answersIn(received, asked.method).filter(({ status }) => status >= 200)
-      const exchanges = answers.map((answer) => ({ step, asked, answer, milliseconds }))
-      resolve(exchanges.length > 0 ? exchanges : [{ step, asked, failure, milliseconds }])
+      const { answers, rest } = answersIn(received, asked.method)
+      const exchanges = answers
+        .filter(({ status }) => status >= 200)
+        .map((answer) => ({ step, asked, answer, rest, milliseconds }))
+      resolve(exchanges.length > 0 ? exchanges : [{ step, asked, failure, rest, milliseconds }])
     }
     const timer = setTimeout(() => {
       failure = `no answer within ${seconds} seconds`
@@ -75,8 +77,8 @@ function askedOf(url: string, bytes: string): Asked {
   }
 }
 
-/** The whole answers in what has come. */
-function answersIn(received: string, method: string): Answer[] {
+/** The whole answers in what has come, and what is left over. */
+function answersIn(received: string, method: string): { readonly answers: Answer[]; readonly rest: string } {
   const answers: Answer[] = []
   let index = 0
   while (index < received.length) {
@@ -94,7 +96,7 @@ function answersIn(received: string, method: string): Answer[] {
     answers.push({ status, version: found[1] as string, fields, body: Buffer.from(body.text, 'latin1').toString() })
     index = end + 4 + body.length
   }
-  return answers
+  return { answers, rest: received.slice(index) }
 }
 
 interface Head {

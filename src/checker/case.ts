@@ -7,14 +7,14 @@ import type { CollectionProfile, JsonObject, Operation, PageStyle, Profile } fro
 export type Caller = 'caller' | 'nobody' | 'wrong' | 'other'
 
 /**
- * A body: text as it is; or a valid one of the case's collection, or a valid change, with and without members. `like`: with the
- * unique members that the request of another step had.
+ * A body: text as it is; or a valid one of the case's collection, a valid change, or a bad one, with and without members.
+ * `like`: with the unique members that the request of another step had.
  */
 export type Body =
   | { readonly text: string }
   | { readonly json: unknown }
   | {
-      readonly from: 'example' | 'change'
+      readonly from: 'example' | 'change' | 'invalid'
       readonly with?: JsonObject
       readonly without?: readonly string[]
       readonly like?: string

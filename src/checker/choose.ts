@@ -48,7 +48,7 @@ const isSome = (value: object) => Object.keys(value).length > 0
 /** Nobody waits longer for a case. */
 const longestGrace = 5
 
-type OfOne = readonly [test: (it: CollectionProfile, profile: Profile) => boolean, why: string]
+type OfOne = readonly [test: (it: CollectionProfile, profile: Pick<Profile, 'collections'>) => boolean, why: string]
 
 const ofCollection: Readonly<Record<OfCollection, OfOne>> = {
   list: [can('list'), 'can be listed'],
@@ -110,9 +110,15 @@ function isOfServer(need: Need): need is OfServer {
   return need in ofServer
 }
 
-/** The collections for a case: those that have all it needs. Otherwise, why there is none. */
+/** On so many collections a case is tried that turns out to be about nothing that they have. */
+const mostCollections = 8
+
+/**
+ * The collections for a case: the first that has all it needs, and where only trying shows whether it is about something there,
+ * some more to go on with. Otherwise, why there is none.
+ */
 export function choose(
-  { needs }: Pick<Case, 'needs'>,
+  { needs, steps }: Pick<Case, 'needs' | 'steps'>,
   profile: Profile,
   means: Means,
 ): { readonly collections: readonly CollectionProfile[] } | { readonly why: string } {
@@ -120,8 +126,14 @@ export function choose(
   if (lacking !== undefined) return { why: ofServer[lacking][1] }
   const wanted = needs.filter((need): need is OfCollection => !isOfServer(need))
   const collections = profile.collections.filter((each) => wanted.every((need) => ofCollection[need][0](each, profile)))
-  if (collections.length > 0) return { collections }
+  const isTried = steps.some((step) => step.kind === 'only' && step.otherwise === 'not applicable')
+  if (collections.length > 0) return { collections: collections.slice(0, isTried ? mostCollections : 1) }
   const alone = wanted.find((need) => !profile.collections.some((each) => ofCollection[need][0](each, profile)))
   const all = alone === undefined ? wanted : [alone]
   return { why: `no collection ${all.map((need) => ofCollection[need][1]).join(' and ')}` }
+}
+
+/** How much there is to be tried on a collection: of how many things that cases need it has something. */
+export function countOfMeans(collection: CollectionProfile): number {
+  return Object.values(ofCollection).filter(([test]) => test(collection, { collections: [collection] })).length
 }

@@ -30,6 +30,8 @@ export interface Manner {
 }
 
 const longestPause = 120
+/** How long what changes something is waited for when a run is stopped, in milliseconds. */
+const mostAfterStop = 5_000
 const mostPauses = 5
 
 /** A client of one server. */
@@ -121,7 +123,9 @@ export class Client {
         return fail(error as Error)
       }
       request.setTimeout(patience, () => request.destroy(new Error(`no answer within ${patience / 1_000} seconds`)))
-      const stop = () => request.destroy(new Error('stopped'))
+      const end = () => request.destroy(new Error('stopped'))
+      // Who knows what a creation has made, if nobody waits for its answer?
+      const stop = () => (/^(?:GET|HEAD|OPTIONS)$/.test(asked.method) ? end() : setTimeout(end, mostAfterStop).unref())
       // What is asked after the stop takes away what was made.
       signal?.addEventListener('abort', stop, { once: true })
       request.on('close', () => signal?.removeEventListener('abort', stop))

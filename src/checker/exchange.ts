@@ -32,6 +32,8 @@ export interface Exchange {
   readonly answer?: Answer | undefined
   /** Why there is no answer. */
   readonly failure?: string | undefined
+  /** What came after the last whole answer, where bytes were sent: nothing, if all is well. */
+  readonly rest?: string | undefined
   readonly milliseconds: number
 }
 

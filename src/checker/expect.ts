@@ -1,6 +1,7 @@
 /** What cases expect, as sentences with pure judgements. */
 import type { Expectation, Finding, Part, Seen } from './case.ts'
 import { type Answer, type Exchange, fieldOf, jsonOf } from './exchange.ts'
+import { NotApplicable, NotSetUp } from './fill.ts'
 import { valueAt } from './pointer.ts'
 
 /** Why an answer is not as it should be; `undefined` where it is. */
@@ -38,6 +39,30 @@ export function altogether(says: string, judge: (seen: Seen) => Finding | undefi
   return { says, judge }
 }
 
+/** The case is about servers of which this is so: `test` says why this is none. It comes before what must be so. */
+export function onlyWhere(says: string, test: (seen: Seen) => string | undefined): Expectation {
+  return {
+    says: `only where ${says}`,
+    judge(seen) {
+      const why = test(seen)
+      if (why !== undefined) throw new NotApplicable(why)
+      return undefined
+    },
+  }
+}
+
+/** The case proves something only where this came about: `test` says what did instead. It comes before what must be so. */
+export function relies(says: string, test: (seen: Seen) => string | undefined): Expectation {
+  return {
+    says: `relies on it that ${says}`,
+    judge(seen) {
+      const why = test(seen)
+      if (why !== undefined) throw new NotSetUp(why)
+      return undefined
+    },
+  }
+}
+
 /** A finding. */
 export function finding(exchange: Exchange | undefined, part: Part, message: string): Finding {
   return { exchange, part, message }
@@ -55,6 +80,15 @@ export function status(step: string, ...wanted: readonly number[]): Expectation 
 export function statusNot(step: string, ...unwanted: readonly number[]): Expectation {
   return answerOf(step, `does not answer ${unwanted.join(' or ')}`, (answer, _, exchange) =>
     unwanted.includes(answer.status) ? finding(exchange, 'status', `${answer.status}`) : undefined,
+  )
+}
+
+/** The status says that it was done. */
+export function done(step: string): Expectation {
+  return answerOf(step, 'is carried out', (answer, _, exchange) =>
+    answer.status >= 200 && answer.status < 300
+      ? undefined
+      : finding(exchange, 'status', `${answer.status} in place of a success`),
   )
 }
 
@@ -85,6 +119,13 @@ export function noField(step: string, name: string): Expectation {
 export function noBody(step: string): Expectation {
   return answerOf(step, 'has no body', ({ body }, _, exchange) =>
     body === '' ? undefined : finding(exchange, 'body', `a body of ${Buffer.byteLength(body)} bytes`),
+  )
+}
+
+/** Nothing comes after the answer to bytes. */
+export function nothingFollows(step: string): Expectation {
+  return answerOf(step, 'is followed by nothing', (_, __, exchange) =>
+    exchange.rest ? finding(exchange, 'body', `after the header came: ${short(exchange.rest)}`) : undefined,
   )
 }
 

@@ -25,7 +25,7 @@ export interface Known {
 /** A case cannot go on: something that it only prepares did not come about. */
 export class NotSetUp extends Error {}
 
-/** A case cannot go on: it is about nothing that the collection has. */
+/** What a case is about is not there, as answers have shown. */
 export class NotApplicable extends Error {}
 
 const place = /\{([a-z][\w-]*(?:\.\d+)?)(?:\.(id|other|etag|location|field|json))?(?::([^{}]*))?\}/g
@@ -82,6 +82,8 @@ function placeValue(known: Known, name: string, part?: string, detail?: string):
         return parentOf(collection, profile) && basePath(profile) + parentOf(collection, profile)?.path
       case 'nested':
         return nestedPath(known)
+      case 'format':
+        return profile.exports?.[0]
     }
     return madeBy(known, name)?.path
   }
@@ -99,13 +101,16 @@ function placeValue(known: Known, name: string, part?: string, detail?: string):
 }
 
 /** The collection that records of another refer to first. */
-export function parentOf({ references }: CollectionProfile, { collections }: Profile): CollectionProfile | undefined {
+export function parentOf(
+  { references }: CollectionProfile,
+  { collections }: Pick<Profile, 'collections'>,
+): CollectionProfile | undefined {
   const [first] = Object.values(references)
   return collections.find(({ name }) => name === first)
 }
 
 /** How a collection is called below the records that it refers to first. */
-export function nestedName(collection: CollectionProfile, profile: Profile): string | undefined {
+export function nestedName(collection: CollectionProfile, profile: Pick<Profile, 'collections'>): string | undefined {
   const children = Object.entries(parentOf(collection, profile)?.children ?? {})
   return children.find(([, name]) => name === collection.name)?.[0]
 }

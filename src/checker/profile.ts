@@ -30,6 +30,8 @@ export interface CollectionProfile {
   readonly references: Readonly<Record<string, string>>
   /** Members of it that must differ from record to record. */
   readonly unique: readonly string[]
+  /** What is known of values, as JSON Schema without references: by it values are made that differ from record to record. */
+  readonly schemas?: Readonly<Record<string, JsonObject>> | undefined
   /** Members that a body must have. */
   readonly required: readonly string[]
   /** Members that a client may change, each with another value that is good. */
@@ -91,10 +93,10 @@ export interface Profile {
   /** Bases of older versions: one that is deprecated, one past its sunset. */
   readonly deprecated?: string | undefined
   readonly retired?: string | undefined
-  /** Paths from the root that answer without a credential. */
-  readonly open: readonly string[]
   /** Formats in which `POST /exports` writes collections: `json`, `ndjson`, `csv`. */
   readonly exports?: readonly string[] | undefined
+  /** Paths from the root that answer without a credential. */
+  readonly open: readonly string[]
   /** Whether all that is there may be lost: requests are sent that a careless server could take as "delete everything". */
   readonly disposable?: boolean | undefined
 }

@@ -106,7 +106,8 @@ async function take(world: World, known: Running, step: Step): Promise<void> {
       const { as, bytes, seconds = 5 } = step
       const url = urlOf(world.profile, fill('{base}/', known))
       const credential = world.credentials.caller.map(([name, value]) => `${name}: ${value}\r\n`).join('')
-      const filled = fill(bytes, known).replace('{credential}', credential)
+      const parts = bytes.split('{credential}').map((part) => fill(part, known))
+      const filled = parts.join(credential)
       for (const exchange of await world.client.bytes(as, url, filled, seconds)) note(known, exchange)
     }
   }

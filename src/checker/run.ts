@@ -48,9 +48,6 @@ export interface Report {
 
 const together = 4
 
-/** On so many collections a case is tried that turns out to be about nothing that they have. */
-const mostCollections = 8
-
 /** Checks a server. */
 export async function check(options: CheckOptions): Promise<Report> {
   const { profile, client, credential, signal } = options
@@ -93,7 +90,7 @@ function spoiled(value: string): string {
 }
 
 /** The cases that are asked for, and those without which they prove nothing. */
-function withNeeded(cases: readonly Case[], only: readonly string[] | undefined): Case[] {
+export function withNeeded(cases: readonly Case[], only: readonly string[] | undefined): Case[] {
   if (only === undefined) return [...cases]
   const byId = new Map(cases.map((each) => [each.id, each]))
   const chosen = new Set<Case>()
@@ -159,7 +156,7 @@ async function resultOf(
   if (missing !== undefined) return said('blocked', `${missing.id}: ${missing.verdict}`)
   let result: CaseResult | undefined
   // What a collection turns out not to have, another may.
-  for (const each of chosen.collections.slice(0, mostCollections)) {
+  for (const each of chosen.collections) {
     const collection = each.name
     const shown = await runCase(world, one, each, `checked-${randomBytes(5).toString('hex')}`, signal)
     // What a stop has cut short says nothing.
@@ -169,8 +166,8 @@ async function resultOf(
       if (findings.length === 0) return said('holds', '', { collection })
       return said(broken(level), '', { collection, findings, exchanges })
     }
-    if (shown.kind === 'not set up') return said('not set up', shown.why, { collection })
-    result ??= said('not applicable', shown.why, { collection })
+    result ??= said(shown.kind, shown.why, { collection })
+    if (result.verdict !== 'not applicable') return result
   }
   return result as CaseResult
 }

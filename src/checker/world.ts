@@ -1,6 +1,7 @@
 /** What a run knows and does beside its cases: whom it asks, as whom, and what it has made. */
 import type { Ask, Body, Caller, Request } from './case.ts'
 import type { Client } from './client.ts'
+import { distinct, isNarrow } from './discover/distinct.ts'
 import { type Answer, type Exchange, type Fields, fieldOf, jsonOf } from './exchange.ts'
 import { fill, fillAll, type Known, type Made, NotSetUp } from './fill.ts'
 import { valueAt } from './pointer.ts'
@@ -42,7 +43,11 @@ function textOf(body: Body, known: Known): string {
   if ('text' in body) return fill(body.text, known)
   if ('json' in body) return JSON.stringify(fillAll(body.json, known))
   const { collection } = known
-  const whole = body.from === 'change' ? collection.change : { ...sampleOf(known), ...uniqueOf(known, body.like) }
+  const whole = {
+    example: () => ({ ...sampleOf(known), ...uniqueOf(known, body.like) }),
+    change: () => collection.change,
+    invalid: () => collection.invalid,
+  }[body.from]()
   const given = { ...whole, ...(fillAll(body.with ?? {}, known) as JsonObject) }
   const without = new Set((body.without ?? []).map((name) => fill(name, known)))
   return JSON.stringify(Object.fromEntries(Object.entries(given).filter(([name]) => !without.has(name))))
@@ -59,27 +64,20 @@ let samples = 0
 
 /** A body that creates a record, unlike all before. */
 function sampleOf({ collection, mark, made }: Known): JsonObject {
-  const { example, unique, marker, references } = collection
+  const { example, unique, marker, references, schemas = {} } = collection
   if (example === undefined) throw new NotSetUp(`no body is known that creates one of ${collection.name}`)
   const sample: Record<string, unknown> = { ...example }
   const turn = ++samples
-  for (const member of unique) {
-    const value = sample[member]
-    sample[member] = typeof value === 'number' ? Date.now() * 1000 + (turn % 1000) : distinct(String(value), turn)
-  }
+  for (const member of unique) sample[member] = distinct(sample[member], turn, schemas[member])
   if (marker !== undefined) sample[marker] = unique.includes(marker) ? `${mark}-${turn}` : mark
   for (const [member, other] of Object.entries(references)) {
     const parent = made.get(`parent ${other}`)
-    if (parent !== undefined) sample[member] = parent.id
+    if (parent === undefined) continue
+    // Identifiers are known as they stand in addresses.
+    const isNumber = typeof sample[member] === 'number' || schemas[member]?.['type'] === 'integer'
+    sample[member] = isNumber ? Number(parent.id) : parent.id
   }
   return sample
-}
-
-/** A text unlike others that is of the same kind: an e-mail address stays one. */
-function distinct(text: string, turn: number): string {
-  const suffix = `${Date.now().toString(36)}${turn}`
-  const at = text.indexOf('@')
-  return at > 0 ? `${text.slice(0, at)}+${suffix}${text.slice(at)}` : `${text}-${suffix}`
 }
 
 /** Makes a record of a case's collection, and what it refers to before. */
@@ -92,9 +90,19 @@ export async function create(
   await createParents(world, known, 0)
   const body: Body = { from: 'example', with: how.with ?? {} }
   const request: Request = { method: 'POST', to: '{collection}', body, ...(how.caller ? { caller: how.caller } : {}) }
-  const exchange = await ask(world, known, { kind: 'ask', as, request, given: true })
+  let exchange = await ask(world, known, { kind: 'ask', as, request, given: true })
+  // Where few values are possible, one that must differ may be somebody's already.
+  for (let turn = 0; exchange.answer?.status === 409 && isUnlucky(known) && turn < mostTurns; turn++) {
+    exchange = await ask(world, known, { kind: 'ask', as, request, given: true })
+  }
   known.made.set(as, recordMade(world, known, exchange))
   return exchange
+}
+
+const mostTurns = 12
+
+function isUnlucky({ collection: { unique, schemas = {} } }: Known): boolean {
+  return unique.some((member) => isNarrow(schemas[member] ?? {}))
 }
 
 const deepest = 4

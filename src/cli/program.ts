@@ -3,11 +3,12 @@ import { Command, Option } from 'commander'
 import { withoutCredentials } from '../model/credentials.ts'
 import { logLevels } from '../server/log.ts'
 import { version } from '../server/version.ts'
+import { argumentsTold } from './arguments-told.ts'
 import { address, pool, pooler, replica, unsafe } from './database-options.ts'
 import { fail } from './fail.ts'
 
 // What lists of processes show.
-const told = withoutCredentials(process.argv.slice(2).join(' '))
+const told = argumentsTold(process.argv.slice(2))
 if (told !== process.argv.slice(2).join(' ')) process.title = `resourced ${told}`
 
 const declaration = () =>
@@ -198,5 +199,47 @@ program
   // Here 1 says that something breaks: a command line that cannot be read is none of that.
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
   .action(fail(async () => (await import('./check-changes.ts')).checkChanges))
+
+const repeated = (value: string, before: readonly string[]) => [...before, value]
+
+program
+  .command('check')
+  .description('check how far a server keeps the rules, whoever made it')
+  .argument('<url>', 'where its interface is, such as https://api.example.com/v1')
+  .addOption(new Option('--key <key>', 'a credential, sent as Authorization: Bearer').env('RESOURCED_CHECK_KEY'))
+  .addOption(
+    new Option('--header <field>', "a field of every request, such as 'X-API-Key: …'; may be repeated")
+      .default([], 'none')
+      .argParser(repeated),
+  )
+  .addOption(
+    new Option('--other-key <key>', 'the credential of somebody who may do nothing').env('RESOURCED_CHECK_OTHER_KEY'),
+  )
+  .option('--openapi <file>', 'its OpenAPI document, a file or an address (default: looked for at the usual places)')
+  .option('--profile <file>', 'what is known of it, in place of what is found')
+  .option('--init', 'write what is found to a profile file, to be completed by hand; nothing is changed')
+  .addOption(
+    new Option('--collection <name>', 'keep to this collection; may be repeated')
+      .default([], 'all that are found')
+      .argParser(repeated),
+  )
+  .option('--read-only', 'make only safe requests')
+  .option('--yes', 'make and delete records without asking')
+  .option('--only <rules>', 'these sections and rules alone, such as DEL,CON-3')
+  .addOption(
+    new Option('--format <format>', 'how it is told')
+      .choices(['text', 'json', 'junit', 'markdown', 'html'])
+      .default('text'),
+  )
+  .option('--output <file>', 'where the report is written (default: standard output)')
+  .option('--save <file>', 'keep the report, to compare a later one with')
+  .option('--compare <file>', 'say what got better or worse since a report that was saved')
+  .option('--insecure', 'trust any certificate')
+  .option('--cacert <file>', 'the certificate to trust, PEM')
+  .option('--origin <origin>', 'an origin whose pages may read answers')
+  .option('--concurrency <number>', 'the most requests at once (default: 6)')
+  // Here 1 says that a rule is broken.
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
+  .action(fail(async () => (await import('./check.ts')).checkCommand))
 
 await program.parseAsync()

@@ -29,7 +29,7 @@ const common = [
 ]
 const claims = claimsAt(Date.now())
 const settings = { JWT_ISSUER: String(claims.iss), JWT_AUDIENCE: String(claims.aud) }
-const env = { ...process.env, NODE_COMPILE_CACHE: join(folder, 'compiled') }
+const env = { NODE_COMPILE_CACHE: join(folder, 'compiled'), ...process.env }
 
 test('AUT-2: options and variables of the environment say which tokens are accepted', async () => {
   const pair = await pairOf('key')

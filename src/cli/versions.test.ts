@@ -21,7 +21,7 @@ versions: { v1: { deprecated: 2026-01-01 }, v2: {} }
 versionCarriers: [header]
 `,
 )
-const env = { ...process.env, NODE_COMPILE_CACHE: join(folder, 'compiled') }
+const env = { NODE_COMPILE_CACHE: join(folder, 'compiled'), ...process.env }
 const run = (...words: string[]) => spawnSync(process.execPath, [program, ...words], { env, encoding: 'utf8' })
 
 test('VER-1: the OpenAPI document of any version is printed, the current one unless said', () => {

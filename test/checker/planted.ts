@@ -21,6 +21,8 @@ export interface PlantedAnswer {
   /** By lower-case name. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
+  /** Bytes that follow the answer although it has no body. */
+  readonly extra?: string
 }
 
 /** What the good server answers. */
@@ -81,8 +83,13 @@ function forward(target: string, { method, path, headers, body }: PlantedRequest
   })
 }
 
-function write(outgoing: ServerResponse, { status, headers, body }: PlantedAnswer): void {
+function write(outgoing: ServerResponse, { status, headers, body, extra }: PlantedAnswer): void {
   const { 'transfer-encoding': _, connection: __, ...rest } = headers
+  if (extra !== undefined) {
+    const lines = Object.entries(rest).map(([name, value]) => `${name}: ${value}\r\n`)
+    outgoing.socket?.end(`HTTP/1.1 ${status} \r\n${lines.join('')}\r\n${extra}`)
+    return
+  }
   // What a fault has done to the body is not to be a second one.
   const isCounted = 'content-length' in rest && outgoing.req.method !== 'HEAD'
   outgoing.writeHead(status, isCounted ? { ...rest, 'content-length': String(Buffer.byteLength(body)) } : rest)

@@ -118,8 +118,8 @@ function profileOf(base: string): Profile {
     document: `${base}/openapi.json`,
     deprecated: base.replace(/v3$/, 'v2'),
     retired: base.replace(/v3$/, 'v1'),
-    open: ['/health/live', '/health/ready'],
     exports: ['json', 'ndjson', 'csv'],
+    open: ['/health/live', '/health/ready'],
     disposable: true,
     collections: [
       {

@@ -77,7 +77,7 @@ export function createKey(folder: string, database = `sqlite:${databaseFile(fold
 
 // What was compiled once starts faster.
 function environmentOf(folder: string): NodeJS.ProcessEnv {
-  return { ...process.env, NODE_COMPILE_CACHE: join(folder, 'compiled') }
+  return { NODE_COMPILE_CACHE: join(folder, 'compiled'), ...process.env }
 }
 
 /** The file of a folder's database. */

@@ -15,7 +15,7 @@ export function versionAsked(): Version {
 /** Why no database can be had; `undefined`: one can. */
 export const whyNoDatabase = process.env.TEST_POSTGRES === undefined ? whyNoPostgres(versionAsked()) : undefined
 
-/** An empty database. */
+/** A database that has just been made. */
 export interface EmptyDatabase {
   /** Its address, as its owner, an ordinary role. */
   readonly url: string
@@ -24,11 +24,14 @@ export interface EmptyDatabase {
 }
 
 /** Makes an empty database, of a name that nobody else takes. */
-export async function emptyDatabase(): Promise<EmptyDatabase> {
+export const emptyDatabase = (): Promise<EmptyDatabase> => copyOf('template0')
+
+/** Makes a copy of a database, by its name; nobody may be connected to that. */
+export async function copyOf(template: string): Promise<EmptyDatabase> {
   const admin = await administrator()
   const name = `trial_${randomBytes(8).toString('hex')}`
   // Copying files is the faster strategy where nothing waits for the disk.
-  await admin.run(`create database ${name} owner resourced template template0 strategy file_copy`)
+  await admin.run(`create database ${name} owner resourced template ${template} strategy file_copy`)
   const url = new URL(admin.url)
   url.username = 'resourced'
   url.pathname = `/${name}`

@@ -1,6 +1,11 @@
-/** One cluster for all files of a run: `node --test --test-global-setup=test/postgres/global-setup.ts …`. */
+/** One cluster, and one cache of compiled code, for all files of a run: `node --test --test-global-setup=test/postgres/global-setup.ts …`. */
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { type Cluster, startCluster } from './cluster.ts'
 import { versionAsked, whyNoDatabase } from './database.ts'
+
+// What one file of tests, or a server that it starts, has compiled, the next need not.
+process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'node-compile-cache')
 
 let cluster: Cluster | undefined
 

@@ -58,19 +58,20 @@ test('a statement that takes too long ends, in a read and in a change, and readi
   skip,
 }, async (context) => {
   const url = await databaseFor(context)
-  const served = await servedFor(context, { url, limits: { statement: 500 } })
+  const served = await servedFor(context, { url, limits: { statement: 1_000 } })
   const made = await served.send('POST', '/v1/notes', { title: 'first' })
   const unlock = await lockNotes(url)
-  const began = performance.now()
   const asked = [
     served.send('GET', '/v1/notes'),
-    ...Array.from({ length: 20 }, () => served.send('GET', `/v1/notes/${made.json.id}`)),
+    ...Array.from({ length: 8 }, () => served.send('GET', `/v1/notes/${made.json.id}`)),
     served.send('PATCH', `/v1/notes/${made.json.id}`, { number: 1 }),
   ]
+  let ended = 0
+  for (const each of asked) each.then(() => ended++)
   // By then they are on their way.
   await sleep(100)
   const ready = await served.send('GET', '/health/ready')
-  assert.ok(performance.now() - began < 450, 'readiness waits for nobody')
+  assert.equal(ended, 0, 'readiness waits for nobody')
   assert.equal(ready.status, 200)
   for (const { status, headers } of await Promise.all(asked))
     assert.deepEqual([status, headers['Retry-After']], [503, '1'])
@@ -85,8 +86,15 @@ test('a statement that fails while it is prepared takes nobody with it who came 
   const served = await servedFor(context, { url, limits: { statement: 600 } })
   const made = await served.send('POST', '/v1/notes', { title: 'first' })
   const unlock = await lockNotes(url)
-  const reads = Promise.all(Array.from({ length: 40 }, () => served.send('GET', `/v1/notes/${made.json.id}`)))
-  await sleep(900)
+  const failed = Promise.withResolvers<void>()
+  const reads = Promise.all(
+    Array.from({ length: 40 }, async () => {
+      const answer = await served.send('GET', `/v1/notes/${made.json.id}`)
+      if (answer.status === 503) failed.resolve()
+      return answer
+    }),
+  )
+  await failed.promise
   await unlock()
   const statuses = (await reads).map(({ status }) => status)
   assert.deepEqual([...new Set(statuses)].sort(), [200, 503])
@@ -101,7 +109,8 @@ test('a lock that is not had in time ends a change, which has not happened', { s
   const unlock = await lockNotes(url)
   const began = performance.now()
   assert.equal((await served.send('PATCH', `/v1/notes/${json.id}`, { number: 1 })).status, 503)
-  assert.ok(performance.now() - began < 5_000)
+  // Others wait for ten seconds.
+  assert.ok(performance.now() - began < 9_000)
   await unlock()
   assert.equal((await served.send('GET', `/v1/notes/${json.id}`)).json.number, 0)
 })

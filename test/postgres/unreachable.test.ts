@@ -203,7 +203,7 @@ test('what cannot be had here is said all the same', () => {
 
 const program = join(import.meta.dirname, '../../src/cli/main.js')
 const serve = (...words: string[]) => [program, 'serve', join(folder, 'shop.json'), '--http', '--port', '0', ...words]
-const environment = { ...process.env, NODE_COMPILE_CACHE: join(folder, 'compiled') }
+const environment = { NODE_COMPILE_CACHE: join(folder, 'compiled'), ...process.env }
 delete (environment as NodeJS.ProcessEnv).DATABASE_UNSAFE
 writeFileSync(
   join(folder, 'shop.json'),

@@ -54,7 +54,7 @@ test('ERR-6: maintenance is noticed by both servers, and its end', { skip }, asy
     until(async () => {
       const answers = await Promise.all(clients.map(({ send }) => send('GET', '/v1/notes')))
       return answers.every((answer) => answer.status === status)
-    }, 2_000)
+    }, 10_000)
   await maintenance.begin({ since: new Date().toISOString(), message: 'Back soon.', retryAfter: 7 })
   await all(503)
   const [told] = await Promise.all(clients.map(({ send }) => send('GET', '/v1/notes')))

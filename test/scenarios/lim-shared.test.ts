@@ -106,9 +106,13 @@ onRedis('LIM-1: a Redis that hangs holds a request up for a tenth of a second, a
   const trial = await serverOn(context, redis.url, {})
   await trial.send(projects)
   redis.hang()
-  const began = performance.now()
-  for (let time = 0; time < 20; time++) assert.equal((await trial.send(projects)).status, 200)
-  assert.ok(performance.now() - began < 1_000, `${performance.now() - began} ms`)
+  const times: number[] = []
+  for (let time = 0; time < 20; time++) {
+    const began = performance.now()
+    assert.equal((await trial.send(projects)).status, 200)
+    times.push(performance.now() - began)
+  }
+  assert.ok(times.filter((took) => took >= 100).length < 10, `${times} ms`)
   assert.deepEqual(said(trial), ['connected', 'lost'])
 })
 

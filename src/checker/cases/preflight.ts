@@ -1,7 +1,9 @@
 /** OPT: OPTIONS and CORS. */
 import type { CaseSection } from '../case.ts'
+import { cors } from './preflight/cors.ts'
+import { options } from './preflight/options.ts'
 
 export const preflight: CaseSection = {
-  cases: [],
+  cases: [...options, ...cors],
   unseen: {},
 }

@@ -1,0 +1,178 @@
+/** CON-6: where several refusals apply, which one is given. */
+import type { Case, Expectation, Need, Request, Step } from '../../case.ts'
+import { onlyWhere, status } from '../../expect.ts'
+import { given, record, when } from '../../steps.ts'
+
+/** Two neighbours of the order, and a request that deserves both. */
+interface Pair {
+  readonly id: Case['id']
+  readonly title: string
+  readonly needs: readonly Need[]
+  readonly after?: readonly Case['id'][]
+  readonly given?: readonly Step[]
+  /** A request that deserves the first alone, and one that deserves the second alone, with what answers them. */
+  readonly first?: readonly [asked: Asked, ...statuses: number[]]
+  readonly second: readonly [asked: Asked, ...statuses: number[]]
+  readonly both: readonly [asked: Asked, ...statuses: number[]]
+  readonly mend: string
+}
+
+type Asked = readonly [method: string, to: string, more?: Omit<Request, 'method' | 'to'>]
+
+const nothing = '{base}/no-such-thing'
+const broken = { body: { text: '{' } } as const
+const plain = { headers: { 'Content-Type': 'text/plain' } } as const
+const whole = { body: { from: 'example' } } as const
+const gone: readonly Step[] = [record(), given('deletion', 'DELETE', '{one}')]
+const other = { headers: { 'If-Match': '"of-another"' } } as const
+
+const unknownFirst =
+  'Authenticate before anything else is looked at: what is there, and what is wrong with a request, is nobody’s business.'
+const placeFirst = 'Find out what is at the address, and whether it takes the method, before the body is read.'
+
+const pairs: readonly Pair[] = [
+  {
+    id: 'CON-6/401-before-404',
+    title: 'Without a credential a path that is none is answered 401, not 404',
+    needs: ['key'],
+    second: [['GET', nothing], 404],
+    both: [['GET', nothing, { caller: 'nobody' }], 401],
+    mend: unknownFirst,
+  },
+  {
+    id: 'CON-6/401-before-405',
+    title: 'Without a credential a method that the address does not support is answered 401, not 405',
+    needs: ['key'],
+    second: [['PUT', '{collection}', broken], 405],
+    both: [['PUT', '{collection}', { ...broken, caller: 'nobody' }], 401],
+    mend: unknownFirst,
+  },
+  {
+    id: 'CON-6/401-before-400',
+    title: 'Without a credential a body that cannot be read is answered 401, not 400',
+    needs: ['key', 'create'],
+    second: [['POST', '{collection}', broken], 400],
+    both: [['POST', '{collection}', { ...broken, caller: 'nobody' }], 401],
+    mend: unknownFirst,
+  },
+  {
+    id: 'CON-6/401-before-missing',
+    title: 'Without a credential a record that is not there is answered 401, not 404',
+    needs: ['key', 'create', 'read', 'delete', 'unconditional'],
+    given: gone,
+    second: [['GET', '{one}'], 404],
+    both: [['GET', '{one}', { caller: 'nobody' }], 401],
+    mend: unknownFirst,
+  },
+  {
+    id: 'CON-6/404-before-400',
+    title: 'A body that cannot be read, for a path that is none, is answered 404, not 400',
+    needs: ['create'],
+    first: [['POST', nothing, { body: { json: {} } }], 404],
+    second: [['POST', '{collection}', broken], 400],
+    both: [['POST', nothing, broken], 404],
+    mend: placeFirst,
+  },
+  {
+    id: 'CON-6/405-before-400',
+    title: 'A body that cannot be read, by a method that the address does not support, is answered 405, not 400',
+    needs: ['create', 'read'],
+    given: [record()],
+    first: [['POST', '{one}', { body: { json: {} } }], 405],
+    second: [['POST', '{collection}', broken], 400],
+    both: [['POST', '{one}', broken], 405],
+    mend: placeFirst,
+  },
+  {
+    id: 'CON-6/415-before-400',
+    title: 'A body that is neither of a known type nor readable is answered 415, not 400',
+    needs: ['create'],
+    given: [record()],
+    first: [['POST', '{collection}', { ...whole, ...plain }], 415],
+    second: [['POST', '{collection}', broken], 400],
+    both: [['POST', '{collection}', { ...broken, ...plain }], 415],
+    mend: 'Look at Content-Type before you parse the body.',
+  },
+  {
+    id: 'CON-6/400-before-403',
+    title: 'A body that cannot be read, of somebody who may not create, is answered 400, not 403',
+    needs: ['other', 'create'],
+    given: [record()],
+    first: [['POST', '{collection}', broken], 400],
+    second: [['POST', '{collection}', { ...whole, caller: 'other' }], 403],
+    both: [['POST', '{collection}', { ...broken, caller: 'other' }], 400],
+    mend: 'Read the body before permissions are looked up: what they hang on may stand in it.',
+  },
+  {
+    id: 'CON-6/403-before-404',
+    title: 'To somebody who may read none, a record that is not there is answered 403, not 404',
+    needs: ['other', 'create', 'read', 'delete', 'unconditional'],
+    given: [record('here'), ...gone],
+    first: [['GET', '{here}', { caller: 'other' }], 403],
+    second: [['GET', '{one}'], 404],
+    both: [['GET', '{one}', { caller: 'other' }], 403],
+    mend: 'Look at permissions before the record: who may read none need not learn which there are.',
+  },
+  {
+    id: 'CON-6/404-before-412',
+    title: 'A condition on a record that is not there is answered 404, not 412',
+    needs: ['create', 'update', 'change', 'delete', 'unconditional'],
+    after: ['CON-3/other-patch'],
+    given: [record('here'), ...gone],
+    first: [['PATCH', '{one}', { body: { from: 'change' } }], 404],
+    second: [['PATCH', '{here}', { body: { from: 'change' }, ...other }], 412],
+    both: [['PATCH', '{one}', { body: { from: 'change' }, ...other }], 404],
+    mend: 'Decide conditions where there is a record to decide them on; where none is, answer 404.',
+  },
+  {
+    id: 'CON-6/412-before-400',
+    title: 'A change that is bad, on a condition that does not fit, is answered 412, not 400',
+    needs: ['create', 'update', 'change', 'invalid', 'unconditional'],
+    after: ['CON-3/other-patch'],
+    given: [record()],
+    first: [['PATCH', '{one}', { body: { from: 'change' }, ...other }], 412],
+    second: [['PATCH', '{one}', { body: { from: 'invalid' } }], 400, 422],
+    both: [['PATCH', '{one}', { body: { from: 'invalid' }, ...other }], 412],
+    mend: 'Decide the condition before you validate: what the client knows of the record is out of date.',
+  },
+  {
+    id: 'CON-6/400-before-409',
+    title: 'A change that is bad, and takes a value that is taken, is answered 400, not 409',
+    needs: ['create', 'update', 'unique', 'invalid', 'unconditional'],
+    given: [
+      record(),
+      record('two'),
+      when('taking', 'PATCH', '{two}', { body: { json: { '{member:unique}': '{mark}-taken' } } }),
+    ],
+    first: [['PATCH', '{one}', { body: { from: 'invalid' } }], 400, 422],
+    second: [['PATCH', '{one}', { body: { json: { '{member:unique}': '{mark}-taken' } } }], 409],
+    both: [['PATCH', '{one}', { body: { from: 'invalid', with: { '{member:unique}': '{mark}-taken' } } }], 400, 422],
+    mend: 'Validate the whole body before you look for other records that have its values.',
+  },
+]
+
+/** An order there is only where each is given by itself. */
+function givenAlone(step: string, statuses: readonly number[]): Expectation {
+  return onlyWhere(`${step} alone is answered ${statuses.join(' or ')}`, (seen) => {
+    const { asked, answer, failure } = seen.of(step)
+    if (answer !== undefined && statuses.includes(answer.status)) return undefined
+    return `${asked.method} that deserves nothing else is answered ${answer?.status ?? failure}, not ${statuses.join(' or ')}`
+  })
+}
+
+export const order: readonly Case[] = pairs.map(
+  ({ id, title, needs, after, given: before = [], first, second, both, mend }) => ({
+    ...{ id, title, kind: 'changing', needs, mend, ...(after === undefined ? {} : { after }) },
+    steps: [
+      ...before,
+      ...(first === undefined ? [] : [when('first', ...first[0])]),
+      when('second', ...second[0]),
+      when('both', ...both[0]),
+    ],
+    expect: [
+      ...(first === undefined ? [] : [givenAlone('first', first.slice(1) as number[])]),
+      givenAlone('second', second.slice(1) as number[]),
+      status('both', ...(both.slice(1) as number[])),
+    ],
+  }),
+)

@@ -1,0 +1,51 @@
+/** CON-7: a collection may demand conditions. */
+import type { Case, Need, Request } from '../../case.ts'
+import { done, sameBody, status } from '../../expect.ts'
+import { given, record, when } from '../../steps.ts'
+
+interface Write {
+  readonly method: string
+  readonly needs: readonly Need[]
+  readonly body?: Request['body']
+}
+
+const writes: readonly Write[] = [
+  { method: 'PUT', needs: ['replace'], body: { from: 'example' } },
+  { method: 'PATCH', needs: ['update', 'change'], body: { from: 'change' } },
+  { method: 'DELETE', needs: ['delete'] },
+]
+
+const mend =
+  'Where a collection demands conditions answer 428 to PUT, PATCH and DELETE that have none, and say in the message that If-Match is wanted.'
+
+export const required: readonly Case[] = writes.flatMap(({ method, needs, body }): Case[] => {
+  const name = method.toLowerCase()
+  const common = { kind: 'changing' as const, needs: ['conditional', 'create', 'read', ...needs] as const, mend }
+  const more = body === undefined ? {} : { body }
+  return [
+    {
+      id: `CON-7/${name}`,
+      title: `Where conditions are demanded, ${method} without one is answered 428 and changes nothing`,
+      ...common,
+      steps: [
+        record(),
+        given('seen', 'GET', '{one}'),
+        when('write', method, '{one}', more),
+        when('after', 'GET', '{one}'),
+      ],
+      expect: [status('write', 428), status('after', 200), sameBody('after', 'seen')],
+    },
+    {
+      id: `CON-7/${name}-with`,
+      title: `Where conditions are demanded, ${method} with one that fits is carried out`,
+      ...common,
+      after: [`CON-3/fits-${name}`, `CON-3/other-${name}`, `CON-7/${name}`],
+      steps: [
+        record(),
+        given('seen', 'GET', '{one}'),
+        when('write', method, '{one}', { ...more, headers: { 'If-Match': '{seen.etag}' } }),
+      ],
+      expect: [done('write')],
+    },
+  ]
+})

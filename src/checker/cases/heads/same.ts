@@ -1,0 +1,168 @@
+/** HED-1: HEAD is GET without the body. */
+import type { Case, Expectation, Need, Request, Step } from '../../case.ts'
+import { fieldOf } from '../../exchange.ts'
+import { answerOf, finding, nothingFollows, onlyWhere, relies } from '../../expect.ts'
+import { given, record, when } from '../../steps.ts'
+
+// What says something of the representation or of what may be done with it; not what is another with every request.
+const compared = [
+  'Content-Type', 'Content-Language', 'Content-Encoding', 'Content-Location', 'Cache-Control', 'Vary', 'ETag',
+  'Last-Modified', 'Link', 'Location', 'Allow', 'Accept-Ranges', 'WWW-Authenticate', 'Retry-After',
+] // biome-ignore format: a list
+
+// What is another as soon as somebody changes a collection: that it is there has to do.
+const passing: ReadonlySet<string> = new Set(['ETag', 'Last-Modified', 'Link', 'Retry-After'])
+
+/** The step `head` has the status of the step `get`. */
+const sameStatus: Expectation = answerOf('head', 'has the status of GET', ({ status }, seen, exchange) => {
+  const wanted = seen.of('get').answer?.status
+  return status === wanted ? undefined : finding(exchange, 'status', `${status}, and GET is answered ${wanted}`)
+})
+
+/** The step `head` has the fields of the step `get`. */
+const sameFields = (loosely = false): Expectation =>
+  answerOf('head', 'has the header fields of GET', (answer, seen, exchange) => {
+    const whole = seen.of('get').answer
+    for (const name of compared) {
+      const [value, wanted] = [fieldOf(answer, name), whole && fieldOf(whole, name)]
+      const isSame = loosely && passing.has(name) ? (value === undefined) === (wanted === undefined) : value === wanted
+      if (!isSame) {
+        return finding(exchange, { field: name }, `${name} is ${value ?? 'absent'}, and ${wanted ?? 'absent'} with GET`)
+      }
+    }
+    return undefined
+  })
+
+/** GET is answered so: the case is about that. */
+const about = (status: number, why: string): Expectation =>
+  onlyWhere(`GET is answered ${status}`, (seen) => {
+    const { answer, failure } = seen.of('get')
+    return answer?.status === status ? undefined : `${why} GET is answered ${answer?.status ?? failure}`
+  })
+
+/** GET, then HEAD. */
+const both = (to: string, more: Omit<Request, 'method' | 'to'> = {}): Step[] => [
+  when('get', 'GET', to, more),
+  when('head', 'HEAD', to, more),
+]
+
+const mend =
+  'Let HEAD run all that GET runs, authentication and conditions too, and leave the body out at the very end.'
+
+const compares: readonly Case[] = [
+  {
+    id: 'HED-1/record',
+    title: 'HEAD of a record has the status and the header fields of GET',
+    ...{ kind: 'changing', needs: ['create', 'read'], mend },
+    steps: [record(), ...both('{one}')],
+    expect: [about(200, 'of a record'), sameStatus, sameFields()],
+  },
+  {
+    id: 'HED-1/length',
+    title: 'HEAD of a record says how long the body is that GET gives',
+    ...{ kind: 'changing', needs: ['create', 'read'], after: ['HED-1/record'] },
+    steps: [record(), ...both('{one}')],
+    expect: [
+      onlyWhere('GET says how long its body is', (seen) => {
+        const { answer } = seen.of('get')
+        return answer && fieldOf(answer, 'Content-Length') !== undefined ? undefined : 'GET has no Content-Length'
+      }),
+      answerOf('head', 'has the Content-Length of GET', (answer, seen, exchange) => {
+        const whole = seen.of('get').answer
+        const [value, wanted] = [fieldOf(answer, 'Content-Length'), whole && fieldOf(whole, 'Content-Length')]
+        if (value === wanted) return undefined
+        const found = `Content-Length is ${value ?? 'absent'}, and ${wanted} with GET`
+        return finding(exchange, { field: 'Content-Length' }, found)
+      }),
+    ],
+    mend: 'Send Content-Length with HEAD as with GET: it is what clients ask for it.',
+  },
+  {
+    id: 'HED-1/list',
+    title: 'HEAD of a collection has the status and the header fields of GET',
+    ...{ kind: 'reading', needs: ['list'], mend },
+    steps: both('{collection}'),
+    expect: [about(200, 'of a collection'), sameStatus, sameFields(true)],
+  },
+  {
+    id: 'HED-1/query',
+    title: 'HEAD of a collection refuses a parameter as GET does',
+    ...{ kind: 'reading', needs: ['list'], mend },
+    steps: both('{collection}?limit=-1'),
+    expect: [about(400, 'with a limit below nothing'), sameStatus],
+  },
+  {
+    id: 'HED-1/missing',
+    title: 'HEAD of nothing is answered as GET',
+    ...{ kind: 'reading', needs: [], mend },
+    steps: both('{base}/no-such-thing'),
+    expect: [about(404, 'of nothing'), sameStatus, sameFields()],
+  },
+  {
+    id: 'HED-1/deleted',
+    title: 'HEAD of a record that was deleted is answered as GET',
+    ...{ kind: 'changing', needs: ['create', 'read', 'delete', 'unconditional'], mend },
+    steps: [record(), given('deletion', 'DELETE', '{one}'), ...both('{one}')],
+    expect: [about(404, 'of what was deleted'), sameStatus],
+  },
+  {
+    id: 'HED-1/refused',
+    title: 'HEAD without a credential is answered as GET',
+    ...{ kind: 'changing', needs: ['create', 'read', 'key'], mend },
+    steps: [record(), ...both('{one}', { caller: 'nobody' })],
+    expect: [about(401, 'without a credential'), sameStatus, sameFields()],
+  },
+  {
+    id: 'HED-1/forbidden',
+    title: 'HEAD of somebody who may not read is answered as GET',
+    ...{ kind: 'changing', needs: ['create', 'read', 'other'], mend },
+    steps: [record(), ...both('{one}', { caller: 'other' })],
+    expect: [about(403, 'of somebody who may do nothing'), sameStatus],
+  },
+  {
+    id: 'HED-1/condition',
+    title: 'HEAD with a condition that does not fit is answered as GET',
+    ...{ kind: 'changing', needs: ['create', 'read'], mend },
+    steps: [record(), ...both('{one}', { headers: { 'If-Match': '"of-another"' } })],
+    expect: [about(412, 'with an If-Match that does not fit'), sameStatus],
+  },
+]
+
+interface Bare {
+  readonly name: string
+  readonly what: string
+  readonly kind: Case['kind']
+  readonly needs: readonly Need[]
+  readonly to: string
+  readonly given: readonly Step[]
+}
+
+const bare: readonly Bare[] = [
+  { name: 'record', what: 'a record', kind: 'changing', needs: ['create', 'read'], to: '{one}', given: [record()] },
+  { name: 'list', what: 'a collection', kind: 'reading', needs: ['list'], to: '{collection}', given: [] },
+  { name: 'missing', what: 'nothing', kind: 'reading', needs: [], to: '{base}/no-such-thing', given: [] },
+]
+
+/** Clients stop reading where HEAD has no body: only bytes tell. */
+const bodiless = bare.map(
+  ({ name, what, kind, needs, to, given: before }): Case => ({
+    ...{ id: `HED-1/no-body-${name}`, title: `The answer to HEAD of ${what} has no body`, kind, needs },
+    steps: [
+      ...before,
+      {
+        ...{ kind: 'bytes', as: 'head' },
+        bytes: `HEAD ${to} HTTP/1.1\r\nHost: {host}\r\n{credential}Accept: application/json\r\nConnection: close\r\n\r\n`,
+      },
+    ],
+    expect: [
+      relies('an answer comes', (seen) => {
+        const { answer, failure } = seen.of('head')
+        return answer === undefined ? failure : undefined
+      }),
+      nothingFollows('head'),
+    ],
+    mend: 'Send nothing after the header of an answer to HEAD, whatever its status: what follows is taken for the next answer.',
+  }),
+)
+
+export const same: readonly Case[] = [...compares, ...bodiless]

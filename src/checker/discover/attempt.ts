@@ -1,0 +1,280 @@
+/** Tries before the cases run what it takes to make a record of each collection that they use, and what can be done with it. */
+
+import type { Case } from '../case.ts'
+import { choose } from '../choose.ts'
+import { type Answer, type Exchange, fieldOf, jsonOf } from '../exchange.ts'
+import { valueAt } from '../pointer.ts'
+import type { CollectionProfile, JsonObject, Profile } from '../profile.ts'
+import { amend } from './amend.ts'
+import { type Asker, ask, isGood } from './asker.ts'
+import { complaintsIn } from './complaint.ts'
+import { distinct } from './distinct.ts'
+import { isObject } from './document.ts'
+import type { Schema } from './generate.ts'
+import { learnt } from './learn.ts'
+import { idIn } from './look.ts'
+import { oftenUnique } from './members.ts'
+
+/** What is to be tried. */
+export interface Attempts {
+  readonly profile: Profile
+  /** The cases that are to run: only what they use is tried. */
+  readonly cases: readonly Case[]
+  readonly hasKey: boolean
+  readonly hasOther: boolean
+  /** Collections that no document describes. */
+  readonly guessed: ReadonlySet<string>
+  readonly signal?: AbortSignal | undefined
+  readonly onCollection?: ((name: string) => void) | undefined
+}
+
+/** What came of it. */
+export interface Attempted {
+  readonly profile: Profile
+  readonly notices: readonly string[]
+  /** What was made and could not be taken away again: paths. */
+  readonly remains: readonly string[]
+}
+
+/** A record that was made to try it. */
+export interface Tried {
+  readonly id: string
+  /** Whole address. */
+  readonly url: string
+  readonly path: string
+  readonly body: JsonObject
+  readonly record: JsonObject | undefined
+}
+
+/** What goes on while it is tried. */
+export interface Trial {
+  readonly asker: Asker
+  profile: Profile
+  readonly made: Map<string, Tried>
+  /** Everything that is there, in the order in which it was made. */
+  readonly there: Tried[]
+  readonly notices: string[]
+  readonly guessed: ReadonlySet<string>
+}
+
+/** The collections in which cases will make records, with those that they refer to: as far as it is known. */
+export function usedCollections({ profile, cases, hasKey, hasOther }: Omit<Attempts, 'guessed'>): string[] {
+  const used = new Set<string>()
+  const add = (name: string) => {
+    const found = profile.collections.find((each) => each.name === name)
+    if (found === undefined || used.has(name)) return
+    for (const other of Object.values(found.references)) if (other !== name) add(other)
+    if (canMake(found)) used.add(name)
+  }
+  for (const one of cases) {
+    const chosen = one.kind === 'changing' ? choose(one, profile, { hasKey, hasOther }) : undefined
+    if (chosen !== undefined && 'collections' in chosen) for (const { name } of chosen.collections) add(name)
+  }
+  return [...used]
+}
+
+/** Whether records can be made, and taken away again. */
+export function canMake({ operations, example }: CollectionProfile): boolean {
+  return operations.includes('create') && operations.includes('delete') && example !== undefined
+}
+
+/** Tries them, and takes away what was made. */
+export async function attempt(asker: Asker, attempts: Attempts): Promise<Attempted> {
+  const { signal, onCollection, guessed } = attempts
+  const trial: Trial = { asker, profile: attempts.profile, made: new Map(), there: [], notices: [], guessed }
+  const done = new Set<string>()
+  let remains: readonly string[] = []
+  try {
+    // What cannot be used is seen to be so, and another collection takes its place.
+    for (let name = nextOf(trial, attempts, done); name !== undefined; name = nextOf(trial, attempts, done)) {
+      if (signal?.aborted) break
+      done.add(name)
+      onCollection?.(name)
+      await tryCollection(trial, name)
+    }
+  } finally {
+    remains = await removeTried(trial)
+  }
+  return { profile: trial.profile, notices: trial.notices, remains }
+}
+
+function nextOf({ profile }: Trial, attempts: Attempts, done: ReadonlySet<string>): string | undefined {
+  return usedCollections({ ...attempts, profile }).find((each) => !done.has(each))
+}
+
+function known({ profile }: Trial, name: string): CollectionProfile {
+  return profile.collections.find((each) => each.name === name) as CollectionProfile
+}
+
+/** Writes down what was learnt of a collection. */
+export function learn(trial: Trial, name: string, more: Partial<CollectionProfile>): void {
+  const collections = trial.profile.collections.map((each) => (each.name === name ? { ...each, ...more } : each))
+  trial.profile = { ...trial.profile, collections }
+}
+
+async function tryCollection(trial: Trial, name: string): Promise<void> {
+  const first = await create(trial, name)
+  if (first === undefined) return
+  await tryAgain(trial, name, first)
+  for (const [key, value] of Object.entries(await learnt(trial, known(trial, name), first))) {
+    learn(trial, name, { [key]: value })
+  }
+}
+
+const mostTurns = 6
+
+/** Makes a record, however often it takes. */
+async function create(trial: Trial, name: string): Promise<Tried | undefined> {
+  const collection = known(trial, name)
+  const { schemas = {}, required, unique, references } = collection
+  let body = bodyOf(trial, collection)
+  let last: Answer | undefined
+  const needs = new Set(required)
+  const differs = new Set(unique)
+  const said: Record<string, Schema> = { ...schemas }
+  for (let turn = 0; turn <= mostTurns; turn++) {
+    const exchange = await ask(trial.asker, 'POST', trial.profile.base + collection.path, { body })
+    last = exchange.answer
+    if (last === undefined) return cannot(trial, name, `no answer: ${exchange.failure}`)
+    if (isGood(last)) {
+      const made = await keep(trial, collection, exchange, body)
+      if (made === undefined) return cannot(trial, name, 'the answer tells neither its identifier nor its Location')
+      // What was made different this time is made so anew each time.
+      const same = unique.filter((each) => Object.hasOwn(collection.example ?? {}, each))
+      const example = { ...body, ...Object.fromEntries(same.map((each) => [each, collection.example?.[each]])) }
+      learn(trial, name, {
+        example,
+        required: [...needs],
+        unique: [...differs].filter((each) => Object.hasOwn(body, each)),
+        schemas: said,
+      })
+      return made
+    }
+    if (![400, 409, 422].includes(last.status)) break
+    const members = [...new Set([...Object.keys(said), ...Object.keys(body)])]
+    const next = amend({
+      body,
+      complaints: complaintsIn(last, members),
+      schemas: said,
+      required: [...needs],
+      turn,
+      references,
+    })
+    if (next === undefined) break
+    body = next.body
+    for (const each of next.demanded) needs.add(each)
+    for (const each of next.taken) differs.add(each)
+    Object.assign(said, next.schemas)
+  }
+  return cannot(trial, name, `${last?.status}: ${textOf(last)}`)
+}
+
+function textOf(answer: Answer | undefined): string {
+  const text = (answer?.body ?? '').replaceAll(/\s+/g, ' ').trim()
+  return text.length > 400 ? `${text.slice(0, 400)} …` : text
+}
+
+function cannot(trial: Trial, name: string, why: string): undefined {
+  trial.notices.push(
+    `No record of ${name} can be made (${why}). Write a body that can into the profile: collections.${name}.example; or leave it alone: collections.${name}: false`,
+  )
+  learn(trial, name, { operations: known(trial, name).operations.filter((each) => each !== 'create') })
+  return undefined
+}
+
+let turns = 0
+
+function bodyOf(trial: Trial, { example = {}, references, unique, schemas = {} }: CollectionProfile): JsonObject {
+  const body: Record<string, unknown> = { ...example }
+  const turn = ++turns
+  for (const member of unique) {
+    if (Object.hasOwn(body, member)) body[member] = distinct(body[member], turn, schemas[member])
+  }
+  for (const [member, other] of Object.entries(references)) {
+    const parent = trial.made.get(other)
+    if (parent === undefined) continue
+    body[member] =
+      typeof body[member] === 'number' || schemas[member]?.['type'] === 'integer' ? Number(parent.id) : parent.id
+  }
+  return body
+}
+
+/** Notes what an answer says was made. */
+async function keep(
+  trial: Trial,
+  collection: CollectionProfile,
+  exchange: Exchange,
+  body: JsonObject,
+): Promise<Tried | undefined> {
+  const answer = exchange.answer as Answer
+  const { items } = trial.profile.names
+  const said = jsonOf(answer)
+  const inner = items === '' ? undefined : valueAt(said, items)
+  const record = isObject(inner) ? inner : isObject(said) ? said : undefined
+  const idMember =
+    record === undefined
+      ? undefined
+      : Object.hasOwn(record, collection.id)
+        ? collection.id
+        : idIn(record, collection.name)
+  const location = fieldOf(answer, 'Location')
+  const id = idMember === undefined ? location?.split(/[?#]/)[0]?.split('/').at(-1) : record?.[idMember]
+  if (id === undefined || id === '') return undefined
+  if (idMember !== undefined && idMember !== collection.id) learn(trial, collection.name, { id: idMember })
+  const url = `${trial.profile.base}${collection.path}/${encodeURIComponent(String(id))}`
+  const tried = { id: String(id), url, path: new URL(url).pathname, body, record }
+  trial.there.push(tried)
+  if (!trial.made.has(collection.name)) trial.made.set(collection.name, tried)
+  return tried
+}
+
+/** Makes the same once more: what must differ is refused. Then one that differs. */
+async function tryAgain(trial: Trial, name: string, first: Tried): Promise<void> {
+  const collection = known(trial, name)
+  const same = await ask(trial.asker, 'POST', trial.profile.base + collection.path, { body: first.body })
+  if (isGood(same.answer)) {
+    await keep(trial, collection, same, first.body)
+    learn(trial, name, { unique: [] })
+    return
+  }
+  if (same.answer === undefined || ![400, 409, 422].includes(same.answer.status)) return
+  const complaints = complaintsIn(same.answer, Object.keys(first.body))
+  const named = complaints.flatMap(({ member, kind }) =>
+    member !== undefined && kind === 'taken' && Object.hasOwn(first.body, member) ? [member] : [],
+  )
+  const all = named.length > 0 ? [...new Set([...collection.unique, ...named])] : collection.unique
+  const guess =
+    all.length > 0
+      ? all
+      : Object.keys(first.body).filter((each) => typeof first.body[each] === 'string' && oftenUnique.test(each))
+  const isMarked = collection.marker !== undefined && !guess.includes(collection.marker)
+  const unique = guess.length > 0 ? guess : isMarked ? [] : textsOf(first.body, collection).slice(0, 1)
+  learn(trial, name, { unique })
+  const body = bodyOf(trial, { ...known(trial, name), example: first.body })
+  const other = await ask(trial.asker, 'POST', trial.profile.base + collection.path, { body })
+  if (isGood(other.answer)) await keep(trial, collection, other, body)
+  else
+    trial.notices.push(
+      `A second record of ${name} is refused (${other.answer?.status}: ${textOf(other.answer)}). Write into the profile which members must differ: collections.${name}.unique`,
+    )
+}
+
+function textsOf(body: JsonObject, { references, schemas = {} }: CollectionProfile): string[] {
+  return Object.keys(body).filter((each) => {
+    const schema = schemas[each] ?? {}
+    return (
+      typeof body[each] === 'string' && !Object.hasOwn(references, each) && !('enum' in schema) && !('format' in schema)
+    )
+  })
+}
+
+/** Deletes what was made, the last first. Gives the paths of what stays. */
+async function removeTried({ asker, there }: Trial): Promise<string[]> {
+  const remains: string[] = []
+  for (const { url, path } of there.toReversed()) {
+    let { answer } = await ask(asker, 'DELETE', url)
+    if (answer?.status === 428) answer = (await ask(asker, 'DELETE', url, { fields: [['If-Match', '*']] })).answer
+    if (!isGood(answer) && answer?.status !== 404 && answer?.status !== 410) remains.push(path)
+  }
+  return remains
+}

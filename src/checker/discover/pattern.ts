@@ -1,0 +1,198 @@
+/** Texts for regular expressions, as far as those of JSON Schema are common: made, then tried. */
+
+/** A number from 0 (inclusive) to 1 (exclusive). */
+export type Random = () => number
+
+/** How long a text may be. */
+export interface Length {
+  readonly least?: number | undefined
+  readonly most?: number | undefined
+}
+
+type Part = (random: Random, more: number) => string
+
+const mostTries = 60
+
+/** A text that matches; `undefined` where none was found. */
+export function textMatching(
+  pattern: string,
+  random: Random,
+  { least = 0, most = 10_000 }: Length = {},
+): string | undefined {
+  const [test, make] = [testOf(pattern), partOf(pattern)]
+  if (test === undefined || make === undefined) return undefined
+  for (let turn = 0; turn < mostTries; turn++) {
+    // What may repeat does so more and more often, until the text is long enough.
+    const text = make(random, turn === 0 && least > 0 ? Math.min(least, 200) : turn % 12)
+    if (text.length >= least && text.length <= most && test.test(text)) return text
+  }
+  return undefined
+}
+
+/** About how many texts match, where the expression says so without repeating; more are as good as without end. */
+export function countMatching(pattern: string): number {
+  const seen = new Set<string>()
+  for (let turn = 0; turn < 400; turn++) {
+    const text = textMatching(pattern, Math.random)
+    if (text === undefined) break
+    seen.add(text)
+  }
+  // Four hundred of a thousand or fewer meet again and again.
+  return seen.size > 330 ? Number.POSITIVE_INFINITY : seen.size
+}
+
+function testOf(pattern: string): RegExp | undefined {
+  for (const flags of ['u', '']) {
+    try {
+      return new RegExp(pattern, flags)
+    } catch {
+      // Many are written without Unicode in mind.
+    }
+  }
+  return undefined
+}
+
+class Unknown extends Error {}
+
+function partOf(pattern: string): Part | undefined {
+  try {
+    const reader = { pattern, at: 0 }
+    const part = alternatives(reader, 0)
+    return reader.at === pattern.length ? part : undefined
+  } catch (error) {
+    if (error instanceof Unknown) return undefined
+    throw error
+  }
+}
+
+interface Reader {
+  readonly pattern: string
+  at: number
+}
+
+function alternatives(reader: Reader, depth: number): Part {
+  if (depth > 40) throw new Unknown()
+  const all: Part[] = [sequence(reader, depth)]
+  while (reader.pattern[reader.at] === '|') {
+    reader.at++
+    all.push(sequence(reader, depth))
+  }
+  return (random, more) => pick(all, random)(random, more)
+}
+
+function sequence(reader: Reader, depth: number): Part {
+  const parts: Part[] = []
+  while (reader.at < reader.pattern.length && !'|)'.includes(reader.pattern[reader.at] as string)) {
+    const one = atom(reader, depth)
+    parts.push(repeated(reader, one))
+  }
+  return (random, more) => parts.map((part) => part(random, more)).join('')
+}
+
+function repeated(reader: Reader, part: Part): Part {
+  const found = /^(?:([?*+])|\{(\d+)(?:(,)(\d*))?\})[?+]?/.exec(reader.pattern.slice(reader.at))
+  if (found === null) return part
+  reader.at += found[0].length
+  const [, sign, low, comma, high] = found
+  const least = sign === undefined ? Number(low) : sign === '+' ? 1 : 0
+  const most =
+    sign === '?' ? 1 : sign !== undefined || (comma !== undefined && high === '') ? 1_000 : Number(high ?? low)
+  return (random, more) => {
+    const count = Math.min(most, least + Math.round(random() * more * 0.5 + more * 0.5))
+    return Array.from({ length: Math.max(least, count) }, () => part(random, more)).join('')
+  }
+}
+
+function atom(reader: Reader, depth: number): Part {
+  const { pattern } = reader
+  const char = pattern[reader.at++] as string
+  if (char === '^' || char === '$') return () => ''
+  if (char === '.') return choice(letters)
+  if (char === '[') return choice(setOf(reader))
+  if (char === '\\') return escaped(reader)
+  if (char !== '(') return () => char
+  const opening = /^\?(?::|<[a-z_]\w*>)/i.exec(pattern.slice(reader.at))
+  // What looks ahead or behind is left to chance: the text is tried at the end.
+  const looking = /^\?<?[=!]/.exec(pattern.slice(reader.at))
+  reader.at += (looking ?? opening)?.[0].length ?? 0
+  if (looking === null && opening === null && pattern[reader.at] === '?') throw new Unknown()
+  const inner = alternatives(reader, depth + 1)
+  if (pattern[reader.at++] !== ')') throw new Unknown()
+  return looking === null ? inner : () => ''
+}
+
+const letters = 'abcdefghijklmnopqrstuvwxyz'
+const capitals = letters.toUpperCase()
+const digits = '0123456789'
+const printable = Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index)).join('')
+const classes: Readonly<Record<string, string>> = {
+  ...{ d: digits, w: letters + capitals + digits, s: ' ' },
+  ...{ D: letters, W: '-', S: letters + digits },
+}
+const controls: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r' }
+
+function escaped(reader: Reader): Part {
+  if ('bB'.includes(reader.pattern[reader.at] ?? '.')) {
+    reader.at++
+    return () => ''
+  }
+  return choice(escapedSet(reader))
+}
+
+/** The characters that an escape stands for, after its backslash. */
+function escapedSet(reader: Reader): string {
+  const char = reader.pattern[reader.at++]
+  if (char === undefined || /[1-9k]/.test(char)) throw new Unknown()
+  if (classes[char] !== undefined) return classes[char]
+  if (controls[char] !== undefined) return controls[char]
+  const rest = reader.pattern.slice(reader.at)
+  const code =
+    char === 'x' ? /^[\da-f]{2}/i.exec(rest) : char === 'u' ? /^(?:[\da-f]{4}|\{[\da-f]+\})/i.exec(rest) : null
+  if (code !== null) {
+    reader.at += code[0].length
+    return String.fromCodePoint(Number.parseInt(code[0].replaceAll(/[{}]/g, ''), 16))
+  }
+  const property = char === 'p' ? /^\{(?:\w+=)?(\w+)\}/.exec(rest) : null
+  if (property !== null) {
+    reader.at += property[0].length
+    const name = property[1] as string
+    return /^(?:N|Nd|Number)/.test(name) ? digits : /^(?:Lu|Uppercase)/.test(name) ? capitals : letters
+  }
+  if (/[a-z]/i.test(char)) throw new Unknown()
+  return char
+}
+
+function setOf(reader: Reader): string {
+  const { pattern } = reader
+  const isNegated = pattern[reader.at] === '^'
+  if (isNegated) reader.at++
+  let set = ''
+  while (pattern[reader.at] !== ']') {
+    if (reader.at >= pattern.length) throw new Unknown()
+    const from = member(reader)
+    if (pattern[reader.at] === '-' && pattern[reader.at + 1] !== ']' && from.length === 1) {
+      reader.at++
+      const to = member(reader)
+      const [low, high] = [from.codePointAt(0) as number, to.codePointAt(0) as number]
+      for (let code = low; code <= Math.min(high, low + 200); code++) set += String.fromCodePoint(code)
+    } else set += from
+  }
+  reader.at++
+  if (!isNegated) return set
+  return [...letters, ...digits, ...printable].filter((char) => !set.includes(char)).join('')
+}
+
+function member(reader: Reader): string {
+  const char = reader.pattern[reader.at++] as string
+  return char === '\\' ? escapedSet(reader) : char
+}
+
+function choice(set: string): Part {
+  const all = [...set]
+  if (all.length === 0) throw new Unknown()
+  return (random) => pick(all, random)
+}
+
+function pick<T>(all: readonly T[], random: Random): T {
+  return all[Math.floor(random() * all.length)] as T
+}

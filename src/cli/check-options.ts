@@ -1,0 +1,118 @@
+/** What `resourced check` is told on its command line, as values; and what of it is a secret. */
+import { readFileSync } from 'node:fs'
+import { CannotCheck } from '../checker/discover/cannot-check.ts'
+import type { Fields } from '../checker/exchange.ts'
+import { suggest } from '../model/nearest.ts'
+import { ruleSections, rules } from '../spec/rules.ts'
+
+/** Options as they are given. */
+export interface CheckOptions {
+  readonly key?: string
+  readonly otherKey?: string
+  readonly header: readonly string[]
+  readonly openapi?: string
+  readonly profile?: string
+  readonly init?: true
+  readonly collection: readonly string[]
+  readonly readOnly?: true
+  readonly yes?: true
+  readonly only?: string
+  readonly format: 'text' | 'json' | 'junit' | 'markdown' | 'html'
+  readonly output?: string
+  readonly save?: string
+  readonly compare?: string
+  readonly insecure?: true
+  readonly cacert?: string
+  readonly origin?: string
+  readonly concurrency?: string
+}
+
+/** Who is asked, and as whom. */
+export interface Whom {
+  /** Without credentials in it. */
+  readonly url: string
+  readonly credential: Fields
+  readonly other: Fields | undefined
+}
+
+/**
+ * Reads the address and the credentials.
+ *
+ * @throws CannotCheck where one of them cannot be used
+ */
+export function whomOf(
+  address: string,
+  { key, otherKey, header }: Pick<CheckOptions, 'key' | 'otherKey' | 'header'>,
+): Whom {
+  const text = /^[a-z][a-z\d+.-]*:\/\//i.test(address) ? address : `http://${address}`
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.hostname === '') {
+    throw new CannotCheck('The address has to be one of HTTP, such as https://api.example.com/v1.')
+  }
+  const named = header.map(fieldFrom)
+  const password = decodeURIComponent(url.username) + (url.password && `:${decodeURIComponent(url.password)}`)
+  const authorization =
+    key !== undefined
+      ? `Bearer ${tokenFrom(key, '--key')}`
+      : password && `Basic ${Buffer.from(password).toString('base64')}`
+  url.username = ''
+  url.password = ''
+  return {
+    url: url.href,
+    credential: [...(authorization ? [['Authorization', authorization] as const] : []), ...named],
+    other: otherKey === undefined ? undefined : [['Authorization', `Bearer ${tokenFrom(otherKey, '--other-key')}`]],
+  }
+}
+
+function tokenFrom(key: string, option: string): string {
+  if (/^[\x21-\x7e]+$/.test(key)) return key
+  throw new CannotCheck(
+    `${option} takes a key without spaces; it is sent as Authorization: Bearer. Others go with --header 'Name: value'.`,
+  )
+}
+
+function fieldFrom(text: string): readonly [string, string] {
+  const found = /^([\w!#$%&'*+.^`|~-]+):[ \t]*([\x20-\x7e]+)$/.exec(text.trim())
+  if (found === null) throw new CannotCheck("--header takes a header field: --header 'X-API-Key: …'.")
+  return [found[1] as string, (found[2] as string).trim()]
+}
+
+/** A function that takes the secrets of all credentials out of a text. */
+export function hiderOf(all: readonly (Fields | undefined)[]): (text: string) => string {
+  const secrets = all.flatMap((fields) => (fields ?? []).map(([, value]) => value.slice(value.indexOf(' ') + 1)))
+  return (text) => secrets.reduce((rest, secret) => (secret === '' ? rest : rest.replaceAll(secret, '***')), text)
+}
+
+/**
+ * The sections and rules that are asked for.
+ *
+ * @throws CannotCheck where there is none of a name
+ */
+export function onlyOf(text: string | undefined): string[] | undefined {
+  if (text === undefined) return undefined
+  const all = new Set([...ruleSections.map(({ prefix }) => prefix), ...rules.map(({ id }) => id)])
+  const named = text.split(',').flatMap((each) => each.trim().toUpperCase() || [])
+  const unknown = named.find((each) => !all.has(each))
+  if (unknown !== undefined || named.length === 0) {
+    throw new CannotCheck(
+      `--only takes sections and rules, such as DEL,CON-3. There is no ${JSON.stringify(unknown ?? '')}. ${suggest(unknown ?? '', all)}`.trim(),
+    )
+  }
+  return named
+}
+
+/** A number of requests at once. */
+export function concurrencyOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  if (/^\d{1,3}$/.test(text) && Number(text) > 0) return Number(text)
+  throw new CannotCheck(`--concurrency takes a number from 1 to 999, not ${JSON.stringify(text)}.`)
+}
+
+/** The text of a file that an option names. */
+export function fileOf(file: string, option: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new CannotCheck(`${option}: ${file} cannot be read (${(error as NodeJS.ErrnoException).code}).`)
+  }
+}

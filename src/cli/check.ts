@@ -1,0 +1,210 @@
+/** `resourced check URL`: how far a server keeps the rules, whoever made it. */
+import { writeFile } from 'node:fs/promises'
+import { cases } from '../checker/cases.ts'
+import { Client } from '../checker/client.ts'
+import { attempt } from '../checker/discover/attempt.ts'
+import { CannotCheck } from '../checker/discover/cannot-check.ts'
+import { type Discovered, discover } from '../checker/discover/discover.ts'
+import { type PartialProfile, readProfile } from '../checker/discover/partial.ts'
+import { writeProfile } from '../checker/discover/write-profile.ts'
+import {
+  compareReports,
+  hasFailed,
+  htmlReport,
+  jsonReport,
+  junitReport,
+  markdownReport,
+  textReport,
+} from '../checker/report/index.ts'
+import { check, type Report, withNeeded } from '../checker/run.ts'
+import { announcement, isAgreed } from './check-agreed.ts'
+import { type CheckOptions, concurrencyOf, fileOf, hiderOf, onlyOf, type Whom, whomOf } from './check-options.ts'
+import { explain } from './explain.ts'
+import { type Progress, showProgress } from './progress.ts'
+
+/**
+ * Checks a server. The exit code is 0 where all that must be so is, 1 where something is not, 2 where the server or the
+ * command line cannot be used, and 130 where it was stopped.
+ */
+export async function checkCommand(address: string, options: CheckOptions): Promise<void> {
+  let hide = (text: string) => text
+  try {
+    const whom = whomOf(address, options)
+    hide = hiderOf([whom.credential, whom.other])
+    process.exitCode = await checked(whom, options, hide)
+  } catch (error) {
+    process.stderr.write(`${hide(error instanceof CannotCheck ? error.message : explain(error))}\n`)
+    process.exitCode = 2
+  }
+}
+
+type Hide = (text: string) => string
+
+async function checked(whom: Whom, options: CheckOptions, hide: Hide): Promise<number> {
+  const only = onlyOf(options.only)
+  const before = options.compare === undefined ? undefined : earlierReport(options.compare)
+  const said = saidOf(options)
+  const interrupted = interruption()
+  const progress = showProgress({ title: 'Checking', unit: 'cases' })
+  const client = new Client({
+    concurrency: concurrencyOf(options.concurrency),
+    insecure: options.insecure,
+    ca: options.cacert === undefined ? undefined : fileOf(options.cacert, '--cacert'),
+    signal: interrupted.signal,
+    onPause: (seconds) => progress.say(`The server wants a pause of ${Math.ceil(seconds)} s.`),
+  })
+  try {
+    const asker = { client, credential: whom.credential }
+    const looking = { url: whom.url, openapi: options.openapi, only: options.collection, said }
+    const found = await discover(asker, looking)
+    if (interrupted.signal.aborted) return 130
+    if (options.init) return await init(found, options, hide)
+    const report = await run(found, { whom, options, only, client, said, progress, signal: interrupted.signal, hide })
+    if (report === undefined) return interrupted.signal.aborted ? 130 : 2
+    await tell(report, options, before)
+    if (report.stopped) return 130
+    if (!wasSeen(report)) {
+      process.stderr.write('Nothing could be seen of any rule: the report says why, rule by rule.\n')
+      return 2
+    }
+    return hasFailed(report) ? 1 : 0
+  } finally {
+    progress.end()
+    interrupted.stop()
+    client.close()
+  }
+}
+
+function wasSeen({ rules }: Report): boolean {
+  return rules.some(({ cases }) => cases.some(({ verdict }) => ['holds', 'fails', 'advice'].includes(verdict)))
+}
+
+interface Running {
+  readonly whom: Whom
+  readonly options: CheckOptions
+  readonly only: readonly string[] | undefined
+  readonly client: Client
+  readonly said: PartialProfile
+  readonly progress: Progress
+  readonly signal: AbortSignal
+  readonly hide: Hide
+}
+
+/** Asks whether it may, tries what it takes to make records, and runs the cases; `undefined` where it may not. */
+async function run({ profile, notices, guessed }: Discovered, running: Running): Promise<Report | undefined> {
+  const { whom, options, only, client, progress, signal, hide } = running
+  const readOnly = options.readOnly === true
+  const attempts = {
+    ...{ profile, guessed, signal, cases: withNeeded(cases, only) },
+    ...{ hasKey: whom.credential.length > 0, hasOther: whom.other !== undefined },
+  }
+  for (const line of announcement(attempts, notices, readOnly)) progress.say(hide(line))
+  if (!readOnly && options.yes !== true && !(await isAgreed(signal))) return undefined
+  const tried = readOnly
+    ? { profile, notices: [], remains: [] }
+    : await attempt({ client, credential: whom.credential }, attempts)
+  for (const notice of tried.notices) progress.say(hide(`! ${notice}`))
+  const report = await check({
+    ...{ profile: tried.profile, client, credential: whom.credential, other: whom.other, readOnly, only, signal },
+    onResult: (_, done, all) => progress.update(done, done / all),
+  })
+  progress.end()
+  return { ...report, remains: [...tried.remains, ...report.remains] }
+}
+
+function saidOf({ profile, origin }: CheckOptions): PartialProfile {
+  const said = profile === undefined ? {} : readProfile(fileOf(profile, '--profile'), profile)
+  if (origin === undefined) return said
+  if (!URL.canParse(origin) || new URL(origin).origin !== origin) {
+    throw new CannotCheck('--origin takes an origin, such as https://app.example.com.')
+  }
+  return { ...said, origin }
+}
+
+function earlierReport(file: string): unknown {
+  try {
+    const report: unknown = JSON.parse(fileOf(file, '--compare'))
+    compareReports(report, { base: '', date: '', seconds: 0, requests: 0, rules: [], remains: [], stopped: false })
+    return report
+  } catch (error) {
+    if (error instanceof CannotCheck) throw error
+    throw new CannotCheck(`--compare: ${file} is no report that --save wrote.`)
+  }
+}
+
+const usualProfile = 'resourced-check.yaml'
+
+async function init(
+  { profile, notices }: Discovered,
+  { output = usualProfile }: CheckOptions,
+  hide: Hide,
+): Promise<number> {
+  const text = hide(writeProfile(profile, notices, new Date()))
+  if (output === '-') {
+    process.stdout.write(text)
+    return 0
+  }
+  try {
+    // What somebody has completed is not written over.
+    await writeFile(output, text, { flag: 'wx' })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    const why = code === 'EEXIST' ? 'is there already; name another with --output FILE' : `cannot be written (${code})`
+    throw new CannotCheck(`${output} ${why}.`)
+  }
+  process.stderr.write(
+    `${output} says what was found. Correct and complete it, then: resourced check ${profile.base} --profile ${output}\n`,
+  )
+  return 0
+}
+
+/** Writes the report where it is wanted, and what has changed since an earlier one. */
+async function tell(report: Report, { format, output, save }: CheckOptions, before: unknown): Promise<void> {
+  const isColored = output === undefined && process.stdout.isTTY === true && !process.env['NO_COLOR']
+  const width = output === undefined ? (process.stdout.columns ?? 120) : 120
+  const texts = {
+    text: () => textReport(report, { color: isColored, width }),
+    json: () => jsonReport(report),
+    junit: () => junitReport(report),
+    markdown: () => markdownReport(report),
+    html: () => htmlReport(report),
+  }
+  if (output === undefined || output === '-') process.stdout.write(texts[format]())
+  else await written(output, texts[format](), '--output')
+  if (save !== undefined) await written(save, jsonReport(report), '--save')
+  if (before !== undefined) {
+    // What is for programs stays what it is.
+    const told = format === 'text' && output === undefined ? process.stdout : process.stderr
+    told.write(`\n${compareReports(before, report)}`)
+  }
+  if (report.remains.length > 0 && (format !== 'text' || output !== undefined)) {
+    process.stderr.write(
+      `What was made and could not be taken away again:\n${report.remains.map((path) => `  ${path}\n`).join('')}`,
+    )
+  }
+}
+
+async function written(file: string, text: string, option: string): Promise<void> {
+  try {
+    await writeFile(file, text)
+  } catch (error) {
+    throw new CannotCheck(`${option}: ${file} cannot be written (${(error as NodeJS.ErrnoException).code}).`)
+  }
+}
+
+/** The first Ctrl-C ends the run, and what it has made is taken away; a second one ends the process. */
+function interruption(): { readonly signal: AbortSignal; stop(): void } {
+  const controller = new AbortController()
+  const abort = () => {
+    if (controller.signal.aborted) process.exit(130)
+    process.stderr.write('\nStopping: what was made is taken away. Once more ends at once, and leaves it.\n')
+    controller.abort()
+  }
+  for (const each of ['SIGINT', 'SIGTERM'] as const) process.on(each, abort)
+  return {
+    signal: controller.signal,
+    stop() {
+      for (const each of ['SIGINT', 'SIGTERM'] as const) process.off(each, abort)
+    },
+  }
+}

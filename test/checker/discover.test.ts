@@ -1,0 +1,46 @@
+/** From an address alone: what our own document offers is found, and the cases hold on what was found. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { cases } from '../../src/checker/cases.ts'
+import { choose } from '../../src/checker/choose.ts'
+import { Client } from '../../src/checker/client.ts'
+import { attempt } from '../../src/checker/discover/attempt.ts'
+import { discover } from '../../src/checker/discover/discover.ts'
+import { serveShop } from './shop.ts'
+import { casesOf, checkShop, tellAll } from './try-faults.ts'
+
+const means = { hasKey: true, hasOther: true }
+
+// Nothing in a document says these.
+const told = ['origin', 'deprecated', 'retired', 'grace', 'tls']
+
+test('without a profile each case finds a collection that finds one with a profile by hand, and holds on it', async (context) => {
+  const shop = await serveShop()
+  const client = new Client()
+  context.after(() => {
+    client.close()
+    return shop.serving.close()
+  })
+  const asker = { client, credential: [['Authorization', `Bearer ${shop.key}`]] as const }
+  const found = await discover(asker, { url: shop.serving.origin })
+  const tried = await attempt(asker, { ...found, cases, ...means })
+  assert.deepEqual([tried.notices, tried.remains], [[], []])
+  assert.equal(tried.profile.base, shop.profile.base, 'the newest version is the interface')
+  const lost = cases.filter(
+    (each) =>
+      !each.needs.some((need) => told.includes(need)) &&
+      'collection' in choose(each, shop.profile, means) &&
+      'why' in choose(each, tried.profile, means),
+  )
+  assert.deepEqual(
+    lost.map(({ id, needs }) => `${id}: ${needs}`),
+    [],
+  )
+  const report = await checkShop({ ...shop, profile: tried.profile }, shop.serving.origin)
+  const odd = casesOf(report).filter(({ verdict }) => verdict !== 'holds' && verdict !== 'not applicable')
+  assert.deepEqual(
+    odd.map(({ id }) => id),
+    [],
+    tellAll(report),
+  )
+})
