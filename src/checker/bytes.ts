@@ -1,5 +1,5 @@
 /** Speaks to a server in bytes: what no well-behaved client could send. */
-import { connect } from 'node:net'
+import { connect, isIP } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { Answer, Asked, Exchange } from './exchange.ts'
 
@@ -27,7 +27,7 @@ export function sendBytes({ step, url, bytes, seconds, insecure, ca, signal }: B
     const to = { host, port: Number(port || (isSecure ? 443 : 80)) }
     const trust = { rejectUnauthorized: insecure !== true, ...(ca === undefined ? {} : { ca }) }
     const socket = isSecure
-      ? connectTls({ ...to, ...trust, servername: host, ALPNProtocols: ['http/1.1'] })
+      ? connectTls({ ...to, ...trust, ...(isIP(host) ? {} : { servername: host }), ALPNProtocols: ['http/1.1'] })
       : connect(to)
     let received = ''
     let failure = 'the connection was closed without an answer'

@@ -21,11 +21,16 @@ export type Body =
     }
 
 /**
- * A request. Texts may hold places that are filled when it is sent: `{collection}` and `{base}` (paths), `{mark}` and `{mine}` (what the
- * case's records are found by: its value, and as a query), `{name}` (the collection's), `{parent}` (the record made for what the
- * case's records refer to first; `{parent.id}`, and `{parents}`: its collection), `{nested}` (the collection below it), and of
- * earlier steps `{one}` (the path of the record made there), `{one.id}`, `{one.other}` (an identifier like it that never was),
- * `{one.etag}`, `{one.field:Last-Modified}`, `{one.json:/name}`, `{one.location}`.
+ * A request. Texts may hold places that are filled when it is sent: `{collection}` and `{base}` (paths), `{path}` (of the collection, from
+ * any base on), `{deprecated}`, `{retired}`, `{open}` and `{document}` (addresses too), `{deprecated-version}`, `{key}` and `{altered}` (the credential without its
+ * scheme, and the same with another character in its middle), `{mark}` and `{mine}` (what the case's records are found by: its value, and
+ * as a query), `{name}` (the collection's), `{parent}` (the record made for
+ * what the case's records refer to first; `{parent.id}`, `{parents}`: its collection), `{nested}` (the collection below it), and of earlier steps `{one}` (the path of the
+ * record made there), `{one.id}`, `{one.other}` (an identifier like it that never was), `{one.etag}`, `{one.field:Last-Modified}`, `{one.json:/name}`, `{one.location}`, `{one.owner}`; of lists `{list.item:0}` (the identifier
+ * of a record in it), `{list.next}` and `{list.previous}` (cursors, as they stand in an address; `{list.next:forged}` is changed),
+ * `{list.link:next}` (where Link leads to). `{member:ranked}` is a member of a kind (members.ts), `{less:ranked}` and `{more:ranked}`
+ * two good values of it; `{word}` is a word that only this case's records hold, `{word:upper}` and `{mark:upper}` the same in
+ * capitals; `{size}` is the parameter for the size of a page. In JSON, a text that is one place keeps the type of what is there.
  */
 export interface Request {
   readonly method: string
@@ -56,11 +61,14 @@ export type Step =
       readonly as: string
       readonly count?: number
       readonly with?: JsonObject
+      readonly without?: readonly string[]
       readonly caller?: Caller
     }
+  /** Lists the collection and makes records until the list does not hold them all, or there are so many. The lists are known by its name. */
+  | { readonly kind: 'outgrow'; readonly as: string; readonly most: number }
   /** Asks all at once. */
   | { readonly kind: 'together'; readonly asks: readonly Ask[] }
-  /** Reads page after page by cursor, from an address on; after the first page other steps are done. */
+  /** Reads page after page by cursor, from an address on; after the first page other steps are done. Refused cursors end it, and are judged. */
   | {
       readonly kind: 'walk'
       readonly as: string
@@ -81,8 +89,18 @@ export type Step =
       readonly otherwise: 'not applicable' | 'not set up'
       readonly why: string
     }
-  /** Sends bytes as they are, on a connection of its own, one for each character. */
-  | { readonly kind: 'bytes'; readonly as: string; readonly bytes: string; readonly seconds?: number }
+  /** Waits as long as `Retry-After` of an answer says; where that is long, the case cannot be set up. */
+  | { readonly kind: 'pause'; readonly after: string }
+  /** Asks again and again, as often as the profile says is too often, until an answer has this status. */
+  | { readonly kind: 'exhaust'; readonly as: string; readonly request: Request; readonly until: number }
+  /** Sends bytes as they are, on a connection of its own, one for each character; without TLS where it is `plain`. `{credential}` is a line. */
+  | {
+      readonly kind: 'bytes'
+      readonly as: string
+      readonly bytes: string
+      readonly seconds?: number
+      readonly plain?: boolean
+    }
 
 /** What a case needs of a server. */
 export type Need =
@@ -94,9 +112,16 @@ export type Need =
   | 'search'
   | 'sort'
   | 'filter'
+  | 'ranked'
+  | 'measured'
+  | 'emptied'
+  | 'undeclared'
+  | 'marker-sort'
+  | 'paged'
   | 'unique'
   | 'required'
   | 'invalid'
+  | 'mistakes'
   | 'change'
   | 'optional'
   | 'reference'
@@ -110,6 +135,7 @@ export type Need =
   | 'grace'
   | 'summary'
   | 'deferred'
+  | 'owner'
   | 'origin'
   | 'document'
   | 'deprecated'
@@ -118,6 +144,9 @@ export type Need =
   | 'exports'
   | 'disposable'
   | 'tls'
+  | 'version'
+  | 'version-field'
+  | 'attempts'
 
 /** Where in an exchange something is wrong. */
 export type Part = 'status' | 'body' | 'connection' | { readonly field: string } | { readonly pointer: string }
@@ -139,6 +168,8 @@ export interface Seen {
   /** The exchange of a step; the last, where there are several. */
   readonly of: (step: string) => Exchange
   readonly all: (step: string) => readonly Exchange[]
+  /** Identifiers of the records that a step has made. */
+  readonly ids: (step: string) => readonly string[]
 }
 
 /** One thing that must be so. */

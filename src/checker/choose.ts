@@ -1,7 +1,9 @@
 /** Which collection a case is tried on, and why none is there. */
 import type { Case, Need } from './case.ts'
-import { nestedName, parentOf } from './fill.ts'
-import type { CollectionProfile, Profile } from './profile.ts'
+import { nestedName, parentOf } from './family.ts'
+import { type MemberKind, memberOf } from './members.ts'
+import { type CollectionProfile, mistakesOf, type Profile } from './profile.ts'
+import { versionsIn } from './version-segments.ts'
 
 /** What a run has beside the profile. */
 export interface Means {
@@ -22,13 +24,16 @@ type OfServer =
   | 'tls'
   | 'exports'
   | 'disposable'
+  | 'version'
+  | 'version-field'
+  | 'attempts'
 
 const ofServer: Readonly<Record<OfServer, readonly [test: (profile: Profile, means: Means) => boolean, why: string]>> =
   {
     key: [(_, { hasKey }) => hasKey, 'no credential was given (--key)'],
     other: [(_, { hasOther }) => hasOther, 'no credential was given of somebody who may do nothing (--other-key)'],
     origin: [({ origin }) => origin !== undefined, 'the profile names no origin whose pages may read answers'],
-    document: [({ document }) => document !== undefined, 'no OpenAPI document was found'],
+    document: [({ document }) => /^https?:/.test(document ?? ''), 'no OpenAPI document was found at an address'],
     deprecated: [({ deprecated }) => deprecated !== undefined, 'the profile names no deprecated version'],
     retired: [({ retired }) => retired !== undefined, 'the profile names no version past its sunset'],
     open: [({ open }) => open.length > 0, 'the profile names no path that is open to all'],
@@ -41,6 +46,15 @@ const ofServer: Readonly<Record<OfServer, readonly [test: (profile: Profile, mea
       'a careless server could take it as "delete everything", and the profile does not say that its data may be lost (disposable)',
     ],
     tls: [({ base }) => base.startsWith('https:'), 'the server is asked by plain HTTP'],
+    version: [
+      ({ base }) => versionsIn(new URL(base).pathname).length > 0,
+      'the address of the interface has no version',
+    ],
+    'version-field': [({ versionField }) => versionField !== undefined, 'no header field names the version'],
+    attempts: [
+      ({ attempts }) => attempts !== undefined,
+      'the profile does not say that it may be tried out how many requests are too many (attempts)',
+    ],
   }
 
 const isSome = (value: object) => Object.keys(value).length > 0
@@ -70,9 +84,19 @@ const ofCollection: Readonly<Record<OfCollection, OfOne>> = {
   search: [({ search }) => search !== undefined, 'can be searched'],
   sort: [({ sorts }) => sorts.length > 0, 'can be sorted'],
   filter: [({ filters }) => filters.length > 0, 'can be filtered'],
+  ranked: [has('ranked'), 'can be sorted by a member of which two values are known'],
+  measured: [has('measured'), 'can be filtered by a number of which two values are known'],
+  emptied: [has('emptied'), 'can be filtered by a member that may be left out'],
+  undeclared: [has('undeclared'), 'has a text that it is said to be neither filtered nor sorted by'],
+  'marker-sort': [
+    ({ marker, sorts }) => marker !== undefined && sorts.includes(marker),
+    'can be sorted by the text by which its records are told from others',
+  ],
+  paged: [({ pages }) => pages.length > 0, 'has pages'],
   unique: [({ unique }) => unique.length > 0, 'has a unique member'],
   required: [({ required }) => required.length > 0, 'has a required member'],
   invalid: [({ invalid }) => isSome(invalid), 'has members of which bad values are known'],
+  mistakes: [(it) => mistakesOf(it).length > 1, 'is known to have two members or more that can be wrong'],
   change: [({ change }) => isSome(change), 'has members that a client may change'],
   optional: [({ optional }) => isSome(optional), 'has members that may be left out'],
   reference: [({ references }) => isSome(references), 'refers to another'],
@@ -96,6 +120,7 @@ const ofCollection: Readonly<Record<OfCollection, OfOne>> = {
   grace: [({ grace }) => grace !== undefined && grace <= longestGrace, 'is said to purge soon'],
   summary: [answers(200), 'is said to answer deletions with 200'],
   deferred: [answers(202), 'is said to answer deletions with 202'],
+  owner: [({ owner }) => owner !== undefined, 'is said to keep the records of one caller from the other'],
 }
 
 function can(operation: CollectionProfile['operations'][number]): (it: CollectionProfile) => boolean {
@@ -104,6 +129,10 @@ function can(operation: CollectionProfile['operations'][number]): (it: Collectio
 
 function answers(status: number): (it: CollectionProfile) => boolean {
   return ({ deletionAnswers = [] }) => deletionAnswers.includes(status)
+}
+
+function has(kind: MemberKind): (it: CollectionProfile) => boolean {
+  return (it) => memberOf(it, kind) !== undefined
 }
 
 function isOfServer(need: Need): need is OfServer {

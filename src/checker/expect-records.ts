@@ -2,7 +2,7 @@
 import type { Expectation, Seen } from './case.ts'
 import type { Answer } from './exchange.ts'
 import { jsonOf } from './exchange.ts'
-import { altogether, answerOf, everyAnswerOf, finding, isSame, itemsOf, short, status, totalOf } from './expect.ts'
+import { altogether, answerOf, finding, isSame, itemsOf, short, status, totalOf } from './expect.ts'
 import { memberPointer, valueAt } from './pointer.ts'
 
 /** A deletion was made, or accepted: one of the three good answers (DEL-2). */
@@ -11,7 +11,7 @@ export function deleted(step: string): Expectation {
 }
 
 /** A list holds these of the records that were made, and not those. */
-export function lists(step: string, those: readonly string[], notThose: readonly string[] = []): Expectation {
+export function shows(step: string, those: readonly string[], notThose: readonly string[] = []): Expectation {
   const says = [
     ...(those.length > 0 ? [`lists ${those.join(' and ')}`] : []),
     ...(notThose.length > 0 ? [`does not list ${notThose.join(' or ')}`] : []),
@@ -93,13 +93,6 @@ export function oneWins(step: string, ...others: readonly number[]): Expectation
     if (won.length === 1) return undefined
     return finding(won[1] ?? all[0], 'status', `${won.length} of ${all.length} were answered 2xx`)
   })
-}
-
-/** All answers of a step refuse: 4xx. */
-export function refused(step: string): Expectation {
-  return everyAnswerOf(step, 'is refused', ({ status: told }, _, exchange) =>
-    told >= 400 && told < 500 ? undefined : finding(exchange, 'status', `${told} in place of a 4xx`),
-  )
 }
 
 /** Whether the last answer of a step has one of these statuses. */

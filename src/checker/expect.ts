@@ -76,6 +76,23 @@ export function status(step: string, ...wanted: readonly number[]): Expectation 
   )
 }
 
+/** The status of every answer of a step is one of these. */
+export function everyStatus(step: string, ...wanted: readonly number[]): Expectation {
+  const text = wanted.join(' or ')
+  return everyAnswerOf(step, `answers ${text} each time`, (answer, _, exchange) =>
+    wanted.includes(answer.status) ? undefined : finding(exchange, 'status', `${answer.status} in place of ${text}`),
+  )
+}
+
+/** The error has this code. */
+export function code(step: string, wanted: string): Expectation {
+  return answerOf(step, `has the code ${wanted}`, (answer, { profile }, exchange) => {
+    const found = valueAt(jsonOf(answer), profile.names.code)
+    if (found === wanted) return undefined
+    return finding(exchange, { pointer: profile.names.code }, `${short(found)} in place of ${wanted}`)
+  })
+}
+
 /** The status is none of these. */
 export function statusNot(step: string, ...unwanted: readonly number[]): Expectation {
   return answerOf(step, `does not answer ${unwanted.join(' or ')}`, (answer, _, exchange) =>
@@ -89,6 +106,15 @@ export function done(step: string): Expectation {
     answer.status >= 200 && answer.status < 300
       ? undefined
       : finding(exchange, 'status', `${answer.status} in place of a success`),
+  )
+}
+
+/** It is refused as a mistake of who asked: 4xx. */
+export function refused(step: string): Expectation {
+  return everyAnswerOf(step, 'is refused', (answer, _, exchange) =>
+    answer.status >= 400 && answer.status < 500
+      ? undefined
+      : finding(exchange, 'status', `${answer.status} in place of 4xx`),
   )
 }
 
@@ -194,12 +220,4 @@ export function sameBody(step: string, other: string): Expectation {
 export function short(value: unknown): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing')
   return text.length > 200 ? `${text.slice(0, 200)} …` : text
-}
-
-/** The status of every answer of a step is one of these. */
-export function everyStatus(step: string, ...wanted: readonly number[]): Expectation {
-  const text = wanted.join(' or ')
-  return everyAnswerOf(step, `always answers ${text}`, (answer, _, exchange) =>
-    wanted.includes(answer.status) ? undefined : finding(exchange, 'status', `${answer.status} in place of ${text}`),
-  )
 }

@@ -1,7 +1,13 @@
 /** Fills the places of a case's texts with what is known when they are needed. */
-import { type Exchange, fieldOf, jsonOf } from './exchange.ts'
-import { valueAt } from './pointer.ts'
+import type { Caller } from './case.ts'
+import { type Answer, type Exchange, fieldOf, jsonOf } from './exchange.ts'
+import { madeBy, nestedName, otherThan, parentOf } from './family.ts'
+import { linksOf } from './links.ts'
+import { memberOf, twoValuesOf } from './members.ts'
+import { memberPointer, valueAt } from './pointer.ts'
 import type { CollectionProfile, Profile } from './profile.ts'
+import { forgedCursor, textVariant, wordOf } from './variants.ts'
+import { versionsIn } from './version-segments.ts'
 
 /** A record that the checker has made. */
 export interface Made {
@@ -10,6 +16,8 @@ export interface Made {
   readonly id: string
   /** Somebody else's, that had to do: it is only referred to. */
   readonly isFound?: boolean | undefined
+  /** Who made it, where not the one who was given with `--key`. */
+  readonly by?: Caller | undefined
 }
 
 /** What is known while a case runs. */
@@ -18,6 +26,8 @@ export interface Known {
   readonly collection: CollectionProfile
   /** By which a case's records are found. */
   readonly mark: string
+  /** The caller's credential, without its scheme. */
+  readonly key?: string | undefined
   readonly made: ReadonlyMap<string, Made>
   readonly exchanges: ReadonlyMap<string, readonly Exchange[]>
 }
@@ -28,7 +38,9 @@ export class NotSetUp extends Error {}
 /** What a case is about is not there, as answers have shown. */
 export class NotApplicable extends Error {}
 
-const place = /\{([a-z][\w-]*(?:\.\d+)?)(?:\.(id|other|etag|location|field|json))?(?::([^{}]*))?\}/g
+const place =
+  /\{([a-z][\w-]*(?:\.\d+)?)(?:\.(id|other|etag|location|owner|field|json|next|previous|item|link))?(?::([^{}]*))?\}/g
+const wholePlace = new RegExp(`^${place.source}$`)
 
 /**
  * Fills all places of a text; see `Request`.
@@ -38,14 +50,20 @@ const place = /\{([a-z][\w-]*(?:\.\d+)?)(?:\.(id|other|etag|location|field|json)
 export function fill(text: string, known: Known): string {
   return text.replace(place, (whole, name: string, part: string | undefined, detail: string | undefined) => {
     const value = placeValue(known, name, part, detail)
-    if (value === undefined) throw new NotSetUp(`nothing is known for ${whole}`)
-    return value
+    if (value === undefined || value === null || typeof value === 'object') {
+      throw new NotSetUp(`nothing is known for ${whole}`)
+    }
+    return String(value)
   })
 }
 
-/** A JSON value with all its texts filled, names too. */
+/** A JSON value with all its texts filled, names too. A text that is one place and nothing else becomes what is there: a number stays one. */
 export function fillAll(value: unknown, known: Known): unknown {
-  if (typeof value === 'string') return fill(value, known)
+  if (typeof value === 'string') {
+    const [, name, part, detail] = wholePlace.exec(value) ?? []
+    const whole = name === undefined ? undefined : placeValue(known, name, part, detail)
+    return whole === undefined ? fill(value, known) : whole
+  }
   if (Array.isArray(value)) return value.map((each) => fillAll(each, known))
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [fill(name, known), fillAll(each, known)]))
@@ -56,97 +74,119 @@ export function basePath({ base }: Pick<Profile, 'base'>): string {
   return new URL(base).pathname.replace(/\/$/, '')
 }
 
-function placeValue(known: Known, name: string, part?: string, detail?: string): string | undefined {
-  const { profile, collection, mark, exchanges } = known
-  if (part === undefined) {
-    switch (name) {
-      case 'base':
-        return basePath(profile)
-      case 'host':
-        return new URL(profile.base).host
-      case 'collection':
-        return basePath(profile) + collection.path
-      case 'mark':
-        return mark
-      case 'mine':
-        return collection.marker && `${encodeURIComponent(collection.marker)}=${encodeURIComponent(mark)}`
-      case 'id':
-        return collection.id
-      case 'member':
-        return memberOf(collection, detail ?? '')
-      case 'origin':
-        return profile.origin
-      case 'name':
-        return collection.name
-      case 'parents':
-        return parentOf(collection, profile) && basePath(profile) + parentOf(collection, profile)?.path
-      case 'nested':
-        return nestedPath(known)
-      case 'format':
-        return profile.exports?.[0]
+function placeValue(known: Known, name: string, part = '', detail = ''): unknown {
+  const made = madeBy(known, name)
+  if (part === '') return general(known, name, detail) ?? made?.path
+  if (part === 'id') return made?.id
+  if (part === 'other') return made && otherThan(made.id)
+  const exchange = known.exchanges.get(name)?.at(-1)
+  return exchange?.answer && ofAnswer(known, exchange, exchange.answer, part, detail)
+}
+
+function general(known: Known, name: string, detail: string): unknown {
+  const { profile, collection, mark } = known
+  switch (name) {
+    case 'base':
+      return basePath(profile)
+    case 'host':
+      return new URL(profile.base).host
+    case 'collection':
+      return basePath(profile) + collection.path
+    case 'path':
+      return collection.path
+    case 'name':
+      return collection.name
+    case 'mark':
+      return textVariant(mark, detail)
+    case 'word':
+      return textVariant(wordOf(mark), detail)
+    case 'mine':
+      return collection.marker && `${encodeURIComponent(collection.marker)}=${encodeURIComponent(mark)}`
+    case 'size':
+      return collection.pages.some((style) => style !== 'page') ? 'limit' : 'per_page'
+    case 'id':
+      return collection.id
+    case 'member':
+      return memberOf(collection, detail)
+    case 'less':
+    case 'more': {
+      const member = memberOf(collection, detail)
+      return member === undefined ? undefined : twoValuesOf(collection, member)?.[name]
     }
-    return madeBy(known, name)?.path
+    case 'parents': {
+      const parent = parentOf(collection, profile)
+      return parent && basePath(profile) + parent.path
+    }
+    case 'nested': {
+      const [parent, below] = [madeBy(known, 'parent'), nestedName(collection, profile)]
+      return parent && below && `${parent.path}/${below}`
+    }
   }
-  const answer = exchanges.get(name)?.at(-1)?.answer
-  if (part === 'id') return madeBy(known, name)?.id
-  if (part === 'other') return otherThan(madeBy(known, name)?.id)
-  if (answer === undefined) return undefined
-  if (part === 'etag') return fieldOf(answer, 'ETag')
-  if (part === 'location') return fieldOf(answer, 'Location')
-  if (part === 'field') return fieldOf(answer, detail ?? '')
-  const value = valueAt(jsonOf(answer), detail ?? '')
-  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
-    ? String(value)
-    : undefined
+  return ofServer(known, name)
 }
 
-/** The collection that records of another refer to first. */
-export function parentOf(
-  { references }: CollectionProfile,
-  { collections }: Pick<Profile, 'collections'>,
-): CollectionProfile | undefined {
-  const [first] = Object.values(references)
-  return collections.find(({ name }) => name === first)
-}
-
-/** How a collection is called below the records that it refers to first. */
-export function nestedName(collection: CollectionProfile, profile: Pick<Profile, 'collections'>): string | undefined {
-  const children = Object.entries(parentOf(collection, profile)?.children ?? {})
-  return children.find(([, name]) => name === collection.name)?.[0]
-}
-
-function nestedPath(known: Known): string | undefined {
-  const [parent, name] = [madeBy(known, 'parent'), nestedName(known.collection, known.profile)]
-  return parent === undefined || name === undefined ? undefined : `${parent.path}/${name}`
-}
-
-/** What was made under a name; what was only found is not given away: it must not be touched. */
-function madeBy({ profile, collection, made }: Known, name: string): Made | undefined {
-  const found = made.get(name === 'parent' ? `parent ${parentOf(collection, profile)?.name}` : name)
-  return found?.isFound === true ? undefined : found
-}
-
-/**
- * An identifier of the same kind that never was. A number grows beyond all that are in use. A text begins with no digit: many
- * servers read as much of a number as there is, and `190b2c4f-…` would be record 190.
- */
-function otherThan(id: string | undefined): string | undefined {
-  if (id === undefined) return undefined
-  if (/^\d+$/.test(id)) return `${id}000000`
-  const parts = /^[\da-f]{8}-[\da-f]{4}-([\da-f])[\da-f]{3}-([\da-f])[\da-f]{3}-[\da-f]{12}$/i.exec(id)
-  if (parts !== null) return `ffffffff-ffff-${parts[1]}fff-${parts[2]}fff-ffffffffffff`
-  if (/^[\da-f]{16,}$/i.test(id)) return 'f'.repeat(id.length)
-  return /\d/.test(id) ? id.replaceAll(/\d/g, 'z') : `${id}z`
-}
-
-function memberOf(collection: CollectionProfile, which: string): string | undefined {
-  const { required, unique, filters, sorts, search, marker, change, optional, invalid, references, children } =
-    collection
-  const first: Readonly<Record<string, string | undefined>> = {
-    ...{ required: required[0], unique: unique[0], filter: filters[0], sort: sorts[0], search, marker },
-    ...{ change: Object.keys(change)[0], optional: Object.keys(optional)[0], invalid: Object.keys(invalid)[0] },
-    ...{ distinct: sorts.find((each) => unique.includes(each)) },
-    ...{ reference: Object.keys(references)[0], child: Object.keys(children)[0] },
+function ofServer({ profile, key }: Known, name: string): unknown {
+  switch (name) {
+    case 'deprecated':
+      return profile.deprecated && basePath({ base: profile.deprecated })
+    case 'deprecated-version':
+      return profile.deprecated && versionsIn(new URL(profile.deprecated).pathname).at(-1)
+    case 'version-field':
+      return profile.versionField
+    case 'retired':
+      return profile.retired && basePath({ base: profile.retired })
+    case 'open':
+      return profile.open[0]
+    case 'document':
+      return profile.document && new URL(profile.document, profile.base).href
+    case 'key':
+      return key
+    case 'altered':
+      return key && altered(key)
+    case 'origin':
+      return profile.origin
+    case 'format':
+      return profile.exports?.[0]
   }
-  return first[which]
+  return undefined
+}
+
+/** Who made the record that an answer holds. */
+function ownerIn(answer: Answer, { collection, profile }: Known): string | undefined {
+  const at = memberPointer(collection.owner ?? '')
+  const value = valueAt(jsonOf(answer), at) ?? valueAt(jsonOf(answer), profile.names.items + at)
+  return value === undefined || value === null ? undefined : String(value)
+}
+
+/** With another character in its middle: at the end of an encoded text it might mean the same. */
+function altered(text: string): string {
+  const middle = Math.floor(text.length / 2)
+  return text.slice(0, middle) + (text[middle] === 'A' ? 'B' : 'A') + text.slice(middle + 1)
+}
+
+function ofAnswer(known: Known, { asked }: Exchange, answer: Answer, part: string, detail: string): unknown {
+  const { profile, collection } = known
+  switch (part) {
+    case 'etag':
+      return fieldOf(answer, 'ETag')
+    case 'location':
+      return fieldOf(answer, 'Location')
+    case 'owner':
+      return ownerIn(answer, known)
+    case 'field':
+      return fieldOf(answer, detail)
+    case 'link':
+      return linksOf(answer, asked.url).get(detail)
+    case 'item': {
+      const id = valueAt(jsonOf(answer), `${profile.names.items}/${detail}/${collection.id}`)
+      return id === undefined ? undefined : encodeURIComponent(String(id))
+    }
+    case 'next':
+    case 'previous': {
+      const cursor = valueAt(jsonOf(answer), profile.names[part])
+      if (typeof cursor !== 'string') return undefined
+      return encodeURIComponent(detail === 'forged' ? forgedCursor(cursor) : cursor)
+    }
+  }
+  return valueAt(jsonOf(answer), detail)
 }

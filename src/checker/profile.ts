@@ -57,6 +57,8 @@ export interface CollectionProfile {
   readonly pages: readonly PageStyle[]
   /** Whether a change without a condition is refused (428). */
   readonly conditional: boolean
+  /** The member that holds who made a record, where the other caller may make records too, and has to do with no others than these. */
+  readonly owner?: string | undefined
   /** Seconds after which deleted records are gone for good, where the server is set up to be tried out. */
   readonly grace?: number | undefined
 }
@@ -95,10 +97,14 @@ export interface Profile {
   readonly retired?: string | undefined
   /** Formats in which `POST /exports` writes collections: `json`, `ndjson`, `csv`. */
   readonly exports?: readonly string[] | undefined
-  /** Paths from the root that answer without a credential. */
+  /** A field of requests that may name the version beside the path, such as `API-Version`. */
+  readonly versionField?: string | undefined
+  /** Paths from the root that answer without a credential: of its health. */
   readonly open: readonly string[]
   /** Whether all that is there may be lost: requests are sent that a careless server could take as "delete everything". */
   readonly disposable?: boolean | undefined
+  /** After how many failed authentications an address has to wait, for seconds, where the server is set up to be tried out. */
+  readonly attempts?: number | undefined
 }
 
 /** The names that this project uses. */
@@ -111,4 +117,9 @@ export const usualNames: Names = {
   message: '/detail',
   errors: '/errors',
   finished: ['succeeded', 'failed'],
+}
+
+/** The members that are wrong in a body that has all bad values that are known, and nothing else. */
+export function mistakesOf({ invalid, required }: Pick<CollectionProfile, 'invalid' | 'required'>): string[] {
+  return [...new Set([...Object.keys(invalid), ...required])]
 }

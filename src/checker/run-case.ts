@@ -1,7 +1,8 @@
 /** Runs one case: its steps in turn, then what they have shown is judged. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Case, Finding, Seen, Step } from './case.ts'
+import type { Ask, Caller, Case, Finding, Seen, Step } from './case.ts'
 import { type Exchange, fieldOf, jsonOf } from './exchange.ts'
+import { isPart } from './expect-list.ts'
 import { fill, fillAll, type Known, type Made, NotApplicable, NotSetUp } from './fill.ts'
 import { valueAt } from './pointer.ts'
 import type { CollectionProfile, JsonObject } from './profile.ts'
@@ -18,6 +19,12 @@ type Running = Omit<Known, 'exchanges' | 'made'> & {
   readonly exchanges: Map<string, Exchange[]>
 }
 
+/** The most seconds that a case waits because a server says so. */
+const longestPause = 15
+
+/** How many requests at once are to be too many. */
+const several = 10
+
 /** Runs a case on a collection, and removes what it has made. */
 export async function runCase(
   world: World,
@@ -26,7 +33,8 @@ export async function runCase(
   mark: string,
   signal?: AbortSignal,
 ): Promise<Shown> {
-  const known: Running = { profile: world.profile, collection, mark, made: new Map(), exchanges: new Map() }
+  const key = world.credentials.caller[0]?.[1].split(' ').at(-1)
+  const known: Running = { profile: world.profile, collection, mark, key, made: new Map(), exchanges: new Map() }
   try {
     for (const step of steps) {
       if (signal?.aborted) return { kind: 'not set up', why: 'the run was stopped' }
@@ -45,13 +53,14 @@ export async function runCase(
 }
 
 function seenOf(known: Running): Seen {
-  const { profile, collection, exchanges } = known
+  const { profile, collection, exchanges, made } = known
   const all = (step: string) => exchanges.get(step) ?? []
   return {
     profile,
     collection,
     fill: (text) => fill(text, known),
     all,
+    ids: (step) => [...made].filter(([name]) => name === step || name.startsWith(`${step}.`)).map(([, { id }]) => id),
     of(step) {
       const exchange = all(step).at(-1)
       if (exchange === undefined) throw new NotSetUp(`the step ${step} was not taken`)
@@ -67,28 +76,28 @@ async function take(world: World, known: Running, step: Step): Promise<void> {
       note(known, exchange)
       if (step.given) checkGiven(exchange)
       // What a request under test has made must not stay either.
-      if (step.request.method === 'POST' && fill(step.request.to, known) === fill('{collection}', known)) {
-        keep(world, known, step.as, exchange)
-      }
+      if (isCreation(exchange.asked, known)) keep(world, known, step.as, exchange, step.request.caller)
       return
     }
     case 'create': {
       for (let turn = 0; turn < (step.count ?? 1); turn++) {
         const name = step.count === undefined ? step.as : `${step.as}.${turn}`
         const given = fillAll(step.with ?? {}, { ...known, mark: known.mark }) as JsonObject
-        note(known, await create(world, known, name, { with: given, ...(step.caller ? { caller: step.caller } : {}) }))
+        const { caller, without } = step
+        note(known, await create(world, known, name, { with: given, without, ...(caller ? { caller } : {}) }))
       }
       return
     }
+    case 'outgrow':
+      return outgrow(world, known, step)
     case 'together': {
       const exchanges = await Promise.all(step.asks.map((each) => ask(world, known, each, true)))
       for (const [index, exchange] of exchanges.entries()) {
         note(known, exchange)
         const { request, as } = step.asks[index] as (typeof step.asks)[number]
-        if (request.method === 'POST' && fill(request.to, known) === fill('{collection}', known)) {
-          keep(world, known, `${as}.${index}`, exchange)
-        }
+        if (isCreation(exchange.asked, known)) keep(world, known, `${as}.${index}`, exchange, request.caller)
       }
+      for (const [index, each] of step.asks.entries()) if (each.given) checkGiven(exchanges[index] as Exchange)
       return
     }
     case 'walk':
@@ -102,13 +111,34 @@ async function take(world: World, known: Running, step: Step): Promise<void> {
     case 'only':
       if (step.test(seenOf(known))) return
       throw step.otherwise === 'not set up' ? new NotSetUp(step.why) : new NotApplicable(step.why)
+    case 'pause': {
+      const seconds = Number(fill(`{${step.after}.field:Retry-After}`, known))
+      if (!(seconds <= longestPause)) throw new NotSetUp(`a pause of ${seconds} seconds would be too long`)
+      return sleep(seconds * 1_000)
+    }
+    case 'exhaust': {
+      const { as, request, until } = step
+      const one: Ask = { kind: 'ask', as, request: { ...request, impatient: true }, given: false }
+      const most = 4 * (world.profile.attempts ?? 0)
+      for (let count = 0; count < most; count += several) {
+        const exchanges = await Promise.all(Array.from({ length: several }, () => ask(world, known, one)))
+        const found = exchanges.find(({ answer }) => answer?.status === until)
+        // All that were answered otherwise are alike.
+        known.exchanges.set(as, [found ?? (exchanges[0] as Exchange)])
+        if (found !== undefined) return
+      }
+      return
+    }
     case 'bytes': {
-      const { as, bytes, seconds = 5 } = step
-      const url = urlOf(world.profile, fill('{base}/', known))
+      const { as, bytes, seconds = 5, plain = false } = step
+      const address = urlOf(world.profile, fill('{base}/', known))
+      const url = plain ? withoutTls(address) : address
       const credential = world.credentials.caller.map(([name, value]) => `${name}: ${value}\r\n`).join('')
       const parts = bytes.split('{credential}').map((part) => fill(part, known))
-      const filled = parts.join(credential)
-      for (const exchange of await world.client.bytes(as, url, filled, seconds)) note(known, exchange)
+      for (const exchange of await world.client.bytes(as, url, parts.join(credential), seconds)) {
+        note(known, exchange)
+        if (isCreation(exchange.asked, known)) keep(world, known, as, exchange)
+      }
     }
   }
 }
@@ -119,10 +149,21 @@ function note({ exchanges }: Running, exchange: Exchange): void {
   else known.push(exchange)
 }
 
-function keep(world: World, known: Running, as: string, exchange: Exchange): void {
+/** The same host and port. */
+function withoutTls(address: string): string {
+  const { hostname, port } = new URL(address)
+  return `http://${hostname}:${port || 443}/`
+}
+
+function isCreation({ method, url }: Exchange['asked'], known: Running): boolean {
+  return method === 'POST' && URL.canParse(url) && new URL(url).pathname === fill('{collection}', known)
+}
+
+function keep(world: World, known: Running, as: string, exchange: Exchange, by?: Caller): void {
   const made = madeOf(world, known, exchange)
   if (made === undefined) return
-  known.made.set(as, made)
+  // Several of one name are all to be removed.
+  known.made.set(known.made.has(as) ? `${as}.${known.made.size}` : as, { ...made, by: by === 'other' ? by : undefined })
   world.remains.add(made.path)
 }
 
@@ -132,15 +173,33 @@ function checkGiven({ asked, answer, failure }: Exchange): void {
   if (answer.status >= 400) throw new NotSetUp(`${what} was answered ${saidOf(answer)}`)
 }
 
+// So many at once: the client says how many are on their way.
+const handful = 21
+
+async function outgrow(world: World, known: Running, { as, most }: Extract<Step, { kind: 'outgrow' }>): Promise<void> {
+  for (let made = 0; ; ) {
+    const request = { method: 'GET', to: '{collection}' }
+    const exchange = await ask(world, known, { kind: 'ask', as, request, given: true })
+    note(known, exchange)
+    checkGiven(exchange)
+    const seen = seenOf(known)
+    if (made >= most || isPart(exchange.answer, seen, seen.ids(as))) return
+    // What it refers to is made with the first.
+    if (made === 0) await create(world, known, `${as}.${made++}`)
+    await Promise.all(Array.from({ length: handful - 1 }, () => create(world, known, `${as}.${made++}`)))
+  }
+}
+
 async function walk(world: World, known: Running, step: Extract<Step, { kind: 'walk' }>): Promise<void> {
   const { as, from, most, between = [] } = step
   let to = fill(from, known)
   for (let page = 0; page < most; page++) {
     const exchange = await ask(world, known, { kind: 'ask', as, request: { method: 'GET', to }, given: true })
     note(known, exchange)
-    checkGiven(exchange)
+    // Where a cursor leads is what is looked at.
+    if (page === 0) checkGiven(exchange)
     const cursor = exchange.answer && valueAt(jsonOf(exchange.answer), world.profile.names.next)
-    if (typeof cursor !== 'string') return
+    if (typeof cursor !== 'string' || cursor === '') return
     const next = new URL(urlOf(world.profile, to))
     next.searchParams.set('cursor', cursor)
     to = next.pathname + next.search

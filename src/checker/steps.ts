@@ -19,6 +19,11 @@ export function record(as = 'one', values?: JsonObject): Step {
   return { kind: 'create', as, ...(values === undefined ? {} : { with: values }) }
 }
 
+/** A record without some of the members that it could have. */
+export function recordWithout(as: string, without: readonly string[], values: JsonObject = {}): Step {
+  return { kind: 'create', as, with: values, without }
+}
+
 /** Several records: `many.0`, `many.1`, … */
 export function records(as: string, count: number, values?: JsonObject): Step {
   return { kind: 'create', as, count, ...(values === undefined ? {} : { with: values }) }
@@ -27,6 +32,11 @@ export function records(as: string, count: number, values?: JsonObject): Step {
 /** Requests that are sent at once. Those of one name are known together. */
 export function together(...asks: readonly Ask[]): Step {
   return { kind: 'together', asks }
+}
+
+/** Records until the collection's list does not hold them all; `most` records at most. */
+export function outgrow(as: string, most: number): Step {
+  return { kind: 'outgrow', as, most }
 }
 
 /** Page after page by cursor, from an address on. */

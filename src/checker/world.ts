@@ -22,15 +22,17 @@ export function ask(world: World, known: Known, { as, request }: Ask, atOnce = f
   const { method, to, headers = {}, body, caller = 'caller', impatient } = request
   const text = body === undefined ? undefined : textOf(body, known)
   const fields: (readonly [string, string])[] = Object.entries(headers).map(([name, value]) => [
-    name,
+    fill(name, known),
     fill(value, known),
   ])
   const isTyped = fields.some(([name]) => name.toLowerCase() === 'content-type')
   if (text !== undefined && !isTyped) fields.push(['Content-Type', 'application/json'])
   if (!fields.some(([name]) => name.toLowerCase() === 'accept')) fields.push(['Accept', 'application/json'])
   const isNamed = fields.some(([name]) => name.toLowerCase() === 'authorization')
-  const all = [...(isNamed ? [] : world.credentials[caller]), ...fields]
   const url = urlOf(world.profile, fill(to, known))
+  // Secrets go to nobody else, whatever addresses a server names.
+  const isForeign = new URL(url).origin !== new URL(world.profile.base).origin
+  const all = [...(isNamed || isForeign ? [] : world.credentials[caller]), ...fields]
   return world.client.send(as, { method, url, fields: all, body: text }, { impatient, atOnce })
 }
 
@@ -85,17 +87,20 @@ export async function create(
   world: World,
   known: Known & { readonly made: Map<string, Made> },
   as: string,
-  how: Pick<Request, 'caller'> & { readonly with?: JsonObject | undefined } = {},
+  how: Pick<Request, 'caller'> & {
+    readonly with?: JsonObject | undefined
+    readonly without?: readonly string[] | undefined
+  } = {},
 ): Promise<Exchange> {
   await createParents(world, known, 0)
-  const body: Body = { from: 'example', with: how.with ?? {} }
+  const body: Body = { from: 'example', with: how.with ?? {}, without: how.without ?? [] }
   const request: Request = { method: 'POST', to: '{collection}', body, ...(how.caller ? { caller: how.caller } : {}) }
   let exchange = await ask(world, known, { kind: 'ask', as, request, given: true })
   // Where few values are possible, one that must differ may be somebody's already.
   for (let turn = 0; exchange.answer?.status === 409 && isUnlucky(known) && turn < mostTurns; turn++) {
     exchange = await ask(world, known, { kind: 'ask', as, request, given: true })
   }
-  known.made.set(as, recordMade(world, known, exchange))
+  known.made.set(as, { ...recordMade(world, known, exchange), by: how.caller })
   return exchange
 }
 

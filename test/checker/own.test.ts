@@ -1,19 +1,29 @@
 /** Our own server keeps all rules, as far as cases can see. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Report } from '../../src/checker/run.ts'
 import { serveShop } from './shop.ts'
 import { casesOf, checkShop, tellAll } from './try-faults.ts'
 
-test('every case holds on our own server', async (context) => {
-  const shop = await serveShop()
-  context.after(() => shop.serving.close())
-  const report = await checkShop(shop, shop.serving.origin)
+test('every case holds on our own server, by plain HTTP or by TLS', async (context) => {
+  const held = new Set<string>()
+  let all: ReturnType<typeof casesOf> = []
+  for (const secure of [false, true]) {
+    const shop = await serveShop({ secure })
+    context.after(() => shop.serving.close())
+    const report: Report = await checkShop(shop, shop.serving.origin)
+    all = casesOf(report)
+    assert.deepEqual(
+      all.filter(({ verdict }) => verdict !== 'holds' && verdict !== 'not applicable').map(({ id }) => id),
+      [],
+      tellAll(report),
+    )
+    assert.deepEqual(report.remains, [])
+    for (const { id, verdict } of all) if (verdict === 'holds') held.add(id)
+  }
   assert.deepEqual(
-    casesOf(report)
-      .filter(({ verdict }) => verdict !== 'holds')
-      .map(({ id }) => id),
+    all.map(({ id }) => id).filter((id) => !held.has(id)),
     [],
-    tellAll(report),
+    'every case applies to one of the two',
   )
-  assert.deepEqual(report.remains, [])
 })

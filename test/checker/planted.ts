@@ -2,7 +2,8 @@
 
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request as requestHttp, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer as createSecureServer, request as requestHttps } from 'node:https'
+import { type AddressInfo, createServer as createNetServer, type Socket } from 'node:net'
 import type { Case } from '../../src/checker/case.ts'
 
 /** A request, on its way to the server. */
@@ -13,6 +14,8 @@ export interface PlantedRequest {
   /** By lower-case name. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
+  /** The same for all requests of one connection. */
+  readonly connection: object
 }
 
 /** An answer, on its way back. */
@@ -28,13 +31,33 @@ export interface PlantedAnswer {
 /** What the good server answers. */
 export type Server = (request: PlantedRequest) => Promise<PlantedAnswer>
 
+/** What its callers show. */
+export interface Keys {
+  readonly key: string
+  readonly otherKey: string
+}
+
 /** One fault, and the case that must find it. */
 export interface Fault {
   readonly breaks: Case['id']
   /** What is wrong with such a server, as a sentence. */
   readonly says: string
   /** Makes a faulty server of a good one. Called once: what it remembers lasts as long as the server. */
-  readonly plant: (server: Server) => Server
+  readonly plant: (server: Server, keys: Keys) => Server
+  /** What it takes to see it: the shop that has TLS, and rates that are soon spent. */
+  readonly secure?: boolean
+  /** It answers plain HTTP on the same port, too. */
+  readonly plain?: boolean
+  /** By which address it is asked; 127.0.0.1 unless given. */
+  readonly at?: string
+  /** In which field, by lower-case name, its callers send their key in place of `Authorization`. */
+  readonly keyIn?: string
+}
+
+/** What a secure server shows. */
+export interface Certificate {
+  readonly cert: string
+  readonly key: string
 }
 
 /** A faulty server that listens. */
@@ -45,38 +68,61 @@ export interface Planted {
 }
 
 /** Starts a server that is as good as the one at an origin, but for a fault. */
-export async function startPlanted(target: string, { plant }: Pick<Fault, 'plant'>): Promise<Planted> {
-  const answer = plant((request) => forward(target, request))
-  const server = createServer(async (incoming, outgoing) => {
+export async function startPlanted(
+  target: string,
+  { plant, plain = false, at = '127.0.0.1' }: Omit<Fault, 'breaks' | 'says'>,
+  { certificate, ...keys }: Keys & { readonly certificate?: Certificate | undefined },
+): Promise<Planted> {
+  const answer = plant((request) => forward(target, request), keys)
+  const listener = async (incoming: IncomingMessage, outgoing: ServerResponse) => {
     try {
       write(outgoing, await answer(await requestOf(incoming)))
     } catch (error) {
       outgoing.destroy(error as Error)
     }
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  }
+  // What is too large is for the good server to say.
+  const settings = { maxHeaderSize: 262_144 }
+  const bare = createServer(settings, listener)
+  const server = certificate === undefined ? bare : createSecureServer({ ...certificate, ...settings }, listener)
+  const door = plain ? doorTo(server, bare) : server
+  door.listen(0, '127.0.0.1')
+  await once(door, 'listening')
   return {
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    origin: `http${certificate === undefined ? '' : 's'}://${at}:${(door.address() as AddressInfo).port}`,
     async close() {
-      server.closeAllConnections()
-      server.close()
-      await once(server, 'close')
+      for (const each of [server, bare]) each.closeAllConnections()
+      door.close()
+      await once(door, 'close')
     },
   }
 }
 
+/** One port for both: TLS begins with a byte that no request begins with. */
+function doorTo(secure: NodeJS.EventEmitter, bare: NodeJS.EventEmitter) {
+  return createNetServer((socket: Socket) => {
+    socket.once('data', (first: Buffer) => {
+      socket.pause()
+      socket.unshift(first)
+      ;(first[0] === 22 ? secure : bare).emit('connection', socket)
+      process.nextTick(() => socket.resume())
+    })
+  })
+}
+
 async function requestOf(incoming: IncomingMessage): Promise<PlantedRequest> {
   const { method = '', url = '', headers } = incoming
-  return { method, path: url, headers: joined(headers), body: await textOf(incoming) }
+  return { method, path: url, headers: joined(headers), body: await textOf(incoming), connection: incoming.socket }
 }
 
 function forward(target: string, { method, path, headers, body }: PlantedRequest): Promise<PlantedAnswer> {
-  const { hostname, port } = new URL(target)
+  const { protocol, hostname, port } = new URL(target)
+  const open = protocol === 'https:' ? requestHttps : requestHttp
   const { 'transfer-encoding': _, connection: __, ...rest } = headers
   const sent = { ...rest, ...(body === '' ? {} : { 'content-length': String(Buffer.byteLength(body)) }) }
   return new Promise((resolve, reject) => {
-    const request = requestHttp({ hostname, port, method, path, headers: sent }, async (incoming) => {
+    const to = { hostname, port, method, path, headers: sent, rejectUnauthorized: false }
+    const request = open(to, async (incoming) => {
       resolve({ status: incoming.statusCode ?? 0, headers: joined(incoming.headers), body: await textOf(incoming) })
     })
     request.on('error', reject).end(body)

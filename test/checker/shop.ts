@@ -1,11 +1,16 @@
 /** A server of ours to try the checker on: it has something of everything that cases are about. */
 
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { type Operation, type Profile, usualNames } from '../../src/checker/profile.ts'
 import { makeKey } from '../../src/cli/keys.ts'
 import { completeCatalog } from '../../src/model/catalog.ts'
 import { defineInterface, reference } from '../../src/model/declaration.ts'
 import { completeVersions } from '../../src/model/versions.ts'
 import { type Serving, serve } from '../../src/server/serve.ts'
+import { localCertificate } from '../../src/server/tls.ts'
+import type { Certificate } from './planted.ts'
 
 const day = 86_400_000
 
@@ -13,57 +18,82 @@ function dayFromNow(days: number): string {
   return new Date(Date.now() + days * day).toISOString().slice(0, 10)
 }
 
-const shop = defineInterface({
-  name: 'shop',
-  resources: {
-    // Everything that there is about a collection.
-    items: {
-      fields: {
-        sku: { type: 'string', maxLength: 60, unique: true, filter: true, sort: true },
-        name: { type: 'string', maxLength: 100, filter: true, sort: true, search: true },
-        color: { type: 'string', enum: ['red', 'green'], optional: true },
-        price: { type: 'integer', minimum: 0, optional: true, filter: true, sort: true },
-        shelf_id: reference('shelves', { onDelete: 'restrict' }),
+interface Rates {
+  readonly caller: string
+  readonly address: string
+}
+
+// Whoever tries faults asks more than anybody else.
+const unhurried: Rates = { caller: '1000000/minute', address: '1000000/minute' }
+const soonSpent: Rates = { ...unhurried, address: '100/second' }
+
+const shopWith = (rate: Rates) =>
+  defineInterface({
+    name: 'shop',
+    limits: { rate },
+    versionCarriers: ['path', 'header'],
+    resources: {
+      // Everything that there is about a collection.
+      items: {
+        fields: {
+          sku: { type: 'string', maxLength: 60, unique: true, filter: true, sort: true },
+          name: { type: 'string', maxLength: 100, filter: true, sort: true, search: true },
+          color: { type: 'string', enum: ['red', 'green'], optional: true },
+          price: { type: 'integer', minimum: 0, optional: true, filter: true, sort: true },
+          // Lists are neither filtered nor sorted by it.
+          remark: { type: 'string', maxLength: 100, optional: true },
+          shelf_id: reference('shelves', { onDelete: 'restrict' }),
+        },
+        within: 'shelf_id',
+        deletion: { byFilter: true },
       },
-      within: 'shelf_id',
-      deletion: { byFilter: true },
-    },
-    shelves: { fields: { label: { type: 'string', maxLength: 100, filter: true, sort: true } } },
-    // Deleted for good.
-    notes: { fields: { text: { type: 'string', filter: true } }, deletion: { variant: 'hard' } },
-    // Changes need a condition.
-    contracts: { fields: { text: { type: 'string', filter: true } }, preconditions: 'required' },
-    // Deletions are jobs.
-    archives: { fields: { text: { type: 'string', filter: true } }, deletion: { asynchronous: 'always' } },
-    // Gone for good after a second.
-    // What a deletion does to what refers to it: it goes too, or refers to nothing.
-    walls: { fields: { label: { type: 'string', maxLength: 100, filter: true } } },
-    pictures: {
-      fields: { text: { type: 'string', filter: true }, wall_id: reference('walls', { onDelete: 'cascade' }) },
-    },
-    frames: {
-      fields: {
-        text: { type: 'string', filter: true },
-        wall_id: reference('walls', { onDelete: 'clear', optional: true }),
+      shelves: { fields: { label: { type: 'string', maxLength: 100, filter: true, sort: true } } },
+      // Deleted for good.
+      notes: { fields: { text: { type: 'string', filter: true } }, deletion: { variant: 'hard' } },
+      // Changes need a condition.
+      contracts: { fields: { text: { type: 'string', filter: true } }, preconditions: 'required' },
+      // Deletions are jobs.
+      archives: { fields: { text: { type: 'string', filter: true } }, deletion: { asynchronous: 'always' } },
+      // What a deletion does to what refers to it: it goes too, or refers to nothing.
+      walls: { fields: { label: { type: 'string', maxLength: 100, filter: true } } },
+      pictures: {
+        fields: { text: { type: 'string', filter: true }, wall_id: reference('walls', { onDelete: 'cascade' }) },
+      },
+      frames: {
+        fields: {
+          text: { type: 'string', filter: true },
+          wall_id: reference('walls', { onDelete: 'clear', optional: true }),
+        },
+      },
+      // Deletions tell what was deleted, and are not refused when there is nothing any more.
+      receipts: {
+        fields: { text: { type: 'string', filter: true } },
+        deletion: { answer: 'summary', repeated: 'no-content' },
+      },
+      // Gone for good after a second.
+      drafts: { fields: { text: { type: 'string', filter: true } }, deletion: { gracePeriod: 'PT1S' } },
+      // Everybody has their own.
+      diaries: {
+        fields: { text: { type: 'string', filter: true }, owner_id: { type: 'string', readOnly: true } },
+        owner: 'owner_id',
+        access: {
+          create: 'anyone',
+          ...Object.fromEntries(['read', 'update', 'delete'].map((action) => [action, ['role:admin', 'owner']])),
+        },
       },
     },
-    // Deletions tell what was deleted, and are not refused when there is nothing any more.
-    receipts: {
-      fields: { text: { type: 'string', filter: true } },
-      deletion: { answer: 'summary', repeated: 'no-content' },
+    versions: {
+      v1: { deprecated: dayFromNow(-30), sunset: dayFromNow(-1) },
+      v2: { deprecated: dayFromNow(-20), sunset: dayFromNow(200) },
+      v3: {},
     },
-    drafts: { fields: { text: { type: 'string', filter: true } }, deletion: { gracePeriod: 'PT1S' } },
-  },
-  versions: {
-    v1: { deprecated: dayFromNow(-30), sunset: dayFromNow(-1) },
-    v2: { deprecated: dayFromNow(-20), sunset: dayFromNow(200) },
-    v3: {},
-  },
-})
+  })
 
 /** A served shop. */
 export interface Shop {
   readonly serving: Serving
+  /** Where it has TLS. */
+  readonly certificate: Certificate | undefined
   /** Of an administrator, and of somebody who may do nothing. */
   readonly key: string
   readonly otherKey: string
@@ -73,23 +103,32 @@ export interface Shop {
 /** An origin whose pages may read the shop's answers. */
 export const origin = 'https://pages.example'
 
-/** Serves the shop on a free port, by plain HTTP unless told otherwise. */
-export async function serveShop({ database = 'sqlite::memory:', http = true, folder = '' } = {}): Promise<Shop> {
+/**
+ * Serves the shop on a free port, by plain HTTP unless told otherwise.
+ *
+ * @param options where it is `secure`, by TLS, with rates that are soon spent
+ */
+export async function serveShop({ database = 'sqlite::memory:', secure = false } = {}): Promise<Shop> {
+  const shop = shopWith(secure ? soonSpent : unhurried)
   const versions = completeVersions(shop, completeCatalog(shop))
+  const folder = secure ? await mkdtemp(join(tmpdir(), 'resourced-shop-')) : undefined
   const serving = await serve({
-    ...{ catalog: versions.stored, versions, database, host: '127.0.0.1', port: 0, http },
-    ...{ rateLimit: 'off', corsOrigin: [origin], ...(folder === '' ? {} : { folder }) },
+    ...{ catalog: versions.stored, versions, database, host: '127.0.0.1', port: 0, http: !secure },
+    ...{ corsOrigin: [origin], ...(folder === undefined ? {} : { folder }) },
   })
   const keyOf = async (subject: string, roles: string[]) => {
     const { key, stored } = makeKey(subject, roles, null)
     await serving.app.storage.keys.add(stored)
     return key
   }
+  const certificate = folder === undefined ? undefined : await localCertificate(join(folder, 'tls'))
+  if (folder !== undefined) await rm(folder, { recursive: true })
   return {
     serving,
+    certificate,
     key: await keyOf('checker', ['admin']),
     otherKey: await keyOf('other', []),
-    profile: profileOf(serving.url),
+    profile: { ...profileOf(serving.url), ...(secure ? { attempts: 100 } : {}) },
   }
 }
 
@@ -119,6 +158,7 @@ function profileOf(base: string): Profile {
     deprecated: base.replace(/v3$/, 'v2'),
     retired: base.replace(/v3$/, 'v1'),
     exports: ['json', 'ndjson', 'csv'],
+    versionField: 'API-Version',
     open: ['/health/live', '/health/ready'],
     disposable: true,
     collections: [
@@ -126,14 +166,19 @@ function profileOf(base: string): Profile {
         ...usual,
         ...{ name: 'items', path: '/items', operations: [...all, 'delete-by-filter'] },
         deletionAnswers: [204, 202],
-        example: { sku: 'a', name: 'Lamp', color: 'red', price: 5, shelf_id: '' },
+        example: { sku: 'a', name: 'Lamp', color: 'red', price: 5, remark: 'As new', shelf_id: '' },
         ...{ references: { shelf_id: 'shelves' }, unique: ['sku'], required: ['sku', 'name', 'shelf_id'] },
         ...{
           change: { price: 7, color: 'green' },
           optional: { color: 'red', price: 5 },
           invalid: { price: 'much', color: 'blue' },
         },
-        ...{ filters: ['name', 'sku', 'price'], sorts: ['price', 'name', 'sku'], search: 'name', marker: 'name' },
+        ...{
+          filters: ['name', 'sku', 'price', 'color'],
+          sorts: ['price', 'name', 'sku', 'color'],
+          search: 'name',
+          marker: 'name',
+        },
       },
       {
         ...usual,
@@ -168,6 +213,7 @@ function profileOf(base: string): Profile {
       },
       { ...text, name: 'receipts', path: '/receipts', deletionAnswers: [200] },
       { ...text, name: 'drafts', path: '/drafts', grace: 1 },
+      { ...text, name: 'diaries', path: '/diaries', owner: 'owner_id' },
     ],
   }
 }

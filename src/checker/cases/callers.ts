@@ -1,7 +1,10 @@
 /** AUT: who, and what they may do. */
 import type { CaseSection } from '../case.ts'
+import { authentication } from './credentials.ts'
+import { ownRecords } from './own-records.ts'
+import { permissions } from './permissions.ts'
 
 export const callers: CaseSection = {
-  cases: [],
+  cases: [...authentication, ...permissions, ...ownRecords],
   unseen: {},
 }

@@ -1,19 +1,13 @@
 /** QRY: collection parameters. */
 import type { CaseSection } from '../case.ts'
-import { status } from '../expect.ts'
-import { record, when } from '../steps.ts'
+import { deletedCases } from './queries-deleted.ts'
+import { fieldsCases } from './queries-fields.ts'
+import { filterCases } from './queries-filters.ts'
+import { orderCases } from './queries-order.ts'
+import { refusedCases } from './queries-refused.ts'
+import { searchCases } from './queries-search.ts'
 
 export const queries: CaseSection = {
-  cases: [
-    {
-      id: 'QRY-1/equality',
-      title: 'PLACEHOLDER: a filter finds what is equal',
-      kind: 'changing',
-      needs: ['create', 'list', 'marker'],
-      steps: [record(), when('found', 'GET', '{collection}?{mine}')],
-      expect: [status('found', 200)],
-      mend: 'PLACEHOLDER',
-    },
-  ],
+  cases: [...filterCases, ...orderCases, ...fieldsCases, ...searchCases, ...deletedCases, ...refusedCases],
   unseen: {},
 }

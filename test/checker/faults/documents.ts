@@ -1,4 +1,90 @@
 /** Faults of documents. */
-import type { Fault } from '../planted.ts'
+import type { Fault, PlantedAnswer, PlantedRequest } from '../planted.ts'
+import { answering, isRecord, saying, type Which } from './words.ts'
 
-export const documentsFaults: readonly Fault[] = []
+const isDocument = ({ path }: PlantedRequest) => path.endsWith('/openapi.json')
+
+// biome-ignore lint/suspicious/noExplicitAny: a document is changed at any depth
+type Json = any
+
+const documenting = (change: (document: Json) => void) =>
+  answering(isDocument, (answer) =>
+    saying(answer, (document: Json) => {
+      change(document)
+      return document
+    }),
+  )
+
+const withMember = (name: string, value: unknown) => (answer: PlantedAnswer) =>
+  saying(answer, (body: object) => ({ ...body, [name]: value }))
+
+const isItem = (request: PlantedRequest) => request.path.startsWith('/v3/items') && isRecord(request)
+const isNoSuch: Which = ({ path }) => /^\/v3\/items\/no-such-checked-/.test(path)
+
+export const documentsFaults: readonly Fault[] = [
+  {
+    breaks: 'DOC-1/there',
+    says: 'The document is one of Swagger 2.0.',
+    plant: documenting((document) => {
+      document.swagger = '2.0'
+      delete document.openapi
+    }),
+  },
+  {
+    breaks: 'DOC-1/there',
+    says: 'Where the document should be is a page.',
+    plant: answering(isDocument, (answer) => ({ ...answer, body: '<!doctype html><title>API</title>' })),
+  },
+  {
+    breaks: 'DOC-1/collections',
+    says: 'A collection is left out.',
+    plant: documenting((document) => {
+      for (const path of Object.keys(document.paths)) if (path.endsWith('/notes')) delete document.paths[path]
+    }),
+  },
+  {
+    breaks: 'DOC-1/references',
+    says: 'A schema was renamed, and not everywhere.',
+    plant: documenting((document) => {
+      document.components.schemas.leftover = { $ref: '#/components/schemas/renamed' }
+    }),
+  },
+  {
+    breaks: 'DOC-1/reads',
+    says: 'A number is a text.',
+    plant: answering(
+      (request) => request.method === 'GET' && isItem(request),
+      (answer) => (answer.status === 200 ? withMember('price', '5')(answer) : answer),
+    ),
+  },
+  {
+    breaks: 'DOC-1/reads',
+    says: 'The document has another type for a member.',
+    plant: documenting((document) => {
+      document.components.schemas.PageByCursor.properties.total_count = { type: 'string' }
+    }),
+  },
+  {
+    breaks: 'DOC-1/writes',
+    says: 'A creation is answered 200 with more than is described.',
+    plant: documenting((document) => {
+      for (const [path, item] of Object.entries<Json>(document.paths)) {
+        if (path.endsWith('/items')) delete item.post?.responses['201']
+      }
+    }),
+  },
+  {
+    breaks: 'DOC-1/errors',
+    says: 'It says nothing of 404.',
+    plant: documenting((document) => {
+      for (const [path, item] of Object.entries<Json>(document.paths)) {
+        if (/\/items\/\{[^}]+\}$/.test(path)) delete item.get?.responses['404']
+      }
+    }),
+  },
+  {
+    breaks: 'DOC-1/errors',
+    says: 'An error is of another type than is described.',
+    plant: answering(isNoSuch, withMember('request_id', 5)),
+  },
+]

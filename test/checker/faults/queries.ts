@@ -1,10 +1,7 @@
 /** Faults of collection parameters. */
 import type { Fault } from '../planted.ts'
+import { filterFaults } from './queries-filters.ts'
+import { refusalFaults } from './queries-refused.ts'
+import { shapeFaults } from './queries-shape.ts'
 
-export const queriesFaults: readonly Fault[] = [
-  {
-    breaks: 'QRY-1/equality',
-    says: 'PLACEHOLDER',
-    plant: (server) => server,
-  },
-]
+export const queriesFaults: readonly Fault[] = [...filterFaults, ...shapeFaults, ...refusalFaults]

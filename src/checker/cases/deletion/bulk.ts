@@ -1,7 +1,18 @@
 /** DEL-9: many at once. Nothing is sent that could take what the checker has not made. */
 import type { Body, Case } from '../../case.ts'
-import { altogether, answerOf, everyStatus, finding, isSame, itemsOf, member, short, status } from '../../expect.ts'
-import { answered, oneWins, refused } from '../../expect-records.ts'
+import {
+  altogether,
+  answerOf,
+  everyStatus,
+  finding,
+  isSame,
+  itemsOf,
+  member,
+  refused,
+  short,
+  status,
+} from '../../expect.ts'
+import { answered, oneWins } from '../../expect-records.ts'
 import { about, given, record, records, settled, together, when } from '../../steps.ts'
 
 const base = ['create', 'read', 'bulk-delete'] as const

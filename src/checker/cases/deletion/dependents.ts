@@ -1,7 +1,7 @@
 /** DEL-4 and DEL-5: what becomes of records that refer to what is deleted. What a server does is found by trying. */
 import type { Case, Seen } from '../../case.ts'
 import { altogether, finding, itemsOf, member, sameBody, short, status } from '../../expect.ts'
-import { answered, deleted, lists, recordOf, succeeded } from '../../expect-records.ts'
+import { answered, deleted, recordOf, shows, succeeded } from '../../expect-records.ts'
 import { about, given, record, records, settled, together, when } from '../../steps.ts'
 
 /** Of records that refer to others; `parent` is one of these others. */
@@ -173,7 +173,7 @@ export const dependentCases: readonly Case[] = [
       about('dependents stay', answered('child', 404)),
       when('after', 'GET', '{collection}?{mine}'),
     ],
-    expect: [lists('before', ['three.0', 'three.1', 'three.2']), lists('after', [], ['three.0', 'three.1', 'three.2'])],
+    expect: [shows('before', ['three.0', 'three.1', 'three.2']), shows('after', [], ['three.0', 'three.1', 'three.2'])],
     mend: 'Delete every record that refers to it in the same transaction.',
   },
   {
@@ -191,7 +191,7 @@ export const dependentCases: readonly Case[] = [
       about('dependents stay', answered('child', 404)),
       when('kept', 'GET', '{collection}?{mine}&include_deleted=true'),
     ],
-    expect: [lists('kept', ['one'])],
+    expect: [shows('kept', ['one'])],
     mend: 'Delete each dependent by the variant of its own collection, not by the database\'s "on delete cascade".',
   },
   {

@@ -1,7 +1,7 @@
 /** DEL-1: what is deleted is gone, and nothing else is. */
 import type { Case } from '../../case.ts'
 import { answerOf, finding, isSame, itemsOf, short, status, totalOf } from '../../expect.ts'
-import { asMade, isListed, listed, lists, recordOf, totalChanged } from '../../expect-records.ts'
+import { asMade, isListed, listed, recordOf, shows, totalChanged } from '../../expect-records.ts'
 import { about, given, provided, record, records, settled, when } from '../../steps.ts'
 
 const base = ['create', 'read', 'delete', 'unconditional'] as const
@@ -79,7 +79,7 @@ export const goneCases: readonly Case[] = [
       settled('gone'),
       when('after', 'GET', '{collection}?{mine}'),
     ],
-    expect: [lists('before', ['two.0', 'two.1']), lists('after', ['two.1'], ['two.0'])],
+    expect: [shows('before', ['two.0', 'two.1']), shows('after', ['two.1'], ['two.0'])],
     mend: 'Leave deleted records out of every list that does not ask for them: "where deleted_at is null".',
   },
   {
@@ -114,7 +114,7 @@ export const goneCases: readonly Case[] = [
       settled('gone'),
       when('after', 'GET', '{nested}'),
     ],
-    expect: [lists('after', ['two.1'], ['two.0'])],
+    expect: [shows('after', ['two.1'], ['two.0'])],
     mend: 'Read the list below a parent with the same conditions as the collection itself.',
   },
   {
@@ -169,7 +169,7 @@ export const goneCases: readonly Case[] = [
       // It may be that nobody can ask for them at all.
       about('there is no asking for deleted records', (seen) => seen.of('after').answer?.status !== 400),
     ],
-    expect: [lists('before', ['one']), status('after', 200), lists('after', [], ['one'])],
+    expect: [shows('before', ['one']), status('after', 200), shows('after', [], ['one'])],
     mend: 'Remove the row itself where the variant is hard.',
   },
 ]

@@ -1,7 +1,7 @@
 /** DEL-6, DEL-7 and DEL-11: how records come back, when they do not any more, and what they leave free meanwhile. */
 import type { Case } from '../../case.ts'
 import { status } from '../../expect.ts'
-import { answered, asMade, isListed, lists, oneWins, succeeded, totalChanged } from '../../expect-records.ts'
+import { answered, asMade, isListed, oneWins, shows, succeeded, totalChanged } from '../../expect-records.ts'
 import { about, given, provided, record, records, settled, together, when } from '../../steps.ts'
 
 const base = ['create', 'read', 'delete', 'unconditional', 'restore'] as const
@@ -56,8 +56,8 @@ export const restoreCases: readonly Case[] = [
       when('after', 'GET', '{collection}?{mine}'),
     ],
     expect: [
-      lists('before', ['two.1'], ['two.0']),
-      lists('after', ['two.0', 'two.1']),
+      shows('before', ['two.1'], ['two.0']),
+      shows('after', ['two.0', 'two.1']),
       totalChanged('after', 'before', 1),
     ],
     mend: 'Put a restored record back into whatever index or counter its deletion took it from.',
@@ -201,7 +201,7 @@ export const restoreCases: readonly Case[] = [
       untilGone,
       when('after', 'GET', '{collection}?{mine}&include_deleted=true'),
     ],
-    expect: [status('after', 200), lists('after', [], ['one'])],
+    expect: [status('after', 200), shows('after', [], ['one'])],
     mend: 'Compare deleted_at with the clock when you read, so that nothing depends on when the purge comes by.',
   },
   {

@@ -36,20 +36,20 @@ export const validatorsFaults: readonly Fault[] = [
   {
     breaks: 'CON-2/etag-stays',
     says: 'Its entity tags hold the moment of the request.',
-    plant(server) {
+    plant(server, keys) {
       let requests = 0
       const plant = giving(ofRecords, (answer, { method }) => {
         if (method === 'GET') requests++
         const { etag } = answer.headers
         return etag === undefined ? answer : having(answer, 'etag', `${etag.slice(0, -1)}-${requests}"`)
       })
-      return plant(server)
+      return plant(server, keys)
     },
   },
   {
     breaks: 'CON-2/etag-changes',
     says: 'It makes the entity tag from the identifier of the record.',
-    plant(server) {
+    plant(server, keys) {
       const first = new Map<string, string>()
       const plant = giving(ofRecords, (answer, { path }) => {
         const { etag } = answer.headers
@@ -58,7 +58,7 @@ export const validatorsFaults: readonly Fault[] = [
         first.set(path.split('?')[0] as string, known)
         return having(answer, 'etag', known)
       })
-      return plant(server)
+      return plant(server, keys)
     },
   },
   {
@@ -95,7 +95,7 @@ export const validatorsFaults: readonly Fault[] = [
   {
     breaks: 'CON-2/list-etag-deletion',
     says: 'It makes the tag of a list from all that was ever in it.',
-    plant(server) {
+    plant(server, keys) {
       const seen = new Map<string, Map<string, Item>>()
       const plant = listTag((items, path) => {
         const all = seen.get(path) ?? new Map<string, Item>()
@@ -103,7 +103,7 @@ export const validatorsFaults: readonly Fault[] = [
         for (const item of items) all.set(item.id, item)
         return [...all.values()]
       })
-      return plant(server)
+      return plant(server, keys)
     },
   },
 ]

@@ -1,0 +1,65 @@
+/** Ways to bring about an error. */
+import type { Case, Need, Step } from '../case.ts'
+import { record, when } from '../steps.ts'
+
+/** A way to make a mistake. Its answer is called `error`. */
+export interface Mistake {
+  readonly name: string
+  readonly title: string
+  readonly kind: 'reading' | 'changing'
+  readonly needs: readonly Need[]
+  readonly after?: readonly Case['id'][]
+  readonly step: Step
+}
+
+/** A record that is not there. */
+export const noRecord: Mistake = {
+  ...{ name: 'record', title: 'the address of a record that is not there', kind: 'reading', needs: ['read'] },
+  step: when('error', 'GET', '{collection}/no-such-{mark}'),
+}
+
+/** An address that is nothing. */
+export const noPath: Mistake = {
+  ...{ name: 'path', title: 'an address that is nothing', kind: 'reading', needs: [] },
+  step: when('error', 'GET', '{base}/no-such-{mark}'),
+}
+
+/** A body that cannot be read. */
+export const malformed: Mistake = {
+  ...{ name: 'malformed-json', title: 'a body that ends in the middle', kind: 'changing', needs: ['create'] },
+  step: when('error', 'POST', '{collection}', { body: { text: '{"no-such' } }),
+}
+
+/** A body with bad values. */
+export const invalid: Mistake = {
+  ...{ name: 'validation', title: 'a body with bad values', kind: 'changing', needs: ['create', 'mistakes'] },
+  step: when('error', 'POST', '{collection}', { body: { from: 'invalid' } }),
+}
+
+/** No credential. */
+export const noCredential: Mistake = {
+  ...{ name: 'no-credential', title: 'a request without a credential', kind: 'reading', needs: ['list'] },
+  after: ['AUT-1/list'],
+  step: when('error', 'GET', '{collection}', { caller: 'nobody' }),
+}
+
+/** A credential that may not do it. */
+export const forbidden: Mistake = {
+  ...{
+    name: 'forbidden',
+    title: 'a request that its caller may not make',
+    kind: 'changing',
+    needs: ['create', 'other'],
+  },
+  after: ['AUT-3/create'],
+  step: when('error', 'POST', '{collection}', { caller: 'other', body: { from: 'example' } }),
+}
+
+/** Mistakes that can be made on every server. */
+export const common: readonly Mistake[] = [noRecord, noPath, malformed, invalid]
+
+/** What a mistake needs, and a record where its body has to refer to one. */
+export function made({ name, kind, needs, after, step }: Mistake) {
+  const steps = name === 'forbidden' ? [record(), step] : [step]
+  return { kind, needs, steps, ...(after === undefined ? {} : { after }) }
+}

@@ -1,0 +1,170 @@
+/** Faults of order, members, search and deleted records. */
+import { answering, asking, failing, leaveOut, listIn, listParameters, showing, withList } from '../alter-lists.ts'
+import type { Fault } from '../planted.ts'
+
+/** Another value of a parameter, where it has this one. */
+function replaced(parameters: URLSearchParams, name: string, from: string | RegExp, to?: string): void {
+  const value = parameters.get(name)
+  if (value === null || !(typeof from === 'string' ? value === from : from.test(value))) return
+  if (to === undefined) parameters.delete(name)
+  else parameters.set(name, to)
+}
+
+const plain = (text: string) => text.normalize('NFD').replaceAll(/\p{M}/gu, '')
+
+/** A fault of search: records are left out that it does not find in its own way. */
+function finding(test: (text: string, words: readonly string[]) => boolean): Fault['plant'] {
+  return showing((list, parameters) => {
+    const words = parameters.get('q')?.split(' ')
+    if (words !== undefined) leaveOut(list, ({ name }) => !test(String(name), words))
+  })
+}
+
+export const shapeFaults: readonly Fault[] = [
+  {
+    breaks: 'QRY-3/ascending',
+    says: 'It sorts only where it is told the direction.',
+    plant: asking((parameters) => replaced(parameters, 'sort', 'price')),
+  },
+  {
+    breaks: 'QRY-3/descending',
+    says: 'It takes no notice of the minus.',
+    plant: asking((parameters) => replaced(parameters, 'sort', '-price', 'price')),
+  },
+  {
+    breaks: 'QRY-3/several',
+    says: 'It sorts by the first field alone.',
+    plant: asking((parameters) => {
+      const sort = parameters.get('sort')
+      if (sort?.includes(',')) parameters.set('sort', sort.split(',')[0] as string)
+    }),
+  },
+  {
+    breaks: 'QRY-3/ties',
+    says: 'It leaves the order of ties to the database, which changes its mind.',
+    plant: asking((parameters) => {
+      if (Number(parameters.get('page')) > 1) replaced(parameters, 'sort', 'price', 'price,-sku')
+    }),
+  },
+  {
+    breaks: 'QRY-4/list',
+    says: 'It understands fields on records alone.',
+    plant: asking((parameters) => replaced(parameters, 'fields', /^(id|name)(,|$)/)),
+  },
+  {
+    breaks: 'QRY-4/several',
+    says: 'It takes the first name of fields alone.',
+    plant: asking((parameters) => replaced(parameters, 'fields', 'id,name', 'id')),
+  },
+  {
+    breaks: 'QRY-4/record',
+    says: 'It understands fields on lists alone.',
+    plant: (server) => (request) =>
+      server({ ...request, path: request.path.replace(/(\/[\da-f-]{36})\?fields=name$/, '$1') }),
+  },
+  {
+    breaks: 'QRY-4/id',
+    says: 'The identifier has to be asked for.',
+    plant: showing(({ data }, parameters) => {
+      if (parameters.get('fields') === 'name') for (const item of data) delete item['id']
+    }),
+  },
+  {
+    breaks: 'QRY-5/word',
+    says: 'It searches the beginnings of texts.',
+    plant: finding((text, [word = '']) => text.toLowerCase().startsWith(word.toLowerCase())),
+  },
+  {
+    breaks: 'QRY-5/every-word',
+    says: 'One of the words is enough.',
+    plant: asking((parameters) => replaced(parameters, 'q', / /, parameters.get('q')?.split(' ').at(-1))),
+  },
+  {
+    breaks: 'QRY-5/capitals',
+    says: 'It searches for capitals as they are typed.',
+    plant: finding((text, words) => words.every((word) => plain(text).includes(plain(word)))),
+  },
+  {
+    breaks: 'QRY-5/diacritics',
+    says: 'It searches for letters as they are typed.',
+    plant: finding((text, words) => words.every((word) => text.toLowerCase().includes(word.toLowerCase()))),
+  },
+  {
+    breaks: 'QRY-5/begun',
+    says: 'It finds whole words alone.',
+    plant: finding((text, words) => {
+      const whole = plain(text).toLowerCase().split(/\s/)
+      return words.every((word) => whole.includes(plain(word).toLowerCase()))
+    }),
+  },
+  {
+    breaks: 'QRY-5/nothing',
+    says: 'It answers 404 where a search finds nothing.',
+    plant: answering((answer, parameters) =>
+      /^[a-z]+$/.test(parameters.get('q') ?? '') && listIn(answer)?.data.length === 0
+        ? failing(404, 'NOT_FOUND')
+        : answer,
+    ),
+  },
+  {
+    breaks: 'QRY-5/syntax',
+    says: 'Its search engine reads quotes, and fails where one is not closed.',
+    plant: answering((answer, parameters) =>
+      parameters.get('q')?.includes('"') ? failing(500, 'INTERNAL_ERROR') : answer,
+    ),
+  },
+  {
+    breaks: 'QRY-6/included',
+    says: 'It takes no notice of include_deleted.',
+    plant: asking((parameters) => replaced(parameters, 'include_deleted', 'true')),
+  },
+  {
+    breaks: 'QRY-6/false',
+    says: 'It takes any value of include_deleted for true.',
+    plant: asking((parameters) => replaced(parameters, 'include_deleted', 'false', 'true')),
+  },
+  {
+    breaks: 'QRY-6/restored',
+    says: 'Lists with deleted records leave out what was restored.',
+    plant(server) {
+      const restored = new Set<unknown>()
+      return async (request) => {
+        const answer = await server(request)
+        const id = /\/([^/]+)\/restore$/.exec(request.path)?.[1]
+        if (id !== undefined && answer.status === 200) restored.add(id)
+        if (listParameters(request)?.get('include_deleted') !== 'true') return answer
+        return withList(answer, (list) => leaveOut(list, (item) => restored.has(item['id'])))
+      }
+    },
+  },
+  {
+    breaks: 'QRY-6/forbidden',
+    says: 'Everybody may read deleted records.',
+    plant(server) {
+      let key = ''
+      return async (request) => {
+        const isSuch = listParameters(request)?.get('include_deleted') === 'true'
+        const answer = await server(
+          isSuch ? { ...request, headers: { ...request.headers, authorization: key } } : request,
+        )
+        if (answer.status === 201) key = request.headers['authorization'] ?? key
+        return answer
+      }
+    },
+  },
+  {
+    breaks: 'QRY-7/created',
+    says: 'It does not sort by created_at.',
+    plant: asking((parameters) => replaced(parameters, 'sort', /created_at/)),
+  },
+  {
+    breaks: 'QRY-7/undeclared-filter',
+    says: 'It takes no notice of filters without an index.',
+    plant: asking((parameters) => parameters.delete('remark')),
+  },
+  {
+    breaks: 'QRY-7/undeclared-sort',
+    says: 'It takes no notice of an order without an index.',
+    plant: asking((parameters) => replaced(parameters, 'sort', 'remark')),
+  },
+]
