@@ -109,3 +109,11 @@ export function succeeded(step: string): (seen: Seen) => boolean {
 export function isListed(step: string): (seen: Seen) => boolean {
   return (seen) => listed(seen.of(step).answer, 'one', seen) !== undefined
 }
+
+/** Whether a list shows exactly these of the records that were made, and nothing else: its filter does what it says. */
+export function isExactly(step: string, ...records: readonly string[]): (seen: Seen) => boolean {
+  return (seen) => {
+    const found = itemsOf(seen.of(step).answer, seen)?.map((item) => String(item?.[seen.collection.id]))
+    return isSame(found?.toSorted(), records.map((name) => seen.fill(`{${name}.id}`)).toSorted())
+  }
+}

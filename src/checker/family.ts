@@ -1,5 +1,4 @@
 /** What records refer to, the lists below it, and identifiers that never were. */
-import type { Made } from './fill.ts'
 import type { CollectionProfile, Profile } from './profile.ts'
 
 type Collections = Pick<Profile, 'collections'>
@@ -17,26 +16,6 @@ export function parentOf(
 export function nestedName(collection: CollectionProfile, profile: Collections): string | undefined {
   const children = Object.entries(parentOf(collection, profile)?.children ?? {})
   return children.find(([, name]) => name === collection.name)?.[0]
-}
-
-/**
- * What was made under a name; `parent` is what the others refer to first. What was only found is not given away: it must not
- * be touched.
- */
-export function madeBy(
-  {
-    made,
-    collection,
-    profile,
-  }: {
-    readonly made: ReadonlyMap<string, Made>
-    readonly collection: CollectionProfile
-    readonly profile: Collections
-  },
-  name: string,
-): Made | undefined {
-  const found = made.get(name === 'parent' ? `parent ${parentOf(collection, profile)?.name}` : name)
-  return found?.isFound === true ? undefined : found
 }
 
 /**

@@ -43,3 +43,14 @@ test('What was only found to be referred to is not given away', () => {
   const known = knownOf({ 'parent countries': { id: '7', path: '/v1/countries/7', isFound: true } })
   for (const place of ['{parent}', '{parent.id}', '{nested}']) assert.throws(() => fill(place, known), NotSetUp)
 })
+
+test('A place in a list gives away what was made for the case, and nothing else', () => {
+  const answer = { status: 200, version: '1.1', fields: [], body: '{"data":[{"id":"7"},{"id":"8"}]}' }
+  const exchange = { step: 'list', asked: { method: 'GET', url: 'https://a.example/v1/cities', fields: [] }, answer }
+  const known = {
+    ...knownOf({ one: { id: '8', path: '/v1/cities/8' } }),
+    exchanges: new Map([['list', [{ ...exchange, milliseconds: 1 }]]]),
+  }
+  assert.equal(fill('{list.item:1}', known), '8')
+  assert.throws(() => fill('{list.item:0}', known), NotSetUp)
+})

@@ -1,7 +1,7 @@
 /** Fills the places of a case's texts with what is known when they are needed. */
 import type { Caller } from './case.ts'
 import { type Answer, type Exchange, fieldOf, jsonOf } from './exchange.ts'
-import { madeBy, nestedName, otherThan, parentOf } from './family.ts'
+import { nestedName, otherThan, parentOf } from './family.ts'
 import { linksOf } from './links.ts'
 import { memberOf, twoValuesOf } from './members.ts'
 import { memberPointer, valueAt } from './pointer.ts'
@@ -81,6 +81,12 @@ function placeValue(known: Known, name: string, part = '', detail = ''): unknown
   if (part === 'other') return made && otherThan(made.id)
   const exchange = known.exchanges.get(name)?.at(-1)
   return exchange?.answer && ofAnswer(known, exchange, exchange.answer, part, detail)
+}
+
+/** What was made under a name; what was only found is not given away: it must not be touched. */
+function madeBy({ profile, collection, made }: Known, name: string): Made | undefined {
+  const found = made.get(name === 'parent' ? `parent ${parentOf(collection, profile)?.name}` : name)
+  return found?.isFound === true ? undefined : found
 }
 
 function general(known: Known, name: string, detail: string): unknown {
@@ -178,8 +184,10 @@ function ofAnswer(known: Known, { asked }: Exchange, answer: Answer, part: strin
     case 'link':
       return linksOf(answer, asked.url).get(detail)
     case 'item': {
+      // Only what was made for the case: by an address from a list that ignores its filter somebody else's would be touched.
       const id = valueAt(jsonOf(answer), `${profile.names.items}/${detail}/${collection.id}`)
-      return id === undefined ? undefined : encodeURIComponent(String(id))
+      const isOwn = [...known.made.values()].some((each) => each.id === String(id) && each.isFound !== true)
+      return isOwn ? encodeURIComponent(String(id)) : undefined
     }
     case 'next':
     case 'previous': {

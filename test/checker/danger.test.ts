@@ -48,7 +48,7 @@ describe('No case', () => {
 
 /** An address below a collection, by a text that no server can read as a number. */
 function isRecord(to: string): boolean {
-  return /^\{collection\}\/(\{[a-z]\w*\.other\}|[^\d/?.%{-][^/?]*)$/.test(to)
+  return /^\{collection\}\/(\{[a-z]\w*\.(other|item:\d+)\}|[^\d/?.%{-][^/?]*)$/.test(to)
 }
 
 function isFiltered({ needs, after = [] }: Case, to: string): boolean {

@@ -1,8 +1,8 @@
 /** DEL-10: deletion by filter. */
 import type { Case } from '../../case.ts'
 import { jsonOf } from '../../exchange.ts'
-import { answerOf, finding, isSame, itemsOf, short, status } from '../../expect.ts'
-import { shows, succeeded } from '../../expect-records.ts'
+import { answerOf, finding, short, status } from '../../expect.ts'
+import { isExactly, shows, succeeded } from '../../expect-records.ts'
 import { about, given, provided, record, records, settled, when } from '../../steps.ts'
 
 /**
@@ -22,10 +22,10 @@ const twoAndOne = [
   records('two', 2),
   record('bystander', { '{member:marker}': 'left alone' }),
   given('filtered', 'GET', '{collection}?{mine}'),
-  provided('the filter that would delete was not seen to find exactly what was made for it', (seen) => {
-    const found = itemsOf(seen.of('filtered').answer, seen)?.map((item) => String(item?.[seen.collection.id]))
-    return isSame(found?.toSorted(), [seen.fill('{two.0.id}'), seen.fill('{two.1.id}')].toSorted())
-  }),
+  provided(
+    'the filter that would delete was not seen to find exactly what was made for it',
+    isExactly('filtered', 'two.0', 'two.1'),
+  ),
 ] as const
 
 export const filterCases: readonly Case[] = [
