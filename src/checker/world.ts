@@ -51,7 +51,8 @@ export function textOf(body: Body, known: Known): string {
   if ('text' in body) return fill(body.text, known)
   if ('json' in body) return JSON.stringify(fillAll(body.json, known))
   const plus = body.plus === undefined ? {} : known.collection[body.plus]
-  const given = { ...baseOf(body.from, known), ...plus, ...(fillAll(body.with ?? {}, known) as JsonObject) }
+  const whole = { ...baseOf(body.from, known), ...uniqueOf(known, body.like), ...plus }
+  const given = { ...whole, ...(fillAll(body.with ?? {}, known) as JsonObject) }
   const names = (body.without ?? []).map((name) => fill(name, known))
   return JSON.stringify(without(given, names))
 }
@@ -73,6 +74,13 @@ function baseOf(from: Exclude<Body, { text: string } | { json: unknown }>['from'
   const value = 'sent' in from ? JSON.parse(asked?.body ?? '{}') : answer && jsonOf(answer)
   if (typeof value !== 'object' || value === null) throw new NotSetUp('an answer that was to be sent back is no object')
   return value
+}
+
+/** The unique members that the request of a step had. */
+function uniqueOf({ collection, exchanges }: Known, step: string | undefined): JsonObject {
+  if (step === undefined) return {}
+  const sent = JSON.parse(exchanges.get(step)?.at(-1)?.asked.body ?? '{}') as JsonObject
+  return Object.fromEntries(Object.entries(sent).filter(([name]) => collection.unique.includes(name)))
 }
 
 let samples = 0
@@ -158,7 +166,8 @@ async function findOne(world: World, known: Known & { readonly made: Map<string,
   const id = Array.isArray(items) ? items[0]?.[known.collection.id] : undefined
   if (id === undefined)
     throw new NotSetUp(`there is none of ${known.collection.name} to refer to, and none can be made`)
-  known.made.set(as, { id: String(id), path: `${fill('{collection}', known)}/${encodeURIComponent(String(id))}` })
+  const path = `${fill('{collection}', known)}/${encodeURIComponent(String(id))}`
+  known.made.set(as, { id: String(id), path, isFound: true })
 }
 
 /** Notes a record that an answer says was made. */
@@ -184,6 +193,8 @@ export function madeOf({ profile }: World, known: Known, { answer, asked }: Exch
   if (held === undefined && location === undefined) return undefined
   const found = location === undefined ? undefined : new URL(location, asked.url)
   const id = held === undefined ? decodeURIComponent(found?.pathname.split('/').at(-1) ?? '') : String(held)
+  // What has no address of its own is never asked for by one: it would be the collection's.
+  if (/^\.{0,2}$/.test(id)) return undefined
   // A Location elsewhere is judged by a case of its own; what was made is looked for where it belongs.
   return { id, path: `${fill('{collection}', known)}/${encodeURIComponent(id)}` }
 }

@@ -208,6 +208,8 @@ function interruption(): { readonly signal: AbortSignal; stop(): void } {
   return {
     signal: controller.signal,
     stop() {
+      // Who has stopped it may do so once more until it has ended.
+      if (controller.signal.aborted) return
       for (const each of ['SIGINT', 'SIGTERM'] as const) process.off(each, abort)
     },
   }

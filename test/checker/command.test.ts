@@ -77,12 +77,16 @@ describe('resourced check', () => {
   })
 
   it('ends with 1 where a rule that must hold is broken, and keeps secrets out of every report', async () => {
-    const planted = await startPlanted(shop.serving.origin, {
-      plant: (server) => async (request) => {
-        const answer = await server(request)
-        return { ...answer, status: answer.status === 412 ? 200 : answer.status }
+    const planted = await startPlanted(
+      shop.serving.origin,
+      {
+        plant: (server) => async (request) => {
+          const answer = await server(request)
+          return { ...answer, status: answer.status === 412 ? 200 : answer.status }
+        },
       },
-    })
+      shop,
+    )
     try {
       const base = url.replace(shop.serving.origin, planted.origin)
       for (const format of ['text', 'json', 'junit', 'markdown', 'html']) {
@@ -134,12 +138,16 @@ describe('resourced check', () => {
 
   it('makes safe requests alone where it is told to', async () => {
     const methods = new Set<string>()
-    const planted = await startPlanted(shop.serving.origin, {
-      plant: (server) => (request) => {
-        methods.add(request.method)
-        return server(request)
+    const planted = await startPlanted(
+      shop.serving.origin,
+      {
+        plant: (server) => (request) => {
+          methods.add(request.method)
+          return server(request)
+        },
       },
-    })
+      shop,
+    )
     try {
       await check(url.replace(shop.serving.origin, planted.origin), '--key', shop.key, '--read-only')
       assert.deepEqual(
@@ -183,13 +191,17 @@ describe('resourced check', () => {
 
   it('takes away what it made when it is stopped, and ends at once the second time', async () => {
     let posts = 0
-    const planted = await startPlanted(shop.serving.origin, {
-      plant: (server) => async (request) => {
-        if (request.method === 'POST') posts++
-        await new Promise((resolve) => setTimeout(resolve, 30))
-        return server(request)
+    const planted = await startPlanted(
+      shop.serving.origin,
+      {
+        plant: (server) => async (request) => {
+          if (request.method === 'POST') posts++
+          await new Promise((resolve) => setTimeout(resolve, 30))
+          return server(request)
+        },
       },
-    })
+      shop,
+    )
     try {
       const child = start([url.replace(shop.serving.origin, planted.origin), '--key', shop.key, '--yes'])
       const end = ended(child)

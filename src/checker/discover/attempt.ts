@@ -47,7 +47,7 @@ export function usedCollections({ profile, cases, hasKey, hasOther }: Omit<Attem
   }
   for (const one of cases) {
     const chosen = one.kind === 'changing' ? choose(one, profile, { hasKey, hasOther }) : undefined
-    if (chosen !== undefined && 'collection' in chosen) add(chosen.collection.name)
+    if (chosen !== undefined && 'collections' in chosen) for (const { name } of chosen.collections) add(name)
   }
   return [...used]
 }
