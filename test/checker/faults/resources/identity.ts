@@ -22,11 +22,11 @@ import {
 /** A server that calls its drafts otherwise, in as many letters. */
 function renamed(name: string): Pick<Fault, 'plant' | 'profile'> {
   return {
-    plant(server, keys) {
+    plant(server) {
       const otherwise = respelled(
         (text) => text.replaceAll(`/${name}`, '/drafts'),
         (text) => text.replaceAll('/drafts', `/${name}`),
-      )(server, keys)
+      )(server)
       // The document is judged by cases of its own.
       return (request) => (request.path.includes('openapi') ? server(request) : otherwise(request))
     },
@@ -138,18 +138,16 @@ export const identityFaults: readonly Fault[] = [
   {
     breaks: 'RES-4/string',
     says: 'GET of a record tells a number.',
-    plant: (server, keys) =>
+    plant: (server) =>
       written(
         of('GET', isRecord),
         /"id":"[^"]*"/g,
         `"id":1234567890${' '.repeat(28)}`,
-      )(
-        (request) =>
-          server({
-            ...request,
-            body: request.body.replace('"id":1234567890', `"id":"${request.path.split('/').at(-1)}"`),
-          }),
-        keys,
+      )((request) =>
+        server({
+          ...request,
+          body: request.body.replace('"id":1234567890', `"id":"${request.path.split('/').at(-1)}"`),
+        }),
       ),
   },
   {
