@@ -137,7 +137,8 @@ export class Client {
     const { protocol, hostname, port } = new URL(url)
     const isSecure = protocol === 'https:'
     // What stands in the address is sent as it stands.
-    const path = url.slice(url.indexOf('/', url.indexOf('//') + 2))
+    const start = url.indexOf('/', url.indexOf('//') + 2)
+    const path = start < 0 ? '/' : url.slice(start)
     const target = { method, path, hostname: hostname.replace(/^\[|\]$/g, ''), port, headers: headersOf(fields, body) }
     return isSecure
       ? requestHttps({ ...target, agent: this.#agents.https }, answered)

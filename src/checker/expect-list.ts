@@ -2,7 +2,7 @@
 import type { Expectation, Seen } from './case.ts'
 import type { Answer, Exchange } from './exchange.ts'
 import { jsonOf } from './exchange.ts'
-import { answerOf, everyAnswerOf, finding, isSame, itemsOf, short, totalOf } from './expect.ts'
+import { altogether, answerOf, everyAnswerOf, finding, isSame, itemsOf, short, totalOf } from './expect.ts'
 import { linksOf } from './links.ts'
 import { valueAt } from './pointer.ts'
 
@@ -51,10 +51,18 @@ export function eachOnce(step: string, ...records: readonly string[]): Expectati
     for (const id of records.flatMap(seen.ids)) {
       const times = ids.filter((each) => each === id).length
       if (times === 1) continue
-      const often = times === 0 ? 'on none' : `${times} times`
-      return finding(seen.of(step), itemsPart(seen), `the record ${id} came ${often} of ${pages.length} pages`)
+      const often = times === 0 ? 'on none of' : `${times} times on`
+      return finding(seen.of(step), itemsPart(seen), `the record ${id} came ${often} ${pages.length} pages`)
     }
     return undefined
+  })
+}
+
+/** A list came in so many pages at least. */
+export function cameIn(step: string, pages: number): Expectation {
+  return altogether(`comes in ${pages} pages`, (seen) => {
+    const { length } = seen.all(step)
+    return length >= pages ? undefined : finding(seen.of(step), 'body', `the list ended after ${length} pages`)
   })
 }
 

@@ -54,10 +54,14 @@ async function checked(whom: Whom, options: CheckOptions, hide: Hide): Promise<n
     onPause: (seconds) => progress.say(`The server wants a pause of ${Math.ceil(seconds)} s.`),
   })
   try {
-    const asker = { client, credential: whom.credential }
+    const asker = { client, credential: whom.credential, signal: interrupted.signal }
     const looking = { url: whom.url, openapi: options.openapi, only: options.collection, said }
-    const found = await discover(asker, looking)
-    if (interrupted.signal.aborted) return 130
+    const found = await discover(asker, looking).catch((error: unknown) => {
+      // What was cut short says nothing about the server.
+      if (interrupted.signal.aborted) return undefined
+      throw error
+    })
+    if (found === undefined || interrupted.signal.aborted) return 130
     if (options.init) return await init(found, options, hide)
     const report = await run(found, { whom, options, only, client, said, progress, signal: interrupted.signal, hide })
     if (report === undefined) return interrupted.signal.aborted ? 130 : 2
@@ -102,8 +106,8 @@ async function run({ profile, notices, guessed }: Discovered, running: Running):
   if (!readOnly && options.yes !== true && !(await isAgreed(signal))) return undefined
   const tried = readOnly
     ? { profile, notices: [], remains: [] }
-    : await attempt({ client, credential: whom.credential }, attempts)
-  for (const notice of tried.notices) progress.say(hide(`! ${notice}`))
+    : await attempt({ client, credential: whom.credential, signal }, attempts)
+  for (const notice of signal.aborted ? [] : tried.notices) progress.say(hide(`! ${notice}`))
   const report = await check({
     ...{ profile: tried.profile, client, credential: whom.credential, other: whom.other, readOnly, only, signal },
     onResult: (_, done, all) => progress.update(done, done / all),

@@ -1,12 +1,24 @@
-/** Every case of a section can fail: there is a fault for each, on which it fails, and only it. */
+/**
+ * Every case can fail: there is a fault for each, on which it fails, and only it. Beside it are tried the other cases of its rule; with
+ * CHECKER=section all of its section, with CHECKER=whole all that there are, which takes the better part of an hour.
+ */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { Case } from '../../src/checker/case.ts'
+import { type Case, ruleOf } from '../../src/checker/case.ts'
 import { cases } from '../../src/checker/cases.ts'
 import { Client } from '../../src/checker/client.ts'
 import { type CheckOptions, check, type Report } from '../../src/checker/run.ts'
 import { type Fault, startPlanted } from './planted.ts'
 import { type Shop, serveShop } from './shop.ts'
+
+const beside = process.env.CHECKER ?? 'rule'
+
+/** What is tried on a fault: rules or sections; `undefined`: everything. */
+function triedWith(fault: Fault): readonly string[] | undefined {
+  const rule = ruleOf({ id: fault.breaks })
+  if (beside === 'whole') return undefined
+  return beside === 'section' ? [rule.slice(0, rule.indexOf('-'))] : [rule]
+}
 
 // Cases that compare any answer with the document.
 const echoes = new Set(['DOC-1/reads', 'DOC-1/writes', 'DOC-1/errors'])
@@ -35,7 +47,10 @@ export function tryFaults(title: string, section: readonly Case[], faults: reado
         const planted = await startPlanted(good.serving.origin, fault, good)
         try {
           const profile = fault.profile?.(good.profile) ?? good.profile
-          const report = await checkShop({ ...good, profile }, planted.origin, keyIn(good, fault))
+          const report = await checkShop({ ...good, profile }, planted.origin, {
+            only: triedWith(fault),
+            ...keyIn(good, fault),
+          })
           const bad = casesOf(report).filter(
             ({ id, verdict }) => (verdict === 'fails' || verdict === 'advice') && (!isEcho(id) || isEcho(fault.breaks)),
           )

@@ -1,15 +1,17 @@
 /** PAG-5 and PAG-6: cursors. */
-import type { Case } from '../case.ts'
+import type { Case, Step } from '../case.ts'
 import { code, everyStatus, status } from '../expect.ts'
-import { cursorAt, eachOnce, sameItems, showsNone } from '../expect-list.ts'
+import { cameIn, cursorAt, eachOnce, sameItems, showsNone } from '../expect-list.ts'
 import { given, records, walk, when } from '../steps.ts'
 
 const needs = ['create', 'list', 'marker', 'cursor'] as const
 const after: readonly Case['id'][] = ['PAG-2/cursor']
 const first = '{collection}?{mine}&limit=2'
 
-/** A case of a cursor that is used where it does not belong. */
-function elsewhere(name: string, title: string, to: string, more: Partial<Case> & Pick<Case, 'mend'>): Case {
+const cursor = 'cursor={first.next}'
+
+/** A case of a cursor that is used where it does not belong, and works where it does. */
+function elsewhere(name: string, title: string, to: string, from = first, more: Partial<Case> = {}): Case {
   return {
     id: `PAG-5/${name}`,
     title,
@@ -17,10 +19,26 @@ function elsewhere(name: string, title: string, to: string, more: Partial<Case> 
     needs,
     level: 'should',
     after,
-    steps: [records('many', 3), given('first', 'GET', first), when('refused', 'GET', to)],
+    steps: [
+      records('many', 3),
+      given('first', 'GET', from),
+      given('good', 'GET', `${from}&${cursor}`),
+      when('refused', 'GET', to),
+    ],
     expect: [status('refused', 400)],
+    mend: sealed,
     ...more,
   }
+}
+
+/** A case of a cursor that somebody else uses. */
+function byAnother(caller: 'nobody' | 'other'): Step[] {
+  return [
+    records('many', 3),
+    given('first', 'GET', first),
+    given('good', 'GET', `${first}&${cursor}`),
+    when('refused', 'GET', `${first}&${cursor}`, { caller }),
+  ]
 }
 
 const sealed =
@@ -34,7 +52,7 @@ export const cursorCases: readonly Case[] = [
     needs,
     after,
     steps: [records('many', 5), walk('walked', first, 9)],
-    expect: [eachOnce('walked', 'many')],
+    expect: [eachOnce('walked', 'many'), cameIn('walked', 3)],
     mend: 'Let a cursor stand for the last record of its page, and go on behind it: "where (sort, id) > (?, ?)".',
   },
   {
@@ -118,32 +136,19 @@ export const cursorCases: readonly Case[] = [
     expect: [code('refused', 'INVALID_CURSOR')],
     mend: 'Give this refusal a code of its own: a client that meets it starts its walk again.',
   },
-  elsewhere('forged', 'A cursor in which something was changed is refused', `${first}&cursor={first.next:forged}`, {
-    mend: sealed,
-  }),
-  elsewhere('appended', 'A cursor with something after it is refused', `${first}&cursor={first.next}x`, {
-    mend: sealed,
-  }),
+  elsewhere('forged', 'A cursor in which something was changed is refused', `${first}&cursor={first.next:forged}`),
+  elsewhere('appended', 'A cursor with something after it is refused', `${first}&${cursor}x`),
   elsewhere(
     'other-filter',
     'A cursor is refused with another filter',
-    '{collection}?{member:marker}={mark}-other&limit=2&cursor={first.next}',
-    { mend: sealed },
+    `{collection}?{member:marker}={mark}-other&limit=2&${cursor}`,
   ),
   elsewhere(
     'other-sort',
     'A cursor is refused with another sort',
-    '{collection}?{mine}&sort=-{member:ranked}&limit=2&cursor={sorted.next}',
-    {
-      needs: [...needs, 'ranked'],
-      after: [...after, 'QRY-3/descending'],
-      steps: [
-        records('many', 3),
-        given('sorted', 'GET', `${first}&sort={member:ranked}`),
-        when('refused', 'GET', `${first}&sort=-{member:ranked}&cursor={sorted.next}`),
-      ],
-      mend: sealed,
-    },
+    `${first}&sort=-{member:ranked}&${cursor}`,
+    `${first}&sort={member:ranked}`,
+    { needs: [...needs, 'ranked'], after: [...after, 'QRY-3/descending'] },
   ),
   {
     id: 'PAG-5/nobody',
@@ -151,12 +156,8 @@ export const cursorCases: readonly Case[] = [
     kind: 'changing',
     needs: [...needs, 'key'],
     after,
-    steps: [
-      records('many', 3),
-      given('first', 'GET', first),
-      when('refused', 'GET', `${first}&cursor={first.next}`, { caller: 'nobody' }),
-    ],
-    expect: [status('refused', 401)],
+    steps: byAnother('nobody'),
+    expect: [status('refused', 401), showsNone('refused', 'many')],
     mend: 'Authenticate a request with a cursor like any other.',
   },
   {
@@ -165,11 +166,7 @@ export const cursorCases: readonly Case[] = [
     kind: 'changing',
     needs: [...needs, 'other'],
     after,
-    steps: [
-      records('many', 3),
-      given('first', 'GET', first),
-      when('refused', 'GET', `${first}&cursor={first.next}`, { caller: 'other' }),
-    ],
+    steps: byAnother('other'),
     expect: [showsNone('refused', 'many')],
     mend: 'Ask for permission on a request with a cursor like on any other: it says where to go on, not who may.',
   },

@@ -17,20 +17,22 @@ function tells(step: string, ...numbers: readonly number[]): Expectation {
   })
 }
 
-/** A case of parameters of two styles in one request. */
-function mixed(name: string, parameters: string, styles: Case['needs']): Case {
-  const byCursor = parameters.startsWith('cursor')
+/** A case of parameters of two styles in one request, each of which works alone. */
+function mixed(name: string, one: string, other: string, styles: Case['needs']): Case {
+  const names = [one, other].map((parameter) => parameter.split('=')[0])
   return {
     id: `PAG-2/${name}`,
-    title: `Styles of pages do not mix: ${parameters.replaceAll(/=[^&]*/g, '').replaceAll('&', ' with ')} is refused`,
+    title: `Styles of pages do not mix: ${names.join(' with ')} is refused`,
     kind: 'changing',
     needs: [...needs, ...styles],
     level: 'should',
-    ...(byCursor ? { after: ['PAG-2/cursor'] } : {}),
+    ...(styles.includes('cursor') ? { after: ['PAG-2/cursor'] } : {}),
     steps: [
       records('many', 2),
-      given('first', 'GET', `{collection}?{mine}${byCursor ? '&limit=1' : ''}`),
-      when('refused', 'GET', `{collection}?{mine}&${parameters}`),
+      given('first', 'GET', `{collection}?{mine}${styles.includes('cursor') ? '&limit=1' : ''}`),
+      given('one', 'GET', `{collection}?{mine}&${one}`),
+      given('other', 'GET', `{collection}?{mine}&${other}`),
+      when('refused', 'GET', `{collection}?{mine}&${one}&${other}`),
     ],
     expect: [status('refused', 400)],
     mend: 'Refuse parameters of two styles in one request: whichever wins, somebody gets another page than meant.',
@@ -73,10 +75,10 @@ export const styleCases: readonly Case[] = [
     expect: [holds('first', 1), cursorAt('first', 'next', 'a cursor')],
     mend: 'Take a list without page or offset for the first page of the cursor style, and give the cursor of the next.',
   },
-  mixed('page-with-offset', 'page=1&offset=0', ['page', 'offset']),
-  mixed('page-with-limit', 'page=1&limit=1', ['page', 'cursor']),
-  mixed('cursor-with-page', 'cursor={first.next}&page=2', ['cursor', 'page']),
-  mixed('cursor-with-offset', 'cursor={first.next}&offset=1', ['cursor', 'offset']),
+  mixed('page-with-offset', 'page=1', 'offset=0', ['page', 'offset']),
+  mixed('page-with-limit', 'page=1', 'limit=1', ['page', 'cursor']),
+  mixed('cursor-with-page', 'cursor={first.next}', 'page=1', ['page', 'cursor']),
+  mixed('cursor-with-offset', 'cursor={first.next}', 'offset=1', ['offset', 'cursor']),
   {
     id: 'PAG-3/page',
     title: 'A page tells its number, its size and how many pages there are',

@@ -40,6 +40,7 @@ export const deletedCases: readonly Case[] = [
     title: 'include_deleted=false leaves deleted records out',
     kind: 'changing',
     needs,
+    after: ['QRY-6/included'],
     steps: [
       record('live'),
       record('deleted'),
@@ -70,6 +71,7 @@ export const deletedCases: readonly Case[] = [
     title: 'Who may not read deleted records is refused include_deleted with 403',
     kind: 'changing',
     needs: [...needs, 'other'],
+    after: ['QRY-6/included'],
     steps: [
       record('deleted'),
       gone,

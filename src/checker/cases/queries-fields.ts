@@ -2,9 +2,11 @@
 import type { Case, Expectation } from '../case.ts'
 import { jsonOf } from '../exchange.ts'
 import { answerOf, finding, itemsOf } from '../expect.ts'
-import { record, when } from '../steps.ts'
+import { NotSetUp } from '../fill.ts'
+import { given, record, when } from '../steps.ts'
 
-const needs = ['create', 'marker'] as const
+const needs = ['create', 'list', 'marker'] as const
+const whole = given('whole', 'GET', '{collection}?{mine}')
 
 /** The record in an answer, or the first of its list, has these members, and no others than them and perhaps its identifier. */
 function hasOnly(step: string, ...members: readonly string[]): Expectation {
@@ -16,6 +18,10 @@ function hasOnly(step: string, ...members: readonly string[]): Expectation {
     const part = list === undefined ? 'body' : ({ pointer: `${items}/0` } as const)
     if (typeof whole !== 'object' || whole === null) return finding(exchange, part, 'there is no record in it')
     const wanted = members.map(seen.fill)
+    const all = Object.keys(itemsOf(seen.of('whole').answer, seen)?.[0] ?? {})
+    if (all.every((name) => wanted.includes(name) || name === seen.collection.id)) {
+      throw new NotSetUp('the record has no members that fields could leave out')
+    }
     const missing = wanted.filter((name) => !Object.hasOwn(whole, name))
     if (missing.length > 0) return finding(exchange, part, `${missing.join(', ')} is not there`)
     const surplus = Object.keys(whole).filter((name) => !wanted.includes(name) && name !== seen.collection.id)
@@ -28,8 +34,8 @@ export const fieldsCases: readonly Case[] = [
     id: 'QRY-4/list',
     title: 'fields restricts what a list returns of its records',
     kind: 'changing',
-    needs: [...needs, 'list'],
-    steps: [record(), when('some', 'GET', '{collection}?{mine}&fields={member:marker}')],
+    needs,
+    steps: [record(), whole, when('some', 'GET', '{collection}?{mine}&fields={member:marker}')],
     expect: [hasOnly('some', '{member:marker}')],
     mend: 'Return of each record only the members that fields names.',
   },
@@ -37,9 +43,9 @@ export const fieldsCases: readonly Case[] = [
     id: 'QRY-4/several',
     title: 'fields takes several names, separated by commas',
     kind: 'changing',
-    needs: [...needs, 'list'],
+    needs,
     after: ['QRY-4/list'],
-    steps: [record(), when('some', 'GET', '{collection}?{mine}&fields={id},{member:marker}')],
+    steps: [record(), whole, when('some', 'GET', '{collection}?{mine}&fields={id},{member:marker}')],
     expect: [hasOnly('some', '{id}', '{member:marker}')],
     mend: 'Take fields apart at commas.',
   },
@@ -49,7 +55,7 @@ export const fieldsCases: readonly Case[] = [
     kind: 'changing',
     needs: [...needs, 'read'],
     level: 'should',
-    steps: [record(), when('some', 'GET', '{one}?fields={member:marker}')],
+    steps: [record(), whole, when('some', 'GET', '{one}?fields={member:marker}')],
     expect: [hasOnly('some', '{member:marker}')],
     mend: 'Understand fields at the address of a record as on its collection.',
   },
@@ -57,10 +63,10 @@ export const fieldsCases: readonly Case[] = [
     id: 'QRY-4/id',
     title: 'The identifier always comes along',
     kind: 'changing',
-    needs: [...needs, 'list'],
+    needs,
     level: 'should',
     after: ['QRY-4/list'],
-    steps: [record(), when('some', 'GET', '{collection}?{mine}&fields={member:marker}')],
+    steps: [record(), whole, when('some', 'GET', '{collection}?{mine}&fields={member:marker}')],
     expect: [hasOnly('some', '{id}', '{member:marker}')],
     mend: 'Add the identifier to what fields names: without it a client cannot tell which record it has.',
   },

@@ -10,14 +10,16 @@ const secret = 'checked0secret0checked'
 // Signed with nothing: {"alg":"HS256"}, {"sub":"checked"}.
 const token = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJjaGVja2VkIn0.Y2hlY2tlZC1jaGVja2VkLWNoZWNrZWQ'
 
-/** A case of one address that is refused. */
-function refused(name: string, title: string, query: string, more: Pick<Case, 'mend'> & Partial<Case>): Case {
+type More = Pick<Case, 'mend'> & Partial<Case> & { readonly good?: string }
+
+/** A case of one address that is refused, where another like it is not. */
+function refused(name: string, title: string, query: string, { good = '', ...more }: More): Case {
   return {
     id: `QRY-8/${name}`,
     title,
     kind: 'reading',
     needs: ['list'],
-    steps: [given('good', 'GET', '{collection}'), when('refused', 'GET', `{collection}?${query}`)],
+    steps: [given('good', 'GET', `{collection}${good}`), when('refused', 'GET', `{collection}?${query}`)],
     expect: [status('refused', 400)],
     ...more,
   }
@@ -64,14 +66,17 @@ export const refusedCases: readonly Case[] = [
   }),
   refused('type', 'A filter by a number takes no other text', '{member:measured}=much', {
     needs: ['list', 'measured'],
+    good: '?{member:measured}={less:measured}',
     mend: 'Read the value of a filter by the type of its field, and refuse what is none: it is not zero, and does not match nothing.',
   }),
   refused('boolean', 'include_deleted takes true and false alone', 'include_deleted=perhaps', {
     needs: ['list', 'soft'],
+    good: '?include_deleted=false',
     mend: 'Refuse values of include_deleted other than true and false.',
   }),
   refused('page', 'The number of a page is a number', 'page=first', {
     needs: ['list', 'page'],
+    good: '?page=1',
     mend: 'Refuse values of page that are no whole number, in place of showing the first page.',
   }),
   refused('operator', 'An operator that is none is refused', '{member:filter}%5Bno_such_operator%5D=1', {
@@ -80,6 +85,7 @@ export const refusedCases: readonly Case[] = [
   }),
   refused('operator-fits', 'An operator that does not fit its field is refused', '{member:measured}%5Bcontains%5D=1', {
     needs: ['list', 'measured'],
+    good: '?{member:measured}%5Bgt%5D={less:measured}',
     after: ['QRY-8/operator'],
     mend: 'Refuse operators for texts on numbers, naming those that fit.',
   }),

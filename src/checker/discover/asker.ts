@@ -7,6 +7,8 @@ export interface Asker {
   readonly client: Client
   /** Fields of the caller's credential; none where there is none. */
   readonly credential: Fields
+  /** Once it is aborted nothing more is asked. */
+  readonly signal?: AbortSignal | undefined
 }
 
 /** A request beside its address. */
@@ -18,13 +20,20 @@ export interface More {
 }
 
 /** Asks. Never fails: where no answer comes, the exchange says why. */
-export function ask({ client, credential }: Asker, method: string, url: string, more: More = {}): Promise<Exchange> {
+export async function ask(
+  { client, credential, signal }: Asker,
+  method: string,
+  url: string,
+  more: More = {},
+): Promise<Exchange> {
   const { body, fields = [], asNobody = false } = more
   const typed: Fields = body === undefined ? [] : [['Content-Type', 'application/json']]
   const accept: Fields = fields.some(([name]) => name === 'Accept') ? [] : [['Accept', 'application/json']]
   const all = [...(asNobody ? [] : credential), ...accept, ...typed, ...fields]
   const text = body === undefined ? undefined : JSON.stringify(body)
-  return client.send('discovery', { method, url, fields: all, body: text })
+  const asked = { method, url, fields: all, body: text }
+  if (signal?.aborted) return { step: 'discovery', asked, failure: 'stopped', milliseconds: 0 }
+  return client.send('discovery', asked)
 }
 
 declare const good: unique symbol

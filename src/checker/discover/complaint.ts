@@ -19,6 +19,8 @@ const taken = /unique|already|duplicate|taken|exists|in use|conflict/i
 const holders =
   /^(?:errors?|details?|violations|issues|fields|validation|messages?|invalid_?params|data|non_field_errors|_?body|body)$/i
 
+const ofProblems = /^(?:status|statusCode|type|title|instance|timestamp|path|request_?id|trace_?id)$/i
+
 /** Reads what an answer complains of, in the ways that are common; empty where nothing can be read. */
 export function complaintsIn(answer: Answer, members: readonly string[]): Complaint[] {
   const body = jsonOf(answer)
@@ -65,11 +67,7 @@ function* complaints(
     return
   }
   for (const [name, each] of Object.entries(value)) {
-    if (
-      !holders.test(name) &&
-      /^(?:status|statusCode|type|title|instance|timestamp|path|request_?id|trace_?id)$/i.test(name)
-    )
-      continue
+    if (depth === 0 && !Array.isArray(each) && ofProblems.test(name)) continue
     // `{"name": ["is required"]}`: members as names, below a holder or alone.
     const isMember =
       !holders.test(name) &&

@@ -119,7 +119,8 @@ function listOf(root: JsonObject, value: unknown): JsonObject[] {
 }
 
 function merged(left: JsonObject, right: JsonObject): JsonObject {
-  const properties = { ...objectOf(right['properties']), ...objectOf(left['properties']) }
+  const own = objectOf(left['properties'])
+  const properties = { ...own, ...objectOf(right['properties']), ...own }
   const required = [left['required'], right['required']].flatMap((each) => (Array.isArray(each) ? each : []))
   return {
     ...right,

@@ -109,12 +109,15 @@ function numberFor(schema: Schema, name: string, turn: number): number {
   const above = of('exclusiveMinimum') ?? (schema['exclusiveMinimum'] === true ? of('minimum') : undefined)
   const below = of('exclusiveMaximum') ?? (schema['exclusiveMaximum'] === true ? of('maximum') : undefined)
   const usual = /year/i.test(name) ? 2020 : 1
-  let least = of('minimum') ?? Math.min(usual, of('maximum') ?? below ?? usual)
-  if (above !== undefined && least <= above) least = above + (step ?? 0.5)
-  const raised = step === undefined ? least : Math.ceil(least / step) * step
-  const value = raised + turn * (step ?? 1)
-  const isOver = value > (of('maximum') ?? Number.POSITIVE_INFINITY) || value >= (below ?? Number.POSITIVE_INFINITY)
-  return isOver ? raised : value
+  const most = Math.min(of('maximum') ?? Number.POSITIVE_INFINITY, below ?? Number.POSITIVE_INFINITY)
+  const least = Math.max(of('minimum') ?? above ?? Math.min(usual, most), above ?? Number.NEGATIVE_INFINITY)
+  // Between two bounds that are no values themselves there is room for fractions alone.
+  const next = step ?? (most - least <= 1 ? (most - least) / 8 : 1)
+  const isOpen = above !== undefined && least <= above
+  const first = step === undefined ? least + (isOpen ? next : 0) : (Math.floor(least / step) + 1) * step
+  const start = step !== undefined && !isOpen && least % step === 0 ? least : first
+  const value = start + turn * next
+  return value > most || value === below ? start : value
 }
 
 function arrayFor(schema: Schema, name: string, turn: number, depth: number): unknown {

@@ -160,7 +160,7 @@ async function owning(trial: Trial, collection: CollectionProfile, { url, body }
   if (!('owner' in collection)) return {}
   const none = { owner: undefined }
   if (other === undefined) return none
-  const others = { client: asker.client, credential: other }
+  const others = { ...asker, credential: other }
   const read = (await ask(others, 'GET', url)).answer
   if (read === undefined || ![403, 404].includes(read.status)) return none
   const own = Object.fromEntries(

@@ -119,9 +119,12 @@ function exampleOf(
   if (creation === undefined) return { example: undefined, unmade: [] }
   const unmade: (readonly [string, string])[] = []
   const made = Object.entries(schemas).flatMap(([name, schema]) => {
-    if (shown !== undefined && Object.hasOwn(shown, name) && shown[name] !== null) return [[name, shown[name]] as const]
+    const isShown = shown !== undefined && Object.hasOwn(shown, name) && shown[name] !== null
+    // An empty object shows nothing.
+    if (isShown && !(isObject(shown[name]) && Object.keys(shown[name]).length === 0))
+      return [[name, shown[name]] as const]
     // Where the document shows a body, what it leaves out can be left out.
-    if (shown !== undefined && !required.includes(name)) return []
+    if (shown !== undefined && !isShown && !required.includes(name)) return []
     const value = generate(schema, name)
     if (!isUnmade(value)) return [[name, value] as const]
     if (required.includes(name)) unmade.push([name, value.unmade])

@@ -74,9 +74,11 @@ export function keep(
 /** Deletes what was made, the last first. Gives the paths of what stays. */
 export async function removeTried({ there }: Trial): Promise<string[]> {
   const remains: string[] = []
+  // Also after a stop.
   for (const { url, path, by } of there.toReversed()) {
-    let { answer } = await ask(by, 'DELETE', url)
-    if (answer?.status === 428) answer = (await ask(by, 'DELETE', url, { fields: [['If-Match', '*']] })).answer
+    let { answer } = await ask({ ...by, signal: undefined }, 'DELETE', url)
+    if (answer?.status === 428)
+      answer = (await ask({ ...by, signal: undefined }, 'DELETE', url, { fields: [['If-Match', '*']] })).answer
     if (!isGood(answer) && answer?.status !== 404 && answer?.status !== 410) remains.push(path)
   }
   return remains

@@ -134,7 +134,7 @@ export const callersFaults: readonly Fault[] = [
     breaks: 'AUT-1/www-authenticate',
     says: 'A 401 does not say how to sign in.',
     plant: answering(
-      ({ method }) => method === 'GET',
+      ({ method }) => method === 'GET' || method === 'HEAD',
       (answer) => lacking(answer, 'www-authenticate'),
     ),
   },
@@ -142,7 +142,7 @@ export const callersFaults: readonly Fault[] = [
     breaks: 'AUT-1/challenge',
     says: 'A browser asks for a password.',
     plant: answering(
-      ({ method }) => method === 'GET',
+      ({ method }) => method === 'GET' || method === 'HEAD',
       (answer) =>
         answer.status === 401
           ? { ...answer, headers: { ...answer.headers, 'www-authenticate': 'Basic realm="shop"' } }

@@ -1,5 +1,5 @@
 /** Faults of cursors. */
-import { listIn, listParameters, showing, withList, withParameters } from '../alter-lists.ts'
+import { listIn, listParameters, showing, withList, withParameters } from '../lists.ts'
 import type { Fault, PlantedAnswer, PlantedRequest } from '../planted.ts'
 
 /** What a cursor was given for. */

@@ -1,14 +1,5 @@
 /** Faults of the sizes and styles of pages. */
-import {
-  answering,
-  asking,
-  failing,
-  listIn,
-  listParameters,
-  showing,
-  withList,
-  withParameters,
-} from '../alter-lists.ts'
+import { answering, asking, failing, listIn, listParameters, showing, withList, withParameters } from '../lists.ts'
 import type { Fault } from '../planted.ts'
 
 /** A fault by which a size that is none is read as another. */

@@ -1,5 +1,5 @@
 /** Faults of what pages tell of themselves: numbers, totals, links. */
-import { answering, failing, listIn, showing, withList } from '../alter-lists.ts'
+import { answering, failing, listIn, showing, withList } from '../lists.ts'
 import type { Fault } from '../planted.ts'
 
 /** A fault by which pages of one style leave something out. */

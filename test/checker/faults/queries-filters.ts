@@ -1,5 +1,5 @@
 /** Faults of filters. */
-import { answering, asking, failing, listIn } from '../alter-lists.ts'
+import { answering, asking, failing, listIn } from '../lists.ts'
 import type { Fault } from '../planted.ts'
 
 /** A parameter under another name. */

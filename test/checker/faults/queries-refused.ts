@@ -1,6 +1,6 @@
 /** Faults of what is refused in queries. */
 import type { Case } from '../../../src/checker/case.ts'
-import { asking, listParameters } from '../alter-lists.ts'
+import { asking, listParameters } from '../lists.ts'
 import type { Fault, PlantedAnswer, PlantedRequest } from '../planted.ts'
 
 /** A fault by which something wrong is read as something right, or left out. */

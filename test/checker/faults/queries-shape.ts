@@ -1,5 +1,5 @@
 /** Faults of order, members, search and deleted records. */
-import { answering, asking, failing, leaveOut, listIn, listParameters, showing, withList } from '../alter-lists.ts'
+import { answering, asking, failing, leaveOut, listIn, listParameters, showing, withList } from '../lists.ts'
 import type { Fault } from '../planted.ts'
 
 /** Another value of a parameter, where it has this one. */

@@ -1,6 +1,6 @@
 /** CON-1: every answer says whether it may be cached. */
 import type { Case, Need, Step } from '../../case.ts'
-import { field } from '../../expect.ts'
+import { field, onlyWhere } from '../../expect.ts'
 import { record, when } from '../../steps.ts'
 
 interface Kind {
@@ -11,6 +11,8 @@ interface Kind {
   readonly needs: readonly Need[]
   /** The one called `asked` is judged. */
   readonly steps: readonly Step[]
+  /** It is about this status alone. */
+  readonly only?: number
 }
 
 const reads: readonly Kind[] = [
@@ -51,6 +53,7 @@ const others: readonly Kind[] = [
       needs: ['key', 'list'],
     },
     steps: [when('asked', 'GET', '{collection}', { caller: 'nobody' })],
+    only: 401,
   },
   {
     ...{ name: 'invalid', what: 'The answer to a body that cannot be read', kind: 'changing', needs: ['create'] },
@@ -97,11 +100,15 @@ const isAskedAgain = ({ name, what, kind, needs, steps }: Kind): Case => ({
   mend: 'Send no-cache in Cache-Control, or a max-age: otherwise caches guess how long the answer keeps.',
 })
 
-const isNotStored = ({ name, what, kind, needs, steps }: Kind): Case => ({
+const isNotStored = ({ name, what, kind, needs, steps, only }: Kind): Case => ({
   ...{ id: `CON-1/no-store-${name}`, title: `${what} is not to be stored`, kind, needs, steps },
   after: [`CON-1/says-${name}`],
   level: 'should',
   expect: [
+    onlyWhere(`it is answered ${only ?? 'at all'}`, (seen) => {
+      const status = seen.of('asked').answer?.status
+      return only === undefined || status === only ? undefined : `it is answered ${status}`
+    }),
     field('asked', 'Cache-Control', 'is no-store', (value) =>
       directives(value).includes('no-store') ? undefined : `${value} in place of no-store`,
     ),
