@@ -12,12 +12,6 @@ export function parentOf(
   return collections.find(({ name }) => name === first)
 }
 
-/** How a collection is called below the records that it refers to first. */
-export function nestedName(collection: CollectionProfile, profile: Collections): string | undefined {
-  const children = Object.entries(parentOf(collection, profile)?.children ?? {})
-  return children.find(([, name]) => name === collection.name)?.[0]
-}
-
 /**
  * An identifier of the same kind that never was. A number grows beyond all that are in use. A text begins with no digit: many
  * servers read as much of a number as there is, and `190b2c4f-…` would be record 190.

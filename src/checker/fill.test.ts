@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { fill, type Known, type Made, NotSetUp } from './fill.ts'
+import { fill, NotSetUp } from './fill.ts'
+import type { Known, Made } from './known.ts'
 import { type CollectionProfile, usualNames } from './profile.ts'
 
 const usual: CollectionProfile = {

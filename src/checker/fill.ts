@@ -1,38 +1,15 @@
 /** Fills the places of a case's texts with what is known when they are needed. */
-import type { Caller } from './case.ts'
 import { altered } from './credential.ts'
 import { type Answer, type Exchange, fieldOf, jsonOf } from './exchange.ts'
 import { otherThan, parentOf } from './family.ts'
+import type { Known, Made } from './known.ts'
 import { linksOf } from './links.ts'
 import { memberOf, twoValuesOf } from './members.ts'
 import { absentId, nestedPath } from './places.ts'
 import { memberPointer, valueAt } from './pointer.ts'
-import type { CollectionProfile, Profile } from './profile.ts'
+import type { Profile } from './profile.ts'
 import { forgedCursor, textVariant, wordOf } from './variants.ts'
 import { versionsIn } from './version-segments.ts'
-
-/** A record that the checker has made. */
-export interface Made {
-  /** From the root: `/v1/cities/1`. */
-  readonly path: string
-  readonly id: string
-  /** Somebody else's, that had to do: it is only referred to. */
-  readonly isFound?: boolean | undefined
-  /** Who made it, where not the one who was given with `--key`. */
-  readonly by?: Caller | undefined
-}
-
-/** What is known while a case runs. */
-export interface Known {
-  readonly profile: Profile
-  readonly collection: CollectionProfile
-  /** By which a case's records are found. */
-  readonly mark: string
-  /** The caller's credential, without its scheme. */
-  readonly key?: string | undefined
-  readonly made: ReadonlyMap<string, Made>
-  readonly exchanges: ReadonlyMap<string, readonly Exchange[]>
-}
 
 /** A case cannot go on: something that it only prepares did not come about. */
 export class NotSetUp extends Error {}
