@@ -19,8 +19,26 @@ export interface World {
   readonly remains: Set<string>
 }
 
-/** Sends a request of a case. */
-export function ask(world: World, known: Known, { as, request }: Ask, atOnce = false): Promise<Exchange> {
+/** Sends a request of a case. Where few values are possible, one that must differ may be somebody's already: then once more. */
+export async function ask(world: World, known: Known, asked: Ask, atOnce = false): Promise<Exchange> {
+  let exchange = await askOnce(world, known, asked, atOnce)
+  for (let turn = 0; turn < mostTurns && exchange.answer?.status === 409; turn++) {
+    if (atOnce || !isUnlucky(asked.request, known)) break
+    exchange = await askOnce(world, known, asked, atOnce)
+  }
+  return exchange
+}
+
+const mostTurns = 12
+
+/** Whether another body of the kind could be taken: it is made up, and the same is not meant to be sent twice. */
+function isUnlucky({ body, headers = {} }: Request, { collection: { unique, schemas = {} } }: Known): boolean {
+  if (body === undefined || !('from' in body) || (body.from !== 'example' && body.from !== 'least')) return false
+  if (Object.keys(headers).some((name) => name.toLowerCase() === 'idempotency-key')) return false
+  return unique.some((member) => !Object.hasOwn(body.with ?? {}, member) && isNarrow(schemas[member] ?? {}))
+}
+
+function askOnce(world: World, known: Known, { as, request }: Ask, atOnce: boolean): Promise<Exchange> {
   const { method, to, headers = {}, body, caller = 'caller', impatient } = request
   const text = body === undefined ? undefined : textOf(body, known)
   const fields: (readonly [string, string])[] = Object.entries(headers).map(([name, value]) => [
@@ -117,19 +135,9 @@ export async function create(
   await createParents(world, known, 0)
   const body: Body = { from: 'example', with: how.with ?? {}, without: how.without ?? [] }
   const request: Request = { method: 'POST', to: '{collection}', body, ...(how.caller ? { caller: how.caller } : {}) }
-  let exchange = await ask(world, known, { kind: 'ask', as, request, given: true })
-  // Where few values are possible, one that must differ may be somebody's already.
-  for (let turn = 0; exchange.answer?.status === 409 && isUnlucky(known) && turn < mostTurns; turn++) {
-    exchange = await ask(world, known, { kind: 'ask', as, request, given: true })
-  }
+  const exchange = await ask(world, known, { kind: 'ask', as, request, given: true })
   known.made.set(as, { ...recordMade(world, known, exchange), by: how.caller })
   return exchange
-}
-
-const mostTurns = 12
-
-function isUnlucky({ collection: { unique, schemas = {} } }: Known): boolean {
-  return unique.some((member) => isNarrow(schemas[member] ?? {}))
 }
 
 const deepest = 4
