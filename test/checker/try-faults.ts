@@ -25,7 +25,7 @@ const echoes = new Set(['DOC-1/reads', 'DOC-1/writes', 'DOC-1/errors'])
 
 /** Tries the faults of a section's cases. */
 export function tryFaults(title: string, section: readonly Case[], faults: readonly Fault[]): void {
-  describe(title, () => {
+  describe(title, { concurrency: 3 }, () => {
     let shop: Shop
     let secureShop: Shop | undefined
     before(async () => {

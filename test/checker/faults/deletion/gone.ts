@@ -1,0 +1,116 @@
+/** Faults of what is deleted and not quite gone (DEL-1). */
+import type { Fault } from '../../planted.ts'
+import { collectionOf, dataOf, filteredList, markOf, rowOf, showing, telling, watched } from './watch.ts'
+
+export const goneFaults: readonly Fault[] = [
+  {
+    breaks: 'DEL-1/gone',
+    says: 'GET still shows a deleted record, with its deleted_at.',
+    plant: watched((server, { made, deleted }) => async (request) => {
+      const answer = await server(request)
+      const row = made.get(request.path)
+      if (request.method !== 'GET' || !deleted.has(request.path) || row === undefined) return answer
+      return telling(answer, { ...row, deleted_at: '2026-01-01T00:00:00.000Z' }, 200)
+    }),
+  },
+  {
+    breaks: 'DEL-1/head',
+    says: 'HEAD finds deleted records.',
+    plant: watched((server, { deleted }) => async (request) => {
+      const answer = await server(request)
+      return request.method === 'HEAD' && deleted.has(request.path) ? { ...answer, status: 200 } : answer
+    }),
+  },
+  {
+    breaks: 'DEL-1/put',
+    says: 'PUT writes to deleted records.',
+    plant: watched((server, { made, deleted }) => async (request) => {
+      const answer = await server(request)
+      if (request.method !== 'PUT' || !deleted.has(request.path)) return answer
+      return telling(answer, { ...made.get(request.path), ...rowOf(request) }, 200)
+    }),
+  },
+  {
+    breaks: 'DEL-1/patch',
+    says: 'PATCH changes deleted records.',
+    plant: watched((server, { made, deleted }) => async (request) => {
+      const answer = await server(request)
+      if (request.method !== 'PATCH' || !deleted.has(request.path)) return answer
+      return telling(answer, { ...made.get(request.path), ...rowOf(request) }, 200)
+    }),
+  },
+  {
+    breaks: 'DEL-1/list',
+    says: 'Lists by a filter still show deleted records.',
+    plant: watched((server, { made, deleted }) => async (request) => {
+      const [answer, list] = [await server(request), filteredList(request)]
+      const data = dataOf(answer)
+      if (list === undefined || data === undefined) return answer
+      const ghosts = [...deleted.keys()].filter(
+        (path) => collectionOf(path) === list.path && markOf(made.get(path)) === list.value,
+      )
+      return ghosts.length === 0 ? answer : showing(answer, [...data, ...ghosts.map((path) => made.get(path))])
+    }),
+  },
+  {
+    breaks: 'DEL-1/total',
+    says: 'Totals count deleted records.',
+    plant: watched((server, { made, deleted }) => async (request) => {
+      const [answer, list] = [await server(request), filteredList(request)]
+      const { pagination, ...rest } = rowOf(answer) as { pagination?: { total_count: number } }
+      if (list === undefined || pagination === undefined) return answer
+      const ghosts = [...deleted.keys()].filter(
+        (path) => collectionOf(path) === list.path && markOf(made.get(path)) === list.value,
+      )
+      const total = pagination.total_count + ghosts.length
+      return telling(answer, { ...rest, pagination: { ...pagination, total_count: total } })
+    }),
+  },
+  {
+    breaks: 'DEL-1/nested',
+    says: 'Lists below a parent still show deleted records.',
+    plant: watched((server, { made, deleted }) => async (request) => {
+      const answer = await server(request)
+      const [found, data] = [/^\/v3\/shelves\/([^/?]+)\/items$/.exec(request.path), dataOf(answer)]
+      if (request.method !== 'GET' || found === null || data === undefined) return answer
+      const ghosts = [...deleted.keys()].filter((path) => made.get(path)?.['shelf_id'] === found[1])
+      return showing(answer, [...data, ...ghosts.map((path) => made.get(path))])
+    }),
+  },
+  {
+    breaks: 'DEL-1/others-stay',
+    says: 'A deletion marks records of the same name as changed.',
+    plant: watched((server, { made, deleted }) => async (request) => {
+      const answer = await server(request)
+      if (request.method !== 'GET' || answer.status !== 200 || !made.has(request.path)) return answer
+      const mark = markOf(made.get(request.path))
+      const isTouched = [...deleted.keys()].some((path) => path !== request.path && markOf(made.get(path)) === mark)
+      return isTouched ? telling(answer, { ...rowOf(answer), updated_at: '2027-01-01T00:00:00.000Z' }) : answer
+    }),
+  },
+  {
+    breaks: 'DEL-1/kept',
+    says: 'A soft deletion empties the record.',
+    plant: watched((server) => async (request) => {
+      const answer = await server(request)
+      const data = dataOf(answer)
+      if (request.method !== 'GET' || data === undefined || !request.path.includes('include_deleted=true'))
+        return answer
+      return showing(
+        answer,
+        data.map((row) => (typeof row['deleted_at'] === 'string' ? { ...row, price: null } : row)),
+      )
+    }),
+  },
+  {
+    breaks: 'DEL-1/for-good',
+    says: 'What is deleted for good is only marked.',
+    plant: watched((server, { made, deleted }) => async (request) => {
+      const answer = await server(request)
+      const [found, data] = [/^\/v3\/notes\?text=([^&]*)&include_deleted=true$/.exec(request.path), dataOf(answer)]
+      if (found === null || data === undefined) return answer
+      const ghosts = [...deleted.keys()].map((path) => made.get(path)).filter((row) => row?.['text'] === found[1])
+      return showing(answer, [...data, ...ghosts])
+    }),
+  },
+]
