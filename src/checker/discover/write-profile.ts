@@ -23,8 +23,6 @@ const ofServer: readonly Entry[] = [
     '60',
   ],
   ['retired', 'The base of a version that is past its sunset.', 'https://api.example.com/v0'],
-  ['exports', 'Formats in which POST /exports writes collections.', '[json, ndjson, csv]'],
-  ['disposable', 'Whether all that is there may be lost: then some requests are sent that could delete it.', 'true'],
 ]
 
 const ofNames: readonly Entry[] = [

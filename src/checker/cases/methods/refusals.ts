@@ -89,7 +89,7 @@ export const absent: readonly Case[] = [
     title: 'DELETE where there is no record is answered 404',
     kind: 'changing',
     needs: ['create', 'delete', 'unconditional'],
-    steps: [record(), when('delete', 'DELETE', '{collection}/{absent}')],
+    steps: [record(), when('delete', 'DELETE', '{collection}/{one.other}')],
     // The specification allows 204 for what is gone already.
     expect: [status('delete', 404, 204)],
     mend: 'Answer 404 where there was nothing to delete, or 204 throughout.',
