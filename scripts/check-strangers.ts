@@ -4,30 +4,27 @@
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { folderOf, install, jsonServer, platformatic, type Stranger } from '../bench/strangers.ts'
 import { rules } from '../src/spec/rules.ts'
 
 const root = join(import.meta.dirname, '..')
 const examples = join(root, 'examples/check')
 
-interface Stranger {
-  readonly name: string
-  /** What is installed, with its version. */
-  readonly package: string
+interface Checked extends Stranger {
   readonly profile: string
   /** Prepares its folder, and says what Node is to run there. */
   readonly start: (folder: string, packages: string, port: number) => readonly string[]
 }
 
-const strangers: readonly Stranger[] = [
+const strangers: readonly Checked[] = [
   {
-    name: 'json-server 0.17.4',
-    package: 'json-server@0.17.4',
+    ...jsonServer,
     profile: 'json-server.yaml',
     start(folder, packages, port) {
       writeFileSync(join(folder, 'db.json'), '{ "authors": [{ "id": 1, "name": "Ann" }], "books": [] }')
@@ -36,8 +33,7 @@ const strangers: readonly Stranger[] = [
     },
   },
   {
-    name: 'Platformatic DB 3.67.0',
-    package: '@platformatic/db@3.67.0',
+    ...platformatic,
     profile: 'platformatic.yaml',
     start(folder, packages, port) {
       const database = join(folder, 'books.db')
@@ -48,7 +44,7 @@ const strangers: readonly Stranger[] = [
     },
   },
   {
-    name: 'made by hand with Fastify 5.12.8',
+    name: 'made by hand with Fastify',
     package: 'fastify@5.12.8',
     profile: 'fastify-server.yaml',
     start(_, packages) {
@@ -82,8 +78,9 @@ process.stdout.write(`${new Date().toISOString().slice(0, 10)}. ${told.join('; '
 ${rows.join('\n')}
 `)
 
-async function check(stranger: Stranger): Promise<Seen> {
-  const packages = install(stranger.package)
+async function check(stranger: Checked): Promise<Seen> {
+  install(stranger)
+  const packages = folderOf(stranger)
   const folder = mkdtempSync(join(tmpdir(), 'resourced-stranger-'))
   const port = await freePort()
   const args = stranger.start(folder, packages, port)
@@ -99,23 +96,14 @@ async function check(stranger: Stranger): Promise<Seen> {
       stdio: [...options.stdio],
     })
     if (!existsSync(file)) throw new Error(`${stranger.name} could not be checked (${status}).`)
-    return { ...(JSON.parse(readFileSync(file, 'utf8')) as Omit<Seen, 'name'>), name: stranger.name }
+    return {
+      ...(JSON.parse(readFileSync(file, 'utf8')) as Omit<Seen, 'name'>),
+      name: `${stranger.name} (${stranger.package})`,
+    }
   } finally {
     server.kill()
     rmSync(folder, { recursive: true, force: true })
   }
-}
-
-function install(name: string): string {
-  const folder = join(tmpdir(), 'resourced-strangers', name.replaceAll(/[^a-z0-9.]+/g, '-'))
-  if (existsSync(join(folder, 'installed'))) return folder
-  rmSync(folder, { recursive: true, force: true })
-  mkdirSync(folder, { recursive: true })
-  writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }\n')
-  const { status } = spawnSync('npm', ['install', '--no-audit', '--no-fund', name], { cwd: folder, stdio: 'inherit' })
-  if (status !== 0) throw new Error(`npm could not install ${name}.`)
-  writeFileSync(join(folder, 'installed'), '')
-  return folder
 }
 
 async function freePort(): Promise<number> {
