@@ -19,7 +19,8 @@ export const platformatic: Stranger = { name: 'Platformatic DB', package: '@plat
 /** The records that all servers are given: as our own server shows them. */
 export type Records = Readonly<Record<'countries' | 'cities', readonly Readonly<Record<string, unknown>>[]>>
 
-function folderOf(stranger: Stranger): string {
+/** Where a server is installed. */
+export function folderOf(stranger: Stranger): string {
   return join(
     tmpdir(),
     'resourced-bench',

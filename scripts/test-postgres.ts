@@ -1,6 +1,6 @@
 /**
  * Runs the tests that follow the engine on PostgreSQL: `npm run test:postgres` on 18, `npm run test:postgres:15` on 15.
- * `--briefly` tries only the rules that hang most on what is stored. Files may be named, and options of `node --test`:
+ * `--mostly` leaves out what takes long and tells little more; `--briefly` tries only the rules that hang most on what is stored. Files may be named, and options of `node --test`:
  * `npm run test:postgres -- test/scenarios/del.test.ts`.
  */
 import { spawn } from 'node:child_process'
@@ -21,9 +21,13 @@ if (missing !== undefined) {
 const brief =
   /^test\/(?:upgrade|scenarios\/(?:con|con-writers|del.*|job.*|met-idempotency|pag.*|qry|res.*|search))\.test\.ts$/
 
+/** All scenarios behind a pooler, all permissions, all conditions on the wire: minutes. */
+const long = /^test\/(?:postgres\/pooler|permissions|wire\/conditions)/
+
 const named = words.some((word) => word.endsWith('.ts'))
 const briefly = words.includes('--briefly')
-const given = words.filter((word) => word !== '--briefly')
+const mostly = words.includes('--mostly')
+const given = words.filter((word) => word !== '--briefly' && word !== '--mostly')
 const files = named
   ? []
   : (await testFiles()).filter(({ file, follows }) => follows && isWanted(file)).map(({ file }) => file)
@@ -32,6 +36,7 @@ const files = named
 function isWanted(file: string): boolean {
   const isItsOwn = /^(?:test\/differential\/|src\/storage\/postgres\/|test\/move\.test)/.test(file)
   if (briefly) return brief.test(file)
+  if (mostly && long.test(file)) return false
   return version !== '18' || !isItsOwn
 }
 

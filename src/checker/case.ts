@@ -9,7 +9,7 @@ export type Caller = 'caller' | 'nobody' | 'wrong' | 'other'
 /**
  * A body: text as it is; or a valid one of the case's collection, the least of one, a valid change, a bad one, a part of a member that is an
  * object, or what an earlier step sent or was answered; with the changes, or the members that may be left out, that the profile knows; with and
- * without members.
+ * without members. `like`: with the unique members that the request of another step had.
  */
 export type Body =
   | { readonly text: string }
@@ -26,14 +26,16 @@ export type Body =
       readonly plus?: 'change' | 'optional'
       readonly with?: JsonObject
       readonly without?: readonly string[]
+      readonly like?: string
     }
 
 /**
  * A request. Texts may hold places that are filled when it is sent: `{collection}` and `{base}` (paths), `{path}` (of the collection, from
  * any base on), `{deprecated}`, `{retired}`, `{open}` and `{document}` (addresses too), `{deprecated-version}`, `{key}` and `{altered}` (the credential without its
  * scheme, and the same with another character in its middle), `{mark}` and `{mine}` (what the case's records are found by: its value, and
- * as a query), and of earlier steps `{one}` (the path of the record made there),
- * `{one.id}`, `{one.etag}`, `{one.field:Last-Modified}`, `{one.json:/name}`, `{one.location}`, `{one.owner}`; of lists `{list.item:0}` (the identifier
+ * as a query), `{name}` (the collection's), `{parent}` (the record made for
+ * what the case's records refer to first; `{parent.id}`, `{parents}`: its collection), `{nested}` (the collection below it), and of earlier steps `{one}` (the path of the
+ * record made there), `{one.id}`, `{one.other}` (an identifier like it that never was), `{one.etag}`, `{one.field:Last-Modified}`, `{one.json:/name}`, `{one.location}`, `{one.owner}`; of lists `{list.item:0}` (the identifier
  * of a record in it), `{list.next}` and `{list.previous}` (cursors, as they stand in an address; `{list.next:forged}` is changed),
  * `{list.link:next}` (where Link leads to). `{member:ranked}` is a member of a kind (members.ts), `{less:ranked}` and `{more:ranked}`
  * two good values of it; `{word}` is a word that only this case's records hold, `{word:upper}` and `{mark:upper}` the same in
@@ -89,7 +91,17 @@ export type Step =
     }
   /** Asks again until it is over: the status of a job. */
   | { readonly kind: 'poll'; readonly as: string; readonly at: string; readonly seconds: number }
-  | { readonly kind: 'wait'; readonly milliseconds: number }
+  /** The same, where a step's answer was 202: its job is over afterwards. */
+  | { readonly kind: 'settle'; readonly as: string; readonly of: string; readonly seconds: number }
+  /** `grace`: until what was deleted before is gone for good. */
+  | { readonly kind: 'wait'; readonly milliseconds: number | 'grace' }
+  /** Goes on only where what was seen is so: otherwise the case is about nothing that this collection has, or could not be set up. */
+  | {
+      readonly kind: 'only'
+      readonly test: (seen: Seen) => boolean
+      readonly otherwise: 'not applicable' | 'not set up'
+      readonly why: string
+    }
   /** Waits as long as `Retry-After` of an answer says; where that is long, the case cannot be set up. */
   | { readonly kind: 'pause'; readonly after: string }
   /** Asks again and again, as often as the profile says is too often, until an answer has this status. */
@@ -126,22 +138,26 @@ export type Need =
   | 'change'
   | 'optional'
   | 'reference'
-  | 'children'
+  | 'parent'
   | 'nested'
+  | 'children'
   | 'object'
   | 'soft'
   | 'hard'
   | 'conditional'
   | 'unconditional'
   | 'grace'
+  | 'summary'
+  | 'deferred'
   | 'owner'
   | 'origin'
   | 'document'
   | 'deprecated'
   | 'retired'
   | 'open'
-  | 'tls'
   | 'exports'
+  | 'disposable'
+  | 'tls'
   | 'version'
   | 'version-field'
   | 'attempts'

@@ -1,5 +1,6 @@
 /** Which collection a case is tried on, and why none is there. */
 import type { Case, Need } from './case.ts'
+import { parentOf } from './family.ts'
 import { type MemberKind, memberOf } from './members.ts'
 import { nesting, objectOf } from './places.ts'
 import { type CollectionProfile, mistakesOf, type Profile } from './profile.ts'
@@ -23,6 +24,7 @@ type OfServer =
   | 'open'
   | 'tls'
   | 'exports'
+  | 'disposable'
   | 'version'
   | 'version-field'
   | 'attempts'
@@ -40,6 +42,10 @@ const ofServer: Readonly<Record<OfServer, readonly [test: (profile: Profile, mea
       ({ exports = [] }) => exports.length > 0,
       'the profile names no format in which collections are exported',
     ],
+    disposable: [
+      ({ disposable }) => disposable === true,
+      'a careless server could take it as "delete everything", and the profile does not say that its data may be lost (disposable)',
+    ],
     tls: [({ base }) => base.startsWith('https:'), 'the server is asked by plain HTTP'],
     version: [
       ({ base }) => versionsIn(new URL(base).pathname).length > 0,
@@ -54,9 +60,12 @@ const ofServer: Readonly<Record<OfServer, readonly [test: (profile: Profile, mea
 
 const isSome = (value: object) => Object.keys(value).length > 0
 
-const ofCollection: Readonly<
-  Record<OfCollection, readonly [test: (it: CollectionProfile, profile: Profile) => boolean, why: string]>
-> = {
+/** Nobody waits longer for a case. */
+const longestGrace = 5
+
+type OfOne = readonly [test: (it: CollectionProfile, profile: Pick<Profile, 'collections'>) => boolean, why: string]
+
+const ofCollection: Readonly<Record<OfCollection, OfOne>> = {
   list: [can('list'), 'can be listed'],
   create: [(it) => can('create')(it) && it.example !== undefined, 'can be created in, with a body that is known'],
   read: [can('read'), 'has records that can be read'],
@@ -92,6 +101,17 @@ const ofCollection: Readonly<
   change: [({ change }) => isSome(change), 'has members that a client may change'],
   optional: [({ optional }) => isSome(optional), 'has members that may be left out'],
   reference: [({ references }) => isSome(references), 'refers to another'],
+  parent: [
+    (it, profile) => {
+      const parent = parentOf(it, profile)
+      return (
+        parent !== undefined &&
+        !parent.conditional &&
+        ['create', 'read', 'delete'].every((each) => can(each as 'read')(parent))
+      )
+    },
+    'refers to another whose records can be made and deleted',
+  ],
   children: [({ children }) => isSome(children), 'has collections below its records'],
   nested: [(it, profile) => nesting(profile, it) !== undefined, 'is shown below the records that it refers to'],
   object: [(it) => objectOf(it) !== undefined, 'has a member that is an object, with two members or more'],
@@ -99,12 +119,18 @@ const ofCollection: Readonly<
   hard: [({ deletion }) => deletion === 'hard', 'deletes for good'],
   conditional: [({ conditional }) => conditional, 'demands a condition for changes'],
   unconditional: [({ conditional }) => !conditional, 'takes changes without a condition'],
-  grace: [({ grace }) => grace !== undefined, 'is said to purge soon'],
+  grace: [({ grace }) => grace !== undefined && grace <= longestGrace, 'is said to purge soon'],
+  summary: [answers(200), 'is said to answer deletions with 200'],
+  deferred: [answers(202), 'is said to answer deletions with 202'],
   owner: [({ owner }) => owner !== undefined, 'is said to keep the records of one caller from the other'],
 }
 
 function can(operation: CollectionProfile['operations'][number]): (it: CollectionProfile) => boolean {
   return ({ operations }) => operations.includes(operation)
+}
+
+function answers(status: number): (it: CollectionProfile) => boolean {
+  return ({ deletionAnswers = [] }) => deletionAnswers.includes(status)
 }
 
 function has(kind: MemberKind): (it: CollectionProfile) => boolean {
@@ -115,23 +141,30 @@ function isOfServer(need: Need): need is OfServer {
   return need in ofServer
 }
 
-/** The collection for a case: the first that has all it needs. Otherwise, why there is none. */
+/** On so many collections a case is tried that turns out to be about nothing that they have. */
+const mostCollections = 8
+
+/**
+ * The collections for a case: the first that has all it needs, and where only trying shows whether it is about something there,
+ * some more to go on with. Otherwise, why there is none.
+ */
 export function choose(
-  { needs }: Pick<Case, 'needs'>,
+  { needs, steps }: Pick<Case, 'needs' | 'steps'>,
   profile: Profile,
   means: Means,
-): { readonly collection: CollectionProfile } | { readonly why: string } {
+): { readonly collections: readonly CollectionProfile[] } | { readonly why: string } {
   const lacking = needs.filter(isOfServer).find((need) => !ofServer[need][0](profile, means))
   if (lacking !== undefined) return { why: ofServer[lacking][1] }
   const wanted = needs.filter((need): need is OfCollection => !isOfServer(need))
-  const collection = profile.collections.find((each) => wanted.every((need) => ofCollection[need][0](each, profile)))
-  if (collection !== undefined) return { collection }
+  const collections = profile.collections.filter((each) => wanted.every((need) => ofCollection[need][0](each, profile)))
+  const isTried = steps.some((step) => step.kind === 'only' && step.otherwise === 'not applicable')
+  if (collections.length > 0) return { collections: collections.slice(0, isTried ? mostCollections : 1) }
   const alone = wanted.find((need) => !profile.collections.some((each) => ofCollection[need][0](each, profile)))
   const all = alone === undefined ? wanted : [alone]
   return { why: `no collection ${all.map((need) => ofCollection[need][1]).join(' and ')}` }
 }
 
 /** How much there is to be tried on a collection: of how many things that cases need it has something. */
-export function countOfMeans(collection: CollectionProfile, profile: Profile): number {
+export function countOfMeans(collection: CollectionProfile, profile: Pick<Profile, 'collections'>): number {
   return Object.values(ofCollection).filter(([test]) => test(collection, profile)).length
 }

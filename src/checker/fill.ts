@@ -1,35 +1,15 @@
 /** Fills the places of a case's texts with what is known when they are needed. */
-import type { Caller } from './case.ts'
 import { altered } from './credential.ts'
 import { type Answer, type Exchange, fieldOf, jsonOf } from './exchange.ts'
+import { otherThan, parentOf } from './family.ts'
+import type { Known, Made } from './known.ts'
 import { linksOf } from './links.ts'
 import { memberOf, twoValuesOf } from './members.ts'
 import { absentId, nestedPath } from './places.ts'
 import { memberPointer, valueAt } from './pointer.ts'
-import type { CollectionProfile, Profile } from './profile.ts'
+import type { Profile } from './profile.ts'
 import { forgedCursor, textVariant, wordOf } from './variants.ts'
 import { versionsIn } from './version-segments.ts'
-
-/** A record that the checker has made. */
-export interface Made {
-  /** From the root: `/v1/cities/1`. */
-  readonly path: string
-  readonly id: string
-  /** Who made it, where not the one who was given with `--key`. */
-  readonly by?: Caller | undefined
-}
-
-/** What is known while a case runs. */
-export interface Known {
-  readonly profile: Profile
-  readonly collection: CollectionProfile
-  /** By which a case's records are found. */
-  readonly mark: string
-  /** The caller's credential, without its scheme. */
-  readonly key?: string | undefined
-  readonly made: ReadonlyMap<string, Made>
-  readonly exchanges: ReadonlyMap<string, readonly Exchange[]>
-}
 
 /** A case cannot go on: something that it only prepares did not come about. */
 export class NotSetUp extends Error {}
@@ -38,7 +18,7 @@ export class NotSetUp extends Error {}
 export class NotApplicable extends Error {}
 
 const place =
-  /\{([a-z][\w-]*(?:\.\d+)?)(?:\.(id|etag|location|owner|field|json|next|previous|item|link))?(?::([^{}]*))?\}/g
+  /\{([a-z][\w-]*(?:\.\d+)?)(?:\.(id|other|etag|location|owner|field|json|next|previous|item|link))?(?::([^{}]*))?\}/g
 const wholePlace = new RegExp(`^${place.source}$`)
 
 /**
@@ -74,11 +54,18 @@ export function basePath({ base }: Pick<Profile, 'base'>): string {
 }
 
 function placeValue(known: Known, name: string, part = '', detail = ''): unknown {
-  const { made, exchanges } = known
-  if (part === '') return general(known, name, detail) ?? made.get(name)?.path
-  if (part === 'id') return made.get(name)?.id
-  const exchange = exchanges.get(name)?.at(-1)
+  const made = madeBy(known, name)
+  if (part === '') return general(known, name, detail) ?? made?.path
+  if (part === 'id') return made?.id
+  if (part === 'other') return made && otherThan(made.id)
+  const exchange = known.exchanges.get(name)?.at(-1)
   return exchange?.answer && ofAnswer(known, exchange, exchange.answer, part, detail)
+}
+
+/** What was made under a name; what was only found is not given away: it must not be touched. */
+function madeBy({ profile, collection, made }: Known, name: string): Made | undefined {
+  const found = made.get(name === 'parent' ? `parent ${parentOf(collection, profile)?.name}` : name)
+  return found?.isFound === true ? undefined : found
 }
 
 function general(known: Known, name: string, detail: string): unknown {
@@ -95,7 +82,7 @@ function general(known: Known, name: string, detail: string): unknown {
     case 'name':
       return collection.name
     case 'nested':
-      return nestedPath(known)
+      return madeBy(known, 'parent') && nestedPath(known)
     case 'absent':
       return absentId(known)
     case 'mark':
@@ -114,6 +101,10 @@ function general(known: Known, name: string, detail: string): unknown {
     case 'more': {
       const member = memberOf(collection, detail)
       return member === undefined ? undefined : twoValuesOf(collection, member)?.[name]
+    }
+    case 'parents': {
+      const parent = parentOf(collection, profile)
+      return parent && basePath(profile) + parent.path
     }
   }
   return ofServer(known, name)
@@ -166,8 +157,10 @@ function ofAnswer(known: Known, { asked }: Exchange, answer: Answer, part: strin
     case 'link':
       return linksOf(answer, asked.url).get(detail)
     case 'item': {
+      // Only what was made for the case: by an address from a list that ignores its filter somebody else's would be touched.
       const id = valueAt(jsonOf(answer), `${profile.names.items}/${detail}/${collection.id}`)
-      return id === undefined ? undefined : encodeURIComponent(String(id))
+      const isOwn = [...known.made.values()].some((each) => each.id === String(id) && each.isFound !== true)
+      return isOwn ? encodeURIComponent(String(id)) : undefined
     }
     case 'next':
     case 'previous': {

@@ -14,6 +14,8 @@ const finders = {
   sort: ({ sorts }) => sorts[0],
   search: ({ search }) => search,
   marker: ({ marker }) => marker,
+  /** Sorts lists, and differs from record to record. */
+  distinct: ({ sorts, unique }) => sorts.find((each) => unique.includes(each)),
   change: ({ change }) => Object.keys(change)[0],
   optional: ({ optional }) => Object.keys(optional)[0],
   invalid: ({ invalid }) => Object.keys(invalid)[0],

@@ -1,6 +1,6 @@
 /** What places stand for that has to be worked out: a list below a record, an identifier that nobody has. */
 import { createHash } from 'node:crypto'
-import type { Known } from './fill.ts'
+import type { Known } from './known.ts'
 import type { CollectionProfile, JsonObject, Profile } from './profile.ts'
 
 /** How a collection is shown below the records of another. */

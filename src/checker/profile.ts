@@ -51,6 +51,8 @@ export interface CollectionProfile {
   readonly children: Readonly<Record<string, string>>
   /** What a deletion leaves: `soft` keeps a record for those who may see it. */
   readonly deletion: 'soft' | 'hard'
+  /** Statuses with which its document says that deletions are answered, where it does. */
+  readonly deletionAnswers?: readonly number[] | undefined
   /** Which styles of pages lists have. */
   readonly pages: readonly PageStyle[]
   /** Whether a change without a condition is refused (428). */
@@ -99,6 +101,8 @@ export interface Profile {
   readonly versionField?: string | undefined
   /** Paths from the root that answer without a credential: of its health. */
   readonly open: readonly string[]
+  /** Whether all that is there may be lost: requests are sent that a careless server could take as "delete everything". */
+  readonly disposable?: boolean | undefined
   /** After how many failed authentications an address has to wait, for seconds, where the server is set up to be tried out. */
   readonly attempts?: number | undefined
 }

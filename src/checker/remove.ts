@@ -1,5 +1,5 @@
 /** Takes away what the checker has made. */
-import type { Made } from './fill.ts'
+import type { Made } from './known.ts'
 import { urlOf, type World } from './world.ts'
 
 // It is gone, or was already.

@@ -4,7 +4,8 @@ import type { Ask, Body, Caller, Case, Finding, Seen, Step } from './case.ts'
 import { keyOf } from './credential.ts'
 import { type Exchange, fieldOf, jsonOf } from './exchange.ts'
 import { isPart } from './expect-list.ts'
-import { fill, fillAll, type Known, type Made, NotApplicable, NotSetUp } from './fill.ts'
+import { fill, fillAll, NotApplicable, NotSetUp } from './fill.ts'
+import type { Known, Made } from './known.ts'
 import { nestedPath } from './places.ts'
 import { valueAt } from './pointer.ts'
 import type { CollectionProfile, JsonObject } from './profile.ts'
@@ -113,8 +114,13 @@ async function take(world: World, known: Running, step: Step): Promise<void> {
       return walk(world, known, step)
     case 'poll':
       return poll(world, known, step)
+    case 'settle':
+      return settle(world, known, step)
     case 'wait':
-      return sleep(step.milliseconds)
+      return sleep(step.milliseconds === 'grace' ? millisecondsOfGrace(known) : step.milliseconds)
+    case 'only':
+      if (step.test(seenOf(known))) return
+      throw step.otherwise === 'not set up' ? new NotSetUp(step.why) : new NotApplicable(step.why)
     case 'pause': {
       const seconds = Number(fill(`{${step.after}.field:Retry-After}`, known))
       if (!(seconds <= longestPause)) throw new NotSetUp(`a pause of ${seconds} seconds would be too long`)
@@ -245,4 +251,23 @@ async function poll(world: World, known: Running, step: Extract<Step, { kind: 'p
     // What is quickly over is not waited for as long as what takes its time.
     await sleep(Math.min(5_000, Math.max(100, seconds * 1_000), 100 * 2 ** turn))
   }
+}
+
+/** Waits for the end of what a step's answer says was only accepted. */
+async function settle(world: World, known: Running, step: Extract<Step, { kind: 'settle' }>): Promise<void> {
+  for (const { answer, asked } of [...(known.exchanges.get(step.of) ?? [])]) {
+    if (answer?.status !== 202) continue
+    const address = valueAt(jsonOf(answer), '/status_url') ?? fieldOf(answer, 'Location')
+    if (typeof address !== 'string') throw new NotSetUp(`${asked.method} was answered 202 without the address of a job`)
+    const { pathname, search, origin } = new URL(address, asked.url)
+    // A credential is not taken elsewhere.
+    if (origin !== new URL(world.profile.base).origin)
+      throw new NotSetUp(`the address of the job is elsewhere: ${origin}`)
+    await poll(world, known, { kind: 'poll', as: step.as, at: pathname + search, seconds: step.seconds })
+  }
+}
+
+/** Servers look at their clocks now and then: a little longer than the period itself. */
+function millisecondsOfGrace({ collection }: Running): number {
+  return (collection.grace ?? 0) * 1_000 + 400
 }

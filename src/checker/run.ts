@@ -154,12 +154,20 @@ async function resultOf(
   const missing = needed.find((each) => each !== undefined && each.verdict !== 'holds')
   if (missing?.verdict === 'not applicable') return said('not applicable', missing.why)
   if (missing !== undefined) return said('blocked', `${missing.id}: ${missing.verdict}`)
-  const collection = chosen.collection.name
-  const shown = await runCase(world, one, chosen.collection, `checked-${randomBytes(5).toString('hex')}`, signal)
-  // What a stop has cut short says nothing.
-  if (signal?.aborted) return said('not asked', 'the run was stopped meanwhile', { collection })
-  if (shown.kind !== 'judged') return said(shown.kind, shown.why, { collection })
-  const { findings, exchanges } = shown
-  if (findings.length === 0) return said('holds', '', { collection })
-  return said(broken(level), '', { collection, findings, exchanges })
+  let result: CaseResult | undefined
+  // What a collection turns out not to have, another may.
+  for (const each of chosen.collections) {
+    const collection = each.name
+    const shown = await runCase(world, one, each, `checked-${randomBytes(5).toString('hex')}`, signal)
+    // What a stop has cut short says nothing.
+    if (signal?.aborted) return said('not asked', 'the run was stopped meanwhile', { collection })
+    if (shown.kind === 'judged') {
+      const { findings, exchanges } = shown
+      if (findings.length === 0) return said('holds', '', { collection })
+      return said(broken(level), '', { collection, findings, exchanges })
+    }
+    result ??= said(shown.kind, shown.why, { collection })
+    if (result.verdict !== 'not applicable') return result
+  }
+  return result as CaseResult
 }

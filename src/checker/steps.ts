@@ -1,5 +1,5 @@
 /** The steps of cases, in few words. */
-import type { Ask, Request, Step } from './case.ts'
+import type { Ask, Request, Seen, Step } from './case.ts'
 import type { JsonObject } from './profile.ts'
 
 type More = Omit<Request, 'method' | 'to'>
@@ -52,4 +52,19 @@ export function alike(times: number, ask: Ask): Ask {
 /** Page after page by cursor, from an address on. */
 export function walk(as: string, from: string, most = 20, between: readonly Step[] = []): Step {
   return { kind: 'walk', as, from, most, between }
+}
+
+/** Where a deletion was only accepted (202), waits until its job is over: what the job said is known as `as`. */
+export function settled(of: string, as = 'job', seconds = 30): Step {
+  return { kind: 'settle', as, of, seconds }
+}
+
+/** Goes on only where the case is about something that the collection has: otherwise it is not applicable. */
+export function about(why: string, test: (seen: Seen) => boolean): Step {
+  return { kind: 'only', test, otherwise: 'not applicable', why }
+}
+
+/** Goes on only where all is ready: otherwise the case could not be set up. */
+export function provided(why: string, test: (seen: Seen) => boolean): Step {
+  return { kind: 'only', test, otherwise: 'not set up', why }
 }

@@ -3,7 +3,8 @@ import type { Ask, Body, Caller, Request } from './case.ts'
 import type { Client } from './client.ts'
 import { distinct, isNarrow } from './discover/distinct.ts'
 import { type Answer, type Exchange, type Fields, fieldOf, jsonOf } from './exchange.ts'
-import { fill, fillAll, type Known, type Made, NotSetUp } from './fill.ts'
+import { fill, fillAll, NotSetUp } from './fill.ts'
+import type { Known, Made } from './known.ts'
 import { objectOf } from './places.ts'
 import { valueAt } from './pointer.ts'
 import type { JsonObject, Profile } from './profile.ts'
@@ -18,8 +19,26 @@ export interface World {
   readonly remains: Set<string>
 }
 
-/** Sends a request of a case. */
-export function ask(world: World, known: Known, { as, request }: Ask, atOnce = false): Promise<Exchange> {
+/** Sends a request of a case. Where few values are possible, one that must differ may be somebody's already: then once more. */
+export async function ask(world: World, known: Known, asked: Ask, atOnce = false): Promise<Exchange> {
+  let exchange = await askOnce(world, known, asked, atOnce)
+  for (let turn = 0; turn < mostTurns && exchange.answer?.status === 409; turn++) {
+    if (atOnce || !isUnlucky(asked.request, known)) break
+    exchange = await askOnce(world, known, asked, atOnce)
+  }
+  return exchange
+}
+
+const mostTurns = 12
+
+/** Whether another body of the kind could be taken: it is made up, and the same is not meant to be sent twice. */
+function isUnlucky({ body, headers = {} }: Request, { collection: { unique, schemas = {} } }: Known): boolean {
+  if (body === undefined || !('from' in body) || (body.from !== 'example' && body.from !== 'least')) return false
+  if (Object.keys(headers).some((name) => name.toLowerCase() === 'idempotency-key')) return false
+  return unique.some((member) => !Object.hasOwn(body.with ?? {}, member) && isNarrow(schemas[member] ?? {}))
+}
+
+function askOnce(world: World, known: Known, { as, request }: Ask, atOnce: boolean): Promise<Exchange> {
   const { method, to, headers = {}, body, caller = 'caller', impatient } = request
   const text = body === undefined ? undefined : textOf(body, known)
   const fields: (readonly [string, string])[] = Object.entries(headers).map(([name, value]) => [
@@ -51,7 +70,8 @@ export function textOf(body: Body, known: Known): string {
   if ('text' in body) return fill(body.text, known)
   if ('json' in body) return JSON.stringify(fillAll(body.json, known))
   const plus = body.plus === undefined ? {} : known.collection[body.plus]
-  const given = { ...baseOf(body.from, known), ...plus, ...(fillAll(body.with ?? {}, known) as JsonObject) }
+  const whole = { ...baseOf(body.from, known), ...uniqueOf(known, body.like), ...plus }
+  const given = { ...whole, ...(fillAll(body.with ?? {}, known) as JsonObject) }
   const names = (body.without ?? []).map((name) => fill(name, known))
   return JSON.stringify(without(given, names))
 }
@@ -73,6 +93,13 @@ function baseOf(from: Exclude<Body, { text: string } | { json: unknown }>['from'
   const value = 'sent' in from ? JSON.parse(asked?.body ?? '{}') : answer && jsonOf(answer)
   if (typeof value !== 'object' || value === null) throw new NotSetUp('an answer that was to be sent back is no object')
   return value
+}
+
+/** The unique members that the request of a step had. */
+function uniqueOf({ collection, exchanges }: Known, step: string | undefined): JsonObject {
+  if (step === undefined) return {}
+  const sent = JSON.parse(exchanges.get(step)?.at(-1)?.asked.body ?? '{}') as JsonObject
+  return Object.fromEntries(Object.entries(sent).filter(([name]) => collection.unique.includes(name)))
 }
 
 let samples = 0
@@ -108,19 +135,9 @@ export async function create(
   await createParents(world, known, 0)
   const body: Body = { from: 'example', with: how.with ?? {}, without: how.without ?? [] }
   const request: Request = { method: 'POST', to: '{collection}', body, ...(how.caller ? { caller: how.caller } : {}) }
-  let exchange = await ask(world, known, { kind: 'ask', as, request, given: true })
-  // Where few values are possible, one that must differ may be somebody's already.
-  for (let turn = 0; exchange.answer?.status === 409 && isUnlucky(known) && turn < mostTurns; turn++) {
-    exchange = await ask(world, known, { kind: 'ask', as, request, given: true })
-  }
+  const exchange = await ask(world, known, { kind: 'ask', as, request, given: true })
   known.made.set(as, { ...recordMade(world, known, exchange), by: how.caller })
   return exchange
-}
-
-const mostTurns = 12
-
-function isUnlucky({ collection: { unique, schemas = {} } }: Known): boolean {
-  return unique.some((member) => isNarrow(schemas[member] ?? {}))
 }
 
 const deepest = 4
@@ -158,7 +175,8 @@ async function findOne(world: World, known: Known & { readonly made: Map<string,
   const id = Array.isArray(items) ? items[0]?.[known.collection.id] : undefined
   if (id === undefined)
     throw new NotSetUp(`there is none of ${known.collection.name} to refer to, and none can be made`)
-  known.made.set(as, { id: String(id), path: `${fill('{collection}', known)}/${encodeURIComponent(String(id))}` })
+  const path = `${fill('{collection}', known)}/${encodeURIComponent(String(id))}`
+  known.made.set(as, { id: String(id), path, isFound: true })
 }
 
 /** Notes a record that an answer says was made. */
@@ -184,6 +202,8 @@ export function madeOf({ profile }: World, known: Known, { answer, asked }: Exch
   if (held === undefined && location === undefined) return undefined
   const found = location === undefined ? undefined : new URL(location, asked.url)
   const id = held === undefined ? decodeURIComponent(found?.pathname.split('/').at(-1) ?? '') : String(held)
+  // What has no address of its own is never asked for by one: it would be the collection's.
+  if (/^\.{0,2}$/.test(id)) return undefined
   // A Location elsewhere is judged by a case of its own; what was made is looked for where it belongs.
   return { id, path: `${fill('{collection}', known)}/${encodeURIComponent(id)}` }
 }

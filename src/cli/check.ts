@@ -51,7 +51,7 @@ async function checked(whom: Whom, options: CheckOptions, hide: Hide): Promise<n
     insecure: options.insecure,
     ca: options.cacert === undefined ? undefined : fileOf(options.cacert, '--cacert'),
     signal: interrupted.signal,
-    onPause: (seconds) => progress.say(`The server wants a pause of ${Math.ceil(seconds)} s.`),
+    onPause: pauseTeller(progress),
   })
   try {
     const asker = { client, credential: whom.credential, signal: interrupted.signal }
@@ -76,6 +76,16 @@ async function checked(whom: Whom, options: CheckOptions, hide: Hide): Promise<n
     progress.end()
     interrupted.stop()
     client.close()
+  }
+}
+
+/** Says once that the server wants a pause, however many requests are told so. */
+function pauseTeller(progress: Progress): (seconds: number) => void {
+  let until = 0
+  return (seconds) => {
+    const now = performance.now()
+    if (now >= until) progress.say(`The server wants a pause of ${Math.ceil(seconds)} s (429), and gets it.`)
+    until = Math.max(until, now + seconds * 1_000)
   }
 }
 
@@ -208,6 +218,8 @@ function interruption(): { readonly signal: AbortSignal; stop(): void } {
   return {
     signal: controller.signal,
     stop() {
+      // Who has stopped it may do so once more until it has ended.
+      if (controller.signal.aborted) return
       for (const each of ['SIGINT', 'SIGTERM'] as const) process.off(each, abort)
     },
   }

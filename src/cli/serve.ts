@@ -3,6 +3,7 @@ import { flushCompileCache } from 'node:module'
 import { withoutCredentials } from '../model/credentials.ts'
 import { ConfigurationError } from '../server/configuration-error.ts'
 import { type LogLevel, logTo } from '../server/log.ts'
+import { outputWritten } from '../server/log-blocks.ts'
 import type { Observe } from '../server/observe.ts'
 import { isElsewhere } from '../server/open-database.ts'
 import { type ServeOptions, type Serving, serve } from '../server/serve.ts'
@@ -94,6 +95,9 @@ export async function serveUntilStopped(options: ServeOptions & { readonly obser
 /** How long a stop waits for spans to be sent, in milliseconds. */
 const mostForTraces = 3_000
 
+/** How long a stop waits for the log to be read, in milliseconds. */
+const mostForLog = 1_000
+
 function stopOnSignal(serving: Promise<Serving>, observe: Observe): void {
   let stopping = false
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
@@ -103,6 +107,7 @@ function stopOnSignal(serving: Promise<Serving>, observe: Observe): void {
       observe({ kind: 'stopping', reason: signal })
       await (await serving).close()
       await flushTraces(mostForTraces)
+      await outputWritten(mostForLog)
       process.exit(0)
     })
   }

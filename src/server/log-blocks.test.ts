@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { test } from 'node:test'
 import { inBlocks } from './log-blocks.ts'
 
@@ -28,10 +30,50 @@ test('no line is kept back for more than a second', (context) => {
 
 test('a flush writes at once, and nothing where there is nothing', () => {
   const written: string[] = []
-  const { write, flushSync } = inBlocks((block) => written.push(block))
-  flushSync()
+  const { write, flush } = inBlocks((block) => written.push(block))
+  flush()
   write('a\n')
-  flushSync()
-  flushSync()
+  flush()
+  flush()
   assert.deepEqual(written, ['a\n'])
+})
+
+test('OPS-1: lines that are not kept back come out in order, and before the process ends', () => {
+  const lines = 2_000
+  const program = `
+    const { standardOutput, outputWritten } = await import(${JSON.stringify(import.meta.resolve('./log-blocks.ts'))})
+    const { write, flush } = standardOutput()
+    for (let line = 0; line < ${lines}; line++) {
+      write(line + '\\n')
+      flush()
+      if (line % 100 === 0) await new Promise(setImmediate)
+    }
+    await outputWritten(60_000)
+    process.exit(0)`
+  const { stdout, status } = spawnSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' })
+  assert.equal(status, 0)
+  assert.deepEqual(
+    stdout.split('\n').slice(0, -1).map(Number),
+    Array.from({ length: lines }, (_, line) => line),
+  )
+})
+
+test('OPS-2: the end is kept waiting for a log that nobody reads only so long', async () => {
+  const program = `
+    const { standardOutput, outputWritten } = await import(${JSON.stringify(import.meta.resolve('./log-blocks.ts'))})
+    const { write, flush } = standardOutput()
+    write('x'.repeat(1_000_000))
+    flush()
+    const begun = performance.now()
+    await outputWritten(100)
+    process.stderr.write(String(performance.now() - begun))
+    process.kill(process.pid, 'SIGKILL') // exit() would wait for the pipe`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: ['ignore', 'pipe', 'pipe'] })
+  let took = ''
+  child.stderr.on('data', (piece) => {
+    took += piece
+  })
+  await once(child, 'exit')
+  child.stdout.destroy()
+  assert.ok(Number(took) >= 99, took)
 })

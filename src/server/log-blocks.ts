@@ -1,5 +1,6 @@
 /** Lines of the log, put together to blocks before they are written: each write of its own would cost more than the line. */
 import { fstatSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type DestinationStream, destination } from 'pino'
 
 /** So many characters are a block. */
@@ -10,23 +11,42 @@ const longest = 1_000
 
 /** Where lines go. */
 export interface LogBlocks extends DestinationStream {
-  /** Writes what is kept back. */
-  flushSync(): void
+  /** Gives on what is kept back. */
+  flush(): void
 }
+
+/** Resolves once all that standard output was given is written. */
+let written: Promise<void> = Promise.resolve()
 
 /** Standard output, in blocks. */
 export function standardOutput(): LogBlocks {
-  const output = destination({ fd: 1, sync: isFile(1) })
-  const write = (block: string) => void output.write(block)
-  const blocks = inBlocks(write)
-  process.once('exit', () => blocks.flushSync())
-  return {
-    write: blocks.write,
-    flushSync() {
-      blocks.flushSync()
-      output.flushSync()
-    },
-  }
+  const sync = isFile(1)
+  const output = destination({ fd: 1, sync })
+  let underWay = false
+  const blocks = inBlocks((block) => {
+    if (!sync && !underWay) {
+      underWay = true
+      written = new Promise((resolve) => {
+        output.once('drain', () => {
+          underWay = false
+          resolve()
+        })
+      })
+    }
+    // Begun at once. Writing the next one synchronously would overtake it.
+    output.write(block)
+  })
+  process.once('exit', () => blocks.flush())
+  return blocks
+}
+
+/**
+ * Waits until standard output has taken all that was logged, so that the process may end.
+ *
+ * @param longest how long at most, in milliseconds: whoever reads a pipe may have stopped
+ */
+export async function outputWritten(longest: number): Promise<void> {
+  await Promise.race([written, sleep(longest, undefined, { ref: false })])
 }
 
 /** Gathers lines, and writes them a block at a time. */
@@ -50,7 +70,7 @@ export function inBlocks(write: (block: string) => void): LogBlocks {
       if (length >= blockSize) flush()
       else timer ??= setTimeout(flush, longest).unref()
     },
-    flushSync: flush,
+    flush: flush,
   }
 }
 

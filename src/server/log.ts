@@ -85,7 +85,7 @@ export function logTo(level: LogLevel, stream?: DestinationStream): Observe {
   }
   return (seen) => {
     write(seen)
-    if (awaited.has(seen.kind) && 'flushSync' in sink) (sink as { flushSync(): void }).flushSync()
+    if (awaited.has(seen.kind) && 'flush' in sink) (sink as { flush(): void }).flush()
   }
 }
 

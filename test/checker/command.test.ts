@@ -9,10 +9,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { startPlanted } from './planted.ts'
+import { type Fault, startPlanted } from './planted.ts'
 import { type Shop, serveShop } from './shop.ts'
 
 const program = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
+
+/** A server before the shop, which breaks or watches something. */
+const startBefore = (shop: Shop, fault: Pick<Fault, 'plant'>) => startPlanted(shop.serving.origin, fault, shop)
 
 interface Ended {
   readonly code: number | null
@@ -77,7 +80,7 @@ describe('resourced check', () => {
   })
 
   it('ends with 1 where a rule that must hold is broken, and keeps secrets out of every report', async () => {
-    const planted = await startPlanted(shop.serving.origin, {
+    const planted = await startBefore(shop, {
       plant: (server) => async (request) => {
         const answer = await server(request)
         return { ...answer, status: answer.status === 412 ? 200 : answer.status }
@@ -134,7 +137,7 @@ describe('resourced check', () => {
 
   it('makes safe requests alone where it is told to', async () => {
     const methods = new Set<string>()
-    const planted = await startPlanted(shop.serving.origin, {
+    const planted = await startBefore(shop, {
       plant: (server) => (request) => {
         methods.add(request.method)
         return server(request)
@@ -183,7 +186,7 @@ describe('resourced check', () => {
 
   it('takes away what it made when it is stopped, and ends at once the second time', async () => {
     let posts = 0
-    const planted = await startPlanted(shop.serving.origin, {
+    const planted = await startBefore(shop, {
       plant: (server) => async (request) => {
         if (request.method === 'POST') posts++
         await new Promise((resolve) => setTimeout(resolve, 30))

@@ -74,7 +74,7 @@ export interface Planted {
 export async function startPlanted(
   target: string,
   { plant, plain = false, at = '127.0.0.1' }: Omit<Fault, 'breaks' | 'says'>,
-  { certificate, ...keys }: Keys & { readonly certificate?: Certificate | undefined },
+  { certificate, ...keys }: Keys & { readonly certificate?: Certificate | undefined } = { key: '', otherKey: '' },
 ): Promise<Planted> {
   const answer = plant((request) => forward(target, request), keys)
   const listener = async (incoming: IncomingMessage, outgoing: ServerResponse) => {

@@ -61,6 +61,22 @@ const shopWith = (rate: Rates) =>
       contracts: { fields: { text: { type: 'string', filter: true } }, preconditions: 'required' },
       // Deletions are jobs.
       archives: { fields: { text: { type: 'string', filter: true } }, deletion: { asynchronous: 'always' } },
+      // What a deletion does to what refers to it: it goes too, or refers to nothing.
+      walls: { fields: { label: { type: 'string', maxLength: 100, filter: true } } },
+      pictures: {
+        fields: { text: { type: 'string', filter: true }, wall_id: reference('walls', { onDelete: 'cascade' }) },
+      },
+      frames: {
+        fields: {
+          text: { type: 'string', filter: true },
+          wall_id: reference('walls', { onDelete: 'clear', optional: true }),
+        },
+      },
+      // Deletions tell what was deleted, and are not refused when there is nothing any more.
+      receipts: {
+        fields: { text: { type: 'string', filter: true } },
+        deletion: { answer: 'summary', repeated: 'no-content' },
+      },
       // Gone for good after a second.
       drafts: { fields: { text: { type: 'string', filter: true } }, deletion: { gracePeriod: 'PT1S' } },
       // Everybody has their own.
@@ -137,6 +153,10 @@ function profileOf(base: string): Profile {
     filters: ['text'],
     marker: 'text',
   }
+  const labelled = {
+    ...{ example: { label: 'north' }, required: ['label'], change: { label: 'south' } },
+    ...{ filters: ['label'], marker: 'label' },
+  }
   return {
     base,
     names: usualNames,
@@ -147,10 +167,12 @@ function profileOf(base: string): Profile {
     exports: ['json', 'ndjson', 'csv'],
     versionField: 'API-Version',
     open: ['/health/live', '/health/ready'],
+    disposable: true,
     collections: [
       {
         ...usual,
         ...{ name: 'items', path: '/items', operations: [...all, 'delete-by-filter'] },
+        deletionAnswers: [204, 202],
         example: { sku: 'a', name: 'Lamp', color: 'red', price: 5, remark: 'As new', shelf_id: '' },
         ...{ references: { shelf_id: 'shelves' }, unique: ['sku'], required: ['sku', 'name', 'shelf_id'] },
         ...{
@@ -184,7 +206,19 @@ function profileOf(base: string): Profile {
         operations: all.filter((each) => each !== 'restore'),
       },
       { ...text, name: 'contracts', path: '/contracts', conditional: true },
-      { ...text, name: 'archives', path: '/archives' },
+      { ...text, name: 'archives', path: '/archives', deletionAnswers: [202] },
+      { ...text, name: 'walls', path: '/walls', ...labelled },
+      {
+        ...text,
+        ...{ name: 'pictures', path: '/pictures', references: { wall_id: 'walls' } },
+        ...{ example: { text: 'hello', wall_id: '' }, required: ['text', 'wall_id'] },
+      },
+      {
+        ...text,
+        ...{ name: 'frames', path: '/frames', references: { wall_id: 'walls' } },
+        example: { text: 'hello', wall_id: '' },
+      },
+      { ...text, name: 'receipts', path: '/receipts', deletionAnswers: [200] },
       { ...text, name: 'drafts', path: '/drafts', grace: 1 },
       { ...text, name: 'diaries', path: '/diaries', owner: 'owner_id' },
     ],

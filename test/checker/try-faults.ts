@@ -3,7 +3,7 @@
  * CHECKER=section all of its section, with CHECKER=whole all that there are, which takes the better part of an hour.
  */
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { type Case, ruleOf } from '../../src/checker/case.ts'
 import { cases } from '../../src/checker/cases.ts'
 import { Client } from '../../src/checker/client.ts'
@@ -25,15 +25,7 @@ const echoes = new Set(['DOC-1/reads', 'DOC-1/writes', 'DOC-1/errors'])
 
 /** Tries the faults of a section's cases. */
 export function tryFaults(title: string, section: readonly Case[], faults: readonly Fault[]): void {
-  describe(title, () => {
-    let shop: Shop
-    let secureShop: Shop | undefined
-    before(async () => {
-      shop = await serveShop()
-      if (faults.some(({ secure }) => secure)) secureShop = await serveShop({ secure: true })
-    })
-    after(() => Promise.all([shop, secureShop].map((each) => each?.serving.close())))
-
+  describe(title, { concurrency: 3 }, () => {
     it('each case has its fault', () => {
       assert.deepEqual(
         section.map(({ id }) => id).filter((id) => !faults.some(({ breaks }) => breaks === id)),
@@ -43,7 +35,8 @@ export function tryFaults(title: string, section: readonly Case[], faults: reado
 
     for (const fault of faults) {
       it(`${fault.breaks} finds it: ${fault.says}`, async () => {
-        const good = fault.secure ? (secureShop as Shop) : shop
+        // Of its own: some faults leave things behind.
+        const good = await serveShop(fault.secure ? { secure: true } : {})
         const planted = await startPlanted(good.serving.origin, fault, good)
         try {
           const profile = fault.profile?.(good.profile) ?? good.profile
@@ -75,6 +68,7 @@ export function tryFaults(title: string, section: readonly Case[], faults: reado
           )
         } finally {
           await planted.close()
+          await good.serving.close()
         }
       })
     }

@@ -1,7 +1,8 @@
 /** AUT-3 and AUT-4: what somebody may not do who may do nothing. */
 import type { Case, Step } from '../case.ts'
 import { altogether, finding, itemsOf, refused, sameBody, status, totalOf } from '../expect.ts'
-import { given, record, when } from '../steps.ts'
+import { isExactly } from '../expect-records.ts'
+import { given, provided, record, when } from '../steps.ts'
 
 const mendRight =
   'Decide for each resource and action whether the caller may do it, and answer 403 before anything is done.'
@@ -60,7 +61,20 @@ export const permissions: readonly Case[] = [
   ),
   {
     ...withoutEffect('delete-by-filter', when('tried', 'DELETE', '{collection}?{mine}', { caller: 'other' })),
-    needs: ['create', 'read', 'delete-by-filter', 'marker', 'other'],
+    needs: ['create', 'read', 'list', 'delete-by-filter', 'marker', 'other'],
+    // Where neither filters nor callers are heeded, all would be lost.
+    after: ['QRY-1/equal', 'QRY-1/none'],
+    steps: [
+      record(),
+      given('before', 'GET', '{one}'),
+      given('filtered', 'GET', '{collection}?{mine}'),
+      provided('the filter was not seen to find exactly what was made for it', isExactly('filtered', 'one')),
+      when('tried', 'DELETE', '{collection}?{mine}', {
+        caller: 'other',
+        headers: { Prefer: 'handling=strict, max-affected=1' },
+      }),
+      when('after', 'GET', '{one}'),
+    ],
   },
   {
     id: 'AUT-3/restore',

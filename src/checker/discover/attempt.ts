@@ -47,7 +47,7 @@ export function usedCollections({ profile, cases, hasKey, hasOther }: Omit<Attem
   }
   for (const one of cases) {
     const chosen = one.kind === 'changing' ? choose(one, profile, { hasKey, hasOther }) : undefined
-    if (chosen !== undefined && 'collection' in chosen) add(chosen.collection.name)
+    if (chosen !== undefined && 'collections' in chosen) for (const { name } of chosen.collections) add(name)
   }
   return [...used]
 }
@@ -88,6 +88,17 @@ async function tryCollection(trial: Trial, name: string): Promise<void> {
   for (const [key, value] of Object.entries(await learnt(trial, known(trial, name), first))) {
     learn(trial, name, { [key]: value })
   }
+  // Where others may do something is the wrong place to see what they may not: that is tried elsewhere if it can be.
+  if (known(trial, name).owner !== undefined && trial.other !== undefined) putLast(trial, name)
+}
+
+function putLast(trial: Trial, name: string): void {
+  const { collections } = trial.profile
+  const [own, rest] = [
+    collections.filter((each) => each.name === name),
+    collections.filter((each) => each.name !== name),
+  ]
+  trial.profile = { ...trial.profile, collections: [...rest, ...own] }
 }
 
 const mostTurns = 6
@@ -182,7 +193,10 @@ async function tryAgain(trial: Trial, name: string, first: Tried): Promise<void>
   const named = complaints.flatMap(({ member, kind }) =>
     member !== undefined && kind === 'taken' && Object.hasOwn(first.body, member) ? [member] : [],
   )
-  const all = named.length > 0 ? [...new Set([...collection.unique, ...named])] : collection.unique
+  // Of several that must differ together one that refers to others cannot.
+  const own = named.filter((each) => !Object.hasOwn(collection.references, each))
+  const told = own.length > 0 ? own : named.length > 0 ? wordsIn(same.answer.body, textsOf(first.body, collection)) : []
+  const all = [...new Set([...collection.unique, ...told])]
   const guess =
     all.length > 0
       ? all
@@ -197,6 +211,11 @@ async function tryAgain(trial: Trial, name: string, first: Tried): Promise<void>
     trial.notices.push(
       `A second record of ${name} is refused (${other.answer?.status}: ${textOf(other.answer)}). Write into the profile which members must differ: collections.${name}.unique`,
     )
+}
+
+function wordsIn(text: string, members: readonly string[]): string[] {
+  const words = new Set(text.match(/[\w-]+/g) ?? [])
+  return members.filter((each) => words.has(each))
 }
 
 function textsOf(body: JsonObject, { references, schemas = {} }: CollectionProfile): string[] {

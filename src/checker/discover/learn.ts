@@ -18,6 +18,8 @@ export async function learnt(
 ): Promise<Partial<CollectionProfile>> {
   const isGuessed = trial.guessed.has(collection.name)
   const described = isGuessed ? { ...collection, ...fromRecord(collection, tried) } : collection
+  // Before anything is changed: a change may be what lets others see it.
+  const owned = await owning(trial, described, tried)
   const changed = await changes(trial, described, tried)
   const lists = isGuessed ? await listing(trial, described, tried) : {}
   const search = await searching(trial, { ...described, ...lists }, tried)
@@ -25,7 +27,6 @@ export async function learnt(
     collection.marker ??
     markerOf(described.schemas ?? {}, lists.filters ?? described.filters, described.unique, described.references)
   const restored = isGuessed ? await restoring(trial, described) : {}
-  const owned = await owning(trial, described, tried)
   return { ...described, ...owned, ...changed, ...lists, ...restored, ...(search !== undefined && { search }), marker }
 }
 
@@ -154,22 +155,31 @@ async function searching(
   return search
 }
 
-/** Whether others may make records of their own and do not see this one: as long as it is not tried, nobody is an owner. */
-async function owning(trial: Trial, collection: CollectionProfile, { url, body }: Tried): Promise<object> {
+/** Whether others may make records, and do not see this one: as long as it is not tried, nobody is an owner. */
+async function owning(
+  trial: Trial,
+  collection: CollectionProfile,
+  { url, body }: Tried,
+): Promise<Partial<CollectionProfile>> {
   const { asker, other } = trial
-  if (!('owner' in collection)) return {}
   const none = { owner: undefined }
   if (other === undefined) return none
   const others = { ...asker, credential: other }
   const read = (await ask(others, 'GET', url)).answer
-  if (read === undefined || ![403, 404].includes(read.status)) return none
   const own = Object.fromEntries(
     collection.unique.map((each) => [each, distinct(body[each], 0, collection.schemas?.[each])]),
   )
   const theirs = await ask(others, 'POST', trial.profile.base + collection.path, { body: { ...body, ...own } })
-  if (!isGood(theirs.answer)) return none
-  keep(trial, collection, theirs, body, others)
-  return {}
+  if (isGood(theirs.answer)) {
+    keep(trial, collection, theirs, body, others)
+    if (read !== undefined && [403, 404].includes(read.status) && collection.owner !== undefined) return {}
+  }
+  const may = [...(isGood(theirs.answer) ? ['make'] : []), ...(isGood(read) ? ['read'] : [])]
+  if (may.length === 0) return none
+  trial.notices.push(
+    `Whoever --other-key belongs to may ${may.join(' and ')} records of ${collection.name}. Rules about callers who may do nothing (AUT-3) need the key of somebody who may not.`,
+  )
+  return none
 }
 
 /** Whether what is deleted can be taken back: tried with a record of our own. */

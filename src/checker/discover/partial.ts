@@ -35,9 +35,9 @@ const collection = {
     ...{ search: { type: 'string' }, marker: { type: 'string' } },
     children: namesByMember,
     deletion: { enum: ['soft', 'hard'] },
+    deletionAnswers: { type: 'array', items: { type: 'integer', minimum: 200, maximum: 299 } },
     pages: { type: 'array', items: { enum: ['page', 'offset', 'cursor'] } },
     conditional: { type: 'boolean' },
-    deletionAnswers: { type: 'array', items: { type: 'integer' } },
     owner: { type: 'string' },
     grace: { type: 'number', exclusiveMinimum: 0 },
   },
@@ -53,6 +53,7 @@ const schema = {
     ...{ deprecated: address, retired: address, versionField: { type: 'string' }, exports: texts },
     ...{ disposable: { type: 'boolean' }, attempts: { type: 'integer', minimum: 1 } },
     open: { type: 'array', items: { type: 'string', pattern: '^/' } },
+    ...{ exports: texts, disposable: { type: 'boolean' } },
     names: {
       type: 'object',
       additionalProperties: false,

@@ -31,6 +31,16 @@ export function textMatching(
 
 /** About how many texts match, where the expression says so without repeating; more are as good as without end. */
 export function countMatching(pattern: string): number {
+  const known = counts.get(pattern)
+  if (known !== undefined) return known
+  const count = counted(pattern)
+  counts.set(pattern, count)
+  return count
+}
+
+const counts = new Map<string, number>()
+
+function counted(pattern: string): number {
   const seen = new Set<string>()
   for (let turn = 0; turn < 400; turn++) {
     const text = textMatching(pattern, Math.random)

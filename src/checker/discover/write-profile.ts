@@ -60,9 +60,9 @@ const ofCollection: readonly Entry[] = [
   ],
   ['children', 'Collections below its records (/cities/1/streets), and the collection that they show.'],
   ['deletion', 'soft: what is deleted is kept for those who may see it; hard: it is gone.'],
+  ['deletionAnswers', 'Statuses with which deletions are answered: 204, 200, 202.', '[204]'],
   ['pages', 'Of: page (with per_page), offset and cursor (with limit).'],
   ['conditional', 'Whether a change without If-Match is refused (428).'],
-  ['deletionAnswers', 'Statuses with which deletions are answered.', '[ 204, 202 ]'],
   [
     'owner',
     'The member that holds who made a record, where others (--other-key) may make records too, and see no others than theirs.',

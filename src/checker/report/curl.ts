@@ -16,11 +16,15 @@ function curlOf({ method, url, fields, body }: Asked): string {
 }
 
 function bytesOf({ url }: Asked, bytes: string): string {
-  const { protocol, hostname, port } = new URL(url)
   const format = bytes.length > 2_000 ? `${bytes.slice(0, 2_000)}…` : bytes
   const escaped = [...format].map(written).join('')
-  const to = `${hostname} ${port || (protocol === 'https:' ? '443' : '80')}`
-  const connection = protocol === 'https:' ? `openssl s_client -quiet -connect ${to.replace(' ', ':')}` : `nc ${to}`
+  // What follows the authority may be anything: it is what was tried.
+  const [, protocol, host = '', port] = /^(https?):\/\/(\[[^\]]*\]|[^:/?# ]*)(?::(\d+))?/.exec(url) ?? []
+  const isSecure = protocol === 'https'
+  const to = port ?? (isSecure ? '443' : '80')
+  const connection = isSecure
+    ? `openssl s_client -quiet -connect ${host}:${to}`
+    : `nc ${host.replaceAll(/[[\]]/g, '')} ${to}`
   return `printf ${quoted(escaped)} | ${connection}`
 }
 

@@ -1,6 +1,6 @@
 /** Faults of documents. */
 import type { Fault, PlantedAnswer, PlantedRequest } from '../planted.ts'
-import { answering, isRecord, saying, type Which } from './words.ts'
+import { answering, saying, type Which } from './words.ts'
 
 const isDocument = ({ path }: PlantedRequest) => path.endsWith('/openapi.json')
 
@@ -18,7 +18,6 @@ const documenting = (change: (document: Json) => void) =>
 const withMember = (name: string, value: unknown) => (answer: PlantedAnswer) =>
   saying(answer, (body: object) => ({ ...body, [name]: value }))
 
-const isItem = (request: PlantedRequest) => request.path.startsWith('/v3/items') && isRecord(request)
 const isNoSuch: Which = ({ path }) => /^\/v3\/items\/no-such-checked-/.test(path)
 
 export const documentsFaults: readonly Fault[] = [
@@ -51,11 +50,13 @@ export const documentsFaults: readonly Fault[] = [
   },
   {
     breaks: 'DOC-1/reads',
-    says: 'A number is a text.',
-    plant: answering(
-      (request) => request.method === 'GET' && isItem(request),
-      (answer) => (answer.status === 200 ? withMember('price', '5')(answer) : answer),
-    ),
+    says: 'Records are described in XML.',
+    plant: documenting((document) => {
+      for (const [path, item] of Object.entries<Json>(document.paths)) {
+        if (/\/items\/\{[^}]+\}$/.test(path))
+          item.get.responses['200'] = { description: '', content: { 'text/xml': {} } }
+      }
+    }),
   },
   {
     breaks: 'DOC-1/reads',

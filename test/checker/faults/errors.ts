@@ -4,6 +4,7 @@ import { answering, isList, saying, type Which } from './words.ts'
 
 const isNoRecord = ({ path }: PlantedRequest) => /^\/v3\/[a-z]+\/no-such-checked-/.test(path)
 const isNoPath = ({ path }: PlantedRequest) => /^\/v3\/no-such-checked-/.test(path)
+const isEither = ({ path }: PlantedRequest) => /\/no-such-(?:first|second)-checked-/.test(path)
 const isNoSuch = ({ path }: PlantedRequest) => path.includes('/no-such-')
 const isMalformed = ({ body }: PlantedRequest) => body === '{"no-such'
 const isMistaken = ({ method, body }: PlantedRequest) => method === 'POST' && body === '{"price":"much","color":"blue"}'
@@ -83,7 +84,7 @@ export const errorsFaults: readonly Fault[] = [
       let count = 0
       return async (request) => {
         const answer = await server(request)
-        return /no-such-(first|second)/.test(request.path) ? withMember('code', `ERROR_${++count}`)(answer) : answer
+        return isEither(request) ? withMember('code', `ERROR_${++count}`)(answer) : answer
       }
     },
   },
@@ -105,7 +106,7 @@ export const errorsFaults: readonly Fault[] = [
   {
     breaks: 'ERR-2/request-id',
     says: 'All requests have one request_id.',
-    plant: answering(isNoSuch, withMember('request_id', 'a')),
+    plant: answering(isEither, withMember('request_id', 'a')),
   },
   {
     breaks: 'ERR-3/creation',

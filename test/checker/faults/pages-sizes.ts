@@ -1,6 +1,16 @@
 /** Faults of the sizes and styles of pages. */
-import { answering, asking, failing, listIn, listParameters, showing, withList, withParameters } from '../lists.ts'
-import type { Fault } from '../planted.ts'
+import {
+  answering,
+  asking,
+  failing,
+  type ListBody,
+  listIn,
+  listParameters,
+  showing,
+  withList,
+  withParameters,
+} from '../lists.ts'
+import type { Fault, PlantedAnswer, PlantedRequest, Server } from '../planted.ts'
 
 /** A fault by which a size that is none is read as another. */
 function sized(breaks: Fault['breaks'], says: string, wrong: RegExp, right?: string): Fault {
@@ -26,6 +36,24 @@ function winning(breaks: Fault['breaks'], winner: string, loser: string): Fault 
   }
 }
 
+/** The first page of a list, with all that follow in it. */
+async function wholeList(server: Server, request: PlantedRequest): Promise<PlantedAnswer> {
+  const first = await server(request)
+  const more: ListBody['data'] = []
+  for (let cursor = listIn(first)?.pagination['next_cursor']; typeof cursor === 'string'; ) {
+    const after = cursor
+    const page = listIn(await server(withParameters(request, (asked) => asked.set('cursor', after))))
+    more.push(...(page?.data ?? []))
+    cursor = page?.pagination['next_cursor']
+  }
+  const link = first.headers['link']?.replace(/, <[^>]*>; rel="next"/, '')
+  const linked = link === undefined ? first : { ...first, headers: { ...first.headers, link } }
+  return withList(linked, (list) => {
+    list.data.push(...more)
+    list.pagination = { total_count: list.data.length, next_cursor: null, previous_cursor: null }
+  })
+}
+
 const pageParameters = ['page', 'per_page', 'offset', 'limit', 'cursor']
 
 export const sizeFaults: readonly Fault[] = [
@@ -33,28 +61,12 @@ export const sizeFaults: readonly Fault[] = [
     breaks: 'PAG-1/default',
     says: 'It shows all records where it is not asked for a page.',
     plant: (server) => async (request) => {
-      const parameters = listParameters(request)
+      // HEAD tells what GET tells.
+      const asked = request.method === 'HEAD' ? { ...request, method: 'GET' } : request
+      const parameters = listParameters(asked)
       if (parameters === undefined || pageParameters.some((name) => parameters.has(name))) return server(request)
-      const first = await server(withParameters(request, (asked) => asked.set('limit', '100')))
-      const all = listIn(first)
-      if (all === undefined) return first
-      for (let cursor = all.pagination['next_cursor']; typeof cursor === 'string'; ) {
-        const after = cursor
-        const next = await server(
-          withParameters(request, (asked) => {
-            asked.set('limit', '100')
-            asked.set('cursor', after)
-          }),
-        )
-        const page = listIn(next)
-        all.data.push(...(page?.data ?? []))
-        cursor = page?.pagination['next_cursor']
-      }
-      const { link: _, ...headers } = first.headers
-      return withList({ ...first, headers }, (list) => {
-        list.data = all.data
-        list.pagination = { total_count: all.data.length, next_cursor: null, previous_cursor: null }
-      })
+      const whole = await wholeList(server, asked)
+      return asked === request ? whole : { ...whole, body: '' }
     },
   },
   sized('PAG-1/zero', 'It takes a size of 0 for none.', /^0$/),

@@ -154,7 +154,7 @@ export const tellingFaults: readonly Fault[] = [
     breaks: 'PAG-7/far',
     says: 'The database gets offsets that it cannot hold.',
     plant: answering((answer, parameters) =>
-      (parameters.get('page') ?? '').length > 15 ? failing(500, 'INTERNAL_ERROR') : answer,
+      parameters.get('page') === '9223372036854775807' ? failing(500, 'INTERNAL_ERROR') : answer,
     ),
   },
 ]

@@ -52,13 +52,23 @@ export const refusalFaults: readonly Fault[] = [
   forgiving('QRY-8/page', 'It shows the first page where it cannot read which.', 'page', 'first', '1'),
   forgiving('QRY-8/operator', 'It takes no notice of operators that it does not know.', /\[no_such_operator\]$/),
   forgiving('QRY-8/operator-fits', 'It takes no notice of operators that do not fit.', 'price[contains]'),
-  refusing('QRY-8/together', 'It stops at the first thing that is wrong.', (problem) => {
-    if (Array.isArray(problem['errors'])) problem['errors'] = problem['errors'].slice(0, 1)
-  }),
-  refusing('QRY-8/values-together', 'It stops at the first value that is wrong.', (problem) => {
-    const errors = problem['errors'] as { code: string }[] | undefined
-    if (errors?.every(({ code }) => /^INVALID_(VALUE|PAGE)$/.test(code))) problem['errors'] = errors.slice(0, 1)
-  }),
+  refusing(
+    'QRY-8/together',
+    'Unless it is about pages, it stops at the first thing that is wrong.',
+    (problem, { path }) => {
+      if (/[?&]page=/.test(path)) return
+      if (Array.isArray(problem['errors'])) problem['errors'] = problem['errors'].slice(0, 1)
+    },
+  ),
+  refusing(
+    'QRY-8/values-together',
+    'Unless it is about numbers of pages, it stops at the first value that is wrong.',
+    (problem, { path }) => {
+      if (/[?&]page=/.test(path)) return
+      const errors = problem['errors'] as { code: string }[] | undefined
+      if (errors?.every(({ code }) => /^INVALID_(VALUE|PAGE)$/.test(code))) problem['errors'] = errors.slice(0, 1)
+    },
+  ),
   ...['access_token', 'api_key', 'token', 'password', 'secret'].map((name) =>
     forgiving(`QRY-9/${name.replace('_', '-')}`, `It takes no notice of ${name} in an address.`, name),
   ),

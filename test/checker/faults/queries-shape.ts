@@ -108,9 +108,9 @@ export const shapeFaults: readonly Fault[] = [
   },
   {
     breaks: 'QRY-5/syntax',
-    says: 'Its search engine reads quotes, and fails where one is not closed.',
+    says: 'Its search engine reads parentheses, and fails where one is not closed.',
     plant: answering((answer, parameters) =>
-      parameters.get('q')?.includes('"') ? failing(500, 'INTERNAL_ERROR') : answer,
+      parameters.get('q')?.includes('(') ? failing(500, 'INTERNAL_ERROR') : answer,
     ),
   },
   {

@@ -76,7 +76,7 @@ export const atOnce: readonly Case[] = [
       record(),
       given('seen', 'GET', '{one}'),
       ready,
-      together(...writers('writes', 'PUT', many, { from: 'example' })),
+      together(...writers('writes', 'PUT', many, { from: 'example', plus: 'change' })),
     ],
     ...{ expect: [oneIsMade([412])], mend },
   },

@@ -5,6 +5,7 @@ import { differing, holdsSent, madeBy, recordOf, sentAt, theRecord } from '../..
 import { given, record, together, when } from '../../steps.ts'
 
 const sample = { from: 'example' } as const
+const full = { from: 'example', plus: 'optional' } as const
 
 export const creation: readonly Case[] = [
   {
@@ -21,7 +22,7 @@ export const creation: readonly Case[] = [
     title: 'The answer to POST holds the record as it was made',
     kind: 'changing',
     needs: ['create', 'read'],
-    steps: [record('other'), given('one', 'POST', '{collection}', { body: sample }), given('read', 'GET', '{one}')],
+    steps: [record('other'), given('one', 'POST', '{collection}', { body: full }), given('read', 'GET', '{one}')],
     expect: [
       theRecord('one', 'has the values that were sent', (found, seen) => {
         const sent = sentAt(seen, 'one')
@@ -39,7 +40,7 @@ export const creation: readonly Case[] = [
     title: 'What POST has sent is there afterwards',
     kind: 'changing',
     needs: ['create', 'read'],
-    steps: [record('other'), given('one', 'POST', '{collection}', { body: sample }), when('read', 'GET', '{one}')],
+    steps: [record('other'), given('one', 'POST', '{collection}', { body: full }), when('read', 'GET', '{one}')],
     expect: [status('read', 200), holdsSent('read', 'one')],
     mend: 'Store all members that are sent, and refuse what cannot be stored.',
   },

@@ -55,6 +55,7 @@ export const unsupported: readonly Case[] = [
   },
 ]
 
+// DELETE of what never was is a matter of DEL-3, too, and tried there.
 export const absent: readonly Case[] = [
   {
     id: 'MET-7/put',
@@ -83,15 +84,5 @@ export const absent: readonly Case[] = [
     steps: [record(), when('patch', 'PATCH', '{collection}/{absent}', { body: { from: 'change' } })],
     expect: [status('patch', 404)],
     mend: 'Answer 404 where no row was changed because there is none.',
-  },
-  {
-    id: 'MET-7/delete',
-    title: 'DELETE where there is no record is answered 404',
-    kind: 'changing',
-    needs: ['create', 'delete', 'unconditional'],
-    steps: [record(), when('delete', 'DELETE', '{collection}/{absent}')],
-    // The specification allows 204 for what is gone already.
-    expect: [status('delete', 404, 204)],
-    mend: 'Answer 404 where there was nothing to delete, or 204 throughout.',
   },
 ]

@@ -124,8 +124,16 @@ export const addresses: readonly Case[] = [
     kind: 'changing',
     needs: ['create', 'list', 'read', 'nested'],
     after: ['RES-2/nested'],
-    steps: [record(), given('below', 'GET', '{nested}'), when('read', 'GET', '{collection}/{below.item:0}')],
-    expect: [status('read', 200)],
+    steps: [record(), given('below', 'GET', '{nested}'), when('read', 'GET', '{one}')],
+    expect: [
+      status('read', 200),
+      answerOf('below', 'shows it by the same identifier', (answer, seen, exchange) => {
+        const ids = (itemsOf(answer, seen) ?? []).map((item) => String(item[seen.collection.id]))
+        const wanted = seen.fill('{one.id}')
+        if (ids.includes(wanted)) return undefined
+        return finding(exchange, 'body', `the list below has ${short(ids)}, and not ${wanted}`)
+      }),
+    ],
     mend: 'Serve each nested record at /{child_collection}/{id} as well, by the same identifier.',
   },
   {

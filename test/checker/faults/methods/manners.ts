@@ -69,11 +69,6 @@ export const mannersFaults: readonly Fault[] = [
     plant: forUnmade('PATCH', (answer) => ({ ...answer, status: 204, body: '' })),
   },
   {
-    breaks: 'MET-7/delete',
-    says: 'DELETE of what is not there is a conflict.',
-    plant: forUnmade('DELETE', (answer) => ({ ...answer, status: 409 })),
-  },
-  {
     breaks: 'MET-8/minimal',
     says: 'PATCH takes no notice of Prefer: return=minimal.',
     plant: asking((request) =>

@@ -50,14 +50,16 @@ function answeringOld(method: string): Fault['plant'] {
   }
 }
 
+/** Whether a body is to be refused: what is said of it is another matter. */
+function isMistaken({ price }: Record<string, unknown>): boolean {
+  return typeof price === 'string'
+}
+
 /** It loses a member on its way into the database, and answers as if it had not. */
 function losing(method: string, name: string): Fault['plant'] {
   return (server) => async (request) => {
     const sent = objectIn(request.body)
-    // What a case needs to be there before it begins has a note, and is kept.
-    if (request.method !== method || sent?.[name] === undefined || sent.note !== undefined) {
-      return server(request)
-    }
+    if (request.method !== method || sent?.[name] === undefined || isMistaken(sent)) return server(request)
     const held = method === 'PUT' ? (await before(server, request))[name] : undefined
     const answer = await server(
       sending(request, ({ [name]: _, ...rest }) => (held === undefined ? rest : { ...rest, [name]: held })),
@@ -91,18 +93,25 @@ export const writingFaults: readonly Fault[] = [
   {
     breaks: 'MET-2/created',
     says: 'POST is answered 200.',
-    plant: answering((answer, request) =>
-      request.method === 'POST' && answer.status === 201 && answer.headers['preference-applied'] === undefined
-        ? { ...answer, status: 200 }
-        : answer,
-    ),
+    plant(server) {
+      // What was there before is a matter of deletion.
+      const skus = new Set<unknown>()
+      return async (request) => {
+        const answer = await server(request)
+        if (request.method !== 'POST' || answer.status !== 201 || request.headers.prefer !== undefined) return answer
+        const sku = objectIn(request.body)?.sku
+        const isNew = sku === undefined || !skus.has(sku)
+        skus.add(sku)
+        return isNew ? { ...answer, status: 200 } : answer
+      }
+    },
   },
   {
     breaks: 'MET-2/whole',
     says: 'The answer to POST is written before the record has all its values.',
-    plant: answeringJson(of('POST', isCollection), (body) => ('price' in body ? { ...body, price: null } : body)),
+    plant: answeringJson(of('POST', isCollection), (body) => ('note' in body ? { ...body, note: null } : body)),
   },
-  { breaks: 'MET-2/kept', says: 'POST loses the color.', plant: losing('POST', 'color') },
+  { breaks: 'MET-2/kept', says: 'POST loses the note.', plant: losing('POST', 'note') },
   {
     breaks: 'MET-2/location',
     says: 'The answer to POST has no Location.',
@@ -123,16 +132,23 @@ export const writingFaults: readonly Fault[] = [
     breaks: 'MET-2/again',
     says: 'Two POSTs alike that come at once are taken for one.',
     plant(server) {
-      const running = new Map<string, Promise<PlantedAnswer>>()
+      const waiting = new Map<string, unknown[]>()
+      const first = new Map<string, Promise<PlantedAnswer>>()
       return async (request) => {
         const { sku, ...sent } = objectIn(request.body) ?? {}
         const isSubject = of('POST', isCollection)(request) && sku !== undefined
         if (!isSubject || request.headers['idempotency-key'] !== undefined) return server(request)
         const name = JSON.stringify(sent)
-        const known = running.get(name)
+        const skus = waiting.get(name) ?? []
+        waiting.set(name, skus)
+        skus.push(sku)
+        await new Promise((resolve) => setTimeout(resolve, 20))
+        waiting.delete(name)
+        if (skus.length !== 2 || new Set(skus).size !== 2) return server(request)
+        const known = first.get(name)
         if (known !== undefined) return known
-        const answer = server(request).finally(() => running.delete(name))
-        running.set(name, answer)
+        const answer = server(request).finally(() => first.delete(name))
+        first.set(name, answer)
         return answer
       }
     },
@@ -160,7 +176,7 @@ export const writingFaults: readonly Fault[] = [
   {
     breaks: 'MET-3/required',
     says: 'PUT takes what a record must have from the one that is there.',
-    plant: knowing('PUT', (body, { sku }) => ({ sku, ...body })),
+    plant: knowing('PUT', (body, { sku }) => (isMistaken(body) ? body : { sku, ...body })),
   },
   {
     breaks: 'MET-3/twice',

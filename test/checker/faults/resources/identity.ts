@@ -22,15 +22,15 @@ import {
 /** A server that calls its drafts otherwise, in as many letters. */
 function renamed(name: string): Pick<Fault, 'plant' | 'profile'> {
   return {
-    plant(server, keys) {
+    plant(server) {
       const otherwise = respelled(
         (text) => text.replaceAll(`/${name}`, '/drafts'),
         (text) => text.replaceAll('/drafts', `/${name}`),
-      )(server, keys)
-      // The document is judged by cases of its own.
+      )(server)
+      // The document, which is not looked at, goes on with the old name.
       return (request) => (request.path.includes('openapi') ? server(request) : otherwise(request))
     },
-    profile: (profile: Profile) => ({
+    profile: ({ document: _, ...profile }: Profile) => ({
       ...profile,
       collections: profile.collections.map((each) => (each.name === 'drafts' ? { ...each, path: `/${name}` } : each)),
     }),
@@ -138,18 +138,16 @@ export const identityFaults: readonly Fault[] = [
   {
     breaks: 'RES-4/string',
     says: 'GET of a record tells a number.',
-    plant: (server, keys) =>
+    plant: (server) =>
       written(
-        of('GET', isRecord),
+        of('GET', (request) => isRecord(request) && request.path.startsWith('/v3/')),
         /"id":"[^"]*"/g,
         `"id":1234567890${' '.repeat(28)}`,
-      )(
-        (request) =>
-          server({
-            ...request,
-            body: request.body.replace('"id":1234567890', `"id":"${request.path.split('/').at(-1)}"`),
-          }),
-        keys,
+      )((request) =>
+        server({
+          ...request,
+          body: request.body.replace('"id":1234567890', `"id":"${request.path.split('/').at(-1)}"`),
+        }),
       ),
   },
   {

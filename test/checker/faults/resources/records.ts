@@ -52,8 +52,12 @@ export const recordsFaults: readonly Fault[] = [
   },
   {
     breaks: 'RES-7/errors',
-    says: 'The identifier of the request is in camelCase.',
-    plant: written(() => true, '"request_id":', '"requestId": '),
+    says: 'Errors of validation name the resource in camelCase.',
+    plant: answering((answer, { method }) =>
+      method === 'POST' && answer.status === 400
+        ? { ...answer, body: answer.body.replace('{', '{"resourceName":"items",') }
+        : answer,
+    ),
   },
   {
     breaks: 'RES-8/created',
