@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import sql from 'sql-template-tag'
 import type { Catalog } from '../../model/resource.ts'
 import type { DeleteMatching, Outcome, Plan, ReadPage } from '../../plan/plan.ts'
+import { type Epochs, readEpochs } from '../sql/epoch.ts'
 import { isChange } from '../sql/is-change.ts'
 import { type Background, jobStore } from '../sql/jobs/job-store.ts'
 import { isWriting, longWork } from '../sql/jobs/long-work.ts'
@@ -70,9 +71,10 @@ export async function openPostgres(catalog: Catalog, options: PostgresOptions): 
   }
   try {
     const secret = await database.write(cursorSecret, undefined, { isLong: true })
+    const epochs = await database.aside(readEpochs)
     const maintenanceFound = await database.aside(readMaintenance)
     await replica?.start()
-    return storageOf(catalog, { primary, replica, secret, maintenanceFound, close })
+    return storageOf(catalog, { primary, replica, secret, epochs, maintenanceFound, close })
   } catch (error) {
     await close()
     throw error
@@ -89,12 +91,16 @@ interface Parts extends Pick<Storage, 'maintenanceFound' | 'close'> {
   readonly primary: Source
   readonly replica: Replica | undefined
   readonly secret: Uint8Array
+  readonly epochs: Epochs
 }
 
-function storageOf(catalog: Catalog, { primary, replica, secret, maintenanceFound, close }: Parts): Storage {
+function storageOf(catalog: Catalog, { primary, replica, secret, epochs, maintenanceFound, close }: Parts): Storage {
   const { database } = primary
   const { keepsPieces } = postgres.layout
-  const compiler: Compiler = { catalog, expressions: replica === undefined ? expressions : withMarks, keepsPieces }
+  const compiler: Compiler = {
+    ...{ catalog, epochs, keepsPieces },
+    expressions: replica === undefined ? expressions : withMarks,
+  }
   const isolation = isolationOf(catalog)
   const reading = replica === undefined ? only(primary) : replica.read.bind(replica)
   let closing = false

@@ -3,7 +3,7 @@ import sql, { raw, type Sql } from 'sql-template-tag'
 import { always, type Predicate } from '../../model/predicate.ts'
 import type { Found } from '../../plan/admit.ts'
 import type { Represented, Write } from '../../plan/plan.ts'
-import { revisionSql } from './epoch.ts'
+import { revisionColumn } from './epoch.ts'
 import { type Compiler, tableSql } from './predicate.ts'
 import { foundOf, holdsSql } from './read-record.ts'
 import { representationSql, subject } from './represent.ts'
@@ -33,7 +33,7 @@ export function answerSql(
   { resource, shown }: Pick<Write, 'resource' | 'shown'>,
   mayRead: Predicate,
 ): Sql {
-  return sql`${representationSql(compiler, shown ?? resource, undefined)} as json, ${revisionSql(resource.name)} as _revision, updated_at, ${holdsSql(compiler, resource, mayRead)} as _permitted`
+  return sql`${representationSql(compiler, shown ?? resource, undefined)} as json, ${revisionColumn(compiler, resource.name)}, updated_at, ${holdsSql(compiler, resource, mayRead)} as _permitted`
 }
 
 /** A row of those columns. */

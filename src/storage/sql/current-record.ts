@@ -29,7 +29,7 @@ export function glimpsedRecord(compiler: Compiler, plan: Addressed): Transaction
 }
 
 function currentSql(compiler: Compiler, { resource, id, permitted }: Addressed): Sql {
-  return sql`select ${storedSql(resource)}, ${holdsSql(compiler, resource, permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and deleted_at is null`
+  return sql`select ${storedSql(compiler, resource)}, ${holdsSql(compiler, resource, permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and deleted_at is null`
 }
 
 function* readCurrent({ resource }: Addressed, statement: Statement): Transaction<Current> {

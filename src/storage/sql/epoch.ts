@@ -2,18 +2,35 @@
  * The epoch of a collection: how often a migration has taken values out of all of its records at once. It counts in every
  * record's revision, so that entity tags change, and no row has to be written for it.
  */
-import { raw, type Sql } from 'sql-template-tag'
+import sql, { raw, type Sql } from 'sql-template-tag'
 import { isSystemTable } from './system-tables.ts'
+import type { Transaction } from './transaction.ts'
+
+/** The epochs of collections, by their names. */
+export type Epochs = ReadonlyMap<string, number>
+
+const prefix = 'epoch:'
 
 /** The key under which `resourced_meta` has the epoch of a collection, as an SQL literal. Names come from the catalog only. */
 function keyOf(collection: string): string {
-  return `'epoch:${collection}'`
+  return `'${prefix}${collection}'`
 }
 
-/** The revision of a row as anybody is told it, and tells it. Every engine takes `bigint` for whole numbers. */
-export function revisionSql(collection: string): Sql {
-  const epoch = `select cast(value as bigint) from resourced_meta where key = ${keyOf(collection)}`
-  return raw(`_revision + coalesce((${epoch}), 0)`)
+/** The revision of a row as anybody is told it, and tells it. */
+export function revisionSql({ epochs }: { readonly epochs?: Epochs }, collection: string): Sql {
+  const epoch = epochs?.get(collection)
+  return raw(epoch === undefined ? '_revision' : `(_revision + ${epoch})`)
+}
+
+/** The column of a select that gives the revision as `_revision`. */
+export function revisionColumn(opened: { readonly epochs?: Epochs }, collection: string): Sql {
+  return opened.epochs?.has(collection) ? sql`${revisionSql(opened, collection)} as _revision` : raw('_revision')
+}
+
+/** Reads the epochs of a database that is being opened: a migration that begins another is over by then. */
+export function* readEpochs(): Transaction<Epochs> {
+  const rows = yield sql`select key, value from resourced_meta where key like ${`${prefix}%`}`
+  return new Map(rows.map((row) => [String(row['key']).slice(prefix.length), Number(row['value'])]))
 }
 
 /** Statements that begin the next epoch of a collection, and move its clock on: its records are not what they were. */

@@ -8,12 +8,15 @@ import type { Comparison, Predicate } from '../../model/predicate.ts'
 import type { Catalog, Resource } from '../../model/resource.ts'
 import { fold } from '../../model/text.ts'
 import { comparisonColumn, foldedColumn } from './columns.ts'
+import type { Epochs } from './epoch.ts'
 import type { Expressions } from './expressions.ts'
 
 /** What compiling needs beside the predicate. */
 export interface Compiler {
   readonly catalog: Catalog
   readonly expressions: Expressions
+  /** Of collections that have begun another, the epochs that they had when the storage was opened. */
+  readonly epochs?: Epochs
   /**
    * How `through` is asked. Each row's reference is followed (the default), which is right for rows found otherwise: an engine
    * may do so for all rows together, unless rows are looked at one by one until there are enough. Or rows are found by the

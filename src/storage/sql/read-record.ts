@@ -4,7 +4,7 @@ import type { Predicate } from '../../model/predicate.ts'
 import type { Resource } from '../../model/resource.ts'
 import { admit, type Found, isConditional } from '../../plan/admit.ts'
 import type { Outcome, ReadRecord } from '../../plan/plan.ts'
-import { revisionSql } from './epoch.ts'
+import { revisionColumn } from './epoch.ts'
 import type { Memory } from './memory.ts'
 import { type Compiler, predicateSql, tableSql } from './predicate.ts'
 import { representationSql, subject } from './represent.ts'
@@ -54,7 +54,7 @@ function recordStatement(compiler: Compiler, plan: ReadRecord): Statement {
     // Field lists come from callers: keep a bounded number of them.
     if (ofPredicate.size >= 200) ofPredicate.clear()
     known = kept(
-      sql`select ${representationSql(compiler, shown, fields)} as json, ${revisionSql(resource.name)} as _revision, updated_at, ${holdsSql(compiler, resource, permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where deleted_at is null and id = ${id}`,
+      sql`select ${representationSql(compiler, shown, fields)} as json, ${revisionColumn(compiler, resource.name)}, updated_at, ${holdsSql(compiler, resource, permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where deleted_at is null and id = ${id}`,
     )
     ofPredicate.set(key, known)
     return known
@@ -73,5 +73,5 @@ export function foundOf(row: Row | undefined): Found | undefined {
 }
 
 function stateSql(compiler: Compiler, { resource, id, permitted }: ReadRecord): Sql {
-  return sql`select ${revisionSql(resource.name)} as _revision, updated_at, ${holdsSql(compiler, resource, permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and deleted_at is null`
+  return sql`select ${revisionColumn(compiler, resource.name)}, updated_at, ${holdsSql(compiler, resource, permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and deleted_at is null`
 }

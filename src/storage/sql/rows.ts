@@ -3,7 +3,7 @@ import sql, { raw, type Sql } from 'sql-template-tag'
 import type { RecordValues, Resource } from '../../model/resource.ts'
 import { type Column, columnsOf } from './columns.ts'
 import { derived, searchText } from './derived.ts'
-import { revisionSql } from './epoch.ts'
+import { type Epochs, revisionColumn } from './epoch.ts'
 import type { Bound } from './expressions.ts'
 import { jsonText } from './json-text.ts'
 import type { Row } from './transaction.ts'
@@ -21,15 +21,15 @@ export function boundOf(column: Column, record: RecordValues): Bound {
 const stored = new WeakMap<Resource, Sql>()
 
 /** The columns of a row that `recordOf` and others read, of the only table that a select is from. */
-export function storedSql(resource: Resource): Sql {
+export function storedSql(opened: { readonly epochs?: Epochs }, resource: Resource): Sql {
   let columns = stored.get(resource)
   if (columns === undefined) {
     const declared = columnsOf(resource).flatMap(({ name, role }) => (role === 'value' ? [name] : []))
     const names = ['id', ...declared, 'created_at', 'updated_at', 'deleted_at', '_deletion']
-    columns = sql`${raw(names.map((name) => `"${name}"`).join(', '))}, ${revisionSql(resource.name)} as _revision`
+    columns = raw(names.map((name) => `"${name}"`).join(', '))
     stored.set(resource, columns)
   }
-  return columns
+  return sql`${columns}, ${revisionColumn(opened, resource.name)}`
 }
 
 /** The record that a row of its table holds: declared and system fields. */

@@ -57,7 +57,7 @@ export function* updateAtOnce(compiler: Compiler, plan: Update): Transaction<Out
   if (hoped === undefined || judge(plan, transition, draft, hoped) !== undefined) return undefined
   const conditions = [
     sql`deleted_at is null`,
-    sql`${revisionSql(resource.name)} = ${found.revision}`,
+    sql`${revisionSql(compiler, resource.name)} = ${found.revision}`,
     ...conditionsOf(compiler, resource, questions, canHang(resource)),
   ]
   const ticked = tick(compiler, resource.name, 0, 0)

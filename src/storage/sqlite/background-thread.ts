@@ -1,6 +1,7 @@
 /** The thread of long work: it does what it is asked, one piece after the other. */
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Catalog } from '../../model/resource.ts'
+import { readEpochs } from '../sql/epoch.ts'
 import { isWriting, longWork } from '../sql/jobs/long-work.ts'
 import type { Compiler } from '../sql/predicate.ts'
 import type { Transaction } from '../sql/transaction.ts'
@@ -11,8 +12,8 @@ import { asStorageFault } from './errors.ts'
 import { expressions } from './expressions.ts'
 
 const { path, catalog } = workerData as { readonly path: string; readonly catalog: Catalog }
-const compiler: Compiler = { catalog, expressions }
 const connection = new Connection(path)
+const compiler: Compiler = { catalog, expressions, epochs: connection.run(readEpochs()) }
 
 parentPort?.on('message', (request: Request | 'close') => {
   if (request !== 'close') {

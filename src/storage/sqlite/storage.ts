@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import sql from 'sql-template-tag'
 import type { Catalog } from '../../model/resource.ts'
 import type { DeleteMatching, Outcome, Plan, Write } from '../../plan/plan.ts'
+import { readEpochs } from '../sql/epoch.ts'
 import { isChange } from '../sql/is-change.ts'
 import { type Background, jobStore } from '../sql/jobs/job-store.ts'
 import { keyStore } from '../sql/key-store.ts'
@@ -53,11 +54,12 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
   migrate(writing.database, catalog, { apply: options.migrate ?? 'additive', now: Date.now() })
   if (filling) dropIndexes(writing)
   const secret = cursorSecret(writing)
+  const epochs = writing.run(readEpochs())
   const maintenanceFound = writing.run(readMaintenance())
   writing.stopWaiting()
   // A database in memory belongs to one connection.
   const reader = new Reader(inMemory ? writing : new Connection(options.path, { readOnly: true }), inMemory)
-  const compiler: Compiler = { catalog, expressions, largeElsewhere: !inMemory }
+  const compiler: Compiler = { catalog, expressions, epochs, largeElsewhere: !inMemory }
   const writer = new Writer(writing, () => reader.endTurn(), undefined, options.onCommit)
   const runner = runnerOf(reader, writer)
   let closing = false

@@ -39,7 +39,7 @@ export function* isGoing(compiler: Compiler, resource: Resource, record: RecordV
 export function* isBeingDeleted(compiler: Compiler, collection: string, id: string): Transaction<boolean> {
   if (!(yield* deletionsRun())) return false
   const resource = resourceOf(compiler.catalog, collection)
-  const [row] = yield sql`select ${storedSql(resource)} from ${tableSql(collection)} where id = ${id}`
+  const [row] = yield sql`select ${storedSql(compiler, resource)} from ${tableSql(collection)} where id = ${id}`
   if (row === undefined) return false
   if (row['deleted_at'] === null) return yield* isGoing(compiler, resource, row)
   return yield* isRunning(String(row['_deletion']))

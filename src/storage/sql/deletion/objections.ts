@@ -90,7 +90,8 @@ function* ruleObjections(compiler: Compiler, plan: Judged, closure: Closure): Tr
     const resource = resourceOf(compiler.catalog, collection)
     if (!hasDeletionRules(resource)) continue
     const among = compiler.expressions.isAmong(columnSql(subject, 'id'), [...ids])
-    const rows = yield sql`select ${storedSql(resource)} from ${liveRows(collection)} and ${among} order by id`
+    const rows =
+      yield sql`select ${storedSql(compiler, resource)} from ${liveRows(collection)} and ${among} order by id`
     for (const row of rows) {
       const current = recordOf(resource, row)
       const transition: Transition = { resource, trigger: 'delete', current, next: undefined }

@@ -36,7 +36,7 @@ export function* restoreRecord(compiler: Compiler, plan: Restore): Transaction<O
   const now = Math.max(plan.now, (yield* purgeBegan(compiler)) ?? plan.now)
   const since = retainedSince(resource, now)
   const row = yield* single(
-    sql`select ${storedSql(resource)}, ${holdsSql(compiler, resource, plan.permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and (deleted_at is null or deleted_at > ${since})${compiler.expressions.lock.update}`,
+    sql`select ${storedSql(compiler, resource)}, ${holdsSql(compiler, resource, plan.permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and (deleted_at is null or deleted_at > ${since})${compiler.expressions.lock.update}`,
   )
   const ended = admit(plan, foundOf(row))
   if (ended !== undefined || row === undefined) return ended ?? { kind: 'missing' }
@@ -182,7 +182,7 @@ function* ruled(
   if (!resource.rules.some((rule) => [rule.on].flat().includes('restore'))) return []
   const objections: Objection[] = []
   const among = compiler.expressions.isAmong(raw('id'), [...ids])
-  for (const row of yield sql`select ${storedSql(resource)} from ${tableSql(resource.name)} where ${among} order by id`) {
+  for (const row of yield sql`select ${storedSql(compiler, resource)} from ${tableSql(resource.name)} where ${among} order by id`) {
     const next = recordOf(resource, row)
     const transition: Transition = { resource, trigger: 'restore', current: undefined, next }
     const answers = yield* ask(compiler, resource, questionsOfRules(compiler.catalog, plan, transition))
