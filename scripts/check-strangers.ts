@@ -55,20 +55,24 @@ const strangers: readonly Checked[] = [
   },
 ]
 
+interface SeenRule {
+  readonly rule: { readonly id: string }
+  readonly verdict: string
+  readonly cases: readonly { readonly verdict: string; readonly level: string }[]
+}
+
 interface Seen {
   readonly name: string
-  readonly rules: readonly { readonly rule: { readonly id: string }; readonly verdict: string }[]
+  readonly rules: readonly SeenRule[]
   readonly seconds: number
   readonly requests: number
 }
 
 const seen: Seen[] = []
 for (const stranger of strangers) seen.push(await check(stranger))
-const signs: Readonly<Record<string, string>> = { holds: '✔', fails: '✖', advice: '!', 'not applicable': '' }
 const rows = rules.flatMap(({ id, level }) => {
-  const said = seen.map((each) => each.rules.find(({ rule }) => rule.id === id)?.verdict ?? '')
-  if (said.every((verdict) => verdict === 'not applicable')) return []
-  return [`| ${id} | ${level} | ${said.map((verdict) => signs[verdict] ?? verdict).join(' | ')} |`]
+  const said = seen.map((each) => signOf(each.rules.find(({ rule }) => rule.id === id)))
+  return said.every((sign) => sign === '') ? [] : [`| ${id} | ${level} | ${said.join(' | ')} |`]
 })
 const told = seen.map(({ name, requests, seconds }) => `${name}: ${requests} requests in ${seconds} s`)
 process.stdout.write(`${new Date().toISOString().slice(0, 10)}. ${told.join('; ')}.
@@ -77,6 +81,14 @@ process.stdout.write(`${new Date().toISOString().slice(0, 10)}. ${told.join('; '
 | --- | --- |${' --- |'.repeat(seen.length)}
 ${rows.join('\n')}
 `)
+
+/** What fails of a must is told from what only should be so. */
+function signOf(seen: SeenRule | undefined): string {
+  if (seen === undefined || seen.verdict === 'not applicable') return ''
+  if (seen.verdict === 'holds') return '✔'
+  if (seen.verdict !== 'fails' && seen.verdict !== 'advice') return seen.verdict
+  return seen.cases.some(({ verdict, level }) => verdict === 'fails' && level === 'must') ? '✖' : '~'
+}
 
 async function check(stranger: Checked): Promise<Seen> {
   install(stranger)

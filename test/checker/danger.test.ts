@@ -70,7 +70,10 @@ describe('Where nothing may be lost', () => {
   after(() => shop.serving.close())
 
   /** What a server is asked by the cases of deletion and long work, where it does as told here. */
-  async function askedOf(plant: (server: Server) => Server): Promise<readonly PlantedRequest[]> {
+  async function askedOf(
+    plant: (server: Server) => Server,
+    known: Profile = shop.profile,
+  ): Promise<readonly PlantedRequest[]> {
     const asked: PlantedRequest[] = []
     const watching = (server: Server) => {
       const faulty = plant(server)
@@ -81,7 +84,7 @@ describe('Where nothing may be lost', () => {
     }
     const planted = await startPlanted(shop.serving.origin, { plant: watching }, shop)
     try {
-      const profile: Profile = { ...shop.profile, disposable: false }
+      const profile: Profile = { ...known, disposable: false }
       const report = await checkShop({ ...shop, profile }, planted.origin, { only: ['DEL', 'JOB'] })
       assert.ok(casesOf(report).length > 50)
       return asked
@@ -90,6 +93,7 @@ describe('Where nothing may be lost', () => {
     }
   }
 
+  const isShelves = ({ name }: { readonly name: string }) => name === 'shelves'
   const isByFilter = ({ method, path }: PlantedRequest) => method === 'DELETE' && path.includes('?')
 
   it('deletes by a filter with a bound, and only after a list by it', async () => {
@@ -108,6 +112,19 @@ describe('Where nothing may be lost', () => {
       if (request.method !== 'GET') return server(request)
       return server({ ...request, path: request.path.replace(/([?&])name=[^&]*/, '$1limit=100') })
     })
+    assert.deepEqual(asked.filter(isByFilter), [])
+  })
+
+  it('deletes nothing by a filter that lists of this collection ignore, though others heed it', async () => {
+    const { collections } = shop.profile
+    const [first, others] = [collections.filter(isShelves), collections.filter((each) => !isShelves(each))]
+    const asked = await askedOf(
+      (server) => (request) => {
+        const isIt = request.method === 'GET' && request.path.startsWith('/v3/items?')
+        return server(isIt ? { ...request, path: '/v3/items?limit=100' } : request)
+      },
+      { ...shop.profile, collections: [...first, ...others] },
+    )
     assert.deepEqual(asked.filter(isByFilter), [])
   })
 

@@ -18,6 +18,8 @@ export interface Draft {
   /** A body that the document shows. */
   readonly shown?: JsonObject | undefined
   readonly query: readonly Parameter[]
+  /** Parameters that narrow a deletion from the collection. */
+  readonly removedBy?: readonly string[] | undefined
   /** How the path of a record calls its identifier. */
   readonly idParameter?: string | undefined
   /** Last parts of the paths below its records that can be listed. */
@@ -66,6 +68,7 @@ function draftOf(
     changing: change?.body && expanded(root, change.body['schema']),
     record: recordOf(root, read, items?.schema, post),
     ...{ list, query },
+    removedBy: removalParametersOf(address),
     idParameter: item && /\{([^/]*)\}$/.exec(item.path)?.[1],
     below: item === undefined ? [] : belowOf(item.path, byPath),
     deletionAnswers: Object.keys(item?.endpoints.get('DELETE')?.responses ?? {}).flatMap((status) =>
@@ -103,8 +106,6 @@ function demands({ parameters, responses }: Endpoint): boolean {
 const paging = /^(?:page|per_page|limit|offset|cursor|sort|fields|q|include_deleted)$/
 
 function operationsOf(address: Address, item: Address | undefined, byPath: ReadonlyMap<string, Address>): Operation[] {
-  const removal = address.endpoints.get('DELETE')
-  const isFiltered = removal?.parameters.some((each) => each.in === 'query' && !paging.test(each.name))
   const all: readonly (readonly [Operation, unknown])[] = [
     ['list', address.endpoints.has('GET')],
     ['create', address.endpoints.has('POST')],
@@ -114,9 +115,14 @@ function operationsOf(address: Address, item: Address | undefined, byPath: Reado
     ['delete', item?.endpoints.has('DELETE')],
     ['restore', item && byPath.get(`${item.path}/restore`)?.endpoints.has('POST')],
     ['bulk-delete', byPath.get(`${address.path}/bulk-delete`)?.endpoints.has('POST')],
-    ['delete-by-filter', isFiltered],
+    ['delete-by-filter', removalParametersOf(address).length > 0],
   ]
   return all.flatMap(([operation, is]) => (is === true ? [operation] : []))
+}
+
+function removalParametersOf({ endpoints }: Address): string[] {
+  const parameters = endpoints.get('DELETE')?.parameters ?? []
+  return parameters.flatMap(({ in: place, name }) => (place === 'query' && !paging.test(name) ? [name] : []))
 }
 
 function belowOf(path: string, byPath: ReadonlyMap<string, Address>): string[] {

@@ -14,7 +14,7 @@ export interface Described {
 
 /** What a draft says of a collection, beside all the others. */
 export function describe(draft: Draft, all: readonly Draft[]): Described {
-  const { name, path, operations, query } = draft
+  const { name, path, query, removedBy = [] } = draft
   const id = idOf(draft)
   const schemas = settable(draft, id)
   const members = [...new Set([...Object.keys(objectOf(draft.record?.['properties'])), ...Object.keys(schemas)])]
@@ -26,6 +26,9 @@ export function describe(draft: Draft, all: readonly Draft[]): Described {
   const unique = uniqueOf(schemas, example)
   const filterable = filtersOf(query, members)
   const marker = markerOf(schemas, filterable, unique, references)
+  // What is deleted by something else than what finds the checker's own might be anything.
+  const isSafe = marker !== undefined && removedBy.includes(marker)
+  const operations = draft.operations.filter((each) => each !== 'delete-by-filter' || isSafe)
   const filters = sorted(filterable, example, (each) => (each === marker ? 0 : unique.includes(each) ? 2 : 1))
   const isUsed = (each: string) => unique.includes(each) || Object.hasOwn(references, each)
   const shown = new Set(Object.keys(objectOf(draft.record?.['properties'])))

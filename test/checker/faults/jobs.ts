@@ -18,18 +18,14 @@ function isOver(answer: PlantedAnswer): boolean {
   return ['succeeded', 'failed'].includes(String(rowOf(answer)['status']))
 }
 
-/** What others are refused they get with the credential of somebody who has begun something. */
+/** What others are refused they get as if somebody asked who may do everything. */
 function openTo(isIt: (request: PlantedRequest, answer: PlantedAnswer) => boolean): Fault['plant'] {
-  return (server) => {
-    let credential = ''
-    return async (request) => {
-      const answer = await server(request)
-      const { authorization = '' } = request.headers
-      if (answer.status === 202 || answer.status === 201) credential = authorization
-      if (authorization === credential || !isIt(request, answer)) return answer
-      return server({ ...request, headers: { ...request.headers, authorization: credential } })
+  return (server, { key }) =>
+    async (request) => {
+      const [answer, authorization] = [await server(request), `Bearer ${key}`]
+      if (request.headers['authorization'] === authorization || !isIt(request, answer)) return answer
+      return server({ ...request, headers: { ...request.headers, authorization } })
     }
-  }
 }
 
 /** The content of an export in a format, otherwise than it should be. */

@@ -1,7 +1,7 @@
 /** DEL-1: what is deleted is gone, and nothing else is. */
 import type { Case } from '../../case.ts'
-import { answerOf, finding, isSame, itemsOf, short, status, totalOf } from '../../expect.ts'
-import { asMade, isListed, listed, recordOf, shows, totalChanged } from '../../expect-records.ts'
+import { answerOf, finding, isSame, itemsOf, short, status } from '../../expect.ts'
+import { asMade, isListed, listed, recordOf, shows } from '../../expect-records.ts'
 import { about, given, provided, record, records, settled, when } from '../../steps.ts'
 
 const base = ['create', 'read', 'delete', 'unconditional'] as const
@@ -21,16 +21,6 @@ export const goneCases: readonly Case[] = [
     ],
     expect: [status('after', 404)],
     mend: 'Answer 404 for a record that is marked as deleted, exactly as for one that never was.',
-  },
-  {
-    id: 'DEL-1/head',
-    title: 'HEAD of a deleted record is answered 404',
-    kind: 'changing',
-    needs: base,
-    after: ['DEL-1/gone'],
-    steps: [record(), given('gone', 'DELETE', '{one}'), settled('gone'), when('after', 'HEAD', '{one}')],
-    expect: [status('after', 404)],
-    mend: 'Let HEAD find its record by the same query as GET.',
   },
   {
     id: 'DEL-1/put',
@@ -81,22 +71,6 @@ export const goneCases: readonly Case[] = [
     ],
     expect: [shows('before', ['two.0', 'two.1']), shows('after', ['two.1'], ['two.0'])],
     mend: 'Leave deleted records out of every list that does not ask for them: "where deleted_at is null".',
-  },
-  {
-    id: 'DEL-1/total',
-    title: 'The total of a list leaves deleted records out',
-    kind: 'changing',
-    needs: [...base, 'list', 'marker'],
-    steps: [
-      records('three', 3),
-      given('before', 'GET', '{collection}?{mine}'),
-      about('its lists tell no total', (seen) => totalOf(seen.of('before').answer, seen) !== undefined),
-      given('gone', 'DELETE', '{three.1}'),
-      settled('gone'),
-      when('after', 'GET', '{collection}?{mine}'),
-    ],
-    expect: [status('after', 200), totalChanged('after', 'before', -1)],
-    mend: 'Count with the same conditions as the list is read with.',
   },
   {
     id: 'DEL-1/nested',

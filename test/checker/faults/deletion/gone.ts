@@ -5,20 +5,17 @@ import { collectionOf, dataOf, filteredList, markOf, rowOf, showing, telling, wa
 export const goneFaults: readonly Fault[] = [
   {
     breaks: 'DEL-1/gone',
-    says: 'GET still shows a deleted record, with its deleted_at.',
-    plant: watched((server, { made, deleted }) => async (request) => {
-      const answer = await server(request)
-      const row = made.get(request.path)
-      if (request.method !== 'GET' || !deleted.has(request.path) || row === undefined) return answer
-      return telling(answer, { ...row, deleted_at: '2026-01-01T00:00:00.000Z' }, 200)
-    }),
-  },
-  {
-    breaks: 'DEL-1/head',
-    says: 'HEAD finds deleted records.',
-    plant: watched((server, { deleted }) => async (request) => {
-      const answer = await server(request)
-      return request.method === 'HEAD' && deleted.has(request.path) ? { ...answer, status: 200 } : answer
+    says: 'GET still shows a deleted record, with its deleted_at, unless somebody has asked to restore it.',
+    plant: watched((server, { made, deleted }) => {
+      const asked = new Set<string>()
+      return async (request) => {
+        const { method, path } = request
+        if (path.endsWith('/restore')) asked.add(path.slice(0, -'/restore'.length))
+        const answer = await server(request)
+        const row = made.get(path)
+        if (method !== 'GET' || !deleted.has(path) || row === undefined || asked.has(path)) return answer
+        return telling(answer, { ...row, deleted_at: '2026-01-01T00:00:00.000Z' }, 200)
+      }
     }),
   },
   {
@@ -32,38 +29,29 @@ export const goneFaults: readonly Fault[] = [
   },
   {
     breaks: 'DEL-1/patch',
-    says: 'PATCH changes deleted records.',
+    says: 'PATCH without a condition changes deleted records.',
     plant: watched((server, { made, deleted }) => async (request) => {
       const answer = await server(request)
-      if (request.method !== 'PATCH' || !deleted.has(request.path)) return answer
+      const isConditional = request.headers['if-match'] !== undefined
+      if (request.method !== 'PATCH' || isConditional || !deleted.has(request.path)) return answer
       return telling(answer, { ...made.get(request.path), ...rowOf(request) }, 200)
     }),
   },
   {
     breaks: 'DEL-1/list',
-    says: 'Lists by a filter still show deleted records.',
-    plant: watched((server, { made, deleted }) => async (request) => {
-      const [answer, list] = [await server(request), filteredList(request)]
-      const data = dataOf(answer)
-      if (list === undefined || data === undefined) return answer
-      const ghosts = [...deleted.keys()].filter(
-        (path) => collectionOf(path) === list.path && markOf(made.get(path)) === list.value,
-      )
-      return ghosts.length === 0 ? answer : showing(answer, [...data, ...ghosts.map((path) => made.get(path))])
-    }),
-  },
-  {
-    breaks: 'DEL-1/total',
-    says: 'Totals count deleted records.',
-    plant: watched((server, { made, deleted }) => async (request) => {
-      const [answer, list] = [await server(request), filteredList(request)]
-      const { pagination, ...rest } = rowOf(answer) as { pagination?: { total_count: number } }
-      if (list === undefined || pagination === undefined) return answer
-      const ghosts = [...deleted.keys()].filter(
-        (path) => collectionOf(path) === list.path && markOf(made.get(path)) === list.value,
-      )
-      const total = pagination.total_count + ghosts.length
-      return telling(answer, { ...rest, pagination: { ...pagination, total_count: total } })
+    says: 'Lists still show deleted records that they have shown before.',
+    plant: watched((server, { made, deleted }) => {
+      const shown = new Set<string>()
+      return async (request) => {
+        const [answer, list] = [await server(request), filteredList(request)]
+        const data = dataOf(answer)
+        if (list === undefined || data === undefined) return answer
+        const ghosts = [...deleted.keys()].filter(
+          (path) => shown.has(path) && collectionOf(path) === list.path && markOf(made.get(path)) === list.value,
+        )
+        for (const { id } of data) shown.add(`${list.path}/${id}`)
+        return ghosts.length === 0 ? answer : showing(answer, [...data, ...ghosts.map((path) => made.get(path))])
+      }
     }),
   },
   {

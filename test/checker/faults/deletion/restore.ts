@@ -1,6 +1,6 @@
 /** Faults of restore, grace and unique values (DEL-6, DEL-7, DEL-11). */
 import type { Fault, PlantedAnswer, PlantedRequest } from '../../planted.ts'
-import { answering, dataOf, filteredList, rowOf, showing, telling, watched, withStatus } from './watch.ts'
+import { answering, dataOf, filteredList, markOf, rowOf, showing, telling, watched, withStatus } from './watch.ts'
 
 function restoreOf({ method, path }: PlantedRequest): string | undefined {
   return method === 'POST' && path.endsWith('/restore') ? path.slice(0, -'/restore'.length) : undefined
@@ -33,24 +33,32 @@ export const restoreFaults: readonly Fault[] = [
   },
   {
     breaks: 'DEL-6/live-again',
-    says: 'Restored records are not found.',
-    plant: watched((server, { restored }) => async (request) => {
-      const answer = await server(request)
-      const { method, path } = request
-      return method === 'GET' && path.startsWith('/v3/items/') && restored.has(path) ? withStatus(answer, 404) : answer
+    says: 'Records that were restored without a condition are not found.',
+    plant: watched((server) => {
+      const lost = new Set<string>()
+      return async (request) => {
+        const [answer, path] = [await server(request), restoreOf(request)]
+        const isIt = path?.startsWith('/v3/items/') && request.headers['if-match'] === undefined
+        if (path !== undefined && isIt && answer.status === 200) lost.add(path)
+        return request.method === 'GET' && lost.has(request.path) ? withStatus(answer, 404) : answer
+      }
     }),
   },
   {
     breaks: 'DEL-6/listed',
-    says: 'Restored records are not in lists.',
-    plant: watched((server, { restored }) => async (request) => {
-      const [answer, list] = [await server(request), filteredList(request)]
-      const data = dataOf(answer)
-      if (list === undefined || data === undefined) return answer
-      return showing(
-        answer,
-        data.filter(({ id }) => !restored.has(`${list.path}/${id}`)),
-      )
+    says: 'Lists go on without restored records once they have been shown without them.',
+    plant: watched((server, { made, deleted }) => {
+      const missed = new Set<string>()
+      return async (request) => {
+        const [answer, list] = [await server(request), filteredList(request)]
+        const data = dataOf(answer)
+        if (list === undefined || data === undefined) return answer
+        for (const path of deleted.keys()) if (markOf(made.get(path)) === list.value) missed.add(path)
+        return showing(
+          answer,
+          data.filter(({ id }) => !missed.has(`${list.path}/${id}`)),
+        )
+      }
     }),
   },
   {

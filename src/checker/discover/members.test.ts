@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Document } from './document.ts'
+import { draftsOf } from './drafts.ts'
+import { describe } from './members.ts'
+
+const parameter = (name: string) => ({ in: 'query', name, schema: { type: 'string' } })
+
+/** Operations of a collection whose DELETE takes a parameter. */
+function operationsBy(name: string): readonly string[] {
+  const book = { type: 'object', properties: { title: { type: 'string' }, year: { type: 'integer' } } }
+  const content = { 'application/json': { schema: book } }
+  const root = {
+    openapi: '3.1.0',
+    paths: {
+      '/books': {
+        get: { parameters: [parameter('title'), parameter('year')], responses: { 200: {} } },
+        post: { requestBody: { content }, responses: { 201: { content } } },
+        delete: { parameters: [parameter(name)], responses: { 200: {} } },
+      },
+      '/books/{id}': { get: { responses: { 200: { content } } }, delete: { responses: { 204: {} } } },
+    },
+  }
+  const drafts = draftsOf({ root, url: 'https://api.example.com/openapi.json' } as unknown as Document)
+  return drafts.flatMap((draft) => describe(draft, drafts).collection.operations)
+}
+
+test('a deletion by filter is tried only where its filter is the one that finds what the checker has made', () => {
+  assert.ok(operationsBy('title').includes('delete-by-filter'))
+  for (const name of ['confirm', 'force', 'year']) assert.ok(!operationsBy(name).includes('delete-by-filter'), name)
+})
