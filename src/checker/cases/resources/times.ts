@@ -3,7 +3,7 @@ import type { Case, Seen } from '../../case.ts'
 import { fieldOf } from '../../exchange.ts'
 import { altogether, finding, onlyWhere, short } from '../../expect.ts'
 import type { JsonObject } from '../../profile.ts'
-import { isObject, listed, recordOf, theRecord, type Wrong, wrongIn } from '../../records.ts'
+import { listed, recordOf, theRecord, type Wrong, wrongIn } from '../../records.ts'
 import { given, record, when } from '../../steps.ts'
 
 const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]00:?00)$/
@@ -201,6 +201,7 @@ function noneDeleted(says: string, isWrong: (value: unknown) => boolean) {
   })
 }
 
+// What the answer to a deletion holds is tried with DEL-2.
 export const deletionTimes: readonly Case[] = [
   {
     id: 'RES-6/live',
@@ -247,22 +248,5 @@ export const deletionTimes: readonly Case[] = [
       }),
     ],
     mend: 'Keep the time of the deletion with the record, and show it as deleted_at, in the form of created_at.',
-  },
-  {
-    id: 'RES-6/deletion-answer',
-    title: 'The answer to a deletion, where it has a body, says in deleted_at when that was',
-    kind: 'changing',
-    needs: ['create', 'delete', 'unconditional'],
-    steps: [record(), when('gone', 'DELETE', '{one}', { headers: { Prefer: 'return=representation' } })],
-    expect: [
-      onlyWhere('a deletion is answered with a body', (seen) => {
-        const { answer } = seen.of('gone')
-        return answer?.status === 200 && isObject(recordOf(answer, seen))
-          ? undefined
-          : `the deletion was answered ${answer?.status}, which tells nothing more`
-      }),
-      theRecord('gone', 'has deleted_at', (found) => noTimestamp(found, 'deleted_at')),
-    ],
-    mend: 'Answer with the id and the deleted_at of what was deleted, or with 204.',
   },
 ]

@@ -98,7 +98,8 @@ export const writingFaults: readonly Fault[] = [
       const skus = new Set<unknown>()
       return async (request) => {
         const answer = await server(request)
-        if (request.method !== 'POST' || answer.status !== 201 || request.headers.prefer !== undefined) return answer
+        const isPlain = request.headers.prefer === undefined && request.headers['idempotency-key'] === undefined
+        if (request.method !== 'POST' || answer.status !== 201 || !isPlain) return answer
         const sku = objectIn(request.body)?.sku
         const isNew = sku === undefined || !skus.has(sku)
         skus.add(sku)

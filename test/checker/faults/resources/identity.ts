@@ -91,13 +91,24 @@ export const identityFaults: readonly Fault[] = [
     breaks: 'RES-2/nested',
     says: 'A nested list holds what belongs to others too.',
     plant: answeringJson(of('GET', isNested), (body) =>
-      Array.isArray(body.data) ? { ...body, data: [...body.data, ...body.data] } : body,
+      Array.isArray(body.data) && body.data.length === 1
+        ? { ...body, data: [...body.data, { ...body.data[0], id: '01900000-0000-7000-8000-000000000000' }] }
+        : body,
     ),
   },
   {
     breaks: 'RES-2/top-level',
     says: 'A nested list has numbers of its own for what it holds.',
-    plant: written(of('GET', isNested), /"id":"[0-9a-f]{8}/g, '"id":"00000000'),
+    plant(server) {
+      // Lists that were asked for before are looked at for what was deleted from them.
+      const known = new Set<string>()
+      return async (request) => {
+        const answer = await server(request)
+        if (!of('GET', isNested)(request) || known.has(request.path)) return answer
+        known.add(request.path)
+        return { ...answer, body: answer.body.replace(/"id":"[0-9a-f]{8}(?=.*"total_count":1[,}])/s, '"id":"00000000') }
+      }
+    },
   },
   {
     breaks: 'RES-2/shallow',
@@ -202,7 +213,11 @@ export const identityFaults: readonly Fault[] = [
   {
     breaks: 'RES-5/created-kept',
     says: 'created_at is the time of the last change.',
-    plant: written(of('GET', isRecord), /("created_at":)"[^"]*"(.*?"updated_at":)("[^"]*")/g, '$1$3$2$3'),
+    plant: written(
+      of('GET', (request) => isRecord(request) && request.path.includes('/items/')),
+      /("created_at":)"[^"]*"(.*?"updated_at":)("[^"]*")/g,
+      '$1$3$2$3',
+    ),
   },
   {
     breaks: 'RES-5/not-set-on-creation',
