@@ -1,7 +1,7 @@
 /** What a case is: one thing that can be seen of a rule, as data. */
 import type { RuleLevel } from '../spec/rule.ts'
 import type { Exchange } from './exchange.ts'
-import type { CollectionProfile, JsonObject, Operation, PageStyle, Profile } from './profile.ts'
+import type { CollectionProfile, JsonObject, Operation, PageStyle, Permission, Profile } from './profile.ts'
 
 /** Who asks: who was given with `--key`, somebody without a credential, with a wrong one, or with one that may not do it. */
 export type Caller = 'caller' | 'nobody' | 'wrong' | 'other'
@@ -150,6 +150,7 @@ export type Need =
   | 'summary'
   | 'deferred'
   | 'owner'
+  | `no ${Permission}`
   | 'origin'
   | 'document'
   | 'deprecated'

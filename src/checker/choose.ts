@@ -3,7 +3,7 @@ import type { Case, Need } from './case.ts'
 import { parentOf } from './family.ts'
 import { type MemberKind, memberOf } from './members.ts'
 import { nesting, objectOf } from './places.ts'
-import { type CollectionProfile, mistakesOf, type Profile } from './profile.ts'
+import { type CollectionProfile, mistakesOf, type Permission, type Profile } from './profile.ts'
 import { versionsIn } from './version-segments.ts'
 
 /** What a run has beside the profile. */
@@ -79,8 +79,8 @@ const ofCollection: Readonly<Record<OfCollection, OfOne>> = {
   offset: [({ pages }) => pages.includes('offset'), 'has pages by offset'],
   cursor: [({ pages }) => pages.includes('cursor'), 'has pages by cursor'],
   marker: [
-    ({ marker }) => marker !== undefined,
-    'has a text by which its records can be told from others and filtered',
+    ({ marker, unique }) => marker !== undefined && !unique.includes(marker),
+    'has a text that may be the same in several records and filters lists',
   ],
   search: [({ search }) => search !== undefined, 'can be searched'],
   sort: [({ sorts }) => sorts.length > 0, 'can be sorted'],
@@ -90,7 +90,7 @@ const ofCollection: Readonly<Record<OfCollection, OfOne>> = {
   emptied: [has('emptied'), 'can be filtered by a member that may be left out'],
   undeclared: [has('undeclared'), 'has a text that it is said to be neither filtered nor sorted by'],
   'marker-sort': [
-    ({ marker, sorts }) => marker !== undefined && sorts.includes(marker),
+    ({ marker, sorts, unique }) => marker !== undefined && !unique.includes(marker) && sorts.includes(marker),
     'can be sorted by the text by which its records are told from others',
   ],
   paged: [({ pages }) => pages.length > 0, 'has pages'],
@@ -122,6 +122,13 @@ const ofCollection: Readonly<Record<OfCollection, OfOne>> = {
   grace: [({ grace }) => grace !== undefined && grace <= longestGrace, 'is said to purge soon'],
   summary: [answers(200), 'is said to answer deletions with 200'],
   deferred: [answers(202), 'is said to answer deletions with 202'],
+  'no create': [
+    (it) => it.owner === undefined && keepsFrom('create')(it),
+    'is closed to the second credential for POST',
+  ],
+  'no read': [keepsFrom('read'), 'is closed to the second credential for GET'],
+  'no update': [keepsFrom('update'), 'is closed to the second credential for PATCH and PUT'],
+  'no delete': [keepsFrom('delete'), 'is closed to the second credential for DELETE'],
   owner: [({ owner }) => owner !== undefined, 'is said to keep the records of one caller from the other'],
 }
 
@@ -131,6 +138,10 @@ function can(operation: CollectionProfile['operations'][number]): (it: Collectio
 
 function answers(status: number): (it: CollectionProfile) => boolean {
   return ({ deletionAnswers = [] }) => deletionAnswers.includes(status)
+}
+
+function keepsFrom(permission: Permission): (it: CollectionProfile) => boolean {
+  return ({ otherMay = [] }) => !otherMay.includes(permission)
 }
 
 function has(kind: MemberKind): (it: CollectionProfile) => boolean {

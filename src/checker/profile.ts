@@ -59,9 +59,14 @@ export interface CollectionProfile {
   readonly conditional: boolean
   /** The member that holds who made a record, where the other caller may make records too, and has to do with no others than these. */
   readonly owner?: string | undefined
+  /** What the other caller may do with records that are not theirs; nothing where left out. */
+  readonly otherMay?: readonly Permission[] | undefined
   /** Seconds after which deleted records are gone for good, where the server is set up to be tried out. */
   readonly grace?: number | undefined
 }
+
+/** What may be allowed or not (AUT-3). */
+export type Permission = 'create' | 'read' | 'update' | 'delete'
 
 /** A style of pages (PAG-2). */
 export type PageStyle = 'page' | 'offset' | 'cursor'

@@ -1,9 +1,14 @@
 /** Takes away what the checker has made. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Asked } from './exchange.ts'
 import type { Made } from './known.ts'
 import { urlOf, type World } from './world.ts'
 
 // It is gone, or was already.
-const gone: ReadonlySet<number> = new Set([200, 202, 204, 404, 410])
+const gone: ReadonlySet<number> = new Set([200, 204, 404, 410])
+
+/** How long it is waited for a deletion that is only accepted, in milliseconds. */
+const longestJob = 10_000
 
 /** Deletes records, in their order: those that refer to others come first. What stays is kept in `World.remains`. */
 export async function removeAll(world: World, records: readonly Pick<Made, 'path' | 'by'>[]): Promise<void> {
@@ -16,6 +21,18 @@ export async function removeAll(world: World, records: readonly Pick<Made, 'path
       const conditional = { ...asked, fields: [...asked.fields, ['If-Match', '*'] as const] }
       answer = (await client.send('removal', conditional)).answer
     }
-    if (answer !== undefined && gone.has(answer.status)) remains.delete(path)
+    if (answer === undefined) continue
+    if (gone.has(answer.status) || (answer.status === 202 && (await hasGone(world, asked)))) remains.delete(path)
+  }
+}
+
+/** Whether a record is no longer found, soon after its deletion was accepted (202). */
+async function hasGone({ client }: World, { url, fields }: Pick<Asked, 'url' | 'fields'>): Promise<boolean> {
+  const until = performance.now() + longestJob
+  for (let pause = 25; ; pause *= 2) {
+    const { answer } = await client.send('removal', { method: 'GET', url, fields })
+    if (answer !== undefined && gone.has(answer.status) && answer.status >= 400) return true
+    if (performance.now() + pause > until) return false
+    await sleep(pause)
   }
 }

@@ -31,6 +31,9 @@ function intentions(attempts: Attempts, readOnly: boolean): string[] {
       : [
           `Deleted records of ${soft.map(({ name }) => name).join(', ')} stay in the recycle bin until the server purges them.`,
         ]),
+    ...((attempts.profile.exports ?? []).length === 0
+      ? []
+      : ['Exports will be made; they and their jobs stay until the server removes them.']),
   ]
 }
 

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Report } from '../../src/checker/run.ts'
+import { newDatabase } from '../engine.ts'
 import { serveShop } from './shop.ts'
 import { casesOf, checkShop, tellAll } from './try-faults.ts'
 
@@ -9,8 +10,12 @@ test('every case holds on our own server, by plain HTTP or by TLS', async (conte
   const held = new Set<string>()
   let all: ReturnType<typeof casesOf> = []
   for (const secure of [false, true]) {
-    const shop = await serveShop({ secure })
-    context.after(() => shop.serving.close())
+    const database = await newDatabase({ memory: true })
+    const shop = await serveShop({ secure, database: database.address })
+    context.after(async () => {
+      await shop.serving.close()
+      await database.remove()
+    })
     const report: Report = await checkShop(shop, shop.serving.origin)
     all = casesOf(report)
     assert.deepEqual(

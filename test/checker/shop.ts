@@ -121,6 +121,8 @@ export async function serveShop({ database = 'sqlite::memory:', secure = false }
   const folder = secure ? await mkdtemp(join(tmpdir(), 'resourced-shop-')) : undefined
   const serving = await serve({
     ...{ catalog: versions.stored, versions, database, host: '127.0.0.1', port: 0, http: !secure },
+    // A cluster of tests does not wait for a disk.
+    databaseUnsafe: true,
     ...{ corsOrigin: [origin], ...(folder === undefined ? {} : { folder }) },
   })
   const keyOf = async (subject: string, roles: string[]) => {

@@ -49,7 +49,7 @@ export const forbidden: Mistake = {
     name: 'forbidden',
     title: 'a request that its caller may not make',
     kind: 'changing',
-    needs: ['create', 'other'],
+    needs: ['create', 'other', 'no create'],
   },
   after: ['AUT-3/create'],
   step: when('error', 'POST', '{collection}', { caller: 'other', body: { from: 'example' } }),

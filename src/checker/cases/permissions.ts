@@ -15,12 +15,20 @@ function withoutEffect(action: 'update' | 'replace' | 'delete' | 'bulk-delete' |
     id: `AUT-3/${action}`,
     title: `Somebody who may do nothing is refused ${words[action]}, and the record stays as it was`,
     kind: 'changing',
-    needs: ['create', 'read', action, 'other', ...(action === 'update' ? (['change'] as const) : [])],
+    needs: ['create', 'read', action, 'other', closedTo[action], ...(action === 'update' ? (['change'] as const) : [])],
     steps: [record(), given('before', 'GET', '{one}'), step, when('after', 'GET', '{one}')],
     expect: [refused('tried'), status('after', 200), sameBody('after', 'before')],
     mend: mendRight,
   }
 }
+
+const closedTo = {
+  update: 'no update',
+  replace: 'no update',
+  delete: 'no delete',
+  'bulk-delete': 'no delete',
+  'delete-by-filter': 'no delete',
+} as const
 
 const words = {
   update: 'PATCH',
@@ -38,7 +46,7 @@ export const permissions: readonly Case[] = [
     id: 'AUT-3/create',
     title: 'Somebody who may do nothing cannot create',
     kind: 'changing',
-    needs: ['create', 'other'],
+    needs: ['create', 'other', 'no create'],
     steps: [record(), when('tried', 'POST', '{collection}', { caller: 'other', body: { from: 'example' } })],
     expect: [refused('tried')],
     mend: mendRight,
@@ -47,7 +55,7 @@ export const permissions: readonly Case[] = [
     id: 'AUT-3/read',
     title: 'Somebody who may do nothing cannot read a record',
     kind: 'changing',
-    needs: ['create', 'read', 'other'],
+    needs: ['create', 'read', 'other', 'no read'],
     steps: [record(), when('tried', 'GET', '{one}', { caller: 'other' })],
     expect: [refused('tried')],
     mend: mendRight,
@@ -61,7 +69,7 @@ export const permissions: readonly Case[] = [
   ),
   {
     ...withoutEffect('delete-by-filter', when('tried', 'DELETE', '{collection}?{mine}', { caller: 'other' })),
-    needs: ['create', 'read', 'list', 'delete-by-filter', 'marker', 'other'],
+    needs: ['create', 'read', 'list', 'delete-by-filter', 'marker', 'other', 'no delete'],
     // Where neither filters nor callers are heeded, all would be lost.
     after: ['QRY-1/equal', 'QRY-1/none'],
     steps: [
@@ -80,7 +88,7 @@ export const permissions: readonly Case[] = [
     id: 'AUT-3/restore',
     title: 'Somebody who may do nothing cannot bring a deleted record back',
     kind: 'changing',
-    needs: ['create', 'read', 'delete', 'restore', 'soft', 'other'],
+    needs: ['create', 'read', 'delete', 'restore', 'soft', 'other', 'no delete'],
     steps: [
       record(),
       given('deleted', 'DELETE', '{one}', { headers: condition }),
@@ -96,7 +104,7 @@ export const permissions: readonly Case[] = [
       id: `AUT-4/${action}`,
       title: `What somebody may not ${action} is answered 403: who they are is known`,
       kind: 'changing',
-      needs: ['create', action, 'other', ...(action === 'update' ? (['change'] as const) : [])],
+      needs: ['create', action, 'other', `no ${action}`, ...(action === 'update' ? (['change'] as const) : [])],
       after: [`AUT-3/${action}`],
       steps: [record(), before],
       expect: [status('tried', 403)],
@@ -107,7 +115,7 @@ export const permissions: readonly Case[] = [
     id: 'AUT-4/list',
     title: 'Records that somebody may not read are neither in their lists nor counted',
     kind: 'changing',
-    needs: ['create', 'list', 'marker', 'other'],
+    needs: ['create', 'list', 'marker', 'other', 'no read'],
     steps: [
       record(),
       given('all', 'GET', '{collection}?{mine}'),

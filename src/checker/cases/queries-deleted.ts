@@ -70,7 +70,7 @@ export const deletedCases: readonly Case[] = [
     id: 'QRY-6/forbidden',
     title: 'Who may not read deleted records is refused include_deleted with 403',
     kind: 'changing',
-    needs: [...needs, 'other'],
+    needs: [...needs, 'other', 'no delete'],
     after: ['QRY-6/included'],
     steps: [
       record('deleted'),

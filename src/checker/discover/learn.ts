@@ -177,7 +177,7 @@ async function owning(
   const may = [...(isGood(theirs.answer) ? ['make'] : []), ...(isGood(read) ? ['read'] : [])]
   if (may.length === 0) return none
   trial.notices.push(
-    `Whoever --other-key belongs to may ${may.join(' and ')} records of ${collection.name}. Rules about callers who may do nothing (AUT-3) need the key of somebody who may not.`,
+    `Whoever --other-key belongs to may ${may.join(' and ')} records of ${collection.name}. Rules about callers who may do nothing (AUT-3) need the key of somebody who may not; if so it shall be, say it in a profile (otherMay).`,
   )
   return none
 }

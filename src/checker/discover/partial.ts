@@ -39,6 +39,7 @@ const collection = {
     pages: { type: 'array', items: { enum: ['page', 'offset', 'cursor'] } },
     conditional: { type: 'boolean' },
     owner: { type: 'string' },
+    otherMay: { type: 'array', items: { enum: ['create', 'read', 'update', 'delete'] } },
     grace: { type: 'number', exclusiveMinimum: 0 },
   },
 }

@@ -68,6 +68,11 @@ const ofCollection: readonly Entry[] = [
     'The member that holds who made a record, where others (--other-key) may make records too, and see no others than theirs.',
     'owner_id',
   ],
+  [
+    'otherMay',
+    'What whoever --other-key belongs to may do with records of others: create, read, update, delete.',
+    '[read]',
+  ],
   ['grace', 'Seconds after which deleted records are gone for good, where the server is set up to be tried out.', '2'],
 ]
 

@@ -99,7 +99,7 @@ const pairs: readonly Pair[] = [
   {
     id: 'CON-6/400-before-403',
     title: 'A body that cannot be read, of somebody who may not create, is answered 400, not 403',
-    needs: ['other', 'create'],
+    needs: ['other', 'create', 'no create'],
     given: [record()],
     first: [['POST', '{collection}', broken], 400],
     second: [['POST', '{collection}', { ...whole, caller: 'other' }], 403],
@@ -109,7 +109,7 @@ const pairs: readonly Pair[] = [
   {
     id: 'CON-6/403-before-404',
     title: 'To somebody who may read none, a record that is not there is answered 403, not 404',
-    needs: ['other', 'create', 'read', 'delete', 'unconditional'],
+    needs: ['other', 'create', 'read', 'delete', 'unconditional', 'no read'],
     given: [record('here'), ...gone],
     first: [['GET', '{here}', { caller: 'other' }], 403],
     second: [['GET', '{one}'], 404],
