@@ -1,5 +1,6 @@
 /** Which collection a case is tried on, and why none is there. */
 import type { Case, Need } from './case.ts'
+import { hasFewValues } from './discover/distinct.ts'
 import { parentOf } from './family.ts'
 import { type MemberKind, memberOf } from './members.ts'
 import { nesting, objectOf } from './places.ts'
@@ -168,6 +169,8 @@ export function choose(
   if (lacking !== undefined) return { why: ofServer[lacking][1] }
   const wanted = needs.filter((need): need is OfCollection => !isOfServer(need))
   const collections = profile.collections.filter((each) => wanted.every((need) => ofCollection[need][0](each, profile)))
+  // Where two records may well want one value, a case could fail by bad luck.
+  collections.sort((left, right) => Number(hasFewValues(left)) - Number(hasFewValues(right)))
   const isTried = steps.some((step) => step.kind === 'only' && step.otherwise === 'not applicable')
   if (collections.length > 0) return { collections: collections.slice(0, isTried ? mostCollections : 1) }
   const alone = wanted.find((need) => !profile.collections.some((each) => ofCollection[need][0](each, profile)))

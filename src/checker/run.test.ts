@@ -164,3 +164,38 @@ test('a run that is stopped says what it has not seen, and takes away what it ha
   assert.equal(verdictOf(report, 'MET-2/one'), 'not asked: the run was stopped meanwhile')
   assert.deepEqual([things.size, report.remains], [0, []])
 })
+
+test('a value that must be unique and is taken already makes no case fail where there are few', async (context) => {
+  let refused = 0
+  const origin = await served(context, ({ method }, response) => {
+    if (method === 'DELETE') response.writeHead(204).end()
+    else if (++refused % 3 !== 0) response.writeHead(409).end()
+    else response.writeHead(201, { Location: '/v1/things/1' }).end('{"id":1}')
+  })
+  const once: Case = {
+    ...{ ...usual, id: 'MET-9/once', needs: ['create'] },
+    // With a key nothing is sent once more on its own.
+    steps: [
+      when('one', 'POST', '{collection}', { headers: { 'Idempotency-Key': '{mark}' }, body: { from: 'example' } }),
+    ],
+    expect: [status('one', 201)],
+  }
+  const client = new Client({})
+  context.after(() => client.close())
+  for (const [schemas, verdict] of [
+    [{ name: { pattern: '^[a-z]$' } }, 'holds'],
+    [{}, 'advice'],
+  ] as const) {
+    const profile: Profile = {
+      base: `${origin}/v1`,
+      collections: [{ ...things, schemas }],
+      names: usualNames,
+      open: [],
+    }
+    const { rules } = await check({ profile, client, credential: [], cases: [once] })
+    assert.deepEqual(
+      rules.flatMap(({ cases }) => cases.map((each) => each.verdict)),
+      [verdict],
+    )
+  }
+})

@@ -1,5 +1,6 @@
 /** Values that must differ from record to record. */
 import { randomInt, randomUUID } from 'node:crypto'
+import type { CollectionProfile } from '../profile.ts'
 import type { Schema } from './generate.ts'
 import { countMatching, textMatching } from './pattern.ts'
 
@@ -26,6 +27,11 @@ export function isNarrow({ pattern, maxLength, maximum, minimum }: Schema): bool
   if (typeof pattern === 'string') return countMatching(pattern) !== Number.POSITIVE_INFINITY
   if (typeof maxLength === 'number' && maxLength < 8) return true
   return typeof maximum === 'number' && maximum - Number(minimum ?? 0) < 100_000
+}
+
+/** Whether two records of a collection may well be given one value of a member that must be unique: there are few. */
+export function hasFewValues({ unique, schemas = {} }: Pick<CollectionProfile, 'unique' | 'schemas'>): boolean {
+  return unique.some((member) => isNarrow(schemas[member] ?? {}))
 }
 
 function numberUnlike({ minimum, maximum, multipleOf }: Schema): number {
