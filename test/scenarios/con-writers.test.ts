@@ -13,14 +13,18 @@ it('CON-5: of 32 writers who hold the same tag exactly one wins, each round', as
     const tag = String((await send({ path })).headers.etag)
     const answers = await Promise.all(
       Array.from({ length: 32 }, (_, writer) => {
-        const count = 1 + round * 100 + writer
+        // None of them is 404, which a rule refuses: so would be who comes first.
+        const count = 1_000 + round * 100 + writer
         const method = writer % 2 === 0 ? 'PUT' : 'PATCH'
         return send({ method, path, headers: { 'if-match': tag }, body: { name: 'c', count }, as: 'root' })
       }),
     )
     const won = answers.filter(({ status }) => status === 200)
     assert.equal(won.length, 1, answers.map(({ status }) => status).join())
-    assert.equal(answers.filter(({ status }) => status === 412).length, 31)
+    assert.deepEqual(
+      answers.flatMap(({ status, text }) => (status === 200 || status === 412 ? [] : [[status, text]])),
+      [],
+    )
     assert.deepEqual((await send({ path })).json, won[0]?.json)
   }
 })
