@@ -8,7 +8,7 @@ const unprepared = new Set(['26000', '42P05'])
 const restarting = new Set(['40001', '40P01', '23505', ...unprepared])
 
 // Cancelled by a timeout, a lock not had in time, too many connections, starting or stopping, out of shared memory.
-const busy = new Set(['57014', '55P03', '53300', '25P03'])
+const busy = new Set(['57014', '55P03', '53300', '25P03', '53200'])
 
 function codeOf(error: unknown): string {
   return String((error as { code?: unknown } | null)?.code ?? '')
