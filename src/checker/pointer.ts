@@ -11,6 +11,17 @@ export function valueAt(value: unknown, pointer: string): unknown {
   return found
 }
 
+/** Where in a value another stands, the very same; `undefined` where it does not. */
+export function pointerTo(whole: unknown, part: object): string | undefined {
+  if (whole === part) return ''
+  if (typeof whole !== 'object' || whole === null) return undefined
+  for (const [name, value] of Object.entries(whole)) {
+    const within = pointerTo(value, part)
+    if (within !== undefined) return memberPointer(name) + within
+  }
+  return undefined
+}
+
 /** The pointer of a member of an object. */
 export function memberPointer(name: string): string {
   return `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`

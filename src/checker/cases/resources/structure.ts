@@ -2,13 +2,17 @@
 import type { Case, Expectation, Finding } from '../../case.ts'
 import { type Exchange, jsonOf } from '../../exchange.ts'
 import { altogether, finding, itemsOf, onlyWhere } from '../../expect.ts'
+import { memberPointer, pointerTo } from '../../pointer.ts'
 import { isObject, listed, namesOf, recordOf, sameMembers, theRecord } from '../../records.ts'
 import { each, given, record, when } from '../../steps.ts'
 import { snakeCase } from '../../words.ts'
 
 function badName(exchange: Exchange, value: unknown, where: string): Finding | undefined {
-  const name = isObject(value) ? Object.keys(value).find((one) => !snakeCase.test(one)) : undefined
-  return name === undefined ? undefined : finding(exchange, 'body', `${where} has a member ${name}`)
+  if (!isObject(value)) return undefined
+  const name = Object.keys(value).find((one) => !snakeCase.test(one))
+  if (name === undefined) return undefined
+  const at = pointerTo(exchange.answer && jsonOf(exchange.answer), value) ?? ''
+  return finding(exchange, { pointer: at + memberPointer(name) }, `${where} has a member ${name}`)
 }
 
 /** A PUT or POST may have been answered without the record. */
