@@ -110,3 +110,19 @@ test('bytes are sent as they are, and every answer to them is read', async (cont
   const [none] = await client.bytes('raw', origin, `GET / HTTP/1.1\r\nHost: ${host}\r\n`, 0.2)
   assert.match(none?.failure ?? '', /no answer within 0.2/)
 })
+
+test('a connection that nobody has used for a while is not used any more, and one that is waited on is', async (context) => {
+  const connections = new Set<object>()
+  const origin = await served(context, ({ url, socket }, response) => {
+    connections.add(socket)
+    setTimeout(() => response.end(), url === '/slow' ? 1_200 : 0)
+  })
+  const client = clientFor(context)
+  for (const path of ['/', '/', '/slow']) {
+    assert.equal((await client.send('one', get(origin + path))).answer?.status, 200)
+  }
+  assert.equal(connections.size, 1)
+  await new Promise((resolve) => setTimeout(resolve, 1_000))
+  assert.equal((await client.send('one', get(`${origin}/`))).answer?.status, 200)
+  assert.equal(connections.size, 2)
+})

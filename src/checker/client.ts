@@ -33,6 +33,11 @@ const longestPause = 120
 /** How long what changes something is waited for when a run is stopped, in milliseconds. */
 const mostAfterStop = 5_000
 const mostPauses = 5
+/**
+ * How long a connection is kept that nobody uses, in milliseconds. A server may close one at any time, and what is sent on it
+ * just then gets no answer: long before that it is not used any more (RFC 9112, section 9.3.1).
+ */
+const longestIdle = 500
 
 /** A client of one server. */
 export class Client {
@@ -49,9 +54,10 @@ export class Client {
     this.#options = options
     this.#free = options.concurrency ?? 6
     const { insecure = false, ca } = options
+    const kept = { keepAlive: true, timeout: longestIdle }
     this.#agents = {
-      http: new HttpAgent({ keepAlive: true }),
-      https: new HttpsAgent({ keepAlive: true, rejectUnauthorized: !insecure, ...(ca === undefined ? {} : { ca }) }),
+      http: new HttpAgent(kept),
+      https: new HttpsAgent({ ...kept, rejectUnauthorized: !insecure, ...(ca === undefined ? {} : { ca }) }),
     }
   }
 
