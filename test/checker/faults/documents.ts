@@ -1,24 +1,22 @@
 /** Faults of documents. */
-import type { Fault, PlantedAnswer, PlantedRequest } from '../planted.ts'
-import { answering, saying, type Which } from './words.ts'
+import { answering } from '../plant/answers.ts'
+import { withJson, withMembers } from '../plant/messages.ts'
+import { at } from '../plant/which.ts'
+import type { Fault } from '../planted.ts'
 
-const isDocument = ({ path }: PlantedRequest) => path.endsWith('/openapi.json')
+const isDocument = at(/\/openapi\.json$/)
 
 // biome-ignore lint/suspicious/noExplicitAny: a document is changed at any depth
 type Json = any
 
 const documenting = (change: (document: Json) => void) =>
-  answering(isDocument, (answer) =>
-    saying(answer, (document: Json) => {
+  answering(
+    isDocument,
+    withJson((document: Json) => {
       change(document)
       return document
     }),
   )
-
-const withMember = (name: string, value: unknown) => (answer: PlantedAnswer) =>
-  saying(answer, (body: object) => ({ ...body, [name]: value }))
-
-const isNoSuch: Which = ({ path }) => /^\/v3\/items\/no-such-checked-/.test(path)
 
 export const documentsFaults: readonly Fault[] = [
   {
@@ -86,6 +84,6 @@ export const documentsFaults: readonly Fault[] = [
   {
     breaks: 'DOC-1/errors',
     says: 'An error is of another type than is described.',
-    plant: answering(isNoSuch, withMember('request_id', 5)),
+    plant: answering(at(/^\/v3\/items\/no-such-checked-/), withMembers({ request_id: 5 })),
   },
 ]

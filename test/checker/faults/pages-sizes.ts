@@ -1,15 +1,7 @@
 /** Faults of the sizes and styles of pages. */
-import {
-  answering,
-  asking,
-  failing,
-  type ListBody,
-  listIn,
-  listParameters,
-  showing,
-  withList,
-  withParameters,
-} from '../lists.ts'
+import { answering, withProblem } from '../plant/answers.ts'
+import { type List, listIn, listing, parametersOf, showing, withList, withParameters } from '../plant/lists.ts'
+import { withField } from '../plant/messages.ts'
 import type { Fault, PlantedAnswer, PlantedRequest, Server } from '../planted.ts'
 
 /** A fault by which a size that is none is read as another. */
@@ -17,7 +9,7 @@ function sized(breaks: Fault['breaks'], says: string, wrong: RegExp, right?: str
   return {
     breaks,
     says,
-    plant: asking((parameters) => {
+    plant: listing((parameters) => {
       if (!wrong.test(parameters.get('limit') ?? '')) return
       if (right === undefined) parameters.delete('limit')
       else parameters.set('limit', right)
@@ -30,7 +22,7 @@ function winning(breaks: Fault['breaks'], winner: string, loser: string): Fault 
   return {
     breaks,
     says: `With ${winner}, it takes no notice of ${loser}.`,
-    plant: asking((parameters) => {
+    plant: listing((parameters) => {
       if (parameters.has(winner)) parameters.delete(loser)
     }),
   }
@@ -39,19 +31,18 @@ function winning(breaks: Fault['breaks'], winner: string, loser: string): Fault 
 /** The first page of a list, with all that follow in it. */
 async function wholeList(server: Server, request: PlantedRequest): Promise<PlantedAnswer> {
   const first = await server(request)
-  const more: ListBody['data'] = []
+  const more: List['data'] = []
   for (let cursor = listIn(first)?.pagination['next_cursor']; typeof cursor === 'string'; ) {
     const after = cursor
-    const page = listIn(await server(withParameters(request, (asked) => asked.set('cursor', after))))
+    const page = listIn(await server(withParameters((asked) => asked.set('cursor', after))(request)))
     more.push(...(page?.data ?? []))
     cursor = page?.pagination['next_cursor']
   }
-  const link = first.headers['link']?.replace(/, <[^>]*>; rel="next"/, '')
-  const linked = link === undefined ? first : { ...first, headers: { ...first.headers, link } }
-  return withList(linked, (list) => {
+  const linked = withField('link', (link) => link.replace(/, <[^>]*>; rel="next"/, ''))(first)
+  return withList((list) => {
     list.data.push(...more)
     list.pagination = { total_count: list.data.length, next_cursor: null, previous_cursor: null }
-  })
+  })(linked)
 }
 
 const pageParameters = ['page', 'per_page', 'offset', 'limit', 'cursor']
@@ -63,7 +54,7 @@ export const sizeFaults: readonly Fault[] = [
     plant: (server) => async (request) => {
       // HEAD tells what GET tells.
       const asked = request.method === 'HEAD' ? { ...request, method: 'GET' } : request
-      const parameters = listParameters(asked)
+      const parameters = parametersOf(asked)
       if (parameters === undefined || pageParameters.some((name) => parameters.has(name))) return server(request)
       const whole = await wholeList(server, asked)
       return asked === request ? whole : { ...whole, body: '' }
@@ -76,9 +67,7 @@ export const sizeFaults: readonly Fault[] = [
   {
     breaks: 'PAG-1/no-number',
     says: 'The database gets sizes that it cannot hold.',
-    plant: answering((answer, parameters) =>
-      (parameters.get('limit') ?? '').length > 15 ? failing(500, 'INTERNAL_ERROR') : answer,
-    ),
+    plant: answering((request) => (parametersOf(request)?.get('limit') ?? '').length > 15, withProblem(500)),
   },
   {
     breaks: 'PAG-2/page',

@@ -1,0 +1,89 @@
+/** Words for faults: a server that understands the parameters of lists otherwise, or shows other lists. */
+import type { Fault, PlantedAnswer, PlantedRequest } from '../planted.ts'
+import { answering, type Change, type Edit } from './answers.ts'
+import { jsonOf, type Members } from './messages.ts'
+import { asking } from './requests.ts'
+import { always, isCollection, of, pathOf } from './which.ts'
+
+/** An answer's list, to be changed in place. */
+export interface List {
+  data: Record<string, unknown>[]
+  pagination: Record<string, unknown>
+}
+
+/** Whether a request is for a list at the top level. */
+export const isList = of('GET', isCollection)
+
+/** The parameters of a request for a list; `undefined` where it is none. */
+export function parametersOf(request: PlantedRequest): URLSearchParams | undefined {
+  return isList(request) ? new URLSearchParams(request.path.split('?')[1]) : undefined
+}
+
+/** It understands lists as if they were asked for by other parameters. */
+export function listing(change: (parameters: URLSearchParams, request: PlantedRequest) => void): Fault['plant'] {
+  return asking(always, withParameters(change))
+}
+
+/** A request for a list, with other parameters; any other as it is. */
+export function withParameters(
+  change: (parameters: URLSearchParams, request: PlantedRequest) => void,
+): (request: PlantedRequest) => PlantedRequest {
+  return (request) => {
+    const parameters = parametersOf(request)
+    if (parameters === undefined) return request
+    const before = parameters.toString()
+    change(parameters, request)
+    // What a fault does not mean keeps its spelling.
+    if (parameters.toString() === before) return request
+    return { ...request, path: `${pathOf(request)}?${parameters}` }
+  }
+}
+
+/** It shows other lists. */
+export function showing(change: (list: List, parameters: URLSearchParams) => void): Fault['plant'] {
+  return answering(isList, (answer, request) =>
+    withList((list) => change(list, parametersOf(request) ?? new URLSearchParams()))(answer),
+  )
+}
+
+/** The list that an answer holds. */
+export function listIn(answer: PlantedAnswer): List | undefined {
+  const list = jsonOf(answer)
+  return answer.status === 200 && Array.isArray(list['data']) ? (list as unknown as List) : undefined
+}
+
+/** The same list, changed in place; any other answer as it is. */
+export function withList(change: (list: List) => void): Edit {
+  return (answer) => {
+    const list = listIn(answer)
+    if (list === undefined) return answer
+    change(list)
+    return { ...answer, body: JSON.stringify(list) }
+  }
+}
+
+/** A list of other records. */
+export function withData(data: readonly Members[]): Edit {
+  return withList((list) => {
+    list.data = [...data]
+  })
+}
+
+/** A list with some records more. */
+export function withMore(data: readonly (Members | undefined)[]): Edit {
+  return withList((list) => {
+    list.data.push(...data.map((record) => ({ ...record })))
+  })
+}
+
+/** A change of lists that hold nothing. */
+export function onEmpty(change: Change): Change {
+  return (answer, request) => (listIn(answer)?.data.length === 0 ? change(answer, request) : answer)
+}
+
+/** Leaves records out of a list, and out of its total. */
+export function leaveOut(list: List, test: (item: Members) => boolean): void {
+  const kept = list.data.filter((item) => !test(item))
+  list.pagination['total_count'] = Number(list.pagination['total_count']) - (list.data.length - kept.length)
+  list.data = kept
+}
