@@ -3,11 +3,24 @@ import { answering, on, withStatus } from '../plant/answers.ts'
 import { isList, withData } from '../plant/lists.ts'
 import { withField, without } from '../plant/messages.ts'
 import { asCaller, asking, type Whose } from '../plant/requests.ts'
-import { all, at, has, isAnonymous, isCollection, isRead, isRecord, not, of, type Which } from '../plant/which.ts'
+import {
+  all,
+  at,
+  has,
+  isAnonymous,
+  isBulkDeletion,
+  isCollection,
+  isRead,
+  isRecord,
+  isRestore,
+  isUnknown,
+  not,
+  of,
+  type Which,
+} from '../plant/which.ts'
 import type { Fault } from '../planted.ts'
 import { isDiary, ofOther, othersMay, ownRecordsFaults } from './own-records.ts'
 
-const isWrong = has('authorization', /^Bearer x+$/)
 const hasQuery = at(/\?/)
 const isItem = all(at(/^\/v3\/items\//), isRecord)
 const isSharedList = all(isList, not(isDiary))
@@ -82,12 +95,12 @@ export const callersFaults: readonly Fault[] = [
   {
     breaks: 'AUT-1/wrong',
     says: 'It asks whether there is a credential, and not whether it is a good one.',
-    plant: asking(of('GET', isWrong, not(hasQuery)), asCaller),
+    plant: asking(of('GET', isUnknown, not(hasQuery)), asCaller),
   },
   {
     breaks: 'AUT-1/wrong-deletion',
     says: 'It asks for DELETE whether there is a credential, and not whether it is a good one.',
-    plant: asking(of('DELETE', isWrong), asCaller),
+    plant: asking(of('DELETE', isUnknown), asCaller),
   },
   {
     breaks: 'AUT-1/altered',
@@ -177,7 +190,7 @@ export const callersFaults: readonly Fault[] = [
   {
     breaks: 'AUT-3/bulk-delete',
     says: 'Everybody with a credential may delete several at once.',
-    plant: othersMay(at(/\/bulk-delete$/)),
+    plant: othersMay(isBulkDeletion),
   },
   {
     breaks: 'AUT-3/delete-by-filter',
@@ -187,7 +200,7 @@ export const callersFaults: readonly Fault[] = [
   {
     breaks: 'AUT-3/restore',
     says: 'Everybody with a credential may restore.',
-    plant: othersMay(at(/\/restore$/)),
+    plant: othersMay(isRestore),
   },
   {
     breaks: 'AUT-4/create',

@@ -1,10 +1,8 @@
 /** Faults of documents. */
 import { answering } from '../plant/answers.ts'
 import { withJson, withMembers } from '../plant/messages.ts'
-import { at } from '../plant/which.ts'
+import { isDocument, isNoRecord } from '../plant/which.ts'
 import type { Fault } from '../planted.ts'
-
-const isDocument = at(/\/openapi\.json$/)
 
 // biome-ignore lint/suspicious/noExplicitAny: a document is changed at any depth
 type Json = any
@@ -84,6 +82,6 @@ export const documentsFaults: readonly Fault[] = [
   {
     breaks: 'DOC-1/errors',
     says: 'An error is of another type than is described.',
-    plant: answering(at(/^\/v3\/items\/no-such-checked-/), withMembers({ request_id: 5 })),
+    plant: answering(isNoRecord, withMembers({ request_id: 5 })),
   },
 ]

@@ -1,10 +1,9 @@
 /** Faults of errors. */
 import { answering, on, withFirstError, withStatus } from '../plant/answers.ts'
 import { withField, withJson, withMembers } from '../plant/messages.ts'
-import { at, has, isAnonymous, isCollection, of, sends } from '../plant/which.ts'
+import { at, has, isAnonymous, isCollection, isNoRecord, of, sends } from '../plant/which.ts'
 import type { Fault, PlantedAnswer } from '../planted.ts'
 
-const isNoRecord = at(/^\/v3\/[a-z]+\/no-such-checked-/)
 const isNoPath = at(/^\/v3\/no-such-checked-/)
 const isEither = at(/\/no-such-(?:first|second)-checked-/)
 const isMalformed = sends('{"no-such')

@@ -1,23 +1,21 @@
 /** Faults of limits. */
 import { answering, answerOf, on, withStatus } from '../plant/answers.ts'
 import { withField, without } from '../plant/messages.ts'
-import { at, has, isCollection, sends } from '../plant/which.ts'
+import { at, has, isCollection, isUnknown, sends } from '../plant/which.ts'
 import type { Fault, PlantedAnswer } from '../planted.ts'
-
-const isWrong = has('authorization', /^Bearer x+$/)
 
 export const limitsFaults: readonly Fault[] = [
   {
     breaks: 'LIM-1/too-many',
     says: 'Everybody may guess as often as they like.',
     secure: true,
-    plant: answering(isWrong, on(429, withStatus(401))),
+    plant: answering(isUnknown, on(429, withStatus(401))),
   },
   {
     breaks: 'LIM-1/retry-after',
     says: 'A 429 does not say how long to wait.',
     secure: true,
-    plant: answering(isWrong, without('retry-after')),
+    plant: answering(isUnknown, without('retry-after')),
   },
   {
     breaks: 'LIM-1/true',
@@ -26,7 +24,7 @@ export const limitsFaults: readonly Fault[] = [
     plant(server) {
       let refused: { readonly answer: PlantedAnswer; readonly until: number } | undefined
       return async (request) => {
-        if (!isWrong(request)) return server(request)
+        if (!isUnknown(request)) return server(request)
         if (refused !== undefined && performance.now() < refused.until) return refused.answer
         const answer = await server(request)
         refused = answer.status === 429 ? { answer, until: performance.now() + 2_000 } : undefined

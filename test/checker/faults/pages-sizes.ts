@@ -1,20 +1,22 @@
 /** Faults of the sizes and styles of pages. */
 import { answering, withProblem } from '../plant/answers.ts'
-import { type List, listIn, listing, parametersOf, showing, withList, withParameters } from '../plant/lists.ts'
+import {
+  asks,
+  type List,
+  listIn,
+  listing,
+  parametersOf,
+  showing,
+  taking,
+  withList,
+  withParameters,
+} from '../plant/lists.ts'
 import { withField } from '../plant/messages.ts'
 import type { Fault, PlantedAnswer, PlantedRequest, Server } from '../planted.ts'
 
 /** A fault by which a size that is none is read as another. */
 function sized(breaks: Fault['breaks'], says: string, wrong: RegExp, right?: string): Fault {
-  return {
-    breaks,
-    says,
-    plant: listing((parameters) => {
-      if (!wrong.test(parameters.get('limit') ?? '')) return
-      if (right === undefined) parameters.delete('limit')
-      else parameters.set('limit', right)
-    }),
-  }
+  return { breaks, says, plant: taking('limit', wrong, right) }
 }
 
 /** A fault by which of two parameters of different styles one wins. */
@@ -67,7 +69,7 @@ export const sizeFaults: readonly Fault[] = [
   {
     breaks: 'PAG-1/no-number',
     says: 'The database gets sizes that it cannot hold.',
-    plant: answering((request) => (parametersOf(request)?.get('limit') ?? '').length > 15, withProblem(500)),
+    plant: answering(asks('limit', /.{16}/), withProblem(500)),
   },
   {
     breaks: 'PAG-2/page',

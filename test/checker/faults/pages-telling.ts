@@ -1,6 +1,6 @@
 /** Faults of what pages tell of themselves: numbers, totals, links. */
 import { answering, withProblem } from '../plant/answers.ts'
-import { isList, listIn, onEmpty, parametersOf, showing, withList } from '../plant/lists.ts'
+import { asks, isList, listIn, onEmpty, showing, withList } from '../plant/lists.ts'
 import { remembering } from '../plant/memory.ts'
 import { withField } from '../plant/messages.ts'
 import type { Fault } from '../planted.ts'
@@ -137,22 +137,16 @@ export const tellingFaults: readonly Fault[] = [
   {
     breaks: 'PAG-7/past-end',
     says: 'It answers 404 for a page past the end.',
-    plant: answering(
-      (request) => {
-        const page = Number(parametersOf(request)?.get('page'))
-        return page > 1 && page < 1_000
-      },
-      onEmpty(withProblem(404)),
-    ),
+    plant: answering(asks('page', /^(?:[2-9]|[1-9]\d{1,2})$/), onEmpty(withProblem(404))),
   },
   {
     breaks: 'PAG-7/offset-past-end',
     says: 'It answers 404 for an offset past the end.',
-    plant: answering((request) => Number(parametersOf(request)?.get('offset')) > 0, onEmpty(withProblem(404))),
+    plant: answering(asks('offset', /^[1-9]/), onEmpty(withProblem(404))),
   },
   {
     breaks: 'PAG-7/far',
     says: 'The database gets offsets that it cannot hold.',
-    plant: answering((request) => parametersOf(request)?.get('page') === '9223372036854775807', withProblem(500)),
+    plant: answering(asks('page', '9223372036854775807'), withProblem(500)),
   },
 ]

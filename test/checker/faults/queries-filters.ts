@@ -1,8 +1,8 @@
 /** Faults of filters. */
 import { answering, withProblem } from '../plant/answers.ts'
-import { isList, listing, onEmpty } from '../plant/lists.ts'
+import { asks, listing, onEmpty, taking } from '../plant/lists.ts'
 import { addressing } from '../plant/requests.ts'
-import { all, always, at } from '../plant/which.ts'
+import { always } from '../plant/which.ts'
 import type { Fault } from '../planted.ts'
 
 /** A parameter under another name. */
@@ -32,9 +32,7 @@ export const filterFaults: readonly Fault[] = [
   {
     breaks: 'QRY-1/number',
     says: 'It filters by texts alone.',
-    plant: listing((parameters) => {
-      if (/^\d+$/.test(parameters.get('price') ?? '')) parameters.delete('price')
-    }),
+    plant: taking('price', /^\d+$/),
   },
   {
     breaks: 'QRY-1/any-of',
@@ -77,7 +75,7 @@ export const filterFaults: readonly Fault[] = [
   {
     breaks: 'QRY-1/nul',
     says: 'The database chokes on U+0000.',
-    plant: answering(all(isList, at(/[?&]name=[^&]*%00/)), withProblem(500)),
+    plant: answering(asks('name', /\0/), withProblem(500)),
   },
   ...(
     [
@@ -96,7 +94,7 @@ export const filterFaults: readonly Fault[] = [
   {
     breaks: 'QRY-2/not',
     says: 'It takes no notice of [not].',
-    plant: listing((parameters) => parameters.delete('price[not]')),
+    plant: taking('price[not]'),
   },
   {
     breaks: 'QRY-2/in',
@@ -116,8 +114,6 @@ export const filterFaults: readonly Fault[] = [
   {
     breaks: 'QRY-2/null',
     says: 'It takes [null]=false for true.',
-    plant: listing((parameters) => {
-      if (parameters.get('price[null]') === 'false') parameters.set('price[null]', 'true')
-    }),
+    plant: taking('price[null]', 'false', 'true'),
   },
 ]

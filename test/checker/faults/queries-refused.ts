@@ -1,26 +1,15 @@
 /** Faults of what is refused in queries. */
 import type { Case } from '../../../src/checker/case.ts'
 import { answering, type Change, on, withFirstError } from '../plant/answers.ts'
-import { isList, listing } from '../plant/lists.ts'
+import { isList, taking } from '../plant/lists.ts'
 import { jsonOf, withMembers } from '../plant/messages.ts'
 import { addressing } from '../plant/requests.ts'
 import { all, at, not, of } from '../plant/which.ts'
 import type { Fault } from '../planted.ts'
 
 /** A fault by which something wrong is read as something right, or left out. */
-function forgiving(breaks: Case['id'], says: string, name: string | RegExp, wrong?: string, right?: string): Fault {
-  return {
-    breaks,
-    says,
-    plant: listing((parameters) => {
-      for (const [each, value] of [...parameters]) {
-        if (!(typeof name === 'string' ? each === name : name.test(each))) continue
-        if (wrong !== undefined && value !== wrong) continue
-        if (right === undefined) parameters.delete(each)
-        else parameters.set(each, right)
-      }
-    }),
-  }
+function forgiving(breaks: Case['id'], says: string, ...taken: Parameters<typeof taking>): Fault {
+  return { breaks, says, plant: taking(...taken) }
 }
 
 const isOfPages = at(/[?&]page=/)

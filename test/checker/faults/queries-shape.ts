@@ -1,20 +1,12 @@
 /** Faults of order, members, search and deleted records. */
 import { answering, withProblem } from '../plant/answers.ts'
-import { leaveOut, listing, onEmpty, parametersOf, showing, withList } from '../plant/lists.ts'
+import { asks, leaveOut, listing, onEmpty, showing, taking, withList } from '../plant/lists.ts'
 import { withField } from '../plant/messages.ts'
 import { addressing } from '../plant/requests.ts'
-import { always, type Which } from '../plant/which.ts'
+import { always } from '../plant/which.ts'
 import type { Fault } from '../planted.ts'
 
-const isWithDeleted: Which = (request) => parametersOf(request)?.get('include_deleted') === 'true'
-
-/** Another value of a parameter, where it has this one. */
-function replaced(parameters: URLSearchParams, name: string, from: string | RegExp, to?: string): void {
-  const value = parameters.get(name)
-  if (value === null || !(typeof from === 'string' ? value === from : from.test(value))) return
-  if (to === undefined) parameters.delete(name)
-  else parameters.set(name, to)
-}
+const isWithDeleted = asks('include_deleted', 'true')
 
 const plain = (text: string) => text.normalize('NFD').replaceAll(/\p{M}/gu, '')
 
@@ -30,12 +22,12 @@ export const shapeFaults: readonly Fault[] = [
   {
     breaks: 'QRY-3/ascending',
     says: 'It sorts only where it is told the direction.',
-    plant: listing((parameters) => replaced(parameters, 'sort', 'price')),
+    plant: taking('sort', 'price'),
   },
   {
     breaks: 'QRY-3/descending',
     says: 'It takes no notice of the minus.',
-    plant: listing((parameters) => replaced(parameters, 'sort', '-price', 'price')),
+    plant: taking('sort', '-price', 'price'),
   },
   {
     breaks: 'QRY-3/several',
@@ -49,18 +41,18 @@ export const shapeFaults: readonly Fault[] = [
     breaks: 'QRY-3/ties',
     says: 'It leaves the order of ties to the database, which changes its mind.',
     plant: listing((parameters) => {
-      if (Number(parameters.get('page')) > 1) replaced(parameters, 'sort', 'price', 'price,-sku')
+      if (Number(parameters.get('page')) > 1 && parameters.get('sort') === 'price') parameters.set('sort', 'price,-sku')
     }),
   },
   {
     breaks: 'QRY-4/list',
     says: 'It understands fields on records alone.',
-    plant: listing((parameters) => replaced(parameters, 'fields', /^(id|name)(,|$)/)),
+    plant: taking('fields', /^(id|name)(,|$)/),
   },
   {
     breaks: 'QRY-4/several',
     says: 'It takes the first name of fields alone.',
-    plant: listing((parameters) => replaced(parameters, 'fields', 'id,name', 'id')),
+    plant: taking('fields', 'id,name', 'id'),
   },
   {
     breaks: 'QRY-4/record',
@@ -82,7 +74,10 @@ export const shapeFaults: readonly Fault[] = [
   {
     breaks: 'QRY-5/every-word',
     says: 'One of the words is enough.',
-    plant: listing((parameters) => replaced(parameters, 'q', / /, parameters.get('q')?.split(' ').at(-1))),
+    plant: listing((parameters) => {
+      const words = parameters.get('q')?.split(' ') ?? []
+      if (words.length > 1) parameters.set('q', words.at(-1) ?? '')
+    }),
   },
   {
     breaks: 'QRY-5/capitals',
@@ -105,22 +100,22 @@ export const shapeFaults: readonly Fault[] = [
   {
     breaks: 'QRY-5/nothing',
     says: 'It answers 404 where a search finds nothing.',
-    plant: answering((request) => /^[a-z]+$/.test(parametersOf(request)?.get('q') ?? ''), onEmpty(withProblem(404))),
+    plant: answering(asks('q', /^[a-z]+$/), onEmpty(withProblem(404))),
   },
   {
     breaks: 'QRY-5/syntax',
     says: 'Its search engine reads parentheses, and fails where one is not closed.',
-    plant: answering((request) => parametersOf(request)?.get('q')?.includes('('), withProblem(500)),
+    plant: answering(asks('q', /\(/), withProblem(500)),
   },
   {
     breaks: 'QRY-6/included',
     says: 'It takes no notice of include_deleted.',
-    plant: listing((parameters) => replaced(parameters, 'include_deleted', 'true')),
+    plant: taking('include_deleted', 'true'),
   },
   {
     breaks: 'QRY-6/false',
     says: 'It takes any value of include_deleted for true.',
-    plant: listing((parameters) => replaced(parameters, 'include_deleted', 'false', 'true')),
+    plant: taking('include_deleted', 'false', 'true'),
   },
   {
     breaks: 'QRY-6/restored',
@@ -151,16 +146,16 @@ export const shapeFaults: readonly Fault[] = [
   {
     breaks: 'QRY-7/created',
     says: 'It does not sort by created_at.',
-    plant: listing((parameters) => replaced(parameters, 'sort', /created_at/)),
+    plant: taking('sort', /created_at/),
   },
   {
     breaks: 'QRY-7/undeclared-filter',
     says: 'It takes no notice of filters without an index.',
-    plant: listing((parameters) => parameters.delete('remark')),
+    plant: taking('remark'),
   },
   {
     breaks: 'QRY-7/undeclared-sort',
     says: 'It takes no notice of an order without an index.',
-    plant: listing((parameters) => replaced(parameters, 'sort', 'remark')),
+    plant: taking('sort', 'remark'),
   },
 ]

@@ -1,10 +1,9 @@
 /** Faults of transport and hygiene. */
 import { answering } from '../plant/answers.ts'
 import { withField, withMembers, without } from '../plant/messages.ts'
-import { at, has, isCollection } from '../plant/which.ts'
+import { at, has, isCollection, isNoRecord } from '../plant/which.ts'
 import type { Fault } from '../planted.ts'
 
-const isNoRecord = at(/\/no-such-checked-\w+$/)
 const isWrong = has('authorization', /^Bearer secret-/)
 
 export const transportFaults: readonly Fault[] = [

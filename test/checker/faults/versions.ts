@@ -7,7 +7,7 @@ import type { Fault, PlantedAnswer } from '../planted.ts'
 
 const isOlder = at(/^\/v2\//)
 const isRetired = at(/^\/v1\//)
-const isRecord = at(/^\/v2\/items\/[^/]+$/)
+const isItem = at(/^\/v2\/items\/[^/]+$/)
 
 export const versionsFaults: readonly Fault[] = [
   {
@@ -23,12 +23,12 @@ export const versionsFaults: readonly Fault[] = [
   {
     breaks: 'VER-2/one-database',
     says: 'The older version has records of its own.',
-    plant: answering(isRecord, on(200, withStatus(404))),
+    plant: answering(isItem, on(200, withStatus(404))),
   },
   {
     breaks: 'VER-2/one-database',
     says: 'The older version has identifiers of its own.',
-    plant: answering(isRecord, on(200, withMembers({ id: '1' }))),
+    plant: answering(isItem, on(200, withMembers({ id: '1' }))),
   },
   {
     breaks: 'VER-2/deletion',
@@ -39,7 +39,7 @@ export const versionsFaults: readonly Fault[] = [
         const answer = await server(request)
         const path = request.path.replace(/^\/v[23]/, '')
         if (request.method === 'POST' && answer.status === 201) seen.set(`${path}/${jsonOf(answer)['id']}`, answer)
-        const kept = of('GET', isRecord)(request) && answer.status === 404 ? seen.get(path) : undefined
+        const kept = of('GET', isItem)(request) && answer.status === 404 ? seen.get(path) : undefined
         return kept === undefined ? answer : { ...kept, status: 200 }
       }
     },

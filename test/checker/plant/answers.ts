@@ -33,7 +33,7 @@ export function withStatus(status: number): Edit {
   return (answer) => ({ ...answer, status })
 }
 
-/** Other JSON, whatever there was, and with another status. */
+/** Other JSON, whatever there was, and another status where one is given. */
 export function withBody(body: unknown, status?: number): Edit {
   return (answer) => {
     const { headers, ...other } = answerOf(status ?? answer.status, body)

@@ -3,7 +3,7 @@ import type { Fault, PlantedAnswer, PlantedRequest } from '../planted.ts'
 import { answering, type Change, type Edit } from './answers.ts'
 import { jsonOf, type Members } from './messages.ts'
 import { asking } from './requests.ts'
-import { always, isCollection, of, pathOf } from './which.ts'
+import { always, fits, isCollection, of, type Pattern, pathOf, type Which } from './which.ts'
 
 /** An answer's list, to be changed in place. */
 export interface List {
@@ -19,9 +19,28 @@ export function parametersOf(request: PlantedRequest): URLSearchParams | undefin
   return isList(request) ? new URLSearchParams(request.path.split('?')[1]) : undefined
 }
 
+/** Requests for lists with a parameter. */
+export function asks(name: string, value: Pattern): Which {
+  return (request) => {
+    const found = parametersOf(request)?.get(name)
+    return typeof found === 'string' && fits(found, value)
+  }
+}
+
 /** It understands lists as if they were asked for by other parameters. */
 export function listing(change: (parameters: URLSearchParams, request: PlantedRequest) => void): Fault['plant'] {
   return asking(always, withParameters(change))
+}
+
+/** It takes a value of a parameter for another, or takes no notice of it. */
+export function taking(name: Pattern, value: Pattern = /^/, other?: string): Fault['plant'] {
+  return listing((parameters) => {
+    for (const [each, found] of [...parameters]) {
+      if (!fits(each, name) || !fits(found, value)) continue
+      if (other === undefined) parameters.delete(each)
+      else parameters.set(each, other)
+    }
+  })
 }
 
 /** A request for a list, with other parameters; any other as it is. */

@@ -3,8 +3,8 @@ import type { PlantedAnswer, PlantedRequest } from '../planted.ts'
 
 type Message = PlantedRequest | PlantedAnswer
 
-/** A change of either. */
-type Change = <M extends Message>(message: M) => M
+/** A change of either: it stays what it is. */
+type Alike = <M extends Message>(message: M) => M
 
 /** The members of a JSON object. */
 export type Members = Readonly<Record<string, unknown>>
@@ -24,7 +24,7 @@ function objectIn(body: string): Members | undefined {
 }
 
 /** Other JSON in place of the object in the body; where there is none, nothing changes. */
-export function withJson<Body extends object = Members>(change: (body: Body) => unknown): Change {
+export function withJson<Body extends object = Members>(change: (body: Body) => unknown): Alike {
   return (message) => {
     const body = objectIn(message.body)
     return body === undefined ? message : { ...message, body: JSON.stringify(change(body as Body)) }
@@ -32,17 +32,17 @@ export function withJson<Body extends object = Members>(change: (body: Body) => 
 }
 
 /** Some more members, or others; one of `undefined` goes away. */
-export function withMembers(members: Members): Change {
+export function withMembers(members: Members): Alike {
   return withJson((body) => ({ ...body, ...members }))
 }
 
 /** Some members less. */
-export function withoutMembers(...names: readonly string[]): Change {
+export function withoutMembers(...names: readonly string[]): Alike {
   return withJson((body) => Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name))))
 }
 
 /** A header field, by its lower-case name; where its value is made of the one that is there, only if there is one. */
-export function withField(name: string, value: string | ((old: string) => string)): Change {
+export function withField(name: string, value: string | ((old: string) => string)): Alike {
   return (message) => {
     const { [name]: old } = message.headers
     if (typeof value !== 'string' && old === undefined) return message
@@ -51,7 +51,7 @@ export function withField(name: string, value: string | ((old: string) => string
 }
 
 /** Some header fields less. */
-export function without(...names: readonly string[]): Change {
+export function without(...names: readonly string[]): Alike {
   return (message) => {
     const headers = Object.entries(message.headers).filter(([name]) => !names.includes(name))
     return { ...message, headers: Object.fromEntries(headers) }
@@ -59,7 +59,7 @@ export function without(...names: readonly string[]): Change {
 }
 
 /** A header field that is a list, without one of its items. */
-export function withoutItem(name: string, item: string): Change {
+export function withoutItem(name: string, item: string): Alike {
   return withField(name, (list) =>
     list
       .split(', ')

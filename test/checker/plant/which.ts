@@ -5,9 +5,10 @@ import type { PlantedRequest } from '../planted.ts'
 export type Which = (request: PlantedRequest) => boolean | undefined
 
 /** All of a text, or something in it. */
-type Pattern = string | RegExp
+export type Pattern = string | RegExp
 
-function fits(text: string, pattern: Pattern): boolean {
+/** Whether a text is such. */
+export function fits(text: string, pattern: Pattern): boolean {
   return typeof pattern === 'string' ? text === pattern : pattern.test(text)
 }
 
@@ -51,9 +52,15 @@ export function pathOf({ path }: Pick<PlantedRequest, 'path'>): string {
 
 export const isRead: Which = ({ method }) => method === 'GET' || method === 'HEAD'
 export const isAnonymous = not(has('authorization'))
+/** With a credential that nobody has. */
+export const isUnknown = has('authorization', /^Bearer x+$/)
 /** For a collection at the top level, for one record, and for the list below one. */
 export const isCollection = at(/^\/v\d+\/(?!no-such-)[a-z-]+(?:\?|$)/i)
 export const isRecord = at(/^\/v\d+\/[a-z-]+\/[0-9a-f-]{36}(?:\?|$)/i)
 export const isNested = at(/^\/v\d+\/shelves\/[^/?]+\/items(?:\?|$)/)
-/** For a path that is none. */
+export const isRestore = of('POST', at(/\/restore(?:\?|$)/))
+export const isBulkDeletion = of('POST', at(/\/bulk-delete$/))
+export const isDocument = at(/\/openapi\.json$/)
+/** For a path that is none, and for a record that never was. */
 export const isNowhere = at(/\/no-such-thing(?:\?|$)/)
+export const isNoRecord = at(/^\/v\d+\/[a-z]+\/no-such-checked-\w+$/)

@@ -1,7 +1,7 @@
 /** Faults of CON-3. */
 import { withField, without } from '../../plant/messages.ts'
 import { asking } from '../../plant/requests.ts'
-import { all, at, has, isRecord, of, pathOf, type Which } from '../../plant/which.ts'
+import { all, has, isRecord, isRestore, of, pathOf, type Which } from '../../plant/which.ts'
 import type { Fault } from '../../planted.ts'
 
 const single = /^"[^"]*"$/
@@ -113,5 +113,5 @@ function ofWrites(name: string, what: string, which: Which): Fault[] {
 
 export const guardsFaults: readonly Fault[] = [
   ...['DELETE', 'PUT', 'PATCH'].flatMap((method) => faultsOf(method.toLowerCase(), method, of(method, isRecord))),
-  ...faultsOf('restore', 'Restoring', at(/\/restore(?:\?|$)/)),
+  ...faultsOf('restore', 'Restoring', isRestore),
 ]

@@ -4,10 +4,8 @@ import { withList } from '../../plant/lists.ts'
 import { collectionOf, markOf, watching } from '../../plant/memory.ts'
 import { jsonOf, withMembers } from '../../plant/messages.ts'
 import { asking } from '../../plant/requests.ts'
-import { all, at, of, sends } from '../../plant/which.ts'
+import { all, isBulkDeletion, sends } from '../../plant/which.ts'
 import type { Fault, PlantedRequest } from '../../planted.ts'
-
-const isBulk = of('POST', at(/\/bulk-delete$/))
 
 /** The identifiers that a request lists. */
 function idsIn(request: PlantedRequest): readonly unknown[] {
@@ -30,7 +28,8 @@ export const bulkFaults: readonly Fault[] = [
       return async (request) => {
         const answer = await server(request)
         const { method, path } = request
-        if (isBulk(request) && answer.status === 200) forgotten.add(`${collectionOf(path)}/${idsIn(request).at(-1)}`)
+        if (isBulkDeletion(request) && answer.status === 200)
+          forgotten.add(`${collectionOf(path)}/${idsIn(request).at(-1)}`)
         return method === 'GET' && forgotten.has(path) ? withBody(made.get(path), 200)(answer) : answer
       }
     }),
@@ -43,7 +42,7 @@ export const bulkFaults: readonly Fault[] = [
       return async (request) => {
         const answer = await server(request)
         const { method, path } = request
-        if (isBulk(request) && answer.status === 200) {
+        if (isBulkDeletion(request) && answer.status === 200) {
           for (const id of idsIn(request)) taken.add(markOf(made.get(`${collectionOf(path)}/${id}`)))
         }
         return method === 'GET' && taken.has(markOf(made.get(path)) ?? '') ? withStatus(404)(answer) : answer
@@ -54,7 +53,7 @@ export const bulkFaults: readonly Fault[] = [
     breaks: 'DEL-9/status',
     says: 'Bulk deletion is answered 204.',
     plant: answering(
-      isBulk,
+      isBulkDeletion,
       on(200, () => answerOf(204)),
     ),
   },
@@ -62,7 +61,7 @@ export const bulkFaults: readonly Fault[] = [
     breaks: 'DEL-9/order',
     says: 'Bulk deletion tells what it has deleted in the order in which it was made.',
     plant: answering(
-      isBulk,
+      isBulkDeletion,
       withList(({ data }) => data.sort((one, other) => String(one['id']).localeCompare(String(other['id'])))),
     ),
   },
@@ -70,7 +69,7 @@ export const bulkFaults: readonly Fault[] = [
     breaks: 'DEL-9/members',
     says: 'Bulk deletion tells a status of each record.',
     plant: answering(
-      isBulk,
+      isBulkDeletion,
       withList(({ data }) => {
         for (const row of data) row['status'] = 'deleted'
       }),
@@ -81,7 +80,7 @@ export const bulkFaults: readonly Fault[] = [
     says: 'Bulk deletion deletes what is there, and tells what is not.',
     plant: watching(({ made }) => (server) => async (request) => {
       const answer = await server(request)
-      if (!isBulk(request) || answer.status !== 404) return answer
+      if (!isBulkDeletion(request) || answer.status !== 404) return answer
       const there = idsIn(request).filter((id) => made.has(`${collectionOf(request.path)}/${id}`))
       if (there.length > 0) await server(listing(request, there))
       return answer
@@ -93,7 +92,7 @@ export const bulkFaults: readonly Fault[] = [
     plant: watching(({ deleted }) => (server) => async (request) => {
       const answer = await server(request)
       const isGone = (id: unknown) => deleted.has(`${collectionOf(request.path)}/${id}`)
-      if (!isBulk(request) || answer.status !== 404 || !idsIn(request).some(isGone)) return answer
+      if (!isBulkDeletion(request) || answer.status !== 404 || !idsIn(request).some(isGone)) return answer
       return server(
         listing(
           request,
@@ -105,17 +104,17 @@ export const bulkFaults: readonly Fault[] = [
   {
     breaks: 'DEL-9/reasons',
     says: 'Bulk deletion stops at the first that cannot go.',
-    plant: answering(isBulk, on(404, withFirstError)),
+    plant: answering(isBulkDeletion, on(404, withFirstError)),
   },
   {
     breaks: 'DEL-9/dependents',
     says: 'Bulk deletion calls it a bad request where dependents are in the way.',
-    plant: answering(isBulk, on(409, withStatus(400))),
+    plant: answering(isBulkDeletion, on(409, withStatus(400))),
   },
   {
     breaks: 'DEL-9/twice',
     says: 'Bulk deletion overlooks that an identifier is repeated.',
-    plant: asking(isBulk, (request) => listing(request, [...new Set(idsIn(request))])),
+    plant: asking(isBulkDeletion, (request) => listing(request, [...new Set(idsIn(request))])),
   },
   {
     breaks: 'DEL-9/many',
@@ -128,7 +127,7 @@ export const bulkFaults: readonly Fault[] = [
   {
     breaks: 'DEL-9/odd',
     says: 'Bulk deletion stumbles over null.',
-    plant: answering((request) => isBulk(request) && idsIn(request).includes(null), withStatus(500)),
+    plant: answering((request) => isBulkDeletion(request) && idsIn(request).includes(null), withStatus(500)),
   },
   {
     breaks: 'DEL-9/at-once',
@@ -136,7 +135,7 @@ export const bulkFaults: readonly Fault[] = [
     plant(server) {
       const underWay: PlantedRequest[] = []
       return async (request) => {
-        if (!isBulk(request)) return server(request)
+        if (!isBulkDeletion(request)) return server(request)
         const ids = new Set(idsIn(request))
         const first = underWay.find((each) => idsIn(each).some((id) => ids.has(id)))
         if (first !== undefined) {
@@ -155,11 +154,11 @@ export const bulkFaults: readonly Fault[] = [
   {
     breaks: 'DEL-9/empty',
     says: 'Bulk deletion of nothing is answered 200.',
-    plant: answering(all(isBulk, sends('{"ids":[]}')), withBody({ data: [] }, 200)),
+    plant: answering(all(isBulkDeletion, sends('{"ids":[]}')), withBody({ data: [] }, 200)),
   },
   {
     breaks: 'DEL-9/no-list',
     says: 'Bulk deletion takes null for no identifiers at all.',
-    plant: answering(all(isBulk, sends('{"ids":null}')), withBody({ data: [] }, 200)),
+    plant: answering(all(isBulkDeletion, sends('{"ids":null}')), withBody({ data: [] }, 200)),
   },
 ]

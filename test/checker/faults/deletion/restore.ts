@@ -3,12 +3,11 @@ import { answering, answerOf, on, withBody, withProblem, withStatus } from '../.
 import { listIn, onEmpty, withList, withMore } from '../../plant/lists.ts'
 import { collectionOf, filteredList, markOf, remembering, sharing, watching } from '../../plant/memory.ts'
 import { jsonOf, withMembers } from '../../plant/messages.ts'
-import { always, at, of } from '../../plant/which.ts'
+import { all, always, at, isRestore, of } from '../../plant/which.ts'
 import type { Fault, PlantedRequest } from '../../planted.ts'
 
-const isRestore = of('POST', at(/\/restore$/))
-const isRestoreOfItem = of('POST', at(/^\/v3\/items\/.*\/restore$/))
-const isCreation = of('POST', at('/v3/items'))
+const isRestoreOfItem = all(isRestore, at(/^\/v3\/items\//))
+const isCreationOfItem = of('POST', at('/v3/items'))
 
 /** The path of the record that is restored. */
 
@@ -153,7 +152,7 @@ export const restoreFaults: readonly Fault[] = [
     plant: watching(({ made, deleted }) => (server) => async (request) => {
       const { sku } = jsonOf(request)
       const isKept = [...deleted].some((path) => made.get(path)?.['sku'] === sku)
-      return isCreation(request) && sku !== undefined && isKept ? refused : server(request)
+      return isCreationOfItem(request) && sku !== undefined && isKept ? refused : server(request)
     }),
   },
   {
@@ -161,7 +160,8 @@ export const restoreFaults: readonly Fault[] = [
     says: 'Unique values may be had twice.',
     plant: (server) => async (request) => {
       const answer = await server(request)
-      if (!isCreation(request) || answer.status !== 409 || jsonOf(answer)['code'] !== 'DUPLICATE_VALUE') return answer
+      if (!isCreationOfItem(request) || answer.status !== 409 || jsonOf(answer)['code'] !== 'DUPLICATE_VALUE')
+        return answer
       return server(withMembers({ sku: `${jsonOf(request)['sku']}-${Math.random()}` })(request))
     },
   },
@@ -172,7 +172,7 @@ export const restoreFaults: readonly Fault[] = [
       const underWay = new Map<unknown, number>()
       return async (request) => {
         const { sku } = jsonOf(request)
-        if (!isCreation(request) || sku === undefined) return server(request)
+        if (!isCreationOfItem(request) || sku === undefined) return server(request)
         const others = underWay.get(sku) ?? 0
         underWay.set(sku, others + 1)
         const answer = await server(request)

@@ -5,10 +5,8 @@ import { withList } from '../../plant/lists.ts'
 import { jsonOf, withField, withJson, withMembers, withoutMembers } from '../../plant/messages.ts'
 import { addressing, asking, readOf } from '../../plant/requests.ts'
 import { naming, spelling, writing } from '../../plant/texts.ts'
-import { always, at, isCollection, isNested, isRecord, not, of, sends } from '../../plant/which.ts'
+import { always, at, isCollection, isDocument, isNested, isRecord, not, of, sends } from '../../plant/which.ts'
 import type { Fault } from '../../planted.ts'
-
-const isDocument = at(/openapi/)
 
 /** A server that calls its drafts otherwise, in as many letters. */
 function renamed(name: string): Pick<Fault, 'plant' | 'profile'> {

@@ -3,7 +3,7 @@ import { answering, creating, on, withStatus } from '../../plant/answers.ts'
 import { withJson, withMembers, withoutMembers } from '../../plant/messages.ts'
 import { addressing, asking } from '../../plant/requests.ts'
 import { naming, writing } from '../../plant/texts.ts'
-import { always, at, isCollection, isNested, isRecord, of, sends } from '../../plant/which.ts'
+import { always, at, isCollection, isNested, isRecord, isRestore, of, sends } from '../../plant/which.ts'
 import type { Fault } from '../../planted.ts'
 
 export const recordsFaults: readonly Fault[] = [
@@ -71,7 +71,7 @@ export const recordsFaults: readonly Fault[] = [
   {
     breaks: 'RES-8/restored',
     says: 'The answer to restore lacks a member.',
-    plant: answering(of('POST', at(/\/restore$/)), on(200, withoutMembers('long_label'))),
+    plant: answering(isRestore, on(200, withoutMembers('long_label'))),
   },
   {
     breaks: 'RES-8/empty',
