@@ -1,7 +1,7 @@
 /** Faults of jobs and exports. */
 import { answering, type Change, on, withBody, withStatus } from '../plant/answers.ts'
 import { withData } from '../plant/lists.ts'
-import { watching } from '../plant/memory.ts'
+import { ghostsIn, watching } from '../plant/memory.ts'
 import { jsonOf, withField, withJson, withMembers, without, withoutMembers } from '../plant/messages.ts'
 import { asCaller, asking } from '../plant/requests.ts'
 import { all, at, has, of, sends, type Which } from '../plant/which.ts'
@@ -125,15 +125,14 @@ export const jobsFaults: readonly Fault[] = [
   {
     breaks: 'JOB-6/filtered',
     says: 'An export holds what was deleted.',
-    plant: watching(({ made, deleted }) =>
+    plant: watching((watch) =>
       answering(
         isContent,
         on(200, (answer) => {
           if (answer.headers['content-type'] !== 'application/json') return answer
           const rows = JSON.parse(answer.body) as { name?: unknown }[]
-          const ghosts = [...deleted].map((path) => made.get(path))
-          const held = ghosts.filter(
-            (ghost) => ghost?.['name'] !== undefined && rows.some(({ name }) => name === ghost['name']),
+          const held = ghostsIn(watch).filter(
+            (row) => row['name'] !== undefined && rows.some(({ name }) => name === row['name']),
           )
           return held.length === 0 ? answer : { ...answer, body: JSON.stringify([...rows, ...held]) }
         }),

@@ -89,9 +89,9 @@ export function withData(data: readonly Members[]): Edit {
 }
 
 /** A list with some records more. */
-export function withMore(data: readonly (Members | undefined)[]): Edit {
+export function withMore(data: readonly Members[]): Edit {
   return withList((list) => {
-    list.data.push(...data.map((record) => ({ ...record })))
+    list.data.push(...data)
   })
 }
 

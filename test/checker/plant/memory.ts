@@ -1,6 +1,7 @@
 /** Words for faults: what a faulty server remembers. */
 import type { Fault, PlantedAnswer, PlantedRequest } from '../planted.ts'
 import { jsonOf, type Members } from './messages.ts'
+import { isRestore } from './which.ts'
 
 /** It begins with an empty memory whenever a server is made of it. */
 export function remembering(plant: () => Fault['plant']): Fault['plant'] {
@@ -27,18 +28,24 @@ export function watching(plant: (watch: Watch) => Fault['plant']): Fault['plant'
   }
 }
 
-function note({ made, deleted, restored }: Watch, { method, path }: PlantedRequest, answer: PlantedAnswer): void {
+function note({ made, deleted, restored }: Watch, request: PlantedRequest, answer: PlantedAnswer): void {
   if (answer.status >= 300) return
+  const { method, path } = request
   const { location } = answer.headers
   if (method === 'POST' && answer.status === 201 && location !== undefined) made.set(location, jsonOf(answer))
   if (method === 'DELETE' && !path.includes('?')) {
     deleted.add(path)
     restored.delete(path)
   }
-  if (method === 'POST' && path.endsWith('/restore')) {
+  if (isRestore(request)) {
     deleted.delete(collectionOf(path))
     restored.add(collectionOf(path))
   }
+}
+
+/** The records that are deleted, as they were made. */
+export function ghostsIn({ made, deleted }: Watch): readonly Members[] {
+  return [...deleted].map((path) => made.get(path)).filter((record) => record !== undefined)
 }
 
 /** It gives requests that meet, and that it has one name for, one answer. */

@@ -58,7 +58,7 @@ export const isUnknown = has('authorization', /^Bearer x+$/)
 export const isCollection = at(/^\/v\d+\/(?!no-such-)[a-z-]+(?:\?|$)/i)
 export const isRecord = at(/^\/v\d+\/[a-z-]+\/[0-9a-f-]{36}(?:\?|$)/i)
 export const isNested = at(/^\/v\d+\/shelves\/[^/?]+\/items(?:\?|$)/)
-export const isRestore = of('POST', at(/\/restore(?:\?|$)/))
+export const isRestore = of('POST', at(/\/restore$/))
 export const isBulkDeletion = of('POST', at(/\/bulk-delete$/))
 export const isDocument = at(/\/openapi\.json$/)
 /** For a path that is none, and for a record that never was. */

@@ -14,7 +14,6 @@ function idsIn(request: PlantedRequest): readonly unknown[] {
 }
 
 /** The same request with other identifiers; as it is where it lists none. */
-
 function listing(request: PlantedRequest, ids: readonly unknown[]): PlantedRequest {
   return idsIn(request).length === 0 ? request : withMembers({ ids })(request)
 }

@@ -1,9 +1,9 @@
 /** Faults of what is deleted and not quite gone (DEL-1). */
 import { answering, type Change, on, withBody } from '../../plant/answers.ts'
 import { listIn, withList, withMore } from '../../plant/lists.ts'
-import { collectionOf, filteredList, markOf, remembering, type Watch, watching } from '../../plant/memory.ts'
+import { collectionOf, filteredList, ghostsIn, markOf, type Watch, watching } from '../../plant/memory.ts'
 import { jsonOf, withMembers } from '../../plant/messages.ts'
-import { always, at, has, isNested, not, of } from '../../plant/which.ts'
+import { always, at, has, isNested, isRestore, not, of } from '../../plant/which.ts'
 import type { Fault } from '../../planted.ts'
 
 /** What was made, with what was sent now. */
@@ -19,7 +19,7 @@ export const goneFaults: readonly Fault[] = [
       const asked = new Set<string>()
       return async (request) => {
         const { method, path } = request
-        if (path.endsWith('/restore')) asked.add(path.slice(0, -'/restore'.length))
+        if (isRestore(request)) asked.add(collectionOf(path))
         const answer = await server(request)
         const row = made.get(path)
         if (method !== 'GET' || !deleted.has(path) || row === undefined || asked.has(path)) return answer
@@ -50,30 +50,26 @@ export const goneFaults: readonly Fault[] = [
   {
     breaks: 'DEL-1/list',
     says: 'Lists still show deleted records that they have shown before.',
-    plant: watching(({ made, deleted }) =>
-      remembering(() => {
-        const shown = new Set<string>()
-        return answering(always, (answer, request) => {
-          const [list, { data } = {}] = [filteredList(request), listIn(answer)]
-          if (list === undefined || data === undefined) return answer
-          const ghosts = [...deleted].filter(
-            (path) => shown.has(path) && collectionOf(path) === list.path && markOf(made.get(path)) === list.value,
-          )
-          for (const { id } of data) shown.add(`${list.path}/${id}`)
-          return withMore(ghosts.map((path) => made.get(path)))(answer)
-        })
-      }),
-    ),
+    plant: watching((watch) => {
+      const shown = new Set<string>()
+      return answering(always, (answer, request) => {
+        const [list, { data } = {}] = [filteredList(request), listIn(answer)]
+        if (list === undefined || data === undefined) return answer
+        const ghosts = ghostsIn(watch).filter(
+          (row) => shown.has(`${list.path}/${row['id']}`) && markOf(row) === list.value,
+        )
+        for (const { id } of data) shown.add(`${list.path}/${id}`)
+        return withMore(ghosts)(answer)
+      })
+    }),
   },
   {
     breaks: 'DEL-1/nested',
     says: 'Lists below a parent still show deleted records.',
-    plant: watching(({ made, deleted }) =>
-      answering(of('GET', isNested), (answer, request) => {
-        const ghosts = [...deleted].map((path) => made.get(path))
-        const own = ghosts.filter((row) => request.path.endsWith(`/${row?.['shelf_id']}/items`))
-        return withMore(own)(answer)
-      }),
+    plant: watching((watch) =>
+      answering(of('GET', isNested), (answer, { path }) =>
+        withMore(ghostsIn(watch).filter((row) => path.endsWith(`/${row['shelf_id']}/items`)))(answer),
+      ),
     ),
   },
   {
@@ -103,11 +99,10 @@ export const goneFaults: readonly Fault[] = [
   {
     breaks: 'DEL-1/for-good',
     says: 'What is deleted for good is only marked.',
-    plant: watching(({ made, deleted }) =>
-      answering(at(/^\/v3\/notes\?text=[^&]*&include_deleted=true$/), (answer, request) => {
-        const ghosts = [...deleted].map((path) => made.get(path))
-        return withMore(ghosts.filter((row) => request.path.includes(`?text=${row?.['text']}&`)))(answer)
-      }),
+    plant: watching((watch) =>
+      answering(at(/^\/v3\/notes\?text=[^&]*&include_deleted=true$/), (answer, { path }) =>
+        withMore(ghostsIn(watch).filter(({ text }) => path.includes(`?text=${text}&`)))(answer),
+      ),
     ),
   },
 ]

@@ -1,7 +1,7 @@
 /** Faults of restore, grace and unique values (DEL-6, DEL-7, DEL-11). */
 import { answering, answerOf, on, withBody, withProblem, withStatus } from '../../plant/answers.ts'
 import { listIn, onEmpty, withList, withMore } from '../../plant/lists.ts'
-import { collectionOf, filteredList, markOf, remembering, sharing, watching } from '../../plant/memory.ts'
+import { collectionOf, filteredList, ghostsIn, markOf, sharing, watching } from '../../plant/memory.ts'
 import { jsonOf, withMembers } from '../../plant/messages.ts'
 import { all, always, at, isRestore, of } from '../../plant/which.ts'
 import type { Fault, PlantedRequest } from '../../planted.ts'
@@ -10,7 +10,6 @@ const isRestoreOfItem = all(isRestore, at(/^\/v3\/items\//))
 const isCreationOfItem = of('POST', at('/v3/items'))
 
 /** The path of the record that is restored. */
-
 function restoreOf(request: PlantedRequest): string | undefined {
   return isRestore(request) ? collectionOf(request.path) : undefined
 }
@@ -38,7 +37,7 @@ export const restoreFaults: readonly Fault[] = [
   {
     breaks: 'DEL-6/live-again',
     says: 'Records that were restored without a condition are not found.',
-    plant: remembering(() => (server) => {
+    plant(server) {
       const lost = new Set<string>()
       return async (request) => {
         const [answer, path] = [await server(request), restoreOf(request)]
@@ -46,24 +45,22 @@ export const restoreFaults: readonly Fault[] = [
         if (path !== undefined && isIt && answer.status === 200) lost.add(path)
         return request.method === 'GET' && lost.has(request.path) ? withStatus(404)(answer) : answer
       }
-    }),
+    },
   },
   {
     breaks: 'DEL-6/listed',
     says: 'Lists go on without restored records once they have been shown without them.',
-    plant: watching(({ made, deleted }) =>
-      remembering(() => {
-        const missed = new Set<string>()
-        return answering(always, (answer, request) => {
-          const list = filteredList(request)
-          if (list === undefined || listIn(answer) === undefined) return answer
-          for (const path of deleted) if (markOf(made.get(path)) === list.value) missed.add(path)
-          return withList((all) => {
-            all.data = all.data.filter(({ id }) => !missed.has(`${list.path}/${id}`))
-          })(answer)
-        })
-      }),
-    ),
+    plant: watching(({ made, deleted }) => {
+      const missed = new Set<string>()
+      return answering(always, (answer, request) => {
+        const list = filteredList(request)
+        if (list === undefined || listIn(answer) === undefined) return answer
+        for (const path of deleted) if (markOf(made.get(path)) === list.value) missed.add(path)
+        return withList((all) => {
+          all.data = all.data.filter(({ id }) => !missed.has(`${list.path}/${id}`))
+        })(answer)
+      })
+    }),
   },
   {
     breaks: 'DEL-6/never',
@@ -123,13 +120,12 @@ export const restoreFaults: readonly Fault[] = [
   {
     breaks: 'DEL-7/gone',
     says: 'Deleted records are shown until the purge comes by.',
-    plant: watching(({ made, deleted }) =>
+    plant: watching((watch) =>
       answering(
         at(/^\/v3\/drafts\?text=[^&]*&include_deleted=true$/),
-        onEmpty((answer, request) => {
-          const ghosts = [...deleted].map((path) => made.get(path))
-          return withMore(ghosts.filter((row) => request.path.includes(`?text=${row?.['text']}&`)))(answer)
-        }),
+        onEmpty((answer, { path }) =>
+          withMore(ghostsIn(watch).filter(({ text }) => path.includes(`?text=${text}&`)))(answer),
+        ),
       ),
     ),
   },
@@ -149,9 +145,9 @@ export const restoreFaults: readonly Fault[] = [
   {
     breaks: 'DEL-11/free-again',
     says: 'Deleted records keep their unique values.',
-    plant: watching(({ made, deleted }) => (server) => async (request) => {
+    plant: watching((watch) => (server) => async (request) => {
       const { sku } = jsonOf(request)
-      const isKept = [...deleted].some((path) => made.get(path)?.['sku'] === sku)
+      const isKept = ghostsIn(watch).some((ghost) => ghost['sku'] === sku)
       return isCreationOfItem(request) && sku !== undefined && isKept ? refused : server(request)
     }),
   },
