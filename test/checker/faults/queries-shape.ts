@@ -1,6 +1,6 @@
 /** Faults of order, members, search and deleted records. */
 import { answering, withProblem } from '../plant/answers.ts'
-import { asks, leaveOut, listing, onEmpty, showing, taking, withList } from '../plant/lists.ts'
+import { asks, type List, listing, onEmpty, showing, taking, withList } from '../plant/lists.ts'
 import { withField } from '../plant/messages.ts'
 import { addressing } from '../plant/requests.ts'
 import { always } from '../plant/which.ts'
@@ -9,6 +9,13 @@ import type { Fault } from '../planted.ts'
 const isWithDeleted = asks('include_deleted', 'true')
 
 const plain = (text: string) => text.normalize('NFD').replaceAll(/\p{M}/gu, '')
+
+/** Leaves records out of a list, and out of its total. */
+function leaveOut(list: List, test: (item: List['data'][number]) => boolean): void {
+  const kept = list.data.filter((item) => !test(item))
+  list.pagination['total_count'] = Number(list.pagination['total_count']) - (list.data.length - kept.length)
+  list.data = kept
+}
 
 /** A fault of search: records are left out that it does not find in its own way. */
 function finding(test: (text: string, words: readonly string[]) => boolean): Fault['plant'] {

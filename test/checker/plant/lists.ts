@@ -99,10 +99,3 @@ export function withMore(data: readonly Members[]): Edit {
 export function onEmpty(change: Change): Change {
   return (answer, request) => (listIn(answer)?.data.length === 0 ? change(answer, request) : answer)
 }
-
-/** Leaves records out of a list, and out of its total. */
-export function leaveOut(list: List, test: (item: Members) => boolean): void {
-  const kept = list.data.filter((item) => !test(item))
-  list.pagination['total_count'] = Number(list.pagination['total_count']) - (list.data.length - kept.length)
-  list.data = kept
-}
