@@ -1,10 +1,12 @@
 /** Which collection a case is tried on, and why none is there. */
 import type { Case, Need } from './case.ts'
+
 import { hasFewValues } from './discover/distinct.ts'
-import { parentOf } from './family.ts'
-import { type MemberKind, memberOf } from './members.ts'
-import { nesting, objectOf } from './places.ts'
+
+import { nesting, parentOf } from './family.ts'
+import { type MemberKind, memberOf, objectOf } from './members.ts'
 import { type CollectionProfile, mistakesOf, type Permission, type Profile } from './profile.ts'
+
 import { versionsIn } from './version-segments.ts'
 
 /** What a run has beside the profile. */
@@ -114,7 +116,7 @@ const ofCollection: Readonly<Record<OfCollection, OfOne>> = {
     'refers to another whose records can be made and deleted',
   ],
   children: [({ children }) => isSome(children), 'has collections below its records'],
-  nested: [(it, profile) => nesting(profile, it) !== undefined, 'is shown below the records that it refers to'],
+  nested: [(it, profile) => nesting(it, profile) !== undefined, 'is shown below the records that it refers to'],
   object: [(it) => objectOf(it) !== undefined, 'has a member that is an object, with two members or more'],
   soft: [({ deletion }) => deletion === 'soft', 'keeps what is deleted'],
   hard: [({ deletion }) => deletion === 'hard', 'deletes for good'],

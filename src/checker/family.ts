@@ -1,4 +1,5 @@
-/** What records refer to, the lists below it, and identifiers that never were. */
+/** What records of a collection refer to, and where they are shown below it. */
+import type { Known } from './known.ts'
 import type { CollectionProfile, Profile } from './profile.ts'
 
 type Collections = Pick<Profile, 'collections'>
@@ -12,14 +13,27 @@ export function parentOf(
   return collections.find(({ name }) => name === first)
 }
 
-/**
- * An identifier of the same kind that never was. A number grows beyond all that are in use. A text begins with no digit: many
- * servers read as much of a number as there is, and `190b2c4f-…` would be record 190.
- */
-export function otherThan(id: string): string {
-  if (/^\d+$/.test(id)) return `${id}000000`
-  const parts = /^[\da-f]{8}-[\da-f]{4}-([\da-f])[\da-f]{3}-([\da-f])[\da-f]{3}-[\da-f]{12}$/i.exec(id)
-  if (parts !== null) return `ffffffff-ffff-${parts[1]}fff-${parts[2]}fff-ffffffffffff`
-  if (/^[\da-f]{16,}$/i.test(id)) return 'f'.repeat(id.length)
-  return /\d/.test(id) ? id.replaceAll(/\d/g, 'z') : `${id}z`
+/** How a collection is shown below the records of another. */
+export interface Nesting {
+  /** The other, by its name. */
+  readonly parent: string
+  /** The last part of the path. */
+  readonly child: string
+}
+
+/** How a collection is shown below records that its own refer to; `undefined` where it is not. */
+export function nesting({ name, references }: CollectionProfile, { collections }: Collections): Nesting | undefined {
+  for (const parent of Object.values(references)) {
+    const children = collections.find((each) => each.name === parent)?.children ?? {}
+    const child = Object.keys(children).find((each) => children[each] === name)
+    if (child !== undefined) return { parent, child }
+  }
+  return undefined
+}
+
+/** The path of the list below the record that a case's records refer to; `undefined` before there is one. */
+export function nestedPath({ profile, collection, made }: Known): string | undefined {
+  const found = nesting(collection, profile)
+  const parent = found && made.get(`parent ${found.parent}`)
+  return parent && `${parent.path}/${found?.child}`
 }

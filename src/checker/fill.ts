@@ -1,11 +1,11 @@
 /** Fills the places of a case's texts with what is known when they are needed. */
 import { altered } from './credential.ts'
 import { type Answer, type Exchange, fieldOf, jsonOf } from './exchange.ts'
-import { otherThan, parentOf } from './family.ts'
+import { nestedPath, parentOf } from './family.ts'
+import { freshId, otherThan } from './identifiers.ts'
 import type { Known, Made } from './known.ts'
 import { linksOf } from './links.ts'
 import { memberOf, twoValuesOf } from './members.ts'
-import { absentId, nestedPath } from './places.ts'
 import { memberPointer, valueAt } from './pointer.ts'
 import type { Profile } from './profile.ts'
 import { forgedCursor, textVariant, wordOf } from './variants.ts'
@@ -84,7 +84,7 @@ function general(known: Known, name: string, detail: string): unknown {
     case 'nested':
       return madeBy(known, 'parent') && nestedPath(known)
     case 'absent':
-      return absentId(known)
+      return freshId(known)
     case 'mark':
       return textVariant(mark, detail)
     case 'word':

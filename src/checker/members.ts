@@ -1,6 +1,5 @@
 /** Members of a collection that cases ask for by what can be done with them, and good values of them. */
-import { objectOf } from './places.ts'
-import type { CollectionProfile } from './profile.ts'
+import type { CollectionProfile, JsonObject } from './profile.ts'
 
 /** What a member is asked for: `{member:ranked}`. */
 export type MemberKind = keyof typeof finders
@@ -67,4 +66,20 @@ function withTwoValues(collection: CollectionProfile, members: readonly string[]
     const values = twoValuesOf(collection, name)
     return values !== undefined && (type === undefined || typeof values.less === type)
   })
+}
+
+/** A member that is an object, and a part of it: its first member alone. */
+export interface ObjectMember {
+  readonly member: string
+  readonly part: JsonObject
+}
+
+/** The first member of a collection's bodies that is an object with two members or more. */
+export function objectOf({ example, optional }: CollectionProfile): ObjectMember | undefined {
+  for (const [member, value] of Object.entries({ ...optional, ...example })) {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) continue
+    const [first, second] = Object.entries(value)
+    if (first !== undefined && second !== undefined) return { member, part: Object.fromEntries([first]) }
+  }
+  return undefined
 }

@@ -5,7 +5,7 @@ import { distinct, isNarrow } from './discover/distinct.ts'
 import { type Answer, type Exchange, type Fields, fieldOf, jsonOf } from './exchange.ts'
 import { fill, fillAll, NotSetUp } from './fill.ts'
 import type { Known, Made } from './known.ts'
-import { objectOf } from './places.ts'
+import { objectOf } from './members.ts'
 import { valueAt } from './pointer.ts'
 import type { JsonObject, Profile } from './profile.ts'
 

@@ -1,15 +1,32 @@
 /** Faults of who, and what they may do. */
+import { answering, on, withStatus } from '../plant/answers.ts'
+import { isList, withData } from '../plant/lists.ts'
+import { withField, without } from '../plant/messages.ts'
+import { asCaller, asking, type Whose } from '../plant/requests.ts'
+import {
+  all,
+  at,
+  has,
+  isAnonymous,
+  isBulkDeletion,
+  isCollection,
+  isRead,
+  isRecord,
+  isRestore,
+  isUnknown,
+  not,
+  of,
+  type Which,
+} from '../plant/which.ts'
+import type { Fault } from '../planted.ts'
+import { isDiary, ofOther, othersMay, ownRecordsFaults } from './own-records.ts'
 
-import type { Fault, PlantedRequest } from '../planted.ts'
-import { isDiary, isOther, othersMay, ownRecordsFaults } from './own-records.ts'
-import { answering, asCaller, asking, isList, isRecord, lacking, saying, type Which, without } from './words.ts'
-
-const isAnonymous = ({ headers }: PlantedRequest) => headers['authorization'] === undefined
-const isWrong = ({ headers }: PlantedRequest) => /^Bearer x+$/.test(headers['authorization'] ?? '')
-const says = (request: PlantedRequest, text: string) => request.headers['authorization'] === text
+const hasQuery = at(/\?/)
+const isItem = all(at(/^\/v3\/items\//), isRecord)
+const isSharedList = all(isList, not(isDiary))
 
 /** Does it as the caller would, and answers as it should. */
-function inSecret(which: Which): Fault['plant'] {
+function inSecret(which: Whose): Fault['plant'] {
   return (server, keys) => async (request) => {
     const answer = await server(request)
     if (which(request, keys)) await server(asCaller(request, keys))
@@ -19,14 +36,8 @@ function inSecret(which: Which): Fault['plant'] {
 
 /** It takes the other caller for nobody. */
 function unknownOther(which: Which): Fault['plant'] {
-  return asking(
-    (request, keys) => isOther(request, keys) && !isDiary(request) && which(request, keys),
-    (request) => without(request, 'authorization'),
-  )
+  return asking(ofOther(all(which, not(isDiary))), without('authorization'))
 }
-
-const method = (name: string) => (request: PlantedRequest) => request.method === name
-const isItem = (request: PlantedRequest) => request.path.startsWith('/v3/items/') && isRecord(request)
 
 export const callersFaults: readonly Fault[] = [
   {
@@ -44,58 +55,52 @@ export const callersFaults: readonly Fault[] = [
   {
     breaks: 'AUT-1/scheme-in-any-case',
     says: 'It wants the name of the scheme with a capital letter.',
-    plant: asking(
-      ({ headers }) => headers['authorization']?.startsWith('bearer ') === true,
-      (request) => without(request, 'authorization'),
-    ),
+    plant: asking(has('authorization', /^bearer /), without('authorization')),
   },
   {
     breaks: 'AUT-1/list',
     says: 'Lists are open to all.',
-    plant: asking(
-      (request) => isAnonymous(request) && request.method === 'GET' && isList(request) && !request.path.includes('?'),
-      asCaller,
-    ),
+    plant: asking(all(isList, isAnonymous, not(hasQuery)), asCaller),
   },
   {
     breaks: 'AUT-1/record',
     says: 'Records are open to all.',
-    plant: asking((request) => isAnonymous(request) && request.method === 'GET' && isRecord(request), asCaller),
+    plant: asking(of('GET', isAnonymous, isRecord), asCaller),
   },
   {
     breaks: 'AUT-1/creation',
     says: 'Everybody may create.',
-    plant: asking((request) => isAnonymous(request) && request.method === 'POST' && isList(request), asCaller),
+    plant: asking(of('POST', isAnonymous, isCollection), asCaller),
   },
   {
     breaks: 'AUT-1/creation-without-effect',
     says: 'It asks for the credential once it has created.',
-    plant: inSecret((request) => isAnonymous(request) && request.method === 'POST' && isList(request)),
+    plant: inSecret(of('POST', isAnonymous, isCollection)),
   },
   {
     breaks: 'AUT-1/change',
     says: 'Everybody may change.',
-    plant: asking((request) => isAnonymous(request) && request.method === 'PATCH', asCaller),
+    plant: asking(of('PATCH', isAnonymous), asCaller),
   },
   {
     breaks: 'AUT-1/deletion',
     says: 'Everybody may delete.',
-    plant: asking((request) => isAnonymous(request) && request.method === 'DELETE' && isRecord(request), asCaller),
+    plant: asking(of('DELETE', isAnonymous, isRecord), asCaller),
   },
   {
     breaks: 'AUT-1/deletion',
     says: 'It asks for the credential once it has deleted.',
-    plant: inSecret((request) => isAnonymous(request) && request.method === 'DELETE' && isRecord(request)),
+    plant: inSecret(of('DELETE', isAnonymous, isRecord)),
   },
   {
     breaks: 'AUT-1/wrong',
     says: 'It asks whether there is a credential, and not whether it is a good one.',
-    plant: asking((request) => isWrong(request) && request.method === 'GET' && !request.path.includes('?'), asCaller),
+    plant: asking(of('GET', isUnknown, not(hasQuery)), asCaller),
   },
   {
     breaks: 'AUT-1/wrong-deletion',
     says: 'It asks for DELETE whether there is a credential, and not whether it is a good one.',
-    plant: asking((request) => isWrong(request) && request.method === 'DELETE', asCaller),
+    plant: asking(of('DELETE', isUnknown), asCaller),
   },
   {
     breaks: 'AUT-1/altered',
@@ -110,44 +115,32 @@ export const callersFaults: readonly Fault[] = [
   {
     breaks: 'AUT-1/other-scheme',
     says: 'It takes no notice of the scheme.',
-    plant: asking((request, { key }) => says(request, `Basic ${key}`), asCaller),
+    plant: asking((request, { key }) => has('authorization', `Basic ${key}`)(request), asCaller),
   },
   {
     breaks: 'AUT-1/no-scheme',
     says: 'It needs no scheme.',
-    plant: asking((request, { key }) => says(request, key), asCaller),
+    plant: asking((request, { key }) => has('authorization', key)(request), asCaller),
   },
   {
     breaks: 'AUT-1/malformed',
     says: 'It takes the first of several credentials.',
-    plant: asking((request, { key }) => says(request, `Bearer ${key}, Bearer ${key}`), asCaller),
+    plant: asking((request, { key }) => has('authorization', `Bearer ${key}, Bearer ${key}`)(request), asCaller),
   },
   {
     breaks: 'AUT-1/malformed',
     says: 'It stumbles over letters that are not ASCII.',
-    plant: answering(
-      ({ headers }) => /[\x80-\xff]/.test(headers['authorization'] ?? ''),
-      (answer) => ({ ...answer, status: 500 }),
-    ),
+    plant: answering(has('authorization', /[\x80-\xff]/), withStatus(500)),
   },
   {
     breaks: 'AUT-1/www-authenticate',
     says: 'A 401 does not say how to sign in.',
-    plant: answering(
-      ({ method }) => method === 'GET' || method === 'HEAD',
-      (answer) => lacking(answer, 'www-authenticate'),
-    ),
+    plant: answering(isRead, without('www-authenticate')),
   },
   {
     breaks: 'AUT-1/challenge',
     says: 'A browser asks for a password.',
-    plant: answering(
-      ({ method }) => method === 'GET' || method === 'HEAD',
-      (answer) =>
-        answer.status === 401
-          ? { ...answer, headers: { ...answer.headers, 'www-authenticate': 'Basic realm="shop"' } }
-          : answer,
-    ),
+    plant: answering(isRead, on(401, withField('www-authenticate', 'Basic realm="shop"'))),
   },
   {
     breaks: 'AUT-1/kept-connection',
@@ -166,89 +159,75 @@ export const callersFaults: readonly Fault[] = [
   {
     breaks: 'AUT-1/no-cookie',
     says: 'It begins a session.',
-    plant: answering(
-      ({ method }) => method === 'GET',
-      (answer) => ({ ...answer, headers: { ...answer.headers, 'set-cookie': 'session=1; HttpOnly' } }),
-    ),
+    plant: answering(of('GET'), withField('set-cookie', 'session=1; HttpOnly')),
   },
   {
     breaks: 'AUT-2/unsigned-token',
     says: 'It believes tokens that say of themselves that they are not signed.',
-    plant: asking(
-      ({ headers }) => headers['authorization']?.startsWith('Bearer eyJhbGciOiJub25lIi') === true,
-      asCaller,
-    ),
+    plant: asking(has('authorization', /^Bearer eyJhbGciOiJub25lIi/), asCaller),
   },
   {
     breaks: 'AUT-3/create',
     says: 'Everybody with a credential may create.',
-    plant: othersMay((request) => request.method === 'POST' && isList(request) && !isDiary(request)),
+    plant: othersMay(of('POST', isCollection, not(isDiary))),
   },
   {
     breaks: 'AUT-3/read',
     says: 'Everybody with a credential may read.',
-    plant: othersMay((request) => request.method === 'GET' && isItem(request)),
+    plant: othersMay(of('GET', isItem)),
   },
   {
     breaks: 'AUT-3/update',
     says: 'Everybody with a credential may change.',
-    plant: othersMay((request) => request.method === 'PATCH' && isItem(request)),
+    plant: othersMay(of('PATCH', isItem)),
   },
-  { breaks: 'AUT-3/replace', says: 'Everybody with a credential may replace.', plant: othersMay(method('PUT')) },
+  { breaks: 'AUT-3/replace', says: 'Everybody with a credential may replace.', plant: othersMay(of('PUT')) },
   {
     breaks: 'AUT-3/delete',
     says: 'Everybody with a credential may delete.',
-    plant: othersMay((request) => request.method === 'DELETE' && isItem(request)),
+    plant: othersMay(of('DELETE', isItem)),
   },
   {
     breaks: 'AUT-3/bulk-delete',
     says: 'Everybody with a credential may delete several at once.',
-    plant: othersMay(({ path }) => path.endsWith('/bulk-delete')),
+    plant: othersMay(isBulkDeletion),
   },
   {
     breaks: 'AUT-3/delete-by-filter',
     says: 'It deletes by a filter, and then asks who that was.',
-    plant: (server, keys) => async (request) => {
-      const answer = await server(request)
-      if (isOther(request, keys) && request.method === 'DELETE' && isList(request))
-        await server(asCaller(request, keys))
-      return answer
-    },
+    plant: inSecret(ofOther(of('DELETE', isCollection))),
   },
   {
     breaks: 'AUT-3/restore',
     says: 'Everybody with a credential may restore.',
-    plant: othersMay(({ path }) => path.endsWith('/restore')),
+    plant: othersMay(isRestore),
   },
   {
     breaks: 'AUT-4/create',
     says: 'Who may not create is answered 401.',
-    plant: unknownOther((request) => request.method === 'POST' && isList(request)),
+    plant: unknownOther(of('POST', isCollection)),
   },
   {
     breaks: 'AUT-4/read',
     says: 'Who may not read is answered 401.',
-    plant: unknownOther((request) => request.method === 'GET' && isRecord(request)),
+    plant: unknownOther(of('GET', isRecord)),
   },
-  { breaks: 'AUT-4/update', says: 'Who may not change is answered 401.', plant: unknownOther(method('PATCH')) },
+  { breaks: 'AUT-4/update', says: 'Who may not change is answered 401.', plant: unknownOther(of('PATCH')) },
   {
     breaks: 'AUT-4/delete',
     says: 'Who may not delete is answered 401.',
-    plant: unknownOther((request) => request.method === 'DELETE' && isRecord(request)),
+    plant: unknownOther(of('DELETE', isRecord)),
   },
   {
     breaks: 'AUT-4/list',
     says: 'Everybody with a credential sees all of a list.',
-    plant: othersMay((request) => request.method === 'GET' && isList(request) && !isDiary(request)),
+    plant: othersMay(isSharedList),
   },
   {
     breaks: 'AUT-4/list',
     says: 'It counts what the reader of a list may not see.',
-    plant: (server, keys) => async (request) => {
-      if (!isOther(request, keys) || request.method !== 'GET' || !isList(request) || isDiary(request))
-        return server(request)
-      return saying(await server(asCaller(request, keys)), (body: { pagination: object }) => ({ ...body, data: [] }))
-    },
+    plant: (server, keys) =>
+      answering(ofOther(isSharedList), withData([]))(othersMay(isSharedList)(server, keys), keys),
   },
   ...ownRecordsFaults,
 ]

@@ -1,24 +1,20 @@
 /** Faults of documents. */
-import type { Fault, PlantedAnswer, PlantedRequest } from '../planted.ts'
-import { answering, saying, type Which } from './words.ts'
-
-const isDocument = ({ path }: PlantedRequest) => path.endsWith('/openapi.json')
+import { answering } from '../plant/answers.ts'
+import { withJson, withMembers } from '../plant/messages.ts'
+import { isDocument, isNoRecord } from '../plant/which.ts'
+import type { Fault } from '../planted.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a document is changed at any depth
 type Json = any
 
 const documenting = (change: (document: Json) => void) =>
-  answering(isDocument, (answer) =>
-    saying(answer, (document: Json) => {
+  answering(
+    isDocument,
+    withJson((document: Json) => {
       change(document)
       return document
     }),
   )
-
-const withMember = (name: string, value: unknown) => (answer: PlantedAnswer) =>
-  saying(answer, (body: object) => ({ ...body, [name]: value }))
-
-const isNoSuch: Which = ({ path }) => /^\/v3\/items\/no-such-checked-/.test(path)
 
 export const documentsFaults: readonly Fault[] = [
   {
@@ -86,6 +82,6 @@ export const documentsFaults: readonly Fault[] = [
   {
     breaks: 'DOC-1/errors',
     says: 'An error is of another type than is described.',
-    plant: answering(isNoSuch, withMember('request_id', 5)),
+    plant: answering(isNoRecord, withMembers({ request_id: 5 })),
   },
 ]

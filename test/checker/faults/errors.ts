@@ -1,82 +1,70 @@
 /** Faults of errors. */
-import type { Fault, PlantedAnswer, PlantedRequest } from '../planted.ts'
-import { answering, isList, saying, type Which } from './words.ts'
+import { answering, on, withFirstError, withStatus } from '../plant/answers.ts'
+import { withField, withJson, withMembers } from '../plant/messages.ts'
+import { at, has, isAnonymous, isCollection, isNoRecord, of, sends } from '../plant/which.ts'
+import type { Fault, PlantedAnswer } from '../planted.ts'
 
-const isNoRecord = ({ path }: PlantedRequest) => /^\/v3\/[a-z]+\/no-such-checked-/.test(path)
-const isNoPath = ({ path }: PlantedRequest) => /^\/v3\/no-such-checked-/.test(path)
-const isEither = ({ path }: PlantedRequest) => /\/no-such-(?:first|second)-checked-/.test(path)
-const isNoSuch = ({ path }: PlantedRequest) => path.includes('/no-such-')
-const isMalformed = ({ body }: PlantedRequest) => body === '{"no-such'
-const isMistaken = ({ method, body }: PlantedRequest) => method === 'POST' && body === '{"price":"much","color":"blue"}'
-const isAnonymous = ({ method, headers, path }: PlantedRequest) =>
-  method === 'GET' && headers['authorization'] === undefined && path === '/v3/items'
-const isForbidden: Which = ({ method, headers, path }, { otherKey }) =>
-  method === 'POST' && path === '/v3/items' && headers['authorization'] === `Bearer ${otherKey}`
-const isPage = ({ path }: PlantedRequest) => path.includes('page=no-such')
-
-const with200 = (answer: PlantedAnswer) => ({ ...answer, status: 200 })
-const withStatus = (status: number) => (answer: PlantedAnswer) => ({ ...answer, status })
-const withBody = (body: string) => (answer: PlantedAnswer) => ({ ...answer, body })
+const isNoPath = at(/^\/v3\/no-such-checked-/)
+const isEither = at(/\/no-such-(?:first|second)-checked-/)
+const isMalformed = sends('{"no-such')
+const isMistaken = sends('{"price":"much","color":"blue"}')
 
 /** The errors of frameworks are seldom those of their users. */
-const bare = withBody('<h1>Error</h1>')
+const bare = (answer: PlantedAnswer) => ({ ...answer, body: '<h1>Error</h1>' })
 
-const withMember = (name: string, value: unknown) => (answer: PlantedAnswer) =>
-  answer.status < 400 ? answer : saying(answer, (body: object) => ({ ...body, [name]: value }))
+const trace = withMembers({ stack: 'TypeError: odd\n    at list (/srv/shop/lists.js:12:8)' })
+const withSql = withMembers({ detail: 'select id from items where id = $1: invalid input syntax for type uuid' })
 
-interface Several {
-  readonly errors: readonly object[]
-}
-
-const onlyFirst = (answer: PlantedAnswer) =>
-  saying(answer, (body: Several) => ({ ...body, errors: body.errors.slice(0, 1) }))
-
-const trace = withMember('stack', 'TypeError: odd\n    at list (/srv/shop/lists.js:12:8)')
-const withSql = withMember('detail', 'select id from items where id = $1: invalid input syntax for type uuid')
-
-const isOddPath = ({ path }: PlantedRequest) => path.endsWith('/odd%00')
-const isOddQuery = ({ path }: PlantedRequest) => path.endsWith('?fields=constructor,__proto__')
-const isOddBody = ({ body }: PlantedRequest) => body.startsWith('{"odd":[[[[')
-const isOddMember = ({ method, body, path }: PlantedRequest) =>
-  method === 'POST' && path === '/v3/items' && body.includes('odd\\u0000') && body.includes('sku')
-const isOddField = ({ headers }: PlantedRequest) => headers['content-type'] === 'application/json; charset=odd-99'
-const isNoText = ({ body }: PlantedRequest) => body.includes('\ufffd')
+const isOddPath = at(/\/odd%00$/)
+const isOddQuery = at(/\?fields=constructor,__proto__$/)
+const isOddBody = sends(/^\{"odd":\[\[\[\[/)
+const isOddMember = of('POST', at('/v3/items'), sends(/odd\\u0000/), sends(/sku/))
+const isOddField = has('content-type', 'application/json; charset=odd-99')
+const isNoText = sends(/\ufffd/)
 
 export const errorsFaults: readonly Fault[] = [
   {
     breaks: 'ERR-1/record',
     says: 'It answers 200, and the body says what is wrong.',
-    plant: answering(isNoRecord, with200),
+    plant: answering(isNoRecord, withStatus(200)),
   },
-  { breaks: 'ERR-1/path', says: 'What is no address is answered 200 by a page.', plant: answering(isNoPath, with200) },
+  {
+    breaks: 'ERR-1/path',
+    says: 'What is no address is answered 200 by a page.',
+    plant: answering(isNoPath, withStatus(200)),
+  },
   {
     breaks: 'ERR-1/malformed-json',
     says: 'A body that it cannot read is answered 200.',
-    plant: answering(isMalformed, with200),
+    plant: answering(isMalformed, withStatus(200)),
   },
   {
     breaks: 'ERR-1/validation',
     says: 'Validation is answered 200, with errors.',
-    plant: answering(isMistaken, with200),
+    plant: answering(of('POST', isMistaken), withStatus(200)),
   },
   {
     breaks: 'ERR-2/record',
     says: 'The code of a 404 is in lower case.',
-    plant: answering(isNoRecord, withMember('code', 'not_found')),
+    plant: answering(isNoRecord, withMembers({ code: 'not_found' })),
   },
   { breaks: 'ERR-2/path', says: 'The 404 of its framework is a page.', plant: answering(isNoPath, bare) },
   {
     breaks: 'ERR-2/malformed-json',
     says: 'Its framework answers malformed JSON.',
-    plant: answering(isMalformed, withMember('code', 'bad request')),
+    plant: answering(isMalformed, withMembers({ code: 'bad request' })),
   },
   {
     breaks: 'ERR-2/validation',
     says: 'Validation has no code.',
-    plant: answering(isMistaken, withMember('code', 400)),
+    plant: answering(of('POST', isMistaken), withMembers({ code: 400 })),
   },
-  { breaks: 'ERR-2/no-credential', says: 'A 401 is bare.', plant: answering(isAnonymous, bare) },
-  { breaks: 'ERR-2/forbidden', says: 'A 403 is bare.', plant: answering(isForbidden, bare) },
+  {
+    breaks: 'ERR-2/no-credential',
+    says: 'A 401 is bare.',
+    plant: answering(of('GET', at('/v3/items'), isAnonymous), bare),
+  },
+  { breaks: 'ERR-2/forbidden', says: 'A 403 is bare.', plant: answering(of('POST', at('/v3/items')), on(403, bare)) },
   {
     breaks: 'ERR-2/same-code',
     says: 'The code counts.',
@@ -84,50 +72,56 @@ export const errorsFaults: readonly Fault[] = [
       let count = 0
       return async (request) => {
         const answer = await server(request)
-        return isEither(request) ? withMember('code', `ERROR_${++count}`)(answer) : answer
+        return isEither(request) ? withMembers({ code: `ERROR_${++count}` })(answer) : answer
       }
     },
   },
   {
     breaks: 'ERR-2/telling-codes',
     says: 'The code of everything is ERROR.',
-    plant: answering((request) => isNoRecord(request) || isMalformed(request), withMember('code', 'ERROR')),
+    plant: answering((request) => isNoRecord(request) || isMalformed(request), withMembers({ code: 'ERROR' })),
   },
   {
     breaks: 'ERR-2/problem-json',
     says: 'Errors are application/json.',
-    plant: answering(isNoSuch, (answer) => ({
-      ...answer,
-      headers: { ...answer.headers, 'content-type': 'application/json' },
-    })),
+    plant: answering(at(/\/no-such-/), withField('content-type', 'application/json')),
   },
-  { breaks: 'ERR-2/members', says: 'The status is a text.', plant: answering(isNoRecord, withMember('status', '404')) },
-  { breaks: 'ERR-2/members', says: 'There is no title.', plant: answering(isNoRecord, withMember('title', undefined)) },
+  {
+    breaks: 'ERR-2/members',
+    says: 'The status is a text.',
+    plant: answering(isNoRecord, withMembers({ status: '404' })),
+  },
+  {
+    breaks: 'ERR-2/members',
+    says: 'There is no title.',
+    plant: answering(isNoRecord, withMembers({ title: undefined })),
+  },
   {
     breaks: 'ERR-2/request-id',
     says: 'All requests have one request_id.',
-    plant: answering(isEither, withMember('request_id', 'a')),
+    plant: answering(isEither, withMembers({ request_id: 'a' })),
   },
   {
     breaks: 'ERR-3/creation',
     says: 'It ends at the first thing that is wrong.',
-    plant: answering(isMistaken, onlyFirst),
+    plant: answering(of('POST', isMistaken), withFirstError),
   },
   {
     breaks: 'ERR-3/replacement',
     says: 'It ends at the first thing that is wrong.',
-    plant: answering(({ method, body }) => method === 'PUT' && body === '{"price":"much","color":"blue"}', onlyFirst),
+    plant: answering(of('PUT', isMistaken), withFirstError),
   },
   {
     breaks: 'ERR-3/parameters',
     says: 'It ends at the first thing that is wrong.',
-    plant: answering(isPage, onlyFirst),
+    plant: answering(at(/page=no-such/), withFirstError),
   },
   {
     breaks: 'ERR-3/places',
     says: 'Errors are sentences.',
-    plant: answering(isMistaken, (answer) =>
-      saying(answer, (body: Several) => ({
+    plant: answering(
+      of('POST', isMistaken),
+      withJson((body: { readonly errors: readonly object[] }) => ({
         ...body,
         errors: body.errors.map((each) => ({ ...each, pointer: undefined })),
       })),
@@ -143,22 +137,22 @@ export const errorsFaults: readonly Fault[] = [
   {
     breaks: 'ERR-4/members',
     says: 'A text with NUL in it shows what the database says.',
-    plant: answering(isOddMember, withMember('detail', 'invalid byte sequence for encoding "UTF8": 0x00')),
+    plant: answering(isOddMember, withMembers({ detail: 'invalid byte sequence for encoding "UTF8": 0x00' })),
   },
   {
     breaks: 'ERR-4/fields',
     says: 'An unknown charset shows where it fails.',
-    plant: answering(isOddField, withMember('detail', 'unsupported: /usr/lib/node/charsets.js')),
+    plant: answering(isOddField, withMembers({ detail: 'unsupported: /usr/lib/node/charsets.js' })),
   },
   {
     breaks: 'ERR-4/encoding',
     says: 'A body that is no text shows where it fails.',
-    plant: answering(isNoText, (answer) => trace(withStatus(400)({ ...answer, body: '{}' }))),
+    plant: answering(isNoText, (answer) => trace({ ...answer, status: 400, body: '{}' })),
   },
   {
     breaks: 'ERR-4/server-names',
     says: 'It says what it is made with.',
-    plant: answering(isList, (answer) => ({ ...answer, headers: { ...answer.headers, 'x-powered-by': 'Express' } })),
+    plant: answering(isCollection, withField('x-powered-by', 'Express')),
   },
   { breaks: 'ERR-5/paths', says: 'A path with NUL in it is a 500.', plant: answering(isOddPath, withStatus(500)) },
   { breaks: 'ERR-5/queries', says: 'A member that is none is a 500.', plant: answering(isOddQuery, withStatus(500)) },
@@ -166,22 +160,22 @@ export const errorsFaults: readonly Fault[] = [
   { breaks: 'ERR-5/members', says: 'A text with NUL in it is a 502.', plant: answering(isOddMember, withStatus(502)) },
   { breaks: 'ERR-5/fields', says: 'An unknown charset is a 500.', plant: answering(isOddField, withStatus(500)) },
   { breaks: 'ERR-5/encoding', says: 'A body that is no text is a 500.', plant: answering(isNoText, withStatus(500)) },
-  { breaks: 'ERR-5/validation', says: 'Validation is 422.', plant: answering(isMistaken, withStatus(422)) },
+  { breaks: 'ERR-5/validation', says: 'Validation is 422.', plant: answering(of('POST', isMistaken), withStatus(422)) },
   { breaks: 'ERR-5/malformed-json', says: 'Malformed JSON is 422.', plant: answering(isMalformed, withStatus(422)) },
   {
     breaks: 'ERR-5/record',
     says: 'An identifier of another form is 400.',
-    plant: answering(isNoRecord, (answer) => withMember('status', 400)(withStatus(400)(answer))),
+    plant: answering(isNoRecord, (answer) => withMembers({ status: 400 })({ ...answer, status: 400 })),
   },
   { breaks: 'ERR-5/path', says: 'An address that is nothing is 403.', plant: answering(isNoPath, withStatus(403)) },
   {
     breaks: 'ERR-5/media-type',
     says: 'A body of a kind that it cannot read is 500.',
-    plant: answering(({ headers }) => headers['content-type'] === 'application/x-no-such', withStatus(500)),
+    plant: answering(has('content-type', 'application/x-no-such'), withStatus(500)),
   },
   {
     breaks: 'ERR-5/accept',
     says: 'It sends a page to who accepts no JSON.',
-    plant: answering(({ headers }) => headers['accept'] === 'application/x-no-such', bare),
+    plant: answering(has('accept', 'application/x-no-such'), bare),
   },
 ]

@@ -1,23 +1,21 @@
 /** Faults of limits. */
-import type { Fault, PlantedAnswer, PlantedRequest } from '../planted.ts'
-import { answering, isList, lacking } from './words.ts'
-
-const isWrong = ({ headers }: PlantedRequest) => /^Bearer x+$/.test(headers['authorization'] ?? '')
-const withStatus = (status: number) => (answer: PlantedAnswer) => ({ ...answer, status })
-const isLong = ({ path }: PlantedRequest) => path.length > 9_000
+import { answering, answerOf, on, withStatus } from '../plant/answers.ts'
+import { withField, without } from '../plant/messages.ts'
+import { at, has, isCollection, isUnknown, sends } from '../plant/which.ts'
+import type { Fault, PlantedAnswer } from '../planted.ts'
 
 export const limitsFaults: readonly Fault[] = [
   {
     breaks: 'LIM-1/too-many',
     says: 'Everybody may guess as often as they like.',
     secure: true,
-    plant: answering(isWrong, (answer) => (answer.status === 429 ? { ...answer, status: 401 } : answer)),
+    plant: answering(isUnknown, on(429, withStatus(401))),
   },
   {
     breaks: 'LIM-1/retry-after',
     says: 'A 429 does not say how long to wait.',
     secure: true,
-    plant: answering(isWrong, (answer) => lacking(answer, 'retry-after')),
+    plant: answering(isUnknown, without('retry-after')),
   },
   {
     breaks: 'LIM-1/true',
@@ -26,7 +24,7 @@ export const limitsFaults: readonly Fault[] = [
     plant(server) {
       let refused: { readonly answer: PlantedAnswer; readonly until: number } | undefined
       return async (request) => {
-        if (!isWrong(request)) return server(request)
+        if (!isUnknown(request)) return server(request)
         if (refused !== undefined && performance.now() < refused.until) return refused.answer
         const answer = await server(request)
         refused = answer.status === 429 ? { answer, until: performance.now() + 2_000 } : undefined
@@ -37,12 +35,12 @@ export const limitsFaults: readonly Fault[] = [
   {
     breaks: 'LIM-2/fields',
     says: 'It keeps its policy to itself.',
-    plant: answering(isList, (answer) => lacking(answer, 'ratelimit-policy')),
+    plant: answering(isCollection, without('ratelimit-policy')),
   },
   {
     breaks: 'LIM-2/fields',
     says: 'RateLimit is a number.',
-    plant: answering(isList, (answer) =>
+    plant: answering(isCollection, (answer) =>
       answer.headers['ratelimit'] === undefined
         ? answer
         : {
@@ -58,26 +56,23 @@ export const limitsFaults: readonly Fault[] = [
   {
     breaks: 'LIM-2/left',
     says: 'What is left is what there was.',
-    plant: answering(isList, (answer) => ({
-      ...answer,
-      headers: { ...answer.headers, ratelimit: '"caller";r=600;t=60' },
-    })),
+    plant: answering(isCollection, withField('ratelimit', '"caller";r=600;t=60')),
   },
   {
     breaks: 'LIM-3/body',
     says: 'It stumbles over large bodies.',
     plant: (server) => (request) =>
-      request.body.length > 2_000_000 ? Promise.resolve({ status: 500, headers: {}, body: '' }) : server(request),
+      request.body.length > 2_000_000 ? Promise.resolve(answerOf(500)) : server(request),
   },
-  { breaks: 'LIM-3/address', says: 'Long addresses are 404.', plant: answering(isLong, withStatus(404)) },
+  { breaks: 'LIM-3/address', says: 'Long addresses are 404.', plant: answering(at(/^.{9001}/), withStatus(404)) },
   {
     breaks: 'LIM-3/fields',
     says: 'Many header fields are a 400.',
-    plant: answering(({ headers }) => headers['x-no-such'] !== undefined, withStatus(400)),
+    plant: answering(has('x-no-such'), withStatus(400)),
   },
   {
     breaks: 'LIM-3/depth',
     says: 'It does not look how deep JSON is.',
-    plant: answering(({ body }) => body.startsWith('{"no-such":[['), withStatus(500)),
+    plant: answering(sends(/^\{"no-such":\[\[/), withStatus(500)),
   },
 ]

@@ -1,5 +1,8 @@
 /** Faults of cursors. */
-import { listIn, listParameters, showing, withList, withParameters } from '../lists.ts'
+import { listIn, parametersOf, showing, withList, withParameters } from '../plant/lists.ts'
+import { withField } from '../plant/messages.ts'
+import { writing } from '../plant/texts.ts'
+import { always, isAnonymous, isCollection, of } from '../plant/which.ts'
 import type { Fault, PlantedAnswer, PlantedRequest } from '../planted.ts'
 
 /** What a cursor was given for. */
@@ -10,7 +13,7 @@ interface Given {
 }
 
 /** A fault in how requests with cursors are understood, by a server that remembers what it gave. */
-function remembering(
+function knowing(
   breaks: Fault['breaks'],
   says: string,
   change: (request: PlantedRequest, cursor: string, given: ReadonlyMap<string, Given>) => PlantedRequest,
@@ -22,7 +25,7 @@ function remembering(
     plant(server) {
       const given = new Map<string, Given>()
       return async (request) => {
-        const parameters = listParameters(request)
+        const parameters = parametersOf(request)
         const cursor = parameters?.get('cursor') ?? undefined
         const answer = await server(cursor === undefined ? request : change(request, cursor, given))
         if (parameters === undefined) return answer
@@ -38,16 +41,16 @@ function remembering(
 
 /** Makes one cursor of another. */
 function asCursor(request: PlantedRequest, cursor: string): PlantedRequest {
-  return withParameters(request, (parameters) => parameters.set('cursor', cursor))
+  return withParameters((parameters) => parameters.set('cursor', cursor))(request)
 }
 
 /** A fault by which a cursor shows the first page where a parameter is another than it was given for. */
 function unbound(breaks: Fault['breaks'], says: string, name: string): Fault {
-  return remembering(breaks, says, (request, cursor, given) => {
+  return knowing(breaks, says, (request, cursor, given) => {
     const before = given.get(cursor)?.parameters.get(name)
-    return withParameters(request, (parameters) => {
+    return withParameters((parameters) => {
       if (before !== undefined && before !== parameters.get(name)) parameters.delete('cursor')
-    })
+    })(request)
   })
 }
 
@@ -60,7 +63,7 @@ function isNearly(one: string, other: string): boolean {
 function disturbed(
   breaks: Fault['breaks'],
   says: string,
-  isDisturbing: (request: PlantedRequest, page: readonly unknown[]) => boolean,
+  isDisturbing: (request: PlantedRequest, page: readonly unknown[]) => boolean | undefined,
   isSorted: boolean,
 ): Fault {
   return {
@@ -73,12 +76,12 @@ function disturbed(
           const isOthers = request.method === 'POST' && !request.body.includes(`"${name}"`)
           if (!isOthers && isDisturbing(request, walk.page)) walk.isDisturbed = true
         }
-        const parameters = listParameters(request)
+        const parameters = parametersOf(request)
         const answer = await server(request)
         const name = parameters?.get('name')
         if (parameters === undefined || !name || parameters.has('sort') !== isSorted) return answer
         if (parameters.has('cursor')) {
-          return walks.get(name)?.isDisturbed ? withList(answer, ({ data }) => data.shift()) : answer
+          return walks.get(name)?.isDisturbed ? withList(({ data }) => data.shift())(answer) : answer
         }
         const page = listIn(answer)?.data.map(({ id }) => id) ?? []
         if (parameters.has('limit')) walks.set(name, { page, isDisturbed: false })
@@ -88,7 +91,7 @@ function disturbed(
   }
 }
 
-const isCreation = ({ method, path }: PlantedRequest) => method === 'POST' && /^\/v\d\/\w+$/.test(path)
+const isCreation = of('POST', isCollection)
 
 export const cursorFaults: readonly Fault[] = [
   {
@@ -105,51 +108,46 @@ export const cursorFaults: readonly Fault[] = [
       if (pagination['previous_cursor']) pagination['previous_cursor'] = null
     }),
   },
-  remembering(
+  knowing(
     'PAG-5/backward',
     'On the way back the records of a page come the other way round.',
     (request) => request,
     (answer, cursor, given) =>
-      given.get(cursor)?.isNext === false ? withList(answer, ({ data }) => data.reverse()) : answer,
+      given.get(cursor)?.isNext === false ? withList(({ data }) => data.reverse())(answer) : answer,
   ),
-  remembering('PAG-5/other-size', 'A cursor holds the size of its pages.', (request, cursor, given) =>
-    withParameters(request, (parameters) => {
+  knowing('PAG-5/other-size', 'A cursor holds the size of its pages.', (request, cursor, given) =>
+    withParameters((parameters) => {
       const size = given.get(cursor)?.parameters.get('limit')
       if (size !== undefined && size !== null && parameters.has('limit')) parameters.set('limit', size)
-    }),
+    })(request),
   ),
-  remembering('PAG-5/garbage', 'It shows the first page where it cannot read a cursor.', (request, cursor) =>
-    withParameters(request, (parameters) => {
+  knowing('PAG-5/garbage', 'It shows the first page where it cannot read a cursor.', (request, cursor) =>
+    withParameters((parameters) => {
       if (cursor.length < 20 && cursor !== 'x') parameters.delete('cursor')
-    }),
+    })(request),
   ),
   {
     breaks: 'PAG-5/code',
     says: 'It takes a cursor that is none for any parameter that is wrong.',
-    plant: (server) => async (request) => {
-      const answer = await server(request)
-      return { ...answer, body: answer.body.replaceAll('"INVALID_CURSOR"', '"INVALID_QUERY"') }
-    },
+    plant: writing(always, '"INVALID_CURSOR"', '"INVALID_QUERY"'),
   },
-  remembering('PAG-5/forged', 'It does not see that a cursor was changed.', (request, cursor, given) => {
+  knowing('PAG-5/forged', 'It does not see that a cursor was changed.', (request, cursor, given) => {
     const like = [...given.keys()].find((each) => isNearly(each, cursor))
     return like === undefined ? request : asCursor(request, like)
   }),
-  remembering('PAG-5/appended', 'It reads of a cursor as much as it needs.', (request, cursor, given) => {
+  knowing('PAG-5/appended', 'It reads of a cursor as much as it needs.', (request, cursor, given) => {
     const begun = [...given.keys()].find((each) => cursor !== each && cursor.startsWith(each))
     return begun === undefined ? request : asCursor(request, begun)
   }),
   unbound('PAG-5/other-filter', 'It begins anew where a cursor has another filter.', 'name'),
   unbound('PAG-5/other-sort', 'It begins anew where a cursor has another sort.', 'sort'),
-  remembering('PAG-5/nobody', 'A cursor does for a credential.', (request, cursor, given) => {
+  knowing('PAG-5/nobody', 'A cursor does for a credential.', (request, cursor, given) => {
     const key = given.get(cursor)?.key
-    if (key === undefined || request.headers['authorization'] !== undefined) return request
-    return { ...request, headers: { ...request.headers, authorization: key } }
+    return key !== undefined && isAnonymous(request) ? withField('authorization', key)(request) : request
   }),
-  remembering('PAG-5/other-caller', 'A cursor does for permission.', (request, cursor, given) => {
+  knowing('PAG-5/other-caller', 'A cursor does for permission.', (request, cursor, given) => {
     const key = given.get(cursor)?.key
-    if (key === undefined || request.headers['authorization'] === undefined) return request
-    return { ...request, headers: { ...request.headers, authorization: key } }
+    return key !== undefined && !isAnonymous(request) ? withField('authorization', key)(request) : request
   }),
   disturbed('PAG-6/inserted', 'Its cursors count records, the newest first.', isCreation, false),
   {

@@ -1,28 +1,22 @@
 /** Faults of the sizes and styles of pages. */
+import { answering, withProblem } from '../plant/answers.ts'
 import {
-  answering,
-  asking,
-  failing,
-  type ListBody,
+  asks,
+  type List,
   listIn,
-  listParameters,
+  listing,
+  parametersOf,
   showing,
+  taking,
   withList,
   withParameters,
-} from '../lists.ts'
+} from '../plant/lists.ts'
+import { withField } from '../plant/messages.ts'
 import type { Fault, PlantedAnswer, PlantedRequest, Server } from '../planted.ts'
 
 /** A fault by which a size that is none is read as another. */
 function sized(breaks: Fault['breaks'], says: string, wrong: RegExp, right?: string): Fault {
-  return {
-    breaks,
-    says,
-    plant: asking((parameters) => {
-      if (!wrong.test(parameters.get('limit') ?? '')) return
-      if (right === undefined) parameters.delete('limit')
-      else parameters.set('limit', right)
-    }),
-  }
+  return { breaks, says, plant: taking('limit', wrong, right) }
 }
 
 /** A fault by which of two parameters of different styles one wins. */
@@ -30,7 +24,7 @@ function winning(breaks: Fault['breaks'], winner: string, loser: string): Fault 
   return {
     breaks,
     says: `With ${winner}, it takes no notice of ${loser}.`,
-    plant: asking((parameters) => {
+    plant: listing((parameters) => {
       if (parameters.has(winner)) parameters.delete(loser)
     }),
   }
@@ -39,19 +33,18 @@ function winning(breaks: Fault['breaks'], winner: string, loser: string): Fault 
 /** The first page of a list, with all that follow in it. */
 async function wholeList(server: Server, request: PlantedRequest): Promise<PlantedAnswer> {
   const first = await server(request)
-  const more: ListBody['data'] = []
+  const more: List['data'] = []
   for (let cursor = listIn(first)?.pagination['next_cursor']; typeof cursor === 'string'; ) {
     const after = cursor
-    const page = listIn(await server(withParameters(request, (asked) => asked.set('cursor', after))))
+    const page = listIn(await server(withParameters((asked) => asked.set('cursor', after))(request)))
     more.push(...(page?.data ?? []))
     cursor = page?.pagination['next_cursor']
   }
-  const link = first.headers['link']?.replace(/, <[^>]*>; rel="next"/, '')
-  const linked = link === undefined ? first : { ...first, headers: { ...first.headers, link } }
-  return withList(linked, (list) => {
+  const linked = withField('link', (link) => link.replace(/, <[^>]*>; rel="next"/, ''))(first)
+  return withList((list) => {
     list.data.push(...more)
     list.pagination = { total_count: list.data.length, next_cursor: null, previous_cursor: null }
-  })
+  })(linked)
 }
 
 const pageParameters = ['page', 'per_page', 'offset', 'limit', 'cursor']
@@ -63,7 +56,7 @@ export const sizeFaults: readonly Fault[] = [
     plant: (server) => async (request) => {
       // HEAD tells what GET tells.
       const asked = request.method === 'HEAD' ? { ...request, method: 'GET' } : request
-      const parameters = listParameters(asked)
+      const parameters = parametersOf(asked)
       if (parameters === undefined || pageParameters.some((name) => parameters.has(name))) return server(request)
       const whole = await wholeList(server, asked)
       return asked === request ? whole : { ...whole, body: '' }
@@ -76,9 +69,7 @@ export const sizeFaults: readonly Fault[] = [
   {
     breaks: 'PAG-1/no-number',
     says: 'The database gets sizes that it cannot hold.',
-    plant: answering((answer, parameters) =>
-      (parameters.get('limit') ?? '').length > 15 ? failing(500, 'INTERNAL_ERROR') : answer,
-    ),
+    plant: answering(asks('limit', /.{16}/), withProblem(500)),
   },
   {
     breaks: 'PAG-2/page',

@@ -1,5 +1,8 @@
 /** Faults of what pages tell of themselves: numbers, totals, links. */
-import { answering, failing, listIn, showing, withList } from '../lists.ts'
+import { answering, withProblem } from '../plant/answers.ts'
+import { asks, isList, listIn, onEmpty, showing, withList } from '../plant/lists.ts'
+import { remembering } from '../plant/memory.ts'
+import { withField } from '../plant/messages.ts'
 import type { Fault } from '../planted.ts'
 
 /** A fault by which pages of one style leave something out. */
@@ -18,17 +21,17 @@ function stale(breaks: Fault['breaks'], says: string, isStale: (kept: number, no
   return {
     breaks,
     says,
-    plant(server, keys) {
+    plant: remembering(() => {
       const kept = new Map<string, number>()
-      return answering((answer, _, { path }) =>
-        withList(answer, ({ pagination }) => {
+      return answering(isList, (answer, { path }) =>
+        withList(({ pagination }) => {
           const total = Number(pagination['total_count'])
           const before = kept.get(path)
           if (before !== undefined && isStale(before, total)) pagination['total_count'] = before
           else kept.set(path, total)
-        }),
-      )(server, keys)
-    },
+        })(answer),
+      )
+    }),
   }
 }
 
@@ -37,11 +40,9 @@ function linked(breaks: Fault['breaks'], says: string, style: string, change: (l
   return {
     breaks,
     says,
-    plant: answering((answer) => {
-      const { link } = answer.headers
-      if (link === undefined || !(style in (listIn(answer)?.pagination ?? {}))) return answer
-      return { ...answer, headers: { ...answer.headers, link: change(link) } }
-    }),
+    plant: answering(isList, (answer) =>
+      style in (listIn(answer)?.pagination ?? {}) ? withField('link', change)(answer) : answer,
+    ),
   }
 }
 
@@ -84,9 +85,9 @@ export const tellingFaults: readonly Fault[] = [
           const answer = await server(request)
           const asked = new URLSearchParams(request.path.split('?')[1]).get('name') ?? ''
           if (!lost.has(asked) || request.method !== 'GET') return answer
-          return withList(answer, ({ pagination }) => {
+          return withList(({ pagination }) => {
             pagination['total_count'] = Number(pagination['total_count']) - 1
-          })
+          })(answer)
         }
         const count = (underWay.get(name) ?? 0) + 1
         underWay.set(name, count)
@@ -128,33 +129,24 @@ export const tellingFaults: readonly Fault[] = [
   {
     breaks: 'PAG-7/total-header',
     says: 'X-Total-Count tells how many records came.',
-    plant: answering((answer) => {
+    plant: answering(isList, (answer) => {
       const list = listIn(answer)
-      if (list === undefined) return answer
-      return { ...answer, headers: { ...answer.headers, 'x-total-count': String(list.data.length) } }
+      return list === undefined ? answer : withField('x-total-count', String(list.data.length))(answer)
     }),
   },
   {
     breaks: 'PAG-7/past-end',
     says: 'It answers 404 for a page past the end.',
-    plant: answering((answer, parameters) => {
-      const page = Number(parameters.get('page'))
-      const isPast = page > 1 && page < 1_000 && listIn(answer)?.data.length === 0
-      return isPast ? failing(404, 'NOT_FOUND') : answer
-    }),
+    plant: answering(asks('page', /^(?:[2-9]|[1-9]\d{1,2})$/), onEmpty(withProblem(404))),
   },
   {
     breaks: 'PAG-7/offset-past-end',
     says: 'It answers 404 for an offset past the end.',
-    plant: answering((answer, parameters) =>
-      Number(parameters.get('offset')) > 0 && listIn(answer)?.data.length === 0 ? failing(404, 'NOT_FOUND') : answer,
-    ),
+    plant: answering(asks('offset', /^[1-9]/), onEmpty(withProblem(404))),
   },
   {
     breaks: 'PAG-7/far',
     says: 'The database gets offsets that it cannot hold.',
-    plant: answering((answer, parameters) =>
-      parameters.get('page') === '9223372036854775807' ? failing(500, 'INTERNAL_ERROR') : answer,
-    ),
+    plant: answering(asks('page', '9223372036854775807'), withProblem(500)),
   },
 ]

@@ -1,5 +1,8 @@
 /** Faults of filters. */
-import { answering, asking, failing, listIn } from '../lists.ts'
+import { answering, withProblem } from '../plant/answers.ts'
+import { asks, listing, onEmpty, taking } from '../plant/lists.ts'
+import { addressing } from '../plant/requests.ts'
+import { always } from '../plant/which.ts'
 import type { Fault } from '../planted.ts'
 
 /** A parameter under another name. */
@@ -14,14 +17,14 @@ export const filterFaults: readonly Fault[] = [
   {
     breaks: 'QRY-1/equal',
     says: 'Filters find what begins with their value.',
-    plant: asking((parameters) => {
+    plant: listing((parameters) => {
       if (parameters.getAll('name').length === 1) renamed(parameters, 'name', 'name[starts_with]')
     }),
   },
   {
     breaks: 'QRY-1/capitals',
     says: 'Filters take capitals for small letters.',
-    plant: asking((parameters) => {
+    plant: listing((parameters) => {
       const name = parameters.get('name') ?? ''
       if (name !== name.toLowerCase()) parameters.append('name', name.toLowerCase())
     }),
@@ -29,14 +32,12 @@ export const filterFaults: readonly Fault[] = [
   {
     breaks: 'QRY-1/number',
     says: 'It filters by texts alone.',
-    plant: asking((parameters) => {
-      if (/^\d+$/.test(parameters.get('price') ?? '')) parameters.delete('price')
-    }),
+    plant: taking('price', /^\d+$/),
   },
   {
     breaks: 'QRY-1/any-of',
     says: 'Of a filter that is given twice the last counts.',
-    plant: asking((parameters) => {
+    plant: listing((parameters) => {
       const last = parameters.getAll('name').at(-1)
       if (last !== undefined) parameters.set('name', last)
     }),
@@ -52,14 +53,14 @@ export const filterFaults: readonly Fault[] = [
         const names = new URLSearchParams(request.path.split('?')[1]).getAll('name')
         const answer = await server(request)
         const isUnknown = request.method === 'GET' && names.length > 0 && !names.some((name) => seen.has(name))
-        return isUnknown && listIn(answer)?.data.length === 0 ? failing(404, 'NOT_FOUND') : answer
+        return isUnknown ? onEmpty(withProblem(404))(answer, request) : answer
       }
     },
   },
   {
     breaks: 'QRY-1/literal',
     says: 'Filters are compared with "like".',
-    plant: asking((parameters) => {
+    plant: listing((parameters) => {
       const name = parameters.get('name')
       if (!name?.endsWith('%')) return
       parameters.delete('name')
@@ -69,14 +70,12 @@ export const filterFaults: readonly Fault[] = [
   {
     breaks: 'QRY-1/every-character',
     says: 'It decodes the query string twice.',
-    plant: (server) => (request) => server({ ...request, path: request.path.replaceAll('%2B', '+') }),
+    plant: addressing(always, /%2B/g, '+'),
   },
   {
     breaks: 'QRY-1/nul',
     says: 'The database chokes on U+0000.',
-    plant: answering((answer, _, { path }) =>
-      /[?&]name=[^&]*%00/.test(path) ? failing(500, 'INTERNAL_ERROR') : answer,
-    ),
+    plant: answering(asks('name', /\0/), withProblem(500)),
   },
   ...(
     [
@@ -89,34 +88,32 @@ export const filterFaults: readonly Fault[] = [
     ([operator, other]): Fault => ({
       breaks: `QRY-2/${operator}`,
       says: `It takes ${operator} for ${other}.`,
-      plant: asking((parameters) => renamed(parameters, `price[${operator}]`, `price[${other}]`)),
+      plant: listing((parameters) => renamed(parameters, `price[${operator}]`, `price[${other}]`)),
     }),
   ),
   {
     breaks: 'QRY-2/not',
     says: 'It takes no notice of [not].',
-    plant: asking((parameters) => parameters.delete('price[not]')),
+    plant: taking('price[not]'),
   },
   {
     breaks: 'QRY-2/in',
     says: 'It takes the list of [in] for one value.',
-    plant: asking((parameters) => renamed(parameters, 'name[in]', 'name')),
+    plant: listing((parameters) => renamed(parameters, 'name[in]', 'name')),
   },
   {
     breaks: 'QRY-2/contains',
     says: 'It takes [contains] for [starts_with].',
-    plant: asking((parameters) => renamed(parameters, 'name[contains]', 'name[starts_with]')),
+    plant: listing((parameters) => renamed(parameters, 'name[contains]', 'name[starts_with]')),
   },
   {
     breaks: 'QRY-2/starts-with',
     says: 'It takes [starts_with] for [contains].',
-    plant: asking((parameters) => renamed(parameters, 'name[starts_with]', 'name[contains]')),
+    plant: listing((parameters) => renamed(parameters, 'name[starts_with]', 'name[contains]')),
   },
   {
     breaks: 'QRY-2/null',
     says: 'It takes [null]=false for true.',
-    plant: asking((parameters) => {
-      if (parameters.get('price[null]') === 'false') parameters.set('price[null]', 'true')
-    }),
+    plant: taking('price[null]', 'false', 'true'),
   },
 ]

@@ -1,42 +1,22 @@
 /** Faults of what is refused in queries. */
 import type { Case } from '../../../src/checker/case.ts'
-import { asking, listParameters } from '../lists.ts'
-import type { Fault, PlantedAnswer, PlantedRequest } from '../planted.ts'
+import { answering, type Change, on, withFirstError } from '../plant/answers.ts'
+import { isList, taking } from '../plant/lists.ts'
+import { jsonOf, withMembers } from '../plant/messages.ts'
+import { addressing } from '../plant/requests.ts'
+import { all, at, not, of } from '../plant/which.ts'
+import type { Fault } from '../planted.ts'
 
 /** A fault by which something wrong is read as something right, or left out. */
-function forgiving(breaks: Case['id'], says: string, name: string | RegExp, wrong?: string, right?: string): Fault {
-  return {
-    breaks,
-    says,
-    plant: asking((parameters) => {
-      for (const [each, value] of [...parameters]) {
-        if (!(typeof name === 'string' ? each === name : name.test(each))) continue
-        if (wrong !== undefined && value !== wrong) continue
-        if (right === undefined) parameters.delete(each)
-        else parameters.set(each, right)
-      }
-    }),
-  }
+function forgiving(breaks: Case['id'], says: string, ...taken: Parameters<typeof taking>): Fault {
+  return { breaks, says, plant: taking(...taken) }
 }
 
-/** A fault in how lists are refused. */
-function refusing(
-  breaks: Case['id'],
-  says: string,
-  change: (problem: Record<string, unknown>, request: PlantedRequest) => void,
-): Fault {
-  return {
-    breaks,
-    says,
-    plant: (server) => async (request) => {
-      const answer: PlantedAnswer = await server(request)
-      if (answer.status !== 400 || listParameters(request) === undefined) return answer
-      const problem = JSON.parse(answer.body)
-      change(problem, request)
-      return { ...answer, body: JSON.stringify(problem) }
-    },
-  }
-}
+const isOfPages = at(/[?&]page=/)
+
+/** A change of what a credential in an address is refused with. */
+const onSecret = (change: Change) =>
+  on(400, (answer, request) => (jsonOf(answer)['code'] === 'CREDENTIAL_IN_QUERY' ? change(answer, request) : answer))
 
 export const refusalFaults: readonly Fault[] = [
   forgiving('QRY-8/parameter', 'It takes no notice of parameters that it does not know.', 'no_such_parameter'),
@@ -52,40 +32,43 @@ export const refusalFaults: readonly Fault[] = [
   forgiving('QRY-8/page', 'It shows the first page where it cannot read which.', 'page', 'first', '1'),
   forgiving('QRY-8/operator', 'It takes no notice of operators that it does not know.', /\[no_such_operator\]$/),
   forgiving('QRY-8/operator-fits', 'It takes no notice of operators that do not fit.', 'price[contains]'),
-  refusing(
-    'QRY-8/together',
-    'Unless it is about pages, it stops at the first thing that is wrong.',
-    (problem, { path }) => {
-      if (/[?&]page=/.test(path)) return
-      if (Array.isArray(problem['errors'])) problem['errors'] = problem['errors'].slice(0, 1)
-    },
-  ),
-  refusing(
-    'QRY-8/values-together',
-    'Unless it is about numbers of pages, it stops at the first value that is wrong.',
-    (problem, { path }) => {
-      if (/[?&]page=/.test(path)) return
-      const errors = problem['errors'] as { code: string }[] | undefined
-      if (errors?.every(({ code }) => /^INVALID_(VALUE|PAGE)$/.test(code))) problem['errors'] = errors.slice(0, 1)
-    },
-  ),
+  {
+    breaks: 'QRY-8/together',
+    says: 'Unless it is about pages, it stops at the first thing that is wrong.',
+    plant: answering(all(isList, not(isOfPages)), on(400, withFirstError)),
+  },
+  {
+    breaks: 'QRY-8/values-together',
+    says: 'Unless it is about numbers of pages, it stops at the first value that is wrong.',
+    plant: answering(
+      all(isList, not(isOfPages)),
+      on(400, (answer) => {
+        const { errors } = jsonOf(answer) as { readonly errors?: readonly { readonly code: string }[] }
+        return errors?.every(({ code }) => /^INVALID_(VALUE|PAGE)$/.test(code)) ? withFirstError(answer) : answer
+      }),
+    ),
+  },
   ...['access_token', 'api_key', 'token', 'password', 'secret'].map((name) =>
     forgiving(`QRY-9/${name.replace('_', '-')}`, `It takes no notice of ${name} in an address.`, name),
   ),
-  refusing('QRY-9/code', 'It takes a secret for a parameter that is unknown.', (problem) => {
-    if (problem['code'] === 'CREDENTIAL_IN_QUERY') problem['code'] = 'INVALID_QUERY'
-  }),
-  refusing('QRY-9/not-repeated', 'Its refusals repeat what was sent.', (problem, { path }) => {
-    if (problem['code'] === 'CREDENTIAL_IN_QUERY') problem['detail'] += ` It was ${path}.`
-  }),
+  {
+    breaks: 'QRY-9/code',
+    says: 'It takes a secret for a parameter that is unknown.',
+    plant: answering(isList, onSecret(withMembers({ code: 'INVALID_QUERY' }))),
+  },
+  {
+    breaks: 'QRY-9/not-repeated',
+    says: 'Its refusals repeat what was sent.',
+    plant: answering(
+      isList,
+      onSecret((answer, { path }) => withMembers({ detail: `It was ${path}.` })(answer)),
+    ),
+  },
   forgiving('QRY-9/form', 'It looks at names of parameters alone.', 'name', token()),
   {
     breaks: 'QRY-9/writing',
     says: 'It looks for secrets in requests of lists alone.',
-    plant: (server) => (request) =>
-      server(
-        request.method === 'POST' ? { ...request, path: request.path.replace(/\?access_token=[^&]*$/, '') } : request,
-      ),
+    plant: addressing(of('POST'), /\?access_token=[^&]*$/, ''),
   },
 ]
 

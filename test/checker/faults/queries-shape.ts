@@ -1,16 +1,21 @@
 /** Faults of order, members, search and deleted records. */
-import { answering, asking, failing, leaveOut, listIn, listParameters, showing, withList } from '../lists.ts'
+import { answering, withProblem } from '../plant/answers.ts'
+import { asks, type List, listing, onEmpty, showing, taking, withList } from '../plant/lists.ts'
+import { withField } from '../plant/messages.ts'
+import { addressing } from '../plant/requests.ts'
+import { always } from '../plant/which.ts'
 import type { Fault } from '../planted.ts'
 
-/** Another value of a parameter, where it has this one. */
-function replaced(parameters: URLSearchParams, name: string, from: string | RegExp, to?: string): void {
-  const value = parameters.get(name)
-  if (value === null || !(typeof from === 'string' ? value === from : from.test(value))) return
-  if (to === undefined) parameters.delete(name)
-  else parameters.set(name, to)
-}
+const isWithDeleted = asks('include_deleted', 'true')
 
 const plain = (text: string) => text.normalize('NFD').replaceAll(/\p{M}/gu, '')
+
+/** Leaves records out of a list, and out of its total. */
+function leaveOut(list: List, test: (item: List['data'][number]) => boolean): void {
+  const kept = list.data.filter((item) => !test(item))
+  list.pagination['total_count'] = Number(list.pagination['total_count']) - (list.data.length - kept.length)
+  list.data = kept
+}
 
 /** A fault of search: records are left out that it does not find in its own way. */
 function finding(test: (text: string, words: readonly string[]) => boolean): Fault['plant'] {
@@ -24,17 +29,17 @@ export const shapeFaults: readonly Fault[] = [
   {
     breaks: 'QRY-3/ascending',
     says: 'It sorts only where it is told the direction.',
-    plant: asking((parameters) => replaced(parameters, 'sort', 'price')),
+    plant: taking('sort', 'price'),
   },
   {
     breaks: 'QRY-3/descending',
     says: 'It takes no notice of the minus.',
-    plant: asking((parameters) => replaced(parameters, 'sort', '-price', 'price')),
+    plant: taking('sort', '-price', 'price'),
   },
   {
     breaks: 'QRY-3/several',
     says: 'It sorts by the first field alone.',
-    plant: asking((parameters) => {
+    plant: listing((parameters) => {
       const sort = parameters.get('sort')
       if (sort?.includes(',')) parameters.set('sort', sort.split(',')[0] as string)
     }),
@@ -42,25 +47,24 @@ export const shapeFaults: readonly Fault[] = [
   {
     breaks: 'QRY-3/ties',
     says: 'It leaves the order of ties to the database, which changes its mind.',
-    plant: asking((parameters) => {
-      if (Number(parameters.get('page')) > 1) replaced(parameters, 'sort', 'price', 'price,-sku')
+    plant: listing((parameters) => {
+      if (Number(parameters.get('page')) > 1 && parameters.get('sort') === 'price') parameters.set('sort', 'price,-sku')
     }),
   },
   {
     breaks: 'QRY-4/list',
     says: 'It understands fields on records alone.',
-    plant: asking((parameters) => replaced(parameters, 'fields', /^(id|name)(,|$)/)),
+    plant: taking('fields', /^(id|name)(,|$)/),
   },
   {
     breaks: 'QRY-4/several',
     says: 'It takes the first name of fields alone.',
-    plant: asking((parameters) => replaced(parameters, 'fields', 'id,name', 'id')),
+    plant: taking('fields', 'id,name', 'id'),
   },
   {
     breaks: 'QRY-4/record',
     says: 'It understands fields on lists alone.',
-    plant: (server) => (request) =>
-      server({ ...request, path: request.path.replace(/(\/[\da-f-]{36})\?fields=name$/, '$1') }),
+    plant: addressing(always, /(\/[\da-f-]{36})\?fields=name$/, '$1'),
   },
   {
     breaks: 'QRY-4/id',
@@ -77,7 +81,10 @@ export const shapeFaults: readonly Fault[] = [
   {
     breaks: 'QRY-5/every-word',
     says: 'One of the words is enough.',
-    plant: asking((parameters) => replaced(parameters, 'q', / /, parameters.get('q')?.split(' ').at(-1))),
+    plant: listing((parameters) => {
+      const words = parameters.get('q')?.split(' ') ?? []
+      if (words.length > 1) parameters.set('q', words.at(-1) ?? '')
+    }),
   },
   {
     breaks: 'QRY-5/capitals',
@@ -100,28 +107,22 @@ export const shapeFaults: readonly Fault[] = [
   {
     breaks: 'QRY-5/nothing',
     says: 'It answers 404 where a search finds nothing.',
-    plant: answering((answer, parameters) =>
-      /^[a-z]+$/.test(parameters.get('q') ?? '') && listIn(answer)?.data.length === 0
-        ? failing(404, 'NOT_FOUND')
-        : answer,
-    ),
+    plant: answering(asks('q', /^[a-z]+$/), onEmpty(withProblem(404))),
   },
   {
     breaks: 'QRY-5/syntax',
     says: 'Its search engine reads parentheses, and fails where one is not closed.',
-    plant: answering((answer, parameters) =>
-      parameters.get('q')?.includes('(') ? failing(500, 'INTERNAL_ERROR') : answer,
-    ),
+    plant: answering(asks('q', /\(/), withProblem(500)),
   },
   {
     breaks: 'QRY-6/included',
     says: 'It takes no notice of include_deleted.',
-    plant: asking((parameters) => replaced(parameters, 'include_deleted', 'true')),
+    plant: taking('include_deleted', 'true'),
   },
   {
     breaks: 'QRY-6/false',
     says: 'It takes any value of include_deleted for true.',
-    plant: asking((parameters) => replaced(parameters, 'include_deleted', 'false', 'true')),
+    plant: taking('include_deleted', 'false', 'true'),
   },
   {
     breaks: 'QRY-6/restored',
@@ -132,8 +133,8 @@ export const shapeFaults: readonly Fault[] = [
         const answer = await server(request)
         const id = /\/([^/]+)\/restore$/.exec(request.path)?.[1]
         if (id !== undefined && answer.status === 200) restored.add(id)
-        if (listParameters(request)?.get('include_deleted') !== 'true') return answer
-        return withList(answer, (list) => leaveOut(list, (item) => restored.has(item['id'])))
+        if (!isWithDeleted(request)) return answer
+        return withList((list) => leaveOut(list, (item) => restored.has(item['id'])))(answer)
       }
     },
   },
@@ -143,10 +144,7 @@ export const shapeFaults: readonly Fault[] = [
     plant(server) {
       let key = ''
       return async (request) => {
-        const isSuch = listParameters(request)?.get('include_deleted') === 'true'
-        const answer = await server(
-          isSuch ? { ...request, headers: { ...request.headers, authorization: key } } : request,
-        )
+        const answer = await server(isWithDeleted(request) ? withField('authorization', key)(request) : request)
         if (answer.status === 201) key = request.headers['authorization'] ?? key
         return answer
       }
@@ -155,16 +153,16 @@ export const shapeFaults: readonly Fault[] = [
   {
     breaks: 'QRY-7/created',
     says: 'It does not sort by created_at.',
-    plant: asking((parameters) => replaced(parameters, 'sort', /created_at/)),
+    plant: taking('sort', /created_at/),
   },
   {
     breaks: 'QRY-7/undeclared-filter',
     says: 'It takes no notice of filters without an index.',
-    plant: asking((parameters) => parameters.delete('remark')),
+    plant: taking('remark'),
   },
   {
     breaks: 'QRY-7/undeclared-sort',
     says: 'It takes no notice of an order without an index.',
-    plant: asking((parameters) => replaced(parameters, 'sort', 'remark')),
+    plant: taking('sort', 'remark'),
   },
 ]

@@ -1,9 +1,10 @@
 /** Faults of transport and hygiene. */
-import type { Fault, PlantedAnswer, PlantedRequest } from '../planted.ts'
-import { answering, isList, lacking, saying } from './words.ts'
+import { answering } from '../plant/answers.ts'
+import { withField, withMembers, without } from '../plant/messages.ts'
+import { at, has, isCollection, isNoRecord } from '../plant/which.ts'
+import type { Fault } from '../planted.ts'
 
-const withDetail = (answer: PlantedAnswer, detail: string) => saying(answer, (body: object) => ({ ...body, detail }))
-const isNoRecord = ({ path }: PlantedRequest) => /\/no-such-checked-\w+$/.test(path)
+const isWrong = has('authorization', /^Bearer secret-/)
 
 export const transportFaults: readonly Fault[] = [
   { breaks: 'SEC-1/https', says: 'It is served by plain HTTP.', at: '0.0.0.0', plant: (server) => server },
@@ -17,44 +18,36 @@ export const transportFaults: readonly Fault[] = [
   {
     breaks: 'SEC-2/nosniff',
     says: 'Browsers may guess what an error is.',
-    plant: answering(isNoRecord, (answer) => lacking(answer, 'x-content-type-options')),
+    plant: answering(isNoRecord, without('x-content-type-options')),
   },
   {
     breaks: 'SEC-2/strict-transport-security',
     says: 'Browsers may ask by plain HTTP.',
     secure: true,
-    plant: answering(isList, (answer) => lacking(answer, 'strict-transport-security')),
+    plant: answering(isCollection, without('strict-transport-security')),
   },
   {
     breaks: 'SEC-3/wrong-credential',
     says: 'It says which credential is wrong.',
-    plant: answering(
-      ({ headers }) => headers['authorization']?.startsWith('Bearer secret-') === true,
-      (answer, { headers }) => withDetail(answer, `There is no key ${headers['authorization']}.`),
+    plant: answering(isWrong, (answer, { headers }) =>
+      withMembers({ detail: `There is no key ${headers['authorization']}.` })(answer),
     ),
   },
   {
     breaks: 'SEC-3/wrong-credential',
     says: 'It says in a header field which credential is wrong.',
-    plant: answering(
-      ({ headers }) => headers['authorization']?.startsWith('Bearer secret-') === true,
-      (answer, { headers }) => ({
-        ...answer,
-        headers: { ...answer.headers, 'www-authenticate': `Bearer error="${headers['authorization']}"` },
-      }),
+    plant: answering(isWrong, (answer, { headers }) =>
+      withField('www-authenticate', `Bearer error="${headers['authorization']}"`)(answer),
     ),
   },
   {
     breaks: 'SEC-3/good-credential',
     says: 'Errors have the request that brought them about.',
-    plant: answering(isNoRecord, (answer, request) => withDetail(answer, JSON.stringify(request.headers))),
+    plant: answering(isNoRecord, (answer, request) => withMembers({ detail: JSON.stringify(request.headers) })(answer)),
   },
   {
     breaks: 'SEC-3/parameter',
     says: 'Errors have the whole address.',
-    plant: answering(
-      ({ path }) => path.includes('access_token=secret-'),
-      (answer, { path }) => saying(answer, (body: object) => ({ ...body, instance: path })),
-    ),
+    plant: answering(at(/access_token=secret-/), (answer, { path }) => withMembers({ instance: path })(answer)),
   },
 ]

@@ -1,44 +1,34 @@
 /** Faults of versions. */
-import type { Fault, PlantedAnswer, PlantedRequest } from '../planted.ts'
-import { answering, asking, lacking, saying, without } from './words.ts'
+import { answering, on, withStatus } from '../plant/answers.ts'
+import { jsonOf, withField, withMembers, without } from '../plant/messages.ts'
+import { addressing, asking } from '../plant/requests.ts'
+import { at, has, of } from '../plant/which.ts'
+import type { Fault, PlantedAnswer } from '../planted.ts'
 
-const isOf = (version: string) => (request: PlantedRequest) => request.path.startsWith(`/${version}/`)
-const isOlder = isOf('v2')
-const isRetired = isOf('v1')
-const isRecord = ({ path }: PlantedRequest) => /^\/v2\/items\/[^/]+$/.test(path)
-const withField = (name: string, value: string) => (answer: PlantedAnswer) => ({
-  ...answer,
-  headers: { ...answer.headers, [name]: value },
-})
+const isOlder = at(/^\/v2\//)
+const isRetired = at(/^\/v1\//)
+const isItem = at(/^\/v2\/items\/[^/]+$/)
 
 export const versionsFaults: readonly Fault[] = [
   {
     breaks: 'VER-1/once',
     says: 'It takes the version away as often as it is there.',
-    plant: asking(
-      ({ path }) => path.startsWith('/v3/v3/'),
-      (request) => ({ ...request, path: request.path.slice(3) }),
-    ),
+    plant: addressing(at(/^\/v3\/v3\//), '/v3', ''),
   },
   {
     breaks: 'VER-1/disagreement',
     says: 'The path counts, whatever the header says.',
-    plant: asking(
-      ({ headers }) => headers['api-version'] === 'v2',
-      (request) => without(request, 'api-version'),
-    ),
+    plant: asking(has('api-version', 'v2'), without('api-version')),
   },
   {
     breaks: 'VER-2/one-database',
     says: 'The older version has records of its own.',
-    plant: answering(isRecord, (answer) => (answer.status === 200 ? { ...answer, status: 404 } : answer)),
+    plant: answering(isItem, on(200, withStatus(404))),
   },
   {
     breaks: 'VER-2/one-database',
     says: 'The older version has identifiers of its own.',
-    plant: answering(isRecord, (answer) =>
-      answer.status === 200 ? saying(answer, (body: object) => ({ ...body, id: '1' })) : answer,
-    ),
+    plant: answering(isItem, on(200, withMembers({ id: '1' }))),
   },
   {
     breaks: 'VER-2/deletion',
@@ -48,9 +38,8 @@ export const versionsFaults: readonly Fault[] = [
       return async (request) => {
         const answer = await server(request)
         const path = request.path.replace(/^\/v[23]/, '')
-        if (request.method === 'POST' && answer.status === 201)
-          seen.set(`${path}/${JSON.parse(answer.body).id}`, answer)
-        const kept = isRecord(request) && request.method === 'GET' && answer.status === 404 ? seen.get(path) : undefined
+        if (request.method === 'POST' && answer.status === 201) seen.set(`${path}/${jsonOf(answer)['id']}`, answer)
+        const kept = of('GET', isItem)(request) && answer.status === 404 ? seen.get(path) : undefined
         return kept === undefined ? answer : { ...kept, status: 200 }
       }
     },
@@ -58,10 +47,7 @@ export const versionsFaults: readonly Fault[] = [
   {
     breaks: 'VER-3/works',
     says: 'What is deprecated is taken away.',
-    plant: answering(
-      ({ path }) => path === '/v2/items',
-      (answer) => ({ ...answer, status: 203 }),
-    ),
+    plant: answering(at('/v2/items'), withStatus(203)),
   },
   {
     breaks: 'VER-3/deprecation',
@@ -71,7 +57,7 @@ export const versionsFaults: readonly Fault[] = [
   {
     breaks: 'VER-3/says-so',
     says: 'Nothing tells that a version is deprecated.',
-    plant: answering(isOlder, (answer) => lacking(lacking(lacking(answer, 'deprecation'), 'sunset'), 'link')),
+    plant: answering(isOlder, without('deprecation', 'sunset', 'link')),
   },
   {
     breaks: 'VER-3/sunset',
@@ -91,30 +77,24 @@ export const versionsFaults: readonly Fault[] = [
   {
     breaks: 'VER-3/current',
     says: 'All versions are deprecated.',
-    plant: answering(isOf('v3'), withField('deprecation', '@1688169599')),
+    plant: answering(at(/^\/v3\//), withField('deprecation', '@1688169599')),
   },
   {
     breaks: 'VER-4/reading',
     says: 'A retired version is 404.',
-    plant: answering(
-      (request) => isRetired(request) && request.method === 'GET',
-      (answer) => ({ ...answer, status: 404 }),
-    ),
+    plant: answering(of('GET', isRetired), withStatus(404)),
   },
   {
     breaks: 'VER-4/writing',
     says: 'A retired version still deletes.',
-    plant: asking(
-      (request) => isRetired(request) && request.method === 'DELETE',
-      (request) => ({ ...request, path: request.path.replace('/v1/', '/v3/') }),
-    ),
+    plant: addressing(of('DELETE', isRetired), '/v1/', '/v3/'),
   },
   {
     breaks: 'VER-4/target',
     says: 'A redirect leads back to the retired version.',
-    plant: answering(
-      (request) => isRetired(request) && request.method === 'GET',
-      (answer) => ({ ...withField('location', '/v1/items/')(answer), status: 308 }),
-    ),
+    plant: answering(of('GET', isRetired), (answer) => ({
+      ...withField('location', '/v1/items/')(answer),
+      status: 308,
+    })),
   },
 ]

@@ -1,54 +1,53 @@
 /** Faults of CON-1. */
+import { answering, on } from '../../plant/answers.ts'
+import { withField, without } from '../../plant/messages.ts'
+import { all, always, isCollection, isNowhere, isRead, isRecord, of, type Which } from '../../plant/which.ts'
+import type { Fault } from '../../planted.ts'
 
-import { giving, having, isCollection, isNowhere, isRecord, without } from '../../alter.ts'
-import type { Fault, PlantedAnswer, PlantedRequest } from '../../planted.ts'
-
-type Kind = (request: PlantedRequest, answer: PlantedAnswer) => boolean
-
-const isRead = ({ method }: PlantedRequest, { status }: PlantedAnswer) =>
-  (method === 'GET' || method === 'HEAD') && (status === 200 || status === 304)
+/** Some requests, and what they are answered. */
+type Kind = readonly [which: Which, ...statuses: readonly number[]]
 
 const reads: Readonly<Record<string, Kind>> = {
-  read: (request, answer) => isRead(request, answer) && isRecord(request),
-  list: (request, answer) => isRead(request, answer) && isCollection(request),
+  read: [all(isRead, isRecord), 200, 304],
+  list: [all(isRead, isCollection), 200, 304],
 }
 
 const others: Readonly<Record<string, Kind>> = {
-  creation: ({ method }, { status }) => method === 'POST' && status === 201,
-  change: ({ method }, { status }) => method === 'PATCH' && status === 200,
-  deletion: ({ method }, { status }) => method === 'DELETE' && status === 204,
-  missing: isNowhere,
-  refused: (_, { status }) => status === 401,
-  invalid: ({ method }, { status }) => method === 'POST' && status === 400,
+  creation: [of('POST'), 201],
+  change: [of('PATCH'), 200],
+  deletion: [of('DELETE'), 204],
+  missing: [isNowhere, 404],
+  refused: [always, 401],
+  invalid: [of('POST'), 400],
 }
 
-const cacheControl = (value: string) => (answer: PlantedAnswer) => having(answer, 'cache-control', value)
+const cacheControl = (value: string) => withField('cache-control', value)
 
 export const cachingFaults: readonly Fault[] = [
   ...Object.entries({ ...reads, ...others }).map(
-    ([name, which]): Fault => ({
+    ([name, [which, ...statuses]]): Fault => ({
       breaks: `CON-1/says-${name}`,
       says: `It says nothing about caching (${name}).`,
-      plant: giving(which, (answer) => without(answer, 'cache-control')),
+      plant: answering(which, on(statuses, without('cache-control'))),
     }),
   ),
-  ...Object.entries(reads).flatMap(([name, which]): Fault[] => [
+  ...Object.entries(reads).flatMap(([name, [which, ...statuses]]): Fault[] => [
     {
       breaks: `CON-1/private-${name}`,
       says: `It lets shared caches keep what one caller has read (${name}).`,
-      plant: giving(which, cacheControl('no-cache')),
+      plant: answering(which, on(statuses, cacheControl('no-cache'))),
     },
     {
       breaks: `CON-1/again-${name}`,
       says: `It does not say how long an answer keeps (${name}).`,
-      plant: giving(which, cacheControl('private')),
+      plant: answering(which, on(statuses, cacheControl('private'))),
     },
   ]),
   ...Object.entries(others).map(
-    ([name, which]): Fault => ({
+    ([name, [which, ...statuses]]): Fault => ({
       breaks: `CON-1/no-store-${name}`,
       says: `It lets caches keep what is not worth it (${name}).`,
-      plant: giving(which, cacheControl('private, no-cache')),
+      plant: answering(which, on(statuses, cacheControl('private, no-cache'))),
     }),
   ),
 ]

@@ -1,18 +1,22 @@
 /** Faults of CON-3. */
-import { having, isRecord, pathOf, taking, without } from '../../alter.ts'
-import type { Fault, PlantedRequest, Server } from '../../planted.ts'
+import { withField, without } from '../../plant/messages.ts'
+import { asking } from '../../plant/requests.ts'
+import { all, has, isRecord, isRestore, of, pathOf, type Which } from '../../plant/which.ts'
+import type { Fault } from '../../planted.ts'
 
-const isSingle = (value = '') => /^"[^"]*"$/.test(value)
+const single = /^"[^"]*"$/
+const unguarded = without('if-match')
+const guardedBy = (value: string) => withField('if-match', value)
 
 /** A server that has noted the tags which records had, and takes all of them for good. */
-function remembering(which: (request: PlantedRequest) => boolean): Fault['plant'] {
-  return (server: Server) => {
+function takingOldTags(which: Which): Fault['plant'] {
+  return (server) => {
     const known = new Set<string>()
     return async (request) => {
       const path = pathOf(request)
       const match = request.headers['if-match']
-      if (which(request) && isSingle(match) && known.has(`${path} ${match}`)) {
-        return server(having(request, 'if-match', '*'))
+      if (which(request) && has('if-match', single)(request) && known.has(`${path} ${match}`)) {
+        return server(guardedBy('*')(request))
       }
       const answer = await server(request)
       const { etag } = answer.headers
@@ -22,128 +26,92 @@ function remembering(which: (request: PlantedRequest) => boolean): Fault['plant'
   }
 }
 
-function faultsOf(name: string, what: string, which: (request: PlantedRequest) => boolean): Fault[] {
-  const match = ({ headers }: PlantedRequest) => headers['if-match']
-  const and = (test: (value: string) => boolean) => (request: PlantedRequest) => {
-    const value = match(request)
-    return which(request) && value !== undefined && test(value)
-  }
-  const ignored = (request: PlantedRequest) => without(request, 'if-match')
-  const as = (value: string) => (request: PlantedRequest) => having(request, 'if-match', value)
-  const isReadable = (value: string) => value === '*' || value.includes('"')
+function faultsOf(name: string, what: string, which: Which): Fault[] {
+  const by = (value: string | RegExp) => all(which, has('if-match', value))
   return [
     {
       breaks: `CON-3/other-${name}`,
       says: `${what} takes no notice of If-Match.`,
-      plant: taking(which, ignored),
+      plant: asking(which, unguarded),
     },
     {
       breaks: `CON-3/star-${name}`,
       says: `${what} takes * for a tag.`,
-      plant: taking(
-        and((value) => value === '*'),
-        as('"*"'),
-      ),
+      plant: asking(by('*'), guardedBy('"*"')),
     },
     {
       breaks: `CON-3/unreadable-${name}`,
       says: `${what} takes an If-Match that cannot be read for none.`,
-      plant: taking(
-        and((value) => value !== '' && !isReadable(value)),
-        ignored,
-      ),
+      plant: asking(by(/^(?!\*$)[^"]+$/), unguarded),
     },
     {
       breaks: `CON-3/empty-${name}`,
       says: `${what} takes an empty If-Match for none.`,
-      plant: taking(
-        and((value) => value === ''),
-        ignored,
-      ),
+      plant: asking(by(''), unguarded),
     },
-    ...(name === 'restore' ? [] : ofWrites(name, what, which, and)),
+    ...(name === 'restore' ? [] : ofWrites(name, what, which)),
   ]
 }
 
-function ofWrites(
-  name: string,
-  what: string,
-  which: (request: PlantedRequest) => boolean,
-  and: (test: (value: string) => boolean) => (request: PlantedRequest) => boolean,
-): Fault[] {
-  const as = (value: string) => (request: PlantedRequest) => having(request, 'if-match', value)
-  const isDated = (request: PlantedRequest) =>
-    which(request) && /GMT$/.test(request.headers['if-unmodified-since'] ?? '')
+function ofWrites(name: string, what: string, which: Which): Fault[] {
+  const by = (value: string | RegExp) => all(which, has('if-match', value))
+  const isDated = all(which, has('if-unmodified-since', /GMT$/))
   return [
     {
       breaks: `CON-3/fits-${name}`,
       says: `${what} finds that no tag fits.`,
-      plant: taking(and(isSingle), as('"of-nobody"')),
+      plant: asking(by(single), guardedBy('"of-nobody"')),
     },
     {
       breaks: `CON-3/stale-${name}`,
       says: `${what} takes every tag that the record ever had.`,
-      plant: remembering(which),
+      plant: takingOldTags(which),
     },
     {
       breaks: `CON-3/list-with-${name}`,
       says: `${what} takes a list of tags for one.`,
-      plant: taking(
-        and((value) => value.includes(',')),
-        as('"a list"'.replace(' ', '-')),
-      ),
+      plant: asking(by(/,/), guardedBy('"a-list"')),
     },
     {
       breaks: `CON-3/list-without-${name}`,
       says: `${what} takes no notice of an If-Match with several tags.`,
-      plant: taking(
-        and((value) => value.includes(',')),
-        (request) => without(request, 'if-match'),
-      ),
+      plant: asking(by(/,/), unguarded),
     },
     {
       breaks: `CON-3/weak-${name}`,
       says: `${what} compares weakly.`,
-      plant: taking(
-        and((value) => value.startsWith('W/')),
-        (request) => having(request, 'if-match', (request.headers['if-match'] as string).slice(2)),
+      plant: asking(
+        by(/^W\//),
+        withField('if-match', (tag) => tag.slice(2)),
       ),
     },
     {
       breaks: `CON-3/malformed-${name}`,
       says: `${what} takes an If-Match that cannot be read for a tag that does not fit.`,
-      plant: taking(
-        and((value) => value !== '*' && !value.includes('"')),
-        as('"of-nobody"'),
-      ),
+      plant: asking(by(/^(?!\*$)[^"]*$/), guardedBy('"of-nobody"')),
     },
     {
       breaks: `CON-3/later-date-${name}`,
       says: `${what} takes no notice of If-Unmodified-Since.`,
-      plant: taking(isDated, (request) => without(request, 'if-unmodified-since')),
+      plant: asking(isDated, without('if-unmodified-since')),
     },
     {
       breaks: `CON-3/same-date-${name}`,
       says: `${what} finds that what has the same date is later.`,
-      plant: taking(isDated, (request) => {
-        const date = Date.parse(request.headers['if-unmodified-since'] as string)
-        return having(request, 'if-unmodified-since', new Date(date - 1_000).toUTCString())
-      }),
+      plant: asking(
+        isDated,
+        withField('if-unmodified-since', (date) => new Date(Date.parse(date) - 1_000).toUTCString()),
+      ),
     },
     {
       breaks: `CON-3/tag-before-date-${name}`,
       says: `${what} wants the date to fit as well as the tag.`,
-      plant: taking(
-        (request) => isDated(request) && request.headers['if-match'] !== undefined,
-        (request) => without(request, 'if-match'),
-      ),
+      plant: asking(isDated, unguarded),
     },
   ]
 }
 
 export const guardsFaults: readonly Fault[] = [
-  ...['DELETE', 'PUT', 'PATCH'].flatMap((method) =>
-    faultsOf(method.toLowerCase(), method, (request) => request.method === method && isRecord(request)),
-  ),
-  ...faultsOf('restore', 'Restoring', (request) => pathOf(request).endsWith('/restore')),
+  ...['DELETE', 'PUT', 'PATCH'].flatMap((method) => faultsOf(method.toLowerCase(), method, of(method, isRecord))),
+  ...faultsOf('restore', 'Restoring', isRestore),
 ]

@@ -1,26 +1,23 @@
 /** Faults of CON-2. */
 import { createHash } from 'node:crypto'
-import { giving, having, isCollection, isRecord, without } from '../../alter.ts'
-import type { Fault, PlantedAnswer, PlantedRequest } from '../../planted.ts'
+import { answering, on } from '../../plant/answers.ts'
+import { listIn } from '../../plant/lists.ts'
+import { remembering } from '../../plant/memory.ts'
+import { type Members, withField, without } from '../../plant/messages.ts'
+import { all, always, at, isCollection, isRead, isRecord, of, pathOf } from '../../plant/which.ts'
+import type { Fault } from '../../planted.ts'
 
-const isRead = ({ method }: PlantedRequest) => method === 'GET' || method === 'HEAD'
-const ofRecords = (request: PlantedRequest) => isRead(request) && isRecord(request)
-const ofLists = (request: PlantedRequest, { status }: PlantedAnswer) =>
-  isRead(request) && isCollection(request) && status === 200
-
-interface Item {
-  readonly id: string
-}
+const isRecordRead = all(isRead, isRecord)
 
 /** Lists whose tag is made of something else than before. */
-function listTag(of: (items: readonly Item[], path: string) => unknown): Fault['plant'] {
-  return giving(
-    (request, answer) => ofLists(request, answer) && request.method === 'GET' && request.path.includes('?'),
-    (answer, { path }) => {
-      const made = of((JSON.parse(answer.body) as { data: Item[] }).data, path)
+function listTag(madeOf: (items: readonly Members[], path: string) => unknown): Fault['plant'] {
+  return answering(
+    of('GET', isCollection, at(/\?/)),
+    on(200, (answer, { path }) => {
+      const made = madeOf(listIn(answer)?.data ?? [], path)
       const tag = createHash('sha256').update(JSON.stringify(made)).digest('hex').slice(0, 16)
-      return having(answer, 'etag', `"${tag}"`)
-    },
+      return withField('etag', `"${tag}"`)(answer)
+    }),
   )
 }
 
@@ -28,60 +25,54 @@ export const validatorsFaults: readonly Fault[] = [
   {
     breaks: 'CON-2/etag',
     says: 'Its entity tags are weak.',
-    plant: giving(
-      (_, { headers }) => headers['etag'] !== undefined,
-      (answer) => having(answer, 'etag', `W/${answer.headers['etag']}`),
+    plant: answering(
+      always,
+      withField('etag', (tag) => `W/${tag}`),
     ),
   },
   {
     breaks: 'CON-2/etag-stays',
     says: 'Its entity tags hold how often the record was read.',
-    plant(server, keys) {
+    plant: remembering(() => {
       const reads = new Map<string, number>()
-      const plant = giving(ofRecords, (answer, { method, path }) => {
+      return answering(isRecordRead, (answer, { method, path }) => {
         const count = (reads.get(path) ?? 0) + (method === 'GET' ? 1 : 0)
         reads.set(path, count)
-        const { etag } = answer.headers
-        return etag === undefined ? answer : having(answer, 'etag', `${etag.slice(0, -1)}-${count}"`)
+        return withField('etag', (tag) => `${tag.slice(0, -1)}-${count}"`)(answer)
       })
-      return plant(server, keys)
-    },
+    }),
   },
   {
     breaks: 'CON-2/etag-changes',
     says: 'It makes the entity tag from the identifier of the record.',
-    plant(server, keys) {
+    plant: remembering(() => {
       const first = new Map<string, string>()
-      const plant = giving(ofRecords, (answer, { path }) => {
-        const { etag } = answer.headers
-        if (etag === undefined) return answer
-        const known = first.get(path.split('?')[0] as string) ?? etag
-        first.set(path.split('?')[0] as string, known)
-        return having(answer, 'etag', known)
-      })
-      return plant(server, keys)
-    },
+      return answering(isRecordRead, (answer, request) =>
+        withField('etag', (tag) => {
+          const known = first.get(pathOf(request)) ?? tag
+          first.set(pathOf(request), known)
+          return known
+        })(answer),
+      )
+    }),
   },
   {
     breaks: 'CON-2/etag-of-change',
     says: 'It answers a change without an entity tag.',
-    plant: giving(
-      ({ method }) => method === 'PATCH',
-      (answer) => without(answer, 'etag'),
-    ),
+    plant: answering(of('PATCH'), without('etag')),
   },
   {
     breaks: 'CON-2/last-modified',
     says: 'It writes Last-Modified as ISO 8601 has it.',
-    plant: giving(ofRecords, (answer) => {
-      const { 'last-modified': date } = answer.headers
-      return date === undefined ? answer : having(answer, 'last-modified', new Date(date).toISOString())
-    }),
+    plant: answering(
+      isRecordRead,
+      withField('last-modified', (date) => new Date(date).toISOString()),
+    ),
   },
   {
     breaks: 'CON-2/list-etag',
     says: 'Its lists have no entity tag.',
-    plant: giving(ofLists, (answer) => without(answer, 'etag')),
+    plant: answering(all(isRead, isCollection), on(200, without('etag'))),
   },
   {
     breaks: 'CON-2/list-etag-creation',
@@ -96,15 +87,14 @@ export const validatorsFaults: readonly Fault[] = [
   {
     breaks: 'CON-2/list-etag-deletion',
     says: 'It makes the tag of a list from all that was ever in it.',
-    plant(server, keys) {
-      const seen = new Map<string, Map<string, Item>>()
-      const plant = listTag((items, path) => {
-        const all = seen.get(path) ?? new Map<string, Item>()
+    plant: remembering(() => {
+      const seen = new Map<string, Map<unknown, Members>>()
+      return listTag((items, path) => {
+        const all = seen.get(path) ?? new Map<unknown, Members>()
         seen.set(path, all)
-        for (const item of items) all.set(item.id, item)
+        for (const item of items) all.set(item['id'], item)
         return [...all.values()]
       })
-      return plant(server, keys)
-    },
+    }),
   },
 ]

@@ -1,89 +1,85 @@
 /** Faults of deletions of many at once (DEL-9). */
+import { answering, answerOf, on, withBody, withFirstError, withStatus } from '../../plant/answers.ts'
+import { withList } from '../../plant/lists.ts'
+import { collectionOf, markOf, watching } from '../../plant/memory.ts'
+import { jsonOf, withMembers } from '../../plant/messages.ts'
+import { asking } from '../../plant/requests.ts'
+import { all, isBulkDeletion, sends } from '../../plant/which.ts'
 import type { Fault, PlantedRequest } from '../../planted.ts'
-import {
-  answering,
-  collectionOf,
-  dataOf,
-  idsIn,
-  isBulk,
-  markOf,
-  rowOf,
-  showing,
-  telling,
-  watched,
-  withStatus,
-} from './watch.ts'
 
+/** The identifiers that a request lists. */
+function idsIn(request: PlantedRequest): readonly unknown[] {
+  const { ids } = jsonOf(request)
+  return Array.isArray(ids) ? ids : []
+}
+
+/** The same request with other identifiers; as it is where it lists none. */
 function listing(request: PlantedRequest, ids: readonly unknown[]): PlantedRequest {
-  return { ...request, body: JSON.stringify({ ids }) }
+  return idsIn(request).length === 0 ? request : withMembers({ ids })(request)
 }
 
 export const bulkFaults: readonly Fault[] = [
   {
     breaks: 'DEL-9/all',
     says: 'Bulk deletion forgets the last record.',
-    plant: watched((server, { made }) => {
+    plant: watching(({ made }) => (server) => {
       const forgotten = new Set<string>()
       return async (request) => {
         const answer = await server(request)
         const { method, path } = request
-        if (isBulk(request) && answer.status === 200) forgotten.add(`${collectionOf(path)}/${idsIn(request).at(-1)}`)
-        return method === 'GET' && forgotten.has(path) ? telling(answer, made.get(path), 200) : answer
+        if (isBulkDeletion(request) && answer.status === 200)
+          forgotten.add(`${collectionOf(path)}/${idsIn(request).at(-1)}`)
+        return method === 'GET' && forgotten.has(path) ? withBody(made.get(path), 200)(answer) : answer
       }
     }),
   },
   {
     breaks: 'DEL-9/others-stay',
     says: 'Bulk deletion takes what has the same name along.',
-    plant: watched((server, { made }) => {
+    plant: watching(({ made }) => (server) => {
       const taken = new Set<unknown>()
       return async (request) => {
         const answer = await server(request)
         const { method, path } = request
-        if (isBulk(request) && answer.status === 200) {
+        if (isBulkDeletion(request) && answer.status === 200) {
           for (const id of idsIn(request)) taken.add(markOf(made.get(`${collectionOf(path)}/${id}`)))
         }
-        return method === 'GET' && taken.has(markOf(made.get(path)) ?? '') ? withStatus(answer, 404) : answer
+        return method === 'GET' && taken.has(markOf(made.get(path)) ?? '') ? withStatus(404)(answer) : answer
       }
     }),
   },
   {
     breaks: 'DEL-9/status',
     says: 'Bulk deletion is answered 204.',
-    plant: answering((answer, request) =>
-      isBulk(request) && answer.status === 200 ? { status: 204, headers: {}, body: '' } : answer,
+    plant: answering(
+      isBulkDeletion,
+      on(200, () => answerOf(204)),
     ),
   },
   {
     breaks: 'DEL-9/order',
     says: 'Bulk deletion tells what it has deleted in the order in which it was made.',
-    plant: answering((answer, request) => {
-      const data = dataOf(answer)
-      if (!isBulk(request) || data === undefined) return answer
-      return showing(
-        answer,
-        data.toSorted((a, b) => String(a['id']).localeCompare(String(b['id']))),
-      )
-    }),
+    plant: answering(
+      isBulkDeletion,
+      withList(({ data }) => data.sort((one, other) => String(one['id']).localeCompare(String(other['id'])))),
+    ),
   },
   {
     breaks: 'DEL-9/members',
     says: 'Bulk deletion tells a status of each record.',
-    plant: answering((answer, request) => {
-      const data = dataOf(answer)
-      if (!isBulk(request) || data === undefined) return answer
-      return showing(
-        answer,
-        data.map((row) => ({ ...row, status: 'deleted' })),
-      )
-    }),
+    plant: answering(
+      isBulkDeletion,
+      withList(({ data }) => {
+        for (const row of data) row['status'] = 'deleted'
+      }),
+    ),
   },
   {
     breaks: 'DEL-9/all-or-nothing',
     says: 'Bulk deletion deletes what is there, and tells what is not.',
-    plant: watched((server, { made }) => async (request) => {
+    plant: watching(({ made }) => (server) => async (request) => {
       const answer = await server(request)
-      if (!isBulk(request) || answer.status !== 404) return answer
+      if (!isBulkDeletion(request) || answer.status !== 404) return answer
       const there = idsIn(request).filter((id) => made.has(`${collectionOf(request.path)}/${id}`))
       if (there.length > 0) await server(listing(request, there))
       return answer
@@ -92,10 +88,10 @@ export const bulkFaults: readonly Fault[] = [
   {
     breaks: 'DEL-9/already-gone',
     says: 'Bulk deletion does not mind what is deleted already.',
-    plant: watched((server, { deleted }) => async (request) => {
+    plant: watching(({ deleted }) => (server) => async (request) => {
       const answer = await server(request)
       const isGone = (id: unknown) => deleted.has(`${collectionOf(request.path)}/${id}`)
-      if (!isBulk(request) || answer.status !== 404 || !idsIn(request).some(isGone)) return answer
+      if (!isBulkDeletion(request) || answer.status !== 404 || !idsIn(request).some(isGone)) return answer
       return server(
         listing(
           request,
@@ -107,37 +103,30 @@ export const bulkFaults: readonly Fault[] = [
   {
     breaks: 'DEL-9/reasons',
     says: 'Bulk deletion stops at the first that cannot go.',
-    plant: answering((answer, request) => {
-      if (!isBulk(request) || answer.status !== 404) return answer
-      const { errors, ...rest } = rowOf(answer) as { errors?: readonly unknown[] }
-      return telling(answer, { ...rest, errors: errors?.slice(0, 1) })
-    }),
+    plant: answering(isBulkDeletion, on(404, withFirstError)),
   },
   {
     breaks: 'DEL-9/dependents',
     says: 'Bulk deletion calls it a bad request where dependents are in the way.',
-    plant: answering((answer, request) =>
-      isBulk(request) && answer.status === 409 ? withStatus(answer, 400) : answer,
-    ),
+    plant: answering(isBulkDeletion, on(409, withStatus(400))),
   },
   {
     breaks: 'DEL-9/twice',
     says: 'Bulk deletion overlooks that an identifier is repeated.',
-    plant: (server) => (request) =>
-      server(isBulk(request) && idsIn(request).length > 0 ? listing(request, [...new Set(idsIn(request))]) : request),
+    plant: asking(isBulkDeletion, (request) => listing(request, [...new Set(idsIn(request))])),
   },
   {
     breaks: 'DEL-9/many',
     says: 'Of a long list bulk deletion takes the beginning.',
-    plant: (server) => (request) =>
-      server(idsIn(request).length > 1_000 ? listing(request, idsIn(request).slice(0, 1)) : request),
+    plant: asking(
+      (request) => idsIn(request).length > 1_000,
+      (request) => listing(request, idsIn(request).slice(0, 1)),
+    ),
   },
   {
     breaks: 'DEL-9/odd',
     says: 'Bulk deletion stumbles over null.',
-    plant: answering((answer, request) =>
-      isBulk(request) && idsIn(request).includes(null) ? withStatus(answer, 500) : answer,
-    ),
+    plant: answering((request) => isBulkDeletion(request) && idsIn(request).includes(null), withStatus(500)),
   },
   {
     breaks: 'DEL-9/at-once',
@@ -145,12 +134,12 @@ export const bulkFaults: readonly Fault[] = [
     plant(server) {
       const underWay: PlantedRequest[] = []
       return async (request) => {
-        if (!isBulk(request)) return server(request)
+        if (!isBulkDeletion(request)) return server(request)
         const ids = new Set(idsIn(request))
         const first = underWay.find((each) => idsIn(each).some((id) => ids.has(id)))
         if (first !== undefined) {
           const data = [...ids].map((id) => ({ id, deleted_at: '2026-01-01T00:00:00.000Z' }))
-          return telling({ status: 200, headers: {}, body: '' }, { data })
+          return answerOf(200, { data })
         }
         underWay.push(request)
         try {
@@ -164,15 +153,11 @@ export const bulkFaults: readonly Fault[] = [
   {
     breaks: 'DEL-9/empty',
     says: 'Bulk deletion of nothing is answered 200.',
-    plant: answering((answer, request) =>
-      isBulk(request) && request.body === '{"ids":[]}' ? telling(answer, { data: [] }, 200) : answer,
-    ),
+    plant: answering(all(isBulkDeletion, sends('{"ids":[]}')), withBody({ data: [] }, 200)),
   },
   {
     breaks: 'DEL-9/no-list',
     says: 'Bulk deletion takes null for no identifiers at all.',
-    plant: answering((answer, request) =>
-      isBulk(request) && request.body === '{"ids":null}' ? telling(answer, { data: [] }, 200) : answer,
-    ),
+    plant: answering(all(isBulkDeletion, sends('{"ids":null}')), withBody({ data: [] }, 200)),
   },
 ]

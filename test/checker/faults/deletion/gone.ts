@@ -1,104 +1,108 @@
 /** Faults of what is deleted and not quite gone (DEL-1). */
+import { answering, type Change, on, withBody } from '../../plant/answers.ts'
+import { listIn, withList, withMore } from '../../plant/lists.ts'
+import { collectionOf, filteredList, ghostsIn, markOf, type Watch, watching } from '../../plant/memory.ts'
+import { jsonOf, withMembers } from '../../plant/messages.ts'
+import { always, at, has, isNested, isRestore, not, of } from '../../plant/which.ts'
 import type { Fault } from '../../planted.ts'
-import { collectionOf, dataOf, filteredList, markOf, rowOf, showing, telling, watched } from './watch.ts'
+
+/** What was made, with what was sent now. */
+function written({ made }: Watch): Change {
+  return (answer, request) => withBody({ ...made.get(request.path), ...jsonOf(request) }, 200)(answer)
+}
 
 export const goneFaults: readonly Fault[] = [
   {
     breaks: 'DEL-1/gone',
     says: 'GET still shows a deleted record, with its deleted_at, unless somebody has asked to restore it.',
-    plant: watched((server, { made, deleted }) => {
+    plant: watching(({ made, deleted }) => (server) => {
       const asked = new Set<string>()
       return async (request) => {
         const { method, path } = request
-        if (path.endsWith('/restore')) asked.add(path.slice(0, -'/restore'.length))
+        if (isRestore(request)) asked.add(collectionOf(path))
         const answer = await server(request)
         const row = made.get(path)
         if (method !== 'GET' || !deleted.has(path) || row === undefined || asked.has(path)) return answer
-        return telling(answer, { ...row, deleted_at: '2026-01-01T00:00:00.000Z' }, 200)
+        return withBody({ ...row, deleted_at: '2026-01-01T00:00:00.000Z' }, 200)(answer)
       }
     }),
   },
   {
     breaks: 'DEL-1/put',
     says: 'PUT writes to deleted records.',
-    plant: watched((server, { made, deleted }) => async (request) => {
-      const answer = await server(request)
-      if (request.method !== 'PUT' || !deleted.has(request.path)) return answer
-      return telling(answer, { ...made.get(request.path), ...rowOf(request) }, 200)
-    }),
+    plant: watching((watch) =>
+      answering(
+        of('PUT', ({ path }) => watch.deleted.has(path)),
+        written(watch),
+      ),
+    ),
   },
   {
     breaks: 'DEL-1/patch',
     says: 'PATCH without a condition changes deleted records.',
-    plant: watched((server, { made, deleted }) => async (request) => {
-      const answer = await server(request)
-      const isConditional = request.headers['if-match'] !== undefined
-      if (request.method !== 'PATCH' || isConditional || !deleted.has(request.path)) return answer
-      return telling(answer, { ...made.get(request.path), ...rowOf(request) }, 200)
-    }),
+    plant: watching((watch) =>
+      answering(
+        of('PATCH', not(has('if-match')), ({ path }) => watch.deleted.has(path)),
+        written(watch),
+      ),
+    ),
   },
   {
     breaks: 'DEL-1/list',
     says: 'Lists still show deleted records that they have shown before.',
-    plant: watched((server, { made, deleted }) => {
+    plant: watching((watch) => {
       const shown = new Set<string>()
-      return async (request) => {
-        const [answer, list] = [await server(request), filteredList(request)]
-        const data = dataOf(answer)
+      return answering(always, (answer, request) => {
+        const [list, { data } = {}] = [filteredList(request), listIn(answer)]
         if (list === undefined || data === undefined) return answer
-        const ghosts = [...deleted.keys()].filter(
-          (path) => shown.has(path) && collectionOf(path) === list.path && markOf(made.get(path)) === list.value,
+        const ghosts = ghostsIn(watch).filter(
+          (row) => shown.has(`${list.path}/${row['id']}`) && markOf(row) === list.value,
         )
         for (const { id } of data) shown.add(`${list.path}/${id}`)
-        return ghosts.length === 0 ? answer : showing(answer, [...data, ...ghosts.map((path) => made.get(path))])
-      }
+        return withMore(ghosts)(answer)
+      })
     }),
   },
   {
     breaks: 'DEL-1/nested',
     says: 'Lists below a parent still show deleted records.',
-    plant: watched((server, { made, deleted }) => async (request) => {
-      const answer = await server(request)
-      const [found, data] = [/^\/v3\/shelves\/([^/?]+)\/items$/.exec(request.path), dataOf(answer)]
-      if (request.method !== 'GET' || found === null || data === undefined) return answer
-      const ghosts = [...deleted.keys()].filter((path) => made.get(path)?.['shelf_id'] === found[1])
-      return showing(answer, [...data, ...ghosts.map((path) => made.get(path))])
-    }),
+    plant: watching((watch) =>
+      answering(of('GET', isNested), (answer, { path }) =>
+        withMore(ghostsIn(watch).filter((row) => path.endsWith(`/${row['shelf_id']}/items`)))(answer),
+      ),
+    ),
   },
   {
     breaks: 'DEL-1/others-stay',
     says: 'A deletion marks records of the same name as changed.',
-    plant: watched((server, { made, deleted }) => async (request) => {
-      const answer = await server(request)
-      if (request.method !== 'GET' || answer.status !== 200 || !made.has(request.path)) return answer
-      const mark = markOf(made.get(request.path))
-      const isTouched = [...deleted.keys()].some((path) => path !== request.path && markOf(made.get(path)) === mark)
-      return isTouched ? telling(answer, { ...rowOf(answer), updated_at: '2027-01-01T00:00:00.000Z' }) : answer
-    }),
+    plant: watching(({ made, deleted }) =>
+      answering(
+        of('GET', ({ path }) => made.has(path)),
+        on(200, (answer, { path }) => {
+          const mark = markOf(made.get(path))
+          const isTouched = [...deleted].some((other) => other !== path && markOf(made.get(other)) === mark)
+          return isTouched ? withMembers({ updated_at: '2027-01-01T00:00:00.000Z' })(answer) : answer
+        }),
+      ),
+    ),
   },
   {
     breaks: 'DEL-1/kept',
     says: 'A soft deletion empties the record.',
-    plant: watched((server) => async (request) => {
-      const answer = await server(request)
-      const data = dataOf(answer)
-      if (request.method !== 'GET' || data === undefined || !request.path.includes('include_deleted=true'))
-        return answer
-      return showing(
-        answer,
-        data.map((row) => (typeof row['deleted_at'] === 'string' ? { ...row, price: null } : row)),
-      )
-    }),
+    plant: answering(
+      of('GET', at(/include_deleted=true/)),
+      withList(({ data }) => {
+        for (const row of data) if (typeof row['deleted_at'] === 'string') row['price'] = null
+      }),
+    ),
   },
   {
     breaks: 'DEL-1/for-good',
     says: 'What is deleted for good is only marked.',
-    plant: watched((server, { made, deleted }) => async (request) => {
-      const answer = await server(request)
-      const [found, data] = [/^\/v3\/notes\?text=([^&]*)&include_deleted=true$/.exec(request.path), dataOf(answer)]
-      if (found === null || data === undefined) return answer
-      const ghosts = [...deleted.keys()].map((path) => made.get(path)).filter((row) => row?.['text'] === found[1])
-      return showing(answer, [...data, ...ghosts])
-    }),
+    plant: watching((watch) =>
+      answering(at(/^\/v3\/notes\?text=[^&]*&include_deleted=true$/), (answer, { path }) =>
+        withMore(ghostsIn(watch).filter(({ text }) => path.includes(`?text=${text}&`)))(answer),
+      ),
+    ),
   },
 ]

@@ -1,14 +1,15 @@
 /** Faults of refusals, preferences, repetition and QUERY. */
-import type { Fault, PlantedAnswer, PlantedRequest, Server } from '../../planted.ts'
-import { answering, asking, isCollection, isRecord, objectIn, of, reading, sending, without } from '../../plants.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { answering, type Edit, withStatus } from '../../plant/answers.ts'
+import { jsonOf, withField, withMembers, without } from '../../plant/messages.ts'
+import { asking, readOf } from '../../plant/requests.ts'
+import { always, has, isCollection, isRecord, of } from '../../plant/which.ts'
+import type { Fault, PlantedAnswer, PlantedRequest } from '../../planted.ts'
 
-/** The members that a record has before a request. */
-async function _before(server: Server, request: PlantedRequest): Promise<Record<string, unknown>> {
-  return objectIn((await server(reading(request))).body) ?? {}
-}
+const isMinimal = has('prefer', 'return=minimal')
 
 /** What was never there: for it a request is answered otherwise. */
-function forUnmade(method: string, change: (answer: PlantedAnswer) => PlantedAnswer): Fault['plant'] {
+function forUnmade(method: string, change: Edit): Fault['plant'] {
   return (server) => {
     const made = new Set<string>()
     return async (request) => {
@@ -20,7 +21,7 @@ function forUnmade(method: string, change: (answer: PlantedAnswer) => PlantedAns
 }
 
 /** It answers some POSTs with Idempotency-Key itself: with an answer that it remembers by a name. */
-function remembering(nameOf: (request: PlantedRequest, key: string) => string): Fault['plant'] {
+function replaying(nameOf: (request: PlantedRequest, key: string) => string): Fault['plant'] {
   return (server) => {
     const answers = new Map<string, PlantedAnswer>()
     return async (request) => {
@@ -36,32 +37,26 @@ function remembering(nameOf: (request: PlantedRequest, key: string) => string): 
   }
 }
 
-const _unsupportedType: PlantedAnswer = { status: 415, headers: { 'content-type': 'application/json' }, body: '{}' }
-const isPostToRecord = of('POST', isRecord)
-const prefers = (text: string) => (request: PlantedRequest) => request.headers.prefer === text
-
 export const mannersFaults: readonly Fault[] = [
   {
     breaks: 'MET-6/status',
     says: 'A method that an address does not have is answered 404.',
-    plant: answering((answer, request) => (isPostToRecord(request) ? { ...answer, status: 404 } : answer)),
+    plant: answering(of('POST', isRecord), withStatus(404)),
   },
   {
     breaks: 'MET-6/allow',
     says: 'A 405 comes without Allow.',
-    plant: answering((answer, request) => (isPostToRecord(request) ? without(answer, 'allow') : answer)),
+    plant: answering(of('POST', isRecord), without('allow')),
   },
   {
     breaks: 'MET-6/allow-true',
     says: 'Allow of a 405 is the same for all addresses.',
-    plant: answering((answer, request) =>
-      isPostToRecord(request) ? { ...answer, headers: { ...answer.headers, allow: 'GET, HEAD, POST' } } : answer,
-    ),
+    plant: answering(of('POST', isRecord), withField('allow', 'GET, HEAD, POST')),
   },
   {
     breaks: 'MET-7/put',
     says: 'PUT makes a record where there is none.',
-    plant: forUnmade('PUT', (answer) => ({ ...answer, status: 201 })),
+    plant: forUnmade('PUT', withStatus(201)),
   },
   {
     breaks: 'MET-7/patch',
@@ -71,51 +66,37 @@ export const mannersFaults: readonly Fault[] = [
   {
     breaks: 'MET-8/minimal',
     says: 'PATCH takes no notice of Prefer: return=minimal.',
-    plant: asking((request) =>
-      request.method === 'PATCH' && prefers('return=minimal')(request) ? without(request, 'prefer') : request,
-    ),
+    plant: asking(of('PATCH', isMinimal), without('prefer')),
   },
   {
     breaks: 'MET-8/applied',
     says: 'It does not say that it gave less back.',
-    plant: answering((answer, request) =>
-      request.method === 'PATCH' && prefers('return=minimal')(request) ? without(answer, 'preference-applied') : answer,
-    ),
+    plant: answering(of('PATCH', isMinimal), without('preference-applied')),
   },
   {
     breaks: 'MET-8/minimal-creation',
     says: 'POST takes no notice of Prefer: return=minimal.',
-    plant: asking((request) => (of('POST', isCollection)(request) ? without(request, 'prefer') : request)),
+    plant: asking(of('POST', isCollection), without('prefer')),
   },
   {
     breaks: 'MET-8/representation',
     says: 'It does not say that it gave the record back because it was asked to.',
-    plant: answering((answer, request) =>
-      request.method === 'PATCH' && prefers('return=representation')(request)
-        ? without(answer, 'preference-applied')
-        : answer,
-    ),
+    plant: answering(of('PATCH', has('prefer', 'return=representation')), without('preference-applied')),
   },
   {
     breaks: 'MET-8/unknown',
     says: 'It refuses preferences that it does not know.',
-    plant: asking((request) =>
-      request.headers.prefer?.startsWith('x-unheard-of')
-        ? { ...request, headers: { ...request.headers, prefer: 'handling=strict, x-unheard-of' } }
-        : request,
-    ),
+    plant: asking(has('prefer', /^x-unheard-of/), withField('prefer', 'handling=strict, x-unheard-of')),
   },
   {
     breaks: 'MET-8/strict',
     says: 'It takes no notice of handling=strict.',
-    plant: asking((request) =>
-      prefers('handling=strict, x-unheard-of=1')(request) ? without(request, 'prefer') : request,
-    ),
+    plant: asking(has('prefer', 'handling=strict, x-unheard-of=1'), without('prefer')),
   },
   {
     breaks: 'MET-9/replay',
     says: 'It takes no notice of Idempotency-Key.',
-    plant: asking((request) => without(request, 'idempotency-key')),
+    plant: asking(always, without('idempotency-key')),
   },
   {
     breaks: 'MET-9/same-answer',
@@ -135,24 +116,20 @@ export const mannersFaults: readonly Fault[] = [
   {
     breaks: 'MET-9/other-payload',
     says: 'The first answer comes again whatever the payload.',
-    plant: remembering(({ headers }, key) => `${key} ${headers.authorization}`),
+    plant: replaying(({ headers }, key) => `${key} ${headers.authorization}`),
   },
   {
     breaks: 'MET-9/other-key',
     says: 'It compares the first characters of keys.',
-    plant: asking((request) => {
-      const key = request.headers['idempotency-key']
-      if (key === undefined) return request
-      return {
-        ...request,
-        headers: { ...request.headers, 'idempotency-key': `${key.slice(0, 40).replaceAll('"', '')}` },
-      }
-    }),
+    plant: asking(
+      always,
+      withField('idempotency-key', (key) => key.slice(0, 40).replaceAll('"', '')),
+    ),
   },
   {
     breaks: 'MET-9/other-caller',
     says: 'It gives the first answer to whoever has the key.',
-    plant: remembering(({ body }, key) => `${key} ${body}`),
+    plant: replaying(({ body }, key) => `${key} ${body}`),
   },
   {
     breaks: 'MET-9/at-once',
@@ -165,35 +142,31 @@ export const mannersFaults: readonly Fault[] = [
         const count = running.get(key) ?? 0
         running.set(key, count + 1)
         if (count === 0) {
-          await new Promise((resolve) => setTimeout(resolve, 30))
+          await sleep(30)
           return server(request).finally(() => running.delete(key))
         }
-        const isSecond = count > 0 && objectIn(request.body)?.sku !== undefined
-        return server(
-          isSecond
-            ? sending(without(request, 'idempotency-key'), (body) => ({ ...body, sku: `${body.sku}${count}` }))
-            : request,
-        )
+        const { sku } = jsonOf(request)
+        if (sku === undefined) return server(request)
+        return server(withMembers({ sku: `${sku}${count}` })(without('idempotency-key')(request)))
       }
     },
   },
   {
     breaks: 'MET-10/query',
     says: 'It does not know QUERY.',
-    plant: asking((request) => (request.method === 'QUERY' ? { ...request, method: 'REPORT' } : request)),
+    plant: asking(of('QUERY'), (request) => ({ ...request, method: 'REPORT' })),
   },
   {
     breaks: 'MET-10/filters',
     says: 'QUERY takes no notice of its body.',
-    plant: asking((request) => (request.method === 'QUERY' ? { ...request, body: '{}' } : request)),
+    plant: asking(of('QUERY'), (request) => ({ ...request, body: '{}' })),
   },
   {
     breaks: 'MET-10/long',
     says: 'QUERY turns its body into an address.',
-    plant: asking((request) =>
-      request.method === 'QUERY' && request.body.length > 8_000
-        ? { ...reading(request), path: `${request.path}?q=${'x'.repeat(9_000)}` }
-        : request,
+    plant: asking(
+      of('QUERY', ({ body }) => body.length > 8_000),
+      (request) => ({ ...readOf(request), path: `${request.path}?q=${'x'.repeat(9_000)}` }),
     ),
   },
 ]

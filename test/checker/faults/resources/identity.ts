@@ -1,34 +1,23 @@
 /** Faults of addresses, identifiers and times of creation. */
 import type { Profile } from '../../../../src/checker/profile.ts'
+import { answering, creating, on } from '../../plant/answers.ts'
+import { withList } from '../../plant/lists.ts'
+import { jsonOf, withField, withJson, withMembers, withoutMembers } from '../../plant/messages.ts'
+import { addressing, asking, readOf } from '../../plant/requests.ts'
+import { naming, spelling, writing } from '../../plant/texts.ts'
+import { always, at, isCollection, isDocument, isNested, isRecord, not, of, sends } from '../../plant/which.ts'
 import type { Fault } from '../../planted.ts'
-import {
-  answeringJson,
-  asking,
-  created,
-  documented,
-  isCollection,
-  isNested,
-  isRecord,
-  leaving,
-  objectIn,
-  of,
-  reading,
-  respelled,
-  sending,
-  withJson,
-  written,
-} from '../../plants.ts'
 
 /** A server that calls its drafts otherwise, in as many letters. */
 function renamed(name: string): Pick<Fault, 'plant' | 'profile'> {
   return {
-    plant(server) {
-      const otherwise = respelled(
+    plant(server, keys) {
+      const otherwise = spelling(
         (text) => text.replaceAll(`/${name}`, '/drafts'),
         (text) => text.replaceAll('/drafts', `/${name}`),
-      )(server)
+      )(server, keys)
       // The document, which is not looked at, goes on with the old name.
-      return (request) => (request.path.includes('openapi') ? server(request) : otherwise(request))
+      return (request) => (isDocument(request) ? server(request) : otherwise(request))
     },
     profile: ({ document: _, ...profile }: Profile) => ({
       ...profile,
@@ -43,17 +32,24 @@ const longAgo = '2001-02-03T04:05:06.789Z'
 
 /** After a change that would set the time of creation, GET tells the time that was sent. */
 function settingCreation(method: string): Fault['plant'] {
-  const set = new Set<string>()
+  return (server) => {
+    const set = new Set<string>()
+    return async (request) => {
+      const isMeant = request.method === method && request.body.includes(longAgo)
+      if (isMeant) set.add(request.path)
+      const answer = await server(isMeant ? withoutMembers('created_at')(request) : request)
+      if (request.method !== 'GET' || !set.has(request.path)) return answer
+      return on(200, withMembers({ created_at: longAgo }))(answer, request)
+    }
+  }
+}
+
+/** A creation is answered with a member as it was sent, which the record does not get. */
+function takingFromPost(name: string): Fault['plant'] {
   return (server) => async (request) => {
-    const isMeant = request.method === method && request.body.includes(longAgo)
-    if (isMeant) set.add(request.path)
-    const answer = await server(
-      isMeant
-        ? sending(request, ({ created_at: _, ...rest }) => (Object.keys(rest).length === 0 ? {} : rest))
-        : request,
-    )
-    if (request.method !== 'GET' || !set.has(request.path)) return answer
-    return withJson(answer, (body) => ({ ...body, created_at: longAgo }))
+    const { [name]: sent } = jsonOf(request)
+    if (!of('POST', isCollection)(request) || sent === undefined) return server(request)
+    return on(201, withMembers({ [name]: sent }))(await server(withoutMembers(name)(request)), request)
   }
 }
 
@@ -63,7 +59,7 @@ export const identityFaults: readonly Fault[] = [
   {
     breaks: 'RES-1/nested-name',
     says: 'A nested collection begins with a capital.',
-    plant: asking((request) => ({ ...request, path: request.path.replace(/\/Items\b/, '/items') })),
+    plant: addressing(always, /\/Items\b/, '/items'),
     profile: (profile) => ({
       ...profile,
       collections: profile.collections.map((each) =>
@@ -74,26 +70,25 @@ export const identityFaults: readonly Fault[] = [
   {
     breaks: 'RES-1/document',
     says: 'Words of an address are joined by underscores.',
-    plant: documented('/api-keys', '/api_keys'),
+    plant: naming('/api-keys', '/api_keys'),
   },
   {
     breaks: 'RES-2/location',
     says: 'Location names another address of the same record.',
-    plant: (server) => async (request) => {
-      const answer = await server({ ...request, path: request.path.replace('/records/items/', '/items/') })
-      const { location = '' } = answer.headers
-      return request.method === 'POST' && location.includes('/items/')
-        ? { ...answer, headers: { ...answer.headers, location: location.replace('/items/', '/records/items/') } }
-        : answer
-    },
+    plant: (server, keys) =>
+      answering(
+        of('POST'),
+        withField('location', (path) => path.replace('/items/', '/records/items/')),
+      )(addressing(always, '/records/items/', '/items/')(server, keys), keys),
   },
   {
     breaks: 'RES-2/nested',
     says: 'A nested list holds what belongs to others too.',
-    plant: answeringJson(of('GET', isNested), (body) =>
-      Array.isArray(body.data) && body.data.length === 1
-        ? { ...body, data: [...body.data, { ...body.data[0], id: '01900000-0000-7000-8000-000000000000' }] }
-        : body,
+    plant: answering(
+      of('GET', isNested),
+      withList(({ data }) => {
+        if (data.length === 1) data.push({ ...data[0], id: '01900000-0000-7000-8000-000000000000' })
+      }),
     ),
   },
   {
@@ -113,58 +108,54 @@ export const identityFaults: readonly Fault[] = [
   {
     breaks: 'RES-2/shallow',
     says: 'Nested records have an address below their parent too.',
-    plant: asking((request) => ({
-      ...request,
-      path: request.path.replace(/\/shelves\/[^/]+\/items\/(?=[^/]+$)/, '/items/'),
-    })),
+    plant: addressing(always, /\/shelves\/[^/]+\/items\/(?=[^/]+$)/, '/items/'),
   },
   {
     breaks: 'RES-2/document',
     says: 'The document has an address of four segments.',
-    plant: documented('/content', '/raw/all'),
+    plant: naming('/content', '/raw/all'),
   },
   { breaks: 'RES-3/names', says: 'A collection is named by what is done with it.', ...renamed('get-xs') },
   {
     breaks: 'RES-3/verbs',
     says: 'There is a path to search, and one to update.',
-    plant: asking((request) => ({ ...request, path: request.path.replace(/\/search$/, '') })),
+    plant: addressing(always, /\/search$/, ''),
   },
   {
     breaks: 'RES-3/extensions',
     says: 'It takes .json after any name.',
-    plant: asking((request) =>
-      request.path.includes('openapi') ? request : { ...request, path: request.path.replace(/\.json$/, '') },
-    ),
+    plant: addressing(not(isDocument), /\.json$/, ''),
   },
   {
     breaks: 'RES-3/document',
     says: 'The document has a path to publish something.',
-    plant: documented('/drafts/{id}/restore', '/drafts/{id}/publish'),
+    plant: naming('/drafts/{id}/restore', '/drafts/{id}/publish'),
   },
   {
     breaks: 'RES-4/id',
     says: 'The answer to POST lacks the identifier; it is in Location alone.',
-    plant: created(({ id: _, ...rest }) => rest),
+    plant: creating(withoutMembers('id')),
   },
   {
     breaks: 'RES-4/string',
     says: 'GET of a record tells a number.',
-    plant: (server) =>
-      written(
-        of('GET', (request) => isRecord(request) && request.path.startsWith('/v3/')),
+    plant: (server, keys) =>
+      writing(
+        of('GET', isRecord, at(/^\/v3\//)),
         /"id":"[^"]*"/g,
         `"id":1234567890${' '.repeat(28)}`,
-      )((request) =>
-        server({
-          ...request,
-          body: request.body.replace('"id":1234567890', `"id":"${request.path.split('/').at(-1)}"`),
-        }),
+      )(
+        asking(sends(/"id":1234567890/), (request) => withMembers({ id: request.path.split('/').at(-1) })(request))(
+          server,
+          keys,
+        ),
+        keys,
       ),
   },
   {
     breaks: 'RES-4/uuid',
     says: 'Identifiers are in upper case.',
-    plant: respelled(
+    plant: spelling(
       (text) => text.replaceAll(anyUuid, (id) => id.toLowerCase()),
       (text) => text.replaceAll(uuid, (id) => id.toUpperCase()),
     ),
@@ -172,23 +163,22 @@ export const identityFaults: readonly Fault[] = [
   {
     breaks: 'RES-4/not-chosen',
     says: 'It takes the identifier that a client sends.',
-    plant: (server) => async (request) => {
-      const id = request.method === 'POST' && isCollection(request) ? objectIn(request.body)?.id : undefined
-      if (id === undefined) return server(request)
-      const answer = await server(sending(request, ({ id: _, ...rest }) => rest))
-      return withJson(answer, (body) => ({ ...body, id }))
-    },
+    plant: takingFromPost('id'),
   },
-  { breaks: 'RES-4/refused', says: 'It leaves aside an identifier in POST.', plant: leaving('POST', 'id') },
+  {
+    breaks: 'RES-4/refused',
+    says: 'It leaves aside an identifier in POST.',
+    plant: asking(of('POST'), withoutMembers('id')),
+  },
   {
     breaks: 'RES-4/kept',
     says: 'PATCH moves a record to the identifier that is sent.',
     plant(server) {
       const moved = new Set<string>()
       return async (request) => {
-        if (request.method === 'PATCH' && objectIn(request.body)?.id !== undefined) {
+        if (request.method === 'PATCH' && 'id' in jsonOf(request)) {
           moved.add(request.path)
-          return server(reading(request))
+          return server(readOf(request))
         }
         if (request.method !== 'GET' || !moved.has(request.path)) return server(request)
         return server({ ...request, path: `${request.path}0` })
@@ -198,23 +188,23 @@ export const identityFaults: readonly Fault[] = [
   {
     breaks: 'RES-5/created-at',
     says: 'created_at is in the time of the place.',
-    plant: created((body) => ({ ...body, created_at: String(body.created_at).replace('Z', '+03:00') })),
+    plant: creating(withJson((body) => ({ ...body, created_at: String(body['created_at']).replace('Z', '+03:00') }))),
   },
   {
     breaks: 'RES-5/milliseconds',
     says: 'created_at has whole seconds.',
-    plant: created((body) => ({ ...body, created_at: String(body.created_at).replace(/\.\d+/, '') })),
+    plant: creating(withJson((body) => ({ ...body, created_at: String(body['created_at']).replace(/\.\d+/, '') }))),
   },
   {
     breaks: 'RES-5/now',
     says: 'created_at is the beginning of the epoch.',
-    plant: created((body) => ({ ...body, created_at: '1970-01-01T00:00:00.000Z' })),
+    plant: creating(withMembers({ created_at: '1970-01-01T00:00:00.000Z' })),
   },
   {
     breaks: 'RES-5/created-kept',
     says: 'created_at is the time of the last change.',
-    plant: written(
-      of('GET', (request) => isRecord(request) && request.path.includes('/items/')),
+    plant: writing(
+      of('GET', isRecord, at(/\/items\//)),
       /("created_at":)"[^"]*"(.*?"updated_at":)("[^"]*")/g,
       '$1$3$2$3',
     ),
@@ -222,12 +212,7 @@ export const identityFaults: readonly Fault[] = [
   {
     breaks: 'RES-5/not-set-on-creation',
     says: 'POST takes the time that a client sends.',
-    plant: (server) => async (request) => {
-      const sent = request.method === 'POST' && isCollection(request) ? objectIn(request.body)?.created_at : undefined
-      if (sent === undefined) return server(request)
-      const answer = await server(sending(request, ({ created_at: _, ...rest }) => rest))
-      return withJson(answer, (body) => ({ ...body, created_at: sent }))
-    },
+    plant: takingFromPost('created_at'),
   },
   {
     breaks: 'RES-5/not-set-by-patch',
@@ -238,11 +223,11 @@ export const identityFaults: readonly Fault[] = [
   {
     breaks: 'RES-5/updated-at',
     says: 'It calls the time of the last change otherwise.',
-    plant: documented('updated_at', 'changed_at'),
+    plant: naming('updated_at', 'changed_at'),
   },
   {
     breaks: 'RES-5/updated-moves',
     says: 'updated_at stays what created_at is.',
-    plant: written(of('GET', isRecord), /("created_at":("[^"]*").*?"updated_at":)"[^"]*"/g, '$1$2'),
+    plant: writing(of('GET', isRecord), /("created_at":("[^"]*").*?"updated_at":)"[^"]*"/g, '$1$2'),
   },
 ]
