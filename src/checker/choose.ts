@@ -1,12 +1,9 @@
 /** Which collection a case is tried on, and why none is there. */
 import type { Case, Need } from './case.ts'
-
 import { hasFewValues } from './discover/distinct.ts'
-
 import { nesting, parentOf } from './family.ts'
 import { type MemberKind, memberOf, objectOf } from './members.ts'
 import { type CollectionProfile, mistakesOf, type Permission, type Profile } from './profile.ts'
-
 import { versionsIn } from './version-segments.ts'
 
 /** What a run has beside the profile. */
