@@ -1,5 +1,6 @@
 /** Takes away what the checker has made. */
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Caller } from './case.ts'
 import type { Asked } from './exchange.ts'
 import type { Made } from './known.ts'
 import { urlOf, type World } from './world.ts'
@@ -12,18 +13,26 @@ const longestJob = 10_000
 
 /** Deletes records, in their order: those that refer to others come first. What stays is kept in `World.remains`. */
 export async function removeAll(world: World, records: readonly Pick<Made, 'path' | 'by'>[]): Promise<void> {
-  const { client, profile, credentials, remains } = world
+  const { remains } = world
   for (const { path, by = 'caller' } of records) {
     if (!remains.has(path)) continue
-    const asked = { method: 'DELETE', url: urlOf(profile, path), fields: credentials[by] }
-    let { answer } = await client.send('removal', asked)
-    if (answer?.status === 428) {
-      const conditional = { ...asked, fields: [...asked.fields, ['If-Match', '*'] as const] }
-      answer = (await client.send('removal', conditional)).answer
-    }
-    if (answer === undefined) continue
-    if (gone.has(answer.status) || (answer.status === 202 && (await hasGone(world, asked)))) remains.delete(path)
+    // Who could make it may not be allowed to delete it.
+    const isGone =
+      (await isRemovedBy(world, by, path)) || (by !== 'caller' && (await isRemovedBy(world, 'caller', path)))
+    if (isGone) remains.delete(path)
   }
+}
+
+async function isRemovedBy(world: World, caller: Caller, path: string): Promise<boolean> {
+  const { client, profile, credentials } = world
+  const asked = { method: 'DELETE', url: urlOf(profile, path), fields: credentials[caller] }
+  let { answer } = await client.send('removal', asked)
+  if (answer?.status === 428) {
+    const conditional = { ...asked, fields: [...asked.fields, ['If-Match', '*'] as const] }
+    answer = (await client.send('removal', conditional)).answer
+  }
+  if (answer === undefined) return false
+  return gone.has(answer.status) || (answer.status === 202 && (await hasGone(world, asked)))
 }
 
 /** Whether a record is no longer found, soon after its deletion was accepted (202). */

@@ -72,14 +72,20 @@ export function keep(
 }
 
 /** Deletes what was made, the last first. Gives the paths of what stays. */
-export async function removeTried({ there }: Trial): Promise<string[]> {
+export async function removeTried({ there, asker }: Trial): Promise<string[]> {
   const remains: string[] = []
-  // Also after a stop.
   for (const { url, path, by } of there.toReversed()) {
-    let { answer } = await ask({ ...by, signal: undefined }, 'DELETE', url)
-    if (answer?.status === 428)
-      answer = (await ask({ ...by, signal: undefined }, 'DELETE', url, { fields: [['If-Match', '*']] })).answer
-    if (!isGood(answer) && answer?.status !== 404 && answer?.status !== 410) remains.push(path)
+    // Who could make it may not be allowed to delete it.
+    const isGone = (await isRemovedBy(by, url)) || (by !== asker && (await isRemovedBy(asker, url)))
+    if (!isGone) remains.push(path)
   }
   return remains
+}
+
+async function isRemovedBy(asker: Asker, url: string): Promise<boolean> {
+  // Also after a stop.
+  const patient = { ...asker, signal: undefined }
+  let { answer } = await ask(patient, 'DELETE', url)
+  if (answer?.status === 428) answer = (await ask(patient, 'DELETE', url, { fields: [['If-Match', '*']] })).answer
+  return isGood(answer) || answer?.status === 404 || answer?.status === 410
 }

@@ -1,0 +1,56 @@
+/** A second caller who may do something all the same. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { cases } from '../../src/checker/cases.ts'
+import { Client } from '../../src/checker/client.ts'
+import { attempt } from '../../src/checker/discover/attempt.ts'
+import { discover } from '../../src/checker/discover/discover.ts'
+import { check } from '../../src/checker/run.ts'
+import { makeKey } from '../../src/cli/keys.ts'
+import { completeCatalog } from '../../src/model/catalog.ts'
+import { defineInterface } from '../../src/model/declaration.ts'
+import { serve } from '../../src/server/serve.ts'
+import { casesOf } from './try-faults.ts'
+
+const library = defineInterface({
+  name: 'library',
+  resources: {
+    authors: {
+      fields: { name: { type: 'string', filter: true } },
+      access: { read: 'anyone', create: 'anyone', update: 'role:admin', delete: 'role:admin' },
+    },
+  },
+})
+
+test('AUT-3: what others may is told and may be said, and nothing that they could make stays', async (context) => {
+  const client = new Client()
+  const serving = await serve({
+    ...{ catalog: completeCatalog(library), database: 'sqlite::memory:', host: '127.0.0.1', port: 0, http: true },
+    rateLimit: 'off',
+  })
+  context.after(() => {
+    client.close()
+    return serving.close()
+  })
+  const credentialOf = async (subject: string, roles: string[]) => {
+    const { key, stored } = makeKey(subject, roles, null)
+    await serving.app.storage.keys.add(stored)
+    return [['Authorization', `Bearer ${key}`]] as const
+  }
+  const credential = await credentialOf('checker', ['admin'])
+  const other = await credentialOf('other', [])
+  const asker = { client, credential }
+  const found = await discover(asker, { url: serving.origin })
+  const { profile, notices, remains } = await attempt(asker, { ...found, cases, hasKey: true, hasOther: true, other })
+  assert.deepEqual(remains, [])
+  assert.match(notices.join(), /may make and read records of authors.*otherMay/)
+
+  const failing = async (otherMay: readonly ('create' | 'read')[]) => {
+    const collections = profile.collections.map((each) => ({ ...each, otherMay }))
+    const report = await check({ profile: { ...profile, collections }, client, credential, other, only: ['AUT-3'] })
+    assert.deepEqual(report.remains, [])
+    return casesOf(report).flatMap(({ id, verdict }) => (verdict === 'fails' ? [id] : []))
+  }
+  assert.deepEqual(await failing([]), ['AUT-3/create', 'AUT-3/read'])
+  assert.deepEqual(await failing(['create', 'read']), [])
+})
