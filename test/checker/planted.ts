@@ -41,6 +41,8 @@ export interface Keys {
 /** One fault, and the case that must find it. */
 export interface Fault {
   readonly breaks: Case['id']
+  /** Cases of other sections that rightly find it too, where all are tried. */
+  readonly also?: readonly Case['id'][]
   /** What is wrong with such a server, as a sentence. */
   readonly says: string
   /** Makes a faulty server of a good one. Called once: what it remembers lasts as long as the server. */

@@ -70,6 +70,7 @@ export const callersFaults: readonly Fault[] = [
   {
     breaks: 'AUT-1/creation',
     says: 'Everybody may create.',
+    also: ['MET-9/other-caller'],
     plant: asking(of('POST', isAnonymous, isCollection), asCaller),
   },
   {
@@ -169,6 +170,7 @@ export const callersFaults: readonly Fault[] = [
   {
     breaks: 'AUT-3/create',
     says: 'Everybody with a credential may create.',
+    also: ['MET-9/other-caller'],
     plant: othersMay(of('POST', isCollection, not(isDiary))),
   },
   {
@@ -210,6 +212,7 @@ export const callersFaults: readonly Fault[] = [
   {
     breaks: 'AUT-4/read',
     says: 'Who may not read is answered 401.',
+    also: ['JOB-4/others'],
     plant: unknownOther(of('GET', isRecord)),
   },
   { breaks: 'AUT-4/update', says: 'Who may not change is answered 401.', plant: unknownOther(of('PATCH')) },
@@ -221,11 +224,13 @@ export const callersFaults: readonly Fault[] = [
   {
     breaks: 'AUT-4/list',
     says: 'Everybody with a credential sees all of a list.',
+    also: ['QRY-6/forbidden', 'PAG-5/other-caller', 'JOB-4/not-listed'],
     plant: othersMay(isSharedList),
   },
   {
     breaks: 'AUT-4/list',
     says: 'It counts what the reader of a list may not see.',
+    also: ['QRY-6/forbidden'],
     plant: (server, keys) =>
       answering(ofOther(isSharedList), withData([]))(othersMay(isSharedList)(server, keys), keys),
   },
