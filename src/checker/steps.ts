@@ -68,3 +68,12 @@ export function about(why: string, test: (seen: Seen) => boolean): Step {
 export function provided(why: string, test: (seen: Seen) => boolean): Step {
   return { kind: 'only', test, otherwise: 'not set up', why }
 }
+
+/** Goes on only where nobody's record is seen at `{absent}`: what is sent there could change it, or take its place. */
+export const nobodyThere: readonly Step[] = [
+  when('nobody', 'GET', '{collection}/{absent}'),
+  provided('there may be a record of somebody where none was thought to be', (seen) => {
+    const { status = 0 } = seen.of('nobody').answer ?? {}
+    return status >= 400 && status < 500
+  }),
+]

@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test'
 import type { Ask, Case, Step } from '../../src/checker/case.ts'
 import { cases } from '../../src/checker/cases.ts'
 import type { Profile } from '../../src/checker/profile.ts'
+import { nobodyThere } from '../../src/checker/steps.ts'
 import { type PlantedRequest, type Server, startPlanted } from './planted.ts'
 import { type Shop, serveShop } from './shop.ts'
 import { casesOf, checkShop } from './try-faults.ts'
@@ -31,6 +32,22 @@ describe('No case', () => {
       dangerous.map(([{ id }, { request }]) => `${id}: DELETE ${request.to}`),
       [],
     )
+  })
+
+  it('sends anything to an identifier of its own before nobody was seen to have it', () => {
+    const sent = cases.flatMap(({ id, steps }) => {
+      const seen = steps.indexOf(nobodyThere[1] as Step)
+      return steps.flatMap((step, at) => {
+        if (step.kind !== 'ask' || !/^(?:PUT|PATCH|POST)$/.test(step.request.method)) return []
+        const isSent = JSON.stringify(step).includes('{absent}') && step.request.to !== '{one}'
+        return isSent ? [{ id, isAfter: seen >= 0 && seen < at }] : []
+      })
+    })
+    assert.deepEqual(
+      sent.filter(({ isAfter }) => !isAfter),
+      [],
+    )
+    assert.ok(sent.length >= 4)
   })
 
   it('lists for deletion what could be taken for a record of the server, unless nothing is lost there', () => {

@@ -2,7 +2,7 @@
 import type { Case } from '../../case.ts'
 import { altogether, field, finding, onlyWhere, status } from '../../expect.ts'
 import type { Operation } from '../../profile.ts'
-import { record, when } from '../../steps.ts'
+import { nobodyThere, record, when } from '../../steps.ts'
 
 // A record has no POST in the specification, and a record of our own can bear one.
 const steps = [record(), when('odd', 'POST', '{one}', { body: { json: {} } })]
@@ -64,6 +64,7 @@ export const absent: readonly Case[] = [
     needs: ['create', 'read', 'replace', 'unconditional'],
     steps: [
       record(),
+      ...nobodyThere,
       when('put', 'PUT', '{collection}/{absent}', { body: { from: 'example' } }),
       when('after', 'GET', '{collection}/{absent}'),
     ],
@@ -80,8 +81,8 @@ export const absent: readonly Case[] = [
     id: 'MET-7/patch',
     title: 'PATCH where there is no record is answered 404',
     kind: 'changing',
-    needs: ['create', 'update', 'change', 'unconditional'],
-    steps: [record(), when('patch', 'PATCH', '{collection}/{absent}', { body: { from: 'change' } })],
+    needs: ['create', 'read', 'update', 'change', 'unconditional'],
+    steps: [record(), ...nobodyThere, when('patch', 'PATCH', '{collection}/{absent}', { body: { from: 'change' } })],
     expect: [status('patch', 404)],
     mend: 'Answer 404 where no row was changed because there is none.',
   },

@@ -2,7 +2,7 @@
 import type { Case } from '../../case.ts'
 import { altogether, finding, short, status } from '../../expect.ts'
 import { recordOf, theRecord } from '../../records.ts'
-import { given, record, when } from '../../steps.ts'
+import { given, nobodyThere, record, when } from '../../steps.ts'
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
@@ -57,6 +57,7 @@ export const identifiers: readonly Case[] = [
     needs: ['create', 'read'],
     steps: [
       record(),
+      ...nobodyThere,
       when('chosen', 'POST', '{collection}', { body: { from: 'example', with: { '{id}': '{absent}' } } }),
       when('after', 'GET', '{collection}/{absent}'),
     ],
@@ -83,6 +84,7 @@ export const identifiers: readonly Case[] = [
     level: 'should',
     steps: [
       record(),
+      ...nobodyThere,
       when('chosen', 'POST', '{collection}', { body: { from: 'example', with: { '{id}': '{absent}' } } }),
     ],
     expect: [status('chosen', 400)],
