@@ -39,7 +39,8 @@ export type Body =
  * of a record in it), `{list.next}` and `{list.previous}` (cursors, as they stand in an address; `{list.next:forged}` is changed),
  * `{list.link:next}` (where Link leads to). `{member:ranked}` is a member of a kind (members.ts), `{less:ranked}` and `{more:ranked}`
  * two good values of it; `{word}` is a word that only this case's records hold, `{word:upper}` and `{mark:upper}` the same in
- * capitals; `{nested}` is the list below the record that the case's records refer to, `{absent}` an identifier that no record has; `{size}` is the parameter for the size of a page. In JSON, a text that is one place keeps the type of what is there.
+ * capitals; `{nested}` is the list below the record that the case's records refer to, `{absent}` an identifier that no record has; `{size}` is the parameter for the size of a page; `{any}` is `*`, in a field
+ * that is sent only where changes demand a condition. In JSON, a text that is one place keeps the type of what is there.
  */
 export interface Request {
   readonly method: string

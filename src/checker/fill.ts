@@ -91,6 +91,8 @@ function general(known: Known, name: string, detail: string): unknown {
       return textVariant(wordOf(mark), detail)
     case 'mine':
       return collection.marker && `${encodeURIComponent(collection.marker)}=${encodeURIComponent(mark)}`
+    case 'any':
+      return '*'
     case 'size':
       return collection.pages.some((style) => style !== 'page') ? 'limit' : 'per_page'
     case 'id':

@@ -77,3 +77,6 @@ export const nobodyThere: readonly Step[] = [
     return status >= 400 && status < 500
   }),
 ]
+
+/** The condition that any state fulfils, sent only where changes demand one: a server may know nothing of `*`. */
+export const whereDemanded = { 'If-Match': '{any}' } as const

@@ -8,6 +8,7 @@ import type { Known, Made } from './known.ts'
 import { objectOf } from './members.ts'
 import { valueAt } from './pointer.ts'
 import type { JsonObject, Profile } from './profile.ts'
+import { whereDemanded } from './steps.ts'
 
 /** A run's surroundings. */
 export interface World {
@@ -41,10 +42,9 @@ function isUnlucky({ body, headers = {} }: Request, { collection: { unique, sche
 function askOnce(world: World, known: Known, { as, request }: Ask, atOnce: boolean): Promise<Exchange> {
   const { method, to, headers = {}, body, caller = 'caller', impatient } = request
   const text = body === undefined ? undefined : textOf(body, known)
-  const fields: (readonly [string, string])[] = Object.entries(headers).map(([name, value]) => [
-    fill(name, known),
-    fill(value, known),
-  ])
+  const fields: (readonly [string, string])[] = Object.entries(headers)
+    .filter(([, value]) => value !== whereDemanded['If-Match'] || known.collection.conditional)
+    .map(([name, value]) => [fill(name, known), fill(value, known)])
   const isTyped = fields.some(([name]) => name.toLowerCase() === 'content-type')
   if (text !== undefined && !isTyped) fields.push(['Content-Type', 'application/json'])
   if (!fields.some(([name]) => name.toLowerCase() === 'accept')) fields.push(['Accept', 'application/json'])

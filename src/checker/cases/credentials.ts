@@ -1,7 +1,7 @@
 /** AUT-1 and AUT-2: who asks. */
 import type { Case } from '../case.ts'
 import { altogether, everyAnswerOf, field, finding, itemsOf, noField, sameBody, status } from '../expect.ts'
-import { given, record, when } from '../steps.ts'
+import { given, record, when, whereDemanded } from '../steps.ts'
 
 const mendDoor =
   'Ask for the credential before anything else is done, on every address and for every method, and answer 401 where it is missing or none of yours.'
@@ -99,7 +99,7 @@ export const authentication: readonly Case[] = [
       when('changed', 'PATCH', '{one}', {
         caller: 'nobody',
         body: { from: 'change' },
-        headers: { 'If-Match': '*' },
+        headers: whereDemanded,
       }),
       given('after', 'GET', '{one}'),
     ],
@@ -113,7 +113,7 @@ export const authentication: readonly Case[] = [
     needs: ['create', 'read', 'delete'],
     steps: [
       record(),
-      when('deleted', 'DELETE', '{one}', { caller: 'nobody', headers: { 'If-Match': '*' } }),
+      when('deleted', 'DELETE', '{one}', { caller: 'nobody', headers: whereDemanded }),
       when('after', 'GET', '{one}'),
     ],
     expect: [status('deleted', 401), status('after', 200)],
@@ -135,7 +135,7 @@ export const authentication: readonly Case[] = [
     needs: ['create', 'read', 'delete', 'key'],
     steps: [
       record(),
-      when('deleted', 'DELETE', '{one}', { caller: 'wrong', headers: { 'If-Match': '*' } }),
+      when('deleted', 'DELETE', '{one}', { caller: 'wrong', headers: whereDemanded }),
       when('after', 'GET', '{one}'),
     ],
     expect: [status('deleted', 401), status('after', 200)],

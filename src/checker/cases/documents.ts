@@ -4,7 +4,7 @@ import { type Described, deadReferences, describedBy, misfitOf, pathOf } from '.
 import { altogether, answerOf, finding, short } from '../expect.ts'
 import { basePath, NotSetUp } from '../fill.ts'
 import { valueAt } from '../pointer.ts'
-import { given, record, when } from '../steps.ts'
+import { given, record, when, whereDemanded } from '../steps.ts'
 
 const document = given('document', 'GET', '{document}')
 
@@ -36,8 +36,6 @@ function truth(
     ...{ after: ['DOC-1/there'], steps: [document, ...steps], expect: judged.map(fits) },
   }
 }
-
-const condition = { 'If-Match': '*' }
 
 export const documents: CaseSection = {
   cases: [
@@ -107,8 +105,8 @@ export const documents: CaseSection = {
       ['create', 'update', 'change', 'delete'],
       [
         record(),
-        when('changed', 'PATCH', '{one}', { headers: condition, body: { from: 'change' } }),
-        when('deleted', 'DELETE', '{one}', { headers: condition }),
+        when('changed', 'PATCH', '{one}', { headers: whereDemanded, body: { from: 'change' } }),
+        when('deleted', 'DELETE', '{one}', { headers: whereDemanded }),
       ],
       ['one', 'changed', 'deleted'],
     ),

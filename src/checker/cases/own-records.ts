@@ -1,11 +1,9 @@
 /** AUT-4 to AUT-7 where both callers make records, and each is to have to do with their own alone. */
 import type { Case, Step } from '../case.ts'
 import { altogether, finding, itemsOf, refused, sameBody, status, totalOf } from '../expect.ts'
-import { given, record, when } from '../steps.ts'
+import { given, record, when, whereDemanded } from '../steps.ts'
 
 const own: Step = { kind: 'create', as: 'own', caller: 'other' }
-const condition = { 'If-Match': '*' }
-
 /** Identifiers of the records in the other caller's list. */
 function listed(
   seen: Parameters<typeof itemsOf>[1] & { collection: { id: string } },
@@ -75,8 +73,8 @@ export const ownRecords: readonly Case[] = [
       record('theirs'),
       own,
       given('before', 'GET', '{theirs}'),
-      given('usual', 'PATCH', '{own}', { caller: 'other', headers: condition, body: { from: 'change' } }),
-      when('tried', 'PATCH', '{theirs}', { caller: 'other', headers: condition, body: { from: 'change' } }),
+      given('usual', 'PATCH', '{own}', { caller: 'other', headers: whereDemanded, body: { from: 'change' } }),
+      when('tried', 'PATCH', '{theirs}', { caller: 'other', headers: whereDemanded, body: { from: 'change' } }),
       when('after', 'GET', '{theirs}'),
     ],
     expect: [refused('tried'), sameBody('after', 'before')],
@@ -90,7 +88,7 @@ export const ownRecords: readonly Case[] = [
     steps: [
       record('theirs'),
       own,
-      when('tried', 'DELETE', '{theirs}', { caller: 'other', headers: condition }),
+      when('tried', 'DELETE', '{theirs}', { caller: 'other', headers: whereDemanded }),
       when('after', 'GET', '{theirs}'),
     ],
     expect: [refused('tried'), status('after', 200)],
@@ -161,7 +159,7 @@ export const ownRecords: readonly Case[] = [
       own,
       when('changed', 'PATCH', '{own}', {
         caller: 'other',
-        headers: condition,
+        headers: whereDemanded,
         body: { json: { '{member:owner}': '{theirs.owner}' } },
       }),
     ],

@@ -2,12 +2,10 @@
 import type { Case, Step } from '../case.ts'
 import { altogether, finding, itemsOf, refused, sameBody, status, totalOf } from '../expect.ts'
 import { isExactly } from '../expect-records.ts'
-import { given, provided, record, when } from '../steps.ts'
+import { given, provided, record, when, whereDemanded } from '../steps.ts'
 
 const mendRight =
   'Decide for each resource and action whether the caller may do it, and answer 403 before anything is done.'
-
-const condition = { 'If-Match': '*' }
 
 /** Somebody who may do nothing tries to change a record; it stays as it was. */
 function withoutEffect(action: 'update' | 'replace' | 'delete' | 'bulk-delete' | 'delete-by-filter', step: Step): Case {
@@ -38,7 +36,7 @@ const words = {
   'delete-by-filter': 'the deletion by filter',
 }
 
-const asOther = { caller: 'other', headers: condition } as const
+const asOther = { caller: 'other', headers: whereDemanded } as const
 
 /** Whoever may not do a thing does not get it done, and is told so. */
 export const permissions: readonly Case[] = [
@@ -91,7 +89,7 @@ export const permissions: readonly Case[] = [
     needs: ['create', 'read', 'delete', 'restore', 'soft', 'other', 'no delete'],
     steps: [
       record(),
-      given('deleted', 'DELETE', '{one}', { headers: condition }),
+      given('deleted', 'DELETE', '{one}', { headers: whereDemanded }),
       when('tried', 'POST', '{one}/restore', { caller: 'other' }),
       when('after', 'GET', '{one}'),
     ],

@@ -5,7 +5,7 @@ import { answerOf, finding, short } from '../expect.ts'
 import { NotSetUp } from '../fill.ts'
 import { valueAt } from '../pointer.ts'
 import { mistakesOf } from '../profile.ts'
-import { record, when } from '../steps.ts'
+import { record, when, whereDemanded } from '../steps.ts'
 
 /** Every member that is wrong is named. */
 function namesAll(step: string): Expectation {
@@ -42,7 +42,7 @@ export const validation: readonly Case[] = [
     title: 'One answer says all that is wrong with a body that is to replace',
     kind: 'changing',
     needs: ['create', 'replace', 'mistakes'],
-    steps: [record(), when('error', 'PUT', '{one}', { headers: { 'If-Match': '*' }, body: { from: 'invalid' } })],
+    steps: [record(), when('error', 'PUT', '{one}', { headers: whereDemanded, body: { from: 'invalid' } })],
     expect: [namesAll('error')],
     mend: mendAll,
   },

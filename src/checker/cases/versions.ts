@@ -3,7 +3,7 @@ import type { CaseSection } from '../case.ts'
 import { fieldOf, jsonOf } from '../exchange.ts'
 import { altogether, answerOf, everyAnswerOf, field, finding, noField, refused, status } from '../expect.ts'
 import { valueAt } from '../pointer.ts'
-import { given, record, when } from '../steps.ts'
+import { given, record, when, whereDemanded } from '../steps.ts'
 
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
@@ -61,7 +61,7 @@ export const versions: CaseSection = {
       after: ['VER-2/one-database'],
       steps: [
         record(),
-        given('deleted', 'DELETE', '{one}', { headers: { 'If-Match': '*' } }),
+        given('deleted', 'DELETE', '{one}', { headers: whereDemanded }),
         when('older', 'GET', `${old}/{one.id}`),
       ],
       expect: [status('older', 404)],
@@ -168,8 +168,8 @@ export const versions: CaseSection = {
       steps: [
         record(),
         when('old', 'POST', '{retired}{path}', { body: { from: 'example' } }),
-        when('old', 'PATCH', '{retired}{path}/{one.id}', { body: { from: 'change' }, headers: { 'If-Match': '*' } }),
-        when('old', 'DELETE', '{retired}{path}/{one.id}', { headers: { 'If-Match': '*' } }),
+        when('old', 'PATCH', '{retired}{path}/{one.id}', { body: { from: 'change' }, headers: whereDemanded }),
+        when('old', 'DELETE', '{retired}{path}/{one.id}', { headers: whereDemanded }),
         when('after', 'GET', '{one}'),
       ],
       expect: [isOver('old'), status('after', 200)],

@@ -36,6 +36,12 @@ function early(
 
 const isBroken = sends('{')
 const known = (request: PlantedRequest, credential: string) => withField('authorization', credential)(request)
+/** Only looked for: nobody is to do anything without a credential. */
+const looked = (request: PlantedRequest, credential: string): PlantedRequest => ({
+  ...known(request, credential),
+  method: 'GET',
+  body: '',
+})
 const whole = (request: PlantedRequest): PlantedRequest => ({ ...request, body: '{}' })
 
 const fault = (breaks: Fault['breaks'], says: string, plant: Fault['plant']): Fault => ({ breaks, says, plant })
@@ -59,7 +65,7 @@ export const orderFaults: readonly Fault[] = [
   fault(
     'CON-6/401-before-missing',
     'It looks for the record before it asks who is there.',
-    early(all(isAnonymous, isRecord), known, 404),
+    early(all(isAnonymous, isRecord), looked, 404),
   ),
   fault(
     'CON-6/404-before-400',
@@ -96,7 +102,7 @@ export const orderFaults: readonly Fault[] = [
       const gone = new Set<string>()
       return async (request) => {
         const answer = await server(request)
-        if (request.method === 'DELETE' && answer.status < 300) gone.add(pathOf(request))
+        if (of('DELETE', isRecord)(request) && answer.status < 300) gone.add(pathOf(request))
         return answer.status === 403 && gone.has(pathOf(request)) ? withProblem(404)(answer) : answer
       }
     },
