@@ -1,6 +1,6 @@
 /** Faults of CON-6. */
 import { answering, on, withProblem } from '../../plant/answers.ts'
-import { withField } from '../../plant/messages.ts'
+import { withField, without } from '../../plant/messages.ts'
 import {
   all,
   has,
@@ -38,7 +38,7 @@ const isBroken = sends('{')
 const known = (request: PlantedRequest, credential: string) => withField('authorization', credential)(request)
 /** Only looked for: nobody is to do anything without a credential. */
 const looked = (request: PlantedRequest, credential: string): PlantedRequest => ({
-  ...known(request, credential),
+  ...without('content-length')(known(request, credential)),
   method: 'GET',
   body: '',
 })
