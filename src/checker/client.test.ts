@@ -126,3 +126,32 @@ test('a connection that nobody has used for a while is not used any more, and on
   assert.equal((await client.send('one', get(`${origin}/`))).answer?.status, 200)
   assert.equal(connections.size, 2)
 })
+
+test('what was closed meanwhile is asked again on another connection where that is harmless', async (context) => {
+  let asked = 0
+  const origin = await served(context, ({ socket }, response) => {
+    // Said of the second request: it is closed as if it had never arrived.
+    if (++asked === 2) socket.destroy()
+    else response.end()
+  })
+  const client = clientFor(context)
+  await client.send('one', get(`${origin}/`))
+  assert.equal((await client.send('one', get(`${origin}/`))).answer?.status, 200)
+  assert.equal(asked, 3)
+})
+
+test('what makes something is sent once, and on no connection that was answered with an error', async (context) => {
+  const connections = new Set<object>()
+  let status = 400
+  const origin = await served(context, ({ socket }, response) => {
+    connections.add(socket)
+    response.writeHead(status).end()
+  })
+  const client = clientFor(context)
+  const post = () => client.send('one', get(`${origin}/`, { method: 'POST', body: '{}' }))
+  await post()
+  status = 201
+  await post()
+  await post()
+  assert.equal(connections.size, 2)
+})

@@ -33,6 +33,7 @@ const longestPause = 120
 /** How long what changes something is waited for when a run is stopped, in milliseconds. */
 const mostAfterStop = 5_000
 const mostPauses = 5
+const idempotent = /^(?:GET|HEAD|OPTIONS|PUT|DELETE)$/
 /**
  * How long a connection is kept that nobody uses, in milliseconds. A server may close one at any time, and what is sent on it
  * just then gets no answer: long before that it is not used any more (RFC 9112, section 9.3.1).
@@ -42,7 +43,8 @@ const longestIdle = 500
 /** A client of one server. */
 export class Client {
   readonly #options: ClientOptions
-  readonly #agents: { readonly http: HttpAgent; readonly https: HttpsAgent }
+  /** Connections for what may be sent once more, and for what may not. */
+  readonly #agents: Readonly<Record<'http' | 'https', { readonly again: HttpAgent; readonly once: HttpAgent }>>
   readonly #waiting: (() => void)[] = []
   #free: number
   /** Nobody asks before: the server has said when. In milliseconds of the clock of `performance`. */
@@ -55,9 +57,10 @@ export class Client {
     this.#free = options.concurrency ?? 6
     const { insecure = false, ca } = options
     const kept = { keepAlive: true, timeout: longestIdle }
+    const secure = { ...kept, rejectUnauthorized: !insecure, ...(ca === undefined ? {} : { ca }) }
     this.#agents = {
-      http: new HttpAgent(kept),
-      https: new HttpsAgent({ ...kept, rejectUnauthorized: !insecure, ...(ca === undefined ? {} : { ca }) }),
+      http: { again: new HttpAgent(kept), once: new HttpAgent(kept) },
+      https: { again: new HttpsAgent(secure), once: new HttpsAgent(secure) },
     }
   }
 
@@ -82,8 +85,10 @@ export class Client {
   }
 
   close(): void {
-    this.#agents.http.destroy()
-    this.#agents.https.destroy()
+    for (const { again, once } of Object.values(this.#agents)) {
+      again.destroy()
+      once.destroy()
+    }
   }
 
   async #pause(): Promise<void> {
@@ -109,19 +114,35 @@ export class Client {
     }
   }
 
-  #ask(step: string, asked: Asked): Promise<Exchange> {
+  /** Asks once; once more where the connection had been used before and was closed just then (RFC 9112, section 9.3.1). */
+  async #ask(step: string, asked: Asked): Promise<Exchange> {
+    const { isClosed, ...exchange } = await this.#askOnce(step, asked)
+    if (!isClosed || !idempotent.test(asked.method)) return exchange
+    const { isClosed: _, ...again } = await this.#askOnce(step, asked)
+    return again
+  }
+
+  #askOnce(step: string, asked: Asked): Promise<Exchange & { readonly isClosed?: boolean }> {
     this.count++
     const { patience = 30_000, signal } = this.#options
     const began = performance.now()
     const ended = () => Math.round(performance.now() - began)
     return new Promise((resolve) => {
-      const fail = (error: Error) => resolve({ step, asked, failure: reasonOf(error), milliseconds: ended() })
-      let request: ClientRequest
+      let request: ClientRequest | undefined
+      let isAnswered = false
+      const fail = (error: Error) => {
+        const isClosed = !isAnswered && request?.reusedSocket === true && /^(?:ECONNRESET|EPIPE)$/.test(codeOf(error))
+        resolve({ step, asked, failure: reasonOf(error), milliseconds: ended(), isClosed })
+      }
       try {
         request = this.#open(asked, (message) => {
+          isAnswered = true
+          const { socket } = message
           const chunks: Buffer[] = []
           message.on('data', (chunk: Buffer) => chunks.push(chunk)).on('error', fail)
           message.on('end', () => {
+            // Who refuses a request often closes the connection, and does not always say so.
+            if (!idempotent.test(asked.method) && (message.statusCode ?? 0) >= 400) socket.destroy()
             resolve({ step, asked, answer: answerOf(message, Buffer.concat(chunks)), milliseconds: ended() })
           })
         })
@@ -146,9 +167,10 @@ export class Client {
     const start = url.indexOf('/', url.indexOf('//') + 2)
     const path = start < 0 ? '/' : url.slice(start)
     const target = { method, path, hostname: hostname.replace(/^\[|\]$/g, ''), port, headers: headersOf(fields, body) }
+    const which = idempotent.test(method) ? 'again' : 'once'
     return isSecure
-      ? requestHttps({ ...target, agent: this.#agents.https }, answered)
-      : requestHttp({ ...target, agent: this.#agents.http }, answered)
+      ? requestHttps({ ...target, agent: this.#agents.https[which] }, answered)
+      : requestHttp({ ...target, agent: this.#agents.http[which] }, answered)
   }
 }
 
@@ -175,7 +197,11 @@ function pairsOf({ rawHeaders }: IncomingMessage): Fields {
   )
 }
 
+function codeOf(error: Error): string {
+  return (error as NodeJS.ErrnoException).code ?? ''
+}
+
 function reasonOf(error: Error): string {
-  const { code } = error as NodeJS.ErrnoException
-  return code === undefined || error.message.includes(code) ? error.message : `${error.message} (${code})`
+  const code = codeOf(error)
+  return code === '' || error.message.includes(code) ? error.message : `${error.message} (${code})`
 }

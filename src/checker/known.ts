@@ -10,6 +10,8 @@ export interface Made {
   readonly id: string
   /** Somebody else's, that had to do: it is only referred to. */
   readonly isFound?: boolean | undefined
+  /** What it says by which it can be told from others. */
+  readonly mark?: string | undefined
   /** Who made it, where not the one who was given with `--key`. */
   readonly by?: Caller | undefined
 }

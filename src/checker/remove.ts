@@ -11,16 +11,40 @@ const gone: ReadonlySet<number> = new Set([200, 204, 404, 410])
 /** How long it is waited for a deletion that is only accepted, in milliseconds. */
 const longestJob = 10_000
 
-/** Deletes records, in their order: those that refer to others come first. What stays is kept in `World.remains`. */
-export async function removeAll(world: World, records: readonly Pick<Made, 'path' | 'by'>[]): Promise<void> {
+/**
+ * Deletes records, in their order: those that refer to others come first. What stays is kept in `World.remains`.
+ *
+ * @param hasDeleted whether some of them were deleted before: what has their address by now may be somebody else's
+ */
+export async function removeAll(
+  world: World,
+  records: readonly Pick<Made, 'path' | 'by' | 'mark'>[],
+  hasDeleted = false,
+): Promise<void> {
   const { remains } = world
-  for (const { path, by = 'caller' } of records) {
+  const looksFirst = hasDeleted && world.reusesIdentifiers === true
+  for (const { path, by = 'caller', mark } of records) {
     if (!remains.has(path)) continue
+    if (looksFirst && mark !== undefined && !(await isMarked(world, path, mark))) {
+      remains.delete(path)
+      continue
+    }
     // Who could make it may not be allowed to delete it.
     const isGone =
       (await isRemovedBy(world, by, path)) || (by !== 'caller' && (await isRemovedBy(world, 'caller', path)))
     if (isGone) remains.delete(path)
   }
+}
+
+/** Whether a record is the checker's still: with an address that was free for a moment it may be another. */
+async function isMarked({ client, profile, credentials }: World, path: string, mark: string): Promise<boolean> {
+  const { answer } = await client.send('removal', {
+    method: 'GET',
+    url: urlOf(profile, path),
+    fields: credentials.caller,
+  })
+  if (answer === undefined) return true
+  return answer.status < 300 && answer.body.includes(mark)
 }
 
 async function isRemovedBy(world: World, caller: Caller, path: string): Promise<boolean> {

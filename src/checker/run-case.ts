@@ -51,8 +51,13 @@ export async function runCase(
     // A judgement that stumbles over what it has never seen must not end the whole run.
     return { kind: 'not set up', why: `the checker could not go on: ${(error as Error).message}` }
   } finally {
-    await removeAll(world, [...known.made.values()].reverse())
+    const hasDeleted = [...known.exchanges.values()].flat().some(({ asked }) => isDeletion(asked))
+    await removeAll(world, [...known.made.values()].reverse(), hasDeleted)
   }
+}
+
+function isDeletion({ method, url }: Exchange['asked']): boolean {
+  return method === 'DELETE' || url.endsWith('/bulk-delete')
 }
 
 function seenOf(known: Running): Seen {

@@ -9,7 +9,7 @@ import { type CheckOptions, check, type Report } from './run.ts'
 import { served } from './served.fixture.ts'
 import { given, record, when } from './steps.ts'
 
-const things: CollectionProfile = {
+const thingsProfile: CollectionProfile = {
   ...{ name: 'things', path: '/things', operations: ['list', 'create', 'read', 'delete'], id: 'id' },
   ...{ example: { name: 'a' }, references: {}, unique: ['name'], required: [], change: {}, optional: {}, invalid: {} },
   ...{ filters: [], sorts: [], children: {}, deletion: 'hard', pages: [], conditional: false },
@@ -50,7 +50,7 @@ function run(
 ): Promise<Report> {
   const client = new Client({ signal: more.signal })
   context.after(() => client.close())
-  const profile: Profile = { base: `${origin}/v1`, collections: [things], names: usualNames, open: [] }
+  const profile: Profile = { base: `${origin}/v1`, collections: [thingsProfile], names: usualNames, open: [] }
   return check({ profile, client, credential: [['Authorization', 'Bearer s3cret-key']], cases, ...more })
 }
 
@@ -81,13 +81,14 @@ test('a case holds or fails by what was seen, and what it made is taken away', a
   assert.equal(verdictOf(report, 'MET-3/two'), 'fails')
   assert.deepEqual([things.size, report.remains], [0, []])
   assert.equal(report.requests, seen.length)
-  assert.equal(seen.length, 6)
+  // Two cases, and two records to see whether identifiers come again.
+  assert.equal(seen.length, 6 + 4)
 })
 
 test('what cannot be taken away is told', async (context) => {
   const { origin } = await serveThings(context, { deletes: false })
   const { remains } = await run(context, origin, [holding])
-  assert.deepEqual(remains, ['/v1/things/1'])
+  assert.deepEqual(remains, ['/v1/things/1', '/v1/things/2'])
 })
 
 test('what needs a case that does not hold is blocked by it; what nobody wants is not asked', async (context) => {
@@ -188,7 +189,7 @@ test('a value that must be unique and is taken already makes no case fail where 
   ] as const) {
     const profile: Profile = {
       base: `${origin}/v1`,
-      collections: [{ ...things, schemas }],
+      collections: [{ ...thingsProfile, schemas }],
       names: usualNames,
       open: [],
     }
@@ -198,4 +199,42 @@ test('a value that must be unique and is taken already makes no case fail where 
       [verdict],
     )
   }
+})
+
+test('where identifiers come again, cases run one at a time, and what has one meanwhile is left alone', async (context) => {
+  const things = new Map<number, string>()
+  let open = 0
+  let most = 0
+  const origin = await served(context, ({ method = '', url = '' }, response, body) => {
+    const id = Number(url.split('/').at(-1))
+    if (method === 'POST') {
+      open++
+      most = Math.max(most, open)
+      const made = Math.max(0, ...things.keys()) + 1
+      things.set(made, body)
+      response.writeHead(201, { Location: `/v1/things/${made}` }).end(JSON.stringify({ id: made }))
+    } else if (method === 'DELETE') {
+      open--
+      const text = things.get(id) ?? ''
+      things.delete(id)
+      // Somebody is quick to make one after the case that deletes by itself.
+      if (text.includes('deleted')) things.set(id, '{"name":"of somebody else"}')
+      response.writeHead(204).end()
+    } else if (things.has(id)) response.end(things.get(id))
+    else response.writeHead(404).end()
+  })
+  const deleting: Case = {
+    ...{ ...usual, id: 'DEL-1/self', needs: ['create', 'delete'], expect: [status('gone', 204)] },
+    steps: [record('one', { color: 'deleted' }), when('gone', 'DELETE', '{one}')],
+  }
+  const client = new Client()
+  context.after(() => client.close())
+  const collection: CollectionProfile = { ...thingsProfile, unique: [], marker: 'name' }
+  const profile: Profile = { base: `${origin}/v1`, collections: [collection], names: usualNames, open: [] }
+  const others = ['MET-2/a', 'MET-2/b', 'MET-2/c'].map((id): Case => ({ ...holding, id: id as Case['id'] }))
+  const { rules, remains } = await check({ profile, client, credential: [], cases: [...others, deleting] })
+  assert.deepEqual(new Set(rules.flatMap(({ cases }) => cases.map((each) => each.verdict))), new Set(['holds']))
+  assert.equal(most, 1)
+  assert.deepEqual([...things.values()], ['{"name":"of somebody else"}'])
+  assert.deepEqual(remains, [])
 })

@@ -10,6 +10,7 @@ import type { Fields } from './exchange.ts'
 import { masker } from './mask.ts'
 import type { CollectionProfile, Profile } from './profile.ts'
 import { removeAll } from './remove.ts'
+import { reusesIdentifiers } from './reused.ts'
 import { runCase, type Shown } from './run-case.ts'
 import { broken, type CaseResult, type RuleResult, ruleResult, type Verdict } from './verdict.ts'
 import type { World } from './world.ts'
@@ -63,6 +64,9 @@ export async function check(options: CheckOptions): Promise<Report> {
   const world: World = { client, profile, credentials, remains: new Set() }
   const mask = masker({ KEY: credential, OTHER_KEY: options.other ?? [] })
   const chosen = withNeeded(options.cases ?? allCases, options.only)
+  if (options.readOnly !== true && chosen.some(({ kind }) => kind === 'changing')) {
+    world.reusesIdentifiers = await reusesIdentifiers(world)
+  }
   const results = (await runAll(world, chosen, options)).map(mask)
   // Another round: what could not go before, because something hung on it.
   await removeAll(
@@ -119,7 +123,7 @@ async function runAll(world: World, cases: readonly Case[], options: CheckOption
   const [alone, shared] = [cases.filter((each) => each.alone === true), cases.filter((each) => each.alone !== true)]
   const waiting = shared.values()
   // In their order: what a case needs comes before it.
-  const workers = Array.from({ length: together }, async () => {
+  const workers = Array.from({ length: world.reusesIdentifiers === true ? 1 : together }, async () => {
     for (const one of waiting) {
       const result = run(one)
       results.set(one.id, result)

@@ -18,6 +18,8 @@ export interface World {
   readonly credentials: Readonly<Record<Caller, Fields>>
   /** What was made and is still there: paths from the root. */
   readonly remains: Set<string>
+  /** Whether the identifier of a deleted record is given to the next one. */
+  reusesIdentifiers?: boolean
 }
 
 /** Sends a request of a case. Where few values are possible, one that must differ may be somebody's already: then once more. */
@@ -205,7 +207,8 @@ export function madeOf({ profile }: World, known: Known, { answer, asked }: Exch
   // What has no address of its own is never asked for by one: it would be the collection's.
   if (/^\.{0,2}$/.test(id)) return undefined
   // A Location elsewhere is judged by a case of its own; what was made is looked for where it belongs.
-  return { id, path: `${fill('{collection}', known)}/${encodeURIComponent(id)}` }
+  const mark = known.collection.marker === undefined ? undefined : known.mark
+  return { id, path: `${fill('{collection}', known)}/${encodeURIComponent(id)}`, mark }
 }
 
 /** A status, and what the answer says about it. */

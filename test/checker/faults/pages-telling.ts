@@ -71,7 +71,10 @@ export const tellingFaults: readonly Fault[] = [
       if (pagination['total_count'] === 0) pagination['total_count'] = null
     }),
   },
-  stale('PAG-4/creation', 'Creations do not renew the totals that it keeps.', (kept, now) => kept < now),
+  {
+    ...stale('PAG-4/creation', 'Creations do not renew the totals that it keeps.', (kept, now) => kept < now),
+    also: ['DEL-6/listed'],
+  },
   stale('PAG-4/deletion', 'Deletions do not renew the totals that it keeps.', (kept, now) => kept > now),
   {
     breaks: 'PAG-4/at-once',
