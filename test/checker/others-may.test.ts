@@ -10,6 +10,7 @@ import { makeKey } from '../../src/cli/keys.ts'
 import { completeCatalog } from '../../src/model/catalog.ts'
 import { defineInterface } from '../../src/model/declaration.ts'
 import { serve } from '../../src/server/serve.ts'
+import { newDatabase } from '../engine.ts'
 import { casesOf } from './try-faults.ts'
 
 const library = defineInterface({
@@ -24,13 +25,15 @@ const library = defineInterface({
 
 test('AUT-3: what others may is told and may be said, and nothing that they could make stays', async (context) => {
   const client = new Client()
+  const database = await newDatabase({ memory: true })
   const serving = await serve({
-    ...{ catalog: completeCatalog(library), database: 'sqlite::memory:', host: '127.0.0.1', port: 0, http: true },
-    rateLimit: 'off',
+    ...{ catalog: completeCatalog(library), database: database.address, databaseUnsafe: true },
+    ...{ host: '127.0.0.1', port: 0, http: true, rateLimit: 'off' },
   })
-  context.after(() => {
+  context.after(async () => {
     client.close()
-    return serving.close()
+    await serving.close()
+    await database.remove()
   })
   const credentialOf = async (subject: string, roles: string[]) => {
     const { key, stored } = makeKey(subject, roles, null)
