@@ -2,12 +2,21 @@
 import type { CaseSection } from '../case.ts'
 import { answerCases } from './deletion/answers.ts'
 import { bulkCases } from './deletion/bulk.ts'
+import { refusedBulkCases } from './deletion/bulk-refused.ts'
 import { dependentCases } from './deletion/dependents.ts'
 import { filterCases } from './deletion/filter.ts'
 import { goneCases } from './deletion/gone.ts'
 import { restoreCases } from './deletion/restore.ts'
 
 export const deletion: CaseSection = {
-  cases: [...goneCases, ...answerCases, ...dependentCases, ...restoreCases, ...bulkCases, ...filterCases],
+  cases: [
+    ...goneCases,
+    ...answerCases,
+    ...dependentCases,
+    ...restoreCases,
+    ...bulkCases,
+    ...refusedBulkCases,
+    ...filterCases,
+  ],
   unseen: {},
 }
