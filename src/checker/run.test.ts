@@ -7,7 +7,7 @@ import { answerOf, finding, status } from './expect.ts'
 import { type CollectionProfile, type Profile, usualNames } from './profile.ts'
 import { type CheckOptions, check, type Report } from './run.ts'
 import { served } from './served.fixture.ts'
-import { given, record, when } from './steps.ts'
+import { given, nobodyThere, record, when, whereDemanded } from './steps.ts'
 
 const thingsProfile: CollectionProfile = {
   ...{ name: 'things', path: '/things', operations: ['list', 'create', 'read', 'delete'], id: 'id' },
@@ -237,4 +237,55 @@ test('where identifiers come again, cases run one at a time, and what has one me
   assert.equal(most, 1)
   assert.deepEqual([...things.values()], ['{"name":"of somebody else"}'])
   assert.deepEqual(remains, [])
+})
+
+test('a deletion that was only accepted is seen through before a record is taken for gone', async (context) => {
+  let looks = 0
+  const origin = await served(context, ({ method }, response) => {
+    if (method === 'POST') response.writeHead(201, { Location: '/v1/things/a' }).end('{"id":"a"}')
+    else if (method === 'DELETE') {
+      looks = 0
+      response.writeHead(202).end()
+    } else response.writeHead(++looks < 3 ? 200 : 404).end()
+  })
+  const making: Case = { ...usual, id: 'MET-2/one', needs: ['create'], steps: [record()], expect: [status('one', 201)] }
+  const { remains } = await run(context, origin, [making])
+  assert.deepEqual([remains, looks], [[], 3])
+})
+
+test('a condition is sent only where changes demand one', async (context) => {
+  const sent: (string | undefined)[] = []
+  const origin = await served(context, ({ method, headers }, response) => {
+    if (method === 'PUT') sent.push(headers['if-match'])
+    if (method === 'POST') response.writeHead(201, { Location: '/v1/things/a' }).end('{"id":"a"}')
+    else response.writeHead(method === 'DELETE' ? 204 : 200).end()
+  })
+  const changing: Case = {
+    ...{ ...usual, id: 'MET-3/one', needs: ['create'], expect: [status('put', 200)] },
+    steps: [record(), when('put', 'PUT', '{one}', { headers: whereDemanded, body: { json: {} } })],
+  }
+  const client = new Client()
+  context.after(() => client.close())
+  for (const conditional of [false, true]) {
+    const collections = [{ ...thingsProfile, conditional }]
+    const profile: Profile = { base: `${origin}/v1`, collections, names: usualNames, open: [] }
+    await check({ profile, client, credential: [], cases: [changing] })
+  }
+  assert.deepEqual(sent, [undefined, '*'])
+})
+
+test('nothing is sent to an identifier that somebody may have', async (context) => {
+  const methods = new Set<string>()
+  const origin = await served(context, ({ method = '' }, response) => {
+    methods.add(method)
+    if (method === 'POST') response.writeHead(201, { Location: '/v1/things/7' }).end('{"id":7}')
+    else response.writeHead(method === 'DELETE' ? 204 : 200).end('{"id":7}')
+  })
+  const putting: Case = {
+    ...{ ...usual, id: 'MET-7/put', expect: [status('put', 404)] },
+    steps: [record(), ...nobodyThere, when('put', 'PUT', '{collection}/{absent}', { body: { json: {} } })],
+  }
+  const report = await run(context, origin, [putting])
+  assert.match(verdictOf(report, 'MET-7/put'), /^not set up: there may be a record of somebody/)
+  assert.deepEqual([...methods].sort(), ['DELETE', 'GET', 'POST'])
 })
