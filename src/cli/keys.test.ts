@@ -34,6 +34,8 @@ test('keys list says when a key was last used', async () => {
   )
   assert.deepEqual(Object.keys(listed[0] ?? {}), Object.keys(used).slice(1), 'what was made is what is listed')
   const [head = '', ann = '', bob = ''] = keys('list').split('\n')
-  const column = head.indexOf('LAST USED')
-  assert.deepEqual([head.slice(column), ann.slice(column), bob.slice(column)], ['LAST USED', at, 'never'])
+  const [from, to] = [head.indexOf('LAST USED'), head.indexOf('MADE BY')]
+  const lastUsed = [head, ann, bob].map((line) => line.slice(from, to).trim())
+  assert.deepEqual(lastUsed, ['LAST USED', at, 'never'])
+  assert.deepEqual([ann.slice(to), bob.slice(to)], ['command line', 'command line'])
 })

@@ -14,6 +14,10 @@ interface CreateOptions extends GivenDatabase {
   readonly json?: boolean
 }
 
+interface RevokeOptions extends GivenDatabase {
+  readonly descendants?: boolean
+}
+
 /** Creates a key and prints it: alone, so that a script can keep it, or with all that is known of it. */
 export async function createKey(options: CreateOptions): Promise<void> {
   const subject = options.subject.trim()
@@ -40,6 +44,7 @@ export function makeKey(
     expires_at,
     created_at: new Date().toISOString(),
     revoked_at: null,
+    made_by: null,
   }
   return { key, stored }
 }
@@ -58,9 +63,10 @@ export async function listKeys(options: GivenDatabase & { readonly json?: boolea
     key.roles.join(',') || '-',
     key.expires_at ?? 'never',
     key.last_used_at ?? 'never',
+    key.made_by ?? 'command line',
     key.revoked_at === null ? '' : `revoked ${key.revoked_at}`,
   ])
-  const table = [['ID', 'KEY', 'SUBJECT', 'ROLES', 'EXPIRES', 'LAST USED', ''], ...rows]
+  const table = [['ID', 'KEY', 'SUBJECT', 'ROLES', 'EXPIRES', 'LAST USED', 'MADE BY', ''], ...rows]
   const widths = table[0]?.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0))) ?? []
   const lines = table.map((row) =>
     row
@@ -72,10 +78,16 @@ export async function listKeys(options: GivenDatabase & { readonly json?: boolea
 }
 
 /** Revokes a key. */
-export async function revokeKey(id: string, options: GivenDatabase): Promise<void> {
-  const revoked = await withKeys(options, (keys) => keys.revoke(id, new Date().toISOString()))
-  if (!revoked) throw new ConfigurationError(`There is no key ${id} that could be revoked; keys list shows them.`)
-  process.stderr.write(`Key ${id} is revoked. Servers that are running notice within a second.\n`)
+export async function revokeKey(id: string, options: RevokeOptions): Promise<void> {
+  const { descendants = false } = options
+  const revoked = await withKeys(options, (keys) => keys.revoke(id, new Date().toISOString(), { descendants }))
+  if (revoked === undefined)
+    throw new ConfigurationError(`There is no key ${id} that could be revoked; keys list shows them.`)
+  const { count, remaining } = revoked
+  const what = count === 1 ? `Key ${id} is revoked.` : `Key ${id} and keys made with it are revoked: ${count} in all.`
+  const left = remaining === 1 ? '1 key made with it remains valid' : `${remaining} keys made with it remain valid`
+  const next = remaining === 0 ? '' : `${left}: repeat the command with --descendants to revoke them too.\n`
+  process.stderr.write(`${what} Servers that are running notice within a second.\n${next}`)
 }
 
 async function withKeys<T>(given: GivenDatabase, use: (keys: KeyStore) => Promise<T>): Promise<T> {

@@ -120,6 +120,7 @@ keys
   .command('revoke')
   .description('revoke a key')
   .argument('<id>', 'its id, as keys list shows it')
+  .option('--descendants', 'revoke the keys that were made with it too, and those made with them')
   .addOption(address())
   .addOption(pooler())
   .action(fail(async () => (await import('./keys.ts')).revokeKey))

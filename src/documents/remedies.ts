@@ -139,6 +139,10 @@ export const remedies: Readonly<Record<FaultCode, Remedy>> = {
     remedy:
       'Where that answer is lost, revoke the key that detail names, and ask for another with a new Idempotency-Key.',
   },
+  KEY_QUOTA: {
+    meaning: 'The subject has as many valid API keys as limits.keys.perSubject allows (100 unless declared).',
+    remedy: 'Revoke the keys that are not used any more: last_used_at says which. Then repeat the request.',
+  },
   VALIDATION_FAILED: {
     meaning: 'The body is JSON, and its fields break the rules of the resource.',
     remedy: 'Correct every field that errors points at.',

@@ -32,6 +32,10 @@ export function completeCatalog(declaration: InterfaceDeclaration): Catalog {
       pageSize: { default: pageSize?.default ?? Math.min(limitDefaults.pageSize, max), max },
       bodyBytes: declared.limits?.bodyBytes ?? limitDefaults.bodyBytes,
       rate: completeRates(declared.limits?.rate ?? {}),
+      keys: {
+        perSubject: declared.limits?.keys?.perSubject ?? limitDefaults.keysPerSubject,
+        lastingRoles: declared.limits?.keys?.lastingRoles ?? [],
+      },
     },
     versions: new Map(),
   }

@@ -214,6 +214,14 @@ export interface RateDeclaration {
   readonly actions?: Readonly<Record<string, string>>
 }
 
+/** What API keys may be made over HTTP (AUT-10). */
+export interface KeyLimitsDeclaration {
+  /** The most keys of one subject that are neither revoked nor expired: 100 where left out. */
+  readonly perSubject?: number
+  /** The roles whose callers may make keys that outlive the credential they come with: none where left out. */
+  readonly lastingRoles?: readonly string[]
+}
+
 /** A whole interface. */
 export interface InterfaceDeclaration {
   readonly name: string
@@ -228,6 +236,7 @@ export interface InterfaceDeclaration {
   readonly limits?: {
     readonly pageSize?: { readonly default?: number; readonly max?: number }
     readonly rate?: RateDeclaration
+    readonly keys?: KeyLimitsDeclaration
     readonly bodyBytes?: number
   }
 }

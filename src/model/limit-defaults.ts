@@ -5,4 +5,5 @@ export const limitDefaults = {
   bodyBytes: 1_048_576,
   callerRate: '600/minute',
   addressRate: '60/minute',
+  keysPerSubject: 100,
 } as const

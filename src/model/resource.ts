@@ -135,6 +135,8 @@ export interface Catalog {
     readonly pageSize: { readonly default: number; readonly max: number }
     readonly bodyBytes: number
     readonly rate: Rates
+    /** What API keys may be made over HTTP (AUT-10). */
+    readonly keys: { readonly perSubject: number; readonly lastingRoles: readonly string[] }
   }
 }
 

@@ -55,6 +55,11 @@ export const madeForClients: InterfaceDeclaration['resources'] = {
       expires_at: { ...instant, description: 'From when on it is refused; null: never.' },
       last_used_at: { ...instant, description: 'When it was last used, give or take two minutes; null: never yet.' },
       revoked_at: { ...instant, description: 'Since when it is refused for good; null: it was not revoked.' },
+      made_by: {
+        ...{ type: 'string', optional: true, filter: true },
+        description:
+          'Who made it: the id of the API key, or the subject of the token, that the request came with; null: the command line.',
+      },
     },
     owner: 'subject',
     access: { read: ['role:admin', 'owner'], create: 'anyone', delete: ['role:admin', 'owner'] },

@@ -3,7 +3,7 @@ import { uuidv7 } from 'uuidv7'
 import type { Conditions } from '../http/preconditions.ts'
 import type { Resource } from '../model/resource.ts'
 import { hashOfKey, hintOfKey, newKey } from '../policy/api-keys.ts'
-import type { Caller } from '../policy/caller.ts'
+import { type Caller, isAdministrator } from '../policy/caller.ts'
 import { grantKey } from '../policy/key-grant.ts'
 import { permit } from '../policy/permit.ts'
 import { fault } from '../spec/faults.ts'
@@ -25,11 +25,13 @@ export function planKey(
 ): CreateKey {
   const { now } = planning
   const { issues, ...wish } = readKeyRequest(resource, input.body, now)
-  const decided = grantKey(caller, wish)
+  const { keys } = planning.catalog.limits
+  const decided = grantKey(caller, wish, keys.lastingRoles)
   if ('refusals' in decided) throw fault('FORBIDDEN', { errors: decided.refusals })
   const key = newKey()
   return {
     ...{ kind: 'create-key', resource, id: uuidv7(), issues, ...decided.grant },
+    ...{ madeBy: makerOf(caller), perSubject: keys.perSubject },
     ...{ hash: hashOfKey(key), hint: hintOfKey(key), secret: () => key },
     idempotency: idempotencyOf(planning, caller, [resource.name], input),
     caller,
@@ -37,18 +39,25 @@ export function planKey(
   }
 }
 
+/** The credential of a caller as `made_by` names it. */
+function makerOf({ credential, id }: Caller): CreateKey['madeBy'] {
+  return credential === 'jwt' ? { kind: 'subject', id } : { kind: 'key', id: credential }
+}
+
 /** Plans the revocation of an API key. */
 export function planRevocation(
   { catalog, now }: Planning,
   caller: Caller,
   { resource, id }: { readonly resource: Resource; readonly id: string },
-  conditions: Conditions,
+  { conditions, descendants }: { readonly conditions: Conditions; readonly descendants: boolean },
 ): RevokeKey {
   return {
     kind: 'revoke-key',
     resource,
     id,
     permitted: permit(catalog, caller, 'delete', resource),
+    descendants,
+    roles: isAdministrator(caller) ? undefined : caller.roles,
     conditions,
     caller,
     now,

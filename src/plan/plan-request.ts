@@ -27,7 +27,7 @@ export function planRequest(planning: Planning, caller: Caller, target: Target, 
   if (resource.made === 'for-clients') {
     if (input.kind === 'create') return planKey(planning, caller, resource, input)
     if (input.kind === 'delete' && target.kind === 'record') {
-      return planRevocation(planning, caller, target, input.conditions)
+      return planRevocation(planning, caller, target, input)
     }
   }
   return planFor(planning, caller, target, input)

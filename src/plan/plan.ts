@@ -196,6 +196,10 @@ export interface CreateKey extends Change {
   readonly subject: string
   readonly roles: readonly string[]
   readonly expires_at: string | null
+  /** The credential that the request came with: the API key by its id, or the subject of the token. */
+  readonly madeBy: { readonly kind: 'key' | 'subject'; readonly id: string }
+  /** The most keys of the subject that may be neither revoked nor expired (AUT-10). */
+  readonly perSubject: number
   /** All that a storage learns of the key itself. */
   readonly hash: string
   readonly hint: string
@@ -209,6 +213,10 @@ export interface RevokeKey extends Change {
   readonly kind: 'revoke-key'
   readonly id: string
   readonly permitted: Predicate
+  /** Revokes the keys made with it too, and those made with them. */
+  readonly descendants: boolean
+  /** The only roles that a key may have for the caller to revoke it; `undefined`: any (AUT-10). */
+  readonly roles: readonly string[] | undefined
   readonly conditions: Conditions
 }
 

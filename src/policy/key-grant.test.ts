@@ -18,7 +18,7 @@ function caller(more: Partial<Caller> = {}): Caller {
   }
 }
 
-const administrator = caller({ id: 'root', roles: ['admin'], expiresAt: noon })
+const administrator = caller({ id: 'root', roles: ['admin'] })
 
 const granted: readonly (readonly [string, Caller, Partial<KeyWish>, object])[] = [
   ['nothing said', caller(), {}, { subject: 'ann', roles: ['editor', 'reader'], expires_at: null }],
@@ -55,6 +55,14 @@ const refused: readonly (readonly [string, Caller, Partial<KeyWish>, readonly st
   ['the same name in another case', caller(), { subject: 'Ann' }, ['/subject']],
   ['a role that the caller does not have', caller(), { roles: ['reader', 'admin'] }, ['/roles/1']],
   ['a role in another case', caller(), { roles: ['Editor'] }, ['/roles/0']],
+  [
+    ...([
+      'a later end, by an administrator',
+      caller({ roles: ['admin'], expiresAt: noon }),
+      { expires_at: later },
+    ] as const),
+    ['/expires_at'],
+  ],
   ['a later end', caller({ expiresAt: noon }), { expires_at: later }, ['/expires_at']],
   [
     ...(['all at once', caller({ expiresAt: noon }), { subject: 'x', roles: ['a', 'b'], expires_at: later }] as const),
@@ -77,4 +85,12 @@ test('the refusal says which role it is', () => {
   const decided = grantKey(caller(), { ...nothing, roles: ['admin'] })
   assert.ok('refusals' in decided)
   assert.equal(decided.refusals[0]?.message, 'You do not have the role "admin", so your keys cannot have it.')
+})
+
+test('a role that is declared to make lasting keys lifts the end, and nothing else', () => {
+  const operator = caller({ roles: ['operator'], expiresAt: noon })
+  const decided = grantKey(operator, nothing, ['operator'])
+  assert.deepEqual(decided, { grant: { subject: 'ann', roles: ['operator'], expires_at: null } })
+  assert.ok('refusals' in grantKey(operator, { ...nothing, subject: 'bob' }, ['operator']))
+  assert.ok('refusals' in grantKey(operator, { ...nothing, expires_at: later }, ['auditor']))
 })

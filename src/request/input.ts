@@ -8,7 +8,14 @@ import { fault, type Issue } from '../spec/faults.ts'
 import { readBody } from './body.ts'
 import { listQueryOf } from './known-queries.ts'
 import { readParameters } from './parameters.ts'
-import { type ListQuery, readDeletionFilter, readListQuery, readRecordQuery, refuseParameters } from './query.ts'
+import {
+  type ListQuery,
+  readDeletionFilter,
+  readDescendants,
+  readListQuery,
+  readRecordQuery,
+  refuseParameters,
+} from './query.ts'
 import { readQueryBody } from './query-body.ts'
 import type { Target } from './target.ts'
 
@@ -19,7 +26,7 @@ export type Input =
   | ({ readonly kind: 'create' | 'bulk-delete'; readonly body: unknown } & Keyed)
   | ({ readonly kind: 'export'; readonly body: unknown } & Keyed)
   | { readonly kind: 'replace' | 'merge' | 'patch'; readonly body: unknown; readonly conditions: Conditions }
-  | { readonly kind: 'delete'; readonly conditions: Conditions }
+  | { readonly kind: 'delete'; readonly conditions: Conditions; readonly descendants: boolean }
   | ({ readonly kind: 'restore'; readonly conditions: Conditions } & Keyed)
   | { readonly kind: 'delete-matching'; readonly filter: Predicate; readonly conditions: Conditions }
   /** What is not a record: a document, or a file. */
@@ -62,10 +69,13 @@ export async function readInput(
     if (method === 'DELETE' && target.kind === 'collection') {
       return { kind: 'delete-matching', filter: readDeletionFilter(target.resource, parameters), conditions }
     }
+    if (method === 'DELETE' && target.kind === 'record' && target.resource.name === 'api-keys') {
+      return { kind: 'delete', conditions, descendants: readDescendants(parameters) }
+    }
     refuseParameters(parameters)
     if (target.kind === 'restore')
       return { kind: 'restore', conditions, idempotencyKey: keyOf(headers['idempotency-key']) }
-    return { kind: method === 'DELETE' ? 'delete' : 'document', conditions }
+    return method === 'DELETE' ? { kind: 'delete', conditions, descendants: false } : { kind: 'document', conditions }
   }
   const { value: body, mediaType } = await readBody(request, bodyBytes, vendorType)
   const idempotencyKey = method === 'POST' ? keyOf(headers['idempotency-key']) : undefined

@@ -138,6 +138,25 @@ export function refuseParameters(parameters: readonly Parameter[]): void {
   throw fault('INVALID_QUERY', { errors })
 }
 
+/**
+ * Reads the parameters of a revocation: `descendants=true` revokes the keys made with the key too (AUT-10).
+ *
+ * @throws Fault INVALID_QUERY
+ */
+export function readDescendants(parameters: readonly Parameter[]): boolean {
+  const issues: Issue[] = []
+  let descendants: string | undefined
+  for (const { name, value } of parameters) {
+    if (name !== 'descendants') issues.push(unknown(name, 'A revocation takes only descendants as a parameter.'))
+    else if (descendants !== undefined)
+      issues.push({ code: 'DUPLICATE_PARAMETER', message: 'descendants may be given once.', parameter: name })
+    else descendants = value
+  }
+  const isTaken = readBoolean('descendants', descendants, issues)
+  if (issues.length > 0) throw fault('INVALID_QUERY', { errors: issues })
+  return isTaken
+}
+
 function answeredFields(resource: Resource, text: string | undefined, issues: Issue[]): readonly string[] | undefined {
   if (text === undefined) return undefined
   return readFields(resource, listed(text, { parameter: 'fields' }), systemFields, issues)

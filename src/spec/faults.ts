@@ -47,6 +47,7 @@ export const faults = {
   },
   IDEMPOTENCY_KEY_REUSED: { status: 422, title: 'The Idempotency-Key was used for another request', rule: 'MET-9' },
   KEY_SHOWN_ONCE: { status: 409, title: 'The key was made, and is shown only once', rule: 'AUT-2' },
+  KEY_QUOTA: { status: 409, title: 'The subject has as many API keys as are allowed', rule: 'AUT-10' },
   VALIDATION_FAILED: { status: 400, title: 'The record is not valid', rule: 'ERR-3' },
   CONFLICT: { status: 409, title: 'The request contradicts the current state', rule: 'ERR-5' },
   DUPLICATE_VALUE: { status: 409, title: 'A value that must be unique is taken', rule: 'DEL-11' },

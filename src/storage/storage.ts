@@ -17,7 +17,12 @@ export interface StoredKey {
   readonly created_at: string
   /** ISO 8601; `null`: not revoked. */
   readonly revoked_at: string | null
+  /** The id of the API key, or the subject of the token, that made it; `null`: the command line. */
+  readonly made_by: string | null
 }
+
+/** An API key to be stored: `made_by` may be left out where the command line makes it. */
+export type NewKey = Omit<StoredKey, 'made_by'> & Partial<Pick<StoredKey, 'made_by'>>
 
 /** An API key as it is listed. */
 export interface ListedKey extends StoredKey {
@@ -25,13 +30,21 @@ export interface ListedKey extends StoredKey {
   readonly last_used_at: string | null
 }
 
+/** What a revocation came to. */
+export interface Revoked {
+  /** How many keys were revoked. */
+  readonly count: number
+  /** How many keys made with them are still valid. */
+  readonly remaining: number
+}
+
 /** Where API keys are kept. */
 export interface KeyStore {
   find(hash: string): Promise<StoredKey | undefined>
   list(): Promise<ListedKey[]>
-  add(key: StoredKey): Promise<void>
-  /** Revokes by id; `false` where there is no such key, or it is revoked already. */
-  revoke(id: string, at: string): Promise<boolean>
+  add(key: NewKey): Promise<void>
+  /** Revokes by id; `undefined` where there is no such key, or nothing is left to revoke. */
+  revoke(id: string, at: string, options?: { readonly descendants?: boolean }): Promise<Revoked | undefined>
   /** Keeps when keys were last used, by id, in milliseconds since 1970; of a key, once a minute at most. */
   keepUses(uses: ReadonlyMap<string, number>): Promise<void>
 }

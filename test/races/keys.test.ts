@@ -43,6 +43,39 @@ test('AUT-2: of two who revoke one key at once, one succeeds', { skip }, async (
   context.diagnostic(JSON.stringify(tally(found)))
 })
 
+test('AUT-10: while a key is revoked with its descendants, it makes none that stays valid', {
+  skip,
+}, async (context) => {
+  const found: string[] = []
+  for (let round = 0; round < 12; round++) {
+    const first = await race.on(round).send('POST', '/v1/api-keys', { body: { subject: `r${round}`, roles: [] } })
+    const { id, key } = first.json
+    const { send, close } = clientOf(race.on(round + 1).process.origin, key)
+    const making = Array.from({ length: 8 }, () => send('POST', '/v1/api-keys', { body: {} }))
+    const revoking = race.on(round).send('DELETE', `/v1/api-keys/${id}?descendants=true`)
+    const answers = await Promise.all(making)
+    assert.equal((await revoking).status, 204)
+    close()
+    assert.ok(
+      answers.every(({ status }) => [201, 401, 403].includes(status)),
+      JSON.stringify(tally(answers.map(({ status }) => String(status)))),
+    )
+    const left = await race.on(round).send('GET', `/v1/api-keys?made_by=${id}&revoked_at[null]=true`)
+    assert.equal(left.json.pagination.total_count, 0)
+    found.push(`${answers.filter(({ status }) => status === 201).length} made before`)
+  }
+  context.diagnostic(JSON.stringify(tally(found)))
+})
+
+test('AUT-10: a subject gets no more keys than are allowed, from two servers at once', { skip }, async () => {
+  const subject = 'many'
+  const make = (number: number) => race.on(number).send('POST', '/v1/api-keys', { body: { subject, roles: [] } })
+  for (let made = 0; made < 95; made++) assert.equal((await make(made)).status, 201)
+  const answers = await atOnce(20, make)
+  assert.equal(answers.filter(({ status }) => status === 201).length, 5)
+  assert.ok(answers.every(({ status, json }) => status === 201 || json.code === 'KEY_QUOTA'))
+})
+
 test('ERR-6: maintenance is noticed by both servers, and its end', { skip }, async (context) => {
   const { maintenance, close } = await openMaintenance({ database: race.url, databaseUnsafe: true })
   context.after(close)

@@ -66,10 +66,10 @@ describe('authentication', () => {
     const ann = current.keys.get('ann') ?? ''
     const id = (await keys.list()).find(({ subject }) => subject === 'ann')?.id ?? ''
     assert.equal(await status(ann), 200)
-    assert.equal(await keys.revoke(id, new Date().toISOString()), true)
+    assert.deepEqual(await keys.revoke(id, new Date().toISOString()), { count: 1, remaining: 0 })
     current.clock.ahead += 2_000
     assert.equal(await status(ann), 401)
-    assert.equal(await keys.revoke(id, new Date().toISOString()), false)
+    assert.deepEqual(await keys.revoke(id, new Date().toISOString()), undefined)
     assert.equal(await status(`${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`), 401)
   })
 })

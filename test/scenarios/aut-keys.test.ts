@@ -30,7 +30,7 @@ describe('making a key', () => {
     const { id, created_at } = record
     assert.deepEqual(record, {
       ...{ id, subject: 'zoe', roles: ['editor'], hint: key.slice(0, 8), expires_at, last_used_at: null },
-      ...{ revoked_at: null, created_at, updated_at: created_at },
+      ...{ revoked_at: null, made_by: record.made_by, created_at, updated_at: created_at },
     })
     assert.deepEqual([answer.headers['location'], answer.headers['cache-control']], [`${path}/${id}`, 'no-store'])
     const seen = await current.send({ path: `${path}/${id}`, as: key })

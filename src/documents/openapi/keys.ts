@@ -26,7 +26,7 @@ export function keyPaths(resource: Resource, parts: OperationParts): Json {
         tags,
         summary: 'Make an API key',
         description:
-          'Administrators make keys for everyone. Everyone else makes keys for themselves, with roles of their own, which last no longer than the credential that asks.',
+          'Administrators make keys for everyone. Everyone else makes keys for themselves, with roles of their own. A key expires no later than the credential that makes it, unless the declaration lets a role of the caller make lasting keys.',
         parameters: [{ name: 'Idempotency-Key', in: 'header', description: once, schema: { type: 'string' } }],
         requestBody: body(['application/json'], asked()),
         responses: {
@@ -45,8 +45,16 @@ export function keyPaths(resource: Resource, parts: OperationParts): Json {
         operationId: `delete${names.one}`,
         tags,
         summary: 'Revoke an API key',
-        description: 'From the next request on it is refused. Its record stays, with `revoked_at`.',
-        parameters: [refTo('parameters', 'IfMatch'), refTo('parameters', 'IfUnmodifiedSince')],
+        description:
+          'The key is refused from the next request on. Its record stays, with `revoked_at`. You may revoke a key only where you have all of its roles, or are an administrator.',
+        parameters: [
+          {
+            ...{ name: 'descendants', in: 'query', schema: { type: 'boolean', default: false } },
+            description: 'Revokes the keys made with this key too, and those made with them: all of them or none.',
+          },
+          refTo('parameters', 'IfMatch'),
+          refTo('parameters', 'IfUnmodifiedSince'),
+        ],
         responses: { 204: answer('It is revoked.', ['Preference-Applied']), ...problems.of(codesOf('revoke-key')) },
       },
     },
@@ -70,7 +78,7 @@ function asked(): Json {
       expires_at: {
         ...orNull({ type: 'string', format: 'date-time' }),
         description:
-          'In the future. Left out: never, or, unless you are an administrator, when your own credential ends.',
+          'In the future, and no later than your own credential expires. Left out: when your own credential expires.',
       },
     },
     [],

@@ -99,7 +99,7 @@ export function codesOf(
       return [...stored, 'NOT_FOUND', 'PRECONDITION_FAILED', ...conflicts]
     }
     case 'create-key':
-      return [...stored, ...keyed, ...bodied, 'KEY_SHOWN_ONCE']
+      return [...stored, ...keyed, ...bodied, 'KEY_SHOWN_ONCE', 'KEY_QUOTA']
     case 'revoke-key':
       return [...stored, 'NOT_FOUND', 'PRECONDITION_FAILED']
     case 'export':

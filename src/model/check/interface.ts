@@ -20,10 +20,29 @@ export function checkInterface(report: Report, declaration: Readonly<Record<stri
 
 function checkLimits(report: Report, limits: unknown, resources: unknown): void {
   if (limits === undefined || !expectRecord(report, 'limits', limits, 'limits: { pageSize: { max: 100 } }')) return
-  checkKeys(report, 'limits', limits, ['pageSize', 'rate', 'bodyBytes'])
+  checkKeys(report, 'limits', limits, ['pageSize', 'rate', 'keys', 'bodyBytes'])
   checkWhole(report, 'limits.bodyBytes', own(limits, 'bodyBytes'), 1_024, 1_073_741_824)
   checkPageSize(report, own(limits, 'pageSize'))
   checkRates(report, own(limits, 'rate'), resources)
+  checkKeyLimits(report, own(limits, 'keys'))
+}
+
+function checkKeyLimits(report: Report, limits: unknown): void {
+  const path = 'limits.keys'
+  if (limits === undefined || !expectRecord(report, path, limits, 'keys: { perSubject: 100 }')) return
+  checkKeys(report, path, limits, ['perSubject', 'lastingRoles'])
+  checkWhole(report, `${path}.perSubject`, own(limits, 'perSubject'), 1, 1_000_000)
+  const roles = own(limits, 'lastingRoles')
+  if (roles === undefined) return
+  const remedy = 'List the names of roles, such as ["operator"].'
+  if (!Array.isArray(roles)) {
+    report(`${path}.lastingRoles`, 'is not an array', remedy)
+    return
+  }
+  for (const [index, role] of roles.entries()) {
+    if (typeof role === 'string' && role !== '' && !role.startsWith('role:')) continue
+    report(`${path}.lastingRoles[${index}]`, 'is not the name of a role', remedy)
+  }
 }
 
 function checkPageSize(report: Report, pageSize: unknown): void {

@@ -59,6 +59,14 @@ export const callers: RuleSection = {
       held: true,
       sentence: 'The owner field is set from the caller on creation, and only an administrator may send or change it.',
     },
+    {
+      id: 'AUT-10',
+      mark: 'decision',
+      level: 'should',
+      held: true,
+      sentence:
+        'An API key says who made it (made_by) and expires no later than the credential that made it, whatever the roles, unless the declaration lets one of them make lasting keys. A subject has at most 100 valid keys unless declared otherwise: 409 KEY_QUOTA beyond. A caller revokes only keys whose roles they have, save administrators. DELETE with descendants=true revokes those made with the key too, all or none.',
+    },
   ],
 }
 

@@ -26,6 +26,8 @@ export function isolationOf(catalog: Catalog): {
   const ofAll: Isolation = concerned.size > 0 ? 'serializable' : 'read committed'
   return {
     of({ kind, resource }) {
+      // The number of a subject's keys is counted, and no row stands for a key that is not there yet.
+      if (kind === 'create-key') return 'serializable'
       const isOne = kind === 'create' || kind === 'replace' || kind === 'merge' || kind === 'patch'
       return isOne && !concerned.has(resource.name) ? 'read committed' : ofAll
     },

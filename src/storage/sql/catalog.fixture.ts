@@ -80,6 +80,7 @@ export function catalogFixture(...resources: readonly Resource[]): Catalog {
       pageSize: { default: 20, max: 100 },
       bodyBytes: 1_048_576,
       rate: { caller: { most: 600, window: 60 }, address: { most: 60, window: 60 }, actions: new Map() },
+      keys: { perSubject: 100, lastingRoles: [] },
     },
   }
 }

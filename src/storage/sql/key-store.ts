@@ -10,7 +10,7 @@ export function keyStore(compiler: Compiler, { read, write }: Runner): KeyStore 
     find: (hash) => read(() => findKey(hash)),
     list: () => read(listKeys),
     add: (key) => write(() => addKey(compiler, key)),
-    revoke: (id, at) => write(() => revokeAnyKey(compiler, id, at)),
+    revoke: (id, at, { descendants = false } = {}) => write(() => revokeAnyKey(compiler, id, at, descendants)),
     keepUses: (uses) => write(() => keepUses(compiler, uses)),
   }
 }

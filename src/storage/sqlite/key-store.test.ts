@@ -26,7 +26,14 @@ function keyFor(subject: string, more: Partial<StoredKey> = {}): { readonly key:
   const known = { id: uuidv7(), hash: hashOfKey(key), hint: hintOfKey(key), subject, roles: ['editor', 'x,y'] }
   return {
     key,
-    stored: { ...known, expires_at: null, created_at: '2026-01-02T03:04:05.678Z', revoked_at: null, ...more },
+    stored: {
+      ...known,
+      expires_at: null,
+      created_at: '2026-01-02T03:04:05.678Z',
+      revoked_at: null,
+      made_by: null,
+      ...more,
+    },
   }
 }
 
@@ -70,8 +77,8 @@ test('keys of the version before are found as they were once the interface is se
   const listed = former.map((key) => ({ ...key, last_used_at: null }))
   assert.deepEqual(await storage.keys.list(), listed)
   for (const key of former) assert.deepEqual(await storage.keys.find(key.hash), key)
-  assert.equal(await storage.keys.revoke(former[1]!.id, new Date().toISOString()), false)
-  assert.equal(await storage.keys.revoke(former[0]!.id, new Date().toISOString()), true)
+  assert.deepEqual(await storage.keys.revoke(former[1]!.id, new Date().toISOString()), undefined)
+  assert.deepEqual(await storage.keys.revoke(former[0]!.id, new Date().toISOString()), { count: 1, remaining: 0 })
   await storage.close()
   assert.deepEqual(migrateSqlite(path, notes, false).steps, [])
 
@@ -120,7 +127,7 @@ test('keys are made before anything is declared, and what is declared then is ad
   assert.deepEqual(await storage.keys.find(hashOfKey(key)), stored)
   await storage.close()
   const again = openSqliteKeys(path)
-  assert.equal(await again.keys.revoke(stored.id, new Date().toISOString()), true)
+  assert.deepEqual(await again.keys.revoke(stored.id, new Date().toISOString()), { count: 1, remaining: 0 })
   await again.close()
 })
 

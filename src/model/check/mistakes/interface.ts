@@ -52,6 +52,18 @@ export const interfaceMistakes: readonly Mistake[] = [
     path: 'limits.rate.callers',
     remedy: /"caller"/,
   },
+  {
+    ...{ name: 'no keys at all', at: 'limits', write: { keys: { perSubject: 0 } } },
+    path: 'limits.keys.perSubject',
+  },
+  {
+    ...{ name: 'a rule where the name of a role belongs', at: 'limits', write: { keys: { lastingRoles: ['role:x'] } } },
+    ...{ path: 'limits.keys.lastingRoles[0]', remedy: /operator/ },
+  },
+  {
+    ...{ name: 'one role, not in an array', at: 'limits', write: { keys: { lastingRoles: 'operator' } } },
+    path: 'limits.keys.lastingRoles',
+  },
   ...rateMistakes,
   {
     name: 'a rate of an action that is a number',
