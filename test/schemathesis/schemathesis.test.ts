@@ -19,7 +19,7 @@ import { newDatabase } from '../engine.ts'
 
 /** The fewest cases of all interfaces together: fewer were not generated, or not sent. */
 const fewest = 20_000
-const examples = Number(process.env['SCHEMATHESIS_EXAMPLES'] ?? 60)
+const examples = Number(process.env['SCHEMATHESIS_EXAMPLES'] ?? 5)
 const interfaces: Readonly<Record<string, InterfaceDeclaration>> = { studio, shop, everything }
 
 /** Installs Schemathesis into a folder that later runs find again; the reason where there is none. */
@@ -63,7 +63,7 @@ for (const [name, declaration] of Object.entries(interfaces)) {
     const seed = /Seed: (\d+)/.exec(output)?.[1]
     cases += Number(generated.replaceAll(',', ''))
     t.diagnostic(`${generated} cases, seed ${seed}`)
-    assert.equal(code, 0, output.slice(-20_000))
+    assert.equal(code, 0, output)
   })
 }
 

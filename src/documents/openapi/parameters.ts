@@ -143,7 +143,7 @@ export function filterParameters(resource: Resource): Json[] {
 function filtersOf(filterable: Filterable): Json[] {
   const { name } = filterable
   const value = valueSchema(filterable)
-  const several = { type: 'array', items: value }
+  const several = { type: 'array', items: value, minItems: 1 }
   const schemas: Readonly<Partial<Record<FilterOperator, Json>>> = {
     not: several,
     in: several,
