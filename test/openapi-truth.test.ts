@@ -4,9 +4,12 @@ import { test } from 'node:test'
 import { openApiDocument } from '../src/documents/openapi.ts'
 import type { HttpResponse } from '../src/http/message.ts'
 import { completeCatalog } from '../src/model/catalog.ts'
+import { serve } from '../src/server/serve.ts'
 import { studio } from './declarations.ts'
+import { newDatabase } from './engine.ts'
 import { trialFor } from './harness.ts'
 import { judgeBy } from './openapi-truth.ts'
+import { sendRaw } from './raw-client.ts'
 
 const judge = judgeBy(openApiDocument(completeCatalog(studio)))
 
@@ -76,3 +79,24 @@ test('DOC-1: the served document is the one that answers are judged by', async (
     'GET, HEAD, OPTIONS',
   )
 })
+
+/** Requests that are refused before `respond` reads them, and their statuses. */
+const unread: readonly [what: string, bytes: string, status: number][] = [
+  ['an address that is too long', `GET /v1/users?q=${'a'.repeat(9_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 414],
+  ['headers that are too large', `GET /v1/users HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`, 431],
+  ['two hosts', 'GET /v1/users HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n', 400],
+]
+
+for (const [what, bytes, status] of unread) {
+  test(`DOC-1: ${what}: the answer is as the document says`, async (t) => {
+    const { address } = await newDatabase({ memory: true })
+    const catalog = completeCatalog(studio)
+    const serving = await serve({ catalog, database: address, host: '127.0.0.1', port: 0, http: true })
+    t.after(() => serving.close())
+    const { answers } = await sendRaw(new URL(serving.url).origin, bytes, { answers: 1 })
+    assert.equal(answers[0]?.status, status)
+    const names = { 'content-type': 'Content-Type', 'cache-control': 'Cache-Control', 'x-request-id': 'X-Request-Id' }
+    const sent = Object.entries(names).map(([name, written]) => [written, answers[0]?.headers[name]])
+    judge('GET', '/v1/users', { status, headers: Object.fromEntries(sent), body: answers[0]?.body })
+  })
+}

@@ -72,8 +72,9 @@ export function judgeBy(document: Json): Judge {
       assert.equal(type, undefined, `${what} has a media type and no body`)
       return
     }
-    assert.ok(type !== undefined && declared.content?.[type] !== undefined, `${what}: ${type} is not in the document`)
-    if (declared.content[type].schema === undefined) return
+    const described = declared.content?.[type ?? ''] ?? declared.content?.['*/*']
+    assert.ok(type !== undefined && described !== undefined, `${what}: ${type} is not in the document`)
+    if (described.schema === undefined) return
     const schema = `${resolved(document, pointer)}/content/${pointerStep(type)}/schema`
     check(schema, JSON.parse(Buffer.from(response.body as string).toString()), what)
   }

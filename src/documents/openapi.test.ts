@@ -288,3 +288,41 @@ test('the document of a version says where it is, how it is asked for, and what 
   assert.ok(get.responses[410])
   assert.equal(documentAt('v2', '2026-09-01').paths['/tasks'].get.responses[410], undefined)
 })
+
+test('PAG-2: parameters that exclude each other have no defaults: a generated client would send them all', () => {
+  const { Page, PerPage, Offset, Limit, Cursor } = document.components.parameters
+  for (const { name, schema } of [Page, PerPage, Offset, Limit, Cursor]) {
+    assert.equal(Object.hasOwn(schema, 'default'), false, name)
+  }
+})
+
+test('HED-3: a part of a representation is bytes of any media type, and no JSON value', () => {
+  const parts = Object.values<Any>(document.paths).flatMap((item) => item.get?.responses[206] ?? [])
+  assert.ok(parts.length > 5)
+  for (const { content } of parts) assert.deepEqual(content, { '*/*': {} })
+})
+
+test('MET-9: every operation that takes an Idempotency-Key documents how it refuses one', () => {
+  const keyed = Object.values<Any>(document.paths).flatMap((item) =>
+    Object.values<Any>(item).filter((operation) =>
+      operation.parameters?.some(({ $ref }: Any) => $ref?.endsWith('/IdempotencyKey')),
+    ),
+  )
+  assert.ok(keyed.some(({ operationId }) => operationId.startsWith('restore')))
+  for (const { operationId, responses } of keyed) {
+    const { $ref } = responses[400]
+    const [, codes] =
+      document.components.responses[$ref.split('/').at(-1)].content['application/problem+json'].schema.allOf
+    assert.ok(codes.properties.code.enum.includes('INVALID_IDEMPOTENCY_KEY'), operationId)
+    assert.ok(responses[422], operationId)
+  }
+})
+
+test('DOC-1: each operation has a name of its own, where a collection has no singular either', () => {
+  const { paths } = documentOf({ news: { fields: { text: { type: 'string' } }, deletion: { byFilter: true } } })
+  const operations = Object.values<Any>(paths).flatMap((item) =>
+    Object.values<Any>(item).flatMap(({ operationId }) => operationId ?? []),
+  )
+  assert.ok(operations.includes('deleteMatchingNews'))
+  assert.deepEqual([...new Set(operations)], operations)
+})

@@ -14,7 +14,12 @@ const mediaTypes = ['application/json', 'application/x-ndjson', 'text/csv; chars
 
 /** The Path Items of exports, by path. */
 export function exportPaths(catalog: Catalog, problems: ProblemResponses): Json {
-  const names = { oneOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' }, minItems: 1 }] }
+  const names = {
+    oneOf: [
+      { type: 'string', minLength: 1 },
+      { type: 'array', items: { type: 'string' }, minItems: 1, uniqueItems: true },
+    ],
+  }
   const asked = object(
     {
       collection: { type: 'string', enum: [...catalog.resources.keys()] },
@@ -52,7 +57,7 @@ export function exportPaths(catalog: Catalog, problems: ProblemResponses): Json 
         responses: {
           200: file('The file.', ['Accept-Ranges']),
           202: answer('It is still being written.', ['Retry-After'], refTo('schemas', 'Accepted')),
-          206: { ...part(fileHeaders), content: contents() },
+          206: part(fileHeaders),
           304: answer('The file is as the condition says.', ['ETag', 'Last-Modified', 'Vary']),
           ...problems.of(codesOf('export-content')),
         },

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { completeCatalog } from '../../model/catalog.ts'
 import { namesOf, singularOf } from './names.ts'
+import { sharedSchemas } from './shared-schemas.ts'
 
 const singulars = {
   tasks: 'task',
@@ -21,6 +22,18 @@ const singulars = {
 for (const [plural, singular] of Object.entries(singulars)) {
   test(`one of the ${plural} is a ${singular}`, () => assert.equal(singularOf(plural), singular))
 }
+
+test('no collection takes the name of a schema of ours', () => {
+  const collections = ['problems', 'issues', 'json-patches', 'page-by-numbers', 'healths', 'accepteds', 'deletions']
+  const resources = Object.fromEntries(collections.map((name) => [name, { fields: {} }]))
+  const names = namesOf(completeCatalog({ name: 'clash', resources }))
+  const ours = Object.keys(sharedSchemas)
+  assert.deepEqual(
+    [...names.values()].filter(({ one }) => ours.includes(one)),
+    [],
+  )
+  assert.equal(names.get('json-patches')?.one, 'JsonPatches')
+})
 
 test('names that would clash give way', () => {
   const resources = Object.fromEntries(['tasks', 'task-pages', 'problems'].map((name) => [name, { fields: {} }]))

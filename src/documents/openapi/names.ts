@@ -1,6 +1,7 @@
 /** The names that a resource goes by in the document: stable, for clients are generated from them. */
 import { pluralOf } from '../../model/plural.ts'
 import type { Catalog } from '../../model/resource.ts'
+import { sharedSchemas } from './shared-schemas.ts'
 
 /** The names of one resource. */
 export interface ResourceNames {
@@ -12,24 +13,12 @@ export interface ResourceNames {
 
 const suffixes = ['', 'Page', 'Selection', 'Deleted', 'Create', 'CreateNested', 'Replace', 'Patch'] as const
 
-/** The component names that are no resource's. */
-export const sharedSchemas = [
-  'Accepted',
-  'Problem',
-  'Issue',
-  'PageByNumber',
-  'PageByOffset',
-  'PageByCursor',
-  'Deletion',
-  'Health',
-] as const
-
 /**
  * The names of all resources, by collection. A singular whose components would clash with others' gives way to the plural,
  * and that to the plural with `Resource` after it.
  */
 export function namesOf(catalog: Catalog): ReadonlyMap<string, ResourceNames> {
-  const taken = new Set<string>(sharedSchemas)
+  const taken = new Set<string>(Object.keys(sharedSchemas))
   const names = new Map<string, ResourceNames>()
   // The system's first: their names are the same in every document.
   for (const collection of [...catalog.system.keys(), ...catalog.resources.keys()]) {

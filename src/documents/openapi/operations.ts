@@ -88,9 +88,11 @@ function creation(resource: Resource, parts: OperationParts, parent: NestedUnder
 function matchingDeletion(resource: Resource, parts: OperationParts): Json {
   const count = { type: 'integer', minimum: 0, description: 'How many matched, and are deleted.' }
   const schema = { type: 'object', properties: { deleted_count: count }, required: ['deleted_count'] }
+  const { one, many } = parts.names
   return {
     delete: {
-      operationId: `delete${parts.names.many}`,
+      // A name without a plural, such as news, has one name for the record and for the collection.
+      operationId: many === one ? `deleteMatching${many}` : `delete${many}`,
       tags: [resource.name],
       summary: `Delete the ${resource.name} that match`,
       description:
@@ -261,12 +263,12 @@ export function answer(description: string, names: readonly HeaderName[], schema
   return { description, headers: headers(...names), ...content }
 }
 
-/** The 206 of anything that can be had in parts: bytes, which need not be JSON by themselves. */
+/** The 206 of anything that can be had in parts: bytes of the representation, which are not JSON by themselves. */
 export function part(names: readonly HeaderName[]): Json {
   return {
     description: 'The bytes that `Range` asked for.',
     headers: headers(...names, 'Accept-Ranges', 'Content-Range'),
-    content: { 'application/json': {} },
+    content: { '*/*': {} },
   }
 }
 

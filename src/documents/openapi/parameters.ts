@@ -16,32 +16,41 @@ const query = (name: string, description: string, schema: Json, more: Json = {})
   schema,
   ...more,
 })
-const header = (name: string, description: string): Json => ({
+const header = (name: string, description: string, pattern?: string): Json => ({
   name,
   in: 'header',
   description,
-  schema: { type: 'string' },
+  schema: { type: 'string', ...(pattern !== undefined && { pattern }) },
 })
+/** `*`, or entity tags with commas between (RFC 9110 section 8.8.3). */
+const tags = '^(\\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$'
+/** A text of visible characters in double quotes, or without (RFC 9651 section 3.3.3). */
+const key = '^("([ !#-\\[\\]-~]|\\\\["\\\\]){1,255}"|[!#-+\\--:<-~]{1,255})$'
 const list = { style: 'form', explode: false }
 
 /** The parameters that operations share, by component name. */
 export function parameterComponents({ limits }: Catalog): Json {
   const { max, default: usual } = limits.pageSize
-  const size = { type: 'integer', minimum: 1, maximum: max, default: usual }
+  // No defaults: a generated client that sends them would mix the styles of pages, which is refused (PAG-2).
+  const size = { type: 'integer', minimum: 1, maximum: max }
+  const unsaid = `${usual} where left out`
   const name = { type: 'string' }
   return {
     Id: { name: 'id', in: 'path', required: true, description: 'The id of the record.', schema: name },
     ParentId: { name: 'id', in: 'path', required: true, description: 'The id of the parent.', schema: name },
-    Page: query('page', 'The number of a page; goes with `per_page`.', { type: 'integer', minimum: 1, default: 1 }),
-    PerPage: query('per_page', 'How many records a page has; goes with `page`.', size),
-    Offset: query('offset', 'How many records to pass over; goes with `limit`.', { type: 'integer', minimum: 0 }),
-    Limit: query('limit', 'How many records a page has; goes with `offset`, with `cursor`, or alone.', size),
+    Page: query('page', 'The number of a page, from 1; goes with `per_page` alone.', { type: 'integer', minimum: 1 }),
+    PerPage: query('per_page', `How many records a page has, ${unsaid}; goes with \`page\`.`, size),
+    Offset: query('offset', 'How many records to skip; goes with `limit` alone.', { type: 'integer', minimum: 0 }),
+    Limit: query(
+      'limit',
+      `How many records a page has, ${unsaid}; goes with \`offset\`, with \`cursor\`, or alone.`,
+      size,
+    ),
     Cursor: query('cursor', 'Where to go on: a cursor of an earlier page, with the same sort and filters.', name),
     IncludeDeleted: query('include_deleted', 'Adds deleted records that are still kept, for those who may read them.', {
       type: 'boolean',
-      default: false,
     }),
-    IfMatch: header('If-Match', 'Go on only if the record still has one of these entity tags.'),
+    IfMatch: header('If-Match', 'Go on only if the record still has one of these entity tags.', tags),
     IfNoneMatch: header('If-None-Match', 'Answer 304 if it still has one of these entity tags.'),
     IfModifiedSince: header('If-Modified-Since', 'Answer 304 if it was not changed since.'),
     Prefer: header(
@@ -53,6 +62,7 @@ export function parameterComponents({ limits }: Catalog): Json {
     IdempotencyKey: header(
       'Idempotency-Key',
       'A text of your own for this request, such as a UUID: sent again within a day, it gets the first answer again.',
+      key,
     ),
     IfUnmodifiedSince: header('If-Unmodified-Since', 'Go on only if the record was not changed since.'),
   }
@@ -108,7 +118,7 @@ function fieldsParameter(resource: Resource): Json {
   return query(
     'fields',
     'The fields to answer with; `id` always comes along.',
-    { type: 'array', items: { enum: names } },
+    { type: 'array', items: { enum: names }, minItems: 1, uniqueItems: true },
     list,
   )
 }
@@ -133,7 +143,7 @@ export function filterParameters(resource: Resource): Json[] {
 function filtersOf(filterable: Filterable): Json[] {
   const { name } = filterable
   const value = valueSchema(filterable)
-  const several = { type: 'array', items: value }
+  const several = { type: 'array', items: value, minItems: 1 }
   const schemas: Readonly<Partial<Record<FilterOperator, Json>>> = {
     not: several,
     in: several,

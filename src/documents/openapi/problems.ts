@@ -96,7 +96,7 @@ export function codesOf(
       const rules = takenAlong.flatMap((each) => ruleCodes(each, 'restore'))
       const taken = takenAlong.some((each) => each.unique.length > 0) ? ['DUPLICATE_VALUE'] : []
       const conflicts = ['CONFLICT', 'BEING_DELETED', 'NOT_DELETED', 'REFERENCE_DELETED', ...taken, ...rules]
-      return [...stored, 'NOT_FOUND', 'PRECONDITION_FAILED', ...conflicts]
+      return [...stored, ...keyed, 'NOT_FOUND', 'PRECONDITION_FAILED', ...conflicts]
     }
     case 'create-key':
       return [...stored, ...keyed, ...bodied, 'KEY_SHOWN_ONCE', 'KEY_QUOTA']
@@ -209,6 +209,9 @@ const extraHeaders: Readonly<Record<number, readonly HeaderName[]>> = {
 // Whoever gets one of these was not told apart from others yet.
 const beforeAuthentication = new Set([401, 408, 414, 431])
 
+// The server gives these to requests that it could not read, too: then it cannot tell their path.
+const unread = new Set([400, 408, 414, 431, 500])
+
 /** The code of a business rule is a conflict. */
 function statusOf(code: string): number {
   return isFault(code) ? faults[code].status : faults.CONFLICT.status
@@ -224,7 +227,9 @@ function response(status: number, codes: readonly string[]): Json {
     return `- \`${code}\`: ${isFault(code) ? faults[code].title : 'A business rule stands against it'}.`
   })
   const code = codes.includes(anyCode) ? {} : { code: { enum: codes } }
-  const schema = { allOf: [refTo('schemas', 'Problem'), { properties: { status: { const: status }, ...code } }] }
+  const required = unread.has(status) ? {} : { required: ['instance'] }
+  const properties = { status: { const: status }, ...code }
+  const schema = { allOf: [refTo('schemas', 'Problem'), { properties, ...required }] }
   return {
     description: lines.join('\n'),
     headers: (beforeAuthentication.has(status) ? openHeaders : headers)(...(extraHeaders[status] ?? [])),

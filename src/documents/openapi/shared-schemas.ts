@@ -27,12 +27,12 @@ const problem = object(
     title: { type: 'string', description: 'The kind of problem in words, the same each time.' },
     status: { type: 'integer', minimum: 400, maximum: 599 },
     detail: { type: 'string', description: 'What is wrong this time, and what to do.' },
-    instance: { type: 'string', description: 'The path that was asked for.' },
+    instance: { type: 'string', description: 'The path that was asked for; left out where it could not be read.' },
     code: { ...code, description: 'Stable: what a program should look at.' },
     request_id: { type: 'string', description: 'Finds the request in the log of the server.' },
     errors: { type: 'array', minItems: 1, items: refTo('schemas', 'Issue'), description: 'Everything that is wrong.' },
   },
-  ['type', 'title', 'status', 'detail', 'instance', 'code', 'request_id'],
+  ['type', 'title', 'status', 'detail', 'code', 'request_id'],
 )
 
 /** A deletion that says what it did: `id` and `deleted_at`, and nothing else (DEL-2). */

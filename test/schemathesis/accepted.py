@@ -1,0 +1,91 @@
+"""Findings of Schemathesis that are no faults of the server, each with its reason."""
+import json
+import re
+
+import schemathesis
+
+# What the state of the server decides, and no schema can say before.
+DECIDED_BY_STATE = {
+    409,  # A conflict with other records.
+    412,  # The record is not in the state that the condition names.
+    416,  # The representation ends before the range.
+    422,  # The Idempotency-Key belongs to another request.
+    428,  # The declaration demands a condition.
+}
+
+# What OpenAPI 3.1 cannot say of parameters and bodies.
+BEYOND_SCHEMAS = {
+    "INVALID_PAGE",  # The styles of pages exclude each other.
+    "INVALID_CURSOR",  # Cursors are opaque: only the server makes them.
+    "INVALID_REFERENCE",  # The record that a reference names must exist.
+    "FILTER_REQUIRED",  # A deletion by filter needs one of its filters.
+    "INVALID_TEXT",  # No text holds U+0000 or half a surrogate pair.
+    "NUMBER_NOT_EXACT",  # A number with more digits than the server can keep exactly.
+}
+
+# What the schema of one operation cannot say, by its label, the code and where the error points (`None`: anywhere).
+BEYOND_OPERATIONS = {
+    ("POST /api-keys", "INVALID_VALUE", "/expires_at"),  # The moment must be in the future.
+    ("POST /exports", "UNKNOWN_FIELD", None),  # Which fields there are depends on `collection`.
+}
+
+# Every list answers QUERY (RFC 10008), which OpenAPI 3.1 cannot describe.
+BEYOND_METHODS = {"QUERY"}
+
+
+def problem_of(response):
+    try:
+        return json.loads(response.content)
+    except ValueError:
+        return {}
+
+
+def codes_of(response):
+    problem = problem_of(response)
+    return {error["code"] for error in problem.get("errors", [])} or {problem.get("code")}
+
+
+def is_beyond_schemas(case, response):
+    problem = problem_of(response)
+    return all(is_beyond_schema(case, error) for error in problem.get("errors", [problem]))
+
+
+def is_beyond_schema(case, error):
+    label, code, pointer = case.operation.label, error.get("code"), error.get("pointer")
+    # A nested creation may name its parent only as the address does.
+    is_nested = re.match(r"POST /[^/]+/{id}/[^/]+$", label) and "as in the address" in error.get("message", "")
+    return (
+        code in BEYOND_SCHEMAS
+        or is_nested
+        or {(label, code, pointer), (label, code, None)} & BEYOND_OPERATIONS != set()
+    )
+
+
+def methods_of(text):
+    return {method.strip().upper() for method in text.split(",") if method.strip()}
+
+
+def sends_undocumented_condition(case, response):
+    """Whether If-Match does not fit its own pattern: the generator does not always follow patterns of header fields."""
+    pattern = case.operation.schema.raw_schema["components"]["parameters"]["IfMatch"]["schema"]["pattern"]
+    sent = response.request.headers.get("If-Match")
+    return sent is not None and re.search(pattern, sent) is None
+
+
+@schemathesis.hook
+def filter_failure(context, failure, case, response):
+    kind = type(failure).__name__
+    if kind in ("RejectedPositiveData", "AcceptedNegativeData") and response.status_code in DECIDED_BY_STATE:
+        return False
+    if kind == "RejectedPositiveData" and response.status_code == 400 and is_beyond_schemas(case, response):
+        return False
+    if codes_of(response) == {"MALFORMED_CONDITION"} and sends_undocumented_condition(case, response):
+        return False
+    if kind == "UnsupportedMethodResponse" and response.request.method in BEYOND_METHODS:
+        return False
+    if kind == "AllowHeaderMismatch":
+        path = case.operation.schema[case.operation.path]
+        declared = {name.upper() for name in path if name not in ("parameters", "servers")} | {"HEAD", "OPTIONS"}
+        allowed = methods_of(",".join(response.headers.get("allow", [])))
+        return allowed - BEYOND_METHODS != declared
+    return True
