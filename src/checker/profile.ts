@@ -108,6 +108,8 @@ export interface Profile {
   readonly open: readonly string[]
   /** Whether all that is there may be lost: requests are sent that a careless server could take as "delete everything". */
   readonly disposable?: boolean | undefined
+  /** Whether requests may choose integer identifiers: a server that takes one may go on counting from it for ever. */
+  readonly allowChosenIds?: boolean | undefined
   /** After how many failed authentications an address has to wait, for seconds, where the server is set up to be tried out. */
   readonly attempts?: number | undefined
 }

@@ -278,8 +278,8 @@ test('nothing is sent to an identifier that somebody may have', async (context) 
   const methods = new Set<string>()
   const origin = await served(context, ({ method = '' }, response) => {
     methods.add(method)
-    if (method === 'POST') response.writeHead(201, { Location: '/v1/things/7' }).end('{"id":7}')
-    else response.writeHead(method === 'DELETE' ? 204 : 200).end('{"id":7}')
+    if (method === 'POST') response.writeHead(201, { Location: '/v1/things/seven' }).end('{"id":"seven"}')
+    else response.writeHead(method === 'DELETE' ? 204 : 200).end('{"id":"seven"}')
   })
   const putting: Case = {
     ...{ ...usual, id: 'MET-7/put', expect: [status('put', 404)] },

@@ -126,8 +126,9 @@ async function run({ profile, notices, guessed }: Discovered, running: Running):
   return { ...report, remains: [...tried.remains, ...report.remains] }
 }
 
-function saidOf({ profile, origin }: CheckOptions): PartialProfile {
-  const said = profile === undefined ? {} : readProfile(fileOf(profile, '--profile'), profile)
+function saidOf({ profile, origin, allowChosenIds }: CheckOptions): PartialProfile {
+  const read = profile === undefined ? {} : readProfile(fileOf(profile, '--profile'), profile)
+  const said = allowChosenIds === true ? { ...read, allowChosenIds } : read
   if (origin === undefined) return said
   if (!URL.canParse(origin) || new URL(origin).origin !== origin) {
     throw new CannotCheck('--origin takes an origin, such as https://app.example.com.')

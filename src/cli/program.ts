@@ -224,7 +224,11 @@ program
       .argParser(repeated),
   )
   .option('--read-only', 'make only safe requests')
-  .option('--yes', 'make and delete records without asking')
+  .option('--yes', 'create and delete records without asking')
+  .option(
+    '--allow-chosen-ids',
+    'send integer identifiers that the checker chooses: a server that accepts one may number from there for ever',
+  )
   .option('--only <rules>', 'these sections and rules alone, such as DEL,CON-3')
   .addOption(
     new Option('--format <format>', 'how it is told')

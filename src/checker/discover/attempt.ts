@@ -3,12 +3,13 @@
 import type { Case } from '../case.ts'
 import { choose } from '../choose.ts'
 import type { Answer, Fields } from '../exchange.ts'
+import { isSequential } from '../identifiers.ts'
 import type { CollectionProfile, JsonObject, Profile } from '../profile.ts'
 import { amend } from './amend.ts'
 import { type Asker, ask, isGood } from './asker.ts'
 import { complaintsIn } from './complaint.ts'
 import { distinct } from './distinct.ts'
-import type { Schema } from './generate.ts'
+import { type Schema, typeOf } from './generate.ts'
 import { learnt } from './learn.ts'
 import { oftenUnique } from './members.ts'
 import { keep, known, learn, removeTried, type Trial, type Tried } from './trial.ts'
@@ -113,6 +114,8 @@ async function create(trial: Trial, name: string): Promise<Tried | undefined> {
   const differs = new Set(unique)
   const said: Record<string, Schema> = { ...schemas }
   for (let turn = 0; turn <= mostTurns; turn++) {
+    const chosen = chosenId(trial.profile, { ...collection, schemas: said }, body)
+    if (chosen !== undefined) return cannot(trial, name, chosen)
     const exchange = await ask(trial.asker, 'POST', trial.profile.base + collection.path, { body })
     last = exchange.answer
     if (last === undefined) return cannot(trial, name, `no answer: ${exchange.failure}`)
@@ -147,6 +150,18 @@ async function create(trial: Trial, name: string): Promise<Tried | undefined> {
     Object.assign(said, next.schemas)
   }
   return cannot(trial, name, `${last?.status}: ${textOf(last)}`)
+}
+
+/** Why a body must not be sent that chooses the identifier of its record; `undefined` where it may be sent. */
+function chosenId(
+  { allowChosenIds }: Profile,
+  { id, schemas = {} }: CollectionProfile,
+  body: JsonObject,
+): string | undefined {
+  if (allowChosenIds === true || !Object.hasOwn(body, id)) return undefined
+  const isNumber = typeof body[id] === 'number' || ['integer', 'number'].includes(typeOf(schemas[id] ?? {}) ?? '')
+  if (!isNumber && !isSequential(String(body[id]))) return undefined
+  return `it would need an identifier of the checker's choice in ${id}, which could move a sequence for ever; --allow-chosen-ids sends one`
 }
 
 function textOf(answer: Answer | undefined): string {
