@@ -47,6 +47,8 @@ export interface CollectionProfile {
   readonly search?: string | undefined
   /** A text member that may hold anything and filters lists: what a case has made is told from all else by it. */
   readonly marker?: string | undefined
+  /** Where there is no marker: a text member that takes any text, and holds what the checker recognises its records by. */
+  readonly label?: string | undefined
   /** Collections below its records, as the last part of their paths, and the collection that they show. */
   readonly children: Readonly<Record<string, string>>
   /** What a deletion leaves: `soft` keeps a record for those who may see it. */

@@ -17,7 +17,7 @@ export async function reusesIdentifiers(world: World): Promise<boolean> {
   try {
     const first = await made(world, collection)
     // Only numbers are counted on from what is there.
-    if (!/^\d+$/.test(first) || world.remains.size > 0) return false
+    if (!/^\d+$/.test(first) || world.ledger.remains.size > 0) return false
     return first === (await made(world, collection))
   } catch (error) {
     if (error instanceof NotSetUp) return false

@@ -197,10 +197,11 @@ function madeAt({ asked }: Exchange): Made {
 
 function keep(world: World, known: Running, as: string, exchange: Exchange, by?: Caller): void {
   const made = exchange.asked.method === 'PUT' ? madeAt(exchange) : madeOf(world, known, exchange)
-  if (made === undefined) return
+  if (made === undefined || world.ledger.foreign.has(made.path)) return
   // Several of one name are all to be removed.
   known.made.set(known.made.has(as) ? `${as}.${known.made.size}` : as, { ...made, by: by === 'other' ? by : undefined })
-  world.remains.add(made.path)
+  world.ledger.remains.add(made.path)
+  world.ledger.created++
 }
 
 function checkGiven({ asked, answer, failure }: Exchange): void {

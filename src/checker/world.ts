@@ -5,6 +5,7 @@ import { distinct, isNarrow } from './discover/distinct.ts'
 import { type Answer, type Exchange, type Fields, fieldOf, jsonOf } from './exchange.ts'
 import { fill, fillAll } from './fill.ts'
 import type { Known, Made } from './known.ts'
+import type { Ledger } from './ledger.ts'
 import { objectOf } from './members.ts'
 import { NotSetUp } from './not-judged.ts'
 import { valueAt } from './pointer.ts'
@@ -17,8 +18,8 @@ export interface World {
   readonly profile: Profile
   /** What each caller sends along. */
   readonly credentials: Readonly<Record<Caller, Fields>>
-  /** What was made and is still there: paths from the root. */
-  readonly remains: Set<string>
+  /** What was created, and what of it still exists. */
+  readonly ledger: Ledger
   /** Whether the identifier of a deleted record is given to the next one. */
   reusesIdentifiers?: boolean
 }
@@ -109,12 +110,13 @@ let samples = 0
 
 /** A body that creates a record, unlike all before. */
 function sampleOf({ collection, mark, made }: Known): JsonObject {
-  const { example, unique, marker, references, schemas = {} } = collection
+  const { example, unique, marker, label, references, schemas = {} } = collection
   if (example === undefined) throw new NotSetUp(`no body is known that creates one of ${collection.name}`)
   const sample: Record<string, unknown> = { ...example }
   const turn = ++samples
   for (const member of unique) sample[member] = distinct(sample[member], turn, schemas[member])
   if (marker !== undefined) sample[marker] = unique.includes(marker) ? `${mark}-${turn}` : mark
+  else if (label !== undefined) sample[label] = `${sample[label] ?? ''} ${mark}`.trim()
   for (const [member, other] of Object.entries(references)) {
     const parent = made.get(`parent ${other}`)
     if (parent === undefined) continue
@@ -191,7 +193,11 @@ export function recordMade(world: World, known: Known, exchange: Exchange): Made
   if (made === undefined) {
     throw new NotSetUp(`POST of one of ${known.collection.name} told neither its identifier nor its Location`)
   }
-  world.remains.add(made.path)
+  if (world.ledger.foreign.has(made.path)) {
+    throw new NotSetUp(`POST of one of ${known.collection.name} was answered with a record that existed before`)
+  }
+  world.ledger.remains.add(made.path)
+  world.ledger.created++
   return made
 }
 

@@ -1,9 +1,11 @@
 /** Tries before the cases run what it takes to make a record of each collection that they use, and what can be done with it. */
 
+import { randomBytes } from 'node:crypto'
 import type { Case } from '../case.ts'
 import { choose } from '../choose.ts'
 import type { Answer, Fields } from '../exchange.ts'
 import { isSequential } from '../identifiers.ts'
+import { Ledger } from '../ledger.ts'
 import type { CollectionProfile, JsonObject, Profile } from '../profile.ts'
 import { amend } from './amend.ts'
 import { type Asker, ask, isGood } from './asker.ts'
@@ -12,7 +14,7 @@ import { distinct } from './distinct.ts'
 import { type Schema, typeOf } from './generate.ts'
 import { learnt } from './learn.ts'
 import { oftenUnique } from './members.ts'
-import { keep, known, learn, removeTried, type Trial, type Tried } from './trial.ts'
+import { isRemoved, keep, known, learn, removeTried, type Trial, type Tried } from './trial.ts'
 
 /** What is to be tried. */
 export interface Attempts {
@@ -26,6 +28,8 @@ export interface Attempts {
   /** The credential of somebody else. */
   readonly other?: Fields | undefined
   readonly signal?: AbortSignal | undefined
+  /** What notes all that is created; begun anew unless given. */
+  readonly ledger?: Ledger | undefined
   readonly onCollection?: ((name: string) => void) | undefined
 }
 
@@ -60,8 +64,9 @@ export function canMake({ operations, example }: CollectionProfile): boolean {
 
 /** Tries them, and takes away what was made. */
 export async function attempt(asker: Asker, attempts: Attempts): Promise<Attempted> {
-  const { signal, onCollection, guessed, other } = attempts
-  const trial: Trial = { asker, profile: attempts.profile, made: new Map(), there: [], notices: [], guessed, other }
+  const { signal, onCollection, guessed, other, profile, ledger = new Ledger() } = attempts
+  const mark = `checked-${randomBytes(5).toString('hex')}`
+  const trial: Trial = { asker, profile, made: new Map(), there: [], notices: [], guessed, other, ledger, mark }
   const done = new Set<string>()
   let remains: readonly string[] = []
   try {
@@ -83,7 +88,11 @@ function nextOf({ profile }: Trial, attempts: Attempts, done: ReadonlySet<string
 }
 
 async function tryCollection(trial: Trial, name: string): Promise<void> {
-  const first = await create(trial, name)
+  const probe = await create(trial, name)
+  if (probe === undefined) return
+  // One record shows whether records can be deleted: where they cannot, no other is created.
+  if (!(await isRemoved(trial, probe))) return cannotRemove(trial, name, probe)
+  const first = await createLabelled(trial, name)
   if (first === undefined) return
   await tryAgain(trial, name, first)
   for (const [key, value] of Object.entries(await learnt(trial, known(trial, name), first))) {
@@ -150,6 +159,37 @@ async function create(trial: Trial, name: string): Promise<Tried | undefined> {
     Object.assign(said, next.schemas)
   }
   return cannot(trial, name, `${last?.status}: ${textOf(last)}`)
+}
+
+/** Makes a record that a text of the checker's own tells from others, where a member takes any text; otherwise one as before. */
+async function createLabelled(trial: Trial, name: string): Promise<Tried | undefined> {
+  const collection = known(trial, name)
+  const label = collection.marker ?? labelOf(collection)
+  if (label === undefined) return create(trial, name)
+  const plain = bodyOf(trial, collection)
+  const body = { ...plain, [label]: `${plain[label] ?? ''} ${trial.mark}`.trim() }
+  const exchange = await ask(trial.asker, 'POST', trial.profile.base + collection.path, { body })
+  const made = isGood(exchange.answer) ? keep(trial, collection, exchange, body) : undefined
+  if (made === undefined) return create(trial, name)
+  if (collection.marker === undefined) learn(trial, name, { label })
+  return made
+}
+
+/** A text member of the body that takes any text, as far as is known. */
+function labelOf(collection: CollectionProfile): string | undefined {
+  const { example = {}, unique, schemas = {} } = collection
+  return textsOf(example, collection).find((each) => {
+    const { pattern, maxLength } = schemas[each] ?? {}
+    return !unique.includes(each) && pattern === undefined && Number(maxLength ?? 99) >= 40
+  })
+}
+
+/** A record that was made stays: none is made in its collection any more. */
+function cannotRemove(trial: Trial, name: string, { path }: Tried): void {
+  trial.notices.push(
+    `${name}: ${path} was created and cannot be deleted again. No other record is created there, and cases that need one are left out.`,
+  )
+  learn(trial, name, { operations: known(trial, name).operations.filter((each) => each !== 'create') })
 }
 
 /** Why a body must not be sent that chooses the identifier of its record; `undefined` where it may be sent. */
