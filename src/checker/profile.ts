@@ -24,6 +24,8 @@ export interface CollectionProfile {
   readonly operations: readonly Operation[]
   /** The member that holds a record's identifier. */
   readonly id: string
+  /** Whether identifiers are numbers, or texts with one, that the server counts up; `undefined` where nothing shows it. */
+  readonly sequential?: boolean | undefined
   /** A body that creates a record; `undefined` where nobody knows one. */
   readonly example?: JsonObject | undefined
   /** Members of it that hold an identifier of a record of another collection, by its name: made first. */

@@ -89,6 +89,10 @@ function baseOf(from: Exclude<Body, { text: string } | { json: unknown }>['from'
   if (from === 'example') return sampleOf(known)
   if (from === 'change' || from === 'invalid') return collection[from]
   if (from === 'least') return without(sampleOf(known), Object.keys(collection.optional))
+  if (from === 'mark') {
+    const member = collection.marker ?? collection.label
+    return member === undefined ? {} : { [member]: known.mark }
+  }
   if (from === 'part') {
     const found = objectOf(collection)
     return found === undefined ? {} : { [found.member]: found.part }

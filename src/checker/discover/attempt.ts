@@ -14,7 +14,7 @@ import { distinct } from './distinct.ts'
 import { type Schema, typeOf } from './generate.ts'
 import { learnt } from './learn.ts'
 import { oftenUnique } from './members.ts'
-import { isRemoved, keep, known, learn, removeTried, type Trial, type Tried } from './trial.ts'
+import { isListed, isRemoved, keep, known, learn, removeTried, type Trial, type Tried } from './trial.ts'
 
 /** What is to be tried. */
 export interface Attempts {
@@ -88,10 +88,10 @@ function nextOf({ profile }: Trial, attempts: Attempts, done: ReadonlySet<string
 }
 
 async function tryCollection(trial: Trial, name: string): Promise<void> {
-  const probe = await create(trial, name)
+  const probe = await createLabelled(trial, name)
   if (probe === undefined) return
   // One record shows whether records can be deleted: where they cannot, no other is created.
-  if (!(await isRemoved(trial, probe))) return cannotRemove(trial, name, probe)
+  if (!(await isRemoved(trial, probe)) || (await isListed(trial, name, probe))) return cannotRemove(trial, name, probe)
   const first = await createLabelled(trial, name)
   if (first === undefined) return
   await tryAgain(trial, name, first)
@@ -130,16 +130,9 @@ async function create(trial: Trial, name: string): Promise<Tried | undefined> {
     if (last === undefined) return cannot(trial, name, `no answer: ${exchange.failure}`)
     if (isGood(last)) {
       const made = keep(trial, collection, exchange, body)
-      if (made === undefined) return cannot(trial, name, 'the answer tells neither its identifier nor its Location')
-      // What was made different this time is made so anew each time.
-      const same = unique.filter((each) => Object.hasOwn(collection.example ?? {}, each))
-      const example = { ...body, ...Object.fromEntries(same.map((each) => [each, collection.example?.[each]])) }
-      learn(trial, name, {
-        example,
-        required: [...needs],
-        unique: [...differs].filter((each) => Object.hasOwn(body, each)),
-        schemas: said,
-      })
+      if (made === undefined) return cannot(trial, name, unnamed)
+      learnBody(trial, collection, body, differs)
+      learn(trial, name, { required: [...needs], schemas: said })
       return made
     }
     if (![400, 409, 422].includes(last.status)) break
@@ -167,12 +160,31 @@ async function createLabelled(trial: Trial, name: string): Promise<Tried | undef
   const label = collection.marker ?? labelOf(collection)
   if (label === undefined) return create(trial, name)
   const plain = bodyOf(trial, collection)
+  if (chosenId(trial.profile, collection, plain) !== undefined) return create(trial, name)
   const body = { ...plain, [label]: `${plain[label] ?? ''} ${trial.mark}`.trim() }
   const exchange = await ask(trial.asker, 'POST', trial.profile.base + collection.path, { body })
-  const made = isGood(exchange.answer) ? keep(trial, collection, exchange, body) : undefined
-  if (made === undefined) return create(trial, name)
+  if (!isGood(exchange.answer)) return create(trial, name)
+  const made = keep(trial, collection, exchange, body)
+  if (made === undefined) return cannot(trial, name, unnamed)
+  learnBody(trial, collection, plain, new Set(collection.unique))
   if (collection.marker === undefined) learn(trial, name, { label })
   return made
+}
+
+const unnamed = 'the answer tells neither its identifier nor its Location, or names a record that existed before'
+
+/** Writes down a body that was accepted. What was made different this time is made so anew each time. */
+function learnBody(
+  trial: Trial,
+  { name, unique, example: before = {} }: CollectionProfile,
+  body: JsonObject,
+  differs: ReadonlySet<string>,
+): void {
+  const same = unique.filter((each) => Object.hasOwn(before, each))
+  learn(trial, name, {
+    example: { ...body, ...Object.fromEntries(same.map((each) => [each, before[each]])) },
+    unique: [...differs].filter((each) => Object.hasOwn(body, each)),
+  })
 }
 
 /** A text member of the body that takes any text, as far as is known. */

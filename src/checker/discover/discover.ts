@@ -2,11 +2,12 @@
 
 import { countOfMeans } from '../choose.ts'
 import { jsonOf } from '../exchange.ts'
+import { isSequential } from '../identifiers.ts'
 import { type CollectionProfile, type JsonObject, type Names, type Profile, usualNames } from '../profile.ts'
 import { type Asker, ask, isGood } from './asker.ts'
 import { CannotCheck } from './cannot-check.ts'
 import { type Document, expanded, objectOf } from './document.ts'
-import { type Draft, draftsOf, errorSchemas } from './drafts.ts'
+import { type Draft, draftsOf, errorSchemas, isNumbered } from './drafts.ts'
 import { addressesOf, serversOf } from './endpoints.ts'
 import { findDocument, namedDocument } from './find-document.ts'
 import { keepsItemsApart, type LeftAlone, noticesOf, reasonToLeave } from './left-alone.ts'
@@ -96,7 +97,12 @@ export async function discover(asker: Asker, { url, openapi, only = [], said = {
   notices.push(...noticesOf(left.filter(({ name }) => wanted({ name, path: `/${name}` }))))
   if (used.some(({ isSlashed }) => isSlashed))
     notices.push('Paths are written with a slash at their end; they are asked for without it.')
-  const known = used.map((draft) => describe(observed(draft, looked.get(draft.path)), used))
+  const known = used.map((draft) => {
+    const { collection, notices: told } = describe(observed(draft, looked.get(draft.path)), used)
+    const id = looked.get(draft.path)?.first?.[collection.id]
+    const sequential = id === undefined ? isNumbered(draft, collection.id) : isSequential(String(id))
+    return { collection: { ...collection, sequential }, notices: told }
+  })
   notices.push(...known.flatMap((each) => each.notices))
   const profile: Profile = {
     base,

@@ -1,4 +1,5 @@
 /** What has been made to try a server, and what was learnt by it. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Answer, type Exchange, type Fields, fieldOf, jsonOf } from '../exchange.ts'
 import { valueAt } from '../pointer.ts'
 import type { Ledger } from '../ledger.ts'
@@ -98,6 +99,25 @@ export async function isRemoved(trial: Trial, { url, path, by }: Tried): Promise
   for (const [name, each] of made) if (each.path === path) made.delete(name)
   return true
 }
+
+/** Whether a record is still there soon after its deletion was said to be done, or accepted. */
+export async function isListed(trial: Trial, name: string, { url, id, path }: Tried): Promise<boolean> {
+  const collection = known(trial, name)
+  const patient = { ...trial.asker, signal: undefined }
+  for (let pause = 50; pause < longestPause; pause *= 2) {
+    if (!isGood((await ask(patient, 'GET', url)).answer)) return false
+    // What is only marked as deleted may still be read, and is in no list.
+    const { answer } = await ask(patient, 'GET', trial.profile.base + collection.path)
+    const items = answer && valueAt(jsonOf(answer), trial.profile.names.items)
+    if (!Array.isArray(items) || !items.some((each) => String(each?.[collection.id]) === id)) return false
+    await sleep(pause)
+  }
+  trial.ledger.remains.add(path)
+  return true
+}
+
+/** A deletion may be carried out later: so long it is waited for, in milliseconds. */
+const longestPause = 4_000
 
 async function isRemovedBy(asker: Asker, url: string): Promise<boolean> {
   // Also after a stop.
