@@ -22,6 +22,9 @@ export interface Difference {
 /** How long a request without an answer may still take effect, in milliseconds. */
 const settling = 1_000
 
+// What other records refer to can only be deleted after them, and a deletion may fail once.
+const mostTurns = 3
+
 /** The most searches for marks in a list that is too long to be read. */
 const mostSearches = 60
 
@@ -39,11 +42,10 @@ export async function reconcile(world: World, before: Census): Promise<Differenc
   const { ledger } = world
   if (ledger.unanswered > 0) await sleep(settling)
   let after = await takeCensus(world)
-  // Twice: what other records refer to can only be deleted after them.
-  for (let turn = 0; turn < 2; turn++) {
-    const strays = await straysIn(world, before, after)
-    for (const path of strays) ledger.remains.add(path)
-    if (ledger.remains.size === 0) break
+  for (let turn = 0; ; turn++) {
+    // A server may answer a deletion 204 and keep the record.
+    for (const path of await straysIn(world, before, after)) ledger.remains.add(path)
+    if (ledger.remains.size === 0 || turn === mostTurns) break
     await removeAll(
       world,
       [...ledger.remains].reverse().map((path) => ({ path })),

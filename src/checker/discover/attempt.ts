@@ -4,7 +4,6 @@ import { randomBytes } from 'node:crypto'
 import type { Case } from '../case.ts'
 import { choose } from '../choose.ts'
 import type { Answer, Fields } from '../exchange.ts'
-import { isSequential } from '../identifiers.ts'
 import { Ledger } from '../ledger.ts'
 import type { CollectionProfile, JsonObject, Profile } from '../profile.ts'
 import { amend } from './amend.ts'
@@ -207,12 +206,12 @@ function cannotRemove(trial: Trial, name: string, { path }: Tried): void {
 /** Why a body must not be sent that chooses the identifier of its record; `undefined` where it may be sent. */
 function chosenId(
   { allowChosenIds }: Profile,
-  { id, schemas = {} }: CollectionProfile,
+  { id, sequential, schemas = {} }: CollectionProfile,
   body: JsonObject,
 ): string | undefined {
   if (allowChosenIds === true || !Object.hasOwn(body, id)) return undefined
-  const isNumber = typeof body[id] === 'number' || ['integer', 'number'].includes(typeOf(schemas[id] ?? {}) ?? '')
-  if (!isNumber && !isSequential(String(body[id]))) return undefined
+  const isText = typeof body[id] === 'string' && typeOf(schemas[id] ?? {}) === 'string'
+  if (sequential === false ? typeof body[id] === 'string' : isText && sequential === undefined) return undefined
   return `it would need an identifier of the checker's choice in ${id}, which could move a sequence for ever; --allow-chosen-ids sends one`
 }
 
