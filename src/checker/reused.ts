@@ -1,8 +1,8 @@
 /** Whether a server gives the identifier of a record that was deleted to the next one that is made. */
 import { randomBytes } from 'node:crypto'
 import type { Exchange } from './exchange.ts'
-import { NotSetUp } from './not-judged.ts'
 import type { Known, Made } from './known.ts'
+import { NotSetUp } from './not-judged.ts'
 import type { CollectionProfile } from './profile.ts'
 import { removeAll } from './remove.ts'
 import { create, type World } from './world.ts'

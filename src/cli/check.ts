@@ -10,6 +10,8 @@ import { CannotCheck } from '../checker/discover/cannot-check.ts'
 import { type Discovered, discover } from '../checker/discover/discover.ts'
 import { type PartialProfile, readProfile } from '../checker/discover/partial.ts'
 import { writeProfile } from '../checker/discover/write-profile.ts'
+import type { Ledger } from '../checker/ledger.ts'
+import { pathsOf } from '../checker/reconcile.ts'
 import {
   compareReports,
   hasFailed,
@@ -20,8 +22,6 @@ import {
   markdownReport,
   textReport,
 } from '../checker/report/index.ts'
-import type { Ledger } from '../checker/ledger.ts'
-import { pathsOf } from '../checker/reconcile.ts'
 import { check, type Report, watchedBy, withNeeded } from '../checker/run.ts'
 import { announcement, isAgreed } from './check-agreed.ts'
 import { type CheckOptions, concurrencyOf, fileOf, hiderOf, onlyOf, type Whom, whomOf } from './check-options.ts'

@@ -1,70 +1,14 @@
 /** What a check does to servers of another make that misbehave: judged by what such a server holds afterwards. */
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { describe, it, type TestContext } from 'node:test'
-import { fileURLToPath } from 'node:url'
-import type { Difference } from '../../src/checker/reconcile.ts'
-import { type Members, orders, type Store, type StoreMake, startStore } from './plant/store.ts'
-
-const program = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
-
-interface Ended {
-  readonly code: number | null
-  readonly err: string
-  readonly report: {
-    readonly rules: readonly {
-      readonly cases: readonly { readonly id: string; readonly verdict: string; readonly why: string }[]
-    }[]
-    readonly created: number
-    readonly remains: readonly string[]
-    readonly differences: readonly Difference[]
-  }
-}
-
-async function storeFor(context: TestContext, make: StoreMake): Promise<Store> {
-  const store = await startStore(make)
-  context.after(() => store.close())
-  return store
-}
-
-function start(
-  store: Store,
-  ...more: readonly string[]
-): { readonly child: ChildProcess; readonly end: Promise<Ended> } {
-  const given = [program, 'check', store.origin, '--yes', '--format', 'json', ...more]
-  const child = spawn(process.execPath, given, { stdio: ['ignore', 'pipe', 'pipe'] })
-  const end = async () => {
-    let [out, err] = ['', '']
-    child.stdout?.on('data', (chunk) => (out += chunk))
-    child.stderr?.on('data', (chunk) => (err += chunk))
-    const [code] = await once(child, 'close')
-    return { code, err, report: out === '' ? undefined : JSON.parse(out) } as Ended
-  }
-  return { child, end: end() }
-}
-
-const check = (store: Store, ...more: readonly string[]) => start(store, ...more).end
-
-function verdictOf({ report }: Ended, id: string): string {
-  const found = report.rules.flatMap(({ cases }) => cases).find((each) => each.id === id)
-  return `${found?.verdict}: ${found?.why}`
-}
-
-/** What a store holds that is not of the beginning, and that what was there is as it was. */
-function strangersIn(store: Store, name = 'orders', before: readonly Members[] = orders): readonly string[] {
-  const { records } = store.tables[name] as Store['tables'][string]
-  for (const each of before) assert.deepEqual(records.get(String(each['id'])), each, 'nobody else loses anything')
-  return [...records.keys()]
-    .filter((id) => !before.some((each) => String(each['id']) === id))
-    .map((id) => `/${name}/${id}`)
-}
-
-/** Every record that is there and was not is named in the report. */
-function assertTold(store: Store, { report }: Ended): void {
-  const told = [...report.remains, ...report.differences.flatMap(({ unexplained }) => unexplained)]
-  assert.deepEqual(strangersIn(store).toSorted(), [...new Set(told)].toSorted())
-}
+import { describe, it } from 'node:test'
+import { cases } from '../../src/checker/cases.ts'
+import { takeCensus } from '../../src/checker/census.ts'
+import { Client } from '../../src/checker/client.ts'
+import { attempt } from '../../src/checker/discover/attempt.ts'
+import { discover } from '../../src/checker/discover/discover.ts'
+import { check as runCases, watchedBy } from '../../src/checker/run.ts'
+import { assertTold, check, storeFor, strangersIn, verdictOf } from './check-store.ts'
+import { orders, type Store, type StoreMake } from './plant/store.ts'
 
 describe('A server with sequential keys', () => {
   it('is sent no identifier of the checker, and its sequence moves on by what was created alone', async (context) => {
@@ -169,6 +113,49 @@ describe('A server that creates unasked', () => {
     })
   }
 
+  it('and answers nothing to every seventh creation', async (context) => {
+    const store = await storeFor(context, {
+      instead({ method, below, body, collection, isValid }, { insert }) {
+        if (method !== 'POST' || below !== undefined || !isValid) return undefined
+        const { id } = insert(collection, body)
+        return Number(id) % 7 === 0 ? 'silence' : { status: 201, body: { ...body, id } }
+      },
+    })
+    const client = new Client({ patience: 150 })
+    context.after(() => client.close())
+    const ledger = watchedBy(client)
+    const found = await discover({ client, credential: [] }, { url: store.origin })
+    const before = await takeCensus({ client, profile: found.profile, credentials: { caller: [] } })
+    const means = { hasKey: false, hasOther: false, ledger }
+    const { profile } = await attempt({ client, credential: [] }, { ...found, ...means, cases })
+    const report = await runCases({ profile, client, credential: [], ledger, before, only: ['MET'] })
+    assert.ok(ledger.unanswered > 0)
+    assert.deepEqual([strangersIn(store), report.remains, report.differences], [[], [], []])
+  })
+
+  it('in a list that is too long to be read', async (context) => {
+    const many = Array.from({ length: 2_000 }, (_, index) => ({ id: index + 1, title: `Order ${index}`, note: '' }))
+    const { instead } = makes['and answers 500 to every third creation'] as StoreMake
+    const store = await storeFor(context, { collections: { orders: many }, instead })
+    const { report } = await check(store, '--only', 'MET')
+    assert.deepEqual(strangersIn(store, 'orders', many), [])
+    assert.deepEqual(report.differences, [])
+  })
+
+  it('nothing, and answers with a record of somebody else', async (context) => {
+    const store = await storeFor(context, {
+      instead: ({ method, below }) =>
+        method === 'POST' && below === undefined ? { status: 200, body: orders[0] } : undefined,
+    })
+    const { err } = await check(store)
+    assert.deepEqual(strangersIn(store), [])
+    assert.deepEqual(
+      store.asked.filter((each) => /^(?:DELETE|PUT|PATCH) \/orders\/[1-3]$/.test(each)),
+      [],
+    )
+    assert.match(err, /names a record that existed before/)
+  })
+
   it('tells what is left over in words, and ends as its rules say', async (context) => {
     const store = await storeFor(context, makes['and answers 400 to a body that it has stored'] as StoreMake)
     const { err, code, report } = await check(store, '--only', 'MET-2,MET-3')
@@ -215,63 +202,5 @@ describe('A server with collections of its own', () => {
     assert.ok(store.asked.includes('POST /roles'))
     assert.ok(!store.asked.includes('POST /orders'))
     assert.deepEqual(strangersIn(store, 'roles', collections['roles' as keyof typeof collections]), [])
-  })
-})
-
-describe('A server whose deletions fail', () => {
-  const failing: Readonly<Record<string, StoreMake['instead']>> = {
-    'with 500': ({ method }) => (method === 'DELETE' ? { status: 500 } : undefined),
-    'with 403': ({ method }) => (method === 'DELETE' ? { status: 403 } : undefined),
-    'although it answers 204': ({ method }) => (method === 'DELETE' ? { status: 204 } : undefined),
-  }
-  for (const [title, instead] of Object.entries(failing)) {
-    it(`${title} keeps one record, and the report names it`, async (context) => {
-      const store = await storeFor(context, { instead })
-      const ended = await check(store)
-      assert.deepEqual(strangersIn(store), ['/orders/4'])
-      assert.deepEqual(ended.report.remains, ['/orders/4'])
-      assert.match(ended.err, /orders: \/orders\/4 was created and cannot be deleted again/)
-    })
-  }
-
-  it('now and then keeps nothing', async (context) => {
-    let deletions = 0
-    const store = await storeFor(context, {
-      instead: ({ method }) =>
-        method === 'DELETE' && ++deletions > 5 && deletions % 4 === 0 ? { status: 500 } : undefined,
-    })
-    const ended = await check(store, '--only', 'RES,MET')
-    assertTold(store, ended)
-    assert.deepEqual(strangersIn(store), [])
-  })
-})
-
-describe('A check that is stopped', () => {
-  it('deletes what exists by then', async (context) => {
-    const store = await storeFor(context, {})
-    const { child, end } = start(store)
-    while (store.asked.filter((each) => each.startsWith('POST')).length < 40)
-      await new Promise((resolve) => setTimeout(resolve, 5))
-    child.kill('SIGINT')
-    const ended = await end
-    assert.equal(ended.code, 130, ended.err)
-    assert.deepEqual(strangersIn(store), [])
-  })
-
-  it('lists what exists where it is stopped twice', async (context) => {
-    let deletions = 0
-    const store = await storeFor(context, {
-      instead: ({ method }) => (method === 'DELETE' && ++deletions > 20 ? 'silence' : undefined),
-    })
-    const { child, end } = start(store)
-    while (deletions <= 20) await new Promise((resolve) => setTimeout(resolve, 5))
-    child.kill('SIGINT')
-    await new Promise((resolve) => setTimeout(resolve, 500))
-    child.kill('SIGINT')
-    const { code, err } = await end
-    assert.equal(code, 130, err)
-    const left = strangersIn(store)
-    assert.ok(left.length > 0)
-    for (const path of left) assert.ok(err.split('Created by the check, and left behind:')[1]?.includes(path), err)
   })
 })

@@ -160,7 +160,9 @@ async function createLabelled(trial: Trial, name: string): Promise<Tried | undef
   if (label === undefined) return create(trial, name)
   const plain = bodyOf(trial, collection)
   if (chosenId(trial.profile, collection, plain) !== undefined) return create(trial, name)
-  const body = { ...plain, [label]: `${plain[label] ?? ''} ${trial.mark}`.trim() }
+  // Lists are filtered by a marker's whole value.
+  const text = label === collection.marker ? trial.mark : `${plain[label] ?? ''} ${trial.mark}`.trim()
+  const body = { ...plain, [label]: text }
   const exchange = await ask(trial.asker, 'POST', trial.profile.base + collection.path, { body })
   if (!isGood(exchange.answer)) return create(trial, name)
   const made = keep(trial, collection, exchange, body)

@@ -1,8 +1,8 @@
 /** What has been made to try a server, and what was learnt by it. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Answer, type Exchange, type Fields, fieldOf, jsonOf } from '../exchange.ts'
-import { valueAt } from '../pointer.ts'
 import type { Ledger } from '../ledger.ts'
+import { valueAt } from '../pointer.ts'
 import type { CollectionProfile, JsonObject, Profile } from '../profile.ts'
 import { type Asker, ask, isGood } from './asker.ts'
 import { isObject } from './document.ts'

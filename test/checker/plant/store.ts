@@ -1,6 +1,6 @@
 /** A server of another make, with integer keys, on which tests look at what a check has done to it. It can be told to misbehave. */
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /** The members of a record. */
@@ -78,7 +78,11 @@ export async function startStore(make: StoreMake = {}): Promise<Store> {
     let text = ''
     for await (const chunk of request) text += chunk
     asked.push(`${request.method} ${request.url}`)
-    respond(request, response, text)
+    const answer = answerTo(request, text)
+    if (answer === 'silence') return
+    const { status, body, headers = {} } = answer
+    response.writeHead(status, { ...(body === undefined ? {} : { 'Content-Type': 'application/json' }), ...headers })
+    response.end(body === undefined ? undefined : JSON.stringify(body))
   })
   const store: Store = {
     origin: '',
@@ -103,45 +107,40 @@ export async function startStore(make: StoreMake = {}): Promise<Store> {
   const members = ['title', 'note', ...Object.keys(make.schemas ?? {})]
   const required = make.required ?? ['title']
 
-  function respond({ method = '', url = '' }: IncomingMessage, response: ServerResponse, text: string): void {
-    const send = ({ status, body, headers = {} }: StoreAnswer) => {
-      response.writeHead(status, { ...(body === undefined ? {} : { 'Content-Type': 'application/json' }), ...headers })
-      response.end(body === undefined ? undefined : JSON.stringify(body))
-    }
+  function answerTo({ method = '', url = '' }: IncomingMessage, text: string): StoreAnswer | 'silence' {
     const { pathname, searchParams } = new URL(url, 'http://x')
-    if (pathname === '/openapi.json') return send({ status: 200, body: documentOf(make, Object.keys(tables)) })
+    if (pathname === '/openapi.json') return { status: 200, body: documentOf(make, Object.keys(tables)) }
     const [, collection = '', ...rest] = pathname.split('/')
     const table = Object.hasOwn(tables, collection) ? tables[collection] : undefined
-    if (table === undefined) return send(nothing)
+    if (table === undefined) return nothing
     const below = rest.length === 0 ? undefined : rest.join('/')
     const body = membersIn(text)
     const isValid = body !== undefined && required.every((name) => typeof body[name] === 'string')
     const request = { method, path: pathname, collection, below, body: body ?? {}, isValid }
     const instead = make.instead?.(request, store)
-    if (instead === 'silence') return
-    if (instead !== undefined) return send(instead)
+    if (instead !== undefined) return instead
     const sent = Object.fromEntries(
       Object.entries(body ?? {}).filter(([name]) => members.includes(name) || (name === 'id' && make.takesIds)),
     )
     if (below === undefined) {
-      if (method === 'GET') return send({ status: 200, body: listOf(table, searchParams, make) })
-      if (method !== 'POST') return send({ status: 405, body: { error: 'no' }, headers: { Allow: 'GET, POST' } })
-      if (!isValid) return send(refusal)
+      if (method === 'GET') return { status: 200, body: listOf(table, searchParams, make) }
+      if (method !== 'POST') return { status: 405, body: { error: 'no' }, headers: { Allow: 'GET, POST' } }
+      if (!isValid) return refusal
       const record = store.insert(collection, sent)
-      return send({ status: 201, body: record, headers: { Location: `/${collection}/${record['id']}` } })
+      return { status: 201, body: record, headers: { Location: `/${collection}/${record['id']}` } }
     }
     const found = table.records.get(below)
     if (method === 'PUT' && found === undefined && make.takesIds === true && /^\d+$/.test(below)) {
-      return isValid ? send({ status: 201, body: store.insert(collection, { ...sent, id: below }) }) : send(refusal)
+      return isValid ? { status: 201, body: store.insert(collection, { ...sent, id: below }) } : refusal
     }
-    if (found === undefined || rest.length > 1) return send(nothing)
-    if (method === 'GET') return send({ status: 200, body: found })
+    if (found === undefined || rest.length > 1) return nothing
+    if (method === 'GET') return { status: 200, body: found }
     if (method === 'DELETE') {
       table.records.delete(below)
-      return send({ status: 204 })
+      return { status: 204 }
     }
-    if (method !== 'PUT' && method !== 'PATCH') return send({ status: 405, headers: { Allow: 'GET, PUT, PATCH' } })
-    if (method === 'PUT' && !isValid) return send(refusal)
+    if (method !== 'PUT' && method !== 'PATCH') return { status: 405, headers: { Allow: 'GET, PUT, PATCH' } }
+    if (method === 'PUT' && !isValid) return refusal
     const changed = {
       ...(method === 'PATCH' ? found : {}),
       ...sent,
@@ -150,7 +149,7 @@ export async function startStore(make: StoreMake = {}): Promise<Store> {
     table.records.delete(below)
     table.records.set(String(changed.id), changed)
     table.last = Math.max(table.last, Number(changed.id))
-    send({ status: 200, body: changed })
+    return { status: 200, body: changed }
   }
 
   server.listen(0, '127.0.0.1')
