@@ -17,7 +17,7 @@ export class Ledger {
   readonly foreign = new Set<string>()
   /** The marks that were sent, each with whether some request that carried it was not plainly answered 201. */
   readonly marks = new Map<string, boolean>()
-  /** Identifiers, and paths, that answers to requests which may create have named. */
+  /** Paths of records that answers to requests which may create have named: by Location, or by an identifier. */
   readonly named = new Set<string>()
   /** Addresses of jobs that were accepted (202). */
   readonly jobs = new Set<string>()
@@ -44,7 +44,13 @@ export class Ledger {
     if (location !== undefined && URL.canParse(location, asked.url) && this.named.size < most) {
       this.named.add(new URL(location, asked.url).pathname)
     }
-    if (answer.status < 300 && this.named.size < most) for (const id of idsIn(jsonOf(answer))) this.named.add(id)
+    if (answer.status >= 300 || this.named.size >= most || !URL.canParse(asked.url)) return
+    const path = new URL(asked.url).pathname.replace(/\/+$/, '')
+    // A request goes to the collection of what it creates, or to a record beside it.
+    for (const id of idsIn(jsonOf(answer))) {
+      for (const above of [path, path.slice(0, path.lastIndexOf('/'))])
+        this.named.add(`${above}/${encodeURIComponent(id)}`)
+    }
   }
 
   #noteJob(from: string, answer: Answer): void {
@@ -61,18 +67,24 @@ export class Ledger {
   }
 }
 
-/** The identifiers that the object of an answer holds, or an object in it. */
-function* idsIn(value: unknown, depth = 0): Generator<string> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return
-  for (const [name, each] of Object.entries(value)) {
-    if (/(?:^|_)(?:id|uuid|key)$|Id$/i.test(name) && (typeof each === 'string' || typeof each === 'number')) {
-      yield String(each)
-    }
-    if (depth === 0) yield* idsIn(each, 1)
-  }
+/** The identifiers that an answer gives its record: bare, or in an envelope. Those of other records are none. */
+function idsIn(body: unknown): string[] {
+  return [body, ...envelopes.map((name) => memberOf(body, name))].flatMap((record) =>
+    identifiers.flatMap((name) => {
+      const id = memberOf(record, name)
+      return (typeof id === 'string' && id !== '') || typeof id === 'number' ? [String(id)] : []
+    }),
+  )
+}
+
+const envelopes = ['data', 'item', 'record', 'result']
+const identifiers = ['id', '_id', 'ID', 'uuid', 'key']
+
+function memberOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>)[name] : undefined
 }
 
 function textIn(value: unknown, name: string): string | undefined {
-  const found = typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined
+  const found = memberOf(value, name)
   return typeof found === 'string' ? found : undefined
 }

@@ -68,17 +68,13 @@ async function straysIn(world: World, before: Census, after: Census): Promise<st
     const seen = is.isComplete ? is.records : [...is.records, ...(await marked(world, collection, was, is))]
     for (const record of seen) {
       const path = pathOf(profile, collection, record)
-      if (path === undefined || ledger.foreign.has(path)) continue
+      if (path === undefined || ledger.foreign.has(path) || ledger.jobs.has(path)) continue
       // That an answer named it proves something only where it cannot be the successor of a deleted record.
-      const isNamed = was.isComplete && reusesIdentifiers !== true && isNamedIn(world, collection, record, path)
+      const isNamed = was.isComplete && reusesIdentifiers !== true && ledger.named.has(path)
       if (isNamed || ledger.isMarked(record)) found.push(path)
     }
   }
   return found
-}
-
-function isNamedIn({ ledger }: World, { id }: CollectionProfile, record: JsonObject, path: string): boolean {
-  return ledger.named.has(path) || ledger.named.has(String(record[id]))
 }
 
 /** Records with a mark in a list that is too long to be read: found by the filter of the member that holds marks. */
@@ -99,14 +95,19 @@ function differenceOf(world: World, collection: CollectionProfile, was: Count, i
   const created = [...ledger.remains].filter(
     (path) => path.startsWith(below) && !path.slice(below.length).includes('/'),
   )
+  // The jobs that the checker began are reported apart.
+  const jobs = is.records.filter((record) => ledger.jobs.has(pathOf(profile, collection, record) ?? ''))
   const unexplained = !was.isComplete
     ? []
     : is.records.flatMap((record) => {
         const path = pathOf(profile, collection, record)
-        return path === undefined || ledger.foreign.has(path) || ledger.remains.has(path) ? [] : [path]
+        return path === undefined || [ledger.foreign, ledger.remains, ledger.jobs].some((known) => known.has(path))
+          ? []
+          : [path]
       })
-  const isSame = was.total === is.total && created.length === 0 && unexplained.length === 0
-  return isSame ? undefined : { collection: collection.name, before: was.total, after: is.total, created, unexplained }
+  const after = is.total === undefined ? undefined : is.total - jobs.length
+  const isSame = was.total === after && created.length === 0 && unexplained.length === 0
+  return isSame ? undefined : { collection: collection.name, before: was.total, after, created, unexplained }
 }
 
 /** Deletes the jobs and exports that the run began, where the interface has addresses for both. Gives the paths of those that stay. */

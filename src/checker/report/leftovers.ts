@@ -22,8 +22,18 @@ export function leftoversOf({
     ...differences.map((each) => ({ message: sentenceOf(each), paths: each.unexplained })),
     ...(jobs.length === 0
       ? []
-      : [{ message: `Jobs that the check began, and could not delete (${jobs.length})`, paths: jobs }]),
+      : [
+          {
+            message: `Jobs and exports that the check began, and could not delete (${jobs.length})`,
+            paths: fewOf(jobs),
+          },
+        ]),
   ]
+}
+
+/** The server removes jobs by itself: a few show where they are. */
+function fewOf(paths: readonly string[]): readonly string[] {
+  return paths.length <= 4 ? paths : [...paths.slice(0, 3), `… ${paths.length - 3} more`]
 }
 
 function sentenceOf({ collection, before, after, created, unexplained }: Difference): string {
