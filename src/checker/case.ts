@@ -8,7 +8,7 @@ export type Caller = 'caller' | 'nobody' | 'wrong' | 'other'
 
 /**
  * A body: text as it is; or a valid one of the case's collection, the least of one, a valid change, a bad one, a part of a member that is an
- * object, or what an earlier step sent or was answered; with the changes, or the members that may be left out, that the profile knows; with and
+ * object, the member alone by which the checker recognises its records (nothing where there is none), or what an earlier step sent or was answered; with the changes, or the members that may be left out, that the profile knows; with and
  * without members. `like`: with the unique members that the request of another step had.
  */
 export type Body =
@@ -21,6 +21,7 @@ export type Body =
         | 'change'
         | 'invalid'
         | 'part'
+        | 'mark'
         | { readonly sent: string }
         | { readonly answered: string }
       readonly plus?: 'change' | 'optional'

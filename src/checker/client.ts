@@ -49,6 +49,7 @@ export class Client {
   #free: number
   /** Nobody asks before: the server has said when. In milliseconds of the clock of `performance`. */
   #resumesAt = 0
+  readonly #listeners = new Set<(exchange: Exchange) => void>()
   /** How many requests were made. */
   count = 0
 
@@ -64,12 +65,18 @@ export class Client {
     }
   }
 
+  /** Has a listener told of every exchange. */
+  watch(listener: (exchange: Exchange) => void): void {
+    this.#listeners.add(listener)
+  }
+
   /** Asks once; where the server wants a pause, it gets one, and is asked again. */
   async send(step: string, asked: Asked, { impatient = false, atOnce = false }: Manner = {}): Promise<Exchange> {
     for (let pauses = 0; ; pauses++) {
       if (!impatient) await this.#pause()
       const exchange = atOnce ? await this.#ask(step, asked) : await this.#inTurn(() => this.#ask(step, asked))
       const { answer } = exchange
+      for (const listener of this.#listeners) listener(exchange)
       if (impatient || answer?.status !== 429 || pauses === mostPauses) return exchange
       const seconds = Math.min(longestPause, Math.max(1, Number(fieldOf(answer, 'Retry-After') ?? 2 ** pauses) || 1))
       this.#resumesAt = Math.max(this.#resumesAt, performance.now() + seconds * 1_000)
@@ -78,10 +85,12 @@ export class Client {
   }
 
   /** Sends bytes as they are on a connection of its own. Gives an exchange for each answer, one at least. */
-  bytes(step: string, url: string, bytes: string, seconds: number): Promise<Exchange[]> {
+  async bytes(step: string, url: string, bytes: string, seconds: number): Promise<Exchange[]> {
     this.count++
     const { insecure, ca, signal } = this.#options
-    return this.#inTurn(() => sendBytes({ step, url, bytes, seconds, insecure, ca, signal }))
+    const exchanges = await this.#inTurn(() => sendBytes({ step, url, bytes, seconds, insecure, ca, signal }))
+    for (const listener of this.#listeners) for (const exchange of exchanges) listener(exchange)
+    return exchanges
   }
 
   close(): void {

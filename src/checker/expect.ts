@@ -1,7 +1,7 @@
 /** What cases expect, as sentences with pure judgements. */
 import type { Expectation, Finding, Part, Seen } from './case.ts'
 import { type Answer, type Exchange, fieldOf, jsonOf } from './exchange.ts'
-import { NotApplicable, NotSetUp } from './fill.ts'
+import { NotApplicable, NotSetUp } from './not-judged.ts'
 import { valueAt } from './pointer.ts'
 
 /** Why an answer is not as it should be; `undefined` where it is. */

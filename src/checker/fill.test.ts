@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { fill, NotSetUp } from './fill.ts'
+import { fill } from './fill.ts'
 import type { Known, Made } from './known.ts'
+import { NotSetUp } from './not-judged.ts'
 import { type CollectionProfile, usualNames } from './profile.ts'
 
 const usual: CollectionProfile = {

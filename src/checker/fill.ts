@@ -6,16 +6,11 @@ import { freshId, otherThan } from './identifiers.ts'
 import type { Known, Made } from './known.ts'
 import { linksOf } from './links.ts'
 import { memberOf, twoValuesOf } from './members.ts'
+import { NotSetUp } from './not-judged.ts'
 import { memberPointer, valueAt } from './pointer.ts'
 import type { Profile } from './profile.ts'
 import { forgedCursor, textVariant, wordOf } from './variants.ts'
 import { versionsIn } from './version-segments.ts'
-
-/** A case cannot go on: something that it only prepares did not come about. */
-export class NotSetUp extends Error {}
-
-/** What a case is about is not there, as answers have shown. */
-export class NotApplicable extends Error {}
 
 const place =
   /\{([a-z][\w-]*(?:\.\d+)?)(?:\.(id|other|etag|location|owner|field|json|next|previous|item|link))?(?::([^{}]*))?\}/g

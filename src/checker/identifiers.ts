@@ -1,6 +1,7 @@
 /** Identifiers that no record has: one that never was, to ask for and to delete, and one for a client to choose. */
 import { createHash } from 'node:crypto'
 import type { Known } from './known.ts'
+import { NotApplicable } from './not-judged.ts'
 
 /**
  * An identifier of the same kind that never was. A number grows beyond all that are in use. A text begins with no digit: many
@@ -15,14 +16,34 @@ export function otherThan(id: string): string {
 }
 
 /**
- * An identifier like those of a case's records that a client could choose: each case has its own, for a careless server makes a
- * record of it. `undefined` before there is a record.
+ * Whether a server may derive the next identifier from the largest that exists: an integer, or a text that ends with a number, such
+ * as `ORD-000123`. A record with a chosen identifier moves such a sequence, and deleting the record does not move it back.
  */
-export function freshId({ made, mark }: Known): string | undefined {
+export function isSequential(id: string): boolean {
+  if (uuid.test(id) || (/^[\da-f]{16,}$/i.test(id) && /[a-f]/i.test(id))) return false
+  return /^\d+$/.test(id) || (/\d$/.test(id) && (id.length < 16 || /[^\da-z]\d{2,}$/i.test(id)))
+}
+
+const uuid = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i
+
+/** Why a case that needs an identifier of the checker's choice is not tried. */
+export const unchosen =
+  'not tried: identifiers are sequential here, and one that the checker chooses could move the sequence for ever (--allow-chosen-ids tries it)'
+
+/**
+ * An identifier like those of a case's records that a client could choose. Each case has its own, because a careless server creates
+ * a record with it. `undefined` before there is a record.
+ *
+ * The last 48 bits of a UUID, and the end of any other text, are random, and no server counts on from them. A number is little larger
+ * than those in use, so that a sequence that follows it does not come near its end.
+ *
+ * @throws NotApplicable where identifiers are sequential and the profile does not allow to choose one
+ */
+export function freshId({ made, mark, profile }: Known): string | undefined {
   const known = [...made].find(([name]) => !name.startsWith('parent '))?.[1].id
   if (known === undefined) return undefined
+  if (isSequential(known) && profile.allowChosenIds !== true) throw new NotApplicable(unchosen)
   const digest = createHash('sha256').update(mark).digest('hex')
-  // Numbers that fit into 31 bits, yet are seldom reached.
-  if (/^\d+$/.test(known)) return String(2_000_000_000 + (Number.parseInt(digest.slice(0, 7), 16) % 147_000_000))
+  if (/^\d+$/.test(known)) return String(BigInt(known) + 1_000n + (BigInt(`0x${digest.slice(0, 8)}`) % 9_000n))
   return known.slice(0, -12) + digest.slice(0, Math.min(12, known.length))
 }

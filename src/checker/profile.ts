@@ -24,6 +24,8 @@ export interface CollectionProfile {
   readonly operations: readonly Operation[]
   /** The member that holds a record's identifier. */
   readonly id: string
+  /** Whether identifiers are numbers, or texts with one, that the server counts up; `undefined` where nothing shows it. */
+  readonly sequential?: boolean | undefined
   /** A body that creates a record; `undefined` where nobody knows one. */
   readonly example?: JsonObject | undefined
   /** Members of it that hold an identifier of a record of another collection, by its name: made first. */
@@ -47,6 +49,8 @@ export interface CollectionProfile {
   readonly search?: string | undefined
   /** A text member that may hold anything and filters lists: what a case has made is told from all else by it. */
   readonly marker?: string | undefined
+  /** Where there is no marker: a text member that takes any text, and holds what the checker recognises its records by. */
+  readonly label?: string | undefined
   /** Collections below its records, as the last part of their paths, and the collection that they show. */
   readonly children: Readonly<Record<string, string>>
   /** What a deletion leaves: `soft` keeps a record for those who may see it. */
@@ -108,6 +112,8 @@ export interface Profile {
   readonly open: readonly string[]
   /** Whether all that is there may be lost: requests are sent that a careless server could take as "delete everything". */
   readonly disposable?: boolean | undefined
+  /** Whether requests may choose integer identifiers: a server that takes one may go on counting from it for ever. */
+  readonly allowChosenIds?: boolean | undefined
   /** After how many failed authentications an address has to wait, for seconds, where the server is set up to be tried out. */
   readonly attempts?: number | undefined
 }

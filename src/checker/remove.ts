@@ -12,7 +12,7 @@ const gone: ReadonlySet<number> = new Set([200, 204, 404, 410])
 const longestJob = 10_000
 
 /**
- * Deletes records, in their order: those that refer to others come first. What stays is kept in `World.remains`.
+ * Deletes records, in their order: those that refer to others come first. What stays is kept in `Ledger.remains`. What existed before the run is never deleted.
  *
  * @param hasDeleted whether some of them were deleted before: what has their address by now may be somebody else's
  */
@@ -21,10 +21,15 @@ export async function removeAll(
   records: readonly Pick<Made, 'path' | 'by' | 'mark'>[],
   hasDeleted = false,
 ): Promise<void> {
-  const { remains } = world
+  const { remains, foreign } = world.ledger
   const looksFirst = hasDeleted && world.reusesIdentifiers === true
   for (const { path, by = 'caller', mark } of records) {
     if (!remains.has(path)) continue
+    // An answer may name a record that was there before.
+    if (foreign.has(path)) {
+      remains.delete(path)
+      continue
+    }
     if (looksFirst && mark !== undefined && !(await isMarked(world, path, mark))) {
       remains.delete(path)
       continue

@@ -1,8 +1,8 @@
 /** Whether a server gives the identifier of a record that was deleted to the next one that is made. */
 import { randomBytes } from 'node:crypto'
 import type { Exchange } from './exchange.ts'
-import { NotSetUp } from './fill.ts'
 import type { Known, Made } from './known.ts'
+import { NotSetUp } from './not-judged.ts'
 import type { CollectionProfile } from './profile.ts'
 import { removeAll } from './remove.ts'
 import { create, type World } from './world.ts'
@@ -17,7 +17,7 @@ export async function reusesIdentifiers(world: World): Promise<boolean> {
   try {
     const first = await made(world, collection)
     // Only numbers are counted on from what is there.
-    if (!/^\d+$/.test(first) || world.remains.size > 0) return false
+    if (!/^\d+$/.test(first) || world.ledger.remains.size > 0) return false
     return first === (await made(world, collection))
   } catch (error) {
     if (error instanceof NotSetUp) return false

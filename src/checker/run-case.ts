@@ -5,8 +5,9 @@ import { keyOf } from './credential.ts'
 import { type Exchange, fieldOf, jsonOf } from './exchange.ts'
 import { isPart } from './expect-list.ts'
 import { nestedPath } from './family.ts'
-import { fill, fillAll, NotApplicable, NotSetUp } from './fill.ts'
+import { fill, fillAll } from './fill.ts'
 import type { Known, Made } from './known.ts'
+import { NotApplicable, NotSetUp } from './not-judged.ts'
 import { valueAt } from './pointer.ts'
 import type { CollectionProfile, JsonObject } from './profile.ts'
 import { removeAll } from './remove.ts'
@@ -196,10 +197,11 @@ function madeAt({ asked }: Exchange): Made {
 
 function keep(world: World, known: Running, as: string, exchange: Exchange, by?: Caller): void {
   const made = exchange.asked.method === 'PUT' ? madeAt(exchange) : madeOf(world, known, exchange)
-  if (made === undefined) return
+  if (made === undefined || world.ledger.foreign.has(made.path)) return
   // Several of one name are all to be removed.
   known.made.set(known.made.has(as) ? `${as}.${known.made.size}` : as, { ...made, by: by === 'other' ? by : undefined })
-  world.remains.add(made.path)
+  world.ledger.remains.add(made.path)
+  world.ledger.created++
 }
 
 function checkGiven({ asked, answer, failure }: Exchange): void {

@@ -3,13 +3,15 @@ import { randomBytes } from 'node:crypto'
 import { rules } from '../spec/rules.ts'
 import { type Case, ruleOf } from './case.ts'
 import { cases as allCases, unseen } from './cases.ts'
+import { type Census, takeCensus } from './census.ts'
 import { choose } from './choose.ts'
 import type { Client } from './client.ts'
 import { hasFewValues } from './discover/distinct.ts'
 import type { Fields } from './exchange.ts'
+import { Ledger } from './ledger.ts'
 import { masker } from './mask.ts'
 import type { CollectionProfile, Profile } from './profile.ts'
-import { removeAll } from './remove.ts'
+import { type Difference, pathsOf, reconcile, removeJobs } from './reconcile.ts'
 import { reusesIdentifiers } from './reused.ts'
 import { runCase, type Shown } from './run-case.ts'
 import { broken, type CaseResult, type RuleResult, ruleResult, type Verdict } from './verdict.ts'
@@ -30,6 +32,9 @@ export interface CheckOptions {
   /** Told of every case. */
   readonly onResult?: ((result: CaseResult, done: number, all: number) => void) | undefined
   readonly signal?: AbortSignal | undefined
+  /** What discovery has noted, and what collections held before it; begun anew unless given. */
+  readonly ledger?: Ledger | undefined
+  readonly before?: Census | undefined
   /** In place of all cases. */
   readonly cases?: readonly Case[] | undefined
 }
@@ -42,8 +47,14 @@ export interface Report {
   readonly seconds: number
   readonly requests: number
   readonly rules: readonly RuleResult[]
-  /** What was made and could not be taken away again: paths. */
+  /** How many records were created, as far as answers say so. */
+  readonly created: number
+  /** What was created and could not be deleted: paths. */
   readonly remains: readonly string[]
+  /** Jobs and exports that were begun and could not be deleted: paths. */
+  readonly jobs: readonly string[]
+  /** Collections that hold something else than before. */
+  readonly differences: readonly Difference[]
   /** Whether it was stopped before its end. */
   readonly stopped: boolean
 }
@@ -61,18 +72,20 @@ export async function check(options: CheckOptions): Promise<Report> {
     wrong: credential.map(([name, value]) => [name, spoiled(value)] as const),
     other: options.other ?? [],
   }
-  const world: World = { client, profile, credentials, remains: new Set() }
+  const ledger = options.ledger ?? watchedBy(client)
+  const world: World = { client, profile, credentials, ledger }
   const mask = masker({ KEY: credential, OTHER_KEY: options.other ?? [] })
   const chosen = withNeeded(options.cases ?? allCases, options.only)
-  if (options.readOnly !== true && chosen.some(({ kind }) => kind === 'changing')) {
+  const changes = options.readOnly !== true && chosen.some(({ kind }) => kind === 'changing')
+  const before = changes ? (options.before ?? (await takeCensus(world))) : undefined
+  for (const path of before === undefined ? [] : pathsOf(profile, before)) ledger.foreign.add(path)
+  if (changes && signal?.aborted !== true) {
     world.reusesIdentifiers = await reusesIdentifiers(world)
   }
   const results = (await runAll(world, chosen, options)).map(mask)
   // Another round: what could not go before, because something hung on it.
-  await removeAll(
-    world,
-    [...world.remains].reverse().map((path) => ({ path })),
-  )
+  const differences = before === undefined ? [] : await reconcile(world, before)
+  const jobs = await removeJobs(world)
   return {
     base: profile.base,
     date,
@@ -83,9 +96,19 @@ export async function check(options: CheckOptions): Promise<Report> {
         ({ id, section }) => options.only === undefined || options.only.some((each) => each === id || each === section),
       )
       .map((rule) => ruleResult(rule, results, unseen[rule.id])),
-    remains: [...world.remains],
+    created: ledger.created,
+    remains: [...ledger.remains],
+    jobs,
+    differences,
     stopped: signal?.aborted === true,
   }
+}
+
+/** A ledger of all that a client sends from now on. */
+export function watchedBy(client: Client): Ledger {
+  const ledger = new Ledger()
+  client.watch((exchange) => ledger.note(exchange))
+  return ledger
 }
 
 /** A credential that is none: as long, and of the same kind. */

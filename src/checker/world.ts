@@ -3,9 +3,11 @@ import type { Ask, Body, Caller, Request } from './case.ts'
 import type { Client } from './client.ts'
 import { distinct, isNarrow } from './discover/distinct.ts'
 import { type Answer, type Exchange, type Fields, fieldOf, jsonOf } from './exchange.ts'
-import { fill, fillAll, NotSetUp } from './fill.ts'
+import { fill, fillAll } from './fill.ts'
 import type { Known, Made } from './known.ts'
+import type { Ledger } from './ledger.ts'
 import { objectOf } from './members.ts'
+import { NotSetUp } from './not-judged.ts'
 import { valueAt } from './pointer.ts'
 import type { JsonObject, Profile } from './profile.ts'
 import { whereDemanded } from './steps.ts'
@@ -16,8 +18,8 @@ export interface World {
   readonly profile: Profile
   /** What each caller sends along. */
   readonly credentials: Readonly<Record<Caller, Fields>>
-  /** What was made and is still there: paths from the root. */
-  readonly remains: Set<string>
+  /** What was created, and what of it still exists. */
+  readonly ledger: Ledger
   /** Whether the identifier of a deleted record is given to the next one. */
   reusesIdentifiers?: boolean
 }
@@ -87,6 +89,10 @@ function baseOf(from: Exclude<Body, { text: string } | { json: unknown }>['from'
   if (from === 'example') return sampleOf(known)
   if (from === 'change' || from === 'invalid') return collection[from]
   if (from === 'least') return without(sampleOf(known), Object.keys(collection.optional))
+  if (from === 'mark') {
+    const member = collection.marker ?? collection.label
+    return member === undefined ? {} : { [member]: known.mark }
+  }
   if (from === 'part') {
     const found = objectOf(collection)
     return found === undefined ? {} : { [found.member]: found.part }
@@ -108,12 +114,13 @@ let samples = 0
 
 /** A body that creates a record, unlike all before. */
 function sampleOf({ collection, mark, made }: Known): JsonObject {
-  const { example, unique, marker, references, schemas = {} } = collection
+  const { example, unique, marker, label, references, schemas = {} } = collection
   if (example === undefined) throw new NotSetUp(`no body is known that creates one of ${collection.name}`)
   const sample: Record<string, unknown> = { ...example }
   const turn = ++samples
   for (const member of unique) sample[member] = distinct(sample[member], turn, schemas[member])
   if (marker !== undefined) sample[marker] = unique.includes(marker) ? `${mark}-${turn}` : mark
+  else if (label !== undefined) sample[label] = `${sample[label] ?? ''} ${mark}`.trim()
   for (const [member, other] of Object.entries(references)) {
     const parent = made.get(`parent ${other}`)
     if (parent === undefined) continue
@@ -190,7 +197,11 @@ export function recordMade(world: World, known: Known, exchange: Exchange): Made
   if (made === undefined) {
     throw new NotSetUp(`POST of one of ${known.collection.name} told neither its identifier nor its Location`)
   }
-  world.remains.add(made.path)
+  if (world.ledger.foreign.has(made.path)) {
+    throw new NotSetUp(`POST of one of ${known.collection.name} was answered with a record that existed before`)
+  }
+  world.ledger.remains.add(made.path)
+  world.ledger.created++
   return made
 }
 

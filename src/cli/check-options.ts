@@ -16,6 +16,7 @@ export interface CheckOptions {
   readonly collection: readonly string[]
   readonly readOnly?: true
   readonly yes?: true
+  readonly allowChosenIds?: true
   readonly only?: string
   readonly format: 'text' | 'json' | 'junit' | 'markdown' | 'html'
   readonly output?: string

@@ -1,22 +1,28 @@
 /** `resourced check URL`: how far a server keeps the rules, whoever made it. */
+import { writeSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
+import { stripVTControlCharacters } from 'node:util'
 import { cases } from '../checker/cases.ts'
+import { takeCensus } from '../checker/census.ts'
 import { Client } from '../checker/client.ts'
 import { attempt } from '../checker/discover/attempt.ts'
 import { CannotCheck } from '../checker/discover/cannot-check.ts'
 import { type Discovered, discover } from '../checker/discover/discover.ts'
 import { type PartialProfile, readProfile } from '../checker/discover/partial.ts'
 import { writeProfile } from '../checker/discover/write-profile.ts'
+import type { Ledger } from '../checker/ledger.ts'
+import { pathsOf } from '../checker/reconcile.ts'
 import {
   compareReports,
   hasFailed,
   htmlReport,
   jsonReport,
   junitReport,
+  leftoversOf,
   markdownReport,
   textReport,
 } from '../checker/report/index.ts'
-import { check, type Report, withNeeded } from '../checker/run.ts'
+import { check, type Report, watchedBy, withNeeded } from '../checker/run.ts'
 import { announcement, isAgreed } from './check-agreed.ts'
 import { type CheckOptions, concurrencyOf, fileOf, hiderOf, onlyOf, type Whom, whomOf } from './check-options.ts'
 import { explain } from './explain.ts'
@@ -63,7 +69,10 @@ async function checked(whom: Whom, options: CheckOptions, hide: Hide): Promise<n
     })
     if (found === undefined || interrupted.signal.aborted) return 130
     if (options.init) return await init(found, options, hide)
-    const report = await run(found, { whom, options, only, client, said, progress, signal: interrupted.signal, hide })
+    const report = await run(found, {
+      ...{ whom, options, only, client, said, progress, signal: interrupted.signal, hide },
+      onLedger: interrupted.follow,
+    })
     if (report === undefined) return interrupted.signal.aborted ? 130 : 2
     await tell(report, options, before)
     if (report.stopped) return 130
@@ -102,6 +111,8 @@ interface Running {
   readonly progress: Progress
   readonly signal: AbortSignal
   readonly hide: Hide
+  /** Told of what notes all that is created. */
+  readonly onLedger: (ledger: Ledger) => void
 }
 
 /** Asks whether it may, tries what it takes to make records, and runs the cases; `undefined` where it may not. */
@@ -114,20 +125,28 @@ async function run({ profile, notices, guessed }: Discovered, running: Running):
   }
   for (const line of announcement(attempts, notices, readOnly)) progress.say(hide(line))
   if (!readOnly && options.yes !== true && !(await isAgreed(signal))) return undefined
+  const ledger = watchedBy(client)
+  running.onLedger(ledger)
+  const reading = { client, profile, credentials: { caller: whom.credential } }
+  const before = readOnly ? undefined : await takeCensus(reading)
+  // What was there is known before anything is sent that could change it.
+  for (const path of before === undefined ? [] : pathsOf(profile, before)) ledger.foreign.add(path)
   const tried = readOnly
-    ? { profile, notices: [], remains: [] }
-    : await attempt({ client, credential: whom.credential, signal }, attempts)
+    ? { profile, notices: [] }
+    : await attempt({ client, credential: whom.credential, signal }, { ...attempts, ledger })
   for (const notice of signal.aborted ? [] : tried.notices) progress.say(hide(`! ${notice}`))
   const report = await check({
     ...{ profile: tried.profile, client, credential: whom.credential, other: whom.other, readOnly, only, signal },
+    ...{ ledger, before },
     onResult: (_, done, all) => progress.update(done, done / all),
   })
   progress.end()
-  return { ...report, remains: [...tried.remains, ...report.remains] }
+  return report
 }
 
-function saidOf({ profile, origin }: CheckOptions): PartialProfile {
-  const said = profile === undefined ? {} : readProfile(fileOf(profile, '--profile'), profile)
+function saidOf({ profile, origin, allowChosenIds }: CheckOptions): PartialProfile {
+  const read = profile === undefined ? {} : readProfile(fileOf(profile, '--profile'), profile)
+  const said = allowChosenIds === true ? { ...read, allowChosenIds } : read
   if (origin === undefined) return said
   if (!URL.canParse(origin) || new URL(origin).origin !== origin) {
     throw new CannotCheck('--origin takes an origin, such as https://app.example.com.')
@@ -138,7 +157,7 @@ function saidOf({ profile, origin }: CheckOptions): PartialProfile {
 function earlierReport(file: string): unknown {
   try {
     const report: unknown = JSON.parse(fileOf(file, '--compare'))
-    compareReports(report, { base: '', date: '', seconds: 0, requests: 0, rules: [], remains: [], stopped: false })
+    compareReports(report, { rules: [] })
     return report
   } catch (error) {
     if (error instanceof CannotCheck) throw error
@@ -191,10 +210,10 @@ async function tell(report: Report, { format, output, save }: CheckOptions, befo
     const told = format === 'text' && output === undefined ? process.stdout : process.stderr
     told.write(`\n${compareReports(before, report)}`)
   }
-  if (report.remains.length > 0 && (format !== 'text' || output !== undefined)) {
-    process.stderr.write(
-      `What was made and could not be taken away again:\n${report.remains.map((path) => `  ${path}\n`).join('')}`,
-    )
+  if (format === 'text' && output === undefined) return
+  for (const { message, paths } of leftoversOf(report)) {
+    const lines = [`${message}${paths.length === 0 ? '' : ':'}`, ...paths.map((path) => `  ${path}`)]
+    process.stderr.write(stripVTControlCharacters(`${lines.join('\n')}\n`))
   }
 }
 
@@ -207,16 +226,25 @@ async function written(file: string, text: string, option: string): Promise<void
 }
 
 /** The first Ctrl-C ends the run, and what it has made is taken away; a second one ends the process. */
-function interruption(): { readonly signal: AbortSignal; stop(): void } {
+function interruption(): { readonly signal: AbortSignal; follow(ledger: Ledger): void; stop(): void } {
   const controller = new AbortController()
+  let followed: Ledger | undefined
   const abort = () => {
-    if (controller.signal.aborted) process.exit(130)
+    if (controller.signal.aborted) {
+      const left = [...(followed?.remains ?? [])].map((path) => `  ${path}\n`)
+      // Written before the process ends, whatever standard error is.
+      if (left.length > 0) writeSync(2, `Created by the check, and left behind:\n${left.join('')}`)
+      process.exit(130)
+    }
     process.stderr.write('\nStopping: what was made is taken away. Once more ends at once, and leaves it.\n')
     controller.abort()
   }
   for (const each of ['SIGINT', 'SIGTERM'] as const) process.on(each, abort)
   return {
     signal: controller.signal,
+    follow(ledger) {
+      followed = ledger
+    },
     stop() {
       // Who has stopped it may do so once more until it has ended.
       if (controller.signal.aborted) return

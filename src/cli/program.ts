@@ -220,12 +220,16 @@ program
   .option('--profile <file>', 'what is known of it, in place of what is found')
   .option('--init', 'write what is found to a profile file, to be completed by hand; nothing is changed')
   .addOption(
-    new Option('--collection <name>', 'keep to this collection; may be repeated')
-      .default([], 'all that are found')
+    new Option('--collection <name>', "keep to this collection, even if it looks like a system's own; may be repeated")
+      .default([], "all that are found, except for a system's own")
       .argParser(repeated),
   )
   .option('--read-only', 'make only safe requests')
-  .option('--yes', 'make and delete records without asking')
+  .option('--yes', 'create and delete records without asking')
+  .option(
+    '--allow-chosen-ids',
+    'send integer identifiers that the checker chooses: a server that accepts one may number from there for ever',
+  )
   .option('--only <rules>', 'these sections and rules alone, such as DEL,CON-3')
   .addOption(
     new Option('--format <format>', 'how it is told')

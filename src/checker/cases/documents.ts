@@ -2,7 +2,8 @@
 import type { Case, CaseSection, Expectation, Seen, Step } from '../case.ts'
 import { type Described, deadReferences, describedBy, misfitOf, pathOf } from '../described.ts'
 import { altogether, answerOf, finding, short } from '../expect.ts'
-import { basePath, NotSetUp } from '../fill.ts'
+import { basePath } from '../fill.ts'
+import { NotSetUp } from '../not-judged.ts'
 import { valueAt } from '../pointer.ts'
 import { given, record, when, whereDemanded } from '../steps.ts'
 

@@ -2,7 +2,7 @@
 import type { CaseSection, Step } from '../case.ts'
 import { type Answer, fieldOf } from '../exchange.ts'
 import { altogether, field, finding, status, statusNot } from '../expect.ts'
-import { NotSetUp } from '../fill.ts'
+import { NotSetUp } from '../not-judged.ts'
 import { together, when } from '../steps.ts'
 
 /** Asks with a bad credential until that is too often. */

@@ -2,7 +2,7 @@
 import type { Case, Expectation } from '../case.ts'
 import { status } from '../expect.ts'
 import { inOrder, lists } from '../expect-list.ts'
-import { NotSetUp } from '../fill.ts'
+import { NotSetUp } from '../not-judged.ts'
 import { given, record, when } from '../steps.ts'
 
 const needs = ['create', 'list', 'delete', 'unconditional', 'soft', 'marker'] as const

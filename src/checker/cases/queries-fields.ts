@@ -2,7 +2,7 @@
 import type { Case, Expectation } from '../case.ts'
 import { jsonOf } from '../exchange.ts'
 import { answerOf, finding, itemsOf } from '../expect.ts'
-import { NotSetUp } from '../fill.ts'
+import { NotSetUp } from '../not-judged.ts'
 import { given, record, when } from '../steps.ts'
 
 const needs = ['create', 'list', 'marker'] as const

@@ -2,7 +2,7 @@
 import type { CaseSection, Expectation } from '../case.ts'
 import { fieldOf } from '../exchange.ts'
 import { altogether, answerOf, field, finding } from '../expect.ts'
-import { NotSetUp } from '../fill.ts'
+import { NotSetUp } from '../not-judged.ts'
 import { when } from '../steps.ts'
 
 const isLoopback = (host: string) => /^(127(\.\d+){3}|\[::1\]|localhost|.+\.localhost)$/.test(host)

@@ -2,7 +2,7 @@
 import type { Case, Expectation } from '../case.ts'
 import { jsonOf } from '../exchange.ts'
 import { answerOf, finding, short } from '../expect.ts'
-import { NotSetUp } from '../fill.ts'
+import { NotSetUp } from '../not-judged.ts'
 import { valueAt } from '../pointer.ts'
 import { mistakesOf } from '../profile.ts'
 import { record, when, whereDemanded } from '../steps.ts'

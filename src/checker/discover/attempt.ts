@@ -1,17 +1,19 @@
 /** Tries before the cases run what it takes to make a record of each collection that they use, and what can be done with it. */
 
+import { randomBytes } from 'node:crypto'
 import type { Case } from '../case.ts'
 import { choose } from '../choose.ts'
 import type { Answer, Fields } from '../exchange.ts'
+import { Ledger } from '../ledger.ts'
 import type { CollectionProfile, JsonObject, Profile } from '../profile.ts'
 import { amend } from './amend.ts'
 import { type Asker, ask, isGood } from './asker.ts'
 import { complaintsIn } from './complaint.ts'
 import { distinct } from './distinct.ts'
-import type { Schema } from './generate.ts'
+import { type Schema, typeOf } from './generate.ts'
 import { learnt } from './learn.ts'
 import { oftenUnique } from './members.ts'
-import { keep, known, learn, removeTried, type Trial, type Tried } from './trial.ts'
+import { isListed, isRemoved, keep, known, learn, removeTried, type Trial, type Tried } from './trial.ts'
 
 /** What is to be tried. */
 export interface Attempts {
@@ -25,6 +27,8 @@ export interface Attempts {
   /** The credential of somebody else. */
   readonly other?: Fields | undefined
   readonly signal?: AbortSignal | undefined
+  /** What notes all that is created; begun anew unless given. */
+  readonly ledger?: Ledger | undefined
   readonly onCollection?: ((name: string) => void) | undefined
 }
 
@@ -59,8 +63,9 @@ export function canMake({ operations, example }: CollectionProfile): boolean {
 
 /** Tries them, and takes away what was made. */
 export async function attempt(asker: Asker, attempts: Attempts): Promise<Attempted> {
-  const { signal, onCollection, guessed, other } = attempts
-  const trial: Trial = { asker, profile: attempts.profile, made: new Map(), there: [], notices: [], guessed, other }
+  const { signal, onCollection, guessed, other, profile, ledger = new Ledger() } = attempts
+  const mark = `checked-${randomBytes(5).toString('hex')}`
+  const trial: Trial = { asker, profile, made: new Map(), there: [], notices: [], guessed, other, ledger, mark }
   const done = new Set<string>()
   let remains: readonly string[] = []
   try {
@@ -82,7 +87,11 @@ function nextOf({ profile }: Trial, attempts: Attempts, done: ReadonlySet<string
 }
 
 async function tryCollection(trial: Trial, name: string): Promise<void> {
-  const first = await create(trial, name)
+  const probe = await createLabelled(trial, name)
+  if (probe === undefined) return
+  // One record shows whether records can be deleted: where they cannot, no other is created.
+  if (!(await isRemoved(trial, probe)) || (await isListed(trial, name, probe))) return cannotRemove(trial, name, probe)
+  const first = await createLabelled(trial, name)
   if (first === undefined) return
   await tryAgain(trial, name, first)
   for (const [key, value] of Object.entries(await learnt(trial, known(trial, name), first))) {
@@ -113,21 +122,16 @@ async function create(trial: Trial, name: string): Promise<Tried | undefined> {
   const differs = new Set(unique)
   const said: Record<string, Schema> = { ...schemas }
   for (let turn = 0; turn <= mostTurns; turn++) {
+    const chosen = chosenId(trial.profile, { ...collection, schemas: said }, body)
+    if (chosen !== undefined) return cannot(trial, name, chosen)
     const exchange = await ask(trial.asker, 'POST', trial.profile.base + collection.path, { body })
     last = exchange.answer
     if (last === undefined) return cannot(trial, name, `no answer: ${exchange.failure}`)
     if (isGood(last)) {
       const made = keep(trial, collection, exchange, body)
-      if (made === undefined) return cannot(trial, name, 'the answer tells neither its identifier nor its Location')
-      // What was made different this time is made so anew each time.
-      const same = unique.filter((each) => Object.hasOwn(collection.example ?? {}, each))
-      const example = { ...body, ...Object.fromEntries(same.map((each) => [each, collection.example?.[each]])) }
-      learn(trial, name, {
-        example,
-        required: [...needs],
-        unique: [...differs].filter((each) => Object.hasOwn(body, each)),
-        schemas: said,
-      })
+      if (made === undefined) return cannot(trial, name, unnamed)
+      learnBody(trial, collection, body, differs)
+      learn(trial, name, { required: [...needs], schemas: said })
       return made
     }
     if (![400, 409, 422].includes(last.status)) break
@@ -147,6 +151,70 @@ async function create(trial: Trial, name: string): Promise<Tried | undefined> {
     Object.assign(said, next.schemas)
   }
   return cannot(trial, name, `${last?.status}: ${textOf(last)}`)
+}
+
+/** Makes a record that a text of the checker's own tells from others, where a member takes any text; otherwise one as before. */
+async function createLabelled(trial: Trial, name: string): Promise<Tried | undefined> {
+  const collection = known(trial, name)
+  const label = collection.marker ?? labelOf(collection)
+  if (label === undefined) return create(trial, name)
+  const plain = bodyOf(trial, collection)
+  if (chosenId(trial.profile, collection, plain) !== undefined) return create(trial, name)
+  // Lists are filtered by a marker's whole value.
+  const text = label === collection.marker ? trial.mark : `${plain[label] ?? ''} ${trial.mark}`.trim()
+  const body = { ...plain, [label]: text }
+  const exchange = await ask(trial.asker, 'POST', trial.profile.base + collection.path, { body })
+  if (!isGood(exchange.answer)) return create(trial, name)
+  const made = keep(trial, collection, exchange, body)
+  if (made === undefined) return cannot(trial, name, unnamed)
+  learnBody(trial, collection, plain, new Set(collection.unique))
+  if (collection.marker === undefined) learn(trial, name, { label })
+  return made
+}
+
+const unnamed = 'the answer tells neither its identifier nor its Location, or names a record that existed before'
+
+/** Writes down a body that was accepted. What was made different this time is made so anew each time. */
+function learnBody(
+  trial: Trial,
+  { name, unique, example: before = {} }: CollectionProfile,
+  body: JsonObject,
+  differs: ReadonlySet<string>,
+): void {
+  const same = unique.filter((each) => Object.hasOwn(before, each))
+  learn(trial, name, {
+    example: { ...body, ...Object.fromEntries(same.map((each) => [each, before[each]])) },
+    unique: [...differs].filter((each) => Object.hasOwn(body, each)),
+  })
+}
+
+/** A text member of the body that takes any text, as far as is known. */
+function labelOf(collection: CollectionProfile): string | undefined {
+  const { example = {}, unique, schemas = {} } = collection
+  return textsOf(example, collection).find((each) => {
+    const { pattern, maxLength } = schemas[each] ?? {}
+    return !unique.includes(each) && pattern === undefined && Number(maxLength ?? 99) >= 40
+  })
+}
+
+/** A record that was made stays: none is made in its collection any more. */
+function cannotRemove(trial: Trial, name: string, { path }: Tried): void {
+  trial.notices.push(
+    `${name}: ${path} was created and cannot be deleted again. No other record is created there, and cases that need one are left out.`,
+  )
+  learn(trial, name, { operations: known(trial, name).operations.filter((each) => each !== 'create') })
+}
+
+/** Why a body must not be sent that chooses the identifier of its record; `undefined` where it may be sent. */
+function chosenId(
+  { allowChosenIds }: Profile,
+  { id, sequential, schemas = {} }: CollectionProfile,
+  body: JsonObject,
+): string | undefined {
+  if (allowChosenIds === true || !Object.hasOwn(body, id)) return undefined
+  const isText = typeof body[id] === 'string' && typeOf(schemas[id] ?? {}) === 'string'
+  if (sequential === false ? typeof body[id] === 'string' : isText && sequential === undefined) return undefined
+  return `it would need an identifier of the checker's choice in ${id}, which could move a sequence for ever; --allow-chosen-ids sends one`
 }
 
 function textOf(answer: Answer | undefined): string {

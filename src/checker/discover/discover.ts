@@ -2,13 +2,15 @@
 
 import { countOfMeans } from '../choose.ts'
 import { jsonOf } from '../exchange.ts'
-import { type CollectionProfile, type Names, type Profile, usualNames } from '../profile.ts'
+import { isSequential } from '../identifiers.ts'
+import { type CollectionProfile, type JsonObject, type Names, type Profile, usualNames } from '../profile.ts'
 import { type Asker, ask, isGood } from './asker.ts'
 import { CannotCheck } from './cannot-check.ts'
 import { type Document, expanded, objectOf } from './document.ts'
-import { type Draft, draftsOf, errorSchemas } from './drafts.ts'
+import { type Draft, draftsOf, errorSchemas, isNumbered } from './drafts.ts'
 import { addressesOf, serversOf } from './endpoints.ts'
 import { findDocument, namedDocument } from './find-document.ts'
+import { keepsItemsApart, type LeftAlone, noticesOf, reasonToLeave } from './left-alone.ts'
 import { draftFrom, idIn, isList, type Looked, linksAt, lookAt } from './look.ts'
 import { describe, narrowMembers } from './members.ts'
 import { finishedOf, namesInError, namesOfErrors, namesOfList } from './names.ts'
@@ -53,14 +55,29 @@ export async function discover(asker: Asker, { url, openapi, only = [], said = {
   const base = said.base ?? described?.base ?? given
   const wanted = (draft: Pick<Draft, 'name' | 'path'>) =>
     only.length === 0 || only.some((each) => isCalled(draft, each))
-  const all = described?.drafts ?? []
+  const isNamed = (draft: Pick<Draft, 'name' | 'path'>) =>
+    only.some((each) => isCalled(draft, each)) || Object.hasOwn(said.collections ?? {}, draft.name)
+  const left: LeftAlone[] = []
+  const isApart = keepsItemsApart(described?.drafts.map(({ path }) => path) ?? [])
+  /** Whether a collection may be used; what is left alone is not even read. */
+  const isOurs = (draft: Draft, first?: JsonObject) => {
+    const isSystems = isApart && !draft.path.startsWith('/items/')
+    const why = isNamed(draft)
+      ? undefined
+      : (reasonToLeave(draft, first) ?? (isSystems ? 'the collections of the application are below /items' : undefined))
+    if (why !== undefined) left.push({ name: draft.name, why })
+    return why === undefined
+  }
+  const all = (described?.drafts ?? []).filter((draft) => isOurs(draft))
   const written = Object.entries(said.collections ?? {}).flatMap(([name, each]) =>
     each === false ? [] : [each.path ?? `/${name}`],
   )
   const paths = [...only.map((each) => `/${each.replace(/^\//, '')}`), ...written].filter(
-    (path) => !all.some((draft) => draft.path === path || isCalled(draft, path.slice(1))),
+    (path) => !described?.drafts.some((draft) => draft.path === path || isCalled(draft, path.slice(1))),
   )
-  if (all.length === 0 && paths.length === 0) paths.push(...(await linksAt(asker, base)))
+  if (!described?.drafts.length && paths.length === 0) {
+    paths.push(...(await linksAt(asker, base)).filter((path) => isOurs(bareDraft(path))))
+  }
   const looked = new Map<string, Looked>()
   await Promise.all(
     [...new Set([...all.filter((each) => each.operations.includes('list')).map(({ path }) => path), ...paths])]
@@ -76,23 +93,21 @@ export async function discover(asker: Asker, { url, openapi, only = [], said = {
   )
   const drafts = [...all, ...guesses]
   const kept = drafts.filter((draft) => wanted(draft) || isReferredTo(draft, drafts.filter(wanted)))
-  const spared = kept.filter(
-    (each) => isDelicate(each.name) && only.length === 0 && !Object.hasOwn(said.collections ?? {}, each.name),
-  )
-  if (spared.length > 0) {
-    notices.push(
-      `${listed(spared)} ${spared.length === 1 ? 'is' : 'are'} left alone: records there may do more than lie there. --collection NAME checks one.`,
-    )
-  }
-  const used = kept.filter((each) => !spared.includes(each))
+  const used = kept.filter((draft) => isOurs(draft, looked.get(draft.path)?.first))
+  notices.push(...noticesOf(left.filter(({ name }) => wanted({ name, path: `/${name}` }))))
   if (used.some(({ isSlashed }) => isSlashed))
     notices.push('Paths are written with a slash at their end; they are asked for without it.')
-  const known = used.map((draft) => describe(observed(draft, looked.get(draft.path)), used))
+  const known = used.map((draft) => {
+    const { collection, notices: told } = describe(observed(draft, looked.get(draft.path)), used)
+    const id = looked.get(draft.path)?.first?.[collection.id]
+    const sequential = id === undefined ? isNumbered(draft, collection.id) : isSequential(String(id))
+    return { collection: { ...collection, sequential }, notices: told }
+  })
   notices.push(...known.flatMap((each) => each.notices))
   const profile: Profile = {
     base,
     collections: known.map(({ collection }) => collection),
-    names: await namesOf(asker, base, document, used, [...looked.values()]),
+    names: await namesOf(asker, base, document, drafts, [...looked.values()]),
     document: document?.url,
     open: document === undefined ? [] : await openPaths(asker, document, base),
     ...(document === undefined ? {} : spokenOf(document)),
@@ -102,7 +117,7 @@ export async function discover(asker: Asker, { url, openapi, only = [], said = {
     ...found,
     collections: found.collections.toSorted((left, right) => worth(right, found) - worth(left, found)),
   }
-  if (whole.collections.length === 0) throw new CannotCheck(nothingFound(given, document, only))
+  if (whole.collections.length === 0) throw new CannotCheck(nothingFound(given, document, only, left))
   return { profile: whole, notices, guessed: new Set(guesses.map(({ name }) => name)) }
 }
 
@@ -118,16 +133,12 @@ function isReferredTo(draft: Draft, by: readonly Draft[]): boolean {
   return by.some((each) => Object.values(describe(each, [each, draft]).collection.references).includes(draft.name))
 }
 
-// Where a record acts, gives access, or costs something.
-const delicate =
-  /^(?:api-?)?keys$|^(?:access-?|refresh-?|api-?)?tokens$|^(?:sessions|logins?|auth|passwords|credentials|secrets|payments|charges|refunds|transfers|payouts|e?mails|sms|messages|notifications|invitations|invites|webhooks)$/i
-
-function isDelicate(name: string): boolean {
-  return delicate.test(name.replaceAll('_', '-'))
-}
-
-function listed(all: readonly { readonly name: string }[]): string {
-  return all.map(({ name }) => name).join(', ')
+/** A collection of which only the path is known. */
+function bareDraft(path: string): Draft {
+  return {
+    ...{ name: path.split('/').at(-1) ?? '', path, operations: [], query: [], below: [], deletionAnswers: [] },
+    ...{ isConditional: false, isSlashed: false },
+  }
 }
 
 /** A draft with what its list has shown, where the document is silent. */
@@ -172,7 +183,13 @@ function checkAdmitted(looked: readonly Looked[], root: number, { credential }: 
   )
 }
 
-function nothingFound(given: string, document: Document | undefined, only: readonly string[]): string {
+function nothingFound(
+  given: string,
+  document: Document | undefined,
+  only: readonly string[],
+  left: readonly LeftAlone[],
+): string {
+  if (left.length > 0 && only.length === 0) return ['No collection is left to check.', ...noticesOf(left)].join('\n')
   if (only.length > 0)
     return `There is no collection ${only.join(' or ')} at ${given}: GET of it answers no list. Name it as its path has it.`
   return document === undefined

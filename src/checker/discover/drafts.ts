@@ -2,6 +2,7 @@
 import type { JsonObject, Operation, PageStyle } from '../profile.ts'
 import { type Document, expanded, isObject, objectOf } from './document.ts'
 import { type Address, addressesOf, type Endpoint, jsonMedia, type Parameter, successSchema } from './endpoints.ts'
+import { typeOf } from './generate.ts'
 
 /** A collection as far as it is described. */
 export interface Draft {
@@ -28,6 +29,13 @@ export interface Draft {
   readonly deletionAnswers: readonly number[]
   readonly isConditional: boolean
   readonly isSlashed: boolean
+}
+
+/** Whether a document says that the identifiers of a collection are numbers; `undefined` where it does not say. */
+export function isNumbered({ record }: Pick<Draft, 'record'>, id: string): boolean | undefined {
+  const schema = objectOf(objectOf(record?.['properties'])[id])
+  if (schema['format'] === 'uuid') return false
+  return ['integer', 'number'].includes(typeOf(schema) ?? '') ? true : undefined
 }
 
 /** The collections of a document. */

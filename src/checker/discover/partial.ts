@@ -54,7 +54,7 @@ const schema = {
     ...{ deprecated: address, retired: address, versionField: { type: 'string' }, exports: texts },
     ...{ disposable: { type: 'boolean' }, attempts: { type: 'integer', minimum: 1 } },
     open: { type: 'array', items: { type: 'string', pattern: '^/' } },
-    ...{ exports: texts, disposable: { type: 'boolean' } },
+    ...{ exports: texts, disposable: { type: 'boolean' }, allowChosenIds: { type: 'boolean' } },
     names: {
       type: 'object',
       additionalProperties: false,

@@ -1,5 +1,7 @@
 /** What has been made to try a server, and what was learnt by it. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Answer, type Exchange, type Fields, fieldOf, jsonOf } from '../exchange.ts'
+import type { Ledger } from '../ledger.ts'
 import { valueAt } from '../pointer.ts'
 import type { CollectionProfile, JsonObject, Profile } from '../profile.ts'
 import { type Asker, ask, isGood } from './asker.ts'
@@ -28,6 +30,9 @@ export interface Trial {
   readonly notices: string[]
   readonly guessed: ReadonlySet<string>
   readonly other?: Fields | undefined
+  readonly ledger: Ledger
+  /** A text in what is created here, by which it is recognised. */
+  readonly mark: string
 }
 
 /** A collection as it is known by now. */
@@ -66,21 +71,53 @@ export function keep(
   if (idMember !== undefined && idMember !== collection.id) learn(trial, collection.name, { id: idMember })
   const url = `${trial.profile.base}${collection.path}/${encodeURIComponent(String(id))}`
   const tried = { id: String(id), url, path: new URL(url).pathname, body, record, by }
+  // An answer may name a record that was there before: it is not to be deleted.
+  if (trial.ledger.foreign.has(tried.path)) return undefined
   trial.there.push(tried)
+  trial.ledger.remains.add(tried.path)
+  trial.ledger.created++
   if (!trial.made.has(collection.name)) trial.made.set(collection.name, tried)
   return tried
 }
 
 /** Deletes what was made, the last first. Gives the paths of what stays. */
-export async function removeTried({ there, asker }: Trial): Promise<string[]> {
+export async function removeTried(trial: Trial): Promise<string[]> {
   const remains: string[] = []
-  for (const { url, path, by } of there.toReversed()) {
-    // Who could make it may not be allowed to delete it.
-    const isGone = (await isRemovedBy(by, url)) || (by !== asker && (await isRemovedBy(asker, url)))
-    if (!isGone) remains.push(path)
-  }
+  for (const tried of trial.there.toReversed()) if (!(await isRemoved(trial, tried))) remains.push(tried.path)
   return remains
 }
+
+/** Deletes a record that was made to try its collection, and forgets it. Gives whether it is gone. */
+export async function isRemoved(trial: Trial, { url, path, by }: Tried): Promise<boolean> {
+  const { asker, ledger, there, made } = trial
+  // Who could make it may not be allowed to delete it.
+  const isGone = (await isRemovedBy(by, url)) || (by !== asker && (await isRemovedBy(asker, url)))
+  if (!isGone) return false
+  ledger.remains.delete(path)
+  const at = there.findIndex((each) => each.path === path)
+  if (at >= 0) there.splice(at, 1)
+  for (const [name, each] of made) if (each.path === path) made.delete(name)
+  return true
+}
+
+/** Whether a record is still there soon after its deletion was said to be done, or accepted. */
+export async function isListed(trial: Trial, name: string, { url, id, path }: Tried): Promise<boolean> {
+  const collection = known(trial, name)
+  const patient = { ...trial.asker, signal: undefined }
+  for (let pause = 50; pause < longestPause; pause *= 2) {
+    if (!isGood((await ask(patient, 'GET', url)).answer)) return false
+    // What is only marked as deleted may still be read, and is in no list.
+    const { answer } = await ask(patient, 'GET', trial.profile.base + collection.path)
+    const items = answer && valueAt(jsonOf(answer), trial.profile.names.items)
+    if (!Array.isArray(items) || !items.some((each) => String(each?.[collection.id]) === id)) return false
+    await sleep(pause)
+  }
+  trial.ledger.remains.add(path)
+  return true
+}
+
+/** A deletion may be carried out later: so long it is waited for, in milliseconds. */
+const longestPause = 4_000
 
 async function isRemovedBy(asker: Asker, url: string): Promise<boolean> {
   // Also after a stop.

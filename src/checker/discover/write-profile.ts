@@ -18,6 +18,11 @@ const ofServer: readonly Entry[] = [
     'true',
   ],
   [
+    'allowChosenIds',
+    'Whether requests may choose integer identifiers. A server that accepts one may continue its sequence from there for ever.',
+    'true',
+  ],
+  [
     'attempts',
     'After how many failed authentications an address has to wait, where the server is set up to be tried out.',
     '60',

@@ -5,6 +5,7 @@ import type { Report } from '../run.ts'
 import type { CaseResult, RuleResult, Verdict } from '../verdict.ts'
 import { commandOf } from './curl.ts'
 import { style } from './html-style.ts'
+import { leftoversOf } from './leftovers.ts'
 import { answerLines } from './lines.ts'
 import { countsOf, requestsOf, summaryLine, verdicts, wrongCases } from './summary.ts'
 import { sourceOf } from './text.ts'
@@ -19,7 +20,8 @@ class Html {
 
 /** A report as an HTML document. It loads nothing and runs no script. */
 export function htmlReport(report: Report): string {
-  const { base, date, requests, seconds, remains, stopped } = report
+  const { base, date, requests, seconds, stopped } = report
+  const leftovers = leftoversOf(report)
   const wrong = wrongCases(report)
   return html`<!doctype html>
 <html lang="en">
@@ -39,7 +41,7 @@ ${bar(report)}
 </header>
 <main>
 ${wrong.length === 0 ? html`<p class="fine">Nothing was found to be wrong.</p>` : html`<h2>What is wrong</h2>${wrong.map(card)}`}
-${remains.length === 0 ? '' : html`<h2>What remains</h2><p>Made by the checker, and not to be taken away again:</p><ul>${remains.map((path) => html`<li><code>${path}</code></li>`)}</ul>`}
+${leftovers.length === 0 ? '' : html`<h2>What remains</h2>${leftovers.map(({ message, paths }) => html`<p>${message}</p><ul>${paths.map((path) => html`<li><code>${path}</code></li>`)}</ul>`)}`}
 <h2>All rules</h2>
 ${ruleSections.map(({ prefix, title }) =>
   section(

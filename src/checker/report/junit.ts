@@ -3,6 +3,7 @@ import { ruleSections } from '../../spec/rules.ts'
 import type { Report } from '../run.ts'
 import type { CaseResult } from '../verdict.ts'
 import { commandOf } from './curl.ts'
+import { leftoversOf } from './leftovers.ts'
 import { answerLines } from './lines.ts'
 import { requestsOf } from './summary.ts'
 
@@ -20,7 +21,18 @@ export function junitReport(report: Report): string {
       '  </testsuite>',
     ]
   })
-  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="${xml(report.base)}">\n${suites.join('\n')}\n</testsuites>\n`
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="${xml(report.base)}">\n${[...suites, ...leftoverSuite(report)].join('\n')}\n</testsuites>\n`
+}
+
+/** What was left behind is a test that passes and says so: no rule is about it. */
+function leftoverSuite(report: Report): string[] {
+  const lines = leftoversOf(report).flatMap(({ message, paths }) => [message, ...paths.map((path) => `  ${path}`)])
+  if (lines.length === 0) return []
+  return [
+    '  <testsuite name="What remains" tests="1" failures="0" skipped="0">',
+    `    <testcase classname="leftovers" name="The server holds what it held before"><system-err>${xml(lines.join('\n'))}</system-err></testcase>`,
+    '  </testsuite>',
+  ]
 }
 
 function isSkipped({ verdict }: CaseResult): boolean {

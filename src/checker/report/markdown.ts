@@ -2,13 +2,15 @@
 import { ruleSections } from '../../spec/rules.ts'
 import type { Report } from '../run.ts'
 import { commandOf } from './curl.ts'
+import { leftoversOf } from './leftovers.ts'
 import { answerLines } from './lines.ts'
 import { requestsOf, summaryLine, wrongCases } from './summary.ts'
 import { sourceOf } from './text.ts'
 
 /** A report as Markdown. */
 export function markdownReport(report: Report): string {
-  const { base, date, requests, seconds, rules, remains } = report
+  const { base, date, requests, seconds, rules } = report
+  const leftovers = leftoversOf(report)
   const rows = ruleSections.flatMap(({ prefix, title }) => {
     const own = rules.filter(({ rule }) => rule.section === prefix)
     return own.map(({ rule, verdict, why, cases }) => {
@@ -51,16 +53,12 @@ export function markdownReport(report: Report): string {
     ...rows,
     '',
     ...(wrong.length === 0 ? [] : ['## What is wrong', '', ...wrong]),
-    ...(remains.length === 0
-      ? []
-      : [
-          '## What remains',
-          '',
-          'Made by the checker, and not to be taken away again:',
-          '',
-          ...remains.map((path) => `- \`${path}\``),
-          '',
-        ]),
+    ...(leftovers.length === 0 ? [] : ['## What remains', '']),
+    ...leftovers.flatMap(({ message, paths }) => [
+      `- ${inline(message)}`,
+      ...paths.map((path) => `  - \`${path.replaceAll('`', '')}\``),
+    ]),
+    ...(leftovers.length === 0 ? [] : ['']),
   ].join('\n')}`
 }
 

@@ -69,6 +69,12 @@ export const sample: Report = {
   rules: rules
     .filter(({ id }) => results.some((each) => each.id.startsWith(`${id}/`)) || id === 'OPS-2')
     .map((rule) => ruleResult(rule, results, 'a clean stop is seen from the machine alone')),
+  created: 40,
   remains: ['/v1/cities/7'],
+  jobs: ['/v1/jobs/3'],
+  differences: [
+    { collection: 'cities', before: 4, after: 6, created: ['/v1/cities/7'], unexplained: ['/v1/cities/<b>9'] },
+    { collection: 'roads', before: 9, after: 8, created: [], unexplained: [] },
+  ],
   stopped: false,
 }

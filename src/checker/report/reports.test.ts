@@ -31,7 +31,8 @@ test('text shows each finding with its command, the line that is wrong, and how 
   assert.match(text, / {2}> ETag: "2"/)
   assert.ok(text.indexOf('CON-3/stale-delete') < text.indexOf('CON-4/not-modified'))
   assert.match(text, /OPS-2.*not applicable: a clean stop is seen from the machine alone/)
-  assert.match(text, /taken away again \(1\):\n {2}\/v1\/cities\/7/)
+  assert.match(text, /40 records were created, and 39 deleted again/)
+  assert.match(text, /could not be deleted \(1\):\n {2}\/v1\/cities\/7/)
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
   assert.doesNotMatch(text, /\u001b/)
   for (const line of textReport(passed, { color: false, width: 100 }).split('\n')) assert.ok(line.length <= 100, line)
@@ -63,6 +64,20 @@ test('HTML holds nothing that a server has written as markup', () => {
   assert.match(page, /<mark>HTTP\/1\.1 200<\/mark>/)
   assert.match(page, /id="CON-3\/stale-delete"/)
   assert.doesNotMatch(page, /<script|src=|@import|url\(/)
+})
+
+test('every format says what is there that was not before, and none counts it as a failure', () => {
+  const texts = [
+    textReport(sample, { color: false, width: 100 }),
+    ...[jsonReport, junitReport, markdownReport, htmlReport].map((report) => report(sample)),
+  ]
+  for (const text of texts) for (const path of ['/v1/cities/7', '/v1/jobs/3']) assert.ok(text.includes(path), text)
+  for (const text of texts.filter((_, index) => index !== 1)) {
+    assert.match(text, /cities: 2 records more than before \(4, now 6\); .*probably the check(?:'|&#39;)s: 1/)
+    assert.match(text, /roads: 1 record fewer than before \(9, now 8\); changed by others/)
+  }
+  assert.deepEqual(JSON.parse(texts[1] as string).differences, sample.differences)
+  assert.equal(hasFailed({ ...sample, rules: [] }), false)
 })
 
 test('two reports are compared by their cases', () => {

@@ -5,6 +5,7 @@ import type { Finding } from '../case.ts'
 import type { Report } from '../run.ts'
 import type { CaseResult, RuleResult, Verdict } from '../verdict.ts'
 import { commandOf } from './curl.ts'
+import { leftoversOf } from './leftovers.ts'
 import { answerLines } from './lines.ts'
 import { requestsOf, summaryLine, wrongCases } from './summary.ts'
 
@@ -90,17 +91,16 @@ function findingLines({ exchange, part, message }: Finding, paint: Paint): strin
 }
 
 function ending(report: Report, paint: Paint): string[] {
-  const { base, requests, seconds, remains, stopped } = report
+  const { base, requests, seconds, created, stopped } = report
   return [
     '',
     paint('bold', summaryLine(report)),
     `${base}: ${requests} requests in ${seconds} s${stopped ? '; stopped before its end' : ''}`,
-    ...(remains.length === 0
-      ? []
-      : [
-          paint('yellow', `What was made and could not be taken away again (${remains.length}):`),
-          ...remains.map((path) => `  ${path}`),
-        ]),
+    ...(created === 0 ? [] : [`${created} records were created, and ${created - report.remains.length} deleted again`]),
+    ...leftoversOf(report).flatMap(({ message, paths }) => [
+      paint('yellow', printable(`${message}${paths.length === 0 ? '' : ':'}`)),
+      ...paths.map((path) => `  ${printable(path)}`),
+    ]),
   ]
 }
 

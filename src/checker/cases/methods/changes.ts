@@ -158,7 +158,7 @@ export const changes: readonly Case[] = [
         body: {
           json: [
             { op: 'remove', path: '/{member:optional}' },
-            { op: 'test', path: '/{id}', value: '{absent}' },
+            { op: 'test', path: '/{id}', value: '{one.other}' },
           ],
         },
         headers: jsonPatch,

@@ -5,7 +5,7 @@ import type { Operation } from '../../profile.ts'
 import { nobodyThere, record, when } from '../../steps.ts'
 
 // A record has no POST in the specification, and a record of our own can bear one.
-const steps = [record(), when('odd', 'POST', '{one}', { body: { json: {} } })]
+const steps = [record(), when('odd', 'POST', '{one}', { body: { from: 'mark' } })]
 
 const onlyWhereUnsupported = onlyWhere('a record takes no POST', (seen) => {
   const { answer } = seen.of('odd')

@@ -180,7 +180,7 @@ export const addresses: readonly Case[] = [
       record(),
       ...['search', 'list', 'find', 'get'].map((verb) => when('verb', 'GET', `{collection}/${verb}`)),
       ...['update', 'edit', 'delete', 'remove'].map((verb) =>
-        when('verb', 'POST', `{one}/${verb}`, { body: { json: {} } }),
+        when('verb', 'POST', `{one}/${verb}`, { body: { from: 'mark' } }),
       ),
     ],
     expect: [

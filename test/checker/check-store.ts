@@ -1,0 +1,72 @@
+/** Checks a store by the command, and says what it holds afterwards. */
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import type { TestContext } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import type { Difference } from '../../src/checker/reconcile.ts'
+import { type Members, orders, type Store, type StoreMake, startStore } from './plant/store.ts'
+
+const program = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
+
+/** How a check of a store ended. */
+export interface Ended {
+  readonly code: number | null
+  readonly err: string
+  readonly report: {
+    readonly rules: readonly {
+      readonly cases: readonly { readonly id: string; readonly verdict: string; readonly why: string }[]
+    }[]
+    readonly created: number
+    readonly remains: readonly string[]
+    readonly differences: readonly Difference[]
+  }
+}
+
+/** A store that ends with its test. */
+export async function storeFor(context: TestContext, make: StoreMake): Promise<Store> {
+  const store = await startStore(make)
+  context.after(() => store.close())
+  return store
+}
+
+/** Starts the command on a store. */
+export function start(
+  store: Store,
+  ...more: readonly string[]
+): { readonly child: ChildProcess; readonly end: Promise<Ended> } {
+  const given = [program, 'check', store.origin, '--yes', '--format', 'json', ...more]
+  const child = spawn(process.execPath, given, { stdio: ['ignore', 'pipe', 'pipe'] })
+  const end = async () => {
+    let [out, err] = ['', '']
+    child.stdout?.on('data', (chunk) => (out += chunk))
+    child.stderr?.on('data', (chunk) => (err += chunk))
+    const [code] = await once(child, 'close')
+    return { code, err, report: out === '' ? undefined : JSON.parse(out) } as Ended
+  }
+  return { child, end: end() }
+}
+
+/** Runs the command on a store. */
+export const check = (store: Store, ...more: readonly string[]) => start(store, ...more).end
+
+/** What is said of a case. */
+export function verdictOf({ report }: Ended, id: string): string {
+  const found = report.rules.flatMap(({ cases }) => cases).find((each) => each.id === id)
+  return `${found?.verdict}: ${found?.why}`
+}
+
+/** What a store holds that is not of the beginning, and that what was there is as it was. */
+export function strangersIn(store: Store, name = 'orders', before: readonly Members[] = orders): readonly string[] {
+  const { records } = store.tables[name] as Store['tables'][string]
+  for (const each of before) assert.deepEqual(records.get(String(each['id'])), each, 'nobody else loses anything')
+  return [...records.keys()]
+    .filter((id) => !before.some((each) => String(each['id']) === id))
+    .map((id) => `/${name}/${id}`)
+}
+
+/** Every record that is there and was not is named in the report. */
+export function assertTold(store: Store, { report }: Ended): void {
+  const told = [...report.remains, ...report.differences.flatMap(({ unexplained }) => unexplained)]
+  assert.deepEqual(strangersIn(store).toSorted(), [...new Set(told)].toSorted())
+}
