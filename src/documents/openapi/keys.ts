@@ -3,6 +3,7 @@ import type { Resource } from '../../model/resource.ts'
 import { keyBounds } from '../../model/system-resources.ts'
 import { type Json, refTo } from './json.ts'
 import { answer, body, collectionPath, type OperationParts, shownPath } from './operations.ts'
+import { idempotencyKeyPattern } from './parameters.ts'
 import { codesOf } from './problems.ts'
 import { object, orNull, resourceSchemas } from './schemas.ts'
 
@@ -27,7 +28,12 @@ export function keyPaths(resource: Resource, parts: OperationParts): Json {
         summary: 'Make an API key',
         description:
           'Administrators make keys for everyone. Everyone else makes keys for themselves, with roles of their own. A key expires no later than the credential that makes it, unless the declaration lets a role of the caller make lasting keys.',
-        parameters: [{ name: 'Idempotency-Key', in: 'header', description: once, schema: { type: 'string' } }],
+        parameters: [
+          {
+            ...{ name: 'Idempotency-Key', in: 'header', description: once },
+            schema: { type: 'string', pattern: idempotencyKeyPattern },
+          },
+        ],
         requestBody: body(['application/json'], asked()),
         responses: {
           201: answer(
@@ -49,7 +55,7 @@ export function keyPaths(resource: Resource, parts: OperationParts): Json {
           'The key is refused from the next request on. Its record stays, with `revoked_at`. You may revoke a key only where you have all of its roles, or are an administrator.',
         parameters: [
           {
-            ...{ name: 'descendants', in: 'query', schema: { type: 'boolean', default: false } },
+            ...{ name: 'descendants', in: 'query', schema: { type: 'boolean' } },
             description: 'Revokes the keys made with this key too, and those made with them: all of them or none.',
           },
           refTo('parameters', 'IfMatch'),

@@ -25,7 +25,9 @@ const header = (name: string, description: string, pattern?: string): Json => ({
 /** `*`, or entity tags with commas between (RFC 9110 section 8.8.3). */
 const tags = '^(\\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$'
 /** A text of visible characters in double quotes, or without (RFC 9651 section 3.3.3). */
-const key = '^("([ !#-\\[\\]-~]|\\\\["\\\\]){1,255}"|[!#-+\\--:<-~]{1,255})$'
+export const idempotencyKeyPattern = '^("([ !#-\\[\\]-~]|\\\\["\\\\]){1,255}"|[!#-+\\--:<-~]{1,255})$'
+/** The timestamps of the server have milliseconds, and no more digits can be asked for. */
+const milliseconds = '^[^.]*(\\.[0-9]{1,3})?([Zz]|[+-][0-9:]+)$'
 const list = { style: 'form', explode: false }
 
 /** The parameters that operations share, by component name. */
@@ -62,7 +64,7 @@ export function parameterComponents({ limits }: Catalog): Json {
     IdempotencyKey: header(
       'Idempotency-Key',
       'A text of your own for this request, such as a UUID: sent again within a day, it gets the first answer again.',
-      key,
+      idempotencyKeyPattern,
     ),
     IfUnmodifiedSince: header('If-Unmodified-Since', 'Go on only if the record was not changed since.'),
   }
@@ -118,7 +120,7 @@ function fieldsParameter(resource: Resource): Json {
   return query(
     'fields',
     'The fields to answer with; `id` always comes along.',
-    { type: 'array', items: { enum: names }, minItems: 1, uniqueItems: true },
+    { type: 'array', items: { enum: names }, minItems: 1 },
     list,
   )
 }
@@ -165,7 +167,7 @@ function filtersOf(filterable: Filterable): Json[] {
 }
 
 function valueSchema({ type, field }: Filterable): Json {
-  if (type === 'timestamp') return { type: 'string', format: 'date-time' }
+  if (type === 'timestamp') return { type: 'string', format: 'date-time', pattern: milliseconds }
   return {
     type,
     ...(field?.format !== undefined && { format: field.format }),
