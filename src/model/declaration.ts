@@ -229,6 +229,8 @@ export interface InterfaceDeclaration {
     readonly pageSize?: { readonly default?: number; readonly max?: number }
     readonly rate?: RateDeclaration
     readonly bodyBytes?: number
+    /** The most bytes that the records of one page have together, as JSON; 4 MiB unless said. */
+    readonly pageBytes?: number
   }
 }
 
