@@ -85,7 +85,8 @@ describe('pages of large records', () => {
       it(`LIM-6: by cursor, ${what}, by ${by}: pages end early, and each record comes once, there and back`, async () => {
         const paths = ['/v1/papers', ...(what === 'with deleted records' ? [] : [`/v1/shelves/${shelf}/papers`])]
         for (const path of paths) {
-          const asked = by === 'GET' || query['include_deleted'] === undefined ? query : { ...query, include_deleted: true }
+          const asked =
+            by === 'GET' || query['include_deleted'] === undefined ? query : { ...query, include_deleted: true }
           const pages = await walk(path, asked, by)
           assert.ok(pages.length > 3, `${pages.length} pages`)
           const all = pages.flatMap(titles)
