@@ -6,6 +6,7 @@ import {
   operatorsFor,
   sortableNames,
 } from '../../model/operators.ts'
+import { queryBounds } from '../../model/query-limits.ts'
 import type { Catalog, Resource } from '../../model/resource.ts'
 import { type Json, refTo } from './json.ts'
 
@@ -86,15 +87,17 @@ export function listParameters(resource: Resource): Json[] {
     query(
       'sort',
       `The order: ${sortableNames(resource).join(', ')}; with a minus before it descending; several with commas between.`,
-      { type: 'string', pattern: `^-?(${sorts})(,-?(${sorts}))*$` },
+      { type: 'string', pattern: `^-?(${sorts})(,-?(${sorts})){0,${queryBounds.sortTerms - 1}}$` },
     ),
     fieldsParameter(resource),
     ...(searched.length === 0
       ? []
       : [
-          query('q', `Words to find in ${searched.join(', ')}: each must match, the last may be only begun.`, {
-            type: 'string',
-          }),
+          query(
+            'q',
+            `Words to find in ${searched.join(', ')}: each must match, the last may be only begun. At most ${queryBounds.words} different words.`,
+            { type: 'string', maxLength: queryBounds.characters },
+          ),
         ]),
     ...(resource.deletion.variant === 'soft' ? shared('IncludeDeleted') : []),
     ...shared('Page', 'PerPage', 'Offset', 'Limit', 'Cursor', 'IfNoneMatch'),
@@ -108,7 +111,7 @@ function fieldsParameter(resource: Resource): Json {
   return query(
     'fields',
     'The fields to answer with; `id` always comes along.',
-    { type: 'array', items: { enum: names } },
+    { type: 'array', items: { enum: names }, maxItems: queryBounds.fields },
     list,
   )
 }
@@ -133,7 +136,7 @@ export function filterParameters(resource: Resource): Json[] {
 function filtersOf(filterable: Filterable): Json[] {
   const { name } = filterable
   const value = valueSchema(filterable)
-  const several = { type: 'array', items: value }
+  const several = { type: 'array', items: value, maxItems: queryBounds.values }
   const schemas: Readonly<Partial<Record<FilterOperator, Json>>> = {
     not: several,
     in: several,
