@@ -86,8 +86,8 @@ export function listParameters(resource: Resource): Json[] {
     ...filterParameters(resource),
     query(
       'sort',
-      `The order: ${sortableNames(resource).join(', ')}; with a minus before it descending; several with commas between.`,
-      { type: 'string', pattern: `^-?(${sorts})(,-?(${sorts})){0,${queryBounds.sortTerms - 1}}$` },
+      `The order: ${sortableNames(resource).join(', ')}; with a minus before it descending; several, at most ${queryBounds.sortTerms}, with commas between.`,
+      { type: 'string', pattern: `^-?(${sorts})(,-?(${sorts}))*$` },
     ),
     fieldsParameter(resource),
     ...(searched.length === 0
