@@ -43,6 +43,10 @@ export const remedies: Readonly<Record<FaultCode, Remedy>> = {
       'The caller asked too often; or too many requests from the address came without a valid credential, as this one did.',
     remedy: 'Wait for the seconds in Retry-After. RateLimit says on every answer how many requests are left.',
   },
+  ANSWERS_UNREAD: {
+    meaning: 'The caller has asked for much that it has not read: over 16 MiB of answers to it are on their way.',
+    remedy: 'Read the answers that are coming, or close their connections; then send the request again.',
+  },
   VERSION_MISMATCH: {
     meaning:
       'The path, header fields or parameters name different versions of the interface, or one of them names several.',
@@ -112,6 +116,12 @@ export const remedies: Readonly<Record<FaultCode, Remedy>> = {
   INVALID_CURSOR: {
     meaning: 'The cursor was changed, or belongs to another collection, sort or filter.',
     remedy: 'Repeat the sort and the filters that the cursor came with, or begin again without cursor.',
+  },
+  PAGE_TOO_LARGE: {
+    meaning:
+      'The records of a page that was asked for by number or offset have more bytes together than a page may have.',
+    remedy:
+      'Ask for as many records as errors says, for fewer fields, or by cursor: such a page ends early and says where to go on.',
   },
   FORBIDDEN: {
     meaning: 'The caller is known and may not do this.',

@@ -1,5 +1,7 @@
 /** HTTP messages as plain records: what the edges (sockets, fetch) translate to and from. */
 
+import type { Fault } from '../spec/faults.ts'
+
 /** A request as the pipeline sees it. */
 export interface HttpRequest {
   readonly method: string
@@ -20,6 +22,12 @@ export interface HttpRequest {
   readBody(limit: number): Promise<Uint8Array>
   /** Gives a signal that is aborted where nobody waits for the answer any more; where left out, somebody does to the end. */
   readonly abandoned?: (() => AbortSignal) | undefined
+  /**
+   * Counts the bytes of an answer to a caller as on their way (LIM-6), 0 before it is made; where left out, nobody counts.
+   *
+   * @param mayRefuse whether nothing was changed: then a refusal is given where there are too many
+   */
+  readonly reserve?: ((caller: string, bytes: number, mayRefuse: boolean) => Fault | undefined) | undefined
 }
 
 /** Response header fields by name; a name is written as here. */

@@ -60,6 +60,7 @@ test('everything left out has its default', () => {
       limits: {
         pageSize: { default: 20, max: 100 },
         bodyBytes: 1_048_576,
+        pageBytes: 4_194_304,
         rate: { caller: { most: 600, window: 60 }, address: { most: 60, window: 60 }, actions: new Map() },
       },
     },

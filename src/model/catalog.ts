@@ -31,6 +31,7 @@ export function completeCatalog(declaration: InterfaceDeclaration): Catalog {
     limits: {
       pageSize: { default: pageSize?.default ?? Math.min(limitDefaults.pageSize, max), max },
       bodyBytes: declared.limits?.bodyBytes ?? limitDefaults.bodyBytes,
+      pageBytes: declared.limits?.pageBytes ?? limitDefaults.pageBytes,
       rate: completeRates(declared.limits?.rate ?? {}),
       keys: {
         perSubject: declared.limits?.keys?.perSubject ?? limitDefaults.keysPerSubject,

@@ -238,6 +238,8 @@ export interface InterfaceDeclaration {
     readonly rate?: RateDeclaration
     readonly keys?: KeyLimitsDeclaration
     readonly bodyBytes?: number
+    /** The most bytes that the records of one page have together, as JSON; 4 MiB unless said. */
+    readonly pageBytes?: number
   }
 }
 

@@ -1,7 +1,8 @@
-/** What the limits stand for that a declaration leaves out (PAG-1, LIM-1, LIM-3). */
+/** What the limits stand for that a declaration leaves out (PAG-1, LIM-1, LIM-3, LIM-6). */
 export const limitDefaults = {
   pageSize: 20,
   largestPage: 100,
+  pageBytes: 4_194_304,
   bodyBytes: 1_048_576,
   callerRate: '600/minute',
   addressRate: '60/minute',

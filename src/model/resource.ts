@@ -134,6 +134,8 @@ export interface Catalog {
   readonly limits: {
     readonly pageSize: { readonly default: number; readonly max: number }
     readonly bodyBytes: number
+    /** The most bytes that the records of one page have together, as JSON (LIM-6). */
+    readonly pageBytes: number
     readonly rate: Rates
     /** What API keys may be made over HTTP (AUT-10). */
     readonly keys: { readonly perSubject: number; readonly lastingRoles: readonly string[] }

@@ -21,8 +21,26 @@ const ascii = /^[\0-\x7f]*$/
 /** Unicode simple case folding: texts that differ in case alone fold to the same. Lengths in code points are kept. */
 export function fold(text: string): string {
   if (ascii.test(text)) return text.toLowerCase()
-  let folded = ''
-  for (const character of text) folded += foldCharacter(character)
+  const units = new Uint16Array(text.length)
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index)
+    if (unit < 0xd800 || unit > 0xdbff) {
+      units[index] = foldedUnits[unit] || foldUnit(unit)
+      continue
+    }
+    const pair = foldCharacter(text.slice(index, index + 2))
+    units[index] = pair.charCodeAt(0)
+    if (pair.length === 2) units[++index] = pair.charCodeAt(1)
+  }
+  return Buffer.from(units.buffer).toString('utf16le')
+}
+
+// What each unit of UTF-16 folds to, once it was met; 0: not yet. To ask the engine for each character takes a second for a megabyte.
+const foldedUnits = new Uint16Array(0x1_00_00)
+
+function foldUnit(unit: number): number {
+  const folded = foldCharacter(String.fromCharCode(unit)).charCodeAt(0)
+  foldedUnits[unit] = folded
   return folded
 }
 
@@ -39,9 +57,13 @@ function foldCharacter(character: string): string {
   const exception = exceptions.get(character)
   if (exception !== undefined) return exception
   const upper = character.toUpperCase()
-  const single = [...upper].length === 1 ? upper : character
+  const single = isCharacter(upper) ? upper : character
   const lower = single.toLowerCase()
-  return [...lower].length === 1 ? lower : character
+  return isCharacter(lower) ? lower : character
+}
+
+function isCharacter(text: string): boolean {
+  return text.length === 1 || (text.length === 2 && (text.codePointAt(0) as number) > 0xffff)
 }
 
 // Latin, Hebrew and Arabic marks, by their blocks: elsewhere a mark may be half of a letter.

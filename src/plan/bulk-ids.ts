@@ -2,6 +2,9 @@
 import type { Issue } from '../spec/faults.ts'
 import { isObject } from './merge-patch.ts'
 
+/** One answer names no more unknown keys than this. */
+const mostUnknown = 100
+
 /** The ids, or everything that is wrong with the body. */
 export type BulkIds = { readonly ids: readonly string[] } | { readonly issues: readonly Issue[] }
 
@@ -18,7 +21,7 @@ export function readBulkIds(body: unknown, most: number): BulkIds {
     return { issues: [{ code: 'INVALID_TYPE', message: 'The body must be a JSON object with ids.', pointer: '' }] }
   }
   const unknown = Object.keys(body).filter((name) => name !== 'ids')
-  const issues: Issue[] = unknown.map((name) => ({
+  const issues: Issue[] = unknown.slice(0, mostUnknown).map((name) => ({
     code: 'UNKNOWN_FIELD',
     message: `${name} means nothing here: send ids alone.`,
     pointer: `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`,

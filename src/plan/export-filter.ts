@@ -4,6 +4,7 @@ import { conditionProblems } from '../model/check/conditions.ts'
 import type { Condition } from '../model/declaration.ts'
 import { below, type Steps } from '../model/place.ts'
 import { pointerTo } from '../model/pointer.ts'
+import { queryBounds } from '../model/query-limits.ts'
 import type { Resource } from '../model/resource.ts'
 import type { Issue } from '../spec/faults.ts'
 import { liveFields } from './export-document.ts'
@@ -13,6 +14,8 @@ import { isObject } from './merge-patch.ts'
 export const mostComparisons = 100
 /** The most values in all lists of a filter together. */
 export const mostListed = 1_000
+/** The most characters that the texts of `contains` and `starts_with` have together, as in a query. */
+export const mostCharacters: number = queryBounds.characters
 /** How many conditions may stand within each other; the filter itself counts 1. */
 export const deepestCondition = 20
 
@@ -26,7 +29,7 @@ export const deepestCondition = 20
  */
 export function readExportFilter(resource: Resource | undefined, filter: unknown, issues: Issue[]): Condition {
   if (filter === undefined) return {}
-  const weight: Weight = { comparisons: 0, listed: 0, tooDeep: undefined }
+  const weight: Weight = { comparisons: 0, listed: 0, characters: 0, tooDeep: undefined }
   weigh(weight, filter, [], 1)
   const excesses = excessesOf(weight)
   issues.push(...excesses)
@@ -46,6 +49,7 @@ export function readExportFilter(resource: Resource | undefined, filter: unknown
 interface Weight {
   comparisons: number
   listed: number
+  characters: number
   tooDeep: Steps | undefined
 }
 
@@ -69,9 +73,14 @@ function weighField(weight: Weight, value: unknown): void {
   const operators = isObject(value) ? Object.values(value) : [value]
   weight.comparisons += Math.max(1, operators.length)
   for (const each of operators) if (Array.isArray(each)) weight.listed += each.length
+  if (!isObject(value)) return
+  for (const operator of ['contains', 'startsWith']) {
+    const text = value[operator]
+    if (typeof text === 'string') weight.characters += text.length
+  }
 }
 
-function excessesOf({ comparisons, listed, tooDeep }: Weight): Issue[] {
+function excessesOf({ comparisons, listed, characters, tooDeep }: Weight): Issue[] {
   const issues: Issue[] = []
   if (comparisons > mostComparisons) {
     const message = `filter may hold ${mostComparisons} comparisons, not ${comparisons}; ask for several exports.`
@@ -80,6 +89,10 @@ function excessesOf({ comparisons, listed, tooDeep }: Weight): Issue[] {
   if (listed > mostListed) {
     const message = `filter may list ${mostListed} values with in, not ${listed}; ask for several exports.`
     issues.push({ code: 'TOO_MANY_ITEMS', message, pointer: '/filter' })
+  }
+  if (characters > mostCharacters) {
+    const message = `filter may look for ${mostCharacters} characters with contains and startsWith together.`
+    issues.push({ code: 'TOO_LONG', message, pointer: '/filter' })
   }
   if (tooDeep !== undefined) {
     const message = `filter may nest ${deepestCondition} conditions within each other; this one lies deeper.`

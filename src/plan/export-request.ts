@@ -3,9 +3,11 @@ import type { Condition } from '../model/declaration.ts'
 import { oneOf, suggest } from '../model/nearest.ts'
 import type { SortTerm } from '../model/order.ts'
 import { escapeStep } from '../model/pointer.ts'
+import { queryBounds } from '../model/query-limits.ts'
 import type { Catalog, Resource } from '../model/resource.ts'
 import { readFields } from '../request/fields.ts'
 import { listed, type Placed } from '../request/placed.ts'
+import { countListed } from '../request/query-bounds.ts'
 import { readSort } from '../request/sort.ts'
 import type { Issue } from '../spec/faults.ts'
 import { type ExportFormat, exportFormats, liveFields } from './export-document.ts'
@@ -24,9 +26,6 @@ export interface ExportRequest {
 }
 
 const members: readonly string[] = ['collection', 'filter', 'sort', 'fields', 'format']
-
-/** More names than any resource has fields. */
-const mostNames = 1_000
 
 /** One answer names no more than this many: a caller who sends more has one mistake, not many. */
 const mostIssues = 100
@@ -50,6 +49,7 @@ export function readExportRequest(
   }
   const issues: Issue[] = []
   for (const name of Object.keys(body)) {
+    if (issues.length === mostIssues) break
     if (members.includes(name)) continue
     const message = `An export has nothing to set by that name. ${suggest(name, members)}`
     issues.push({ code: 'UNKNOWN_FIELD', message, pointer: `/${escapeStep(name)}` })
@@ -104,17 +104,18 @@ function readNames(member: string, value: unknown, issues: Issue[]): Placed[] | 
     issues.push({ code: 'INVALID_TYPE', message, pointer })
     return undefined
   }
-  const names = typeof value === 'string' ? listed(value, { pointer }) : readItems(member, value, issues)
-  if (names.length > mostNames || value.length === 0) {
+  const most = member === 'sort' ? queryBounds.sortTerms : queryBounds.fields
+  const count = typeof value === 'string' ? countListed(value) : value.length
+  if (count > most || value.length === 0) {
     const code = value.length === 0 ? 'TOO_FEW_ITEMS' : 'TOO_MANY_ITEMS'
     issues.push({
       code,
-      message: `${member} must name 1 to ${mostNames} fields; leave it out for the default.`,
+      message: `${member} must name 1 to ${most} fields; leave it out for the default.`,
       pointer,
     })
     return undefined
   }
-  return names
+  return typeof value === 'string' ? listed(value, { pointer }) : readItems(member, value, issues)
 }
 
 function readItems(member: string, items: readonly unknown[], issues: Issue[]): Placed[] {

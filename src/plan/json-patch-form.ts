@@ -5,6 +5,9 @@ import { isObject } from './merge-patch.ts'
 /** The most operations in a patch. */
 export const mostOperations = 1_000
 
+/** The most characters of a pointer: far more than lead into any record, and each step takes its time. */
+const longestPointer = 10_000
+
 /** An operation whose form is right: its pointers can be read, and it has every member that it needs. */
 export type Operation =
   | { readonly op: 'add' | 'replace' | 'test'; readonly path: string; readonly value: unknown }
@@ -72,6 +75,9 @@ function pointerFaults(member: 'path' | 'from', pointer: unknown): Obstacle[] {
   const place = `/${member}` as const
   if (pointer === undefined) return [{ code: 'REQUIRED', place, message: `${member} is missing` }]
   if (typeof pointer !== 'string') return [{ code: 'INVALID_TYPE', place, message: `${member} must be a text` }]
+  if (pointer.length > longestPointer) {
+    return [{ code: 'TOO_LONG', place, message: `${member} may have ${longestPointer} characters` }]
+  }
   if ((pointer !== '' && !pointer.startsWith('/')) || /~(?![01])/.test(pointer)) {
     const message = `${member} must be a JSON Pointer: it begins with / and writes ~ as ~0 (RFC 6901)`
     return [{ code: 'INVALID_FORMAT', place, message }]

@@ -261,6 +261,8 @@ export type Outcome =
   | ({ readonly kind: 'not-modified' } & Validators)
   | PageOutcome
   | { readonly kind: 'page-not-modified'; readonly tag: string }
+  /** So many of the records of a page by number fit into one (LIM-6). */
+  | { readonly kind: 'page-too-large'; readonly fits: number }
   | { readonly kind: 'missing' }
   | { readonly kind: 'parent-missing' }
   | { readonly kind: 'forbidden' }

@@ -3,6 +3,7 @@ import { formatLinks, type Link } from '../http/fields/link.ts'
 import type { HttpResponse } from '../http/message.ts'
 import type { Position } from '../model/order.ts'
 import type { PageOutcome, ReadPage } from '../plan/plan.ts'
+import { type Fault, fault } from '../spec/faults.ts'
 import { listCaching } from './caching.ts'
 import type { ReplyContext } from './context.ts'
 
@@ -19,6 +20,15 @@ export function collectionResponse(plan: ReadPage, outcome: PageOutcome, context
     },
     body: `{"data":[${outcome.json}],"pagination":${JSON.stringify(pagination)}}\n`,
   }
+}
+
+/** The refusal of a page by number whose records have too many bytes, with the size that fits (LIM-6). */
+export function pageTooLarge({ page }: ReadPage, fits: number): Fault {
+  const parameter = page.style === 'page' ? 'per_page' : 'limit'
+  const records = fits === 1 ? 'one of its records fits' : `${fits} of its records fit`
+  const message = `The page has too many bytes: ${records}. Use ${parameter}=${fits}.`
+  const detail = `Ask with ${parameter}=${fits}, for fewer fields, or by cursor: such a page ends early and says where to go on.`
+  return fault('PAGE_TOO_LARGE', { detail, errors: [{ code: 'PAGE_TOO_LARGE', message, parameter }] })
 }
 
 interface Description {

@@ -37,6 +37,27 @@ export function conflictCode(issues: readonly Issue[]): string {
   return codes.size === 1 ? String(issues[0]?.code) : 'CONFLICT'
 }
 
+// A bulk deletion has a reason for each of its ids, and a field at most so many.
+const mostErrors = 1_002
+
+/** What is sent may be a mebibyte, and is repeated in words and places: an answer is not to be several. */
+const longestTold = 2_000
+
+function cut(issue: Issue): Issue {
+  const { message, pointer = '', parameter = '' } = issue
+  if (message.length <= longestTold && pointer.length <= longestTold && parameter.length <= longestTold) return issue
+  return {
+    ...issue,
+    message: shortened(message),
+    ...(issue.pointer !== undefined && { pointer: shortened(pointer) }),
+    ...(issue.parameter !== undefined && { parameter: shortened(parameter) }),
+  }
+}
+
+function shortened(text: string): string {
+  return text.length <= longestTold ? text : `${text.slice(0, longestTold).toWellFormed()}…`
+}
+
 function summary(issues: readonly Issue[] | undefined): string | undefined {
   if (issues === undefined || issues.length === 0) return undefined
   if (issues.length === 1) return issues[0]?.message
@@ -55,11 +76,11 @@ function problemResponse(
     type: `urn:resourced:problem:${code}`,
     title,
     status,
-    detail: detail ?? `${title}.`,
+    detail: shortened(detail ?? `${title}.`),
     instance,
     code,
     request_id: requestId,
-    errors,
+    errors: errors?.slice(0, mostErrors).map(cut),
   }
   return {
     status,

@@ -4,7 +4,7 @@ import type { Resource } from '../model/resource.ts'
 import type { Outcome, Plan, ReadPage } from '../plan/plan.ts'
 import { fault, type Issue } from '../spec/faults.ts'
 import { listCaching, recordCaching, writtenHeaders } from './caching.ts'
-import { collectionResponse } from './collection.ts'
+import { collectionResponse, pageTooLarge } from './collection.ts'
 import type { ReplyContext } from './context.ts'
 import { isFinal, jobRetry } from './job.ts'
 import { shownOnce, withKey } from './key.ts'
@@ -28,6 +28,8 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
       return { status: 304, headers: recordCaching(resource, outcome), body: undefined }
     case 'page':
       return collectionResponse(plan as ReadPage, outcome, context)
+    case 'page-too-large':
+      throw pageTooLarge(plan as ReadPage, outcome.fits)
     case 'page-not-modified':
       return { status: 304, headers: listCaching(resource, outcome.tag), body: undefined }
     case 'created': {

@@ -1,6 +1,7 @@
 /** The query string taken apart: names and values as sent, in order. */
 import { holdsCredential, withoutCredentials } from '../model/credentials.ts'
 import { fault, type Issue } from '../spec/faults.ts'
+import { mostQueryIssues } from './query-bounds.ts'
 
 /** A parameter as sent, decoded. */
 export interface Parameter {
@@ -61,6 +62,7 @@ export function refuseSecrets(query: string): void {
   if (!/token|api|pass|secret|rsk_|eyJ|%/i.test(query)) return
   const errors: Issue[] = []
   for (const part of query.split('&')) {
+    if (errors.length === mostQueryIssues) break
     const name = decoded(part.split('=', 1)[0] as string)
     const bare = name.replace(/\[.*$/s, '').trim().toLowerCase()
     if (!secrets.has(bare)) {

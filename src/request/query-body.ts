@@ -1,12 +1,14 @@
 /** The body of a QUERY as the parameters that it stands for (MET-10, RFC 10008): `query.ts` reads them like those of an address. */
 import { controlParameters } from '../model/check/names.ts'
 import { escapeStep } from '../model/pointer.ts'
+import { queryBounds } from '../model/query-limits.ts'
 import { words } from '../model/text.ts'
 import type { Issue } from '../spec/faults.ts'
 import type { Parameter } from './parameters.ts'
+import { countListed } from './query-bounds.ts'
 
 /** The most values in a QUERY, where no length of an address bounds them. Each name in a list and each word of `q` counts. */
-export const mostValues = 1_000
+export const mostValues: number = queryBounds.values
 
 const controls: ReadonlySet<string> = new Set(controlParameters)
 const filteredIn = /^([^[\]]*)\[in\]$/
@@ -30,15 +32,14 @@ export function readQueryBody(body: unknown, issues: Issue[]): Parameter[] {
     issues.push({ code: 'INVALID_TYPE', message, pointer: '' })
     return []
   }
-  const entries = Object.entries(body)
   let weight = 0
-  for (const [name, value] of entries) {
-    weight += weigh(name, value)
+  for (const name in body) {
+    weight += weigh(name, (body as Record<string, unknown>)[name])
     if (weight <= mostValues) continue
     issues.push(issue('TOO_MANY_ITEMS', name, `is beyond the ${mostValues} values that a QUERY may hold`))
     return []
   }
-  return entries.flatMap(([name, value]) => readEntry(name, value, body, issues))
+  return Object.entries(body).flatMap(([name, value]) => readEntry(name, value, body, issues))
 }
 
 /** How many values a parameter holds, one at least: what each of them costs later does not depend on how it is written. */
@@ -48,11 +49,10 @@ function weigh(name: string, value: unknown): number {
     return Math.max(1, items)
   }
   if (typeof value !== 'string') return 1
-  if (name === 'q') return Math.max(1, words(value).length)
+  // A longer one is refused unread.
+  if (name === 'q') return value.length > queryBounds.characters ? 1 : Math.max(1, words(value).length)
   if (name !== 'sort' && name !== 'fields' && !filteredIn.test(name)) return 1
-  let weight = 1
-  for (let comma = value.indexOf(','); comma !== -1; comma = value.indexOf(',', comma + 1)) weight++
-  return weight
+  return countListed(value)
 }
 
 function readEntry(name: string, value: unknown, body: object, issues: Issue[]): Parameter[] {

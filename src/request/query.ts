@@ -2,16 +2,16 @@
 
 import type { SortTerm } from '../model/order.ts'
 import type { Predicate } from '../model/predicate.ts'
-import { allOf, never } from '../model/predicate.ts'
+import { allOf } from '../model/predicate.ts'
 import { type Resource, systemFields } from '../model/resource.ts'
-import { isStorableText, words } from '../model/text.ts'
-import type { Issue } from '../spec/faults.ts'
-import { fault } from '../spec/faults.ts'
+import { isStorableText } from '../model/text.ts'
+import { type Fault, fault, type Issue } from '../spec/faults.ts'
 import { readFields } from './fields.ts'
 import { readFilter } from './filter.ts'
 import { type PageRequest, readPageRequest } from './page.ts'
 import type { Parameter } from './parameters.ts'
 import { listed } from './placed.ts'
+import { areFewFilters, isShortList, mostQueryIssues, readWords } from './query-bounds.ts'
 import { readSort } from './sort.ts'
 
 /** What a collection is asked for. */
@@ -61,9 +61,14 @@ export function readListQuery(
       single.set(name, value)
     }
   }
-  const predicates = [...filters].map(([name, values]) => readFilter(resource, name, values, issues))
+  const predicates = areFewFilters(filters, issues)
+    ? [...filters].map(([name, values]) => readFilter(resource, name, values, issues))
+    : []
   const order = single.get('sort')
-  const sort = order === undefined ? [] : readSort(resource, listed(order, { parameter: 'sort' }), issues)
+  const sort =
+    order === undefined || !isShortList('sort', order, issues)
+      ? []
+      : readSort(resource, listed(order, { parameter: 'sort' }), issues)
   const fields = answeredFields(resource, single.get('fields'), issues)
   const includeDeleted = readBoolean('include_deleted', single.get('include_deleted'), issues)
   const q = single.get('q')?.trim()
@@ -74,16 +79,17 @@ export function readListQuery(
       parameter: 'q',
     })
   }
+  // Without any word to look for, punctuation alone finds nothing; blank text is no search.
+  const search = q ? readWords(q, issues) : undefined
   const page = readPageRequest(single, pageSize, issues)
-  if (issues.length > 0) throw fault('INVALID_QUERY', { errors: issues })
+  if (issues.length > 0) throw invalid(issues)
   // One spelling, in whichever order they came: of the cursor's binding, of the statement and of the kept total.
   if (predicates.length > 1) predicates.sort((left, right) => (JSON.stringify(left) < JSON.stringify(right) ? -1 : 1))
   const filter = allOf(predicates)
   return {
     filter,
     sort,
-    // Without any word to look for, punctuation alone finds nothing; blank text is no search.
-    search: q ? words(q) : undefined,
+    search,
     fields,
     includeDeleted,
     page,
@@ -98,19 +104,15 @@ export function readListQuery(
  */
 export function readDeletionFilter(resource: Resource, parameters: readonly Parameter[]): Predicate {
   const issues: Issue[] = []
-  const filters = Map.groupBy(parameters, ({ name }) => name)
-  const predicates = [...filters].map(([name, given]) => {
-    if (!controls.has(name))
-      return readFilter(
-        resource,
-        name,
-        given.map(({ value }) => value),
-        issues,
-      )
-    issues.push(unknown(name, 'A deletion takes filters alone.'))
-    return never
-  })
-  if (issues.length > 0) throw fault('INVALID_QUERY', { errors: issues })
+  const filters = new Map<string, string[]>()
+  for (const { name, value } of parameters) {
+    if (controls.has(name)) issues.push(unknown(name, 'A deletion takes filters alone.'))
+    else if (filters.get(name)?.push(value) === undefined) filters.set(name, [value])
+  }
+  const predicates = areFewFilters(filters, issues)
+    ? [...filters].map(([name, values]) => readFilter(resource, name, values, issues))
+    : []
+  if (issues.length > 0) throw invalid(issues)
   if (predicates.length > 0) return allOf(predicates)
   const detail = 'Without a filter nothing is deleted. Say which records are meant, such as ?status=done.'
   throw fault('FILTER_REQUIRED', { detail })
@@ -127,15 +129,15 @@ export function readRecordQuery(resource: Resource, parameters: readonly Paramet
     else fields = value
   }
   const wanted = answeredFields(resource, fields, issues)
-  if (issues.length > 0) throw fault('INVALID_QUERY', { errors: issues })
+  if (issues.length > 0) throw invalid(issues)
   return wanted
 }
 
 /** Refuses every parameter: this address takes none with this method. */
 export function refuseParameters(parameters: readonly Parameter[]): void {
   if (parameters.length === 0) return
-  const errors = parameters.map(({ name }) => unknown(name, 'This address takes no parameters with this method.'))
-  throw fault('INVALID_QUERY', { errors })
+  const message = 'This address takes no parameters with this method.'
+  throw invalid(parameters.slice(0, mostQueryIssues).map(({ name }) => unknown(name, message)))
 }
 
 /**
@@ -158,8 +160,12 @@ export function readDescendants(parameters: readonly Parameter[]): boolean {
 }
 
 function answeredFields(resource: Resource, text: string | undefined, issues: Issue[]): readonly string[] | undefined {
-  if (text === undefined) return undefined
+  if (text === undefined || !isShortList('fields', text, issues)) return undefined
   return readFields(resource, listed(text, { parameter: 'fields' }), systemFields, issues)
+}
+
+function invalid(issues: readonly Issue[]): Fault {
+  return fault('INVALID_QUERY', { errors: issues.slice(0, mostQueryIssues) })
 }
 
 function readBoolean(name: string, text: string | undefined, issues: Issue[]): boolean {

@@ -4,6 +4,7 @@ import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
 import type { Duplex } from 'node:stream'
 import type { HttpRequest, HttpResponse } from '../http/message.ts'
 import type { Fault } from '../spec/faults.ts'
+import type { Unread } from './unread.ts'
 
 export type NodeRequest = IncomingMessage | Http2ServerRequest
 export type NodeResponse = ServerResponse | Http2ServerResponse
@@ -36,6 +37,8 @@ export interface Edge {
   readonly onTurnedAway?: (() => void) | undefined
   /** Every exchange whose answer is not written yet. */
   readonly running: Set<Exchange>
+  /** The bytes of answers that no client has taken yet. */
+  readonly unread: Unread
   /** How many of them are being worked on, and do not wait for their client or for their turn. */
   inFlight: number
   /** Bytes of bodies that were received for them. */
@@ -60,6 +63,8 @@ export interface Exchange {
   inputEnded: boolean
   /** Bytes of its body that were received. */
   bodyBytes: number
+  /** What of its answer is counted as on its way, before it is sent. */
+  reserved: { readonly caller: string; readonly bytes: number } | undefined
   /** Ends the reading of the body, while it is being read. */
   failBody: ((reason: Fault) => void) | undefined
 }

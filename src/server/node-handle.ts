@@ -10,12 +10,22 @@ import { readNodeBody } from './node-body.ts'
 import { type Edge, type Exchange, leave, type NodeRequest, type NodeResponse } from './node-exchange.ts'
 import { breakOff, isOver } from './node-file.ts'
 import { send } from './node-reply.ts'
+import { reserve, watchTaking } from './node-unread.ts'
 
 type Headers = HttpRequest['headers']
 
 /** Begins an exchange. */
 export function exchangeOf(request: NodeRequest, response: NodeResponse, awaitsContinue = false): Exchange {
-  return { request, response, awaitsContinue, mustClose: false, inputEnded: false, bodyBytes: 0, failBody: undefined }
+  return {
+    request,
+    response,
+    awaitsContinue,
+    mustClose: false,
+    inputEnded: false,
+    bodyBytes: 0,
+    reserved: undefined,
+    failBody: undefined,
+  }
 }
 
 /** Answers one request. Never throws; an answer that nobody waits for any more is dropped. */
@@ -32,6 +42,7 @@ export function handle(edge: Edge, exchange: Exchange): void {
   const finish = (answer: HttpResponse) => {
     edge.inFlight--
     const sending = deliver(edge, exchange, answer)
+    watchTaking(edge, exchange)
     if (sending === undefined) leave(edge, exchange)
     else void sending.then(() => leave(edge, exchange))
     edge.onAnswered()
@@ -117,6 +128,7 @@ function toHttpRequest(edge: Edge, exchange: Exchange): HttpRequest {
     secure: forwarded === undefined ? (request.socket as TLSSocket).encrypted === true : forwarded.secure,
     address: forwarded?.address ?? plainAddress(request.socket.remoteAddress),
     abandoned: () => abandonmentOf(exchange),
+    reserve: (caller, bytes, mayRefuse) => reserve(edge, exchange, caller, bytes, mayRefuse),
     readBody: (limit) => readNodeBody(exchange, limit, edge),
   }
 }

@@ -9,6 +9,7 @@ import { trackConnections } from './node-close.ts'
 import { type Edge, type Exchange, enter, type NodeRequest, type NodeResponse, type Patience } from './node-exchange.ts'
 import { exchangeOf, handle, handleLate, refuse, turnAway } from './node-handle.ts'
 import { type ParserError, refuseUnreadable, writeAnswer } from './node-refusal.ts'
+import { Unread, type UnreadBounds } from './unread.ts'
 
 /** What a server needs. */
 export interface NodeServerOptions {
@@ -26,6 +27,8 @@ export interface NodeServerOptions {
   readonly patience?: Patience
   /** Where overload begins. */
   readonly bounds?: Partial<Bounds>
+  /** The most bytes of answers on their way; LIM-6 where left out. */
+  readonly unread?: Partial<UnreadBounds>
 }
 
 /** A server. */
@@ -142,9 +145,10 @@ function receiver(edge: Edge, bounds?: Partial<Bounds>) {
 
 function edgeOf(options: Omit<NodeServerOptions, 'tls' | 'bounds'>): Edge {
   const { respond, problem, trustProxy = false, onClientError, onTurnedAway, patience = ordinaryPatience } = options
+  const unread = new Unread(options.unread)
   const counts = { running: new Set<Exchange>(), inFlight: 0, bodyBytes: 0 }
   const moments = { closing: false, onIdle: () => {}, onAnswered: () => {} }
-  return { respond, problem, trustProxy, onClientError, onTurnedAway, patience, ...counts, ...moments }
+  return { respond, problem, trustProxy, onClientError, onTurnedAway, patience, unread, ...counts, ...moments }
 }
 
 function listen(server: Server, host: string, port: number, scheme: string): Promise<string> {

@@ -49,6 +49,7 @@ import type { RateLimiter } from './rates/rate-limiter.ts'
 import type { Revocations } from './revocations.ts'
 import { Timing } from './timing.ts'
 import { beginTrace } from './tracing.ts'
+import { reserveFor } from './unread.ts'
 
 /** The longest request target, in bytes (LIM-3). */
 const longestTarget = 8_000
@@ -98,6 +99,7 @@ export async function respond(app: App, request: HttpRequest): Promise<HttpRespo
     const answering = () => answer(app, request, { path, instance, query, requestId }, seen, timing)
     response = await (trace === undefined ? answering() : trace.run(answering))
     if (response.status === 200) response = ranged(request, response, app.now())
+    reserveFor(request, response, seen.caller)
   } catch (error) {
     const refusal = asFault(error)
     // What is turned away on purpose is no failure.
@@ -204,6 +206,8 @@ async function answerCaller(
     seen.rate = headers
     if (refusal !== undefined) throw refusal
   }
+  const behind = request.reserve?.(caller.id, 0, true)
+  if (behind !== undefined) throw behind
   if (app.state.stopping) throw fault('SHUTTING_DOWN', { headers: { 'Retry-After': '5' } })
   timing?.mark('auth')
   if (request.target === '*') return serverOptions()

@@ -202,7 +202,7 @@ it('QRY-5: any text is safe to search for, up to the longest address', async (t)
       'é'.repeat(1_000),
       '🚀'.repeat(500),
     ],
-    Array.from({ length: 500 }, (_, index) => index.toString(36)).join(' '),
+    Array.from({ length: 32 }, (_, index) => index.toString(36)).join(' '),
   ]) {
     const expected = finds({ title: 'a b c', body: 'AND OR NOT NEAR 🚀' }, q) ? [id] : []
     assert.deepEqual(await search(current, 'letters', q), expected, JSON.stringify(q.slice(0, 40)))
@@ -211,7 +211,8 @@ it('QRY-5: any text is safe to search for, up to the longest address', async (t)
     fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 400 }), async (q) => {
       if (!q.isWellFormed()) return
       const answer = await current.send({ path: `/v1/letters?q=${encodeURIComponent(q)}` })
-      assert.equal(answer.status, q.includes('\0') ? 400 : 200, answer.text)
+      const tooMany = new Set(words(q.trim())).size > 32
+      assert.equal(answer.status, q.includes('\0') || tooMany ? 400 : 200, answer.text)
     }),
     { numRuns: 300 },
   )

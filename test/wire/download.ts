@@ -27,6 +27,7 @@ export interface Download {
 
 interface DownloadOptions {
   readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
   /** How much of what comes is kept; all where left out. */
   readonly keep?: number
 }
@@ -36,13 +37,14 @@ export function download(
   origin: string,
   path: string,
   transport: Transport,
-  { method = 'GET', keep = Number.POSITIVE_INFINITY }: DownloadOptions = {},
+  { method = 'GET', headers = {}, keep = Number.POSITIVE_INFINITY }: DownloadOptions = {},
 ): Download {
-  if (transport === 'HTTP/2') return overSession(origin, path, method, keep)
+  if (transport === 'HTTP/2') return overSession(origin, path, { method, headers, keep })
   const { hostname: host, port } = new URL(origin)
   const options = { host, port: Number(port), rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] }
   const stream = transport === 'HTTP/1.1' ? connect(options) : connectTls(options)
-  stream.write(`${method} ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`)
+  const fields = Object.entries({ Host: 'a', Connection: 'close', ...headers }).map((field) => field.join(': '))
+  stream.write(`${method} ${path} HTTP/1.1\r\n${fields.join('\r\n')}\r\n\r\n`)
   const { taken, ended } = gather(stream, keep)
   return { stream, taken, ended: ended.then(({ bytes, error }) => readMessage(bytes, taken(), error, method)) }
 }
@@ -59,10 +61,10 @@ export function takeSteadily({ stream, taken }: Download, bytes: number, every: 
   stream.once('close', () => clearInterval(timer))
 }
 
-function overSession(origin: string, path: string, method: string, keep: number): Download {
+function overSession(origin: string, path: string, options: Required<DownloadOptions>): Download {
   const session = connectSession(origin, { rejectUnauthorized: false }).on('error', () => {})
-  const stream = session.request({ ':path': path, ':method': method })
-  const { taken, ended } = gather(stream, keep)
+  const stream = session.request({ ':path': path, ':method': options.method, ...options.headers })
+  const { taken, ended } = gather(stream, options.keep)
   let headers: Readonly<Record<string, unknown>> = {}
   stream.once('response', (answer) => (headers = answer))
   const finish = async () => {

@@ -6,6 +6,7 @@ import {
   operatorsFor,
   sortableNames,
 } from '../../model/operators.ts'
+import { queryBounds } from '../../model/query-limits.ts'
 import type { Catalog, Resource } from '../../model/resource.ts'
 import { type Json, refTo } from './json.ts'
 
@@ -97,16 +98,18 @@ export function listParameters(resource: Resource): Json[] {
     ...filterParameters(resource),
     query(
       'sort',
-      `The order: ${sortableNames(resource).join(', ')}; with a minus before it descending; several with commas between.`,
+      `The order: ${sortableNames(resource).join(', ')}; with a minus before it descending; several, at most ${queryBounds.sortTerms}, with commas between.`,
       { type: 'string', pattern: `^-?(${sorts})(,-?(${sorts}))*$` },
     ),
     fieldsParameter(resource),
     ...(searched.length === 0
       ? []
       : [
-          query('q', `Words to find in ${searched.join(', ')}: each must match, the last may be only begun.`, {
-            type: 'string',
-          }),
+          query(
+            'q',
+            `Words to find in ${searched.join(', ')}: each must match, the last may be only begun. At most ${queryBounds.words} different words.`,
+            { type: 'string', maxLength: queryBounds.characters },
+          ),
         ]),
     ...(resource.deletion.variant === 'soft' ? shared('IncludeDeleted') : []),
     ...shared('Page', 'PerPage', 'Offset', 'Limit', 'Cursor', 'IfNoneMatch'),
@@ -120,7 +123,7 @@ function fieldsParameter(resource: Resource): Json {
   return query(
     'fields',
     'The fields to answer with; `id` always comes along.',
-    { type: 'array', items: { enum: names }, minItems: 1 },
+    { type: 'array', items: { enum: names }, minItems: 1, maxItems: queryBounds.fields },
     list,
   )
 }
@@ -145,7 +148,7 @@ export function filterParameters(resource: Resource): Json[] {
 function filtersOf(filterable: Filterable): Json[] {
   const { name } = filterable
   const value = valueSchema(filterable)
-  const several = { type: 'array', items: value, minItems: 1 }
+  const several = { type: 'array', items: value, minItems: 1, maxItems: queryBounds.values }
   const schemas: Readonly<Partial<Record<FilterOperator, Json>>> = {
     not: several,
     in: several,

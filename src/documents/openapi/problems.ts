@@ -37,7 +37,7 @@ const always: readonly FaultCode[] = [
   ...['MALFORMED_REQUEST', 'URL_TOO_LONG', 'HEADERS_TOO_LARGE', 'HTTPS_REQUIRED', 'CREDENTIAL_IN_QUERY'],
   ...['UNAUTHENTICATED', 'SHUTTING_DOWN', 'MALFORMED_URL', 'NOT_ACCEPTABLE', 'MALFORMED_CONDITION', 'INVALID_QUERY'],
   ...['UNKNOWN_PREFERENCE', 'REQUEST_TIMEOUT', 'KEY_SERVER_FAILED', 'RATE_LIMITED', 'RATE_LIMIT_FAILED'],
-  ...['OVERLOADED', 'MAINTENANCE'],
+  ...['OVERLOADED', 'ANSWERS_UNREAD', 'MAINTENANCE'],
   ...failures,
 ] as const as readonly FaultCode[]
 const stored: readonly FaultCode[] = [...always, 'FORBIDDEN', 'STORAGE_FAILED']
@@ -65,7 +65,14 @@ export function codesOf(
   const transitions = resource?.fields.some((field) => field.transitions) ? ['INVALID_TRANSITION'] : []
   switch (kind) {
     case 'list':
-      return [...stored, ...ranged, 'INVALID_CURSOR', 'PRECONDITION_FAILED', ...(nested ? ['NOT_FOUND'] : [])]
+      return [
+        ...stored,
+        ...ranged,
+        'INVALID_CURSOR',
+        'PAGE_TOO_LARGE',
+        'PRECONDITION_FAILED',
+        ...(nested ? ['NOT_FOUND'] : []),
+      ]
     case 'read':
       return [...stored, ...ranged, 'NOT_FOUND', 'PRECONDITION_FAILED']
     case 'create':

@@ -20,8 +20,9 @@ export function checkInterface(report: Report, declaration: Readonly<Record<stri
 
 function checkLimits(report: Report, limits: unknown, resources: unknown): void {
   if (limits === undefined || !expectRecord(report, 'limits', limits, 'limits: { pageSize: { max: 100 } }')) return
-  checkKeys(report, 'limits', limits, ['pageSize', 'rate', 'keys', 'bodyBytes'])
+  checkKeys(report, 'limits', limits, ['pageSize', 'pageBytes', 'rate', 'keys', 'bodyBytes'])
   checkWhole(report, 'limits.bodyBytes', own(limits, 'bodyBytes'), 1_024, 1_073_741_824)
+  checkWhole(report, 'limits.pageBytes', own(limits, 'pageBytes'), 65_536, 268_435_456)
   checkPageSize(report, own(limits, 'pageSize'))
   checkRates(report, own(limits, 'rate'), resources)
   checkKeyLimits(report, own(limits, 'keys'))

@@ -89,6 +89,22 @@ export const limits: RuleSection = {
       held: true,
       sentence: 'Overload is turned away early with 503 and Retry-After; what was accepted is finished.',
     },
+    {
+      id: 'LIM-5',
+      mark: 'decision',
+      level: 'should',
+      held: true,
+      sentence:
+        '`q` has at most 32 different words, a query at most 50 filters, 1,000 values, 8 sort terms and 200 `fields`: 400 beyond, by parameter.',
+    },
+    {
+      id: 'LIM-6',
+      mark: 'decision',
+      level: 'should',
+      held: true,
+      sentence:
+        'A page has at most 4 MiB (`limits.pageBytes`), and one record at least. In cursor style it ends early, with `next`; in numbered styles 400 `PAGE_TOO_LARGE` names the `per_page` or `limit` that fits. Bytes of answers on their way are bounded: 429 for a caller that does not read its answers, 503 for all; slow readers are cut off.',
+    },
   ],
 }
 

@@ -97,6 +97,7 @@ export const expressions: Expressions = {
   limit: (count) => raw(`limit ${Math.trunc(count)}`),
   jsonText,
   jsonLiteral: (value) => raw(`'${JSON.stringify(value).replaceAll("'", "''")}'`),
+  storedBytes: (column, type) => (type === 'json' ? sql`octet_length(${column}::text)` : sql`octet_length(${column})`),
   jsonKeys(columns) {
     const keys = columns.map(([column, type]) => (type === 'boolean' ? sql`cast(${column} as integer)` : column))
     return sql`json_build_array(${join(keys, ', ')})::text`

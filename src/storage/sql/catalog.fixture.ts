@@ -78,6 +78,7 @@ export function catalogFixture(...resources: readonly Resource[]): Catalog {
     versions: new Map(),
     limits: {
       pageSize: { default: 20, max: 100 },
+      pageBytes: 4_194_304,
       bodyBytes: 1_048_576,
       rate: { caller: { most: 600, window: 60 }, address: { most: 60, window: 60 }, actions: new Map() },
       keys: { perSubject: 100, lastingRoles: [] },

@@ -61,6 +61,8 @@ export interface Expressions {
   jsonText(column: Sql, type: Exclude<Column['type'], 'text'>): Sql
   /** JSON of a value that is the same in every row. */
   jsonLiteral(value: unknown): Sql
+  /** How many bytes a value takes as it is stored, uncompressed: found without reading a long one, where the engine can. */
+  storedBytes(column: Sql, type: Column['type']): Sql
   /** JSON array of the keys that rows are ordered by, as text: booleans as 0 and 1. */
   jsonKeys(columns: readonly (readonly [Sql, Column['type']])[]): Sql
   /** Joins texts of all rows: a comma and a line break between them. */

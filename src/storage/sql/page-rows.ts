@@ -1,16 +1,14 @@
 /** The rows of a page: segment by segment of the order, until there are enough. */
-import sql, { raw, type Sql } from 'sql-template-tag'
+import sql, { empty, raw, type Sql } from 'sql-template-tag'
 import type { Position } from '../../model/order.ts'
-import type { Resource } from '../../model/resource.ts'
 import type { Page, PageOutcome, ReadPage } from '../../plan/plan.ts'
 import { type Segment, segmentsAfter } from './keyset.ts'
+import { readLarge } from './large-page.ts'
 import type { Walk } from './listing.ts'
-import { type Compiler, tableSql } from './predicate.ts'
-import { representationSql, subject } from './represent.ts'
+import { countWithin, shareSql } from './page-bytes.ts'
+import { between, type PlacedRows, placeSql, type Rows, rowsSql, sizeOf, skipSql, valueSql } from './page-sql.ts'
+import type { Compiler } from './predicate.ts'
 import { kept, type Row, single, type Transaction } from './transaction.ts'
-
-/** What stands between JSON texts: none of them has a line break, which JSON escapes. */
-const between = ',\n'
 
 /** The place of a row in the order. */
 export type Keys = Position['keys']
@@ -18,12 +16,6 @@ type NumberedPage = Exclude<Page, { readonly style: 'cursor' }>
 type CursorPage = Extract<Page, { readonly style: 'cursor' }>
 
 type FirstPage = Pick<PageOutcome, 'json' | 'count' | 'previous' | 'next'>
-
-/** Rows that were found: their JSON texts, joined. */
-export interface Rows {
-  readonly json: string
-  readonly count: number
-}
 
 /** Rows that were found beside a cursor, in the list's own order. */
 export interface RowsBeside extends Rows {
@@ -35,8 +27,18 @@ export interface RowsBeside extends Rows {
   readonly more: boolean
 }
 
+/** A page by number whose records are more than it may hold (LIM-6), and how many of them fit. */
+export interface TooLarge {
+  readonly fits: number
+}
+
 /** Reads a page by its number or offset. */
-export function* readNumbered(compiler: Compiler, plan: ReadPage, walk: Walk, page: NumberedPage): Transaction<Rows> {
+export function* readNumbered(
+  compiler: Compiler,
+  plan: ReadPage,
+  walk: Walk,
+  page: NumberedPage,
+): Transaction<Rows | TooLarge> {
   const [limit, offset] = stretchOf(page)
   walk.segments ??= segmentsAfter(walk.terms, undefined)
   const texts: string[] = []
@@ -49,12 +51,29 @@ export function* readNumbered(compiler: Compiler, plan: ReadPage, walk: Walk, pa
     statement ??= kept(numberedSql(compiler, plan, walk.where, segment, limit - count, skip))
     if (index === 0) walk.statement = statement
     const row = yield* single(statement)
+    if (isTooLarge(row)) return yield* readNumberedLarge(compiler, plan, walk, page)
     const found = Number(row?.['count'])
     if (found > 0) texts.push(String(row?.['json']))
     else if (skip > 0) skipped += yield* sizeOf(plan, walk.where, segment)
     count += found
   }
   return { json: texts.join(between), count }
+}
+
+/** The same where a record has more than its share. */
+function* readNumberedLarge(
+  compiler: Compiler,
+  plan: ReadPage,
+  walk: Walk,
+  page: NumberedPage,
+): Transaction<Rows | TooLarge> {
+  const [limit, offset] = stretchOf(page)
+  const { sizes, read } = yield* readLarge(compiler, plan, walk, walk.segments ?? [], { limit, offset })
+  if (read.count === sizes.length) return read
+  if (page.style === 'offset') return { fits: read.count }
+  // With another number of records a page begins elsewhere: so many fit wherever it begins among these.
+  const largest = sizes.toSorted((left, right) => right - left)
+  return { fits: Math.min(read.count, countWithin(largest, compiler.catalog.limits.pageBytes)) }
 }
 
 /** The most rows of a page by number, and how many come before it. */
@@ -70,15 +89,9 @@ function numberedSql(
   limit: number,
   offset: number,
 ): Sql {
-  const skip = offset === 0 ? raw('') : sql` offset ${offset}`
-  const rows = sql`${rowsSql(plan.resource, where, segment)} order by ${segment.order} ${compiler.expressions.limit(limit)}${skip}`
-  return sql`select ${compiler.expressions.join(raw('json'))} as json, count(*) as count from (select ${valueSql(compiler, plan)} as json ${rows}) page`
-}
-
-/** How many rows a segment has: what an offset skips over when it lies beyond it. */
-function* sizeOf({ resource }: ReadPage, where: Sql, segment: Segment): Transaction<number> {
-  const row = yield* single(sql`select count(*) as total ${rowsSql(resource, where, segment)}`)
-  return Number(row?.['total'] ?? 0)
+  const rows = sql`${rowsSql(plan.resource, where, segment)} order by ${segment.order} ${compiler.expressions.limit(limit)}${skipSql(offset)}`
+  const [value, fitting] = sharedSql(compiler, plan, stretchOf(plan.page as NumberedPage)[0])
+  return sql`select ${compiler.expressions.join(raw('json'))} as json, count(*) as count${fitting} from (select ${value} as json ${rows}) page`
 }
 
 /** Reads a page beside a cursor, or the first one: one row more than it has, to see whether there are more. */
@@ -90,49 +103,66 @@ export function* readFrom(compiler: Compiler, plan: ReadPage, walk: Walk, page: 
   const places: string[] = []
   let count = 0
   if (keys === undefined) walk.segments ??= segmentsAfter(walk.terms, undefined)
-  const segments = keys === undefined ? walk.segments : segmentsAfter(walk.terms, keys)
-  for (const [index, segment] of (segments as Segment[]).entries()) {
+  const segments = (keys === undefined ? walk.segments : segmentsAfter(walk.terms, keys)) as Segment[]
+  for (const [index, segment] of segments.entries()) {
     if (count > limit) break
     const isFirst = keys === undefined && index === 0
     let statement = isFirst ? walk.statement : undefined
     statement ??= kept(besideSql(compiler, plan, walk, segment, limit + 1 - count))
     if (isFirst) walk.statement = statement
     const row = yield* single(statement)
+    if (isTooLarge(row)) {
+      const { sizes, read } = yield* readLarge(compiler, plan, walk, segments, { limit, offset: 0, more: 1 })
+      return besideOf(read, read.count < sizes.length, page)
+    }
     const found = Number(row?.['count'])
     if (found === 0) continue
     records.push(String(row?.['json']))
     places.push(String(row?.['places']))
     count += found
   }
-  return besideOf(records.join(between), places.join(between), count, page)
+  return besideOf(
+    withoutLast({ json: records.join(between), places: places.join(between), count }, limit),
+    count > limit,
+    page,
+  )
 }
 
-/** The rows beside a cursor, of which there is one more than the page has where there are more. */
-function besideOf(found: string, place: string, counted: number, { position, limit }: CursorPage): RowsBeside {
-  const more = counted > limit
-  let [json, lines, count] = [found, place, counted]
-  if (more) {
-    json = json.slice(0, json.lastIndexOf(between))
-    lines = lines.slice(0, lines.lastIndexOf(between))
-    count--
-  }
-  if (position?.direction === 'backward') json = json.split(between).reverse().join(between)
+/** The rows of a page of so many, where one more was read. */
+function withoutLast(rows: PlacedRows, limit: number): PlacedRows {
+  if (rows.count <= limit) return rows
+  const { json, places, count } = rows
+  const cut = (text: string) => text.slice(0, text.lastIndexOf(between))
+  return { json: cut(json), places: cut(places), count: count - 1 }
+}
+
+/** The rows beside a cursor. */
+function besideOf({ json: found, places, count }: PlacedRows, more: boolean, { position }: CursorPage): RowsBeside {
+  const json = position?.direction === 'backward' ? found.split(between).reverse().join(between) : found
   if (count === 0) return { json, count, first: undefined, last: undefined, more }
-  const first = lines.split(between, 1)[0] as string
-  const last = lines.slice(lines.lastIndexOf('\n') + 1)
+  const first = places.split(between, 1)[0] as string
+  const last = places.slice(places.lastIndexOf('\n') + 1)
   return { json, count, first: JSON.parse(first) as Keys, last: JSON.parse(last) as Keys, more }
 }
 
-function besideSql(
-  { catalog, expressions }: Compiler,
-  plan: ReadPage,
-  { where, terms }: Walk,
-  segment: Segment,
-  limit: number,
-): Sql {
-  const place = expressions.jsonKeys(terms.map(({ column, type }) => [column, type]))
-  const rows = sql`${rowsSql(plan.resource, where, segment)} order by ${segment.order} ${expressions.limit(limit)}`
-  return sql`select ${expressions.join(raw('json'))} as json, ${expressions.join(raw('place'))} as places, count(*) as count from (select ${valueSql({ catalog, expressions }, plan)} as json, ${place} as place ${rows}) page`
+function besideSql(compiler: Compiler, plan: ReadPage, walk: Walk, segment: Segment, limit: number): Sql {
+  const { expressions } = compiler
+  const rows = sql`${rowsSql(plan.resource, walk.where, segment)} order by ${segment.order} ${expressions.limit(limit)}`
+  const [value, fitting] = sharedSql(compiler, plan, (plan.page as CursorPage).limit + 1)
+  return sql`select ${expressions.join(raw('json'))} as json, ${expressions.join(raw('place'))} as places, count(*) as count${fitting} from (select ${value} as json, ${placeSql(compiler, walk)} as place ${rows}) page`
+}
+
+/** The JSON of a row, null where it has more than its share of a page of so many; and the count of those that have not. */
+function sharedSql(compiler: Compiler, plan: ReadPage, rows: number): [value: Sql, fitting: Sql] {
+  const value = valueSql(compiler, plan)
+  const share = shareSql(compiler, plan, rows)
+  if (share === undefined) return [value, empty]
+  return [sql`case when ${share} then ${value} end`, raw(', count(json) as fitting')]
+}
+
+/** Whether a statement left out records that have more than their share of the page. */
+function isTooLarge(row: Row | undefined): boolean {
+  return row?.['fitting'] !== undefined && Number(row['fitting']) < Number(row['count'])
 }
 
 /** A page by number, or the first one of a walk by cursor, in one statement: of its first segment. */
@@ -144,8 +174,12 @@ export function firstPageSql(compiler: Compiler, plan: ReadPage, walk: Walk): Sq
   return numberedSql(compiler, plan, walk.where, segment, ...stretchOf(page))
 }
 
-/** What that statement has found; `undefined`: the segments after the first may have more of the page. */
+/**
+ * What that statement has found; `undefined`: the segments after the first may have more of the page, or it has more bytes than its
+ * statement gives.
+ */
 export function firstPageOf(page: Page, { segments = [] }: Walk, row: Row | undefined): FirstPage | undefined {
+  if (isTooLarge(row)) return undefined
   const count = Number(row?.['count'])
   const json = count === 0 ? '' : String(row?.['json'])
   if (page.style !== 'cursor') {
@@ -153,20 +187,7 @@ export function firstPageOf(page: Page, { segments = [] }: Walk, row: Row | unde
     return count < limit && segments.length > 1 ? undefined : { json, count, previous: undefined, next: undefined }
   }
   if (count <= page.limit && segments.length > 1) return undefined
-  const found = besideOf(json, count === 0 ? '' : String(row?.['places']), count, page)
+  const places = count === 0 ? '' : String(row?.['places'])
+  const found = besideOf(withoutLast({ json, places, count }, page.limit), count > page.limit, page)
   return { json: found.json, count: found.count, previous: undefined, next: found.more ? found.last : undefined }
-}
-
-/** The rows of one segment of a list. */
-export function rowsSql({ name }: Resource, where: Sql, { condition }: Segment): Sql {
-  const beyond = condition === undefined ? raw('') : sql` and ${condition}`
-  return sql`from ${tableSql(name)} ${raw(subject)} where ${where}${beyond}`
-}
-
-function valueSql(compiler: Compiler, { resource: stored, shown, fields, deleted }: ReadPage): Sql {
-  const resource = shown ?? stored
-  const live = representationSql(compiler, resource, fields, false)
-  if (deleted === undefined) return live
-  const whole = representationSql(compiler, resource, fields, true)
-  return sql`case when ${raw(subject)}.deleted_at is null then ${live} else ${whole} end`
 }

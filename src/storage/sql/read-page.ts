@@ -7,7 +7,8 @@ import { type OrderTerm, reversed, segmentsAfter } from './keyset.ts'
 import { tagOf } from './list-tag.ts'
 import { type Listing, listingOf, walkOf } from './listing.ts'
 import type { Memory } from './memory.ts'
-import { type Keys, readFrom, readNumbered, rowsSql } from './page-rows.ts'
+import { type Keys, readFrom, readNumbered, type TooLarge } from './page-rows.ts'
+import { rowsSql } from './page-sql.ts'
 import { type Compiler, collectionsOf, tableSql } from './predicate.ts'
 import { holdsSql } from './read-record.ts'
 import { subject } from './represent.ts'
@@ -29,7 +30,7 @@ export function* readPage(
   const listing = listingOf(compiler, plan)
   const total = yield* totalOf(plan, listing, clock, memory.totals)
   const part = yield* readPart(compiler, plan, listing, total)
-  return { kind: 'page', total, tag, ...part }
+  return 'fits' in part ? { kind: 'page-too-large', fits: part.fits } : { kind: 'page', total, tag, ...part }
 }
 
 const none: ReadonlySet<string> = new Set()
@@ -78,14 +79,14 @@ function* totalOf(plan: ReadPage, listing: Listing, clock: Clock, totals: Totals
 
 type Part = Pick<PageOutcome, 'json' | 'count' | 'previous' | 'next'>
 
-function* readPart(compiler: Compiler, plan: ReadPage, listing: Listing, total: number): Transaction<Part> {
+function* readPart(compiler: Compiler, plan: ReadPage, listing: Listing, total: number): Transaction<Part | TooLarge> {
   const { page } = plan
   // What matches nothing is not looked for again: a walk would go to the end for it.
   if (total === 0 && plan.filter.kind !== 'always') return { json: '', count: 0, previous: undefined, next: undefined }
   const walk = walkOf(listing, total)
   if (page.style !== 'cursor') {
-    const { json, count } = yield* readNumbered(compiler, plan, walk, page)
-    return { json, count, previous: undefined, next: undefined }
+    const read = yield* readNumbered(compiler, plan, walk, page)
+    return 'fits' in read ? read : { json: read.json, count: read.count, previous: undefined, next: undefined }
   }
   const backward = page.position?.direction === 'backward'
   const { where, terms } = walk

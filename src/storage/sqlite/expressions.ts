@@ -82,6 +82,7 @@ export const expressions: Expressions = {
   // SQLite writes a number in a text as it does in JSON.
   jsonText: (column, type) => sql`cast(${jsonValue(column, type)} as text)`,
   jsonLiteral: (value) => sql`json(${JSON.stringify(value)})`,
+  storedBytes: (column) => sql`octet_length(${column})`,
   jsonKeys: (columns) =>
     sql`json_array(${join(
       columns.map(([column]) => column),

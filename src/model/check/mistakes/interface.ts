@@ -39,6 +39,13 @@ export const interfaceMistakes: readonly Mistake[] = [
   { name: 'a maximum that is a text', at: 'limits', write: { pageSize: { max: '100' } }, path: 'limits.pageSize.max' },
   { name: 'a body of half a byte', at: 'limits', write: { bodyBytes: 0.5 }, path: 'limits.bodyBytes' },
   {
+    name: 'a page of a few bytes',
+    at: 'limits',
+    write: { pageBytes: 1_000 },
+    path: 'limits.pageBytes',
+    remedy: /65[,_]?536/,
+  },
+  {
     name: 'a rate by day',
     at: 'limits',
     write: { rate: { caller: '9/day' } },
