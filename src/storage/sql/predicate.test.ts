@@ -136,7 +136,7 @@ function leaf(resource: Resource): fc.Arbitrary<Predicate> {
   })
   const among = fc.constantFrom(...names).chain((field) =>
     fc.record({
-      kind: fc.constant('in' as const),
+      kind: fc.constantFrom('in' as const, 'differs' as const),
       field: fc.constant(field),
       values: fc.array(key(resource, field), { maxLength: 4 }),
     }),
@@ -147,7 +147,7 @@ function leaf(resource: Resource): fc.Arbitrary<Predicate> {
   })
   return fc.oneof(
     { weight: 6, arbitrary: comparison },
-    { weight: 2, arbitrary: among },
+    { weight: 3, arbitrary: among },
     { weight: 2, arbitrary: unset },
     { weight: 1, arbitrary: fc.constantFrom<Predicate>({ kind: 'always' }, { kind: 'never' }) },
   )
