@@ -7,8 +7,7 @@ import type { Draft } from '../../plan/draft.ts'
 import type { Outcome } from '../../plan/plan.ts'
 import { ask } from './ask.ts'
 import { columnsOf } from './columns.ts'
-import type { Compiler } from './predicate.ts'
-import { holdsSql } from './read-record.ts'
+import { type Compiler, predicateSql } from './predicate.ts'
 import { subject } from './represent.ts'
 import { boundOf } from './rows.ts'
 import { single, type Transaction } from './transaction.ts'
@@ -34,11 +33,11 @@ export function* holdsFor(
 ): Transaction<boolean> {
   if (predicate.kind === 'always' || predicate.kind === 'never') return predicate.kind === 'always'
   const row = yield* single(permittedSql(compiler, resource, predicate, record))
-  return row?.['_permitted'] === 1
+  return row !== undefined
 }
 
 /**
- * A select of `_permitted`: whether a predicate holds for a record as it will be, with the records that permit it locked. Where
+ * A select that gives a row where a predicate holds for a record as it will be. The records that permit it are locked. Where
  * `through` comes back to the record itself, it finds it as it will be too.
  */
 export function permittedSql(compiler: Compiler, resource: Resource, predicate: Predicate, record: RecordValues): Sql {
@@ -46,7 +45,7 @@ export function permittedSql(compiler: Compiler, resource: Resource, predicate: 
   const isOwnParent = collectionsOf(predicate).has(resource.name)
   const changed = { collection: resource.name, id: String(record['id']), row }
   const inner = { ...compiler, holding: true, ...(isOwnParent && { changed }) }
-  return sql`select ${holdsSql(inner, resource, predicate)} as _permitted from (${row}) ${raw(subject)}`
+  return sql`select 1 as one from (${row}) ${raw(subject)} where ${predicateSql(inner, resource, subject, predicate)}`
 }
 
 /** A record as a row that is in no table. */

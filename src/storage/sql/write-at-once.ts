@@ -64,14 +64,16 @@ export function* updateAtOnce(
   const questions = questionsOf(compiler, plan, transition, draft)
   const hoped = hopedFor(questions)
   if (hoped === undefined || judge(plan, transition, draft, hoped) !== undefined) return undefined
+  // What permits it in the record itself is as it was seen; other records may have changed since.
+  const isThrough = collectionsOf(permitted).size > 0
+  // What permits it is locked first: parents before their children, as deletions lock them.
   const conditions = [
+    ...(isThrough ? [permittedRecordSql(compiler, { resource, id, permitted })] : []),
+    ...withCheck(plan, draft).map((check) => sql`exists (${permittedSql(compiler, resource, check, draft.values)})`),
     sql`deleted_at is null`,
     sql`${revisionSql(compiler, resource.name)} = ${found.revision}`,
     ...conditionsOf(compiler, resource, questions, canHang(resource)),
-    ...withCheck(plan, draft).map((check) => sql`(${permittedSql(compiler, resource, check, draft.values)}) = 1`),
   ]
-  // What permits it in the record itself is as it was seen; other records may have changed since.
-  if (collectionsOf(permitted).size > 0) conditions.push(permittedRecordSql(compiler, { resource, id, permitted }))
   const ticked = tick(compiler, resource.name, 0, 0)
   const changed = change(compiler, resource, draft, conditions).change
   const row = yield* single(alone(together(changed, ticked, answerSql(compiler, plan, mayRead)), 'changing'))
