@@ -70,8 +70,11 @@ describe('what looks like a mistake and is none', () => {
     'a condition of everything the language has': {
       'resources/tasks/access/update': {
         where: {
-          and: [{ estimate: { gte: 1, lt: 9, not: null } }, { or: [{ title: { startsWith: 'a' } }, { labels: null }] }],
-          not: { status: { in: ['open', { caller: 'claims.team.status' }, null] } },
+          and: [
+            { estimate: { gte: 1, lt: 9, not: 3 } },
+            { or: [{ title: { startsWith: 'a' } }, { labels: { null: true } }] },
+          ],
+          not: { status: { in: ['open', { caller: 'claims.team.status' }] } },
           assignee_id: { caller: 'id' },
           deleted_at: { null: true },
         },

@@ -13,48 +13,46 @@ export interface Bindings {
 
 /**
  * Resolves a declared condition on records of `resource`.
- * A value that the caller does not have, or that does not fit its field, makes the whole condition `never`,
- * under `not` too: what cannot be decided allows nothing.
+ * A comparison with something missing is unknown: with `null`, with a claim that the caller does not have, with a value that
+ * does not fit its field. What is unknown does not match, so `never` stands in for it; under `not`, `always` does.
  */
 export function resolveCondition(resource: Resource, condition: Condition, bindings: Bindings): Predicate {
-  try {
-    return resolve(resource, condition, bindings)
-  } catch (error) {
-    if (error === undecidable) return never
-    throw error
-  }
+  return resolve({ resource, bindings, unknown: never }, condition)
 }
 
-const undecidable = Symbol('undecidable')
+/** Where a condition stands. */
+interface Scope {
+  readonly resource: Resource
+  readonly bindings: Bindings
+  /** What stands in for an unknown comparison: whatever makes the whole condition true in no more cases. */
+  readonly unknown: Predicate
+}
 
-function resolve(resource: Resource, condition: Condition, bindings: Bindings): Predicate {
+function resolve(scope: Scope, condition: Condition): Predicate {
   return allOf(
     Object.entries(condition).map(([name, value]) => {
-      if (name === 'and') return allOf((value as readonly Condition[]).map((each) => resolve(resource, each, bindings)))
-      if (name === 'or') return anyOf((value as readonly Condition[]).map((each) => resolve(resource, each, bindings)))
-      if (name === 'not') return not(resolve(resource, value as Condition, bindings))
-      return resolveField(resource, name, value as ConditionValue | FieldCondition, bindings)
+      if (name === 'and') return allOf((value as readonly Condition[]).map((each) => resolve(scope, each)))
+      if (name === 'or') return anyOf((value as readonly Condition[]).map((each) => resolve(scope, each)))
+      if (name === 'not') return not(resolve({ ...scope, unknown: not(scope.unknown) }, value as Condition))
+      return resolveField(scope, name, value as ConditionValue | FieldCondition)
     }),
   )
 }
 
-function resolveField(
-  resource: Resource,
-  field: string,
-  value: ConditionValue | FieldCondition,
-  bindings: Bindings,
-): Predicate {
-  if (!isFieldCondition(value)) return equals(resource, field, value, bindings)
+function resolveField(scope: Scope, field: string, value: ConditionValue | FieldCondition): Predicate {
+  if (!isFieldCondition(value)) return compared(scope, field, 'eq', value)
   return allOf(
     Object.entries(value).map(([operator, operand]): Predicate => {
       if (operator === 'null') {
         const unset: Predicate = { kind: 'null', field }
         return operand === true ? unset : not(unset)
       }
-      if (operator === 'not') return not(equals(resource, field, operand as ConditionValue, bindings))
-      if (operator === 'in') return oneOf(resource, field, operand as readonly ConditionValue[], bindings)
-      const bound = keyOf(resource, field, boundValue(operand as ConditionValue, bindings))
-      return { kind: 'compare', field, operator: operator as Comparison, value: bound }
+      if (operator === 'not') {
+        const key = keyOf(scope, field, boundValue(operand as ConditionValue, scope.bindings))
+        return key === undefined ? scope.unknown : { kind: 'differs', field, values: [key] }
+      }
+      if (operator === 'in') return among(scope, field, operand as readonly ConditionValue[])
+      return compared(scope, field, operator as Comparison, operand as ConditionValue)
     }),
   )
 }
@@ -63,35 +61,34 @@ function isFieldCondition(value: ConditionValue | FieldCondition): value is Fiel
   return typeof value === 'object' && value !== null && !('caller' in value) && !('record' in value)
 }
 
-function equals(resource: Resource, field: string, value: ConditionValue, bindings: Bindings): Predicate {
-  const bound = boundValue(value, bindings)
-  if (bound === null) return { kind: 'null', field }
-  return { kind: 'compare', field, operator: 'eq', value: keyOf(resource, field, bound) }
+function compared(scope: Scope, field: string, operator: Comparison, value: ConditionValue): Predicate {
+  const key = keyOf(scope, field, boundValue(value, scope.bindings))
+  return key === undefined ? scope.unknown : { kind: 'compare', field, operator, value: key }
 }
 
-function oneOf(resource: Resource, field: string, values: readonly ConditionValue[], bindings: Bindings): Predicate {
+function among(scope: Scope, field: string, values: readonly ConditionValue[]): Predicate {
   // A claim may itself be a list: { in: [{ caller: 'claims.teams' }] }.
-  const bound = values.flatMap((value) => boundValue(value, bindings) as unknown)
-  const keys = bound.filter((value) => value !== null).map((value) => keyOf(resource, field, value))
-  const listed: Predicate = keys.length === 0 ? never : { kind: 'in', field, values: keys }
-  return bound.includes(null) ? anyOf([listed, { kind: 'null', field }]) : listed
+  const keys = values
+    .flatMap((value) => boundValue(value, scope.bindings) as unknown)
+    .map((value) => keyOf(scope, field, value))
+  const known = keys.filter((key) => key !== undefined)
+  const listed: Predicate = known.length === 0 ? never : { kind: 'in', field, values: known }
+  return known.length === keys.length ? listed : anyOf([listed, scope.unknown])
 }
 
+/** The value itself, or what it names; `undefined` or `null` where that is missing. */
 function boundValue(value: ConditionValue, { caller, record }: Bindings): unknown {
   if (typeof value !== 'object' || value === null) return value
-  if ('record' in value) return record?.[value.record] ?? null
-  const path = value.caller.split('.')
+  if ('record' in value) return record?.[value.record]
   let found: unknown = caller
-  for (const name of path) {
+  for (const name of value.caller.split('.')) {
     found =
       typeof found === 'object' && found !== null && Object.hasOwn(found, name) ? Reflect.get(found, name) : undefined
   }
-  if (found === undefined || found === null) throw undecidable
   return found
 }
 
-function keyOf(resource: Resource, field: string, value: unknown): Scalar {
-  const key = comparisonKey(resource, field, value)
-  if (key === undefined) throw undecidable
-  return key
+/** The key by which a value is compared; `undefined` where it is missing, or does not fit the field. */
+function keyOf({ resource }: Scope, field: string, value: unknown): Scalar | undefined {
+  return value === null ? undefined : comparisonKey(resource, field, value)
 }

@@ -60,13 +60,17 @@ export interface FieldCondition {
   readonly lt?: ConditionValue
   readonly lte?: ConditionValue
   readonly in?: readonly ConditionValue[]
+  /** It is another value, or `null`. */
   readonly not?: ConditionValue
   readonly contains?: ConditionValue
   readonly startsWith?: ConditionValue
   readonly null?: boolean
 }
 
-/** A condition on a record, as data: fields (all must hold), or `and`, `or`, `not`. */
+/**
+ * A condition on a record, as data: fields (all must hold), or `and`, `or`, `not`. A comparison with something missing (`null`, an
+ * absent claim) is unknown, as in SQL, and what is unknown at the end does not hold. `{ null: true }` tests for `null`.
+ */
 export type Condition = { readonly [field: string]: ConditionValue | FieldCondition | readonly Condition[] | Condition }
 
 /** Who is calling, as rules see it. */
@@ -76,7 +80,7 @@ export interface CallerView {
   readonly claims: Readonly<Record<string, unknown>>
 }
 
-/** Who may do an action. An array of these means any of them. */
+/** Who may do an action. An array of these means any of them. A change must be allowed on the record before and after it (AUT-8). */
 export type AccessRule =
   | 'anyone'
   | 'nobody'

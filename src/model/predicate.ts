@@ -2,7 +2,8 @@
  * The condition language as a value. Access rules, query filters and business rules all end up as a `Predicate`;
  * it can judge one record (`matches`, here) or narrow a list (`storage/sql/predicate.ts`), and both readings agree (AUT-6).
  *
- * Logic is two-valued: a comparison with a field that is `null` is false, and its negation true.
+ * Logic has three values, as in SQL: a comparison with a field that is `null` is unknown, and so is its negation. A record
+ * matches where the predicate is true. See docs/conditions.md.
  */
 import { compareText, fold } from './text.ts'
 
@@ -18,11 +19,13 @@ export type Predicate =
   | { readonly kind: 'never' }
   | { readonly kind: 'compare'; readonly field: string; readonly operator: Comparison; readonly value: Scalar }
   | { readonly kind: 'in'; readonly field: string; readonly values: readonly Scalar[] }
+  /** The field has none of the values. Never unknown: `null` is none of them. */
+  | { readonly kind: 'differs'; readonly field: string; readonly values: readonly Scalar[] }
   | { readonly kind: 'null'; readonly field: string }
   | { readonly kind: 'and'; readonly terms: readonly Predicate[] }
   | { readonly kind: 'or'; readonly terms: readonly Predicate[] }
   | { readonly kind: 'not'; readonly term: Predicate }
-  /** The live record of `collection` that `field` refers to matches. */
+  /** The live record of `collection` that `field` refers to matches. Never unknown, like `exists` in SQL. */
   | { readonly kind: 'through'; readonly field: string; readonly collection: string; readonly predicate: Predicate }
 
 export const always: Predicate = { kind: 'always' }
@@ -76,6 +79,18 @@ export function fieldsOf(predicate: Predicate): string[] {
   }
 }
 
+/** The collections whose records a predicate looks at beside its own. */
+export function collectionsOf(predicate: Predicate, found: Set<string> = new Set()): Set<string> {
+  if (predicate.kind === 'and' || predicate.kind === 'or')
+    for (const term of predicate.terms) collectionsOf(term, found)
+  if (predicate.kind === 'not') collectionsOf(predicate.term, found)
+  if (predicate.kind === 'through') {
+    found.add(predicate.collection)
+    collectionsOf(predicate.predicate, found)
+  }
+  return found
+}
+
 /** A record as conditions see it: comparison keys by field name. */
 export type Comparable = Readonly<Record<string, unknown>>
 
@@ -83,12 +98,21 @@ export type Comparable = Readonly<Record<string, unknown>>
 export type Follow = (collection: string, id: string) => Comparable | undefined
 
 /**
- * Whether a record matches a predicate.
+ * Whether a record matches a predicate: unknown does not.
  *
  * @param record comparison keys by field name (`comparisonKeys` in `record.ts` makes them)
  * @param follow finds the records behind `through`; without it `through` never matches
  */
 export function matches(record: Comparable, predicate: Predicate, follow: Follow = () => undefined): boolean {
+  return evaluate(record, predicate, follow) === true
+}
+
+/** What a predicate is of a record: true, false, or unknown (`undefined`). */
+export function evaluate(
+  record: Comparable,
+  predicate: Predicate,
+  follow: Follow = () => undefined,
+): boolean | undefined {
   switch (predicate.kind) {
     case 'always':
       return true
@@ -97,17 +121,21 @@ export function matches(record: Comparable, predicate: Predicate, follow: Follow
     case 'compare':
       return compare(record[predicate.field], predicate.operator, predicate.value)
     case 'in': {
-      const value = record[predicate.field]
-      return value !== null && value !== undefined && predicate.values.includes(value as Scalar)
+      const { values } = predicate
+      const value = record[predicate.field] ?? undefined
+      // Nothing is among no values, as in SQL.
+      return value === undefined && values.length > 0 ? undefined : values.includes(value as Scalar)
     }
+    case 'differs':
+      return !predicate.values.includes(record[predicate.field] as Scalar)
     case 'null':
       return record[predicate.field] === null || record[predicate.field] === undefined
     case 'and':
-      return predicate.terms.every((term) => matches(record, term, follow))
+      return allTrue(predicate.terms.map((term) => evaluate(record, term, follow)))
     case 'or':
-      return predicate.terms.some((term) => matches(record, term, follow))
+      return negated(allTrue(predicate.terms.map((term) => negated(evaluate(record, term, follow)))))
     case 'not':
-      return !matches(record, predicate.term, follow)
+      return negated(evaluate(record, predicate.term, follow))
     case 'through': {
       const id = record[predicate.field]
       const target = typeof id === 'string' ? follow(predicate.collection, id) : undefined
@@ -116,8 +144,17 @@ export function matches(record: Comparable, predicate: Predicate, follow: Follow
   }
 }
 
-function compare(actual: unknown, operator: Comparison, expected: Scalar): boolean {
-  if (actual === null || actual === undefined || typeof actual !== typeof expected) return false
+function allTrue(values: readonly (boolean | undefined)[]): boolean | undefined {
+  if (values.includes(false)) return false
+  return values.includes(undefined) ? undefined : true
+}
+
+function negated(value: boolean | undefined): boolean | undefined {
+  return value === undefined ? undefined : !value
+}
+
+function compare(actual: unknown, operator: Comparison, expected: Scalar): boolean | undefined {
+  if (actual === null || actual === undefined || typeof actual !== typeof expected) return undefined
   switch (operator) {
     case 'eq':
       return actual === expected

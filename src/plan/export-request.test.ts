@@ -52,8 +52,11 @@ describe('what can be exported', () => {
 
   test('a filter takes every field that is answered, and all of the language but the record at hand', () => {
     const filter = {
-      and: [{ estimate: { gte: 1, lt: 9, not: null } }, { or: [{ title: { startsWith: 'a' } }, { labels: null }] }],
-      not: { status: { in: ['open', { caller: 'claims.team.status' }, null] } },
+      and: [
+        { estimate: { gte: 1, lt: 9, not: 3 } },
+        { or: [{ title: { startsWith: 'a' } }, { labels: { null: true } }] },
+      ],
+      not: { status: { in: ['open', { caller: 'claims.team.status' }] } },
       assignee_id: { caller: 'id' },
       title: { in: [{ caller: 'roles' }] },
       due_on: { lte: '2026-11-21' },
@@ -96,6 +99,7 @@ const filters: readonly (readonly [name: string, filter: unknown, issues: readon
   ['a key of any kind', { 'a.b[0]/~"': 1 }, ['UNKNOWN_FIELD /filter/a.b[0]~1~0"']],
   ['a key longer than messages show', { ['k'.repeat(100)]: 1 }, [`UNKNOWN_FIELD /filter/${'k'.repeat(100)}`]],
   ['a value of a list', { status: { in: ['opne', 'open', 1] } }, ['NOT_IN_ENUM /filter/status/in/0', 'INVALID_TYPE /filter/status/in/2']],
+  ['null, with which no comparison is true', { title: null, estimate: { gt: null }, due_on: { not: null }, status: { in: ['open', null] } }, ['INVALID_VALUE /filter/title', 'INVALID_VALUE /filter/estimate/gt', 'INVALID_VALUE /filter/due_on/not', 'INVALID_VALUE /filter/status/in/1']],
   ['an empty list', { status: { in: [] } }, ['TOO_FEW_ITEMS /filter/status/in']],
   ['no list', { or: { status: 'open' } }, ['INVALID_TYPE /filter/or']],
   ['deep inside', { or: [{ not: { and: [{}, { titel: 1 }] } }] }, ['UNKNOWN_FIELD /filter/or/0/not/and/1/titel']],

@@ -110,10 +110,11 @@ export interface Update extends Change {
   readonly kind: 'replace' | 'merge' | 'patch'
   readonly id: string
   readonly body: unknown
+  /** The records that the caller may change: the record is one of them before and after (AUT-8). */
   readonly permitted: Predicate
-  /** The records that the caller may create: what a change of a reference must respect too. */
+  /** The records that the caller may create: one that moves is one of them. */
   readonly mayCreate: Predicate
-  /** The reference fields through which permission to change or create is decided: changing one needs both anew. */
+  /** The reference fields through which permission to change or create is decided: a record moves where one changes. */
   readonly movedBy: readonly string[]
   /** The records that the caller may read: whether the answer may show the record. */
   readonly mayRead: Predicate
@@ -162,6 +163,7 @@ export interface DeleteMatching extends Removal {
 export interface Restore extends Change {
   readonly kind: 'restore'
   readonly id: string
+  /** The records that the caller may restore: the record is one of them before and after (AUT-8). */
   readonly permitted: Predicate
   /** The records that the caller may read: whether the answer may show the record. */
   readonly mayRead: Predicate

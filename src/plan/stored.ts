@@ -1,6 +1,6 @@
 /** What is asked through the lens of an older version, of what is stored (VER-2). */
 import type { SortTerm } from '../model/order.ts'
-import { allOf, always, anyOf, matches, never, not, type Predicate, type Scalar } from '../model/predicate.ts'
+import { allOf, always, anyOf, evaluate, never, not, type Predicate, type Scalar } from '../model/predicate.ts'
 import { comparisonKey } from '../model/record.ts'
 import { type Catalog, type Lens, type Resource, systemFields } from '../model/resource.ts'
 import type { Input } from '../request/input.ts'
@@ -84,28 +84,33 @@ function storedQuery(seen: Seen, query: ListQuery): ListQuery {
   return stored
 }
 
-/** The same condition on stored records. What only the older version has is decided here: it is the same in every record. */
-export function storedPredicate(seen: Seen, predicate: Predicate): Predicate {
+/**
+ * The same condition on stored records. What only the older version has is decided here: it is the same in every record.
+ *
+ * @param unknown what stands in for a comparison that is unknown: `never`, and under `not`, `always`
+ */
+export function storedPredicate(seen: Seen, predicate: Predicate, unknown: Predicate = never): Predicate {
   switch (predicate.kind) {
     case 'always':
     case 'never':
       return predicate
     case 'and':
-      return allOf(predicate.terms.map((term) => storedPredicate(seen, term)))
+      return allOf(predicate.terms.map((term) => storedPredicate(seen, term, unknown)))
     case 'or':
-      return anyOf(predicate.terms.map((term) => storedPredicate(seen, term)))
+      return anyOf(predicate.terms.map((term) => storedPredicate(seen, term, unknown)))
     case 'not':
-      return not(storedPredicate(seen, predicate.term))
+      return not(storedPredicate(seen, predicate.term, not(unknown)))
     default: {
       const { field } = predicate
       const name = storedName(seen.lens, field)
       if (name === undefined) {
         const value = comparisonKey(seen.shown, field, seen.lens.constants.get(field) ?? null) ?? null
-        return matches({ [field]: value }, predicate) ? always : never
+        const decided = evaluate({ [field]: value }, predicate)
+        return decided === undefined ? unknown : decided ? always : never
       }
       if (predicate.kind === 'compare')
         return { ...predicate, field: name, value: storedKey(seen, field, predicate.value) }
-      if (predicate.kind !== 'in') return { ...predicate, field: name }
+      if (predicate.kind !== 'in' && predicate.kind !== 'differs') return { ...predicate, field: name }
       return { ...predicate, field: name, values: predicate.values.map((value) => storedKey(seen, field, value)) }
     }
   }

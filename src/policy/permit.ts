@@ -1,6 +1,6 @@
 /** Caller x action x resource -> the records allowed, as a predicate (AUT-3 to AUT-6). */
 import { resolveCondition } from '../model/condition.ts'
-import type { AccessRule, Action, CallerView } from '../model/declaration.ts'
+import type { AccessRule, Action, CallerView, Condition } from '../model/declaration.ts'
 import { always, anyOf, never, type Predicate } from '../model/predicate.ts'
 import type { Catalog, Resource } from '../model/resource.ts'
 
@@ -24,12 +24,11 @@ export function permit(catalog: Catalog, caller: CallerView, action: Action, res
 
 function allowed(catalog: Catalog, caller: CallerView, rule: AccessRule, resource: Resource): Predicate {
   if (typeof rule === 'function') {
-    const answer = rule(caller)
-    return typeof answer === 'object'
-      ? resolveCondition(resource, answer, { caller })
-      : answer === true
-        ? always
-        : never
+    const answer: unknown = rule(caller)
+    // A promise would read as a condition without terms, which always holds.
+    if (answer instanceof Promise) throw new TypeError('An access rule answers true, false or a condition, at once.')
+    if (typeof answer !== 'object' || answer === null) return answer === true ? always : never
+    return resolveCondition(resource, answer as Condition, { caller })
   }
   if (typeof rule === 'object') {
     if ('where' in rule) return resolveCondition(resource, rule.where, { caller })

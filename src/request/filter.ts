@@ -39,7 +39,8 @@ export function readFilter(resource: Resource, name: string, values: readonly st
       name,
       issues,
     )
-  if (operator === 'not') return not(equalsAny(subject, values, name, issues))
+  if (operator === 'not')
+    return { kind: 'differs', field: subject.name, values: readValues(subject, values, name, issues) }
   if (values.length > mostAlternatives) {
     const message = `${name} may be given ${mostAlternatives} times, not ${values.length}.`
     issues.push({ code: 'INVALID_VALUE', message, parameter: name })
@@ -57,10 +58,15 @@ export function readFilter(resource: Resource, name: string, values: readonly st
 }
 
 function equalsAny(subject: Filterable, texts: readonly string[], parameter: string, issues: Issue[]): Predicate {
-  const values = texts.map((text) => readValue(subject, text, parameter, issues))
+  const values = readValues(subject, texts, parameter, issues)
   const [only] = values
-  if (values.length === 1) return { kind: 'compare', field: subject.name, operator: 'eq', value: only as Scalar }
-  return { kind: 'in', field: subject.name, values: [...new Set(values)] }
+  if (texts.length === 1) return { kind: 'compare', field: subject.name, operator: 'eq', value: only as Scalar }
+  return { kind: 'in', field: subject.name, values }
+}
+
+/** The values, each once. */
+function readValues(subject: Filterable, texts: readonly string[], parameter: string, issues: Issue[]): Scalar[] {
+  return [...new Set(texts.map((text) => readValue(subject, text, parameter, issues)))]
 }
 
 function nullness(subject: Filterable, text: string, parameter: string, issues: Issue[]): Predicate {

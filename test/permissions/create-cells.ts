@@ -47,7 +47,7 @@ async function checkCreation(room: Room, cells: Cells, caller: Caller, draft: Dr
     ...(way === 'POST of a taken code' && { code: 'taken' }),
     ...(way === 'POST that is invalid' && { count: 'many', colour: 1 }),
   }
-  const answer = await room.send(caller, { path: `/v1${above}/${collectionOf('create')}`, body })
+  const answer = await room.send(caller, { path: `/v2${above}/${collectionOf('create')}`, body })
   const came = answer.status === 201 ? `201 of ${answer.json.owner_id}` : String(answer.status)
   const cell = `${room.form.name} for create, ${caller.name}, ${way} of ${name}`
   cells.check(cell, creationOf(room, caller, draft, way), came)
@@ -68,7 +68,7 @@ function creationOf(room: Room, caller: Caller, draft: Draft, way: CreateWay): s
 async function checkReferences(room: Room, cells: Cells, caller: Caller, guarded: Action): Promise<void> {
   for (const kind of [...kinds, undefined]) {
     const id = kind === undefined ? nowhere : await room.put(guarded, kind)
-    const { status, text } = await room.send(caller, { path: '/v1/links', body: { [linkTo(guarded)]: id } })
+    const { status, text } = await room.send(caller, { path: '/v2/links', body: { [linkTo(guarded)]: id } })
     const isLive = kind?.isDeleted === false
     const expected = !caller.isAuthenticated ? '401' : isLive ? '201' : '400'
     const shows = status === 201 && text.includes(`"title"`) ? ' with what it refers to' : ''
@@ -82,7 +82,7 @@ async function checkDeletionByFilter(room: Room, cells: Cells, caller: Caller): 
   const ids = new Map<string, string>()
   for (const kind of kinds) ids.set(kind.name, await room.put('delete', kind, title))
   const live = kinds.filter(({ isDeleted }) => !isDeleted)
-  const path = `/v1/${collectionOf('delete')}?title=${encodeURIComponent(title)}`
+  const path = `/v2/${collectionOf('delete')}?title=${encodeURIComponent(title)}`
   const { status, json } = await room.send(caller, { method: 'DELETE', path })
   const going = live.filter((kind) => caller.isAuthenticated && room.allows(caller, 'delete', 'delete', kind))
   const left = live.filter((kind) => !going.includes(kind)).map(({ name }) => name)

@@ -61,6 +61,25 @@ export const forms: readonly Form[] = [
     isThrough: true,
   },
   {
+    name: 'through or where',
+    rule: [{ through: 'parent_id', action: 'update' }, { where: { holder: { caller: 'id' }, level: 'open' } }],
+    lets: everyone,
+    allows: ({ id }, { parentOwner, holder, level }) => parentOwner === id || (holder === id && level === 'open'),
+    isThrough: true,
+  },
+  {
+    name: 'where on a claim, or on a field',
+    rule: { where: { or: [{ holder: { caller: 'claims.team' } }, { level: 'open' }] } },
+    lets: everyone,
+    allows: ({ team }, { holder, level }) => level === 'open' || (team !== undefined && holder === team),
+  },
+  {
+    name: 'where not',
+    rule: { where: { not: { holder: { caller: 'id' } } } },
+    lets: everyone,
+    allows: ({ id }, { holder }) => holder !== null && holder !== id,
+  },
+  {
     name: 'function',
     rule: (caller) => caller.roles.includes('editor') && { level: 'open' },
     lets: ({ isEditor }) => isEditor,

@@ -23,7 +23,7 @@ async function checkCell(cells: Cells, asked: Omit<List, 'path'>, way: Way, with
   const { room, guarded, caller } = asked
   const query = [...(way.query ? [way.query] : []), ...(withDeleted ? ['include_deleted=true'] : [])].join('&')
   const above = way.under === undefined ? '' : `/parents/${room.parents.get(way.under) ?? nowhere}`
-  const list = { ...asked, path: `/v1${above}/${collectionOf(guarded)}` }
+  const list = { ...asked, path: `/v2${above}/${collectionOf(guarded)}` }
   const ask = way.ask ?? (async () => pageOf(await room.send(caller, { path: `${list.path}?${query}` })))
   const came = await ask(list, query)
   const expected = expectationOf(asked, way, withDeleted)

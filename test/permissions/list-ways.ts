@@ -117,11 +117,11 @@ async function query({ room, caller, path }: List): Promise<Answer> {
 /** The lines of an export's file; and nobody else has the file, or the job (JOB-4). */
 async function exported({ room, guarded, caller }: List): Promise<Answer> {
   const body = { collection: collectionOf(guarded), format: 'ndjson' }
-  const asked = await room.send(caller, { path: '/v1/exports', body })
+  const asked = await room.send(caller, { path: '/v2/exports', body })
   if (asked.status !== 202) return { status: asked.status }
   await room.idle()
   const { job_id, status_url } = asked.json
-  const content = `/v1/exports/${job_id}/content`
+  const content = `/v2/exports/${job_id}/content`
   for (const each of [...callers, ...strangers]) {
     const may = each.isAdministrator || each.id === caller.id
     const expected = !each.isAuthenticated ? 401 : may ? 200 : 403

@@ -11,7 +11,7 @@ export async function checkRecordWays(room: Room, cells: Cells): Promise<void> {
   const put = putting(room)
   for (const way of recordWays) {
     for (const guarded of new Set([...way.needs, ...(way.also ?? [])])) {
-      for (const kind of [...kinds, undefined]) {
+      for (const kind of way.isForLive ? kinds.filter(({ isDeleted }) => !isDeleted) : [...kinds, undefined]) {
         const isFirst = kind === undefined || kind === kinds[0]
         for (const caller of isFirst ? [...callers, ...strangers] : callers) {
           await checkCell(cells, way, { room, guarded, kind }, caller, put)
@@ -30,7 +30,8 @@ async function checkCell(cells: Cells, way: Way, asked: Omit<Aim, 'id'>, caller:
   const after = await room.look(guarded, id)
   const name = `${room.form.name} for ${guarded}, ${caller.name}, ${way.name} of ${kind?.name ?? 'missing'}`
   const effect = effectOf(text, after)
-  const mayRead = caller.isAuthenticated && kind !== undefined && room.allows(caller, 'read', guarded, kind)
+  const mayReadIt = caller.isAuthenticated && kind !== undefined && room.allows(caller, 'read', guarded, kind)
+  const mayRead = expected.isReadable ?? mayReadIt
   const tells = answer.includes(secret) && (status >= 300 || !mayRead) ? ', and tells what is in it' : ''
   cells.check(name, `${expected.status} ${expected.effect}`, `${status} ${effect}${tells}`)
   if (effect !== 'kept') put.forget(guarded, kind)
@@ -64,7 +65,9 @@ function expectationOf({ room, guarded, ...aim }: Aim, way: Way, caller: Caller)
   if (!caller.isAuthenticated) return refused(401)
   if (!way.needs.every((action) => room.lets(caller, action, guarded))) return refused(403)
   if (kind === undefined || (kind.isDeleted && way.isForDeleted !== true)) return refused(404)
-  if (!way.needs.every((action) => room.allows(caller, action, guarded, kind))) return refused(403)
+  // Where the parent is deleted as well, what counts is whether it would permit the restoration if it were live (DEL-6).
+  const subject = way.isForDeleted ? { ...kind, parentOwner: kind.lostParentOwner ?? kind.parentOwner } : kind
+  if (!way.needs.every((action) => room.allows(caller, action, guarded, subject))) return refused(403)
   return way.success({ room, guarded, ...aim }, caller)
 }
 

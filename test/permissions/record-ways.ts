@@ -22,6 +22,8 @@ export type Effect = 'kept' | 'changed' | 'gone' | 'back'
 export interface Success {
   readonly status: number
   readonly effect: Effect
+  /** Whether the caller may read what a change has made; `undefined`: nothing is made. */
+  readonly isReadable?: boolean
 }
 
 export interface Way {
@@ -34,9 +36,11 @@ export interface Way {
   readonly success: (aim: Aim, caller: Caller) => Success
   /** It is about deleted records. */
   readonly isForDeleted?: boolean
+  /** It is tried on live records alone: on others it is answered as its method is anyway. */
+  readonly isForLive?: boolean
 }
 
-const at = ({ guarded, id }: Aim) => `/v1/${collectionOf(guarded)}/${id}`
+const at = ({ guarded, id }: Aim, version = 'v2') => `/${version}/${collectionOf(guarded)}/${id}`
 const answers =
   (status: number, effect: Effect = 'kept') =>
   () => ({ status, effect })
@@ -47,7 +51,7 @@ const shown =
   (effect: Effect) =>
   ({ room, guarded, kind }: Aim, caller: Caller): Success => {
     const isReadable = kind !== undefined && room.allows(caller, 'read', guarded, kind)
-    return { status: isReadable ? 200 : 204, effect }
+    return { status: isReadable ? 200 : 204, effect, isReadable }
   }
 
 const whole = ({ room, kind }: Aim) => {
@@ -69,24 +73,77 @@ const changing = (name: string, method: string, body: (aim: Aim) => unknown, mor
   ...more,
 })
 
-/** A move is judged by the rules that read through the reference: as a change of the record that it makes, and as its creation. */
-const moving = (owner: string): Way => ({
-  name: `PATCH to a parent of ${owner}`,
-  needs: ['update'],
-  also: ['create'],
-  sent: ({ room, ...aim }) => ({
-    method: 'PATCH',
-    path: at({ room, ...aim }),
-    body: { parent_id: room.parents.get(owner), count: room.next() },
-  }),
+/** A record as it is to become; an owner is assigned by administrators alone. */
+type Next = Partial<Omit<Subject, 'owner_id'>>
+
+/** How a change is sent. */
+const methods = {
+  PATCH: (aim: Aim, body: object): Sent => ({ method: 'PATCH', path: at(aim), body }),
+  PUT: (aim: Aim, body: object): Sent => {
+    const { parent_id, ...kept } = whole(aim)
+    const nested = aim.kind?.parentOwner === undefined ? {} : { parent_id }
+    return { method: 'PUT', path: at(aim), body: { ...kept, ...nested, ...body } }
+  },
+  'JSON Patch': (aim: Aim, body: object): Sent => {
+    const changes = Object.entries(body).map(([name, value]) => ({ op: 'add', path: `/${name}`, value }))
+    return { method: 'PATCH', path: at(aim), headers: patchType, body: changes }
+  },
+  'PATCH of v1': (aim: Aim, { level, ...body }: { readonly level?: string }): Sent => {
+    return { method: 'PATCH', path: at(aim, 'v1'), body: level === undefined ? body : { ...body, grade: level } }
+  },
+} as const
+
+/**
+ * A change of what a rule looks at: it is permitted on the record as it will be too (AUT-8). Where the record moves under another
+ * parent through which it may be made, the caller could have made it there.
+ */
+const becoming = (method: keyof typeof methods, what: string, next: Next): Way => ({
+  name: `${method} that makes it ${what}`,
+  needs: method === 'JSON Patch' ? ['update', 'read'] : ['update'],
+  also: 'parentOwner' in next ? ['create', 'read'] : ['read'],
+  isForLive: true,
+  sent: (aim) => {
+    const { parentOwner, ...values } = next
+    const parent_id = aim.room.parents.get(parentOwner ?? '') ?? null
+    const body = { ...values, ...('parentOwner' in next && { parent_id }), count: aim.room.next() }
+    return methods[method](aim, body)
+  },
   success: (aim, caller) => {
     const { room, guarded, kind } = aim
-    const moved = { ...(kind as Subject), parentOwner: owner }
-    const isJudged = room.form.isThrough === true && kind?.parentOwner !== owner
-    const isAllowed = room.allows(caller, 'update', guarded, moved) && room.allows(caller, 'create', guarded, moved)
-    return isJudged && !isAllowed ? { status: 403, effect: 'kept' } : { status: 200, effect: 'changed' }
+    const made = { ...(kind as Kind), ...next }
+    const moves = room.form.isThrough === true && kind?.parentOwner !== made.parentOwner
+    const isAllowed =
+      room.allows(caller, 'update', guarded, made) && (!moves || room.allows(caller, 'create', guarded, made))
+    return isAllowed ? shown('changed')({ ...aim, kind: made }, caller) : { status: 403, effect: 'kept' }
   },
 })
+
+const [PATCH, ...others] = Object.keys(methods) as (keyof typeof methods)[]
+const changes: readonly Way[] = [
+  becoming(PATCH as 'PATCH', 'open', { level: 'open' }),
+  becoming(PATCH as 'PATCH', 'closed', { level: 'closed' }),
+  becoming(PATCH as 'PATCH', "ann's to hold", { holder: 'ann' }),
+  becoming(PATCH as 'PATCH', 'held by nobody', { holder: null }),
+  becoming(PATCH as 'PATCH', 'a child of own', { parentOwner: 'ann' }),
+  becoming(PATCH as 'PATCH', "a child of other's", { parentOwner: 'bob' }),
+  becoming(PATCH as 'PATCH', 'no child', { parentOwner: undefined }),
+  ...others.flatMap((method) => [
+    becoming(method, 'open', { level: 'open', holder: 'bob', parentOwner: 'bob' }),
+    becoming(method, 'closed', { level: 'closed', holder: 'blue', parentOwner: 'ann' }),
+    becoming(method, 'nothing', { level: 'closed', holder: null, parentOwner: undefined }),
+  ]),
+  {
+    ...becoming('PATCH', "other's", {}),
+    sent: (aim) => ({ method: 'PATCH', path: at(aim), body: { owner_id: 'bob', count: aim.room.next() } }),
+    success: (aim, caller) => {
+      const { room, guarded } = aim
+      const made = { ...(aim.kind as Kind), owner_id: 'bob' }
+      if (!caller.isAdministrator && aim.kind?.owner_id !== 'bob') return { status: 400, effect: 'kept' }
+      if (!room.allows(caller, 'update', guarded, made)) return { status: 403, effect: 'kept' }
+      return shown('changed')({ ...aim, kind: made }, caller)
+    },
+  },
+]
 
 export const recordWays: readonly Way[] = [
   { name: 'GET', needs: ['read'], sent: (aim) => ({ path: at(aim) }), success: answers(200) },
@@ -128,8 +185,7 @@ export const recordWays: readonly Way[] = [
     headers: patchType,
     success: answers(409),
   }),
-  moving('ann'),
-  moving('bob'),
+  ...changes,
   {
     name: 'DELETE',
     needs: ['delete'],
@@ -145,7 +201,7 @@ export const recordWays: readonly Way[] = [
   {
     name: 'bulk-delete',
     needs: ['delete'],
-    sent: ({ guarded, id }) => ({ path: `/v1/${collectionOf(guarded)}/bulk-delete`, body: { ids: [id] } }),
+    sent: ({ guarded, id }) => ({ path: `/v2/${collectionOf(guarded)}/bulk-delete`, body: { ids: [id] } }),
     success: answers(200, 'gone'),
   },
   {
@@ -154,7 +210,9 @@ export const recordWays: readonly Way[] = [
     also: ['read'],
     sent: (aim) => ({ method: 'POST', path: `${at(aim)}/restore` }),
     success: (aim, caller) =>
-      aim.kind?.isDeleted === true ? shown('back')(aim, caller) : { status: 409, effect: 'kept' },
+      aim.kind?.isDeleted === true && aim.kind.lostParentOwner === undefined
+        ? shown('back')(aim, caller)
+        : { status: 409, effect: 'kept' },
     isForDeleted: true,
   },
 ]

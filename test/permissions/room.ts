@@ -13,6 +13,8 @@ import { collectionOf, vaultOf } from './vault.ts'
 export interface Kind extends Subject {
   readonly name: string
   readonly isDeleted: boolean
+  /** Whose the parent was that is deleted too. */
+  readonly lostParentOwner?: string
 }
 
 const base = { isDeleted: false, parentOwner: undefined }
@@ -30,6 +32,7 @@ export const kinds: readonly Kind[] = [
   { ...own, name: 'deleted own', isDeleted: true },
   { ...others, name: "deleted other's", level: 'open', holder: 'blue', isDeleted: true },
   { ...childOfOwn, name: 'deleted child', isDeleted: true },
+  { ...childOfOwn, name: 'deleted child of deleted', isDeleted: true, parentOwner: undefined, lostParentOwner: 'ann' },
 ]
 
 /** What is written in every record, for nobody but its readers. */
@@ -88,11 +91,14 @@ export class Room {
   }
 
   /** Puts a record of a kind in, and gives its id. */
-  async put(guarded: Action, { name, isDeleted, parentOwner, ...subject }: Kind, title = name): Promise<string> {
-    const parent_id = this.parents.get(parentOwner ?? '') ?? null
+  async put(guarded: Action, { name, isDeleted, ...subject }: Kind, title = name): Promise<string> {
+    const { parentOwner, lostParentOwner } = subject
+    const lost = lostParentOwner && (await this.#create('parents', { owner_id: lostParentOwner }))
+    const parent_id = lost ?? this.parents.get(parentOwner ?? '') ?? null
     const { owner_id, level, holder } = subject
     const id = await this.#create(collectionOf(guarded), { title, note: secret, owner_id, level, holder, parent_id })
     if (isDeleted) await this.#delete(collectionOf(guarded), id)
+    if (lost !== undefined) await this.#delete('parents', lost)
     return id
   }
 

@@ -24,6 +24,8 @@ export function vaultOf(form: Form): InterfaceDeclaration {
   const everything = Object.fromEntries(actions.map((action) => [action, 'anyone' as const]))
   return {
     name: 'vault',
+    versions: { v1: {}, v2: {} },
+    changes: actions.map((each) => ({ version: 'v2', resource: collectionOf(each), rename: { grade: 'level' } })),
     resources: {
       parents: {
         fields: { owner_id: Type.String({ readOnly: true }) },

@@ -2,7 +2,13 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { Type } from 'typebox'
-import { type AccessRule, type CallerView, defineInterface, reference } from '../../src/model/declaration.ts'
+import {
+  type AccessRule,
+  type CallerView,
+  type Condition,
+  defineInterface,
+  reference,
+} from '../../src/model/declaration.ts'
 import { type Sent, type Trial, trial } from '../harness.ts'
 
 interface Thing {
@@ -40,6 +46,12 @@ const forms: Readonly<Record<string, Form>> = {
   negated: {
     rule: { where: { not: { holder: 'ann' } } },
     lets: everyone,
+    // Whether null is ann is unknown, and so is whether it is not.
+    allows: (_, thing) => thing.holder !== null && thing.holder !== 'ann',
+  },
+  differing: {
+    rule: { where: { holder: { not: 'ann' } } },
+    lets: everyone,
     allows: (_, thing) => thing.holder !== 'ann',
   },
   caller: {
@@ -48,6 +60,21 @@ const forms: Readonly<Record<string, Form>> = {
     allows: ({ id }, thing) => thing.holder === id,
   },
   claim: { rule: { where: { not: { holder: { caller: 'claims.team' } } } }, lets: () => false, allows: () => false },
+  absent: {
+    rule: { where: { or: [{ holder: { caller: 'claims.team' } }, { level: 'open' }] } },
+    lets: everyone,
+    allows: (_, thing) => thing.level === 'open',
+  },
+  listed: {
+    rule: { where: { holder: { in: [{ caller: 'claims.teams' }, { caller: 'id' }] } } },
+    lets: everyone,
+    allows: ({ id }, thing) => thing.holder === id,
+  },
+  unlisted: {
+    rule: { where: { not: { holder: { in: [{ caller: 'claims.teams' }, 'ann'] } } } },
+    lets: () => false,
+    allows: () => false,
+  },
   through: {
     rule: { through: 'parent_id', action: 'read' },
     lets: everyone,
@@ -81,6 +108,13 @@ const forms: Readonly<Record<string, Form>> = {
     rule: (caller: CallerView) => caller.roles.includes('editor'),
     lets: ({ id }) => id === 'eve',
     allows: ({ id }) => id === 'eve',
+  },
+  unknown: {
+    rule: (caller: CallerView): Condition => ({
+      or: [{ holder: (caller.claims['team'] ?? null) as null }, { level: 'open', not: { holder: null } }],
+    }),
+    lets: () => false,
+    allows: () => false,
   },
   condition: {
     rule: (caller: CallerView) => caller.id !== 'bob' && { holder: caller.id },

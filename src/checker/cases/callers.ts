@@ -6,5 +6,7 @@ import { permissions } from './permissions.ts'
 
 export const callers: CaseSection = {
   cases: [...authentication, ...permissions, ...ownRecords],
-  unseen: {},
+  unseen: {
+    'AUT-8': 'An OpenAPI document does not say which values of a record its access rules look at.',
+  },
 }

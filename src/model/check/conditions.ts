@@ -127,7 +127,7 @@ function checkOperators(
       if (typeof value === 'boolean') continue
       find(place, 'INVALID_TYPE', mustBe('true or false', value), 'Write true or false, without quotes.')
     } else if (ordering.includes(operator) && value === null) {
-      find(place, 'INVALID_VALUE', 'is never true of null', 'Write the value alone.')
+      find(place, 'INVALID_VALUE', 'is never true of null', 'Write { null: true }.')
     } else if (ordering.includes(operator) && field.type === 'boolean') {
       find(place, 'INVALID_OPERATOR', 'does not work on true and false', 'Write the value alone.')
     } else if (textual.includes(operator) && (field.type !== 'string' || isInTime(field))) {
@@ -154,7 +154,16 @@ function checkValue(
 ): void {
   const isPart = textual.includes(operator)
   if (value === null) {
-    if (isPart) find(steps, 'INVALID_VALUE', 'is never true of null', 'Write { null: true }.')
+    const remedies: Readonly<Record<string, string>> = {
+      not: 'Write { null: false }.',
+      in: 'Leave null out, and add a branch { FIELD: { null: true } } by or.',
+    }
+    find(
+      steps,
+      'INVALID_VALUE',
+      'is never true of null',
+      (own(remedies, operator) as string) ?? 'Write { null: true }.',
+    )
   } else if (!isComparable(field.type)) {
     const message = 'cannot be compared: only whether it is null can be asked'
     find(steps, 'INVALID_OPERATOR', message, 'Write { null: true } or { null: false }.')

@@ -60,6 +60,14 @@ export const callers: RuleSection = {
       sentence: 'The owner field is set from the caller on creation, and only an administrator may send or change it.',
     },
     {
+      id: 'AUT-8',
+      mark: 'decision',
+      level: 'should',
+      held: true,
+      sentence:
+        'A change is permitted only if the rule of its action allows the record as it is and as it will be. Creation is decided on the record as it will be; restoration on the record as it was and will be. Otherwise 403, and nothing changes.',
+    },
+    {
       id: 'AUT-10',
       mark: 'decision',
       level: 'should',

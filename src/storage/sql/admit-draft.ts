@@ -1,14 +1,13 @@
 /** Whether a caller may make of a record what a draft would make of it. */
 import sql, { join, raw, type Sql } from 'sql-template-tag'
-import type { Predicate } from '../../model/predicate.ts'
+import { collectionsOf, type Predicate } from '../../model/predicate.ts'
 import type { RecordValues, Resource } from '../../model/resource.ts'
 import { questionsOfDraft, refusalOf } from '../../plan/decide.ts'
 import type { Draft } from '../../plan/draft.ts'
 import type { Outcome } from '../../plan/plan.ts'
 import { ask } from './ask.ts'
 import { columnsOf } from './columns.ts'
-import type { Compiler } from './predicate.ts'
-import { holdsSql } from './read-record.ts'
+import { type Compiler, predicateSql } from './predicate.ts'
 import { subject } from './represent.ts'
 import { boundOf } from './rows.ts'
 import { single, type Transaction } from './transaction.ts'
@@ -26,7 +25,7 @@ export function* admitDraft(
 }
 
 /** Whether a predicate holds for a record that is not in its table (yet): it is made up as a row of its own. */
-function* holdsFor(
+export function* holdsFor(
   compiler: Compiler,
   resource: Resource,
   predicate: Predicate,
@@ -34,17 +33,29 @@ function* holdsFor(
 ): Transaction<boolean> {
   if (predicate.kind === 'always' || predicate.kind === 'never') return predicate.kind === 'always'
   const row = yield* single(permittedSql(compiler, resource, predicate, record))
-  return row?.['_permitted'] === 1
+  return row !== undefined
 }
 
-/** A select of `_permitted`: whether a predicate holds for a record that is not in its table. */
+/**
+ * A select that gives a row where a predicate holds for a record as it will be. The records that permit it are locked. Where
+ * `through` comes back to the record itself, it finds it as it will be too.
+ */
 export function permittedSql(compiler: Compiler, resource: Resource, predicate: Predicate, record: RecordValues): Sql {
-  const { typed } = compiler.expressions
+  const row = rowSql(compiler, resource, record)
+  const isOwnParent = collectionsOf(predicate).has(resource.name)
+  const changed = { collection: resource.name, id: String(record['id']), row }
+  const inner = { ...compiler, holding: true, ...(isOwnParent && { changed }) }
+  return sql`select 1 as one from (${row}) ${raw(subject)} where ${predicateSql(inner, resource, subject, predicate)}`
+}
+
+/** A record as a row that is in no table. */
+function rowSql({ expressions }: Compiler, resource: Resource, record: RecordValues): Sql {
+  const { typed } = expressions
   const columns = columnsOf(resource).map(
     (column) => sql`${typed(boundOf(column, record), column.type)} as ${raw(`"${column.name}"`)}`,
   )
   for (const name of ['id', 'created_at', 'updated_at', 'deleted_at']) {
     columns.push(sql`${typed(record[name] as string | null, 'text')} as ${raw(name)}`)
   }
-  return sql`select ${holdsSql(compiler, resource, predicate)} as _permitted from (select ${join(columns, ', ')}) ${raw(subject)}`
+  return sql`select ${join(columns, ', ')}`
 }

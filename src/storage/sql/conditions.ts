@@ -28,7 +28,17 @@ export function conditionsOf(
   return isAskedOfDeletions ? [...conditions, sql`not exists (${deletionsRunSql})`] : conditions
 }
 
-/** That the parent of a nested collection is there, and the caller may read it. */
+/** That a record is there, and one of those that are permitted. Records that permit it are locked. */
+export function permittedRecordSql(
+  compiler: Compiler,
+  { resource, id, permitted }: Pick<Parent, 'resource' | 'id' | 'permitted'>,
+): Sql {
+  const holding: Compiler = { ...compiler, holding: true }
+  return sql`exists (select 1 from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and deleted_at is null and ${predicateSql(holding, resource, subject, permitted)})`
+}
+
+/** That the parent of a nested collection is there, and the caller may read it. It is locked. */
 export function parentSql(compiler: Compiler, { resource, id, permitted }: Parent): Sql {
-  return sql`exists (select 1 from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and deleted_at is null and ${predicateSql(compiler, resource, subject, permitted)})`
+  const holding: Compiler = { ...compiler, holding: true }
+  return sql`exists (select 1 from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and deleted_at is null and ${predicateSql(holding, resource, subject, permitted)}${compiler.expressions.lock.share})`
 }

@@ -35,9 +35,13 @@ export function creationStatement(compiler: Compiler, plan: Create, together: To
       answerSql(compiler, plan, always),
     )
   if (parent !== undefined || permitted.kind !== 'always') {
-    const conditions = conditionsOf(compiler, resource, questions)
-    if (parent !== undefined) conditions.push(parentSql(compiler, parent))
-    if (permitted.kind !== 'always') conditions.push(sql`(${permittedSql(compiler, resource, permitted, record)}) = 1`)
+    const permission = permittedSql(compiler, resource, permitted, record)
+    // What permits it is locked first: parents before their children, as deletions lock them.
+    const conditions = [
+      ...(permitted.kind === 'always' ? [] : [sql`exists (${permission})`]),
+      ...(parent === undefined ? [] : [parentSql(compiler, parent)]),
+      ...conditionsOf(compiler, resource, questions),
+    ]
     return statement(sourceOf(resource, record), conditions)
   }
   const kept = statements.get(compiler) ?? keptBy(200)

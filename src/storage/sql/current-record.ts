@@ -18,9 +18,9 @@ export interface Current {
   readonly record: RecordValues | undefined
 }
 
-/** The record at a plan's address, locked for what follows. */
+/** The record at a plan's address, locked for what follows, with those that permit it. */
 export function currentRecord(compiler: Compiler, plan: Addressed): Transaction<Current> {
-  return readCurrent(plan, sql`${currentSql(compiler, plan)}${compiler.expressions.lock.update}`)
+  return readCurrent(plan, sql`${currentSql({ ...compiler, holding: true }, plan)}${compiler.expressions.lock.update}`)
 }
 
 /** The same as somebody sees it who only looks: before the transaction begins. */

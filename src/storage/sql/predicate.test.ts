@@ -8,12 +8,12 @@ import { engine } from '../../../test/engine.ts'
 import { completeCatalog } from '../../model/catalog.ts'
 import { defineInterface, reference } from '../../model/declaration.ts'
 import { timestamp } from '../../model/instant.ts'
-import { type Comparable, type Comparison, matches, type Predicate } from '../../model/predicate.ts'
+import { type Comparable, type Comparison, collectionsOf, matches, type Predicate } from '../../model/predicate.ts'
 import { comparisonKey, comparisonKeys } from '../../model/record.ts'
 import type { RecordValues, Resource } from '../../model/resource.ts'
 import { compareText } from '../../model/text.ts'
 import { columnsOf } from './columns.ts'
-import { after, type Compiler, collectionsOf, liveSql, predicateSql, tableSql } from './predicate.ts'
+import { after, type Compiler, liveSql, predicateSql, tableSql } from './predicate.ts'
 import { boundOf } from './rows.ts'
 import { openTables } from './statements.fixture.ts'
 
@@ -136,7 +136,7 @@ function leaf(resource: Resource): fc.Arbitrary<Predicate> {
   })
   const among = fc.constantFrom(...names).chain((field) =>
     fc.record({
-      kind: fc.constant('in' as const),
+      kind: fc.constantFrom('in' as const, 'differs' as const),
       field: fc.constant(field),
       values: fc.array(key(resource, field), { maxLength: 4 }),
     }),
@@ -147,7 +147,7 @@ function leaf(resource: Resource): fc.Arbitrary<Predicate> {
   })
   return fc.oneof(
     { weight: 6, arbitrary: comparison },
-    { weight: 2, arbitrary: among },
+    { weight: 3, arbitrary: among },
     { weight: 2, arbitrary: unset },
     { weight: 1, arbitrary: fc.constantFrom<Predicate>({ kind: 'always' }, { kind: 'never' }) },
   )

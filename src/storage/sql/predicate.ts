@@ -1,12 +1,14 @@
 /**
  * Predicates as SQL: the other reading of `matches` in model/predicate.ts, and the two agree (AUT-6).
- * Negation is pushed down to the comparisons, so that null is two-valued and positive comparisons can use their index.
+ * Negation is pushed down to the comparisons, so that these can use their index. There it needs no care for null: SQL itself
+ * has three values.
  */
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import { isFolded } from '../../model/indexed.ts'
 import type { Comparison, Predicate } from '../../model/predicate.ts'
 import type { Catalog, Resource } from '../../model/resource.ts'
 import { fold } from '../../model/text.ts'
+import { retainedSince } from '../../plan/retained.ts'
 import { comparisonColumn, foldedColumn } from './columns.ts'
 import type { Epochs } from './epoch.ts'
 import type { Expressions } from './expressions.ts'
@@ -23,6 +25,12 @@ export interface Compiler {
    * set of all records that they may refer to.
    */
   readonly through?: 'each' | 'one by one' | 'set'
+  /** Whether the records that `through` follows are locked until the transaction ends: what they permit stays permitted. */
+  readonly holding?: boolean
+  /** A record as a change makes it: `through` follows references to it there, rather than to the row that it changes. */
+  readonly changed?: { readonly collection: string; readonly id: string; readonly row: Sql }
+  /** `through` follows references to deleted records too, as though they were live, as long as they are retained at this moment. */
+  readonly restoredAt?: number
   /** Whether what is compiled is one branch of several. */
   readonly isBranch?: boolean
   /** Whether changes that are too much to be looked at here are asked for on another thread. */
@@ -70,26 +78,51 @@ export function predicateSql(
     case 'in': {
       const column = columnSql(alias, comparisonColumn(resource, predicate.field))
       const among = compiler.expressions.isAmong(column, predicate.values)
-      return negated ? sql`(${column} is null or not (${among}))` : among
+      return negated ? sql`not (${among})` : among
+    }
+    case 'differs': {
+      const column = columnSql(alias, comparisonColumn(resource, predicate.field))
+      const { bind, isAmong, isDistinct } = compiler.expressions
+      const [only, ...others] = predicate.values
+      if (only === undefined) return negated ? nothing : everything
+      if (others.length === 0) return negated ? sql`${column} = ${bind(only)}` : isDistinct(column, bind(only))
+      const among = isAmong(column, predicate.values)
+      return negated ? among : sql`(${column} is null or not (${among}))`
     }
     case 'compare':
       return compareSql(compiler, resource, alias, predicate, negated)
     case 'through': {
-      const target = compiler.catalog.resources.get(predicate.collection) as Resource
-      const inner = `${alias}x`
-      const reference = columnSql(alias, predicate.field)
-      const rest = liveSql(compiler, target, inner, predicate.predicate)
-      const from = sql`from ${tableSql(target.name)} ${raw(inner)} where`
-      // A set that holds no match says nothing of a reference that is null: negation follows each row.
-      if (compiler.through === 'set' && !negated) {
-        const ids = sql`select ${raw(inner)}.id ${from} ${rest}`
-        return compiler.isBranch ? compiler.expressions.isSelected(reference, ids) : sql`${reference} in (${ids})`
-      }
-      const alone = compiler.through === 'one by one' ? compiler.expressions.alone : empty
-      const found = sql`exists (select 1 ${from} ${raw(inner)}.id = ${reference} and ${rest}${alone})`
+      const found = throughSql(compiler, alias, predicate, negated)
       return negated ? sql`not ${found}` : found
     }
   }
+}
+
+function throughSql(
+  compiler: Compiler,
+  alias: string,
+  { collection, field, predicate }: Extract<Predicate, { kind: 'through' }>,
+  negated: boolean,
+): Sql {
+  const target = compiler.catalog.resources.get(collection) as Resource
+  const { expressions, changed, restoredAt } = compiler
+  const inner = `${alias}x`
+  const reference = columnSql(alias, field)
+  // Whatever the record was like, its restoration would be permitted through it.
+  if (restoredAt !== undefined && predicate.kind === 'always') return sql`(${reference} is not null)`
+  const rest = thereSql(compiler, target, inner, predicate)
+  const from = sql`from ${tableSql(collection)} ${raw(inner)} where`
+  // A set that holds no match says nothing of a reference that is null: negation follows each row.
+  if (compiler.through === 'set' && !negated) {
+    const ids = sql`select ${raw(inner)}.id ${from} ${rest}`
+    return compiler.isBranch ? expressions.isSelected(reference, ids) : sql`${reference} in (${ids})`
+  }
+  const standalone = compiler.through === 'one by one' ? expressions.alone : empty
+  const lock = compiler.holding ? expressions.lock.share : empty
+  const found = sql`exists (select 1 ${from} ${raw(inner)}.id = ${reference} and ${rest}${standalone}${lock})`
+  if (changed?.collection !== collection) return found
+  const itself = sql`exists (select 1 from (${changed.row}) ${raw(inner)} where ${predicateSql(compiler, target, inner, predicate)})`
+  return sql`case when ${reference} = ${changed.id} then ${itself} else ${found} end`
 }
 
 /**
@@ -105,6 +138,15 @@ export function liveSql(compiler: Compiler, resource: Resource, alias: string, p
   return sql`${live} and (${join(branches, ' or ')})`
 }
 
+/** Rows that match and that `through` may follow. */
+function thereSql(compiler: Compiler, resource: Resource, alias: string, predicate: Predicate): Sql {
+  const { restoredAt } = compiler
+  if (restoredAt === undefined) return liveSql(compiler, resource, alias, predicate)
+  const deletedAt = sql`${raw(alias)}.deleted_at`
+  const retained = sql`(${deletedAt} is null or ${deletedAt} > ${retainedSince(resource, restoredAt)})`
+  return sql`${retained} and ${predicateSql(compiler, resource, alias, predicate)}`
+}
+
 function compareSql(
   { expressions }: Compiler,
   resource: Resource,
@@ -115,14 +157,13 @@ function compareSql(
   const { field, operator, value } = predicate
   const column = columnSql(alias, comparisonColumn(resource, field))
   const bound = expressions.bind(value)
-  if (operator === 'eq') return negated ? expressions.isDistinct(column, bound) : sql`${column} = ${bound}`
+  if (operator === 'eq') return negated ? sql`${column} <> ${bound}` : sql`${column} = ${bound}`
   if (operator === 'contains' || operator === 'startsWith') {
     const held = textSql(expressions, resource, alias, operator, field, fold(String(value)))
-    return negated ? sql`(${column} is null or not (${held}))` : held
+    return negated ? sql`not (${held})` : held
   }
-  return negated
-    ? sql`(${column} is null or ${column} ${raw(opposites[operator] as string)} ${bound})`
-    : sql`${column} ${raw(operators[operator] as string)} ${bound}`
+  const sign = negated ? opposites[operator] : operators[operator]
+  return sql`${column} ${raw(sign as string)} ${bound}`
 }
 
 function textSql(
@@ -166,16 +207,4 @@ export function columnSql(alias: string, column: string): Sql {
 /** A resource's table, quoted. */
 export function tableSql(collection: string): Sql {
   return raw(`"${collection}"`)
-}
-
-/** The collections whose records a predicate looks at beside its own. */
-export function collectionsOf(predicate: Predicate, found: Set<string> = new Set()): Set<string> {
-  if (predicate.kind === 'and' || predicate.kind === 'or')
-    for (const term of predicate.terms) collectionsOf(term, found)
-  if (predicate.kind === 'not') collectionsOf(predicate.term, found)
-  if (predicate.kind === 'through') {
-    found.add(predicate.collection)
-    collectionsOf(predicate.predicate, found)
-  }
-  return found
 }

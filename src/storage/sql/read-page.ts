@@ -1,5 +1,6 @@
 /** Reading a page of a list: its clock, its exact total, and the page itself, in one snapshot. */
-import sql, { raw, type Sql } from 'sql-template-tag'
+import sql, { empty, raw, type Sql } from 'sql-template-tag'
+import { collectionsOf } from '../../model/predicate.ts'
 import { admitPage } from '../../plan/admit.ts'
 import type { Outcome, PageOutcome, Parent, ReadPage } from '../../plan/plan.ts'
 import { type Clock, readClock } from './clock.ts'
@@ -9,7 +10,7 @@ import { type Listing, listingOf, walkOf } from './listing.ts'
 import type { Memory } from './memory.ts'
 import { type Keys, readFrom, readNumbered, type TooLarge } from './page-rows.ts'
 import { rowsSql } from './page-sql.ts'
-import { type Compiler, collectionsOf, tableSql } from './predicate.ts'
+import { type Compiler, tableSql } from './predicate.ts'
 import { holdsSql } from './read-record.ts'
 import { subject } from './represent.ts'
 import type { Totals } from './totals.ts'
@@ -47,7 +48,7 @@ export function otherCollections({ permitted, deleted }: ReadPage): ReadonlySet<
 export function* checkParent(compiler: Compiler, parent: Parent): Transaction<Outcome | undefined> {
   const { resource, id, permitted } = parent
   const row = yield* single(
-    sql`select ${holdsSql(compiler, resource, permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and deleted_at is null`,
+    sql`select ${holdsSql(compiler, resource, permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and deleted_at is null${compiler.holding ? compiler.expressions.lock.share : empty}`,
   )
   if (row === undefined) return { kind: 'parent-missing' }
   return row['_permitted'] === 1 ? undefined : { kind: 'forbidden' }

@@ -149,6 +149,16 @@ test('update', (context) => {
   show(context, written({ kind: 'merge', body: { name: 'elm' } }))
 })
 
+test('update of what the rule looks at: asked of the row, and of the row as it will be', (context) => {
+  show(context, written({ kind: 'merge', body: { name: 'elm' }, permitted: byName }))
+})
+
+test('update through a parent, which is locked', (context) => {
+  const permitted: Predicate = { kind: 'through', field: 'bed_id', collection: 'beds', predicate: byName }
+  const body = { name: 'elm', bed_id: '00000000-0000-7000-8000-000000000001' }
+  show(context, written({ kind: 'merge', body, permitted }))
+})
+
 test('delete', (context) => {
   show(context, written({ kind: 'delete', deletion: 'd1', statusUrl: '', above: 10, readable: new Map() }))
 })

@@ -5,6 +5,7 @@ import { admit } from '../../plan/admit.ts'
 import { judge, type Transition } from '../../plan/decide.ts'
 import type { Create, Outcome, Update, Write } from '../../plan/plan.ts'
 import { draftThrough, updateThrough } from '../../plan/through.ts'
+import { withCheck } from '../../plan/with-check.ts'
 import { admitDraft } from './admit-draft.ts'
 import { type Answered, answeredOf, answerSql, represent } from './answered.ts'
 import { ask, questionsOf } from './ask.ts'
@@ -62,7 +63,7 @@ function* admitCreate(
   const { resource } = plan
   if (plan.parent !== undefined) {
     const { resource: above, id } = plan.parent
-    const refused = yield* checkParent(compiler, plan.parent)
+    const refused = yield* checkParent({ ...compiler, holding: true }, plan.parent)
     if (refused?.kind === 'parent-missing' && (yield* isBeingDeleted(compiler, above.name, id))) {
       return { kind: 'conflict', issues: [goingIssue] }
     }
@@ -82,7 +83,7 @@ export function* updateRecord(compiler: Compiler, plan: Update): Transaction<Out
   const { resource } = plan
   // The operations `test` and `copy` of a JSON Patch read.
   const permitted = plan.kind === 'patch' ? allOf([plan.permitted, plan.mayRead]) : plan.permitted
-  const atOnce = yield* updateAtOnce(compiler, { ...plan, permitted })
+  const atOnce = yield* updateAtOnce(compiler, plan, permitted)
   if (atOnce !== undefined) return atOnce
   const { found, record } = yield* currentRecord(compiler, { ...plan, permitted })
   const ended = admit(plan, found)
@@ -90,11 +91,8 @@ export function* updateRecord(compiler: Compiler, plan: Update): Transaction<Out
   const drafted = updateThrough(seenBy(compiler, plan), plan, record)
   if (drafted.kind !== 'draft') return drafted
   const { draft } = drafted
-  // A record moves under another one only where the caller might have put it there.
-  if (draft.changed.some((name) => plan.movedBy.includes(name))) {
-    const barred =
-      (yield* admitDraft(compiler, resource, plan.permitted, draft)) ??
-      (yield* admitDraft(compiler, resource, plan.mayCreate, draft))
+  for (const permission of withCheck(plan, draft)) {
+    const barred = yield* admitDraft(compiler, resource, permission, draft)
     if (barred !== undefined) return barred
   }
   const transition: Transition = { resource, trigger: 'update', current: record, next: draft.values }

@@ -21,7 +21,7 @@ export function* bulkDelete(compiler: Compiler, plan: BulkDelete): Transaction<O
   yield* holdTogether(compiler, resource, ids)
   const among = compiler.expressions.isAmong(columnSql(subject, 'id'), ids)
   const rows =
-    yield sql`select ${storedSql(compiler, resource)}, ${holdsSql(compiler, resource, plan.permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where ${raw(subject)}.deleted_at is null and ${among}${compiler.expressions.lock.order}${compiler.expressions.lock.update}`
+    yield sql`select ${storedSql(compiler, resource)}, ${holdsSql({ ...compiler, holding: true }, resource, plan.permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where ${raw(subject)}.deleted_at is null and ${among}${compiler.expressions.lock.order}${compiler.expressions.lock.update}`
   const here = new Map(rows.map((row) => [String(row['id']), row]))
   const refused = yield* refusalsOf(compiler, plan, here)
   const going = ids.filter((id) => here.get(id)?.['_permitted'] === 1)

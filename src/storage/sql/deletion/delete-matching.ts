@@ -27,7 +27,7 @@ export function* deleteMatching(compiler: Compiler, plan: DeleteMatching): Trans
   const large = isTooMany(compiler, plan, count)
   if (large !== undefined) return large
   const rows =
-    yield sql`select ${storedSql(compiler, resource)} ${matching}${compiler.expressions.lock.order}${compiler.expressions.lock.update}`
+    yield sql`select ${storedSql(compiler, resource)} ${matchingSql({ ...compiler, holding: true }, plan)}${compiler.expressions.lock.order}${compiler.expressions.lock.update}`
   // More may match by now.
   if (most !== undefined && rows.length > most) return tooMany(rows.length, most)
   const ids: string[] = []

@@ -6,7 +6,9 @@ import { admit } from '../../../plan/admit.ts'
 import { lostIssue, questionsOfRules, ruleIssues, type Transition, takenIssue } from '../../../plan/decide.ts'
 import type { Outcome, Restore } from '../../../plan/plan.ts'
 import { retainedSince } from '../../../plan/retained.ts'
+import { dependsOn } from '../../../plan/with-check.ts'
 import type { Issue } from '../../../spec/faults.ts'
+import { holdsFor } from '../admit-draft.ts'
 import { represent } from '../answered.ts'
 import { ask } from '../ask.ts'
 import { type Moves, noteMove, tickAll } from '../clock.ts'
@@ -35,8 +37,10 @@ export function* restoreRecord(compiler: Compiler, plan: Restore): Transaction<O
   const { resource, id } = plan
   const now = Math.max(plan.now, (yield* purgeBegan(compiler)) ?? plan.now)
   const since = retainedSince(resource, now)
+  // What permits it may be deleted too: that is what stands against it then, unless it would not permit it (DEL-6).
+  const permitting: Compiler = { ...compiler, holding: true, restoredAt: now }
   const row = yield* single(
-    sql`select ${storedSql(compiler, resource)}, ${holdsSql(compiler, resource, plan.permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and (deleted_at is null or deleted_at > ${since})${compiler.expressions.lock.update}`,
+    sql`select ${storedSql(compiler, resource)}, ${holdsSql(permitting, resource, plan.permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and (deleted_at is null or deleted_at > ${since})${compiler.expressions.lock.update}`,
   )
   const ended = admit(plan, foundOf(row))
   if (ended !== undefined || row === undefined) return ended ?? { kind: 'missing' }
@@ -44,6 +48,9 @@ export function* restoreRecord(compiler: Compiler, plan: Restore): Transaction<O
     const message = 'The record is not deleted: there is nothing to restore.'
     return { kind: 'conflict', issues: [{ code: 'NOT_DELETED', message }] }
   }
+  const restored = { ...recordOf(resource, row), deleted_at: null, updated_at: timestamp(plan.now) }
+  const isDecided = !dependsOn(resource, plan.permitted, ['deleted_at', 'updated_at'])
+  if (!isDecided && !(yield* holdsFor(permitting, resource, plan.permitted, restored))) return { kind: 'forbidden' }
   const deletion = String(row['_deletion'])
   if (yield* isRunning(deletion)) return { kind: 'conflict', issues: [goingIssue] }
   const elsewhere = isForElsewhere(compiler, resource)

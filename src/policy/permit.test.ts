@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { completeCatalog } from '../model/catalog.ts'
+import { type AccessRule, defineInterface } from '../model/declaration.ts'
+import { always, never } from '../model/predicate.ts'
+import type { Resource } from '../model/resource.ts'
+import { permit } from './permit.ts'
+
+const team = { type: 'string', optional: true } as const
+
+function grantOf(rule: AccessRule, claims: Readonly<Record<string, unknown>> = {}) {
+  const catalog = completeCatalog(
+    defineInterface({ name: 'x', resources: { notes: { fields: { team }, access: { read: rule } } } }),
+  )
+  return permit(catalog, { id: 'ann', roles: [], claims }, 'read', catalog.resources.get('notes') as Resource)
+}
+
+test('AUT-6: what a comparison with something missing could allow is nothing, under not too', () => {
+  const claim = { caller: 'claims.team' }
+  const mine = { kind: 'compare', field: 'team', operator: 'eq', value: 'ann' }
+  assert.equal(grantOf({ where: { team: claim } }), never)
+  assert.equal(grantOf({ where: { not: { team: claim } } }), never)
+  assert.equal(grantOf({ where: { not: { not: { team: claim } } } }), never)
+  assert.equal(grantOf({ where: { team: { not: claim } } }), never)
+  assert.equal(grantOf({ where: { not: { team: { in: ['a', claim] } } } }), never)
+  assert.equal(grantOf({ where: { not: { or: [{ team: claim }, { team: 'a' }] } } }), never)
+  assert.deepEqual(grantOf({ where: { or: [{ team: claim }, { team: { caller: 'id' } }] } }), mine)
+  assert.deepEqual(grantOf({ where: { not: { and: [{ team: claim }, { not: { team: 'ann' } }] } } }), mine)
+  assert.deepEqual(grantOf({ where: { team: { in: [claim, 'ann'] } } }, { team: null }), { kind: 'in', field: 'team', values: ['ann'] })
+  assert.deepEqual(grantOf({ where: { team: { in: [claim] } } }, { team: ['ann', 7] }), { kind: 'in', field: 'team', values: ['ann'] })
+}) // biome-ignore format: one row reads best
+
+test('a function answers true, false or a condition, and at once', () => {
+  assert.equal(
+    grantOf(() => true),
+    always,
+  )
+  assert.equal(
+    grantOf(() => false),
+    never,
+  )
+  assert.equal(grantOf((() => null) as never), never)
+  assert.equal(grantOf((() => 'yes') as never), never)
+  assert.equal(
+    grantOf(({ claims }) => ({ team: (claims['team'] ?? null) as null })),
+    never,
+  )
+  assert.throws(() => grantOf((async () => false) as never), /at once/)
+})
