@@ -15,6 +15,7 @@ import { forgetDeleted, type Moves, noteMove, tick, tickAll } from '../clock.ts'
 import { advanceJob, finishJob, stateOf } from '../jobs/job-rows.ts'
 import { type Compiler, columnSql, tableSql } from '../predicate.ts'
 import { subject } from '../represent.ts'
+import { holdAllRulesBelow } from '../rules-lock.ts'
 import type { Row, Transaction } from '../transaction.ts'
 import { cascadesOf, liveRows, reachOf, resourceOf } from './closure.ts'
 import type { DeletionState } from './deletion-state.ts'
@@ -33,6 +34,7 @@ const phases = ['take', 'mark', 'clear', 'erase', 'tidy'] as const
 export function* stepDeletion(compiler: Compiler, job: string, now: number): Transaction<JobStep> {
   const state = (yield* stateOf(job, compiler.expressions.lock.update)) as DeletionState | undefined
   if (state === undefined) return 'elsewhere'
+  yield* holdAllRulesBelow(compiler, state.collection)
   const next = yield* walk(compiler, job, state)
   const ended = next === 'ended'
   if (ended && state.phase === 'tidy') {
@@ -199,6 +201,7 @@ export function* undoDeletion(
 ): Transaction<boolean> {
   const state = (yield* stateOf(job, compiler.expressions.lock.update)) as DeletionState | undefined
   if (state === undefined || (state.phase !== 'take' && state.phase !== 'mark')) return false
+  yield* holdAllRulesBelow(compiler, state.collection)
   for (const { name } of reached(compiler, state)) {
     const back =
       yield sql`update ${tableSql(name)} set deleted_at = null, _deletion = null, _revision = _revision + 1 where _deletion = ${job} returning id`

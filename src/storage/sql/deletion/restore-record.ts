@@ -15,6 +15,7 @@ import { type Compiler, columnSql, tableSql } from '../predicate.ts'
 import { foundOf, holdsSql } from '../read-record.ts'
 import { subject } from '../represent.ts'
 import { recordOf, storedSql } from '../rows.ts'
+import { holdAllRulesBelow } from '../rules-lock.ts'
 import { blind, single, type Transaction } from '../transaction.ts'
 import { type Closure, cascadesOf, resourceOf, sizeOf } from './closure.ts'
 import { goingIssue, isRunning } from './going.ts'
@@ -33,6 +34,7 @@ interface Objection {
 /** Runs a Restore. */
 export function* restoreRecord(compiler: Compiler, plan: Restore): Transaction<Outcome | Large> {
   const { resource, id } = plan
+  yield* holdAllRulesBelow(compiler, resource.name)
   const now = Math.max(plan.now, (yield* purgeBegan(compiler)) ?? plan.now)
   const since = retainedSince(resource, now)
   const row = yield* single(
