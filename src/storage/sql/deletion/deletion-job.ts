@@ -16,11 +16,12 @@ import { advanceJob, finishJob, stateOf } from '../jobs/job-rows.ts'
 import { type Compiler, columnSql, tableSql } from '../predicate.ts'
 import { subject } from '../represent.ts'
 import { holdAllRulesBelow } from '../rules-lock.ts'
-import type { Row, Transaction } from '../transaction.ts'
+import { type Row, single, type Transaction } from '../transaction.ts'
 import { cascadesOf, liveRows, reachOf, resourceOf } from './closure.ts'
 import type { DeletionState } from './deletion-state.ts'
-import { blockersOf, stayingSql } from './objections.ts'
-import { clear, enqueue, erase, held, mark } from './remove.ts'
+import { freeAmong } from './free.ts'
+import { stayingSql } from './objections.ts'
+import { clear, enqueue, erase, held, mark, markContested } from './remove.ts'
 
 /** The most records that one transaction takes: whoever writes meanwhile waits for it. */
 const batch = 100
@@ -71,42 +72,52 @@ function after(phase: DeletionState['phase']): DeletionState['phase'] {
 }
 
 function* take(compiler: Compiler, job: string, state: DeletionState): Transaction<DeletionState | 'ended'> {
+  // What goes with them comes after them.
+  const { until = yield* lastOf(job) } = state
   const entries =
-    yield sql`select _row, record from resourced_queue where job = ${job} and _row > ${state.at} order by _row limit ${batch}`
+    yield sql`select _row, record from resourced_queue where job = ${job} and _row > ${state.at} and _row <= ${until} order by _row limit ${batch}`
   const last = entries.at(-1)
   if (last === undefined) return 'ended'
   const { collection, deletedAt, left = 0 } = state
   const ids = entries.map((entry) => String(entry['record']))
   const { isAmong } = compiler.expressions
   const live = yield* held(compiler, sql`${liveRows(collection)} and ${isAmong(columnSql(subject, 'id'), ids)}`)
-  // They were free to go when the job began; what has come to refer to one of them since keeps it.
-  const kept = new Set(yield* blockedAmong(compiler, collection, live))
-  const free = live.filter((id) => !kept.has(id))
+  // They were free to go when the job began; what has come to stand in the way of one of them since keeps it.
+  const { free, closure } = yield* freeAmong(compiler, resourceOf(compiler.catalog, collection), live)
   const taken = new Set(yield* mark(collection, isAmong(raw('id'), free), job, deletedAt))
   if (taken.size > 0) yield tick(compiler, collection, -taken.size, taken.size)
-  const others = ids.filter((id) => !taken.has(id))
+  const below = yield* markContested(compiler, job, closure, taken, deletedAt)
+  const marked = yield* markedAmong(compiler, collection, job, ids)
+  const others = ids.filter((id) => !marked.has(id))
   if (others.length > 0) {
     yield sql`delete from resourced_queue where job = ${job} and ${isAmong(raw('record'), others)}`
   }
   return {
     ...state,
+    until,
     at: Number(last['_row']),
-    taken: state.taken + taken.size,
-    left: left + kept.size,
-    done: state.done + taken.size,
+    taken: state.taken + marked.size,
+    left: left + live.length - free.length,
+    done: state.done + taken.size + below,
   }
 }
 
-/** Those of some live records to which others refer that forbid their deletion. */
-function* blockedAmong(compiler: Compiler, collection: string, ids: readonly string[]): Transaction<string[]> {
-  const closure = new Map([[collection, new Set(ids)]])
-  if ((yield* blockersOf(compiler, { readable: new Map() }, closure, closure)).length === 0) return []
-  const blocked: string[] = []
-  for (const id of ids) {
-    const alone = new Map([[collection, new Set([id])]])
-    if ((yield* blockersOf(compiler, { readable: new Map() }, alone, closure)).length > 0) blocked.push(id)
-  }
-  return blocked
+/** The last row that a job has in the queue. */
+function* lastOf(job: string): Transaction<number> {
+  const row = yield* single(sql`select max(_row) as last from resourced_queue where job = ${job}`)
+  return Number(row?.['last'] ?? 0)
+}
+
+/** Those of some records that a job has deleted: by themselves, or with another one. */
+function* markedAmong(
+  { expressions }: Compiler,
+  collection: string,
+  job: string,
+  ids: readonly string[],
+): Transaction<ReadonlySet<string>> {
+  const rows =
+    yield sql`select id from ${tableSql(collection)} where ${expressions.isAmong(raw('id'), ids)} and _deletion = ${job}`
+  return new Set(rows.map((row) => String(row['id'])))
 }
 
 function* markUnder(compiler: Compiler, job: string, state: DeletionState): Transaction<DeletionState | 'ended'> {

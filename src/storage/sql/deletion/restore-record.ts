@@ -1,9 +1,16 @@
 /** Taking a deletion back: the record, and exactly what went with it, all or nothing (DEL-6). */
-import sql, { join, raw } from 'sql-template-tag'
+import sql, { join, raw, type Sql } from 'sql-template-tag'
 import { timestamp } from '../../../model/instant.ts'
 import type { Resource } from '../../../model/resource.ts'
 import { admit } from '../../../plan/admit.ts'
-import { lostIssue, questionsOfRules, ruleIssues, type Transition, takenIssue } from '../../../plan/decide.ts'
+import {
+  goingReferenceIssue,
+  lostIssue,
+  questionsOfRules,
+  ruleIssues,
+  type Transition,
+  takenIssue,
+} from '../../../plan/decide.ts'
 import type { Outcome, Restore } from '../../../plan/plan.ts'
 import { retainedSince } from '../../../plan/retained.ts'
 import type { Issue } from '../../../spec/faults.ts'
@@ -18,7 +25,7 @@ import { recordOf, storedSql } from '../rows.ts'
 import { holdAllRulesBelow } from '../rules-lock.ts'
 import { blind, single, type Transaction } from '../transaction.ts'
 import { type Closure, cascadesOf, resourceOf, sizeOf } from './closure.ts'
-import { goingIssue, isRunning } from './going.ts'
+import { canHang, deletionsRun, goingIssue, isBeingDeleted, isRunning } from './going.ts'
 import { isForElsewhere, type Large, large, lookedAtOnce } from './large.ts'
 import { purgeBegan } from './purge.ts'
 
@@ -130,11 +137,12 @@ function* objectionsTo(compiler: Compiler, plan: Restore, returning: Closure): T
 
 /** Records that refer to something that is deleted, and does not return with them. */
 function* lost(
-  { expressions }: Compiler,
+  compiler: Compiler,
   resource: Resource,
   ids: ReadonlySet<string>,
   returning: Closure,
 ): Transaction<Objection[]> {
+  const { expressions } = compiler
   const objections: Objection[] = []
   const among = expressions.isAmong(columnSql(subject, 'id'), [...ids])
   for (const { name, reference } of resource.fields) {
@@ -152,8 +160,25 @@ function* lost(
     const rows =
       yield sql`select id from ${tableSql(resource.name)} ${raw(subject)} where ${among} and ${column} is not null and not ${there} and not (${comes}) order by id limit ${mostNamed}`
     for (const row of rows) objections.push({ id: String(row['id']), issue: lostIssue(name, collection) })
+    const referring = sql`from ${tableSql(resource.name)} ${raw(subject)} where ${among} and ${column} is not null and not (${comes})`
+    const going = yield* goingAmong(compiler, collection, sql`select distinct ${column} as id ${referring}`)
+    if (going.length === 0) continue
+    const held =
+      yield sql`select id ${referring} and ${expressions.isAmong(column, going)} order by id limit ${mostNamed}`
+    for (const row of held) objections.push({ id: String(row['id']), issue: goingReferenceIssue(name, collection) })
   }
   return objections
+}
+
+/** Those of some records that a deletion which still runs is about to take. */
+function* goingAmong(compiler: Compiler, collection: string, ids: Sql): Transaction<string[]> {
+  if (!canHang(resourceOf(compiler.catalog, collection)) || !(yield* deletionsRun())) return []
+  const going: string[] = []
+  for (const row of yield ids) {
+    const id = String(row['id'])
+    if (yield* isBeingDeleted(compiler, collection, id)) going.push(id)
+  }
+  return going
 }
 
 /** Records of which another live one has taken a value that must be unique. */
