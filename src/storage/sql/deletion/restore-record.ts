@@ -1,5 +1,6 @@
 /** Taking a deletion back: the record, and exactly what went with it, all or nothing (DEL-6). */
 import sql, { join, raw, type Sql } from 'sql-template-tag'
+import { indexedTexts } from '../../../model/indexed.ts'
 import { timestamp } from '../../../model/instant.ts'
 import type { Resource } from '../../../model/resource.ts'
 import { admit } from '../../../plan/admit.ts'
@@ -11,6 +12,7 @@ import {
   type Transition,
   takenIssue,
 } from '../../../plan/decide.ts'
+import { longestKey, longKeyIssuesOfDeleted } from '../../../plan/longest-key.ts'
 import type { Outcome, Restore } from '../../../plan/plan.ts'
 import { retainedSince } from '../../../plan/retained.ts'
 import type { Issue } from '../../../spec/faults.ts'
@@ -31,6 +33,9 @@ import { purgeBegan } from './purge.ts'
 
 /** The most records of one kind that are named as standing in the way: of very many, a few are enough to begin with. */
 const mostNamed = 100
+
+/** The characters that every index holds: each takes six bytes at most, its case folded. */
+const shortText = Math.floor(longestKey / 6) - 50
 
 /** Something that stands against the return of one record. */
 interface Objection {
@@ -121,6 +126,7 @@ function* objectionsTo(compiler: Compiler, plan: Restore, returning: Closure): T
     const found = [
       ...(yield* lost(compiler, resource, ids, returning)),
       ...(yield* taken(compiler, resource, ids)),
+      ...(yield* tooLong(compiler, resource, ids)),
       ...(yield* ruled(compiler, plan, resource, ids)),
     ]
     for (const { id, issue } of found) {
@@ -197,6 +203,20 @@ function* taken({ expressions }: Compiler, resource: Resource, ids: ReadonlySet<
     for (const row of rows) objections.push({ id: String(row['id']), issue: takenIssue(fields) })
   }
   return objections
+}
+
+/** Records with a text that is too long for an index, which holds live records only: it was declared after their deletion (LIM-3). */
+function* tooLong({ expressions }: Compiler, resource: Resource, ids: ReadonlySet<string>): Transaction<Objection[]> {
+  const names = indexedTexts(resource)
+  if (names.length === 0) return []
+  const columns = ['id', ...names].map((name) => columnSql(subject, name))
+  const lengths = names.map((name) => sql`coalesce(length(cast(${columnSql(subject, name)} as text)), 0)`)
+  const among = expressions.isAmong(columnSql(subject, 'id'), [...ids])
+  const rows =
+    yield sql`select ${join(columns, ', ')} from ${tableSql(resource.name)} ${raw(subject)} where ${among} and ${join(lengths, ' + ')} > ${shortText} order by id`
+  return rows.flatMap(({ id, ...values }) =>
+    longKeyIssuesOfDeleted(resource, values).map((issue) => ({ id: String(id), issue })),
+  )
 }
 
 /** Records that a business rule does not let return: those are asked one by one. */
