@@ -27,7 +27,7 @@ import { recordOf, storedSql } from '../rows.ts'
 import { holdAllRulesBelow } from '../rules-lock.ts'
 import { blind, single, type Transaction } from '../transaction.ts'
 import { type Closure, cascadesOf, resourceOf, sizeOf } from './closure.ts'
-import { canHang, deletionsRun, goingIssue, isBeingDeleted, isRunning } from './going.ts'
+import { deletionsRun, goingIssue, isBeingDeleted, isRunning } from './going.ts'
 import { isForElsewhere, type Large, large, lookedAtOnce } from './large.ts'
 import { purgeBegan } from './purge.ts'
 
@@ -162,23 +162,24 @@ function* lost(
     yield blind(
       sql`select id from ${tableSql(collection)} where id in (${referred}) and deleted_at is null${expressions.lock.order}${expressions.lock.share}`,
     )
-    const there = sql`exists (select 1 from ${tableSql(collection)} x where x.id = ${column} and x.deleted_at is null)`
-    const rows =
-      yield sql`select id from ${tableSql(resource.name)} ${raw(subject)} where ${among} and ${column} is not null and not ${there} and not (${comes}) order by id limit ${mostNamed}`
-    for (const row of rows) objections.push({ id: String(row['id']), issue: lostIssue(name, collection) })
     const referring = sql`from ${tableSql(resource.name)} ${raw(subject)} where ${among} and ${column} is not null and not (${comes})`
     const going = yield* goingAmong(compiler, collection, sql`select distinct ${column} as id ${referring}`)
-    if (going.length === 0) continue
-    const held =
-      yield sql`select id ${referring} and ${expressions.isAmong(column, going)} order by id limit ${mostNamed}`
-    for (const row of held) objections.push({ id: String(row['id']), issue: goingReferenceIssue(name, collection) })
+    const isGoing = expressions.isAmong(column, going)
+    const there = sql`exists (select 1 from ${tableSql(collection)} x where x.id = ${column} and x.deleted_at is null)`
+    for (const [which, issue] of [
+      [sql`not (${isGoing}) and not ${there}`, lostIssue(name, collection)],
+      [isGoing, goingReferenceIssue(name, collection)],
+    ] as const) {
+      const rows = yield sql`select id ${referring} and ${which} order by id limit ${mostNamed}`
+      objections.push(...rows.map((row) => ({ id: String(row['id']), issue })))
+    }
   }
   return objections
 }
 
-/** Those of some records that a deletion which still runs is about to take. */
+/** Those of some records that a deletion which still runs has taken, or is about to take. */
 function* goingAmong(compiler: Compiler, collection: string, ids: Sql): Transaction<string[]> {
-  if (!canHang(resourceOf(compiler.catalog, collection)) || !(yield* deletionsRun())) return []
+  if (!(yield* deletionsRun())) return []
   const going: string[] = []
   for (const row of yield ids) {
     const id = String(row['id'])
