@@ -16,12 +16,13 @@ import { advanceJob, finishJob, stateOf } from '../jobs/job-rows.ts'
 import { type Compiler, columnSql, tableSql } from '../predicate.ts'
 import { subject } from '../represent.ts'
 import { holdAllRulesBelow } from '../rules-lock.ts'
-import { type Row, single, type Transaction } from '../transaction.ts'
+import type { Row, Transaction } from '../transaction.ts'
+import { announce, takeBack } from './announced.ts'
 import { cascadesOf, liveRows, reachOf, resourceOf } from './closure.ts'
 import type { DeletionState } from './deletion-state.ts'
 import { freeAmong } from './free.ts'
 import { stayingSql } from './objections.ts'
-import { clear, enqueue, erase, held, mark, markContested } from './remove.ts'
+import { clear, enqueue, erase, held, mark } from './remove.ts'
 
 /** The most records that one transaction takes: whoever writes meanwhile waits for it. */
 const batch = 100
@@ -72,10 +73,8 @@ function after(phase: DeletionState['phase']): DeletionState['phase'] {
 }
 
 function* take(compiler: Compiler, job: string, state: DeletionState): Transaction<DeletionState | 'ended'> {
-  // What goes with them comes after them.
-  const { until = yield* lastOf(job) } = state
   const entries =
-    yield sql`select _row, record from resourced_queue where job = ${job} and _row > ${state.at} and _row <= ${until} order by _row limit ${batch}`
+    yield sql`select _row, record from resourced_queue where job = ${job} and _row > ${state.at} order by _row limit ${batch}`
   const last = entries.at(-1)
   if (last === undefined) return 'ended'
   const { collection, deletedAt, left = 0 } = state
@@ -86,38 +85,18 @@ function* take(compiler: Compiler, job: string, state: DeletionState): Transacti
   const { free, closure } = yield* freeAmong(compiler, resourceOf(compiler.catalog, collection), live)
   const taken = new Set(yield* mark(collection, isAmong(raw('id'), free), job, deletedAt))
   if (taken.size > 0) yield tick(compiler, collection, -taken.size, taken.size)
-  const below = yield* markContested(compiler, job, closure, taken, deletedAt)
-  const marked = yield* markedAmong(compiler, collection, job, ids)
-  const others = ids.filter((id) => !marked.has(id))
+  yield* announce(compiler, job, closure)
+  const others = ids.filter((id) => !taken.has(id))
   if (others.length > 0) {
     yield sql`delete from resourced_queue where job = ${job} and ${isAmong(raw('record'), others)}`
   }
   return {
     ...state,
-    until,
     at: Number(last['_row']),
-    taken: state.taken + marked.size,
+    taken: state.taken + taken.size,
     left: left + live.length - free.length,
-    done: state.done + taken.size + below,
+    done: state.done + taken.size,
   }
-}
-
-/** The last row that a job has in the queue. */
-function* lastOf(job: string): Transaction<number> {
-  const row = yield* single(sql`select max(_row) as last from resourced_queue where job = ${job}`)
-  return Number(row?.['last'] ?? 0)
-}
-
-/** Those of some records that a job has deleted: by themselves, or with another one. */
-function* markedAmong(
-  { expressions }: Compiler,
-  collection: string,
-  job: string,
-  ids: readonly string[],
-): Transaction<ReadonlySet<string>> {
-  const rows =
-    yield sql`select id from ${tableSql(collection)} where ${expressions.isAmong(raw('id'), ids)} and _deletion = ${job}`
-  return new Set(rows.map((row) => String(row['id'])))
 }
 
 function* markUnder(compiler: Compiler, job: string, state: DeletionState): Transaction<DeletionState | 'ended'> {
@@ -214,6 +193,7 @@ export function* undoDeletion(
   if (state === undefined || (state.phase !== 'take' && state.phase !== 'mark')) return false
   yield* holdAllRulesBelow(compiler, state.collection)
   for (const { name } of reached(compiler, state)) {
+    yield* takeBack(compiler, job, name)
     const back =
       yield sql`update ${tableSql(name)} set deleted_at = null, _deletion = null, _revision = _revision + 1 where _deletion = ${job} returning id`
     if (back.length > 0) yield tick(compiler, name, back.length, -back.length)
@@ -230,5 +210,5 @@ function reached({ catalog }: Compiler, { collection }: DeletionState): readonly
 }
 
 function* markedRows({ name }: Resource, job: string, at: number): Transaction<readonly Row[]> {
-  return yield sql`select _row, id from ${tableSql(name)} where _deletion = ${job} and _row > ${at} order by _row limit ${batch}`
+  return yield sql`select _row, id from ${tableSql(name)} where _deletion = ${job} and deleted_at is not null and _row > ${at} order by _row limit ${batch}`
 }

@@ -10,8 +10,6 @@ export interface DeletionState {
   readonly phase: 'take' | 'mark' | 'clear' | 'erase' | 'tidy'
   /** The row after which the phase goes on: of the queue, or of the table that it walks. */
   readonly at: number
-  /** The last row of the queue that has a record which was asked for, where they are taken one after the other. */
-  readonly until?: number
   /** Which of the tables that a phase walks it is at. */
   readonly table?: number
   /** How many of the records asked for are deleted. */

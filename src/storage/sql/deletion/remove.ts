@@ -10,6 +10,7 @@ import { addJob } from '../jobs/job-rows.ts'
 import { type Compiler, columnSql, tableSql } from '../predicate.ts'
 import { subject } from '../represent.ts'
 import { blind, type Transaction } from '../transaction.ts'
+import { announce } from './announced.ts'
 import { type Closure, cascadesOf, closureOf, liveRows, resourceOf, sizeOf } from './closure.ts'
 import type { DeletionState } from './deletion-state.ts'
 import { isForElsewhere, type Large, large, lookedAtOnce } from './large.ts'
@@ -141,7 +142,7 @@ export function* beginDeletion(
   const { length } = yield* mark(resource.name, compiler.expressions.isAmong(raw('id'), ids), deletion, deletedAt)
   yield tick(compiler, resource.name, -length, length)
   yield* enqueue(compiler, deletion, resource, compiler.expressions.isAmong(raw('id'), ids))
-  const below = closure === undefined ? 0 : yield* markContested(compiler, deletion, closure, new Set(ids), deletedAt)
+  if (closure !== undefined) yield* announce(compiler, deletion, closure)
   const total = closure === undefined ? null : sizeOf(closure)
   const asked = { collection: resource.name, deletedAt, ids: kind === 'deletion' ? ids : [] }
   yield* addDeletion(compiler, plan, kind, {
@@ -149,46 +150,10 @@ export function* beginDeletion(
     phase: 'mark',
     at: 0,
     taken: ids.length,
-    done: ids.length + below,
+    done: ids.length,
     total,
   })
   return { kind: 'accepted', job: deletion, statusUrl: plan.statusUrl }
-}
-
-/**
- * Deletes what goes with the first records of a job and may be referred to by `restrict`, in the transaction that has found no such
- * reference. Somebody who would refer to it waits for that transaction, and must not find it live afterwards. Gives the number.
- */
-export function* markContested(
-  compiler: Compiler,
-  job: string,
-  closure: Closure,
-  first: ReadonlySet<string>,
-  at: string,
-): Transaction<number> {
-  const { catalog, expressions } = compiler
-  // One writer waits for nobody, and asks whether a record is going (`going.ts`).
-  if (!expressions.lock.isNeeded) return 0
-  let count = 0
-  const moves: Moves = new Map()
-  for (const [collection, ids] of closure) {
-    const resource = resourceOf(catalog, collection)
-    const below = [...ids].filter((id) => !first.has(id))
-    if (below.length === 0 || !resource.dependents.some(({ onDelete }) => onDelete === 'restrict')) continue
-    const which = expressions.isAmong(raw('id'), below)
-    yield* mark(collection, which, job, at)
-    // Some may be asked for themselves, and stand in the queue.
-    yield* enqueue(
-      compiler,
-      job,
-      resource,
-      sql`${which} and id not in (select record from resourced_queue where job = ${job})`,
-    )
-    noteMove(moves, collection, -below.length, below.length)
-    count += below.length
-  }
-  yield* tickAll(compiler, moves)
-  return count
 }
 
 /** Adds the job of a deletion whose first records stand in the queue. */
