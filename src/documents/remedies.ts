@@ -179,6 +179,12 @@ export const remedies: Readonly<Record<FaultCode, Remedy>> = {
     remedy:
       'Restore the record that it refers to first; its deletion may have taken this one along, and then brings it back.',
   },
+  TEXT_TOO_LONG: {
+    meaning:
+      'What was to be restored has a text that is too long for an index. The index was declared after the record was deleted.',
+    remedy:
+      'Create a new record with a shorter text. `errors` names the field, and the record where it is another one.',
+  },
   BEING_DELETED: {
     meaning:
       'A deletion that runs as a job takes the record along, or one that it refers to, or has just deleted what would be restored.',

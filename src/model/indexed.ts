@@ -18,6 +18,17 @@ export function indexedOf(resource: Resource): readonly Indexed[] {
   return kept
 }
 
+/** The declared fields that indexes are of, where one of them is a text of any length; else none. */
+export function indexedTexts(resource: Resource): readonly string[] {
+  const names = new Set(indexedOf(resource).flatMap(({ fields }) => fields))
+  const indexed = resource.fields.filter(({ name }) => names.has(name))
+  return indexed.some(isText) ? indexed.map(({ name }) => name) : []
+}
+
+function isText({ type, enum: values, reference }: Field): boolean {
+  return type === 'string' && values === undefined && reference === undefined
+}
+
 function findIndexed(resource: Resource): Indexed[] {
   const { fields, unique } = resource
   const namesOf = (wanted: (field: Field) => boolean) => fields.filter(wanted).map((field) => field.name)

@@ -105,7 +105,12 @@ function invalidity(draft: Draft, answers: Answers): Issue[] {
 
 function goingIssues(question: Question, exists: Answer): Issue[] {
   if (question.kind !== 'reference' || exists !== 'going') return []
-  return [issue('BEING_DELETED', question.field, `refers to one of the ${question.collection} that is being deleted`)]
+  return [goingReferenceIssue(question.field, question.collection)]
+}
+
+/** What stands against a record whose field refers to one that a deletion which still runs will take. */
+export function goingReferenceIssue(field: string, collection: string): Issue {
+  return issue('BEING_DELETED', field, `refers to one of the ${collection} that is being deleted`)
 }
 
 function referenceIssue(question: Question, exists: Answer): Issue[] {

@@ -19,8 +19,13 @@ const mostBytes = 3
  * What of a draft is too long for an index. Only what changes is judged: what is stored, though it be longer, is there already.
  *
  * @param draft of the record as it is stored
+ * @param said the code of the issues, and what to do
  */
-export function longKeyIssues(resource: Resource, { values, changed }: Pick<Draft, 'values' | 'changed'>): Issue[] {
+export function longKeyIssues(
+  resource: Resource,
+  { values, changed }: Pick<Draft, 'values' | 'changed'>,
+  { code, remedy } = { code: 'TOO_LONG', remedy: 'shorten it' },
+): Issue[] {
   if (changed.length === 0) return []
   const issues = new Map<string, Issue>()
   for (const index of indexedOf(resource)) {
@@ -33,7 +38,7 @@ export function longKeyIssues(resource: Resource, { values, changed }: Pick<Draf
     const bytes = sum(sizes)
     // What stays is too long by itself: it was there before there was a bound, and nobody can change it here.
     if (bytes <= longestKey || (bytes - sum(sent) > longestKey && sum(sent) <= longestKey)) continue
-    issues.set(longest.name, issue('TOO_LONG', longest.name, words(index, longest.name, bytes)))
+    issues.set(longest.name, issue(code, longest.name, `${words(index, longest.name, bytes)}; ${remedy}`))
   }
   return resource.fields.flatMap(({ name }) => issues.get(name) ?? [])
 }
@@ -61,5 +66,15 @@ function words({ fields, kind }: Indexed, longest: string, bytes: number): strin
   const others = fields.filter((name) => name !== longest)
   const together = others.length === 0 ? '' : `together with ${others.join(' and ')} `
   const how = kind === 'folded' ? 'UTF-8, its case folded' : 'UTF-8'
-  return `${together}has ${bytes} bytes in ${how}, and what records are found by has at most ${longestKey}; shorten it`
+  return `${together}has ${bytes} bytes in ${how}, and what records are found by has at most ${longestKey}`
+}
+
+/**
+ * What of a deleted record is too long for an index that was declared after its deletion.
+ *
+ * @param values of the fields that indexes are of
+ */
+export function longKeyIssuesOfDeleted(resource: Resource, values: RecordValues): Issue[] {
+  const remedy = 'the record cannot return to that index; create a new record with a shorter text'
+  return longKeyIssues(resource, { values, changed: Object.keys(values) }, { code: 'TEXT_TOO_LONG', remedy })
 }

@@ -130,7 +130,7 @@ function shownWords({ lens, stored, collections }: Seen, issue: Issue): Issue {
       values.includes(word) ? String(conversion.older(word)) : word,
     )
   }
-  if (issue.code === 'DUPLICATE_VALUE' || issue.code === 'TOO_LONG') {
+  if (issue.code === 'DUPLICATE_VALUE' || issue.code === 'TOO_LONG' || issue.code === 'TEXT_TOO_LONG') {
     message = message.replace(/ together with .* (?:is taken|has \d)/, (part) =>
       part.replaceAll(/\w+/g, (word) => lens.shown.get(word) ?? word),
     )

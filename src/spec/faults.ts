@@ -56,6 +56,7 @@ export const faults = {
   INVALID_TRANSITION: { status: 409, title: 'The field cannot change in this way now', rule: 'ERR-5' },
   NOT_DELETED: { status: 409, title: 'The record is not deleted', rule: 'DEL-6' },
   REFERENCE_DELETED: { status: 409, title: 'A record that this one refers to is deleted', rule: 'DEL-6' },
+  TEXT_TOO_LONG: { status: 409, title: 'A text has more bytes than records can be found by', rule: 'LIM-3' },
   BEING_DELETED: { status: 409, title: 'The record is being deleted', rule: 'DEL-8' },
   TOO_MANY_AFFECTED: { status: 409, title: 'More records match than may be affected', rule: 'DEL-10' },
   HAS_DEPENDENTS: { status: 409, title: 'Other records depend on this one', rule: 'DEL-4' },

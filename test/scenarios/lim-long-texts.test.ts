@@ -139,3 +139,53 @@ it('MET-4: what was too long before its field had an index stays, while other fi
   assert.deepEqual((await send({ path: `/v2/books?isbn=4` })).status, 400)
   assert.equal((await send({ method: 'PATCH', path, body: { title: 'Short' } })).status, 200)
 })
+
+it('LIM-3: a deleted record with text that is too long for an index declared since is not restored, alone or with others', async (context) => {
+  const without = structuredClone(shelves) as { resources: { books: Record<string, unknown> } }
+  const { within: _, unique: __, ...books } = shelves.resources.books as Record<string, unknown>
+  const fields = { title: {}, row: {}, place: {}, isbn: {}, notes: {} }
+  const plain = Object.fromEntries(Object.keys(fields).map((name) => [name, { type: 'string', optional: true }]))
+  without.resources.books = {
+    ...books,
+    fields: {
+      ...plain,
+      title: { type: 'string' },
+      shelf_id: { reference: 'shelves', onDelete: 'cascade', optional: true },
+    },
+  }
+  const now = structuredClone(shelves) as { resources: { books: { fields: { shelf_id: object } } } }
+  now.resources.books.fields.shelf_id = { reference: 'shelves', onDelete: 'cascade', optional: true }
+  const before = await trialFor(context, without as never)
+  const { id: shelf } = await before.make('shelves', { name: 'One' })
+  const long = noise(9_000)
+  const alone = await before.make('books', { title: long, row: 'a' })
+  const together = await before.make('books', { title: 'x', row: noise(1_500), place: noise(1_400) })
+  // What an engine may make short enough is judged alike.
+  const alike = await before.make('books', { title: 'x'.repeat(9_000) })
+  const fits = await before.make('books', { title: noise(2_500), notes: long })
+  const under = await before.make('books', { title: long, shelf_id: shelf })
+  for (const { id } of [alone, together, alike, fits]) await before.send({ method: 'DELETE', path: `/v2/books/${id}` })
+  await before.send({ method: 'DELETE', path: `/v2/shelves/${shelf}` })
+
+  const { send } = await trialFor(context, now as never, { database: before.database })
+  const restore = (path: string) => send({ method: 'POST', path: `${path}/restore` })
+  const told = async (path: string) => {
+    const answer = await restore(path)
+    assert.deepEqual([answer.status, answer.json.code], [409, 'TEXT_TOO_LONG'], answer.text)
+    assert.equal((await send({ path })).status, 404)
+    return answer
+  }
+  const answer = await told(`/v2/books/${alone.id}`)
+  assert.deepEqual(places(answer), ['TEXT_TOO_LONG /title'])
+  assert.match(
+    answer.json.detail,
+    /^title has 9000 bytes in UTF-8, .* at most 2500; the record cannot return .* create a new record/,
+  )
+  assert.deepEqual(places(await told(`/v2/books/${alike.id}`)), ['TEXT_TOO_LONG /title'])
+  const older = await told(`/v1/books/${together.id}`)
+  assert.deepEqual(places(older), ['TEXT_TOO_LONG /line'])
+  assert.match(older.json.detail, /^line together with place has 2900 bytes/)
+  assert.match((await told(`/v2/shelves/${shelf}`)).json.detail, new RegExp(`^books ${under.id}: title has 9000 bytes`))
+  assert.equal((await restore(`/v2/books/${fits.id}`)).status, 200)
+  assert.equal((await send({ method: 'PATCH', path: `/v2/books/${fits.id}`, body: { isbn: '7' } })).status, 200)
+})

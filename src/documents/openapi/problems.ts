@@ -1,5 +1,6 @@
 /** The errors that each operation can answer with: one response for each status, and the codes that it can have. */
 import type { RuleTrigger } from '../../model/declaration.ts'
+import { indexedTexts } from '../../model/indexed.ts'
 import type { Catalog, Resource } from '../../model/resource.ts'
 import { type FaultCode, faults } from '../../spec/faults.ts'
 import { type HeaderName, headers, openHeaders } from './headers.ts'
@@ -102,7 +103,8 @@ export function codesOf(
     case 'restore': {
       const rules = takenAlong.flatMap((each) => ruleCodes(each, 'restore'))
       const taken = takenAlong.some((each) => each.unique.length > 0) ? ['DUPLICATE_VALUE'] : []
-      const conflicts = ['CONFLICT', 'BEING_DELETED', 'NOT_DELETED', 'REFERENCE_DELETED', ...taken, ...rules]
+      const long = takenAlong.some((each) => indexedTexts(each).length > 0) ? ['TEXT_TOO_LONG'] : []
+      const conflicts = ['CONFLICT', 'BEING_DELETED', 'NOT_DELETED', 'REFERENCE_DELETED', ...taken, ...long, ...rules]
       return [...stored, ...keyed, 'NOT_FOUND', 'PRECONDITION_FAILED', ...conflicts]
     }
     case 'create-key':

@@ -80,7 +80,7 @@ export const limits: RuleSection = {
       level: 'should',
       held: true,
       sentence:
-        'A body has at most 1 MiB, an address 8,000 bytes, the headers 16 KiB, and JSON 32 levels: beyond that 413, 414, 431 and 400. Text by which records are found (a filter, an order, an owner, a unique value) has at most 2,500 bytes, unique fields together: beyond that 400. Slow senders are cut off.',
+        'A body has at most 1 MiB, an address 8,000 bytes, the headers 16 KiB, and JSON 32 levels: beyond that 413, 414, 431 and 400. Text by which records are found (a filter, an order, an owner, a unique value) has at most 2,500 bytes, unique fields together: beyond that 400, and 409 where a record with such a text would be restored. Slow senders are cut off.',
     },
     {
       id: 'LIM-4',

@@ -111,7 +111,8 @@ export class Database implements Runner {
     changed: (outcome: T) => boolean = () => true,
     { isolation = 'read committed', isLong = false }: Writing = {},
   ): Promise<T> {
-    const begin = [beginOf(isolation), ...(isLong ? this.#unhurried : this.#usual)]
+    const unsaid = this.#usual.length > 0 ? this.#limits : undefined
+    const begin = [...beginOf(isolation, unsaid), ...(isLong ? this.#unhurried : this.#usual)]
     const began = performance.now()
     const outcome = await answering(restarting(() => this.#transact(start, { begin, changed, isLong })))
     if (!isLong) this.#onCommit?.({ changes: 1, duration: performance.now() - began })

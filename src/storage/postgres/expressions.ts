@@ -110,6 +110,8 @@ export const expressions: Expressions = {
     update: raw(' for update'),
     share: raw(' for share'),
     free: raw(' for update skip locked'),
+    // Of a table that hardly ever changes, so that no vacuum is in the way.
+    rules: raw('lock table resourced_meta in share row exclusive mode'),
   },
   // Within one server everybody sees commits in one order: a sum of revisions is one state.
   clockMark: raw('0'),

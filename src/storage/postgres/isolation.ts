@@ -1,36 +1,35 @@
-/** How much transactions must be kept apart, so that what was true when they decided is true when they end. */
+/** How much a change is kept apart from others, so that what was true when it was decided is true when it ends (decision 040). */
 import type { Catalog } from '../../model/resource.ts'
 import type { Write } from '../../plan/plan.ts'
+import { ruledAmong, ruledBelow } from '../sql/rules-lock.ts'
 import type { Isolation } from './send.ts'
 
 /**
- * What a transaction asks of records that it refers to, or that are to be unique, it holds, or an index does. A business rule
- * asks whether there is any record of some kind: what is not there cannot be held. So whoever writes a collection that has
- * such a rule, or that one asks about, is checked by PostgreSQL against all others who do.
+ * A change is serializable where business rules are about everything that it writes and looks for: then everybody who could be in its way
+ * is. Otherwise it is read committed and holds what it decides by, row by row; where business rules are about a part of that, it keeps
+ * serializable changes away as long as it runs (`holdRules`).
  */
-export function isolationOf(catalog: Catalog): {
-  /** Of one change. */
-  readonly of: (plan: Pick<Write, 'kind' | 'resource'>) => Isolation
-  /** Of what may change anything. */
-  readonly ofAll: Isolation
-} {
-  const concerned = new Set(
-    [...catalog.resources.values()].flatMap(({ name, rules }) =>
-      rules.flatMap((rule) => {
-        if (!('unless' in rule)) return []
-        const { none, some } = rule.unless
-        return [name, none, some].filter((each) => each !== undefined)
-      }),
-    ),
-  )
-  const ofAll: Isolation = concerned.size > 0 ? 'serializable' : 'read committed'
-  return {
-    of({ kind, resource }) {
-      // The number of a subject's keys is counted, and no row stands for a key that is not there yet.
-      if (kind === 'create-key') return 'serializable'
-      const isOne = kind === 'create' || kind === 'replace' || kind === 'merge' || kind === 'patch'
-      return isOne && !concerned.has(resource.name) ? 'read committed' : ofAll
-    },
-    ofAll,
+export function isolationOf(catalog: Catalog, plan: Pick<Write, 'kind' | 'resource'>): Isolation {
+  switch (plan.kind) {
+    case 'create':
+    case 'replace':
+    case 'merge':
+    case 'patch':
+      return ruledAmong(catalog, [plan.resource.name]) === 'all' ? 'serializable' : 'read committed'
+    case 'delete':
+    case 'bulk-delete':
+    case 'delete-matching':
+      return ruledBelow(catalog, plan.resource) === 'all' ? 'serializable' : 'read committed'
+    // The keys of a subject are counted, and no row stands for a key that is not there yet.
+    case 'create-key':
+      return 'serializable'
+    default:
+      return 'read committed'
   }
+}
+
+/** The same of many creations in one transaction. */
+export function isolationOfAll(catalog: Catalog, plans: readonly Pick<Write, 'resource'>[]): Isolation {
+  const collections = plans.map(({ resource }) => resource.name)
+  return ruledAmong(catalog, collections) === 'all' ? 'serializable' : 'read committed'
 }

@@ -13,6 +13,8 @@ export type Isolation = 'read committed' | 'serializable'
 export const words = {
   readCommitted: textOf('begin'),
   serializable: textOf('begin isolation level serializable'),
+  // A lock of a table is had before the transaction sees the database as it is from then on; a row's would be too late.
+  besideRules: textOf('lock table resourced_meta in row exclusive mode'),
   snapshot: textOf('begin isolation level repeatable read read only'),
   commit: textOf('commit'),
   rollback: textOf('rollback'),
@@ -23,9 +25,15 @@ function textOf(text: string): Statement {
   return { text, sql: text, values: [] }
 }
 
-/** How a transaction that changes something begins. */
-export function beginOf(isolation: Isolation): Statement {
-  return isolation === 'serializable' ? words.serializable : words.readCommitted
+/**
+ * How a transaction that changes something begins. One that is serializable waits for those that must not run beside it (see `Locks.rules`).
+ *
+ * @param limits said where the session does not
+ */
+export function beginOf(isolation: Isolation, limits?: Pick<Limits, 'lock'>): readonly Statement[] {
+  if (isolation === 'read committed') return [words.readCommitted]
+  const waits = limits === undefined ? [] : [textOf(`set local lock_timeout = ${limits.lock}`)]
+  return [words.serializable, ...waits, words.besideRules]
 }
 
 /** Says to a transaction how long it may take: where nobody keeps a session, it has to be said each time. */

@@ -29,7 +29,7 @@ import { Database } from './database.ts'
 import { postgres } from './dialect.ts'
 import { checkDurability } from './durability.ts'
 import { expressions, withMarks } from './expressions.ts'
-import { isolationOf } from './isolation.ts'
+import { isolationOf, isolationOfAll } from './isolation.ts'
 import { migratePostgres } from './migration/migrate.ts'
 import { Replica, type Source } from './replica.ts'
 
@@ -101,14 +101,12 @@ function storageOf(catalog: Catalog, { primary, replica, secret, epochs, mainten
     ...{ catalog, epochs, keepsPieces },
     expressions: replica === undefined ? expressions : withMarks,
   }
-  const isolation = isolationOf(catalog)
   const reading = replica === undefined ? only(primary) : replica.read.bind(replica)
   let closing = false
-  const long = { isolation: isolation.ofAll, isLong: true }
   const background: Background = {
     run(name, asked) {
       const start = () => longWork[name](compiler, asked as never) as Transaction<unknown>
-      return (isWriting(name) ? database.write(start, () => true, long) : database.read(start)) as never
+      return (isWriting(name) ? database.write(start, () => true, { isLong: true }) : database.read(start)) as never
     },
     async close() {},
   }
@@ -123,7 +121,7 @@ function storageOf(catalog: Catalog, { primary, replica, secret, epochs, mainten
       }
       if (plan.kind === 'read-page') return reading((from) => pageFrom(from, compiler, plan, abandoned?.()))
       const outcome = await database.write(() => writeTransaction(compiler, plan) as Transaction<Outcome>, isChange, {
-        isolation: isolation.of(plan),
+        isolation: isolationOf(catalog, plan),
       })
       if (outcome.kind === 'accepted' && plan.kind === 'delete-matching') await takeAll(background, plan)
       return outcome
@@ -132,7 +130,7 @@ function storageOf(catalog: Catalog, { primary, replica, secret, epochs, mainten
       return database.write(
         () => createRecords(compiler, plans, whenRefused),
         (outcomes) => outcomes.includes(undefined),
-        long,
+        { isolation: isolationOfAll(catalog, plans), isLong: true },
       )
     },
     jobs: jobStore({ compiler, runner: database, background, isClosing: () => closing }),

@@ -1,5 +1,5 @@
 /** What must be known of other records before a change may be made (see `plan/decide.ts`), asked in one statement. */
-import sql, { join, raw, type Sql } from 'sql-template-tag'
+import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import type { Resource } from '../../model/resource.ts'
 import {
   type Answer,
@@ -42,10 +42,14 @@ function* isReferenceGoing(compiler: Compiler, question: Question, exists: boole
   return yield* isBeingDeleted(compiler, collection, id)
 }
 
-/** The live records that a question asks for, as what follows `from`. */
-export function askedSql(compiler: Compiler, resource: Resource, question: Question): Sql {
+/**
+ * The live records that a question asks for, as what follows `from`.
+ *
+ * @param more what else must hold of a record that is referred to
+ */
+export function askedSql(compiler: Compiler, resource: Resource, question: Question, more: Sql = empty): Sql {
   if (question.kind === 'reference') {
-    return sql`${tableSql(question.collection)} ${raw(subject)} where id = ${question.id} and deleted_at is null${compiler.expressions.lock.share}`
+    return sql`${tableSql(question.collection)} ${raw(subject)} where id = ${question.id} and deleted_at is null${more}${compiler.expressions.lock.share}`
   }
   if (question.kind === 'taken') {
     const same = question.fields.map((name, index) => {

@@ -1,9 +1,10 @@
 /** What must be so for a record to be written, as conditions of the statement that writes it. */
-import sql, { raw, type Sql } from 'sql-template-tag'
+import sql, { empty, raw, type Sql } from 'sql-template-tag'
 import type { Resource } from '../../model/resource.ts'
 import type { Question } from '../../plan/decide.ts'
 import type { Parent } from '../../plan/plan.ts'
 import { askedSql } from './ask.ts'
+import { unannounced } from './deletion/announced.ts'
 import { resourceOf } from './deletion/closure.ts'
 import { canHang, deletionsRunSql } from './deletion/going.ts'
 import { type Compiler, predicateSql, tableSql } from './predicate.ts'
@@ -16,16 +17,16 @@ export function conditionsOf(
   questions: readonly Question[],
   mayBeGoing = false,
 ): Sql[] {
+  let isAskedOfDeletions = mayBeGoing
   const conditions = questions.map((question) => {
-    const exists = sql`exists (select 1 from ${askedSql(compiler, resource, question)})`
+    const hangs = question.kind === 'reference' && canHang(resourceOf(compiler.catalog, question.collection))
+    if (hangs) isAskedOfDeletions = true
+    const exists = sql`exists (select 1 from ${askedSql(compiler, resource, question, hangs ? sql` and ${unannounced}` : empty)})`
     return question.kind === 'reference' ? exists : sql`not ${exists}`
   })
-  const isAskedOfDeletions =
-    mayBeGoing ||
-    questions.some(
-      (question) => question.kind === 'reference' && canHang(resourceOf(compiler.catalog, question.collection)),
-    )
-  return isAskedOfDeletions ? [...conditions, sql`not exists (${deletionsRunSql})`] : conditions
+  if (mayBeGoing) conditions.push(unannounced)
+  if (isAskedOfDeletions) conditions.push(sql`not exists (${deletionsRunSql})`)
+  return conditions
 }
 
 /** That a record is there, and one of those that are permitted. Records that permit it are locked. */

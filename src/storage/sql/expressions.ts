@@ -19,6 +19,11 @@ export interface Locks {
   readonly share: Sql
   /** As `update`, without the rows that somebody else holds. */
   readonly free: Sql
+  /**
+   * A statement that keeps changes away which are serializable, for business rules: `undefined` where no change is, because one writer
+   * holds everything.
+   */
+  readonly rules: Sql | undefined
 }
 
 /** What one engine says differently. Column arguments are SQL text, already quoted. */

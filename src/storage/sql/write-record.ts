@@ -15,6 +15,7 @@ import { goingIssue, isBeingDeleted, isGoing } from './deletion/going.ts'
 import type { Compiler } from './predicate.ts'
 import { checkParent } from './read-page.ts'
 import { carryOut, change, insertion, insertRecord, type RecordChange } from './record-change.ts'
+import { holdRules, ruledAmong } from './rules-lock.ts'
 import { blind, last, single, type Transaction } from './transaction.ts'
 import { createAtOnce, updateAtOnce } from './write-at-once.ts'
 
@@ -39,6 +40,8 @@ export function* createRecords(
 ): Transaction<readonly (Outcome | undefined)[]> {
   const outcomes: (Outcome | undefined)[] = []
   const created: Moves = new Map()
+  const collections = plans.map(({ resource }) => resource.name)
+  if (ruledAmong(compiler.catalog, collections) === 'some') yield* holdRules(compiler)
   for (const plan of plans) {
     const { resource } = plan
     const admitted = yield* admitCreate(compiler, plan)

@@ -90,7 +90,7 @@ export const expressions: Expressions = {
     )})`,
   join: (text) => sql`group_concat(${text}, ',' || char(10))`,
   typed: (value) => sql`${value}`,
-  lock: { isNeeded: false, order: empty, update: empty, share: empty, free: empty },
+  lock: { isNeeded: false, order: empty, update: empty, share: empty, free: empty, rules: undefined },
   clockMark: raw('0'),
   clockPart: empty,
   tryLock: undefined,

@@ -7,6 +7,7 @@ import { type Compiler, columnSql, tableSql } from '../predicate.ts'
 import { holdsSql } from '../read-record.ts'
 import { subject } from '../represent.ts'
 import { recordOf, storedSql } from '../rows.ts'
+import { holdRulesBelow } from '../rules-lock.ts'
 import type { Row, Transaction } from '../transaction.ts'
 import { type Closure, closureOf } from './closure.ts'
 import { canHang, goingIssue, isGoing } from './going.ts'
@@ -18,6 +19,7 @@ import { beginDeletion, holdTogether, lookAt, removeClosure } from './remove.ts'
 export function* bulkDelete(compiler: Compiler, plan: BulkDelete): Transaction<Outcome | Large> {
   if (plan.issues.length > 0) return { kind: 'invalid', issues: plan.issues }
   const { resource, ids } = plan
+  yield* holdRulesBelow(compiler, resource)
   yield* holdTogether(compiler, resource, ids)
   const among = compiler.expressions.isAmong(columnSql(subject, 'id'), ids)
   const rows =

@@ -13,8 +13,15 @@ export type Closure = ReadonlyMap<string, ReadonlySet<string>>
  * Finds records and all that goes with them; cycles end where everything is found.
  *
  * @param most where there are more, `undefined`: they are not all looked for
+ * @param among the collections that are looked into; left out: all
  */
-export function closureOf(compiler: Compiler, resource: Resource, ids: readonly string[]): Transaction<Closure>
+export function closureOf(
+  compiler: Compiler,
+  resource: Resource,
+  ids: readonly string[],
+  most?: undefined,
+  among?: ReadonlySet<string>,
+): Transaction<Closure>
 export function closureOf(
   compiler: Compiler,
   resource: Resource,
@@ -26,6 +33,7 @@ export function* closureOf(
   resource: Resource,
   ids: readonly string[],
   most = Number.POSITIVE_INFINITY,
+  among?: ReadonlySet<string>,
 ): Transaction<Closure | undefined> {
   const closure = new Map([[resource.name, new Set(ids)]])
   let count = ids.length
@@ -33,9 +41,10 @@ export function* closureOf(
   // One more than there may be shows that there are more.
   const limit = most === Number.POSITIVE_INFINITY ? raw('') : sql` limit ${most + 1}`
   for (let entry = frontier.shift(); entry !== undefined && count <= most; entry = frontier.shift()) {
-    const [collection, among] = entry
+    const [collection, parents] = entry
     for (const { collection: from, field } of cascadesOf(catalog, collection)) {
-      const refers = refersSql(expressions, field, among)
+      if (among?.has(from) === false) continue
+      const refers = refersSql(expressions, field, parents)
       const rows =
         yield sql`select id from ${liveRows(from)} and ${refers}${expressions.lock.order}${limit}${expressions.lock.update}`
       const known = closure.get(from) ?? new Set()

@@ -7,6 +7,7 @@ import type { DeleteMatching, Outcome } from '../../../plan/plan.ts'
 import { type Compiler, liveSql, tableSql } from '../predicate.ts'
 import { subject } from '../represent.ts'
 import { storedSql } from '../rows.ts'
+import { holdRulesBelow } from '../rules-lock.ts'
 import { single, type Transaction } from '../transaction.ts'
 import { type Closure, sizeOf } from './closure.ts'
 import { canHang, isGoing } from './going.ts'
@@ -19,6 +20,7 @@ export function* deleteMatching(compiler: Compiler, plan: DeleteMatching): Trans
   const { resource, most } = plan
   const stale = admitMatching(plan)
   if (stale !== undefined) return stale
+  yield* holdRulesBelow(compiler, resource)
   const matching = matchingSql(compiler, plan)
   const row = yield* single(sql`select count(*) as count ${matching}`)
   const count = Number(row?.['count'])

@@ -4,6 +4,7 @@ import { admit } from '../../../plan/admit.ts'
 import type { Delete, Outcome } from '../../../plan/plan.ts'
 import { currentRecord } from '../current-record.ts'
 import type { Compiler } from '../predicate.ts'
+import { holdRulesBelow } from '../rules-lock.ts'
 import type { Transaction } from '../transaction.ts'
 import { goingIssue, isGoing } from './going.ts'
 import type { Large } from './large.ts'
@@ -13,6 +14,7 @@ import { beginDeletion, holdTogether, lookAt, removeClosure } from './remove.ts'
 /** Runs a Delete. */
 export function* deleteRecord(compiler: Compiler, plan: Delete): Transaction<Outcome | Large> {
   const { resource, id } = plan
+  yield* holdRulesBelow(compiler, resource)
   yield* holdTogether(compiler, resource, [id])
   const { found, record } = yield* currentRecord(compiler, plan)
   const ended = admit(plan, found)

@@ -15,10 +15,13 @@ import { forgetDeleted, type Moves, noteMove, tick, tickAll } from '../clock.ts'
 import { advanceJob, finishJob, stateOf } from '../jobs/job-rows.ts'
 import { type Compiler, columnSql, tableSql } from '../predicate.ts'
 import { subject } from '../represent.ts'
+import { holdAllRulesBelow } from '../rules-lock.ts'
 import type { Row, Transaction } from '../transaction.ts'
+import { announce, takeBack } from './announced.ts'
 import { cascadesOf, liveRows, reachOf, resourceOf } from './closure.ts'
 import type { DeletionState } from './deletion-state.ts'
-import { blockersOf, stayingSql } from './objections.ts'
+import { freeAmong } from './free.ts'
+import { stayingSql } from './objections.ts'
 import { clear, enqueue, erase, held, mark } from './remove.ts'
 
 /** The most records that one transaction takes: whoever writes meanwhile waits for it. */
@@ -33,6 +36,7 @@ const phases = ['take', 'mark', 'clear', 'erase', 'tidy'] as const
 export function* stepDeletion(compiler: Compiler, job: string, now: number): Transaction<JobStep> {
   const state = (yield* stateOf(job, compiler.expressions.lock.update)) as DeletionState | undefined
   if (state === undefined) return 'elsewhere'
+  yield* holdAllRulesBelow(compiler, state.collection)
   const next = yield* walk(compiler, job, state)
   const ended = next === 'ended'
   if (ended && state.phase === 'tidy') {
@@ -77,11 +81,11 @@ function* take(compiler: Compiler, job: string, state: DeletionState): Transacti
   const ids = entries.map((entry) => String(entry['record']))
   const { isAmong } = compiler.expressions
   const live = yield* held(compiler, sql`${liveRows(collection)} and ${isAmong(columnSql(subject, 'id'), ids)}`)
-  // They were free to go when the job began; what has come to refer to one of them since keeps it.
-  const kept = new Set(yield* blockedAmong(compiler, collection, live))
-  const free = live.filter((id) => !kept.has(id))
+  // They were free to go when the job began; what has come to stand in the way of one of them since keeps it.
+  const { free, closure } = yield* freeAmong(compiler, resourceOf(compiler.catalog, collection), live)
   const taken = new Set(yield* mark(collection, isAmong(raw('id'), free), job, deletedAt))
   if (taken.size > 0) yield tick(compiler, collection, -taken.size, taken.size)
+  yield* announce(compiler, job, closure)
   const others = ids.filter((id) => !taken.has(id))
   if (others.length > 0) {
     yield sql`delete from resourced_queue where job = ${job} and ${isAmong(raw('record'), others)}`
@@ -90,21 +94,9 @@ function* take(compiler: Compiler, job: string, state: DeletionState): Transacti
     ...state,
     at: Number(last['_row']),
     taken: state.taken + taken.size,
-    left: left + kept.size,
+    left: left + live.length - free.length,
     done: state.done + taken.size,
   }
-}
-
-/** Those of some live records to which others refer that forbid their deletion. */
-function* blockedAmong(compiler: Compiler, collection: string, ids: readonly string[]): Transaction<string[]> {
-  const closure = new Map([[collection, new Set(ids)]])
-  if ((yield* blockersOf(compiler, { readable: new Map() }, closure, closure)).length === 0) return []
-  const blocked: string[] = []
-  for (const id of ids) {
-    const alone = new Map([[collection, new Set([id])]])
-    if ((yield* blockersOf(compiler, { readable: new Map() }, alone, closure)).length > 0) blocked.push(id)
-  }
-  return blocked
 }
 
 function* markUnder(compiler: Compiler, job: string, state: DeletionState): Transaction<DeletionState | 'ended'> {
@@ -199,7 +191,9 @@ export function* undoDeletion(
 ): Transaction<boolean> {
   const state = (yield* stateOf(job, compiler.expressions.lock.update)) as DeletionState | undefined
   if (state === undefined || (state.phase !== 'take' && state.phase !== 'mark')) return false
+  yield* holdAllRulesBelow(compiler, state.collection)
   for (const { name } of reached(compiler, state)) {
+    yield* takeBack(compiler, job, name)
     const back =
       yield sql`update ${tableSql(name)} set deleted_at = null, _deletion = null, _revision = _revision + 1 where _deletion = ${job} returning id`
     if (back.length > 0) yield tick(compiler, name, back.length, -back.length)
@@ -216,5 +210,5 @@ function reached({ catalog }: Compiler, { collection }: DeletionState): readonly
 }
 
 function* markedRows({ name }: Resource, job: string, at: number): Transaction<readonly Row[]> {
-  return yield sql`select _row, id from ${tableSql(name)} where _deletion = ${job} and _row > ${at} order by _row limit ${batch}`
+  return yield sql`select _row, id from ${tableSql(name)} where _deletion = ${job} and deleted_at is not null and _row > ${at} order by _row limit ${batch}`
 }

@@ -59,7 +59,8 @@ export function canHang(resource: Resource): boolean {
 /** Whether any deletion is a job that still runs: as a select. */
 export const deletionsRunSql: Sql = sql`select job from resourced_work where task = 'deletion' limit 1`
 
-function* deletionsRun(): Transaction<boolean> {
+/** Whether any deletion is a job that still runs. */
+export function* deletionsRun(): Transaction<boolean> {
   const rows = yield deletionsRunSql
   return rows.length > 0
 }

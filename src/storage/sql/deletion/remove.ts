@@ -10,6 +10,7 @@ import { addJob } from '../jobs/job-rows.ts'
 import { type Compiler, columnSql, tableSql } from '../predicate.ts'
 import { subject } from '../represent.ts'
 import { blind, type Transaction } from '../transaction.ts'
+import { announce } from './announced.ts'
 import { type Closure, cascadesOf, closureOf, liveRows, resourceOf, sizeOf } from './closure.ts'
 import type { DeletionState } from './deletion-state.ts'
 import { isForElsewhere, type Large, large, lookedAtOnce } from './large.ts'
@@ -141,6 +142,7 @@ export function* beginDeletion(
   const { length } = yield* mark(resource.name, compiler.expressions.isAmong(raw('id'), ids), deletion, deletedAt)
   yield tick(compiler, resource.name, -length, length)
   yield* enqueue(compiler, deletion, resource, compiler.expressions.isAmong(raw('id'), ids))
+  if (closure !== undefined) yield* announce(compiler, deletion, closure)
   const total = closure === undefined ? null : sizeOf(closure)
   const asked = { collection: resource.name, deletedAt, ids: kind === 'deletion' ? ids : [] }
   yield* addDeletion(compiler, plan, kind, {

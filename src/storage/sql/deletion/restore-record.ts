@@ -1,9 +1,18 @@
 /** Taking a deletion back: the record, and exactly what went with it, all or nothing (DEL-6). */
-import sql, { join, raw } from 'sql-template-tag'
+import sql, { join, raw, type Sql } from 'sql-template-tag'
+import { indexedTexts } from '../../../model/indexed.ts'
 import { timestamp } from '../../../model/instant.ts'
 import type { Resource } from '../../../model/resource.ts'
 import { admit } from '../../../plan/admit.ts'
-import { lostIssue, questionsOfRules, ruleIssues, type Transition, takenIssue } from '../../../plan/decide.ts'
+import {
+  goingReferenceIssue,
+  lostIssue,
+  questionsOfRules,
+  ruleIssues,
+  type Transition,
+  takenIssue,
+} from '../../../plan/decide.ts'
+import { longestKey, longKeyIssuesOfDeleted } from '../../../plan/longest-key.ts'
 import type { Outcome, Restore } from '../../../plan/plan.ts'
 import { retainedSince } from '../../../plan/retained.ts'
 import { dependsOn } from '../../../plan/with-check.ts'
@@ -17,14 +26,18 @@ import { type Compiler, columnSql, tableSql } from '../predicate.ts'
 import { foundOf, holdsSql } from '../read-record.ts'
 import { subject } from '../represent.ts'
 import { recordOf, storedSql } from '../rows.ts'
+import { holdAllRulesBelow } from '../rules-lock.ts'
 import { blind, single, type Transaction } from '../transaction.ts'
 import { type Closure, cascadesOf, resourceOf, sizeOf } from './closure.ts'
-import { goingIssue, isRunning } from './going.ts'
+import { deletionsRun, goingIssue, isBeingDeleted, isRunning } from './going.ts'
 import { isForElsewhere, type Large, large, lookedAtOnce } from './large.ts'
 import { purgeBegan } from './purge.ts'
 
 /** The most records of one kind that are named as standing in the way: of very many, a few are enough to begin with. */
 const mostNamed = 100
+
+/** The characters that every index holds: each takes six bytes at most, its case folded. */
+const shortText = Math.floor(longestKey / 6) - 50
 
 /** Something that stands against the return of one record. */
 interface Objection {
@@ -35,6 +48,7 @@ interface Objection {
 /** Runs a Restore. */
 export function* restoreRecord(compiler: Compiler, plan: Restore): Transaction<Outcome | Large> {
   const { resource, id } = plan
+  yield* holdAllRulesBelow(compiler, resource.name)
   const now = Math.max(plan.now, (yield* purgeBegan(compiler)) ?? plan.now)
   const since = retainedSince(resource, now)
   // What permits it may be deleted too: that is what stands against it then, unless it would not permit it (DEL-6).
@@ -119,6 +133,7 @@ function* objectionsTo(compiler: Compiler, plan: Restore, returning: Closure): T
     const found = [
       ...(yield* lost(compiler, resource, ids, returning)),
       ...(yield* taken(compiler, resource, ids)),
+      ...(yield* tooLong(compiler, resource, ids)),
       ...(yield* ruled(compiler, plan, resource, ids)),
     ]
     for (const { id, issue } of found) {
@@ -135,11 +150,12 @@ function* objectionsTo(compiler: Compiler, plan: Restore, returning: Closure): T
 
 /** Records that refer to something that is deleted, and does not return with them. */
 function* lost(
-  { expressions }: Compiler,
+  compiler: Compiler,
   resource: Resource,
   ids: ReadonlySet<string>,
   returning: Closure,
 ): Transaction<Objection[]> {
+  const { expressions } = compiler
   const objections: Objection[] = []
   const among = expressions.isAmong(columnSql(subject, 'id'), [...ids])
   for (const { name, reference } of resource.fields) {
@@ -153,12 +169,30 @@ function* lost(
     yield blind(
       sql`select id from ${tableSql(collection)} where id in (${referred}) and deleted_at is null${expressions.lock.order}${expressions.lock.share}`,
     )
+    const referring = sql`from ${tableSql(resource.name)} ${raw(subject)} where ${among} and ${column} is not null and not (${comes})`
+    const going = yield* goingAmong(compiler, collection, sql`select distinct ${column} as id ${referring}`)
+    const isGoing = expressions.isAmong(column, going)
     const there = sql`exists (select 1 from ${tableSql(collection)} x where x.id = ${column} and x.deleted_at is null)`
-    const rows =
-      yield sql`select id from ${tableSql(resource.name)} ${raw(subject)} where ${among} and ${column} is not null and not ${there} and not (${comes}) order by id limit ${mostNamed}`
-    for (const row of rows) objections.push({ id: String(row['id']), issue: lostIssue(name, collection) })
+    for (const [which, issue] of [
+      [sql`not (${isGoing}) and not ${there}`, lostIssue(name, collection)],
+      [isGoing, goingReferenceIssue(name, collection)],
+    ] as const) {
+      const rows = yield sql`select id ${referring} and ${which} order by id limit ${mostNamed}`
+      objections.push(...rows.map((row) => ({ id: String(row['id']), issue })))
+    }
   }
   return objections
+}
+
+/** Those of some records that a deletion which still runs has taken, or is about to take. */
+function* goingAmong(compiler: Compiler, collection: string, ids: Sql): Transaction<string[]> {
+  if (!(yield* deletionsRun())) return []
+  const going: string[] = []
+  for (const row of yield ids) {
+    const id = String(row['id'])
+    if (yield* isBeingDeleted(compiler, collection, id)) going.push(id)
+  }
+  return going
 }
 
 /** Records of which another live one has taken a value that must be unique. */
@@ -177,6 +211,20 @@ function* taken({ expressions }: Compiler, resource: Resource, ids: ReadonlySet<
     for (const row of rows) objections.push({ id: String(row['id']), issue: takenIssue(fields) })
   }
   return objections
+}
+
+/** Records with a text that is too long for an index, which holds live records only: it was declared after their deletion (LIM-3). */
+function* tooLong({ expressions }: Compiler, resource: Resource, ids: ReadonlySet<string>): Transaction<Objection[]> {
+  const names = indexedTexts(resource)
+  if (names.length === 0) return []
+  const columns = ['id', ...names].map((name) => columnSql(subject, name))
+  const lengths = names.map((name) => sql`coalesce(length(cast(${columnSql(subject, name)} as text)), 0)`)
+  const among = expressions.isAmong(columnSql(subject, 'id'), [...ids])
+  const rows =
+    yield sql`select ${join(columns, ', ')} from ${tableSql(resource.name)} ${raw(subject)} where ${among} and ${join(lengths, ' + ')} > ${shortText} order by id`
+  return rows.flatMap(({ id, ...values }) =>
+    longKeyIssuesOfDeleted(resource, values).map((issue) => ({ id: String(id), issue })),
+  )
 }
 
 /** Records that a business rule does not let return: those are asked one by one. */

@@ -1,0 +1,78 @@
+/** DEL-10: what comes to refer to records below those of a filtered deletion, between its beginning and their turn. */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { completeCatalog } from '../../model/catalog.ts'
+import { always } from '../../model/predicate.ts'
+import { deleteMatching } from '../sql/deletion/delete-matching.ts'
+import { stepDeletion } from '../sql/deletion/deletion-job.ts'
+import type { Compiler } from '../sql/predicate.ts'
+import { Connection } from './connection.ts'
+import { expressions } from './expressions.ts'
+import { openSqlite } from './storage.ts'
+
+const name = { type: 'string' } as const
+const to = (reference: string, onDelete: 'cascade' | 'restrict') => ({ reference, onDelete, optional: true }) as const
+const catalog = completeCatalog({
+  name: 'grove',
+  resources: {
+    trees: { fields: { name, tree_id: to('trees', 'cascade') } },
+    branches: { fields: { name, tree_id: to('trees', 'cascade') } },
+    leaves: { fields: { name, branch_id: to('branches', 'cascade') } },
+    nests: { fields: { name, branch_id: to('branches', 'restrict') } },
+  },
+})
+
+test('a record that something below it is referred to by now stays with all that is under it, and what it was under', async (context) => {
+  const folder = mkdtempSync(join(tmpdir(), 'resourced-filtered-'))
+  const path = join(folder, 'grove.db')
+  await openSqlite(catalog, { path }).close()
+  const connection = new Connection(path)
+  context.after(() => {
+    connection.close()
+    rmSync(folder, { recursive: true })
+  })
+  const stamps = "'2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z', 1"
+  const plant = (table: string, id: string, field: string, above: string | null) =>
+    connection.database
+      .prepare(
+        `insert into ${table} (id, name, ${field}, created_at, updated_at, _revision) values (?, 'n', ?, ${stamps})`,
+      )
+      .run(id, above)
+  plant('trees', 'old', 'tree_id', null)
+  plant('trees', 'middle', 'tree_id', 'old')
+  plant('trees', 'other', 'tree_id', null)
+  plant('trees', 'young', 'tree_id', 'other')
+  for (const tree of ['middle', 'young']) {
+    plant('branches', `branch of ${tree}`, 'tree_id', tree)
+    plant('leaves', `leaf of ${tree}`, 'branch_id', `branch of ${tree}`)
+  }
+  const compiler: Compiler = { catalog, expressions }
+  const resource = catalog.resources.get('trees')
+  assert.ok(resource)
+  const now = Date.now()
+  const caller = { id: 'ann', roles: [], claims: {} }
+  const removal = { deletion: 'job', statusUrl: '', above: 0, readable: new Map(), caller, now }
+  const begun = connection.run(
+    deleteMatching(compiler, {
+      ...{ kind: 'delete-matching', resource, filter: always, permitted: always, conditions: {}, most: undefined },
+      ...removal,
+    }),
+  )
+  assert.equal(begun.kind, 'accepted')
+  plant('nests', 'nest', 'branch_id', 'branch of middle')
+  while (connection.run(stepDeletion(compiler, 'job', now)) === 'more');
+
+  const live = ['trees', 'branches', 'leaves', 'nests'].flatMap((table) =>
+    connection.database
+      .prepare(`select id from ${table} where deleted_at is null order by id`)
+      .all()
+      .map(({ id }) => id),
+  )
+  assert.deepEqual(live, ['middle', 'old', 'branch of middle', 'leaf of middle', 'nest'])
+  const job = connection.database.prepare("select status, result from jobs where id = 'job'").get()
+  const { deleted_count, left_count, affected_count } = JSON.parse(String(job?.['result']))
+  assert.deepEqual([job?.['status'], deleted_count, left_count, affected_count], ['succeeded', 2, 2, 4])
+})
