@@ -211,7 +211,7 @@ export interface Storage {
   readonly maintenance: MaintenanceStore
   /** The maintenance that was on when the database was opened: a server must know before its first request. */
   readonly maintenanceFound: Maintenance | undefined
-  /** The secret that signs cursors: the same for every server on this database. */
+  /** The secret that signs cursors and keys the tags of lists: the same for every server on this database. */
   readonly cursorSecret: Uint8Array
   /** Resolves where the database answers, rejects where it does not. */
   ping(): Promise<void>

@@ -44,10 +44,10 @@ export function* updateAtOnce(compiler: Compiler, plan: Update): Transaction<Out
   const { together } = compiler.expressions
   const { resource, mayRead } = plan
   if (together === undefined) return undefined
-  const { found, record } = yield* glimpsedRecord(compiler, plan)
+  const { found, record, isReadable } = yield* glimpsedRecord(compiler, plan)
   const ended = admit(plan, found)
   if (ended !== undefined || found === undefined || record === undefined) return ended
-  const drafted = updateThrough(seenBy(compiler, plan), plan, record)
+  const drafted = updateThrough(seenBy(compiler, plan), plan, record, isReadable)
   if (drafted.kind !== 'draft') return drafted
   const { draft } = drafted
   if (draft.changed.length === 0 || draft.changed.some((name) => plan.movedBy.includes(name))) return undefined
