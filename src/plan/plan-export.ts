@@ -3,7 +3,7 @@ import { uuidv7 } from 'uuidv7'
 import { resolveCondition } from '../model/condition.ts'
 import type { CallerView } from '../model/declaration.ts'
 import { never } from '../model/predicate.ts'
-import type { Resource } from '../model/resource.ts'
+import type { Catalog, Resource } from '../model/resource.ts'
 import { permit } from '../policy/permit.ts'
 import { fault } from '../spec/faults.ts'
 import { readExportRequest } from './export-request.ts'
@@ -59,6 +59,16 @@ export function planJob(planning: Planning, caller: CallerView, id: string): Rea
   const jobs = jobsOf(planning)
   const permitted = permit(planning.catalog, caller, 'read', jobs)
   return { kind: 'read-record', resource: jobs, id, permitted, fields: undefined, conditions: {} }
+}
+
+/** Whether a caller may read anything of a collection by the name that some version has for it: else its exports are kept from them. */
+export function mayReadExport(catalog: Catalog, shown: Iterable<Catalog>, caller: CallerView, name: string): boolean {
+  for (const { resources } of shown) {
+    const resource = resources.get(name)
+    if (resource !== undefined && permit(catalog, caller, 'read', storedOf(catalog, resource)).kind !== 'never')
+      return true
+  }
+  return false
 }
 
 function jobsOf({ catalog }: Planning): Resource {

@@ -36,6 +36,7 @@ const mediaTypes: Readonly<Record<ExportFormat, string>> = {
  *
  * @param outcome what came of reading its job
  * @param pathOf where the file of a job is
+ * @param mayRead whether the caller may read anything of a collection still (AUT-9)
  * @throws Fault FORBIDDEN, NOT_FOUND, NOT_ACCEPTABLE, PRECONDITION_FAILED
  */
 export function exportContent(
@@ -43,6 +44,7 @@ export function exportContent(
   { headers: asked }: Pick<HttpRequest, 'headers'>,
   now: number,
   pathOf: (job: string) => string,
+  mayRead: (collection: string) => boolean,
 ): HttpResponse {
   if (outcome.kind === 'forbidden') throw fault('FORBIDDEN', { detail: 'This export was asked for by someone else.' })
   const job = outcome.kind === 'record' ? (JSON.parse(outcome.json) as Job) : undefined
@@ -52,6 +54,9 @@ export function exportContent(
   if (status !== 'succeeded') {
     const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store', 'Retry-After': jobRetry }
     return { status: 202, headers, body: `${JSON.stringify({ status, job_id: id, status_url })}\n` }
+  }
+  if (!mayRead(result.collection)) {
+    throw fault('FORBIDDEN', { detail: `Your credential does not allow you to read ${result.collection} any more.` })
   }
   if (Date.parse(result.expires_at) <= now) {
     throw fault('NOT_FOUND', { detail: `The file was kept until ${result.expires_at}. Ask for a new export.` })

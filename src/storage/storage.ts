@@ -92,6 +92,8 @@ export interface OpenExport extends ExportProgress {
   readonly format: ExportFormat
   /** The address of the file. */
   readonly contentUrl: string
+  /** The access rules by which it is settled what the file may hold (`accessDigest`). */
+  readonly access: string
 }
 
 /** The next records of an export, as they stand in the file. */

@@ -3,10 +3,16 @@ import { createHmac, hash } from 'node:crypto'
 import type { Predicate } from '../../model/predicate.ts'
 import { admitPage } from '../../plan/admit.ts'
 import type { Outcome, PageOutcome, ReadPage } from '../../plan/plan.ts'
-import type { Listing } from './listing.ts'
 import type { KnownClock } from './memory.ts'
 import type { Compiler } from './predicate.ts'
 import { searchedTexts } from './searched-texts.ts'
+
+/** A list, and the tag that it had last. */
+export interface TaggedList {
+  readonly plan: ReadPage
+  /** With the state of the clocks that it was made at. */
+  tagged?: { readonly state: string; readonly tag: string }
+}
 
 /**
  * The opaque tag of a list for a caller who may read all of its collection: made of the collection's clock, so that it costs no
@@ -14,7 +20,7 @@ import { searchedTexts } from './searched-texts.ts'
  *
  * @returns `undefined` where the caller may not read everything: the tag then depends on what they are shown alone (AUT-9)
  */
-function clockTag({ tagSecret }: Compiler, listing: Listing, clock: ListClock): string | undefined {
+function clockTag({ tagSecret }: Compiler, listing: TaggedList, clock: ListClock): string | undefined {
   const { plan } = listing
   if (plan.permitted.kind !== 'always' || plan.deleted !== undefined) return undefined
   if (tagSecret === undefined) throw new Error('Pages cannot be read without the secret of their tags.')
@@ -31,7 +37,7 @@ function clockTag({ tagSecret }: Compiler, listing: Listing, clock: ListClock): 
  * The tag of a list, where it is known before the page is read: it is made of the clock, or the page was read before and no
  * collection has changed since on which it depends. Deleted records depend on the time of day too, which the clock does not see.
  */
-export function knownTag(compiler: Compiler, listing: Listing, clock: ListClock): string | undefined {
+export function knownTag(compiler: Compiler, listing: TaggedList, clock: ListClock): string | undefined {
   const made = clockTag(compiler, listing, clock)
   if (made !== undefined || listing.plan.deleted !== undefined) return made
   return listing.tagged?.state === stateOf(clock) ? listing.tagged.tag : undefined
@@ -44,7 +50,7 @@ export function knownTag(compiler: Compiler, listing: Listing, clock: ListClock)
  */
 export function answerPage(
   plan: ReadPage,
-  listing: Listing,
+  listing: TaggedList,
   clock: ListClock,
   known: string | undefined,
   page: Omit<PageOutcome, 'kind' | 'tag'>,
@@ -55,7 +61,7 @@ export function answerPage(
 }
 
 /** The opaque tag of a page, made of what the caller is shown. It is kept with the list. */
-function pageTag(listing: Listing, clock: ListClock, page: Omit<PageOutcome, 'kind' | 'tag'>): string {
+function pageTag(listing: TaggedList, clock: ListClock, page: Omit<PageOutcome, 'kind' | 'tag'>): string {
   const { shape } = listing.plan.shown ?? listing.plan.resource
   const { json, total, previous, next } = page
   const tag = hash('sha256', `${JSON.stringify([shape, total, previous, next])}\n${json}`, 'base64url').slice(0, 22)

@@ -3,7 +3,7 @@ import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Page, ReadPage } from '../../plan/plan.ts'
 import { comparisonColumn } from './columns.ts'
 import { type OrderTerm, orderTerms, type Segment } from './keyset.ts'
-import { totalKeyOf } from './list-tag.ts'
+import { type TaggedList, totalKeyOf } from './list-tag.ts'
 import { type Compiler, columnSql, liveSql, predicateSql } from './predicate.ts'
 import { subject } from './represent.ts'
 import { searchedTexts } from './searched-texts.ts'
@@ -20,15 +20,12 @@ export interface Walk {
 }
 
 /** A list in SQL. */
-export interface Listing {
-  readonly plan: ReadPage
+export interface Listing extends TaggedList {
   readonly compiler: Compiler
   readonly totalKey: string
   /** The rows, so that what is asked for finds them. */
   readonly where: Sql
   readonly walks: Map<Way, Walk>
-  /** Its entity tag, and the state of the clocks that it was made at (`list-tag.ts`). */
-  tagged?: { readonly state: string; readonly tag: string }
 }
 
 // A query that is asked again has the same `page` (`request/known-queries.ts`), and needs the same SQL.
