@@ -59,6 +59,14 @@ export const callers: RuleSection = {
       held: true,
       sentence: 'The owner field is set from the caller on creation, and only an administrator may send or change it.',
     },
+    {
+      id: 'AUT-9',
+      mark: 'decision',
+      level: 'should',
+      held: true,
+      sentence:
+        'What a caller may not read has no influence on any answer to that caller beyond 403, 404 and the 409 that uniqueness, references or a declared rule demands: filters, sorts, search, totals, tags, conditions, counts, deletion by filter, bulk deletion and exports see only what the caller may read. `readDeleted` holds together with `read`.',
+    },
   ],
 }
 
