@@ -2,8 +2,9 @@
  * Writes the files of exports, a piece at a time (JOB-6), in the place that the database has for them: beside it, or in
  * itself. Which of the two it is makes no difference to what is asked of them.
  */
-import { timestamp } from '../model/instant.ts'
+
 import { accessDigest } from '../model/access-digest.ts'
+import { timestamp } from '../model/instant.ts'
 import type { Catalog, Resource } from '../model/resource.ts'
 import { exportHead, exportsKept, exportTail } from '../plan/export-document.ts'
 import { isConverted, olderTexts } from '../plan/older-export.ts'

@@ -61,12 +61,31 @@ export function planJob(planning: Planning, caller: CallerView, id: string): Rea
   return { kind: 'read-record', resource: jobs, id, permitted, fields: undefined, conditions: {} }
 }
 
-/** Whether a caller may read anything of a collection by the name that some version has for it: else its exports are kept from them. */
-export function mayReadExport(catalog: Catalog, shown: Iterable<Catalog>, caller: CallerView, name: string): boolean {
+/** An export whose file is asked for. */
+export interface AskedExport {
+  /** By the name that some version has for it. */
+  readonly collection: string
+  /** The caller who asked for the export. */
+  readonly asker: string | null
+}
+
+/**
+ * Whether a caller may have the file of an export. It holds what its asker could read, who must be able to read something still;
+ * others must be able to read everything (AUT-9).
+ *
+ * @param shown the collections of each version
+ */
+export function mayHaveExport(
+  catalog: Catalog,
+  shown: Iterable<Catalog>,
+  caller: CallerView,
+  { collection, asker }: AskedExport,
+): boolean {
   for (const { resources } of shown) {
-    const resource = resources.get(name)
-    if (resource !== undefined && permit(catalog, caller, 'read', storedOf(catalog, resource)).kind !== 'never')
-      return true
+    const resource = resources.get(collection)
+    if (resource === undefined) continue
+    const { kind } = permit(catalog, caller, 'read', storedOf(catalog, resource))
+    if (kind === 'always' || (kind !== 'never' && asker === caller.id)) return true
   }
   return false
 }

@@ -58,3 +58,17 @@ it('AUT-9: nobody has the file of a collection of which they may not read anythi
   assert.deepEqual([refused.status, refused.json.code], [403, 'FORBIDDEN'])
   assert.equal((await after.send({ path: file })).status, 200)
 })
+
+it('AUT-9: an administrator has the file of another where they may read everything themselves', async (context) => {
+  const narrow: AccessRule = { where: { text: 'one' } }
+  for (const [read, status] of [
+    [narrow, 403],
+    [['role:admin', narrow], 200],
+  ] as const) {
+    const current = await trialFor(context, notes(read))
+    const { job, file } = await ask(current, 'ann')
+    assert.equal(await ended(current, job), 'succeeded')
+    assert.equal((await current.send({ path: file, as: 'ann' })).status, 200)
+    assert.equal((await current.send({ path: file })).status, status)
+  }
+})

@@ -142,14 +142,19 @@ describe('records that a caller may change and not read', () => {
     const tag = String((await send({ path, as: 'ann' })).headers.etag)
     const past = 'Thu, 01 Jan 2026 00:00:00 GMT'
     const future = 'Thu, 01 Jan 2099 00:00:00 GMT'
-    const conditions = [
-      ...[tag, '"9-x"', `W/${tag}`, `"9-x", ${tag}`].flatMap((value) => [
-        { 'if-match': value },
-        { 'if-none-match': value },
-      ]),
-      ...[past, future].map((value) => ({ 'if-unmodified-since': value })),
+    const conditions: readonly (readonly [string, string])[] = [
+      ...[tag, '"9-x"', `W/${tag}`, `"9-x", ${tag}`].flatMap(
+        (value) =>
+          [
+            ['if-match', value],
+            ['if-none-match', value],
+          ] as const,
+      ),
+      ['if-unmodified-since', past],
+      ['if-unmodified-since', future],
     ]
-    for (const headers of conditions) {
+    for (const [name, value] of conditions) {
+      const headers = { [name]: value }
       for (const sent of [
         { method: 'PATCH', path, body: { text: 'y' } },
         { method: 'DELETE', path },

@@ -6,8 +6,8 @@ import type { Bound, Expressions } from '../sql/expressions.ts'
 import { subject } from '../sql/represent.ts'
 import { postgres, wordsColumn } from './dialect.ts'
 import { foldSql } from './fold.ts'
-import { haveWordsSql } from './words.ts'
 import { lexemeOf, lexemePrefixOf, lexemesOf } from './lexemes.ts'
+import { haveWordsSql } from './words.ts'
 
 /**
  * The text of a number as JavaScript writes it (`numberText`). PostgreSQL finds the same digits for most, and writes an
