@@ -2,6 +2,8 @@
  * Writes the files of exports, a piece at a time (JOB-6), in the place that the database has for them: beside it, or in
  * itself. Which of the two it is makes no difference to what is asked of them.
  */
+
+import { accessDigest } from '../model/access-digest.ts'
 import { timestamp } from '../model/instant.ts'
 import type { Catalog, Resource } from '../model/resource.ts'
 import { exportHead, exportsKept, exportTail } from '../plan/export-document.ts'
@@ -42,6 +44,7 @@ export function exportFiles({ catalog, storage, server }: ExportFilesOptions): E
         await place.leave(job)
         return 'elsewhere'
       }
+      checkAccess(catalog, claimed)
       if (!(await place.prepare(job, claimed))) {
         await jobs.keepExport(job, server, { count: 0, bytes: 0, after: null }, now)
         return 'more'
@@ -67,6 +70,17 @@ export function exportFiles({ catalog, storage, server }: ExportFilesOptions): E
       return (await jobs.finishExport(job, server, result, now, content)) ? 'finished' : 'elsewhere'
     },
   }
+}
+
+/**
+ * What an export may hold was settled by the access rules of its time: a server with other rules does not go on with it (AUT-9).
+ *
+ * @throws Error where the rules have changed
+ */
+function checkAccess(catalog: Catalog, { collection, access }: OpenExport): void {
+  const resource = catalog.resources.get(collection)
+  if (resource !== undefined && accessDigest(catalog, resource, 'read') !== access)
+    throw new Error(`The access rules of ${collection} have changed since the export was asked for.`)
 }
 
 /** A piece as it is written, with what stands before the first and after the last. */

@@ -76,13 +76,15 @@ const markBlocks = [
   '20d0-\\u20ff',
   'fe20-\\ufe2f',
 ]
-const marks = new RegExp(`[${markBlocks.map((block) => `\\u${block}`).join('')}]`, 'g')
+/** The marks that search does not see, as the inside of a bracket expression. */
+export const markRanges = markBlocks.map((block) => `\\u${block}`).join('')
+const marks = new RegExp(`[${markRanges}]`, 'g')
 const word = /[\p{L}\p{N}\p{M}\p{Co}]+/gu
-// Letters whose stroke or ligature is not a mark that decomposition could take off.
-const plain: Readonly<Record<string, string>> = {
+/** Letters whose stroke or ligature is not a mark that decomposition could take off. */
+export const plainLetters: Readonly<Record<string, string>> = {
   ø: 'o', ł: 'l', đ: 'd', ð: 'd', ħ: 'h', ı: 'i', ŧ: 't', þ: 'th', æ: 'ae', œ: 'oe', ß: 'ss', ŋ: 'n', ĸ: 'k',
 } // biome-ignore format: one row reads best
-const special = new RegExp(`[${Object.keys(plain).join('')}]`, 'g')
+const special = new RegExp(`[${Object.keys(plainLetters).join('')}]`, 'g')
 
 /**
  * The words of a text as search sees them (QRY-5): without case, without diacritics, in order.
@@ -93,7 +95,7 @@ export function words(text: string): string[] {
   const bare = text.normalize('NFKD').replace(marks, '').normalize('NFKC')
   return (
     fold(bare)
-      .replace(special, (letter) => plain[letter] ?? letter)
+      .replace(special, (letter) => plainLetters[letter] ?? letter)
       .match(word) ?? []
   )
 }

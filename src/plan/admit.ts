@@ -1,5 +1,6 @@
 /** The first questions of a plan on a record: is it there, may the caller, is it in the expected state (CON-6). Pure. */
 import { decidePreconditions } from '../http/preconditions.ts'
+import { allOf, type Predicate } from '../model/predicate.ts'
 import type {
   Conditions,
   Delete,
@@ -39,6 +40,20 @@ export function admit(
   if (verdict === 'proceed') return undefined
   if (verdict !== 'not-modified') return { kind: 'stale', header: verdict.failed }
   return { kind: 'not-modified', revision: found.revision, updatedAt: found.updatedAt }
+}
+
+/**
+ * The records on which a change can be decided for its caller. The operations of a JSON Patch read the record, and so does a
+ * condition: both need permission to read it (AUT-9). `*` asks only whether there is a record, as 404 tells anyhow.
+ */
+export function decidable(
+  plan: Pick<Update | Delete | Restore, 'kind' | 'permitted' | 'conditions'>,
+  mayRead: Predicate,
+): Predicate {
+  const { ifMatch, ifNoneMatch, ifUnmodifiedSince } = plan.conditions
+  const isOfState = (tags: Conditions['ifMatch']) => tags !== undefined && tags !== 'any'
+  const reads = plan.kind === 'patch' || isOfState(ifMatch) || isOfState(ifNoneMatch) || ifUnmodifiedSince !== undefined
+  return reads ? allOf([plan.permitted, mayRead]) : plan.permitted
 }
 
 /** The same for a list, which has an entity tag and no date. */

@@ -8,6 +8,7 @@ import { type Field, type RecordValues, type Resource, systemFields } from '../m
 import type { Issue } from '../spec/faults.ts'
 import { isObject, mergePatch } from './merge-patch.ts'
 import type { Create, Update } from './plan.ts'
+import { isRewritten } from './unread.ts'
 
 /** A record as it would be. */
 export interface Draft {
@@ -51,37 +52,59 @@ export function draftOfCreate(plan: Create): Draft {
  * The record that a PUT or PATCH would make of `current`.
  *
  * @param sent the body of the plan; for a JSON Patch the record that it makes (`patch-record.ts`)
+ * @param isReadable whether the caller may read `current`: what is wrong does not depend on what they may not read (AUT-9)
  */
-export function draftOfUpdate(plan: Update, current: RecordValues, sent: unknown): Draft {
+export function draftOfUpdate(plan: Update, current: RecordValues, sent: unknown, isReadable = true): Draft {
   const { resource } = plan
   const { body, issues } = bodyOf(resource, sent)
   for (const name of systemFields) {
     // What a JSON Patch lacks, it has removed.
     if (!Object.hasOwn(body, name) && plan.kind !== 'patch') continue
-    if (!isDeepStrictEqual(body[name] ?? null, current[name] ?? null)) issues.push(readOnly(name, plan))
+    if (!isReadable || !isDeepStrictEqual(body[name] ?? null, current[name] ?? null)) issues.push(readOnly(name, plan))
   }
   const values: Record<string, unknown> = { ...current }
   const changed: string[] = []
   const nextOf = plan.kind === 'patch' ? patchedValue : nextValue
   for (const field of resource.fields) {
-    const next = nextOf(plan, field, body, current[field.name] ?? null, issues)
+    const present = { value: current[field.name] ?? null, isHidden: !isReadable || field.writeOnly }
+    const next = nextOf(plan, field, body, present, issues)
     values[field.name] = next
-    if (!isDeepStrictEqual(next, current[field.name] ?? null)) changed.push(field.name)
+    const isWritten = present.isHidden && isRewritten(plan, field, body, isReadable)
+    if (isWritten || !isDeepStrictEqual(next, present.value)) changed.push(field.name)
   }
   if (changed.length > 0)
     values['updated_at'] = timestamp(Math.max(plan.now, Date.parse(String(current['updated_at']))))
   return { values, issues, changed }
 }
 
-function nextValue(plan: Update, field: Field, body: RecordValues, current: unknown, issues: Issue[]): unknown {
+/** What a field holds, and whether that is hidden from the caller. */
+interface Present {
+  readonly value: unknown
+  readonly isHidden: boolean
+}
+
+function nextValue(
+  plan: Update,
+  field: Field,
+  body: RecordValues,
+  { value: current, isHidden }: Present,
+  issues: Issue[],
+): unknown {
   const sent = Object.hasOwn(body, field.name) ? body[field.name] : undefined
   if (!isAssignable(plan, field)) {
-    if (sent !== undefined && !isDeepStrictEqual(sent, current)) issues.push(readOnly(field.name, plan))
+    if (sent !== undefined && (isHidden || !isDeepStrictEqual(sent, current))) issues.push(readOnly(field.name, plan))
     return current
   }
+  const isFixed = field.immutable && isHidden
   // What the server sets, or a PATCH leaves out, stays; what a PUT leaves out is cleared (MET-3).
-  if (sent === undefined && (plan.kind === 'merge' || field.readOnly)) return current
-  const merged = plan.kind === 'merge' && isObject(sent) ? mergePatch(current, sent) : (sent ?? null)
+  if (sent === undefined && (plan.kind === 'merge' || field.readOnly || isFixed)) return current
+  if (isFixed) {
+    issues.push(immutable(field.name, 'leave it out'))
+    return current
+  }
+  // A merge patch changes the record as it is answered, which does not have what is hidden: then nothing is merged with.
+  const target = isHidden ? null : current
+  const merged = plan.kind === 'merge' && isObject(sent) ? mergePatch(target, sent) : (sent ?? null)
   const before = issues.length
   const next = settle(field, merged, issues)
   if (field.immutable && issues.length === before && !isDeepStrictEqual(next, current)) {
@@ -91,12 +114,22 @@ function nextValue(plan: Update, field: Field, body: RecordValues, current: unkn
 }
 
 /** What a JSON Patch makes of a field. What it leaves as it is is not judged again: a PATCH changes only what it names. */
-function patchedValue(plan: Update, field: Field, patched: RecordValues, current: unknown, issues: Issue[]): unknown {
+function patchedValue(
+  plan: Update,
+  field: Field,
+  patched: RecordValues,
+  { value: current, isHidden }: Present,
+  issues: Issue[],
+): unknown {
   const removed = !Object.hasOwn(patched, field.name)
   // The representation that was patched does not have it.
-  if (removed && field.writeOnly) return current
+  if (removed && isHidden) return current
   const value = removed ? null : patched[field.name]
-  if (!removed && isDeepStrictEqual(value, current)) return current
+  if (field.immutable && isHidden) {
+    issues.push(immutable(field.name, 'leave it as it is'))
+    return current
+  }
+  if (!removed && !isHidden && isDeepStrictEqual(value, current)) return current
   if (!isAssignable(plan, field)) {
     if (value !== current) issues.push(readOnly(field.name, plan))
     return current

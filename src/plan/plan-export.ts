@@ -3,7 +3,7 @@ import { uuidv7 } from 'uuidv7'
 import { resolveCondition } from '../model/condition.ts'
 import type { CallerView } from '../model/declaration.ts'
 import { never } from '../model/predicate.ts'
-import type { Resource } from '../model/resource.ts'
+import type { Catalog, Resource } from '../model/resource.ts'
 import { permit } from '../policy/permit.ts'
 import { fault } from '../spec/faults.ts'
 import { readExportRequest } from './export-request.ts'
@@ -59,6 +59,35 @@ export function planJob(planning: Planning, caller: CallerView, id: string): Rea
   const jobs = jobsOf(planning)
   const permitted = permit(planning.catalog, caller, 'read', jobs)
   return { kind: 'read-record', resource: jobs, id, permitted, fields: undefined, conditions: {} }
+}
+
+/** An export whose file is asked for. */
+export interface AskedExport {
+  /** By the name that some version has for it. */
+  readonly collection: string
+  /** The caller who asked for the export. */
+  readonly asker: string | null
+}
+
+/**
+ * Whether a caller may have the file of an export. It holds what its asker could read, who must be able to read something still;
+ * others must be able to read everything (AUT-9).
+ *
+ * @param shown the collections of each version
+ */
+export function mayHaveExport(
+  catalog: Catalog,
+  shown: Iterable<Catalog>,
+  caller: CallerView,
+  { collection, asker }: AskedExport,
+): boolean {
+  for (const { resources } of shown) {
+    const resource = resources.get(collection)
+    if (resource === undefined) continue
+    const { kind } = permit(catalog, caller, 'read', storedOf(catalog, resource))
+    if (kind === 'always' || (kind !== 'never' && asker === caller.id)) return true
+  }
+  return false
 }
 
 function jobsOf({ catalog }: Planning): Resource {

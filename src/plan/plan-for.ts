@@ -1,7 +1,7 @@
 /** target + input + grants -> Plan. Outright refusals end here (403); everything that depends on a record travels on. */
 import { uuidv7 } from 'uuidv7'
-import type { Action, CallerView } from '../model/declaration.ts'
-import type { Predicate } from '../model/predicate.ts'
+import type { Action, CallerView, OnDelete } from '../model/declaration.ts'
+import { allOf, type Predicate } from '../model/predicate.ts'
 import type { Catalog, Resource } from '../model/resource.ts'
 import { isAdministrator } from '../policy/caller.ts'
 import { permit, throughFields } from '../policy/permit.ts'
@@ -70,7 +70,7 @@ export function planFor(planning: Planning, caller: CallerView, target: Addresse
         permitted: required('read'),
         search,
         deleted: includeDeleted
-          ? { permitted: required('readDeleted'), since: retainedSince(resource, now) }
+          ? { permitted: allOf([required('readDeleted'), required('read')]), since: retainedSince(resource, now) }
           : undefined,
         sort,
         page: openPage(planning, page, bindingOf(planning.shown, resource, parent, input.query.binding)),
@@ -112,7 +112,7 @@ export function planFor(planning: Planning, caller: CallerView, target: Addresse
     case 'delete':
       return { kind: 'delete', id, conditions: input.conditions, ...removalOf(planning, caller, resource, required) }
     case 'bulk-delete': {
-      const removal = removalOf(planning, caller, resource, required)
+      const removal = removalOf(planning, caller, resource, required, true)
       const read = readBulkIds(input.body, resource.deletion.bulk?.max ?? 0)
       const idempotency = idempotencyOf(planning, caller, [resource.name, 'bulk-delete'], input)
       const { ids, issues } = 'issues' in read ? { ids: [], issues: read.issues } : { ids: read.ids, issues: [] }
@@ -121,7 +121,8 @@ export function planFor(planning: Planning, caller: CallerView, target: Addresse
     case 'delete-matching': {
       const { filter, conditions } = input
       const { most } = planning.preferred
-      return { kind: 'delete-matching', filter, conditions, most, ...removalOf(planning, caller, resource, required) }
+      const removal = removalOf(planning, caller, resource, required, true)
+      return { kind: 'delete-matching', filter, conditions, most, ...removal }
     }
     case 'restore':
       return {
@@ -130,6 +131,7 @@ export function planFor(planning: Planning, caller: CallerView, target: Addresse
         id,
         permitted: required('restore'),
         mayRead: grant('read'),
+        readable: readableOf(catalog, caller, catalog.resources.values()),
         conditions: input.conditions,
         idempotency: idempotencyOf(planning, caller, [resource.name, id, 'restore'], input),
         caller,
@@ -144,30 +146,49 @@ function placeOf(target: Addressed): readonly string[] {
   return parent === undefined ? [target.resource.name] : [parent.resource.name, parent.id, target.resource.name]
 }
 
-/** What every deletion carries. */
+/**
+ * What every deletion carries.
+ *
+ * @param ofSeveral whether it chooses among records: then it sees only those that the caller may read (AUT-9)
+ */
 function removalOf(
   { catalog, now, preferred, basePath }: Planning,
   caller: CallerView,
   resource: Resource,
   required: (action: Action) => Predicate,
+  ofSeveral = false,
 ): Removal {
   const deletion = uuidv7()
   const { above } = resource.deletion.asynchronous
   // Whoever declares that it never becomes a job is not overruled.
   const asynchronously = preferred.asynchronously && above !== Number.POSITIVE_INFINITY
-  const restricting = [...catalog.resources.values()].filter(({ fields }) =>
-    fields.some(({ reference }) => reference?.onDelete === 'restrict'),
+  const concerned = [...catalog.resources.values()].filter(
+    (each) => each === resource || each.fields.some(({ reference }) => isDecisive(reference?.onDelete)),
   )
   return {
     resource,
     deletion,
     statusUrl: `${basePath}/jobs/${deletion}`,
     above: asynchronously ? 0 : above,
-    permitted: required('delete'),
-    readable: new Map(restricting.map((each) => [each.name, permit(catalog, caller, 'read', each)])),
+    permitted: ofSeveral ? allOf([required('delete'), required('read')]) : required('delete'),
+    readable: readableOf(catalog, caller, concerned),
     caller,
     now,
   }
+}
+
+/** Whether the records that refer to a deleted one go with it, or stand in its way. */
+function isDecisive(onDelete: OnDelete | undefined): boolean {
+  return onDelete === 'restrict' || onDelete === 'cascade'
+}
+
+/** What the caller may read of some collections, by their names. */
+function readableOf(
+  catalog: Catalog,
+  caller: CallerView,
+  resources: Iterable<Resource>,
+): ReadonlyMap<string, Predicate> {
+  return new Map([...resources].map((each) => [each.name, permit(catalog, caller, 'read', each)]))
 }
 
 /** What a cursor of a list is bound to; in another version its keys may mean something else. */

@@ -116,7 +116,7 @@ export interface Update extends Change {
   readonly mayCreate: Predicate
   /** The reference fields through which permission to change or create is decided: a record moves where one changes. */
   readonly movedBy: readonly string[]
-  /** The records that the caller may read: whether the answer may show the record. */
+  /** The records that the caller may read: whether an answer may depend on the record, and show it (AUT-9). */
   readonly mayRead: Predicate
   readonly mayAssignOwner: boolean
   readonly conditions: Conditions
@@ -132,7 +132,7 @@ export interface Removal extends Change {
   readonly above: number
   /** The records that the caller may delete. */
   readonly permitted: Predicate
-  /** Those that the caller may read of each collection that can stand in the way: their ids may be named. */
+  /** Those that the caller may read of its own collection and of each that can go with it or stand in the way (AUT-9). */
   readonly readable: ReadonlyMap<string, Predicate>
 }
 
@@ -167,6 +167,8 @@ export interface Restore extends Change {
   readonly permitted: Predicate
   /** The records that the caller may read: whether the answer may show the record. */
   readonly mayRead: Predicate
+  /** Those that the caller may read of each collection: the ids of others are not named. */
+  readonly readable: ReadonlyMap<string, Predicate>
   readonly conditions: Conditions
   readonly idempotency?: Idempotency
 }

@@ -135,21 +135,3 @@ function storedKey({ lens, stored }: Seen, name: string, value: Scalar): Scalar 
   if (conversion === undefined) return value
   return comparisonKey(stored, lens.stored.get(name)!, conversion.newer(value)) ?? value
 }
-
-const shownPredicates = new WeakMap<Lens, WeakMap<Predicate, Predicate>>()
-
-/** A condition on stored records in the names of an older version, as far as it has them; kept for as long as the condition is. */
-export function shownPredicate(lens: Lens, predicate: Predicate): Predicate {
-  const known = shownPredicates.get(lens) ?? new WeakMap<Predicate, Predicate>()
-  shownPredicates.set(lens, known)
-  const made = known.get(predicate) ?? withNames(lens, predicate)
-  known.set(predicate, made)
-  return made
-}
-
-function withNames(lens: Lens, predicate: Predicate): Predicate {
-  if (predicate.kind === 'always' || predicate.kind === 'never') return predicate
-  if (predicate.kind === 'not') return { ...predicate, term: withNames(lens, predicate.term) }
-  if ('terms' in predicate) return { ...predicate, terms: predicate.terms.map((term) => withNames(lens, term)) }
-  return { ...predicate, field: lens.shown.get(predicate.field) ?? predicate.field }
-}

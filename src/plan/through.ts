@@ -10,6 +10,7 @@ import { isObject } from './merge-patch.ts'
 import { bodyOfUpdate } from './patch-record.ts'
 import type { Create, Outcome, Plan, Update } from './plan.ts'
 import { type Seen, seenOf } from './stored.ts'
+import { needsReading } from './unread.ts'
 
 /** The record that a POST would make. */
 export function draftThrough(seen: Seen | undefined, plan: Create): Draft {
@@ -33,17 +34,24 @@ function withLongKeys(resource: Resource, draft: Draft): Draft {
   return found.length === 0 ? draft : { ...draft, issues: [...draft.issues, ...found] }
 }
 
-/** The record that a PUT or PATCH would make of `current`, or why a JSON Patch makes none. */
-export function updateThrough(
-  seen: Seen | undefined,
-  plan: Update,
-  current: RecordValues,
-): { readonly kind: 'draft'; readonly draft: Draft } | Exclude<ReturnType<typeof bodyOfUpdate>, { kind: 'patched' }> {
+/** What an update makes of a record: a draft, or why there is none. */
+type Drafted =
+  | { readonly kind: 'draft'; readonly draft: Draft }
+  | { readonly kind: 'forbidden' }
+  | Exclude<ReturnType<typeof bodyOfUpdate>, { kind: 'patched' }>
+
+/**
+ * The record that a PUT or PATCH would make of `current`, or why it makes none.
+ *
+ * @param isReadable whether the caller may read `current`
+ */
+export function updateThrough(seen: Seen | undefined, plan: Update, current: RecordValues, isReadable = true): Drafted {
+  if (!isReadable && needsReading(plan, seen?.shown ?? plan.resource)) return { kind: 'forbidden' }
   const [asked, record] =
     seen === undefined ? [plan, current] : [{ ...plan, resource: seen.shown }, olderRecord(seen, current)]
   const body = bodyOfUpdate(asked, record)
   if (body.kind !== 'patched') return body
-  const draft = draftOfUpdate(asked, record, body.value)
+  const draft = draftOfUpdate(asked, record, body.value, isReadable)
   return {
     kind: 'draft',
     draft: withLongKeys(plan.resource, seen === undefined ? draft : storedDraft(seen, current, draft)),

@@ -7,6 +7,7 @@ import { decidePreconditions, readConditions } from '../http/preconditions.ts'
 import type { JobStatus } from '../model/system-resources.ts'
 import type { ExportFormat } from '../plan/export-document.ts'
 import type { Outcome } from '../plan/plan.ts'
+import type { AskedExport } from '../plan/plan-export.ts'
 import { fault } from '../spec/faults.ts'
 import { jobRetry } from './job.ts'
 
@@ -17,6 +18,7 @@ interface Job {
   readonly status: JobStatus
   readonly status_url: string
   readonly finished_at: string
+  readonly started_by: string | null
   readonly result: {
     readonly format: ExportFormat
     readonly collection: string
@@ -36,6 +38,7 @@ const mediaTypes: Readonly<Record<ExportFormat, string>> = {
  *
  * @param outcome what came of reading its job
  * @param pathOf where the file of a job is
+ * @param mayHave whether the caller may have a file of a collection that somebody has asked for (AUT-9)
  * @throws Fault FORBIDDEN, NOT_FOUND, NOT_ACCEPTABLE, PRECONDITION_FAILED
  */
 export function exportContent(
@@ -43,15 +46,21 @@ export function exportContent(
   { headers: asked }: Pick<HttpRequest, 'headers'>,
   now: number,
   pathOf: (job: string) => string,
+  mayHave: (of: AskedExport) => boolean,
 ): HttpResponse {
   if (outcome.kind === 'forbidden') throw fault('FORBIDDEN', { detail: 'This export was asked for by someone else.' })
   const job = outcome.kind === 'record' ? (JSON.parse(outcome.json) as Job) : undefined
   if (job?.kind !== 'export') throw fault('NOT_FOUND', { detail: 'There is no such export.' })
-  const { id, status, status_url, result } = job
+  const { id, status, status_url, result, started_by } = job
   if (status === 'failed') throw fault('NOT_FOUND', { detail: `The export has failed; ${status_url} says why.` })
   if (status !== 'succeeded') {
     const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store', 'Retry-After': jobRetry }
     return { status: 202, headers, body: `${JSON.stringify({ status, job_id: id, status_url })}\n` }
+  }
+  if (!mayHave({ collection: result.collection, asker: started_by })) {
+    throw fault('FORBIDDEN', {
+      detail: `Your credential does not allow you to read what is in it of ${result.collection}.`,
+    })
   }
   if (Date.parse(result.expires_at) <= now) {
     throw fault('NOT_FOUND', { detail: `The file was kept until ${result.expires_at}. Ask for a new export.` })

@@ -69,7 +69,9 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
         ],
       })
     case 'updated': {
-      const headers = { ...writtenHeaders(resource, outcome), ...appliedHeader(context) }
+      // The entity tag of a record that the caller may not read would show how often others change it (AUT-9).
+      const written = outcome.json === undefined ? { 'Cache-Control': 'no-store' } : writtenHeaders(resource, outcome)
+      const headers: ResponseHeaders = { ...written, ...appliedHeader(context) }
       const silent = outcome.json === undefined || context.preferred === 'minimal'
       if (silent) return { status: 204, headers, body: undefined }
       return { status: 200, headers: { 'Content-Type': json, ...headers }, body: `${outcome.json}\n` }

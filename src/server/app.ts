@@ -1,5 +1,5 @@
 /** The program without a socket: a catalog on a storage, ready to answer. */
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { uuidv7 } from 'uuidv7'
 import type { Cors } from '../http/cors.ts'
 import type { HttpRequest, HttpResponse } from '../http/message.ts'
@@ -62,7 +62,6 @@ export interface Application {
 export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOptions = {}): Application {
   const { now = Date.now, observe = () => {}, versions = onlyVersion(catalog) } = options
   const boot = randomBytes(6).toString('base64url').replaceAll(/[-_]/g, '0')
-  let requests = 0
   const rates = openRateLimiter(catalog, options, { now, observe })
   const files = exportFiles({ catalog, storage, server: boot })
   const maintenance = watchMaintenance({ storage, now, observe, interval: options.maintenanceInterval })
@@ -98,7 +97,8 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
     documents: documentsOf(versions, now),
     observe,
     now,
-    newRequestId: () => `${boot}-${(++requests).toString(36)}`,
+    // Random: a counter would show each caller how much the others ask.
+    newRequestId: randomUUID,
     cors: options.cors,
     requireHttps: options.requireHttps ?? false,
     development: options.development ?? false,

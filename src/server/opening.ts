@@ -1,5 +1,5 @@
 /** An application whose database is still being opened: requests wait for it. */
-import { uuidv7 } from 'uuidv7'
+import { randomUUID } from 'node:crypto'
 import type { Cors } from '../http/cors.ts'
 import type { HttpRequest, HttpResponse } from '../http/message.ts'
 import type { Fault } from '../spec/faults.ts'
@@ -16,7 +16,7 @@ interface Known {
 
 /** Makes the application that will be there. Where it never is, every request gets the 502 of a database that failed. */
 export function openingApp(opening: Promise<Application>, { cors, observe }: Known) {
-  const unopened = { cors, newRequestId: uuidv7 }
+  const unopened = { cors, newRequestId: randomUUID }
   let opened: Application | undefined
   let failure: unknown
   const settled = opening.then(

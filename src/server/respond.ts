@@ -16,7 +16,7 @@ import type { Catalog } from '../model/resource.ts'
 import { isLeaving, isRetired, type Version, type Versions } from '../model/versions.ts'
 import { conceal, writeOnlyTexts } from '../plan/conceal.ts'
 import type { Outcome, Plan } from '../plan/plan.ts'
-import { planJob } from '../plan/plan-export.ts'
+import { type AskedExport, mayHaveExport, planJob } from '../plan/plan-export.ts'
 import { bindingOf } from '../plan/plan-for.ts'
 import { planRequest } from '../plan/plan-request.ts'
 import { storedTarget } from '../plan/stored.ts'
@@ -231,7 +231,9 @@ async function answerCaller(
   const planning = { catalog: app.catalog, shown: catalog, cursorSecret, now: app.now(), preferred, basePath }
   if (target.kind === 'export-content') {
     const outcome = await app.storage.run(planJob(planning, caller, target.id))
-    const response = exportContent(outcome, request, planning.now, app.files.pathOf)
+    const catalogs = [...app.versions.all.values()].map((each) => each.catalog)
+    const mayHave = (of: AskedExport) => mayHaveExport(app.catalog, catalogs, caller, of)
+    const response = exportContent(outcome, request, planning.now, app.files.pathOf, mayHave)
     if (!isFile(response.body) || (await app.files.has(target.id, response.body.length, planning.now))) return response
     throw fault('NOT_FOUND', { detail: 'The file is not here any more. Ask for a new export.' })
   }

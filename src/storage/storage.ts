@@ -105,6 +105,8 @@ export interface OpenExport extends ExportProgress {
   readonly format: ExportFormat
   /** The address of the file. */
   readonly contentUrl: string
+  /** The access rules by which it is settled what the file may hold (`accessDigest`). */
+  readonly access: string
 }
 
 /** The next records of an export, as they stand in the file. */
@@ -224,7 +226,7 @@ export interface Storage {
   readonly maintenance: MaintenanceStore
   /** The maintenance that was on when the database was opened: a server must know before its first request. */
   readonly maintenanceFound: Maintenance | undefined
-  /** The secret that signs cursors: the same for every server on this database. */
+  /** The secret that signs cursors and keys the tags of lists: the same for every server on this database. */
   readonly cursorSecret: Uint8Array
   /** Resolves where the database answers, rejects where it does not. */
   ping(): Promise<void>

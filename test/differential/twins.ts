@@ -75,12 +75,12 @@ interface Twin {
 async function twin(
   declaration: InterfaceDeclaration,
   catalog: ReturnType<typeof completeCatalog>,
-  opened: Storage,
+  storage: Storage,
 ): Promise<Twin> {
   let now = 0
   let failures: string[] = []
-  // Cursors that are signed alike are alike.
-  const storage = { ...opened, cursorSecret: new Uint8Array(32) }
+  // Cursors that are signed alike are alike, and so are the tags of lists.
+  storage.cursorSecret.fill(0)
   const app = assemble(catalog, storage, {
     versions: completeVersions(declaration, catalog),
     now: () => now,

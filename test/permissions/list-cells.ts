@@ -41,7 +41,10 @@ function expectationOf({ room, guarded, caller }: Omit<List, 'path'>, way: Way, 
   if (way.status !== undefined) return { status: way.status }
   const visible = kinds.filter((kind) => {
     if (kind.isDeleted && !withDeleted) return false
-    return (way.matches?.(kind) ?? true) && room.allows(caller, kind.isDeleted ? 'readDeleted' : 'read', guarded, kind)
+    // What is deleted must be readable too, as it was (AUT-9).
+    const allowed = room.allows(caller, 'read', guarded, kind)
+    const isShown = allowed && (!kind.isDeleted || room.allows(caller, 'readDeleted', guarded, kind))
+    return (way.matches?.(kind) ?? true) && isShown
   })
   return { status: 200, titles: visible.map(({ name }) => name), total: visible.length }
 }

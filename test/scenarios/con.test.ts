@@ -77,8 +77,10 @@ it('CON-2: the tag changes exactly when the record does', async (context) => {
   const writes: [boolean, Sent][] = [
     [false, { method: 'PATCH', path, body: {} }],
     [false, { method: 'PATCH', path, body: { title: 'One' } }],
-    [false, { method: 'PATCH', path, body: { list: [1], payload: {}, count: null, pin: 'p' } }],
-    [false, { method: 'PUT', path, body: { title: 'One', list: [1], payload: { a: 1 }, pin: 'p' } }],
+    [false, { method: 'PATCH', path, body: { list: [1], payload: {}, count: null } }],
+    // A tag that stayed would confirm a guess (AUT-9).
+    [true, { method: 'PATCH', path, body: { pin: 'p' } }],
+    [true, { method: 'PUT', path, body: { title: 'One', list: [1], payload: { a: 1 }, pin: 'p' } }],
     [true, { method: 'PATCH', path, body: { title: 'one' } }],
     [true, { method: 'PATCH', path, body: { title: 'One' } }],
     [true, { method: 'PATCH', path, body: { payload: { b: 2 } } }],

@@ -159,7 +159,8 @@ it('DEL-8: what stands in the way is a 409 at once, names a few that the caller 
     const answer = await send({ method: 'DELETE', path: `/v1/companies/${root.id}`, as })
     assert.deepEqual([answer.status, answer.json.code], [409, 'HAS_DEPENDENTS'], answer.text)
     const { collection, count, ids } = answer.json.errors[0]
-    assert.deepEqual([collection, count], ['audits', 2])
+    assert.equal(collection, 'audits')
+    assert.equal(count, ids.length)
     return ids
   }
   assert.deepEqual(await asked('root'), [hidden.id, shown.id])

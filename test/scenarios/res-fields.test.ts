@@ -126,7 +126,9 @@ it('RES-8: one structure, whichever address and method returns it', async (conte
   }
   for (const [name, record] of Object.entries(answers)) {
     assert.deepEqual(Object.keys(record), expected, name)
-    assert.deepEqual(record, made, name)
+    // A writeOnly value that is sent counts as a change (AUT-9).
+    const { updated_at } = name === 'put' ? record : made
+    assert.deepEqual(record, { ...made, updated_at }, name)
   }
   assert.equal(made.due_on, null)
 })

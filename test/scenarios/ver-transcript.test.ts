@@ -223,8 +223,12 @@ async function transcriptOf({ send, clock }: Trial): Promise<string[]> {
   return lines
 }
 
-const transcript = async (context: Parameters<typeof trialFor>[0], declaration: InterfaceDeclaration) =>
-  transcriptOf(await trialFor(context, declaration))
+async function transcript(context: Parameters<typeof trialFor>[0], declaration: InterfaceDeclaration) {
+  const current = await trialFor(context, declaration)
+  // Tags of lists that are keyed alike are alike.
+  current.app.storage.cursorSecret.fill(0)
+  return transcriptOf(current)
+}
 
 it('VER-2: two hundred requests of version 1 are answered as they were before versions 2 and 3', async (context) => {
   const before = await transcript(context, deskAtFirst)

@@ -186,6 +186,9 @@ function checkConverted(report: Report, path: string, name: string, converted: u
   }
   const { stored } = past
   const field = past.fields.get(name)
+  const schema = own(converted, 'schema')
+  if (field?.writeOnly === true && isRecord(schema) && schema['writeOnly'] !== true)
+    report(at(at(path, 'schema'), 'writeOnly'), 'is missing: older versions would show the value', 'Write true.')
   if (field !== undefined && (field.declared['reference'] !== undefined || stored.owner === field.name)) {
     report(path, 'refers to other records or callers: such values cannot be converted', 'Rename it instead.')
   }
@@ -213,6 +216,10 @@ function checkSchema(report: Report, path: string, name: string, schema: unknown
     if (Object.hasOwn(schema, word) && !allowedWords.includes(word)) {
       report(at(place, word), 'cannot be kept for older versions', 'Remove it.')
     }
+  }
+  for (const word of ['filter', 'sort'] as const) {
+    if (schema['writeOnly'] === true && schema[word] === true)
+      report(at(place, word), 'would let callers find out a writeOnly value', `Remove "${word}" or "writeOnly".`)
   }
   const shape = shapeOf(schema)
   if (value === null && !shape.optional)

@@ -90,6 +90,12 @@ function checkCombinations(report: Report, { name, path, declared, shape }: Fiel
       if (declared[word] === true)
         report(at(path, word), 'would let callers find out a writeOnly value', `Remove "${word}" or "writeOnly".`)
     }
+    if (declared.transitions !== undefined)
+      report(
+        at(path, 'transitions'),
+        'would let callers find out a writeOnly value',
+        'Remove "transitions" or "writeOnly".',
+      )
     if (readOnly === true || name === resource.owner) {
       report(
         at(path, 'writeOnly'),

@@ -68,6 +68,14 @@ export const callers: RuleSection = {
         'A change is permitted only if the rule of its action allows the record as it is and as it will be. Creation is decided on the record as it will be; restoration on the record as it was and will be. Otherwise 403, and nothing changes.',
     },
     {
+      id: 'AUT-9',
+      mark: 'decision',
+      level: 'should',
+      held: true,
+      sentence:
+        'What a caller may not read has no influence on any answer to that caller beyond 403, 404 and the 409 that uniqueness, references or a declared rule demands: filters, sorts, search, totals, tags, conditions, counts, deletion by filter, bulk deletion and exports see only what the caller may read. `readDeleted` holds together with `read`.',
+    },
+    {
       id: 'AUT-10',
       mark: 'decision',
       level: 'should',

@@ -7,6 +7,7 @@ import { subject } from '../sql/represent.ts'
 import { postgres, wordsColumn } from './dialect.ts'
 import { foldSql } from './fold.ts'
 import { lexemeOf, lexemePrefixOf, lexemesOf } from './lexemes.ts'
+import { haveWordsSql } from './words.ts'
 
 /**
  * The text of a number as JavaScript writes it (`numberText`). PostgreSQL finds the same digits for most, and writes an
@@ -87,6 +88,7 @@ export const expressions: Expressions = {
     const query = [...terms, `'${lexemePrefixOf(words.at(-1) ?? '')}':*`].join(' & ')
     return sql`${raw(`${alias}.${wordsColumn}`)} @@ cast(${query} as tsquery)`
   },
+  haveWords: haveWordsSql,
   wordColumns: (words) => [[wordsColumn, sql`array_to_tsvector(cast(${lexemesOf(words)} as text[]))`]],
   *indexWords() {},
   *forgetWords() {},

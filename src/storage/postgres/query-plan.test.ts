@@ -13,7 +13,7 @@ import { expressions } from './expressions.ts'
 import { type Explained, openStore } from './query-plan.fixture.ts'
 
 const goods = resource('goods')
-const compiler = { catalog, expressions }
+const compiler = { catalog, expressions, tagSecret: new Uint8Array(32) }
 /** Of so few that match, all may be sorted. */
 const few = 12_000
 /** Beside the rows of a page: those before it, and one here and there that does not match. */

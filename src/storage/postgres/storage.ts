@@ -98,7 +98,7 @@ function storageOf(catalog: Catalog, { primary, replica, secret, epochs, mainten
   const { database } = primary
   const { keepsPieces } = postgres.layout
   const compiler: Compiler = {
-    ...{ catalog, epochs, keepsPieces },
+    ...{ catalog, epochs, keepsPieces, tagSecret: secret },
     expressions: replica === undefined ? expressions : withMarks,
   }
   const reading = replica === undefined ? only(primary) : replica.read.bind(replica)

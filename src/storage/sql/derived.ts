@@ -12,3 +12,10 @@ export const derived: Readonly<Record<'instant' | 'folded', (text: string) => st
 export function searchText(texts: readonly (string | null)[]): string {
   return texts.flatMap((text) => (text === null ? [] : words(text))).join(' ')
 }
+
+/** Whether texts have all of these words between them, the last as a prefix: what search means (QRY-5). */
+export function haveWords(texts: readonly (string | null)[], sought: readonly string[]): boolean {
+  const found = texts.flatMap((text) => (text === null ? [] : words(text)))
+  const last = sought.length - 1
+  return sought.every((word, index) => found.some((each) => each === word || (index === last && each.startsWith(word))))
+}

@@ -40,7 +40,7 @@ export const catalog = completeCatalog(
   }),
 )
 export const books = catalog.resources.get('books') as Resource
-export const compiler: Compiler = { catalog, expressions }
+export const compiler: Compiler = { catalog, expressions, tagSecret: new Uint8Array(32) }
 
 /** Opens an empty library. */
 export function openLibrary(): Connection {

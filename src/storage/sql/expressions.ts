@@ -48,6 +48,8 @@ export interface Expressions {
   begins(text: Sql, part: string): Sql
   /** Rows of the table `alias` whose search words match: every word, the last as a prefix. */
   searches(collection: string, alias: string, words: readonly string[]): Sql
+  /** That texts have all of these words between them, the last as a prefix: decided on the texts themselves, without an index. */
+  haveWords(texts: readonly Sql[], words: readonly string[]): Sql
   /** The columns in which a record's search words stand; none where they stand elsewhere. */
   wordColumns(words: string): readonly (readonly [string, Sql])[]
   /** Puts the search words of a record in that stand elsewhere; where it `replaces`, in place of those that it had. */

@@ -3,9 +3,10 @@ import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Page, ReadPage } from '../../plan/plan.ts'
 import { comparisonColumn } from './columns.ts'
 import { type OrderTerm, orderTerms, type Segment } from './keyset.ts'
-import { totalKeyOf } from './list-tag.ts'
+import { type TaggedList, totalKeyOf } from './list-tag.ts'
 import { type Compiler, columnSql, liveSql, predicateSql } from './predicate.ts'
 import { subject } from './represent.ts'
+import { searchedTexts } from './searched-texts.ts'
 import type { Statement } from './transaction.ts'
 import { isServed, nullFieldOf, type Way, wayOf } from './way.ts'
 
@@ -19,8 +20,7 @@ export interface Walk {
 }
 
 /** A list in SQL. */
-export interface Listing {
-  readonly plan: ReadPage
+export interface Listing extends TaggedList {
   readonly compiler: Compiler
   readonly totalKey: string
   /** The rows, so that what is asked for finds them. */
@@ -37,7 +37,7 @@ export function listingOf(compiler: Compiler, plan: ReadPage): Listing {
   const known = listings.get(page)
   if (known !== undefined && known.compiler === compiler && isSameList(known.plan, plan)) return known
   const where = whereSql(compiler, plan)
-  const listing = { plan, compiler, totalKey: totalKeyOf(plan), where, walks: new Map() }
+  const listing: Listing = { plan, compiler, totalKey: totalKeyOf(plan), where, walks: new Map() }
   // A page in the middle is asked for once.
   if (page.style !== 'cursor' || page.position === undefined) listings.set(page, listing)
   return listing
@@ -91,6 +91,8 @@ function whereSql({ catalog, expressions }: Compiler, plan: ReadPage): Sql {
   if (plan.filter.kind !== 'always') conditions.push(predicateSql(compiler, resource, subject, plan.filter))
   if (search !== undefined) {
     conditions.push(search.length === 0 ? sql`1 = 0` : expressions.searches(resource.name, subject, search))
+    const texts = search.length === 0 ? undefined : searchedTexts(plan)?.map((name) => columnSql(subject, name))
+    if (texts !== undefined) conditions.push(expressions.haveWords(texts, search))
   }
   return join(conditions, ' and ')
 }

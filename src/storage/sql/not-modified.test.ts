@@ -50,3 +50,19 @@ test('a 304 for a list reads its clock, and counts nothing', () => {
   assert.equal(result.kind, 'page-not-modified')
   assert.deepEqual(statements.map(({ sql }) => /from (\w+)/.exec(sql)?.[1]), ['resourced_clocks']) // biome-ignore format: a line
 })
+
+test('a 304 for a list that is narrowed reads its clock too, while nothing has changed since it was read', () => {
+  const query = readListQuery(goods, [{ name: 'sort', value: '-size' }], catalog.limits.pageSize)
+  const permitted = { kind: 'compare', field: 'kind', operator: 'eq', value: 'a' } as const
+  const page = { style: 'page', page: 1, perPage: 20 } as const
+  const plan = {
+    ...{ kind: 'read-page', resource: goods, parent: undefined, filter: query.filter, permitted, search: undefined },
+    ...{ deleted: undefined, sort: query.sort, page, fields: undefined, conditions: {} },
+  } as ReadPage
+  const read = explained(store, readPage(compiler, new Memory(), plan)).result
+  assert.ok(read.kind === 'page' && read.count > 0)
+  const conditions = { ifNoneMatch: [{ opaque: read.tag, weak: false }] }
+  const { result, statements } = explained(store, readPage(compiler, new Memory(), { ...plan, conditions }))
+  assert.equal(result.kind, 'page-not-modified')
+  assert.deepEqual(statements.map(({ sql }) => /from (\w+)/.exec(sql)?.[1]), ['resourced_clocks']) // biome-ignore format: a line
+})

@@ -19,6 +19,8 @@ export interface Compiler {
   readonly expressions: Expressions
   /** Of collections that have begun another, the epochs that they had when the storage was opened. */
   readonly epochs?: Epochs
+  /** What the entity tags of lists are keyed with: the same on all servers. Without it no pages are read. */
+  readonly tagSecret?: Uint8Array
   /**
    * How `through` is asked. Each row's reference is followed (the default), which is right for rows found otherwise: an engine
    * may do so for all rows together, unless rows are looked at one by one until there are enough. Or rows are found by the

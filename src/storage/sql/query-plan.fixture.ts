@@ -53,7 +53,7 @@ export const catalog = completeCatalog(
   }),
 )
 
-export const compiler: Compiler = { catalog, expressions }
+export const compiler: Compiler = { catalog, expressions, tagSecret: new Uint8Array(32) }
 
 /** A resource of the store. */
 export function resource(collection: string): Resource {

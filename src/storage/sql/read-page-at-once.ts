@@ -6,7 +6,7 @@ import sql, { type Sql } from 'sql-template-tag'
 import { admitPage, isConditional } from '../../plan/admit.ts'
 import type { Outcome, ReadPage } from '../../plan/plan.ts'
 import { clockOf } from './clock.ts'
-import { tagOf } from './list-tag.ts'
+import { answerPage, knownTag } from './list-tag.ts'
 import { type Listing, listingOf, type Walk, walkOf } from './listing.ts'
 import { firstPageOf, firstPageSql } from './page-rows.ts'
 import type { Compiler } from './predicate.ts'
@@ -23,8 +23,8 @@ export function* readPageAtOnce(compiler: Compiler, totals: Totals, plan: ReadPa
   if (plan.page.style === 'cursor' && plan.page.position !== undefined) return undefined
   const listing = listingOf(compiler, plan)
   if (isConditional(plan.conditions)) {
-    const tag = tagOf(plan, clockOf(yield* single(clockSql(compiler, plan))))
-    const ended = admitPage(plan, tag)
+    const known = knownTag(compiler, listing, clockOf(yield* single(clockSql(compiler, plan))))
+    const ended = known === undefined ? undefined : admitPage(plan, known)
     if (ended !== undefined) return ended
   }
   const before = isUnfiltered(plan) ? undefined : totals.last(listing.totalKey)
@@ -33,11 +33,11 @@ export function* readPageAtOnce(compiler: Compiler, totals: Totals, plan: ReadPa
   const row = yield* single(statementOf(compiler, listing, walk))
   const clock = clockOf(row)
   if (before !== undefined && before.revision !== clock.revision) return undefined
-  const tag = tagOf(plan, clock)
-  const ended = admitPage(plan, tag)
+  const known = knownTag(compiler, listing, clock)
+  const ended = known === undefined ? undefined : admitPage(plan, known)
   if (ended !== undefined) return ended
   const part = firstPageOf(plan.page, walk, row)
-  return part && { kind: 'page', total: before?.total ?? clock.live, tag, ...part }
+  return part && answerPage(plan, listing, clock, known, { total: before?.total ?? clock.live, ...part })
 }
 
 const statements = new WeakMap<Walk, Statement>()

@@ -5,7 +5,7 @@ import { admitPage } from '../../plan/admit.ts'
 import type { Outcome, PageOutcome, Parent, ReadPage } from '../../plan/plan.ts'
 import { type Clock, readClock } from './clock.ts'
 import { type OrderTerm, reversed, segmentsAfter } from './keyset.ts'
-import { tagOf } from './list-tag.ts'
+import { answerPage, knownTag } from './list-tag.ts'
 import { type Listing, listingOf, walkOf } from './listing.ts'
 import type { Memory } from './memory.ts'
 import { type Keys, readFrom, readNumbered, type TooLarge } from './page-rows.ts'
@@ -25,13 +25,14 @@ export function* readPage(
   const refused = plan.parent === undefined ? undefined : yield* checkParent(compiler, plan.parent)
   if (refused !== undefined) return refused
   const clock = yield* readClock(compiler, memory, plan.resource.name, otherCollections(plan))
-  const tag = tagOf(plan, clock)
-  const ended = admitPage(plan, tag)
-  if (ended !== undefined) return ended
   const listing = listingOf(compiler, plan)
+  const known = knownTag(compiler, listing, clock)
+  const ended = known === undefined ? undefined : admitPage(plan, known)
+  if (ended !== undefined) return ended
   const total = yield* totalOf(plan, listing, clock, memory.totals)
   const part = yield* readPart(compiler, plan, listing, total)
-  return 'fits' in part ? { kind: 'page-too-large', fits: part.fits } : { kind: 'page', total, tag, ...part }
+  if ('fits' in part) return { kind: 'page-too-large', fits: part.fits }
+  return answerPage(plan, listing, clock, known, { total, ...part })
 }
 
 const none: ReadonlySet<string> = new Set()

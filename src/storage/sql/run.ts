@@ -1,5 +1,6 @@
 /** Which transaction carries out which change. */
-import type { Outcome, Read, Write } from '../../plan/plan.ts'
+import type { Outcome, Read, Restore, Write } from '../../plan/plan.ts'
+import { currentRecord } from './current-record.ts'
 import { bulkDelete } from './deletion/bulk-delete.ts'
 import { deleteMatching } from './deletion/delete-matching.ts'
 import { deleteRecord } from './deletion/delete-record.ts'
@@ -33,7 +34,7 @@ export function writeTransaction(compiler: Compiler, plan: Write): Transaction<O
     case 'delete-matching':
       return deleteMatching(compiler, plan)
     case 'restore':
-      return recognised(compiler, plan, restoreRecord(compiler, plan))
+      return restoreOnce(compiler, plan)
     case 'create-key':
       return recognised(compiler, plan, createKey(compiler, plan))
     case 'revoke-key':
@@ -41,4 +42,14 @@ export function writeTransaction(compiler: Compiler, plan: Write): Transaction<O
     case 'export':
       return recognised(compiler, plan, beginExport(compiler, plan))
   }
+}
+
+/** A restoration that is repeated gets its first answer, without the record where the caller may not read that any more (AUT-9). */
+function* restoreOnce(compiler: Compiler, plan: Restore): Transaction<Outcome | Large> {
+  const outcome = yield* recognised(compiler, plan, restoreRecord(compiler, plan))
+  if (outcome.kind !== 'replayed' || outcome.answer.kind !== 'updated' || outcome.answer.json === undefined)
+    return outcome
+  const { record, isReadable } = yield* currentRecord(compiler, plan)
+  if (record !== undefined && isReadable) return outcome
+  return { ...outcome, answer: { ...outcome.answer, json: undefined } }
 }

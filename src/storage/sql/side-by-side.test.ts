@@ -83,7 +83,7 @@ function lines(text: string, record: string): string {
 
 function show(context: TestContext, start: (compiler: Compiler) => Transaction<unknown>, isRecordShown = false): void {
   const texts = Object.entries({ SQLite: sqlite, PostgreSQL: postgres }).flatMap(([name, expressions]) => {
-    const compiler = { catalog, expressions }
+    const compiler = { catalog, expressions, tagSecret: new Uint8Array(32) }
     const record = isRecordShown ? '‹›' : representationSql(compiler, plants, undefined).sql
     const statements = statementsOf(start(compiler))
     return [`-- ${name}`, ...statements.map(({ sql, text }) => lines(name === 'SQLite' ? sql : text, record))]

@@ -53,10 +53,10 @@ export function* updateAtOnce(
   const { together } = compiler.expressions
   const { id, resource, mayRead } = plan
   if (together === undefined) return undefined
-  const { found, record } = yield* glimpsedRecord(compiler, { ...plan, permitted })
+  const { found, record, isReadable } = yield* glimpsedRecord(compiler, { ...plan, permitted })
   const ended = admit(plan, found)
   if (ended !== undefined || found === undefined || record === undefined) return ended
-  const drafted = updateThrough(seenBy(compiler, plan), plan, record)
+  const drafted = updateThrough(seenBy(compiler, plan), plan, record, isReadable)
   if (drafted.kind !== 'draft') return drafted
   const { draft } = drafted
   if (draft.changed.length === 0) return undefined

@@ -1,7 +1,7 @@
 /** Creating and changing one record: decided and written in the same transaction (CON-5). */
-import { allOf, always, type Predicate } from '../../model/predicate.ts'
+import { always, type Predicate } from '../../model/predicate.ts'
 import type { RecordValues } from '../../model/resource.ts'
-import { admit } from '../../plan/admit.ts'
+import { admit, decidable } from '../../plan/admit.ts'
 import { judge, type Transition } from '../../plan/decide.ts'
 import type { Create, Outcome, Update, Write } from '../../plan/plan.ts'
 import { draftThrough, updateThrough } from '../../plan/through.ts'
@@ -84,14 +84,13 @@ function* admitCreate(
 /** Runs an Update. */
 export function* updateRecord(compiler: Compiler, plan: Update): Transaction<Outcome> {
   const { resource } = plan
-  // The operations `test` and `copy` of a JSON Patch read.
-  const permitted = plan.kind === 'patch' ? allOf([plan.permitted, plan.mayRead]) : plan.permitted
+  const permitted = decidable(plan, plan.mayRead)
   const atOnce = yield* updateAtOnce(compiler, plan, permitted)
   if (atOnce !== undefined) return atOnce
-  const { found, record } = yield* currentRecord(compiler, { ...plan, permitted })
+  const { found, record, isReadable } = yield* currentRecord(compiler, { ...plan, permitted })
   const ended = admit(plan, found)
   if (ended !== undefined || record === undefined) return ended ?? { kind: 'missing' }
-  const drafted = updateThrough(seenBy(compiler, plan), plan, record)
+  const drafted = updateThrough(seenBy(compiler, plan), plan, record, isReadable)
   if (drafted.kind !== 'draft') return drafted
   const { draft } = drafted
   for (const permission of withCheck(plan, draft)) {

@@ -1,9 +1,10 @@
 /** One SQLite connection: its settings, its prepared statements, and the runner of transactions. */
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { fold } from '../../model/text.ts'
+import { haveWords } from '../sql/derived.ts'
 import { numberText } from '../sql/json-text.ts'
 import type { Row, Statement, Transaction } from '../sql/transaction.ts'
-import { foldFunction, numberFunction } from './expressions.ts'
+import { foldFunction, numberFunction, wordsFunction } from './expressions.ts'
 
 /** How safely commits are kept: `full` survives a power cut; `off` is for measuring only. */
 export type Synchronous = 'full' | 'off'
@@ -24,6 +25,9 @@ export class Connection {
     )
     this.database.function(numberFunction, { deterministic: true }, (value) =>
       typeof value === 'number' ? numberText(value) : null,
+    )
+    this.database.function(wordsFunction, { deterministic: true, varargs: true }, (sought, ...texts) =>
+      Number(haveWords(texts as (string | null)[], JSON.parse(String(sought)))),
     )
     if (!readOnly) {
       // Sixteen megabytes of log before its pages move into the file: a page that changed often moves once.

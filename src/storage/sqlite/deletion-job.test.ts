@@ -58,7 +58,8 @@ async function begun(things = 3, parts = 2) {
     }
   }
   const deletion = uuidv7()
-  const removal = { deletion, statusUrl: '', above: 0, readable: new Map() }
+  const readable = new Map(['boxes', 'things', 'parts'].map((name) => [name, always]))
+  const removal = { deletion, statusUrl: '', above: 0, readable }
   const plan = { kind: 'delete', resource: of('boxes') as Resource, id: box, conditions: {} } as const
   assert.equal((await storage.run({ ...plan, ...removal, ...shared })).kind, 'accepted')
   return { path, storage, job: { id: deletion, task: 'deletion' } as const }

@@ -13,6 +13,9 @@ export const foldFunction = 'resourced_fold'
 /** The name of the function, registered on each connection, that writes a number in the fewest digits that keep it. */
 export const numberFunction = 'resourced_number'
 
+/** The name of the function, registered on each connection, that looks for words in texts. */
+export const wordsFunction = 'resourced_has_words'
+
 /**
  * A number as JSON, as `numberText` writes it. Whole ones stand without a point. SQLite writes what 15 digits cannot keep
  * in 17, where 16 may do, and exponents in its own way: what is that long, that small or that large goes the slower way.
@@ -55,6 +58,7 @@ export const expressions: Expressions = {
     const found = parts.map((part) => sql`select rowid from ${part} where ${part} match ${match}`)
     return sql`${raw(alias)}._row in (${join(found, ' union all ')})`
   },
+  haveWords: (texts, words) => sql`${raw(wordsFunction)}(${JSON.stringify(words)}, ${join(texts, ', ')})`,
   *indexWords(collection, id, words, replaces) {
     const found = yield* single(sql`select _row from ${raw(`"${collection}"`)} where id = ${id}`)
     const row = Number(found?.['_row'])

@@ -59,7 +59,7 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
   writing.stopWaiting()
   // A database in memory belongs to one connection.
   const reader = new Reader(inMemory ? writing : new Connection(options.path, { readOnly: true }), inMemory)
-  const compiler: Compiler = { catalog, expressions, epochs, largeElsewhere: !inMemory }
+  const compiler: Compiler = { catalog, expressions, epochs, tagSecret: secret, largeElsewhere: !inMemory }
   const writer = new Writer(writing, () => reader.endTurn(), undefined, options.onCommit)
   const runner = runnerOf(reader, writer)
   let closing = false

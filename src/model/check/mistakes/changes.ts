@@ -85,6 +85,17 @@ export const changesMistakes: readonly Mistake[] = [
     'convert.project_id',
     { message: /cannot be converted/ },
   ),
+  wrong(
+    'a conversion that would be writeOnly and a filter',
+    { convert: { title: { schema: { type: 'string', writeOnly: true, filter: true }, older: same, newer: same } } },
+    'convert.title.schema.filter',
+  ),
+  wrong(
+    'a conversion that shows what is writeOnly',
+    { convert: { secret_note: { schema: number, older: same, newer: same } } },
+    'convert.secret_note.schema.writeOnly',
+    { message: /show/ },
+  ),
   wrong('a collection that was called what another is', { was: 'projects' }, 'was', { message: /another collection/ }),
   wrong('a collection that was called nothing', { was: '' }, 'was'),
   wrong('a collection that is neither added nor removed', { collection: 'new' }, 'collection'),

@@ -106,6 +106,12 @@ export const fieldsMistakes: readonly Mistake[] = [
   field('writeOnly and sorted', { type: 'string', writeOnly: true, sort: true }, 'sort'),
   field('writeOnly and searched', { type: 'string', writeOnly: true, search: true }, 'search'),
   field('writeOnly and unique', { type: 'string', writeOnly: true, unique: true }, 'unique'),
+  field(
+    'writeOnly and transitions',
+    { enum: ['a', 'b'], writeOnly: true, transitions: { a: ['b'] } },
+    'transitions',
+    /Remove/,
+  ),
   field('writeOnly and readOnly', { type: 'string', writeOnly: true, readOnly: true, optional: true }, 'writeOnly'),
   field('readOnly without a value', { type: 'string', readOnly: true }, 'readOnly', /default/),
   field('immutable and readOnly', { type: 'string', immutable: true, readOnly: true, default: 'a' }, 'immutable'),

@@ -64,7 +64,14 @@ function* beginMatching(
   yield sql`insert into resourced_queue (job, collection, record) select ${deletion}, ${resource.name}, id from ${tableSql(resource.name)} where ${among}`
   const total = closure === undefined ? null : sizeOf(closure)
   const state = { collection: resource.name, deletedAt: timestamp(now), ids: [], phase: 'take', at: 0 } as const
-  yield* addDeletion(compiler, plan, 'filtered-deletion', { ...state, taken: 0, left: 0, done: 0, total })
+  yield* addDeletion(compiler, plan, 'filtered-deletion', {
+    ...state,
+    taken: 0,
+    left: 0,
+    done: 0,
+    total,
+    asked: ids.length,
+  })
   return { kind: 'accepted', job: deletion, statusUrl: plan.statusUrl }
 }
 

@@ -1,6 +1,7 @@
 /** Deleting a record, and with it what depends on it: all or nothing (DEL-4, DEL-5). */
 import { timestamp } from '../../../model/instant.ts'
-import { admit } from '../../../plan/admit.ts'
+import { never } from '../../../model/predicate.ts'
+import { admit, decidable } from '../../../plan/admit.ts'
 import type { Delete, Outcome } from '../../../plan/plan.ts'
 import { currentRecord } from '../current-record.ts'
 import type { Compiler } from '../predicate.ts'
@@ -16,7 +17,8 @@ export function* deleteRecord(compiler: Compiler, plan: Delete): Transaction<Out
   const { resource, id } = plan
   yield* holdRulesBelow(compiler, resource)
   yield* holdTogether(compiler, resource, [id])
-  const { found, record } = yield* currentRecord(compiler, plan)
+  const permitted = decidable(plan, plan.readable.get(resource.name) ?? never)
+  const { found, record } = yield* currentRecord(compiler, { ...plan, permitted })
   const ended = admit(plan, found)
   if (ended !== undefined || record === undefined) return ended ?? { kind: 'missing' }
   if (yield* isGoing(compiler, resource, record)) return { kind: 'conflict', issues: [goingIssue] }

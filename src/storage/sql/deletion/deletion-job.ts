@@ -12,7 +12,7 @@ import sql, { raw } from 'sql-template-tag'
 import type { Resource } from '../../../model/resource.ts'
 import type { JobStep } from '../../storage.ts'
 import { forgetDeleted, type Moves, noteMove, tick, tickAll } from '../clock.ts'
-import { advanceJob, finishJob, stateOf } from '../jobs/job-rows.ts'
+import { advanceJob, finishJob, type JobProgress, stateOf } from '../jobs/job-rows.ts'
 import { type Compiler, columnSql, tableSql } from '../predicate.ts'
 import { subject } from '../represent.ts'
 import { holdAllRulesBelow } from '../rules-lock.ts'
@@ -43,13 +43,20 @@ export function* stepDeletion(compiler: Compiler, job: string, now: number): Tra
     const { done, taken, left, ids, deletedAt } = state
     const what =
       ids.length === 0 ? { deleted_count: taken, ...(left !== undefined && { left_count: left }) } : { id: ids[0] }
-    const result = { ...what, deleted_at: deletedAt, affected_count: done }
-    yield* finishJob(compiler, job, { status: 'succeeded', progress: { done, total: done }, result }, now)
+    const affected = state.asked === undefined ? done : taken
+    const result = { ...what, deleted_at: deletedAt, affected_count: affected }
+    const progress = { done: affected, total: affected }
+    yield* finishJob(compiler, job, { status: 'succeeded', progress, result }, now)
     return 'finished'
   }
   const kept = ended ? { ...state, phase: after(state.phase), at: 0, table: 0 } : next
-  yield* advanceJob(compiler, job, kept, kept, now)
+  yield* advanceJob(compiler, job, kept, shownProgress(kept), now)
   return 'more'
+}
+
+/** How far a deletion is, as far as whoever began it may know. */
+function shownProgress({ done, total, taken, asked }: DeletionState): JobProgress {
+  return asked === undefined ? { done, total } : { done: taken, total: asked }
 }
 
 /** The state after one batch; `ended` where the phase has nothing more to do. */
@@ -199,7 +206,7 @@ export function* undoDeletion(
     if (back.length > 0) yield tick(compiler, name, back.length, -back.length)
   }
   yield sql`delete from resourced_queue where job = ${job}`
-  yield* finishJob(compiler, job, { status: 'failed', progress: { done: 0, total: state.total }, error }, now)
+  yield* finishJob(compiler, job, { status: 'failed', progress: { ...shownProgress(state), done: 0 }, error }, now)
   return true
 }
 

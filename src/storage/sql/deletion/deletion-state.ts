@@ -20,4 +20,9 @@ export interface DeletionState {
   readonly done: number
   /** How many there will be; `null` while nobody knows. */
   readonly total: number | null
+  /**
+   * How many records were asked for, where whoever began the deletion may not read all that goes with them: they are shown
+   * the records that they asked for alone (AUT-9).
+   */
+  readonly asked?: number
 }

@@ -51,22 +51,27 @@ export function* blockersOf(
     for (const { collection: from, field, onDelete } of resourceOf(compiler.catalog, collection).dependents) {
       if (onDelete !== 'restrict') continue
       const staying = stayingSql(compiler, from, field, ids, going)
-      const [row] = yield sql`select count(*) as count from ${staying}`
-      const count = Number(row?.['count'])
-      if (count === 0) continue
       const shown = predicateSql(compiler, resourceOf(compiler.catalog, from), subject, readable.get(from) ?? never)
+      const [row] =
+        yield sql`select count(*) as count, count(case when ${shown} then 1 end) as readable from ${staying}`
+      const [total, count] = [Number(row?.['count']), Number(row?.['readable'])]
+      if (total === 0) continue
       // The order of the reference's index.
       const order = sql`order by ${columnSql(subject, field)}, ${columnSql(subject, 'id')}`
-      const named = yield sql`select id from ${staying} and ${shown} ${order} limit ${mostNamed}`
-      const message =
-        count === 1
-          ? `1 record of ${from} refers to ${collection} by ${field}; delete or change it first.`
-          : `${count} records of ${from} refer to ${collection} by ${field}; delete or change them first.`
+      const named = count === 0 ? [] : yield sql`select id from ${staying} and ${shown} ${order} limit ${mostNamed}`
+      const message = blockedBy(from, collection, field, total === count ? count : undefined)
       const blockers = named.map((each) => String(each['id'])).sort()
       issues.push({ code: 'HAS_DEPENDENTS', message, collection: from, count, ids: blockers })
     }
   }
   return issues
+}
+
+/** @param count how many records are in the way; `undefined`: the caller may not read all of them, and is not told (AUT-9) */
+function blockedBy(from: string, collection: string, field: string, count: number | undefined): string {
+  if (count === 1) return `1 record of ${from} refers to ${collection} by ${field}; delete or change it first.`
+  const which = count === undefined ? 'Some records' : `${count} records`
+  return `${which} of ${from} refer to ${collection} by ${field}; delete or change them first.`
 }
 
 /** Live records of `from` that refer to one of `ids` and do not go themselves. */

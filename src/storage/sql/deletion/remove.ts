@@ -11,7 +11,7 @@ import { type Compiler, columnSql, tableSql } from '../predicate.ts'
 import { subject } from '../represent.ts'
 import { blind, type Transaction } from '../transaction.ts'
 import { announce } from './announced.ts'
-import { type Closure, cascadesOf, closureOf, liveRows, resourceOf, sizeOf } from './closure.ts'
+import { type Closure, cascadesOf, closureOf, liveRows, reachOf, resourceOf, sizeOf } from './closure.ts'
 import type { DeletionState } from './deletion-state.ts'
 import { isForElsewhere, type Large, large, lookedAtOnce } from './large.ts'
 import { canBeBlocked, stayingSql } from './objections.ts'
@@ -152,6 +152,7 @@ export function* beginDeletion(
     taken: ids.length,
     done: ids.length,
     total,
+    asked: ids.length,
   })
   return { kind: 'accepted', job: deletion, statusUrl: plan.statusUrl }
 }
@@ -159,10 +160,14 @@ export function* beginDeletion(
 /** Adds the job of a deletion whose first records stand in the queue. */
 export function* addDeletion(
   compiler: Compiler,
-  { deletion, statusUrl, caller, now }: Removal,
+  { resource, readable, deletion, statusUrl, caller, now }: Removal,
   kind: JobKind,
-  state: DeletionState,
+  found: Omit<DeletionState, 'asked'> & { readonly asked: number },
 ): Transaction<void> {
+  const { asked, ...rest } = found
+  const isAllShown = reachOf(compiler.catalog, resource).every(({ name }) => readable.get(name)?.kind === 'always')
+  // What is known is not counted again.
+  const state: DeletionState = isAllShown ? rest : { ...rest, asked, total: asked }
   const progress = { done: state.done, total: state.total }
   const job = { id: deletion, kind, task: 'deletion', statusUrl, startedBy: caller.id, progress, state, now } as const
   yield* addJob(compiler, job)

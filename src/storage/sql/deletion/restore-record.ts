@@ -2,8 +2,9 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import { indexedTexts } from '../../../model/indexed.ts'
 import { timestamp } from '../../../model/instant.ts'
+import { never } from '../../../model/predicate.ts'
 import type { Resource } from '../../../model/resource.ts'
-import { admit } from '../../../plan/admit.ts'
+import { admit, decidable } from '../../../plan/admit.ts'
 import {
   goingReferenceIssue,
   lostIssue,
@@ -22,7 +23,7 @@ import { represent } from '../answered.ts'
 import { ask } from '../ask.ts'
 import { type Moves, noteMove, tickAll } from '../clock.ts'
 import { comparisonColumn } from '../columns.ts'
-import { type Compiler, columnSql, tableSql } from '../predicate.ts'
+import { type Compiler, columnSql, predicateSql, tableSql } from '../predicate.ts'
 import { foundOf, holdsSql } from '../read-record.ts'
 import { subject } from '../represent.ts'
 import { recordOf, storedSql } from '../rows.ts'
@@ -53,8 +54,9 @@ export function* restoreRecord(compiler: Compiler, plan: Restore): Transaction<O
   const since = retainedSince(resource, now)
   // What permits it may be deleted too: that is what stands against it then, unless it would not permit it (DEL-6).
   const permitting: Compiler = { ...compiler, holding: true, restoredAt: now }
+  const permitted = decidable(plan, plan.mayRead)
   const row = yield* single(
-    sql`select ${storedSql(compiler, resource)}, ${holdsSql(permitting, resource, plan.permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and (deleted_at is null or deleted_at > ${since})${compiler.expressions.lock.update}`,
+    sql`select ${storedSql(compiler, resource)}, ${holdsSql(permitting, resource, permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and (deleted_at is null or deleted_at > ${since})${compiler.expressions.lock.update}`,
   )
   const ended = admit(plan, foundOf(row))
   if (ended !== undefined || row === undefined) return ended ?? { kind: 'missing' }
@@ -136,16 +138,36 @@ function* objectionsTo(compiler: Compiler, plan: Restore, returning: Closure): T
       ...(yield* tooLong(compiler, resource, ids)),
       ...(yield* ruled(compiler, plan, resource, ids)),
     ]
+    const isOwn = (id: string) => resource === plan.resource && id === plan.id
+    const others = found.filter(({ id }) => !isOwn(id))
+    const readable = new Set(yield* readableAmong(compiler, plan, resource, others))
+    const unread = new Map<string, Issue>()
     for (const { id, issue } of found) {
-      if (resource === plan.resource && id === plan.id) issues.push(issue)
+      if (isOwn(id)) issues.push(issue)
       else {
         // A pointer leads into the record that was asked for; of another one the message says which.
         const { pointer, ...rest } = issue
-        issues.push({ ...rest, message: `${collection} ${id}: ${issue.message}` })
+        if (readable.has(id)) issues.push({ ...rest, message: `${collection} ${id}: ${issue.message}` })
+        else unread.set(`${issue.code} ${issue.message}`, { ...rest, message: `${collection}: ${issue.message}` })
       }
     }
+    issues.push(...unread.values())
   }
   return issues
+}
+
+/** Those of some deleted records that the caller may read, as the records were: others are neither named nor counted (AUT-9). */
+function* readableAmong(
+  compiler: Compiler,
+  { readable }: Pick<Restore, 'readable'>,
+  resource: Resource,
+  objections: readonly Objection[],
+): Transaction<string[]> {
+  if (objections.length === 0) return []
+  const among = compiler.expressions.isAmong(columnSql(subject, 'id'), [...new Set(objections.map(({ id }) => id))])
+  const shown = predicateSql(compiler, resource, subject, readable.get(resource.name) ?? never)
+  const rows = yield sql`select id from ${tableSql(resource.name)} ${raw(subject)} where ${among} and ${shown}`
+  return rows.map((row) => String(row['id']))
 }
 
 /** Records that refer to something that is deleted, and does not return with them. */

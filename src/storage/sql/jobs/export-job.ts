@@ -1,5 +1,6 @@
 /** Exports in the database: what they are to hold, how far they are, and which server writes the file (JOB-6). */
 import sql, { raw } from 'sql-template-tag'
+import { accessDigest } from '../../../model/access-digest.ts'
 import type { SortTerm } from '../../../model/order.ts'
 import { allOf, type Predicate } from '../../../model/predicate.ts'
 import type { Resource } from '../../../model/resource.ts'
@@ -40,6 +41,7 @@ export function* beginExport(compiler: Compiler, plan: Export): Transaction<Outc
       contentUrl,
       filter,
       permitted,
+      access: accessDigest(compiler.catalog, resource, 'read'),
       sort,
       fields: fields ?? null,
       format,
