@@ -1,4 +1,5 @@
 /** The values that two forms of one type admit: lists of values, limits, patterns, formats. */
+import { isMultipleOf } from '../../model/decimal.ts'
 import type { SchemaDifference, Way } from './pair.ts'
 import { lowerLimits, type Shape } from './shape.ts'
 
@@ -41,7 +42,7 @@ function compareLimits(was: Shape['limits'], is: Shape['limits']): Change[] {
     if (before === undefined) return [{ kind: 'limit-narrowed', ...change }]
     if (after === undefined) return [{ kind: 'limit-widened', ...change }]
     if (keyword === 'multipleOf') {
-      const kind = after % before === 0 ? 'limit-narrowed' : before % after === 0 ? 'limit-widened' : 'keyword-changed'
+      const kind = isMultipleOf(after, before) ? 'limit-narrowed' : isMultipleOf(before, after) ? 'limit-widened' : 'keyword-changed'
       return [{ kind, ...change }]
     }
     const narrowed = lowerLimits.includes(keyword) ? after > before : after < before

@@ -2,12 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Ajv, type AnySchema } from 'ajv'
 import addFormats from 'ajv-formats'
+import { useDecimalMultiples } from '../multiples.ts'
 import { distinct, isNarrow } from './distinct.ts'
 import { another, generate, isUnmade, type Schema, unfit } from './generate.ts'
 import { textMatching } from './pattern.ts'
 
 const ajv = new Ajv({ strict: false })
 addFormats.default(ajv)
+useDecimalMultiples(ajv)
 
 const schemas: readonly (readonly [name: string, schema: Schema])[] = [
   ['name', { type: 'string', minLength: 3, maxLength: 8 }],
@@ -25,6 +27,7 @@ const schemas: readonly (readonly [name: string, schema: Schema])[] = [
   ['count', { type: 'integer', minimum: 7, maximum: 9 }],
   ['ratio', { type: 'number', exclusiveMinimum: 0, exclusiveMaximum: 1 }],
   ['dozens', { type: 'integer', multipleOf: 12, minimum: 13 }],
+  ['price', { type: 'number', multipleOf: 0.01, minimum: 0.29 }],
   ['below', { type: 'number', maximum: -5 }],
   ['kind', { enum: ['a', 'b', null] }],
   ['tags', { type: 'array', items: { type: 'string' }, minItems: 2, uniqueItems: true }],

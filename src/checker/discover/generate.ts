@@ -1,6 +1,7 @@
 /** Values for JSON Schemas, as far as those of interfaces are common: good ones, other good ones, and bad ones. */
 import { randomUUID } from 'node:crypto'
 import { isSame } from '../expect.ts'
+import { isMultiple, times } from '../multiples.ts'
 import type { JsonObject } from '../profile.ts'
 import { textMatching } from './pattern.ts'
 
@@ -105,7 +106,7 @@ export function fits(value: unknown, schema: Schema): boolean {
 
 function numberFor(schema: Schema, name: string, turn: number): number {
   const of = (key: string) => (typeof schema[key] === 'number' ? (schema[key] as number) : undefined)
-  const step = of('multipleOf') ?? (typeOf(schema) === 'integer' ? 1 : undefined)
+  const step = of('multipleOf') || (typeOf(schema) === 'integer' ? 1 : undefined)
   const above = of('exclusiveMinimum') ?? (schema['exclusiveMinimum'] === true ? of('minimum') : undefined)
   const below = of('exclusiveMaximum') ?? (schema['exclusiveMaximum'] === true ? of('maximum') : undefined)
   const usual = /year/i.test(name) ? 2020 : 1
@@ -114,9 +115,9 @@ function numberFor(schema: Schema, name: string, turn: number): number {
   // Between two bounds that are no values themselves there is room for fractions alone.
   const next = step ?? (most - least <= 1 ? (most - least) / 8 : 1)
   const isOpen = above !== undefined && least <= above
-  const first = step === undefined ? least + (isOpen ? next : 0) : (Math.floor(least / step) + 1) * step
-  const start = step !== undefined && !isOpen && least % step === 0 ? least : first
-  const value = start + turn * next
+  const first = step === undefined ? least + (isOpen ? next : 0) : times(Math.floor(least / step) + 1, step)
+  const start = step !== undefined && !isOpen && isMultiple(least, step) ? least : first
+  const value = step === undefined ? start + turn * next : times(Math.round(start / step) + turn, step)
   return value > most || value === below ? start : value
 }
 
