@@ -31,8 +31,7 @@ test('multiples are decided on digits: of fractions, of negative and of very lar
     [9007199254740992, 3, false], [9007199254740993, 2, true], [1.7976931348623157e308, 5e-324, true], [5e-324, 1, false],
     [7.5, 2.5, true], [10, 2.5, true], [1, 0.3, false], [12, 5, false], [12, 4, true], [Number.POSITIVE_INFINITY, 1, false],
   ] // biome-ignore format: one row reads best
-  for (const [value, step, expected] of cases)
-    assert.equal(isMultipleOf(value, step), expected, `${value} of ${step}`)
+  for (const [value, step, expected] of cases) assert.equal(isMultipleOf(value, step), expected, `${value} of ${step}`)
 })
 
 test('multiples in objects and arrays are judged alike', () => {

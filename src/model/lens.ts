@@ -4,6 +4,7 @@
  */
 import { completeField } from './complete-field.ts'
 import type { ChangeDeclaration, FieldDeclaration, InterfaceDeclaration } from './declaration.ts'
+import { callDeclared, frozenCopy } from './declared-function.ts'
 import type { Catalog, Conversion, Field, Lens, Resource } from './resource.ts'
 import { hashOf } from './shape-hash.ts'
 
@@ -56,7 +57,7 @@ function declaredFields({ name }: Resource, declared: InterfaceDeclaration): Sho
 /** A collection as it was before a change. */
 function undo(
   past: Past,
-  { was, collection, rename = {}, add = [], remove = {}, convert = {} }: ChangeDeclaration,
+  { version, resource, was, collection, rename = {}, add = [], remove = {}, convert = {} }: ChangeDeclaration,
 ): Past {
   const olderNames = new Map(Object.entries(rename).map(([older, newer]) => [newer, older]))
   const fields = past.fields
@@ -65,7 +66,8 @@ function undo(
       const converted = Object.hasOwn(convert, shown.name) ? convert[shown.name] : undefined
       const name = olderNames.get(shown.name) ?? shown.name
       if (converted === undefined) return { ...shown, name }
-      const { schema, ...conversion } = converted as { schema: FieldDeclaration } & Conversion
+      const { schema, ...functions } = converted as { schema: FieldDeclaration } & Conversion
+      const conversion = guarded(`${version}: ${resource}.convert.${shown.name}`, functions)
       const value = shown.stored === undefined ? conversion.older(shown.value) : undefined
       return { ...shown, name, declared: schema, value, conversion: joined(shown.conversion, conversion) }
     })
@@ -82,6 +84,15 @@ function undo(
   }
   const isShown = collection === 'removed' || (past.isShown && collection !== 'added')
   return { ...past, name: was ?? past.name, fields, isShown }
+}
+
+/** The functions of a conversion, given copies that cannot change, and called so that the log names them. */
+function guarded(place: string, { older, newer }: Conversion): Conversion {
+  const call = (name: string, convert: (value: unknown) => unknown) => (value: unknown) => {
+    const given = frozenCopy(value)
+    return callDeclared(`changes of ${place}.${name}`, given, () => convert(given))
+  }
+  return { older: call('older', older), newer: call('newer', newer) }
 }
 
 /** Both steps in one: from the newest to the oldest, and back. */

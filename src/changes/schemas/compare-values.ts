@@ -42,7 +42,11 @@ function compareLimits(was: Shape['limits'], is: Shape['limits']): Change[] {
     if (before === undefined) return [{ kind: 'limit-narrowed', ...change }]
     if (after === undefined) return [{ kind: 'limit-widened', ...change }]
     if (keyword === 'multipleOf') {
-      const kind = isMultipleOf(after, before) ? 'limit-narrowed' : isMultipleOf(before, after) ? 'limit-widened' : 'keyword-changed'
+      const kind = isMultipleOf(after, before)
+        ? 'limit-narrowed'
+        : isMultipleOf(before, after)
+          ? 'limit-widened'
+          : 'keyword-changed'
       return [{ kind, ...change }]
     }
     const narrowed = lowerLimits.includes(keyword) ? after > before : after < before
