@@ -94,12 +94,6 @@ export function decimalText(value: Decimal, { precision, scale }: DecimalForm): 
   return `${negative ? '-' : ''}${whole === '' ? '0' : whole}${scale === 0 ? '' : `.${fraction}`}`
 }
 
-/** A value of a decimal field as it is stored and answered. What fits no decimal of that form is given back as it is. */
-export function canonicalDecimal(value: unknown, form: DecimalForm): unknown {
-  const read = readDecimal(value)
-  return (read && decimalText(read, form)) ?? value
-}
-
 // Two digits say how many stand before the point.
 const mostBeforePoint = 99
 

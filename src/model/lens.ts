@@ -3,8 +3,10 @@
  * the oldest. What comes of it is a resource like any other, and the lens through which it is seen.
  */
 import { completeField } from './complete-field.ts'
+import { canonicalValue } from './decimal-field.ts'
 import type { ChangeDeclaration, FieldDeclaration, InterfaceDeclaration } from './declaration.ts'
 import { callDeclared, frozenCopy } from './declared-function.ts'
+import { shapeOf } from './field-shape.ts'
 import type { Catalog, Conversion, Field, Lens, Resource } from './resource.ts'
 import { hashOf } from './shape-hash.ts'
 
@@ -67,7 +69,7 @@ function undo(
       const name = olderNames.get(shown.name) ?? shown.name
       if (converted === undefined) return { ...shown, name }
       const { schema, ...functions } = converted as { schema: FieldDeclaration } & Conversion
-      const conversion = guarded(`${version}: ${resource}.convert.${shown.name}`, functions)
+      const conversion = guarded(`${version}: ${resource}.convert.${shown.name}`, functions, schema, shown.declared)
       const value = shown.stored === undefined ? conversion.older(shown.value) : undefined
       return { ...shown, name, declared: schema, value, conversion: joined(shown.conversion, conversion) }
     })
@@ -77,7 +79,7 @@ function undo(
       name,
       declared: schema as FieldDeclaration,
       stored: undefined,
-      value,
+      value: canonicalValue(shapeOf(schema as FieldDeclaration), value),
       conversion: undefined,
     }
     fields.splice(place === -1 ? fields.length : place, 0, removed)
@@ -87,12 +89,21 @@ function undo(
 }
 
 /** The functions of a conversion, given copies that cannot change, and called so that the log names them. */
-function guarded(place: string, { older, newer }: Conversion): Conversion {
-  const call = (name: string, convert: (value: unknown) => unknown) => (value: unknown) => {
-    const given = frozenCopy(value)
-    return callDeclared(`changes of ${place}.${name}`, given, () => convert(given))
+function guarded(
+  place: string,
+  { older, newer }: Conversion,
+  olderField: FieldDeclaration,
+  newerField: FieldDeclaration,
+): Conversion {
+  const call = (name: string, convert: (value: unknown) => unknown, field: FieldDeclaration) => {
+    const shape = shapeOf(field)
+    return (value: unknown) => {
+      const given = frozenCopy(value)
+      const made = callDeclared(`changes of ${place}.${name}`, given, () => convert(given))
+      return canonicalValue(shape, made)
+    }
   }
-  return { older: call('older', older), newer: call('newer', newer) }
+  return { older: call('older', older, olderField), newer: call('newer', newer, newerField) }
 }
 
 /** Both steps in one: from the newest to the oldest, and back. */

@@ -3,6 +3,7 @@
  * POST, PUT and PATCH, which differ only in what stands in for a field that was not sent.
  */
 import { isDeepStrictEqual } from 'node:util'
+import { canonicalValue } from '../model/decimal-field.ts'
 import { timestamp } from '../model/instant.ts'
 import { type Field, type RecordValues, type Resource, systemFields } from '../model/resource.ts'
 import type { Issue } from '../spec/faults.ts'
@@ -76,7 +77,8 @@ export function draftOfUpdate(plan: Update, current: RecordValues, sent: unknown
 function nextValue(plan: Update, field: Field, body: RecordValues, current: unknown, issues: Issue[]): unknown {
   const sent = Object.hasOwn(body, field.name) ? body[field.name] : undefined
   if (!isAssignable(plan, field)) {
-    if (sent !== undefined && !isDeepStrictEqual(sent, current)) issues.push(readOnly(field.name, plan))
+    if (sent !== undefined && !isDeepStrictEqual(canonicalValue(field, sent), current))
+      issues.push(readOnly(field.name, plan))
     return current
   }
   // What the server sets, or a PATCH leaves out, stays; what a PUT leaves out is cleared (MET-3).
@@ -95,7 +97,7 @@ function patchedValue(plan: Update, field: Field, patched: RecordValues, current
   const removed = !Object.hasOwn(patched, field.name)
   // The representation that was patched does not have it.
   if (removed && field.writeOnly) return current
-  const value = removed ? null : patched[field.name]
+  const value = removed ? null : canonicalValue(field, patched[field.name])
   if (!removed && isDeepStrictEqual(value, current)) return current
   if (!isAssignable(plan, field)) {
     if (value !== current) issues.push(readOnly(field.name, plan))
@@ -120,7 +122,7 @@ function settle(field: Field, value: unknown, issues: Issue[]): unknown {
     return null
   }
   const found = field.validate(value)
-  if (found.length === 0) return value
+  if (found.length === 0) return canonicalValue(field, value)
   // The pointer says it too; the words must stand alone in `detail`.
   for (const each of found) issues.push({ ...each, message: `${each.pointer?.slice(1)} ${each.message}.` })
   return null

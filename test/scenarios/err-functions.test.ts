@@ -37,6 +37,7 @@ const misdeeds: Readonly<Record<string, (context: RuleContext, given: Any) => un
   'promises nothing': () => Promise.resolve(undefined),
   'promises an objection': async () => ({ code: 'LATE', message: 'Late.' }),
   'breaks its promise': () => Promise.reject(new Error('broken')),
+  // biome-ignore lint/suspicious/noThenProperty: it is what is tried
   'answers a thenable': () => ({ code: 'LATE', message: 'Late.', then: () => undefined }),
   'answers true': () => true,
   'answers null': () => null,
@@ -103,7 +104,7 @@ it('ERR-4: checks of deletions and restorations are held to the same', async (co
   const deleting = { ...rule, on: 'delete', check: ({ current }: RuleContext) => misdeed('changes inside', current) }
   const restoring = { on: 'restore', check: ({ next }: RuleContext) => misdeed('changes a value', next) }
   const misdeed = (name: string, given: unknown) =>
-    (given as Any)['name'] === 'fine' ? undefined : misdeeds[name]?.({ next: given } as never, given as Any)
+    String((given as Any)['name']) === 'fine' ? undefined : misdeeds[name]?.({ next: given } as never, given as Any)
   const rules = [deleting, restoring] as unknown as BusinessRule[]
   const declared = defineInterface({ name: 'things', resources: { things: { fields, access: anyone, rules } } })
   const trial = await trialFor(context, declared)
@@ -207,7 +208,7 @@ async function olderTrial(context: TestContext, declared: ReturnType<typeof conv
 }
 
 it('VER-2: a conversion cannot change the record that it is given a value of', async (context) => {
-  const push = (value: string[]) => (value.push('two'), value)
+  const push = (value: string[]) => [value.push('two')]
   const { send, path, ...trial } = await olderTrial(context, conversions(push, push))
   for (const sent of [
     { path: `/v1/${path}` },

@@ -26,6 +26,10 @@ export function exampleOf(schema: Json, name: string): unknown {
   if (schema.default !== undefined) return schema.default
   const [allowed] = listOf(schema.enum)
   if (allowed !== undefined) return allowed
+  if (schema.format === 'decimal') {
+    const number = 'multipleOf' in schema ? undefined : numberOf(schema, 'number')
+    return number === undefined ? undefined : String(number)
+  }
   if (['anyOf', 'oneOf', 'allOf', 'not', 'if', '$ref', 'pattern', 'multipleOf'].some((word) => word in schema))
     return undefined
   const type = listOf(schema.type)[0] ?? schema.type
