@@ -11,9 +11,6 @@ import { postgres } from '../dialect.ts'
  */
 export function storedValue(text: string, holds: Held): unknown {
   switch (holds) {
-    default:
-      // Texts, and decimals: the text that they have in JSON.
-      return text
     case 'integer':
       return Number.isSafeInteger(Number(text)) ? Number(text) : BigInt(text)
     case 'number':
@@ -24,6 +21,9 @@ export function storedValue(text: string, holds: Held): unknown {
     case 'object':
     case 'json':
       return JSON.parse(text)
+    default:
+      // Texts, and decimals: the text that they have in JSON.
+      return text
   }
 }
 
