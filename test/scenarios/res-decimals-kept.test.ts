@@ -21,7 +21,9 @@ const units = fc.oneof(
   fc.bigInt({ min: -(10n ** 38n) + 1n, max: 10n ** 38n - 1n }),
   fc.bigInt({ min: -30n, max: 30n }),
   fc.bigInt({ min: -3_000n, max: 3_000n }).map((each) => each * 10n ** 16n),
-  fc.tuple(fc.integer({ min: 0, max: 37 }), fc.bigInt({ min: -9n, max: 9n })).map(([power, digit]) => digit * 10n ** BigInt(power)),
+  fc
+    .tuple(fc.integer({ min: 0, max: 37 }), fc.bigInt({ min: -9n, max: 9n }))
+    .map(([power, digit]) => digit * 10n ** BigInt(power)),
 )
 
 function written(value: bigint): string {
@@ -71,7 +73,10 @@ async function exported({ app, send }: Trial, body: object): Promise<string> {
   return (await send({ path: json.result.content_url })).text
 }
 
-const priced = { name: Optional(Type.String()), price: Optional(Decimal({ precision: 20, scale: 2, filter: true, sort: true })) }
+const priced = {
+  name: Optional(Type.String()),
+  price: Optional(Decimal({ precision: 20, scale: 2, filter: true, sort: true })),
+}
 
 it('RES-11: exports have the digits, in CSV without quotes, and a filter compares numbers', async (context) => {
   const trial = await trialFor(context, things(priced))
@@ -80,9 +85,15 @@ it('RES-11: exports have the digits, in CSV without quotes, and a filter compare
   const read = (text: string) => JSON.parse(text).price
   assert.deepEqual((await exported(trial, { format: 'ndjson' })).trim().split('\n').map(read), prices)
   const json = JSON.parse(await exported(trial, { format: 'json', filter: { price: { gt: 10, lte: '12.50' } } }))
-  assert.deepEqual(json.map(({ price }: { price: string }) => price), ['12.50'])
+  assert.deepEqual(
+    json.map(({ price }: { price: string }) => price),
+    ['12.50'],
+  )
   const lines = (await exported(trial, { format: 'csv', fields: ['price'] })).trim().split(/\r?\n/)
-  assert.deepEqual(lines.slice(1).map((line) => line.split(',')[1]), prices.map((each) => each ?? ''))
+  assert.deepEqual(
+    lines.slice(1).map((line) => line.split(',')[1]),
+    prices.map((each) => each ?? ''),
+  )
   const refused = await trial.send({ path: '/v1/exports', body: { collection: 'things', filter: { price: 'x' } } })
   assert.equal(refused.status, 400)
 })
@@ -98,7 +109,15 @@ async function imported(trial: Trial, text: string, format: 'csv' | 'json' | 'nd
   const onProblem = ({ issues }: { issues: readonly { code: string; pointer?: string }[] }) =>
     void problems.push(...issues.map(({ code, pointer }) => `${code} ${pointer}`))
   const { storage } = trial.app
-  const result = await importRecords({ storage, resource, records, caller, skipInvalid: true, onProblem, onProgress() {} })
+  const result = await importRecords({
+    storage,
+    resource,
+    records,
+    caller,
+    skipInvalid: true,
+    onProblem,
+    onProgress() {},
+  })
   return { imported: result.imported, problems }
 }
 
@@ -172,7 +191,10 @@ it('RES-11: a change of form that would lose digits stops the start, and says ho
   ] as const) {
     const work = changed(context, things({ size: before }), things({ size: after as never }), values)
     await assert.rejects(work, (error: Error) => {
-      assert.ok(error instanceof MigrationRefused || error.cause instanceof MigrationRefused || /loses/.test(error.message), error.message)
+      assert.ok(
+        error instanceof MigrationRefused || error.cause instanceof MigrationRefused || /loses/.test(error.message),
+        error.message,
+      )
       assert.match(String(error.message), /loses 2 values/)
       return true
     })
@@ -215,9 +237,10 @@ it('VER-2: an older version has a decimal under another name, as a number, or al
     assert.equal(json.pagination?.total_count, count, `${query} ${text}`)
   }
   const refused = await send({ path: '/v1/things', body: { cost: '1.999', tax: 20 } })
-  assert.deepEqual(refused.json.errors.map(({ code, pointer }: { code: string; pointer: string }) => `${code} ${pointer}`).sort(), [
-    'TOO_PRECISE /cost',
-  ])
+  assert.deepEqual(
+    refused.json.errors.map(({ code, pointer }: { code: string; pointer: string }) => `${code} ${pointer}`).sort(),
+    ['TOO_PRECISE /cost'],
+  )
   const patched = await send({ method: 'PATCH', path: `/v1/things/${created.json.id}`, body: { total: 0.1 } })
   assert.equal(patched.json.total, 0.1)
   assert.equal((await send({ path: `/v2/things/${created.json.id}` })).json.total, '0.10')

@@ -10,6 +10,7 @@ export function distinct(value: unknown, turn: number, schema: Schema = {}): unk
   const text = String(value)
   const { pattern, format, maxLength } = schema
   const most = typeof maxLength === 'number' ? maxLength : Number.POSITIVE_INFINITY
+  if (format === 'decimal') return decimalUnlike(schema) ?? text
   if (typeof pattern === 'string') return textMatching(pattern, Math.random, { most }) ?? text
   if (format === 'uuid') return randomUUID()
   const suffix = `${Date.now().toString(36)}${turn}`
@@ -32,6 +33,19 @@ export function isNarrow({ pattern, maxLength, maximum, minimum }: Schema): bool
 /** Whether two records of a collection may well be given one value of a member that must be unique: there are few. */
 export function hasFewValues({ unique, schemas = {} }: Pick<CollectionProfile, 'unique' | 'schemas'>): boolean {
   return unique.some((member) => isNarrow(schemas[member] ?? {}))
+}
+
+/** Digits of the pattern within the bounds that stand beside it; `undefined`: none were found. */
+function decimalUnlike(schema: Schema): string | undefined {
+  const { pattern, minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY } = schema
+  const isFit = new RegExp(String(pattern ?? ''), 'u')
+  for (let turn = 0; turn < 50; turn++) {
+    const isRound = turn % 2 === 0 && typeof schema['maximum'] === 'number'
+    const text = isRound ? String(numberUnlike(schema)) : textMatching(String(pattern ?? '^\\d{1,9}$'), Math.random, {})
+    if (text === undefined || !isFit.test(text)) continue
+    if (Number(text) > Number(minimum) && Number(text) < Number(maximum)) return text
+  }
+  return undefined
 }
 
 function numberUnlike({ minimum, maximum, multipleOf }: Schema): number {

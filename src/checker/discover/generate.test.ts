@@ -28,6 +28,17 @@ const schemas: readonly (readonly [name: string, schema: Schema])[] = [
   ['ratio', { type: 'number', exclusiveMinimum: 0, exclusiveMaximum: 1 }],
   ['dozens', { type: 'integer', multipleOf: 12, minimum: 13 }],
   ['price', { type: 'number', multipleOf: 0.01, minimum: 0.29 }],
+  [
+    'fee',
+    {
+      type: ['string', 'number'],
+      format: 'decimal',
+      pattern: '^-?\\d{1,4}(?:\\.\\d{1,2})?$',
+      minimum: 0.1,
+      exclusiveMaximum: 100,
+      multipleOf: 0.05,
+    },
+  ],
   ['below', { type: 'number', maximum: -5 }],
   ['kind', { enum: ['a', 'b', null] }],
   ['tags', { type: 'array', items: { type: 'string' }, minItems: 2, uniqueItems: true }],

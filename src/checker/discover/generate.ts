@@ -183,9 +183,22 @@ function day(turn: number): string {
   return String((turn % 28) + 1).padStart(2, '0')
 }
 
+const boundsOfNumbers = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']
+
+/** Digits within the bounds of a decimal, which stand beside its text for those who send a number; `undefined`: the pattern is enough. */
+function decimalFor(schema: Schema, name: string, turn: number): string | undefined {
+  if (!boundsOfNumbers.some((bound) => bound in schema)) return undefined
+  const text = String(numberFor(schema, name, turn))
+  return new RegExp(String(schema['pattern'] ?? ''), 'u').test(text) ? text : undefined
+}
+
 function textFor(schema: Schema, name: string, turn: number): unknown {
   const least = Number(schema['minLength'] ?? 0)
   const most = Number(schema['maxLength'] ?? 10_000)
+  if (schema['format'] === 'decimal') {
+    const decimal = decimalFor(schema, name, turn)
+    if (decimal !== undefined) return decimal
+  }
   if (typeof schema['pattern'] === 'string') {
     const text = textMatching(schema['pattern'], Math.random, { least, most })
     return text ?? { unmade: `no text was found for the pattern ${schema['pattern']}` }
