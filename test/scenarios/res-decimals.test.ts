@@ -252,6 +252,8 @@ it('RES-11: the document says that bodies take texts and numbers, and answers te
   assert.equal(Item.properties.fee.minimum, undefined)
   assert.match(fee.description, /at least 0\.10, less than 100, a multiple of 0\.05/)
   assert.deepEqual(ItemCreate.properties.tier.enum, ['1.0', '2.5', '10.0', null])
+  const example = ItemCreate.examples[0]
+  assert.deepEqual([example.price, example.rate, example.pieces], ['0.00', '0.0000', '1'])
   const price = paths['/v1/items']?.get ?? paths['/items'].get
   assert.ok(
     price.parameters.some(

@@ -1,7 +1,7 @@
 /** Values that must differ from record to record. */
 import { randomInt, randomUUID } from 'node:crypto'
 import type { CollectionProfile } from '../profile.ts'
-import type { Schema } from './generate.ts'
+import { type Schema, withAllDigits } from './generate.ts'
 import { countMatching, textMatching } from './pattern.ts'
 
 /** A value unlike others that is as good as this one: an e-mail address stays one. */
@@ -40,9 +40,9 @@ function decimalUnlike(schema: Schema): string | undefined {
   const { pattern, minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY } = schema
   const isFit = new RegExp(String(pattern ?? ''), 'u')
   for (let turn = 0; turn < 50; turn++) {
-    const isRound = turn % 2 === 0 && typeof schema['maximum'] === 'number'
-    const text = isRound ? String(numberUnlike(schema)) : textMatching(String(pattern ?? '^\\d{1,9}$'), Math.random, {})
-    if (text === undefined || !isFit.test(text)) continue
+    const made = turn % 2 === 0 ? String(numberUnlike(schema)) : textMatching(String(pattern ?? ''), Math.random, {})
+    const text = withAllDigits(made ?? '', schema)
+    if (!isFit.test(text)) continue
     if (Number(text) > Number(minimum) && Number(text) < Number(maximum)) return text
   }
   return undefined

@@ -91,3 +91,14 @@ test('values that must differ do, and stay what they are', () => {
     [true, false, false],
   )
 })
+
+test('decimals have all of their digits, as they will be answered', () => {
+  const schema = { type: ['string', 'number'], format: 'decimal', pattern: '^-?(?:0|[1-9]\\d{0,9})(?:\\.\\d{1,2})?$' }
+  for (let turn = 0; turn < 20; turn++) {
+    assert.match(String(generate(schema, 'price', turn)), /^-?\d+\.\d\d$/)
+    assert.match(String(distinct('1.00', turn, schema)), /^-?\d+\.\d\d$/)
+  }
+  assert.equal(generate({ ...schema, minimum: 0 }, 'price'), '0.00')
+  const codes = Array.from({ length: 30 }, (_, turn) => distinct('1.00', turn, { ...schema, minimum: 1 }))
+  assert.equal(new Set(codes).size, 30)
+})

@@ -185,11 +185,22 @@ function day(turn: number): string {
 
 const boundsOfNumbers = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']
 
-/** Digits within the bounds of a decimal, which stand beside its text for those who send a number; `undefined`: the pattern is enough. */
+/** A decimal within the bounds that stand beside its text for those who send a number; `undefined`: none was found. */
 function decimalFor(schema: Schema, name: string, turn: number): string | undefined {
-  if (!boundsOfNumbers.some((bound) => bound in schema)) return undefined
-  const text = String(numberFor(schema, name, turn))
-  return new RegExp(String(schema['pattern'] ?? ''), 'u').test(text) ? text : undefined
+  const isBounded = boundsOfNumbers.some((bound) => bound in schema)
+  const pattern = String(schema['pattern'] ?? '')
+  const text = isBounded ? String(numberFor(schema, name, turn)) : textMatching(pattern, Math.random, {})
+  const whole = text === undefined ? undefined : withAllDigits(text, schema)
+  return whole !== undefined && new RegExp(pattern, 'u').test(whole) ? whole : undefined
+}
+
+/** A decimal as servers answer it: with all digits that its pattern has room for behind the point, and zero without a sign. */
+export function withAllDigits(text: string, { pattern }: Schema): string {
+  const [, scale = '0'] = /\\\.\\d\{1,(\d+)\}\)\?\$$/.exec(String(pattern ?? '')) ?? []
+  const [before = '0', after = ''] = text.split('.')
+  const digits = after.padEnd(Number(scale), '0')
+  const whole = digits === '' ? before : `${before}.${digits}`
+  return /^-[0.]+$/.test(whole) ? whole.slice(1) : whole
 }
 
 function textFor(schema: Schema, name: string, turn: number): unknown {

@@ -28,7 +28,9 @@ export function exampleOf(schema: Json, name: string): unknown {
   if (allowed !== undefined) return allowed
   if (schema.format === 'decimal') {
     const number = 'multipleOf' in schema ? undefined : numberOf(schema, 'number')
-    return number === undefined ? undefined : String(number)
+    // With all of its digits, as it is answered.
+    const [, scale = '0'] = /\{1,(\d+)\}\)\?\$$/.exec(String(schema.pattern)) ?? []
+    return number?.toFixed(Number(scale))
   }
   if (['anyOf', 'oneOf', 'allOf', 'not', 'if', '$ref', 'pattern', 'multipleOf'].some((word) => word in schema))
     return undefined
