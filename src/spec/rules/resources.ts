@@ -86,7 +86,7 @@ export const resources: RuleSection = {
     },
     {
       id: 'RES-11',
-      mark: 'decision',
+      mark: 'beyond',
       level: 'may',
       held: true,
       sentence:
