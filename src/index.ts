@@ -1,5 +1,5 @@
 /** The public names of the package. */
-export { type Static, Type } from 'typebox'
+export type { Static } from 'typebox'
 export {
   type AccessRule,
   type Action,
@@ -21,6 +21,7 @@ export {
   reference,
   type VersionDeclaration,
 } from './model/declaration.ts'
+export * as Type from './model/type.ts'
 export { type App, type AppOptions, createApp, toFetchHandler, toNodeHandler } from './server/create-app.ts'
 export { collectMetrics, type Metrics } from './server/metrics.ts'
 export type { Observation, Observe } from './server/observe.ts'

@@ -1,9 +1,15 @@
 /** Fields of every kind, and a tree whose deletions are jobs. */
 import { defineInterface } from '../src/model/declaration.ts'
+import * as Type from '../src/model/type.ts'
 import { samples } from './declarations.ts'
 import { company } from './declarations-company.ts'
 
+const prices = {
+  fields: { price: Type.Decimal({ precision: 38, scale: 18, filter: true, sort: true, unique: true }) },
+  access: { read: 'anyone', create: 'anyone' },
+} as const
+
 export const everything = defineInterface({
   name: 'everything',
-  resources: { ...samples.resources, ...company.resources },
+  resources: { ...samples.resources, ...company.resources, prices },
 })

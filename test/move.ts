@@ -120,6 +120,9 @@ export async function fill({ app, send }: Client): Promise<string[]> {
   await made('/v1/selects', { order: 'Ä', select: '', group: 0, json: 'Wörter zum Suchen', t: 'x' })
   await made('/v1/badges', { name: 'once' }, { 'idempotency-key': 'again' })
 
+  for (const price of ['-0.5', '9.99', '12345678901234567890.123456789012345678', '100', '-20'])
+    await made('/v1/prices', { price })
+
   // One export that is finished, one that another server was at.
   const { job_id: exported } = await made('/v1/exports', { collection: 'samples', sort: 'moment', format: 'ndjson' })
   await app.runner.idle()
@@ -157,6 +160,8 @@ export async function fill({ app, send }: Client): Promise<string[]> {
     ),
     '/v1/samples?sort=moment&limit=2',
     '/v1/selects?q=suchen',
+    '/v1/prices?sort=-price&price[gt]=-20.00&limit=3',
+    '/v1/prices?price=9.990',
     '/v1/api-keys',
     '/v1/jobs?sort=created_at',
     `/v1/jobs/${exported}`,

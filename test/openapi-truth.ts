@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
+import { useDecimalMultiples } from '../src/checker/multiples.ts'
 import type { HttpResponse } from '../src/http/message.ts'
 
 /** Fails where an answer is not as the document says. */
@@ -20,6 +21,7 @@ const everywhere = new Set(['Content-Type', 'Server-Timing', 'Strict-Transport-S
  */
 export function judgeBy(document: Json): Judge {
   const ajv = new Ajv2020({ strict: false, allErrors: true, logger: false })
+  useDecimalMultiples(ajv)
   formats.default(ajv)
   ajv.addSchema(document, 'document')
   const find = (node: Json): Json =>

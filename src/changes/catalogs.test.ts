@@ -34,6 +34,8 @@ function tasks(more: Data = {}, fields: Data = {}, whole: Data = {}): Data {
   return { name: 'studio', resources: { projects: { fields: { name: { type: 'string' } } }, tasks }, ...whole }
 }
 const field = (declared: Data) => tasks({}, { a: { type: 'string', optional: true, ...declared } })
+const decimal = (precision: number, scale: number, more: Data = {}) =>
+  field({ type: 'decimal', precision, scale, ...more })
 const project = (onDelete: string) =>
   tasks({}, { project_id: { reference: 'projects', onDelete, optional: true, immutable: true } })
 const read = (rule: unknown) => tasks({ access: { read: rule } })
@@ -55,6 +57,13 @@ const rows: [name: string, old: Data, now: Data, ...expected: string[]][] = [
   ['smaller bodies', tasks(), tasks({}, {}, { limits: { bodyBytes: 2048 } }), 'breaking body-limit-lowered'],
   ['a lower rate', tasks(), tasks({}, {}, { limits: { rate: { caller: '60/minute' } } }), 'review rate-lowered'],
   ['a higher rate', tasks(), tasks({}, {}, { limits: { rate: { caller: '6000/minute' } } })],
+  ['a decimal of more digits', decimal(12, 2), decimal(14, 2), 'breaking limit-widened response tasks a', 'compatible limit-widened request tasks a'],
+  ['a decimal of less digits', decimal(12, 2), decimal(10, 2), 'breaking limit-narrowed request tasks a', 'compatible limit-narrowed response tasks a'],
+  ['a decimal of a larger scale', decimal(12, 2), decimal(12, 4), 'review pattern-changed request tasks a', 'review pattern-changed response tasks a'],
+  ['a decimal of a larger scale, with the same digits before the point', decimal(12, 2), decimal(14, 4), 'compatible limit-widened request tasks a', 'review pattern-changed response tasks a'],
+  ['a number that becomes a decimal', field({ type: 'number' }), decimal(12, 2), 'breaking limit-narrowed request tasks a', 'breaking type-changed response tasks a', 'compatible type-widened request tasks a'],
+  ['a decimal that becomes a text', decimal(12, 2), field({}), 'breaking limit-widened response tasks a', 'breaking limit-widened response tasks a', 'breaking type-narrowed request tasks a', 'compatible limit-widened request tasks a'],
+  ['a higher minimum of a decimal', decimal(12, 2, { minimum: '0.05' }), decimal(12, 2, { minimum: '0.1' }), 'breaking limit-narrowed request tasks a'],
   ['a field', field({}), tasks(), 'breaking field-removed tasks a'],
   ['a new field', tasks(), field({}), 'compatible field-added tasks a'],
   ['a new field that must be sent', tasks(), field({ optional: false }), 'breaking field-added-required request tasks a', 'compatible field-added response tasks a'],

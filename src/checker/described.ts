@@ -4,6 +4,7 @@ import formats from 'ajv-formats'
 import { parse as parseYaml } from 'yaml'
 import type { Part } from './case.ts'
 import { type Answer, type Asked, type Exchange, fieldOf, jsonOf } from './exchange.ts'
+import { useDecimalMultiples } from './multiples.ts'
 import { memberPointer, valueAt } from './pointer.ts'
 
 /** An OpenAPI document that was read. */
@@ -170,6 +171,7 @@ function validatorOf(root: object, pointer: string): ValidateFunction | undefine
 function readerOf(root: object): Ajv2020 {
   const ajv = new Ajv2020({ strict: false, validateSchema: false, unicodeRegExp: false, logger: false })
   formats.default(ajv)
+  useDecimalMultiples(ajv)
   const isOlder = String(valueAt(root, '/openapi')).startsWith('3.0')
   ajv.addSchema(isOlder ? (modern(root) as object) : root, 'document')
   return ajv

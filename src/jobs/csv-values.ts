@@ -28,6 +28,8 @@ export function readCell(field: Field, bytes: Uint8Array): Cell {
   switch (field.type) {
     case 'string':
       return value(text)
+    case 'decimal':
+      return value(text.trim())
     case 'integer':
     case 'number':
       return readNumber(field, text)

@@ -1,4 +1,6 @@
 /** A declared field made complete: its type read from its schema, its defaults filled in, its validator compiled. */
+
+import { compileDecimal, decimalSchema } from './decimal-field.ts'
 import type { FieldDeclaration, OnDelete } from './declaration.ts'
 import { type FieldShape, shapeOf } from './field-shape.ts'
 import type { Field } from './resource.ts'
@@ -13,15 +15,17 @@ import { compileInteger, compileReference, compileSchema, type ValidateValue } f
  */
 export function completeField(name: string, declared: FieldDeclaration, isOwner: boolean, isSent: boolean): Field {
   const shape = shapeOf(declared)
+  const schema = shape.decimal === undefined ? shape.schema : decimalSchema(shape.schema, shape.decimal)
   const writeOnly = declared.writeOnly === true
   return {
     name,
     type: shape.type,
-    schema: shape.schema,
+    schema,
     format: shape.format,
+    decimal: shape.decimal,
     enum: shape.enum,
     required: !shape.optional,
-    default: shape.schema.default,
+    default: schema.default,
     filter: declared.filter ?? (!writeOnly && isFilterByItself(declared, shape)),
     sort: declared.sort ?? false,
     search: declared.search ?? false,
@@ -47,6 +51,7 @@ function referenceOf(declared: FieldDeclaration): { collection: string; onDelete
 
 function validatorOf(name: string, declared: FieldDeclaration, { schema, type }: FieldShape): ValidateValue {
   if (declared.reference !== undefined) return compileReference(name, schema, declared.reference)
+  if (type === 'decimal') return compileDecimal(name, schema)
   return type === 'integer' ? compileInteger(name, schema) : compileSchema(name, schema)
 }
 

@@ -1,4 +1,6 @@
 /** What a field's JSON Schema amounts to: its type, its enum, and whether it may be without a value. */
+import type { DecimalForm } from './decimal.ts'
+import { decimalFormOf } from './decimal-field.ts'
 import { optionalMark } from './plain-copy.ts'
 import type { FieldType } from './resource.ts'
 
@@ -16,6 +18,8 @@ export interface FieldShape {
   /** JSON Schema alone; `null` is taken out of it, since `optional` says it. */
   readonly schema: Schema
   readonly format: string | undefined
+  /** How many digits the values of a decimal field have. */
+  readonly decimal: DecimalForm | undefined
   readonly enum: readonly string[] | undefined
   readonly optional: boolean
 }
@@ -37,6 +41,7 @@ export function shapeOf(declared: Schema): FieldShape {
   return {
     type,
     schema: bare,
+    decimal: decimalFormOf(bare),
     format: typeof bare.format === 'string' ? bare.format : undefined,
     enum: type === 'string' && declared.reference === undefined ? textsOf(bare) : undefined,
     optional: nullable || declared.optional === true || declared[optionalMark] === true,
@@ -81,7 +86,15 @@ function isNull(word: string, value: unknown): boolean {
   return isRecord(value) && (value.type === 'null' || ('const' in value && value.const === null))
 }
 
-const primitives: ReadonlySet<unknown> = new Set(['string', 'integer', 'number', 'boolean', 'array', 'object'])
+const primitives: ReadonlySet<unknown> = new Set([
+  'string',
+  'integer',
+  'number',
+  'decimal',
+  'boolean',
+  'array',
+  'object',
+])
 
 function typeOf(schema: Schema): FieldType {
   if (primitives.has(schema.type)) return schema.type as FieldType

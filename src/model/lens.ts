@@ -3,7 +3,10 @@
  * the oldest. What comes of it is a resource like any other, and the lens through which it is seen.
  */
 import { completeField } from './complete-field.ts'
+import { canonicalValue } from './decimal-field.ts'
 import type { ChangeDeclaration, FieldDeclaration, InterfaceDeclaration } from './declaration.ts'
+import { callDeclared, frozenCopy } from './declared-function.ts'
+import { shapeOf } from './field-shape.ts'
 import type { Catalog, Conversion, Field, Lens, Resource } from './resource.ts'
 import { hashOf } from './shape-hash.ts'
 
@@ -56,7 +59,7 @@ function declaredFields({ name }: Resource, declared: InterfaceDeclaration): Sho
 /** A collection as it was before a change. */
 function undo(
   past: Past,
-  { was, collection, rename = {}, add = [], remove = {}, convert = {} }: ChangeDeclaration,
+  { version, resource, was, collection, rename = {}, add = [], remove = {}, convert = {} }: ChangeDeclaration,
 ): Past {
   const olderNames = new Map(Object.entries(rename).map(([older, newer]) => [newer, older]))
   const fields = past.fields
@@ -65,7 +68,8 @@ function undo(
       const converted = Object.hasOwn(convert, shown.name) ? convert[shown.name] : undefined
       const name = olderNames.get(shown.name) ?? shown.name
       if (converted === undefined) return { ...shown, name }
-      const { schema, ...conversion } = converted as { schema: FieldDeclaration } & Conversion
+      const { schema, ...functions } = converted as { schema: FieldDeclaration } & Conversion
+      const conversion = guarded(`${version}: ${resource}.convert.${shown.name}`, functions, schema, shown.declared)
       const value = shown.stored === undefined ? conversion.older(shown.value) : undefined
       return { ...shown, name, declared: schema, value, conversion: joined(shown.conversion, conversion) }
     })
@@ -75,13 +79,31 @@ function undo(
       name,
       declared: schema as FieldDeclaration,
       stored: undefined,
-      value,
+      value: canonicalValue(shapeOf(schema as FieldDeclaration), value),
       conversion: undefined,
     }
     fields.splice(place === -1 ? fields.length : place, 0, removed)
   }
   const isShown = collection === 'removed' || (past.isShown && collection !== 'added')
   return { ...past, name: was ?? past.name, fields, isShown }
+}
+
+/** The functions of a conversion, given copies that cannot change, and called so that the log names them. */
+function guarded(
+  place: string,
+  { older, newer }: Conversion,
+  olderField: FieldDeclaration,
+  newerField: FieldDeclaration,
+): Conversion {
+  const call = (name: string, convert: (value: unknown) => unknown, field: FieldDeclaration) => {
+    const shape = shapeOf(field)
+    return (value: unknown) => {
+      const given = frozenCopy(value)
+      const made = callDeclared(`changes of ${place}.${name}`, given, () => convert(given))
+      return canonicalValue(shape, made)
+    }
+  }
+  return { older: call('older', older, olderField), newer: call('newer', newer, newerField) }
 }
 
 /** Both steps in one: from the newest to the oldest, and back. */

@@ -8,7 +8,7 @@ export type FilterOperator = (typeof filterOperators)[number]
 /** Something that can be filtered by. */
 export interface Filterable {
   readonly name: string
-  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'timestamp'
+  readonly type: 'string' | 'integer' | 'number' | 'decimal' | 'boolean' | 'timestamp'
   /** `undefined`: a timestamp that the server keeps. */
   readonly field: Field | undefined
 }

@@ -1,4 +1,5 @@
 /** A record's values as conditions compare them. */
+import { decimalKeyOf } from './decimal.ts'
 import { instantKey, timestamp } from './instant.ts'
 import type { Comparable, Scalar } from './predicate.ts'
 import type { Field, RecordValues, Resource } from './resource.ts'
@@ -23,6 +24,8 @@ export function comparisonKey(resource: Resource, name: string, value: unknown):
     case 'string':
       if (typeof value !== 'string') return undefined
       return resource.field.get(name)?.format === 'date-time' ? instantKey(value) : value
+    case 'decimal':
+      return decimalKeyOf(value)
     case 'integer':
     case 'number':
       return typeof value === 'number' ? value : undefined

@@ -1,10 +1,12 @@
 /** The declaration made complete: every default filled in, every name resolved, frozen. The rest of the program reads only this. */
+
+import type { DecimalForm } from './decimal.ts'
 import type { AccessRule, Action, BusinessRule, OnDelete } from './declaration.ts'
 import type { Rate } from './rate.ts'
 import type { ValidateValue } from './schema.ts'
 
 /** How a field's values are stored and compared. `json` is any value that is none of the others. */
-export type FieldType = 'string' | 'integer' | 'number' | 'boolean' | 'array' | 'object' | 'json'
+export type FieldType = 'string' | 'integer' | 'number' | 'decimal' | 'boolean' | 'array' | 'object' | 'json'
 
 /** A declared field. */
 export interface Field {
@@ -13,6 +15,8 @@ export interface Field {
   /** JSON Schema without our own words: what validates a value, and what the OpenAPI document shows. */
   readonly schema: Readonly<Record<string, unknown>>
   readonly format: string | undefined
+  /** How many digits the values of a decimal field have. */
+  readonly decimal: DecimalForm | undefined
   /** The texts allowed, where the field is an enum of texts. */
   readonly enum: readonly string[] | undefined
   /** A record must have a value: `null` is refused. Where there is a default it stands in. */

@@ -63,7 +63,7 @@ function describe({ keyword, params, schema, parentSchema, data, message }: Erro
     case 'exclusiveMaximum':
       return { code: 'TOO_LARGE', message: `must be less than ${params.limit}` }
     case 'multipleOf':
-      return { code: 'INVALID_VALUE', message: `must be a multiple of ${params.multipleOf}` }
+      return { code: 'INVALID_VALUE', message: `must be a multiple of ${schema}` }
     case 'uniqueItems':
       return { code: 'INVALID_VALUE', message: 'must not have the same item twice' }
     case 'required':

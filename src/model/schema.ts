@@ -2,6 +2,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import type { Issue } from '../spec/faults.ts'
+import { isMultipleOf } from './decimal.ts'
 import { instantKey } from './instant.ts'
 import { escapeStep } from './pointer.ts'
 import { isRecordId } from './record-id.ts'
@@ -37,6 +38,15 @@ function makeAjv(): Ajv2020 {
   made.addFormat('date-time', { type: 'string', validate: (text) => instantKey(text) !== undefined })
   // RFC 9562 section 4, without the URN form: a second spelling of the same value would pass for another one.
   made.addFormat('uuid', /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i)
+  // Ajv divides binary fractions: 19.99 would be no multiple of 0.01.
+  made.removeKeyword('multipleOf')
+  made.addKeyword({
+    keyword: 'multipleOf',
+    type: 'number',
+    schemaType: 'number',
+    compile: (step: number) => (value: number) => isMultipleOf(value, step),
+    errors: false,
+  })
   // Ajv compares each item with each: an array of 100,000 objects would stop the server for minutes.
   made.removeKeyword('uniqueItems')
   made.addKeyword({

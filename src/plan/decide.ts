@@ -2,8 +2,11 @@
  * Whether a change may be made: references, uniqueness, transitions and business rules. Two pure halves around one read:
  * `questionsOf` says what must be known of other records, `judge` decides once the storage has answered.
  */
+
+import { ownCode } from '../model/check/rules.ts'
 import { resolveCondition } from '../model/condition.ts'
-import type { BusinessRule, RuleContext, RuleTrigger } from '../model/declaration.ts'
+import type { BusinessRule, RuleContext, RuleObjection, RuleTrigger } from '../model/declaration.ts'
+import { callDeclared, FunctionFault, frozenCopy, frozenOnce } from '../model/declared-function.ts'
 import { fieldsOf, matches, type Predicate, type Scalar } from '../model/predicate.ts'
 import { comparisonKey, comparisonKeys } from '../model/record.ts'
 import type { Catalog, RecordValues, Resource } from '../model/resource.ts'
@@ -23,7 +26,7 @@ export type Question =
     }
   | { readonly kind: 'rule'; readonly rule: BusinessRule; readonly collection: string; readonly where: Predicate }
 
-type RuleCheck = Extract<BusinessRule, { check: unknown }>['check']
+type CheckedRule = Extract<BusinessRule, { check: unknown }>
 
 /** A record before and after: creation has no `current`, deletion no `next`. */
 export interface Transition {
@@ -151,12 +154,8 @@ export function ruleIssues(plan: Pick<Write, 'caller' | 'now'>, transition: Tran
   const { caller, now } = plan
   return rulesOf(transition).flatMap((rule): Issue[] => {
     if ('check' in rule) {
-      const objection = checked(rule.check, { current, next, caller, now }, resource)
-      if (objection === undefined) return []
-      // A promise would come too late: the transaction is decided now.
-      if (typeof objection?.code !== 'string')
-        throw new TypeError('A business rule answers undefined or an objection, at once.')
-      return [{ ...objection }]
+      const objection = checked(rule, { current, next, caller, now }, resource)
+      return objection === undefined ? [] : [objection]
     }
     const answered = answers.find(([question]) => question.kind === 'rule' && question.rule === rule)
     const record = next ?? current ?? {}
@@ -170,14 +169,34 @@ export function ruleIssues(plan: Pick<Write, 'caller' | 'now'>, transition: Tran
   })
 }
 
-/** What a rule's function says. It is given writeOnly values, so that its errors may name them. */
-function checked(check: RuleCheck, context: RuleContext, resource: Resource): ReturnType<RuleCheck> {
+/** What a rule's function says. It is given copies that it cannot change, and its errors are logged without what is writeOnly. */
+function checked(
+  rule: CheckedRule,
+  { current, next, caller, now }: RuleContext,
+  resource: Resource,
+): Issue | undefined {
+  const place = `resources.${resource.name}.rules[${resource.rules.indexOf(rule)}].check`
+  const context = { current: frozenCopy(current), next: frozenCopy(next), caller: frozenOnce(caller), now }
   try {
-    return check(context)
+    const answer = callDeclared(place, context, () => rule.check(context))
+    // What it answers may have getters, which are functions of the declaration too.
+    return callDeclared(place, context, () => objectionOf(place, answer))
   } catch (error) {
-    const { current, next } = context
     throw conceal(error, [...writeOnlyTexts(resource, current), ...writeOnlyTexts(resource, next)])
   }
+}
+
+/** @throws FunctionFault where it is no objection */
+function objectionOf(place: string, answer: RuleObjection | undefined): Issue | undefined {
+  if (answer === undefined) return undefined
+  const wrong = (what: string) => new FunctionFault(`${place} answered with ${what}.`)
+  if (typeof answer !== 'object' || answer === null) throw wrong('neither undefined nor an objection')
+  const { code, message, pointer } = answer
+  if (typeof code !== 'string' || !ownCode.test(code)) throw wrong('a code that is not UPPER_CASE_WITH_UNDERSCORES')
+  if (typeof message !== 'string' || message.trim() === '') throw wrong('no message')
+  if (pointer === undefined) return { code, message }
+  if (typeof pointer === 'string' && /^(?:\/(?:[^~]|~[01])*)?$/s.test(pointer)) return { code, message, pointer }
+  throw wrong('a pointer that is no JSON Pointer')
 }
 
 function rulesOf({ resource, trigger }: Transition): BusinessRule[] {

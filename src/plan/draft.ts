@@ -3,6 +3,7 @@
  * POST, PUT and PATCH, which differ only in what stands in for a field that was not sent.
  */
 import { isDeepStrictEqual } from 'node:util'
+import { canonicalValue } from '../model/decimal-field.ts'
 import { timestamp } from '../model/instant.ts'
 import { type Field, type RecordValues, type Resource, systemFields } from '../model/resource.ts'
 import type { Issue } from '../spec/faults.ts'
@@ -92,7 +93,8 @@ function nextValue(
 ): unknown {
   const sent = Object.hasOwn(body, field.name) ? body[field.name] : undefined
   if (!isAssignable(plan, field)) {
-    if (sent !== undefined && (isHidden || !isDeepStrictEqual(sent, current))) issues.push(readOnly(field.name, plan))
+    const isSame = !isHidden && isDeepStrictEqual(canonicalValue(field, sent), current)
+    if (sent !== undefined && !isSame) issues.push(readOnly(field.name, plan))
     return current
   }
   const isFixed = field.immutable && isHidden
@@ -124,7 +126,7 @@ function patchedValue(
   const removed = !Object.hasOwn(patched, field.name)
   // The representation that was patched does not have it.
   if (removed && isHidden) return current
-  const value = removed ? null : patched[field.name]
+  const value = removed ? null : canonicalValue(field, patched[field.name])
   if (field.immutable && isHidden) {
     issues.push(immutable(field.name, 'leave it as it is'))
     return current
@@ -153,7 +155,7 @@ function settle(field: Field, value: unknown, issues: Issue[]): unknown {
     return null
   }
   const found = field.validate(value)
-  if (found.length === 0) return value
+  if (found.length === 0) return canonicalValue(field, value)
   // The pointer says it too; the words must stand alone in `detail`.
   for (const each of found) issues.push({ ...each, message: `${each.pointer?.slice(1)} ${each.message}.` })
   return null

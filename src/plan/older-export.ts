@@ -35,14 +35,16 @@ function csvLine(resource: Resource, text: string, fields: readonly string[] | u
   const cells = exportColumns(resource, fields).map((name) => {
     const value = record[name]
     // Ids and timestamps, which the server makes: nothing in them needs quotes.
-    return resource.field.has(name) ? csvCell(value) : String(value ?? '')
+    const field = resource.field.get(name)
+    return field === undefined ? String(value ?? '') : csvCell(value, field.type === 'decimal')
   })
   return cells.join(',')
 }
 
-/** A value as a cell of CSV. Texts are always quoted: null is nothing between the commas. */
-export function csvCell(value: unknown): string {
+/** A value as a cell of CSV. Texts are always quoted: null is nothing between the commas, decimals are digits. */
+export function csvCell(value: unknown, isDecimal: boolean): string {
   if (value === null || value === undefined) return ''
+  if (isDecimal) return String(value)
   if (typeof value === 'string') return quoted(formulaStart.test(value) ? `'${value}` : value)
   return isObject(value) || Array.isArray(value) ? quoted(JSON.stringify(value)) : String(value)
 }

@@ -1,4 +1,5 @@
 /** What is asked through the lens of an older version, of what is stored (VER-2). */
+import { decimalOfKey, decimalText } from '../model/decimal.ts'
 import type { SortTerm } from '../model/order.ts'
 import { allOf, always, anyOf, evaluate, never, not, type Predicate, type Scalar } from '../model/predicate.ts'
 import { comparisonKey } from '../model/record.ts'
@@ -130,8 +131,16 @@ export function storedName({ stored }: Lens, name: string): string | undefined {
   return stored.get(name) ?? ((systemFields as readonly string[]).includes(name) ? name : undefined)
 }
 
-function storedKey({ lens, stored }: Seen, name: string, value: Scalar): Scalar {
+function storedKey({ lens, shown, stored }: Seen, name: string, value: Scalar): Scalar {
   const conversion = lens.conversions.get(name)
   if (conversion === undefined) return value
-  return comparisonKey(stored, lens.stored.get(name)!, conversion.newer(value)) ?? value
+  return comparisonKey(stored, lens.stored.get(name)!, conversion.newer(valueOfKey(shown, name, value))) ?? value
+}
+
+/** The value that a comparison key of a decimal field stands for: conversions are given what clients send. */
+function valueOfKey({ field }: Resource, name: string, key: Scalar): Scalar {
+  const decimal = field.get(name)?.decimal
+  if (decimal === undefined) return key
+  const value = decimalOfKey(String(key))
+  return decimalText(value, decimal) ?? decimalText(value, { precision: 198, scale: 99 }) ?? key
 }

@@ -1,6 +1,10 @@
 /** Caller x action x resource -> the records allowed, as a predicate (AUT-3 to AUT-6). */
+import { comparedResource } from '../model/check/compared.ts'
+import { conditionProblems } from '../model/check/conditions.ts'
 import { resolveCondition } from '../model/condition.ts'
 import type { AccessRule, Action, CallerView, Condition } from '../model/declaration.ts'
+import { callDeclared, FunctionFault, frozenOnce } from '../model/declared-function.ts'
+import { below, type Steps } from '../model/place.ts'
 import { always, anyOf, never, type Predicate } from '../model/predicate.ts'
 import type { Catalog, Resource } from '../model/resource.ts'
 
@@ -16,19 +20,23 @@ export function permit(catalog: Catalog, caller: CallerView, action: Action, res
   const key = `${action} ${resource.name}`
   let grant = known.get(key)
   if (grant === undefined) {
-    grant = anyOf(resource.access[action].map((rule) => allowed(catalog, caller, rule, resource)))
+    grant = anyOf(resource.access[action].map((rule) => allowed(catalog, caller, rule, action, resource)))
     known.set(key, grant)
   }
   return grant
 }
 
-function allowed(catalog: Catalog, caller: CallerView, rule: AccessRule, resource: Resource): Predicate {
+function allowed(
+  catalog: Catalog,
+  caller: CallerView,
+  rule: AccessRule,
+  action: Action,
+  resource: Resource,
+): Predicate {
   if (typeof rule === 'function') {
-    const answer: unknown = rule(caller)
-    // A promise would read as a condition without terms, which always holds.
-    if (answer instanceof Promise) throw new TypeError('An access rule answers true, false or a condition, at once.')
-    if (typeof answer !== 'object' || answer === null) return answer === true ? always : never
-    return resolveCondition(resource, answer as Condition, { caller })
+    const place = `resources.${resource.name}.access.${action}`
+    const answer = callDeclared(place, caller, () => rule(frozenOnce(caller)))
+    return callDeclared(place, caller, () => answerOf(place, answer, resource, caller))
   }
   if (typeof rule === 'object') {
     if ('where' in rule) return resolveCondition(resource, rule.where, { caller })
@@ -47,6 +55,35 @@ function allowed(catalog: Catalog, caller: CallerView, rule: AccessRule, resourc
   if (rule.startsWith('role:')) return caller.roles.includes(rule.slice('role:'.length)) ? always : never
   return never
 }
+
+/** @throws FunctionFault where the answer of an access function is neither true, false nor a condition on the resource */
+function answerOf(place: string, answer: unknown, resource: Resource, caller: CallerView): Predicate {
+  if (typeof answer === 'boolean') return answer ? always : never
+  const subject = { resource: comparedResource(resource), record: undefined }
+  // A value that does not fit its field allows nothing, such as a claim that the caller lacks.
+  const problem = conditionProblems(answer, subject).find(
+    ({ code, steps }) => structural.has(code) || !isValue(answer, steps),
+  )
+  if (problem === undefined) return resolveCondition(resource, answer as Condition, { caller })
+  const where = problem.steps.length === 0 ? '' : ` at ${below('where', problem.steps)}`
+  throw new FunctionFault(
+    `${place} answered with neither true, false nor a condition on ${resource.name}${where} (${problem.code}).`,
+  )
+}
+
+/** Whether the place of a problem is that of a value that a field is compared with: `field`, `field.gt`, `field.in[0]`. */
+function isValue(condition: unknown, steps: Steps): boolean {
+  let [value, rest] = [condition, steps]
+  while (rest[0] === 'and' || rest[0] === 'or' || rest[0] === 'not') rest = rest.slice(rest[0] === 'not' ? 1 : 2)
+  if (rest.length === 0 || typeof rest[0] !== 'string') return false
+  for (const step of steps) value = Reflect.get(value as object, step)
+  if (typeof value === 'object' && value !== null) return false
+  const [, operator, index] = rest
+  return operator === undefined || (operator === 'in' ? index !== undefined : valued.includes(String(operator)))
+}
+
+const structural: ReadonlySet<string> = new Set(['UNKNOWN_FIELD', 'INVALID_OPERATOR'])
+const valued = ['gt', 'gte', 'lt', 'lte', 'not', 'contains', 'startsWith']
 
 /** The reference fields that a resource's rules for an action read through: changing one needs the permission anew. */
 export function throughFields(resource: Resource, action: Action): string[] {

@@ -1,4 +1,5 @@
 /** One filter of the query string, `field=value` or `field[operator]=value`, as a predicate (QRY-1, QRY-2). */
+import { decimalKeyOf } from '../model/decimal.ts'
 import { instantKey, stampKey } from '../model/instant.ts'
 import { type Filterable, filterables, operatorsFor } from '../model/operators.ts'
 import { always, anyOf, type Comparison, not, type Predicate, type Scalar } from '../model/predicate.ts'
@@ -93,6 +94,11 @@ function readValue({ type, field }: Filterable, text: string, parameter: string,
     case 'number':
       if (!number.test(text) || !Number.isFinite(Number(text))) invalid(parameter, 'takes a number', issues)
       return Number(text)
+    case 'decimal': {
+      const key = decimalKeyOf(text)
+      if (key === undefined) invalid(parameter, 'takes a decimal, such as 19.99', issues)
+      return key ?? ''
+    }
     case 'timestamp':
       return readTimestamp(text, parameter, issues)
     case 'string':

@@ -89,6 +89,7 @@ export const issueCodes = {
   TOO_LONG: 'The text has too many characters, or more bytes than records can be found by.',
   TOO_SMALL: 'The number is too small.',
   TOO_LARGE: 'The number is too large.',
+  TOO_PRECISE: 'The decimal has too many digits after its point.',
   TOO_FEW_ITEMS: 'The array has too few items.',
   TOO_MANY_ITEMS: 'The array has too many items.',
   PATH_NOT_FOUND: 'The JSON Patch names a place that is not there.',

@@ -69,6 +69,8 @@ export function valueText(making: Making, field: Field): string {
       return pick(random, [String, String, (value: number) => `${value}.0`])(integer(random))
     case 'number':
       return realText(random)
+    case 'decimal':
+      return decimalJson(random)
     case 'boolean':
       return pick(random, ['true', 'false'])
     case 'array':
@@ -80,6 +82,25 @@ export function valueText(making: Making, field: Field): string {
     case 'string':
       return JSON.stringify(stringOf(making, field))
   }
+}
+
+/** JSON of a decimal: a text or a number, of few values and of many, and of some that fit no field. */
+function decimalJson(random: Random): string {
+  const digits = pick(random, [
+    '0',
+    '7',
+    '19.9',
+    '19.90',
+    '-19.9',
+    '0.01',
+    '-0.05',
+    '1000',
+    '123456789012345678.5',
+    '-0',
+    '19.999',
+    '1e2',
+  ])
+  return random() < 0.3 && digits.length < 12 ? digits : `"${random() < 0.5 ? digits : String(integer(random))}"`
 }
 
 function realText(random: Random): string {

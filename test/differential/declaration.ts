@@ -1,5 +1,5 @@
 /** Interfaces that have something of everything, each a little different: what differs comes from a seed. */
-import { Type } from 'typebox'
+import { Type } from '../../src/index.ts'
 import {
   type AccessRule,
   type DeletionDeclaration,
@@ -10,7 +10,7 @@ import {
 } from '../../src/model/declaration.ts'
 import { pick, type Random } from '../durability/random.ts'
 
-const { Optional, String: Text, Integer, Number: Real, Boolean: Flag } = Type
+const { Optional, Decimal, String: Text, Integer, Number: Real, Boolean: Flag } = Type
 
 const everyone: ResourceDeclaration['access'] = {
   ...{ read: 'anyone', create: 'anyone', update: 'anyone', delete: 'anyone', restore: 'anyone' },
@@ -71,6 +71,7 @@ export function menagerie(random: Random): InterfaceDeclaration {
           count: Optional(Integer({ filter: true, sort: true })),
           ratio: Optional(Real({ filter: true, sort: true, unique: random() < 0.3 })),
           weight: Real({ filter: true, sort: true, default: 0.1 }),
+          price: Optional(Decimal({ precision: 20, scale: 2, filter: true, sort: true, unique: random() < 0.3 })),
           flag: Optional(Flag({ sort: true })),
           stage: Type.Enum(['open', 'doing', 'done', 'a_b%c'], {
             ...{ default: 'open', sort: true },

@@ -73,7 +73,7 @@ function filterOf(making: Making, { resource }: Place): [string, string][] {
     if (field === undefined)
       return pick(random, ['2026-01-01T00:00:00Z', '2026-01-01T00:16:40.000Z', '2026-01-01T01:00:00+01:00', 'x'])
     if (field.type === 'string') return beginning(stringOf(making, field), pick(random, [1, 2, 5, 3_000]))
-    const written = valueText(making, field)
+    const written = field.type === 'decimal' ? valueText(making, field).replaceAll('"', '') : valueText(making, field)
     return written === 'null' ? '0' : written
   }
   if (operator === 'eq') return Array.from({ length: pick(random, [1, 1, 2]) }, () => [name, value()])

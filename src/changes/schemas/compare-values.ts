@@ -1,4 +1,6 @@
 /** The values that two forms of one type admit: lists of values, limits, patterns, formats. */
+import { isMultipleOf } from '../../model/decimal.ts'
+import { decimalChange } from './decimal-patterns.ts'
 import type { SchemaDifference, Way } from './pair.ts'
 import { lowerLimits, type Shape } from './shape.ts'
 
@@ -41,7 +43,11 @@ function compareLimits(was: Shape['limits'], is: Shape['limits']): Change[] {
     if (before === undefined) return [{ kind: 'limit-narrowed', ...change }]
     if (after === undefined) return [{ kind: 'limit-widened', ...change }]
     if (keyword === 'multipleOf') {
-      const kind = after % before === 0 ? 'limit-narrowed' : before % after === 0 ? 'limit-widened' : 'keyword-changed'
+      const kind = isMultipleOf(after, before)
+        ? 'limit-narrowed'
+        : isMultipleOf(before, after)
+          ? 'limit-widened'
+          : 'keyword-changed'
       return [{ kind, ...change }]
     }
     const narrowed = lowerLimits.includes(keyword) ? after > before : after < before
@@ -61,6 +67,8 @@ function comparePatterns(was: readonly string[], is: readonly string[]): Change[
   }
   if (lost.length === 0) return [{ kind: 'limit-narrowed', ...change }]
   if (gained.length === 0) return [{ kind: 'limit-widened', ...change }]
+  const ofDecimal = lost.length === 1 && gained.length === 1 ? decimalChange(lost[0]!, gained[0]!) : undefined
+  if (ofDecimal !== undefined) return [{ kind: ofDecimal, ...change }]
   const [before, after] = [listedWords(lost), listedWords(gained)]
   if (before === undefined || after === undefined) return [{ kind: 'pattern-changed', ...change }]
   const removed = [...before.difference(after)]

@@ -1,7 +1,7 @@
 /** Values that must differ from record to record. */
 import { randomInt, randomUUID } from 'node:crypto'
 import type { CollectionProfile } from '../profile.ts'
-import type { Schema } from './generate.ts'
+import { type Schema, withAllDigits } from './generate.ts'
 import { countMatching, textMatching } from './pattern.ts'
 
 /** A value unlike others that is as good as this one: an e-mail address stays one. */
@@ -10,6 +10,7 @@ export function distinct(value: unknown, turn: number, schema: Schema = {}): unk
   const text = String(value)
   const { pattern, format, maxLength } = schema
   const most = typeof maxLength === 'number' ? maxLength : Number.POSITIVE_INFINITY
+  if (format === 'decimal') return decimalUnlike(schema) ?? text
   if (typeof pattern === 'string') return textMatching(pattern, Math.random, { most }) ?? text
   if (format === 'uuid') return randomUUID()
   const suffix = `${Date.now().toString(36)}${turn}`
@@ -32,6 +33,19 @@ export function isNarrow({ pattern, maxLength, maximum, minimum }: Schema): bool
 /** Whether two records of a collection may well be given one value of a member that must be unique: there are few. */
 export function hasFewValues({ unique, schemas = {} }: Pick<CollectionProfile, 'unique' | 'schemas'>): boolean {
   return unique.some((member) => isNarrow(schemas[member] ?? {}))
+}
+
+/** Digits of the pattern within the bounds that stand beside it; `undefined`: none were found. */
+function decimalUnlike(schema: Schema): string | undefined {
+  const { pattern, minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY } = schema
+  const isFit = new RegExp(String(pattern ?? ''), 'u')
+  for (let turn = 0; turn < 50; turn++) {
+    const made = turn % 2 === 0 ? String(numberUnlike(schema)) : textMatching(String(pattern ?? ''), Math.random, {})
+    const text = withAllDigits(made ?? '', schema)
+    if (!isFit.test(text)) continue
+    if (Number(text) > Number(minimum) && Number(text) < Number(maximum)) return text
+  }
+  return undefined
 }
 
 function numberUnlike({ minimum, maximum, multipleOf }: Schema): number {

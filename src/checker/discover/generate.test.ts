@@ -2,12 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Ajv, type AnySchema } from 'ajv'
 import addFormats from 'ajv-formats'
+import { useDecimalMultiples } from '../multiples.ts'
 import { distinct, isNarrow } from './distinct.ts'
 import { another, generate, isUnmade, type Schema, unfit } from './generate.ts'
 import { textMatching } from './pattern.ts'
 
 const ajv = new Ajv({ strict: false })
 addFormats.default(ajv)
+useDecimalMultiples(ajv)
 
 const schemas: readonly (readonly [name: string, schema: Schema])[] = [
   ['name', { type: 'string', minLength: 3, maxLength: 8 }],
@@ -25,6 +27,18 @@ const schemas: readonly (readonly [name: string, schema: Schema])[] = [
   ['count', { type: 'integer', minimum: 7, maximum: 9 }],
   ['ratio', { type: 'number', exclusiveMinimum: 0, exclusiveMaximum: 1 }],
   ['dozens', { type: 'integer', multipleOf: 12, minimum: 13 }],
+  ['price', { type: 'number', multipleOf: 0.01, minimum: 0.29 }],
+  [
+    'fee',
+    {
+      type: ['string', 'number'],
+      format: 'decimal',
+      pattern: '^-?\\d{1,4}(?:\\.\\d{1,2})?$',
+      minimum: 0.1,
+      exclusiveMaximum: 100,
+      multipleOf: 0.05,
+    },
+  ],
   ['below', { type: 'number', maximum: -5 }],
   ['kind', { enum: ['a', 'b', null] }],
   ['tags', { type: 'array', items: { type: 'string' }, minItems: 2, uniqueItems: true }],
@@ -76,4 +90,15 @@ test('values that must differ do, and stay what they are', () => {
     [isNarrow({ pattern: '^[A-Z]{2}$' }), isNarrow({ pattern: '^[A-Z]{9}$' }), isNarrow({})],
     [true, false, false],
   )
+})
+
+test('decimals have all of their digits, as they will be answered', () => {
+  const schema = { type: ['string', 'number'], format: 'decimal', pattern: '^-?(?:0|[1-9]\\d{0,9})(?:\\.\\d{1,2})?$' }
+  for (let turn = 0; turn < 20; turn++) {
+    assert.match(String(generate(schema, 'price', turn)), /^-?\d+\.\d\d$/)
+    assert.match(String(distinct('1.00', turn, schema)), /^-?\d+\.\d\d$/)
+  }
+  assert.equal(generate({ ...schema, minimum: 0 }, 'price'), '0.00')
+  const codes = Array.from({ length: 30 }, (_, turn) => distinct('1.00', turn, { ...schema, minimum: 1 }))
+  assert.equal(new Set(codes).size, 30)
 })

@@ -1,6 +1,7 @@
 /** Values for JSON Schemas, as far as those of interfaces are common: good ones, other good ones, and bad ones. */
 import { randomUUID } from 'node:crypto'
 import { isSame } from '../expect.ts'
+import { isMultiple, times } from '../multiples.ts'
 import type { JsonObject } from '../profile.ts'
 import { textMatching } from './pattern.ts'
 
@@ -105,7 +106,7 @@ export function fits(value: unknown, schema: Schema): boolean {
 
 function numberFor(schema: Schema, name: string, turn: number): number {
   const of = (key: string) => (typeof schema[key] === 'number' ? (schema[key] as number) : undefined)
-  const step = of('multipleOf') ?? (typeOf(schema) === 'integer' ? 1 : undefined)
+  const step = of('multipleOf') || (typeOf(schema) === 'integer' ? 1 : undefined)
   const above = of('exclusiveMinimum') ?? (schema['exclusiveMinimum'] === true ? of('minimum') : undefined)
   const below = of('exclusiveMaximum') ?? (schema['exclusiveMaximum'] === true ? of('maximum') : undefined)
   const usual = /year/i.test(name) ? 2020 : 1
@@ -114,9 +115,9 @@ function numberFor(schema: Schema, name: string, turn: number): number {
   // Between two bounds that are no values themselves there is room for fractions alone.
   const next = step ?? (most - least <= 1 ? (most - least) / 8 : 1)
   const isOpen = above !== undefined && least <= above
-  const first = step === undefined ? least + (isOpen ? next : 0) : (Math.floor(least / step) + 1) * step
-  const start = step !== undefined && !isOpen && least % step === 0 ? least : first
-  const value = start + turn * next
+  const first = step === undefined ? least + (isOpen ? next : 0) : times(Math.floor(least / step) + 1, step)
+  const start = step !== undefined && !isOpen && isMultiple(least, step) ? least : first
+  const value = step === undefined ? start + turn * next : times(Math.round(start / step) + turn, step)
   return value > most || value === below ? start : value
 }
 
@@ -182,9 +183,33 @@ function day(turn: number): string {
   return String((turn % 28) + 1).padStart(2, '0')
 }
 
+const boundsOfNumbers = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']
+
+/** A decimal within the bounds that stand beside its text for those who send a number; `undefined`: none was found. */
+function decimalFor(schema: Schema, name: string, turn: number): string | undefined {
+  const isBounded = boundsOfNumbers.some((bound) => bound in schema)
+  const pattern = String(schema['pattern'] ?? '')
+  const text = isBounded ? String(numberFor(schema, name, turn)) : textMatching(pattern, Math.random, {})
+  const whole = text === undefined ? undefined : withAllDigits(text, schema)
+  return whole !== undefined && new RegExp(pattern, 'u').test(whole) ? whole : undefined
+}
+
+/** A decimal as servers answer it: with all digits that its pattern has room for behind the point, and zero without a sign. */
+export function withAllDigits(text: string, { pattern }: Schema): string {
+  const [, scale = '0'] = /\\\.\\d\{1,(\d+)\}\)\?\$$/.exec(String(pattern ?? '')) ?? []
+  const [before = '0', after = ''] = text.split('.')
+  const digits = after.padEnd(Number(scale), '0')
+  const whole = digits === '' ? before : `${before}.${digits}`
+  return /^-[0.]+$/.test(whole) ? whole.slice(1) : whole
+}
+
 function textFor(schema: Schema, name: string, turn: number): unknown {
   const least = Number(schema['minLength'] ?? 0)
   const most = Number(schema['maxLength'] ?? 10_000)
+  if (schema['format'] === 'decimal') {
+    const decimal = decimalFor(schema, name, turn)
+    if (decimal !== undefined) return decimal
+  }
   if (typeof schema['pattern'] === 'string') {
     const text = textMatching(schema['pattern'], Math.random, { least, most })
     return text ?? { unmade: `no text was found for the pattern ${schema['pattern']}` }

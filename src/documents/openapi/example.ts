@@ -26,6 +26,12 @@ export function exampleOf(schema: Json, name: string): unknown {
   if (schema.default !== undefined) return schema.default
   const [allowed] = listOf(schema.enum)
   if (allowed !== undefined) return allowed
+  if (schema.format === 'decimal') {
+    const number = 'multipleOf' in schema ? undefined : numberOf(schema, 'number')
+    // With all of its digits, as it is answered.
+    const [, scale = '0'] = /\{1,(\d+)\}\)\?\$$/.exec(String(schema.pattern)) ?? []
+    return number?.toFixed(Number(scale))
+  }
   if (['anyOf', 'oneOf', 'allOf', 'not', 'if', '$ref', 'pattern', 'multipleOf'].some((word) => word in schema))
     return undefined
   const type = listOf(schema.type)[0] ?? schema.type

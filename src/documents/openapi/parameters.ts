@@ -170,6 +170,7 @@ function filtersOf(filterable: Filterable): Json[] {
 }
 
 function valueSchema({ type, field }: Filterable): Json {
+  if (type === 'decimal') return { type: 'string', format: 'decimal', pattern: '^-?(?:0|[1-9]\\d*)(?:\\.\\d+)?$' }
   if (type === 'timestamp') return { type: 'string', format: 'date-time', pattern: milliseconds }
   return {
     type,

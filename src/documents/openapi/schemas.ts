@@ -1,4 +1,5 @@
 /** The schemas of one resource: what it looks like in answers, and what its bodies may hold. */
+import { patternOf } from '../../model/decimal-field.ts'
 import type { Field, Resource } from '../../model/resource.ts'
 import { exampleOfObject } from './example.ts'
 import { type Json, refTo } from './json.ts'
@@ -67,7 +68,7 @@ export function object(properties: Json, required: readonly string[]): Json {
 
 function inAnswer(field: Field): Json {
   return {
-    ...(field.required ? field.schema : orNull(field.schema)),
+    ...(field.required ? answered(field) : orNull(answered(field))),
     ...described(field),
     ...(field.readOnly && { readOnly: true }),
   }
@@ -75,7 +76,8 @@ function inAnswer(field: Field): Json {
 
 /** A field as it may be sent: `null` clears it, or brings back its default. */
 function inBody(field: Field): Json {
-  const { schema, required, default: standIn, writeOnly } = field
+  const { required, default: standIn, writeOnly } = field
+  const schema = sent(field)
   return {
     ...(required && standIn === undefined ? schema : orNull(schema)),
     ...described(field),
@@ -83,10 +85,29 @@ function inBody(field: Field): Json {
   }
 }
 
+// Bounds of numbers: on the texts that decimals are they would say nothing.
+const numeric = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']
+
+function answered({ schema, decimal }: Field): Json {
+  if (decimal === undefined) return schema
+  return Object.fromEntries(Object.entries(schema).filter(([word]) => !numeric.includes(word)))
+}
+
+/** A decimal may be sent as a number too, and without zeros at its end; of listed ones the texts are said. */
+function sent(field: Field): Json {
+  const { schema, decimal } = field
+  if (decimal === undefined) return schema
+  const bounds = numeric.flatMap((word) => (word in schema ? [[word, Number(schema[word])]] : []))
+  const isListed = 'enum' in schema || 'const' in schema
+  const type = isListed ? 'string' : ['string', 'number']
+  return { ...answered(field), type, pattern: patternOf(decimal, true), ...(!isListed && Object.fromEntries(bounds)) }
+}
+
 function described(field: Field): Json {
-  const { schema, reference, transitions, immutable, unique } = field
+  const { schema, decimal, reference, transitions, immutable, unique } = field
   const notes = [
     schema.description,
+    decimal && decimalNote(field),
     reference && `The id of one of the ${reference.collection}.`,
     transitions &&
       `It changes only so: ${Object.entries(transitions)
@@ -96,6 +117,19 @@ function described(field: Field): Json {
     unique && 'No two live records share it.',
   ].filter((note) => typeof note === 'string')
   return notes.length === 0 ? {} : { description: notes.join(' ') }
+}
+
+function decimalNote({ schema, decimal }: Field): string {
+  const words = {
+    minimum: 'at least',
+    exclusiveMinimum: 'more than',
+    maximum: 'at most',
+    exclusiveMaximum: 'less than',
+  }
+  const bounds = Object.entries(words).flatMap(([word, words]) => (word in schema ? [`${words} ${schema[word]}`] : []))
+  if ('multipleOf' in schema) bounds.push(`a multiple of ${schema['multipleOf']}`)
+  const form = `A decimal of at most ${decimal?.precision} digits, ${decimal?.scale} of them after the point`
+  return `${[form, ...bounds].join(', ')}.`
 }
 
 /** A schema that admits `null` too. */

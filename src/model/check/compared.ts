@@ -1,5 +1,6 @@
 /** What a condition compares: the fields of a resource, and the values that make sense beside each of them. */
 import type { issueCodes } from '../../spec/faults.ts'
+import { decimalKeyOf } from '../decimal.ts'
 import type { FieldShape } from '../field-shape.ts'
 import { instantKey, stampKey } from '../instant.ts'
 import { suggest } from '../nearest.ts'
@@ -78,6 +79,11 @@ export interface ValueProblem {
  */
 export function objectionTo(compared: Compared, value: unknown, isPart: boolean): ValueProblem | undefined {
   const { type, values } = compared
+  if (type === 'decimal') {
+    if (decimalKeyOf(value) !== undefined) return undefined
+    const message = mustBe('a decimal as the field is', value)
+    return { code: 'INVALID_TYPE', message, remedy: 'Write a text of digits such as "19.99", or a number.' }
+  }
   const wanted = type === 'integer' ? 'number' : type
   if (typeof value !== wanted) {
     return { code: 'INVALID_TYPE', message: mustBe(`a ${wanted} as the field is`, value), remedy: `Write a ${wanted}.` }

@@ -1,8 +1,11 @@
 /** A field's JSON Schema: keywords that exist, values that fit them, and a default that its own schema accepts. */
+
+import { compileDecimal } from '../decimal-field.ts'
 import { fieldWords, isFieldWord, isRecord, type Schema } from '../field-shape.ts'
 import { nearest, oneOf, suggest } from '../nearest.ts'
 import { at, item } from '../place.ts'
 import { ajv, compileInteger, compileReference, compileSchema, type ValidateValue } from '../schema.ts'
+import { checkDecimal } from './decimals.ts'
 import { own } from './expect.ts'
 import { type Report, show } from './problem.ts'
 import { metaProblems } from './schema-form.ts'
@@ -29,6 +32,8 @@ const hints: Readonly<Record<string, string>> = {
   index: 'Write "filter": true or "sort": true: each keeps an index.',
   references: 'Write "reference": the name of the collection.',
   values: 'Write "enum": the list of values.',
+  precision: 'Write "type": "decimal" with it, or remove it.',
+  scale: 'Write "type": "decimal" with it, or remove it.',
   example: 'Write "examples": [ … ].',
   additionalItems: 'Write "prefixItems" for the first items and "items": false for the rest.',
 }
@@ -43,6 +48,11 @@ export function checkFieldSchema(report: Report, field: FieldView): boolean {
   const unsound: Report = (path, message, remedy) => {
     sound = false
     report(path, message, remedy)
+  }
+  if (field.shape.type === 'decimal') {
+    checkDecimal(unsound, field)
+    if (sound) checkDefault(report, field, compileDecimal(field.name, field.shape.schema))
+    return sound
   }
   const { default: _, ...schema } = field.declared
   if (!checkKeywords(unsound, field.path, schema, true)) return false

@@ -74,8 +74,11 @@ function checkDeclarative(
   checkUnless(report, at(path, 'unless'), rule.unless, resource, resources)
 }
 
+/** The form of the codes that business rules answer with. */
+export const ownCode = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*$/
+
 function checkCode(report: Report, path: string, code: unknown): void {
-  if (typeof code !== 'string' || !/^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*$/.test(code)) {
+  if (typeof code !== 'string' || !ownCode.test(code)) {
     const better =
       typeof code === 'string'
         ? code

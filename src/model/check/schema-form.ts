@@ -31,7 +31,7 @@ function formOf(form: string, keywords: string): [string, string][] {
 const types = ['string', 'integer', 'number', 'boolean', 'array', 'object']
 const typeHints: Readonly<Record<string, string>> = {
   text: 'string', str: 'string', varchar: 'string', int: 'integer', bigint: 'integer', long: 'integer', float: 'number',
-  double: 'number', decimal: 'number', bool: 'boolean', list: 'array', map: 'object', json: 'object',
+  double: 'number', bool: 'boolean', list: 'array', map: 'object', json: 'object',
 } // biome-ignore format: one row reads best
 const formatHints: Readonly<Record<string, string>> = {
   date: 'date', datetime: 'date-time', 'date-time': 'date-time', timestamp: 'date-time', uuid: 'uuid', email: 'email',
@@ -67,6 +67,10 @@ export function metaProblems(declared: Schema, path: string): Problem[] {
 function formProblem(path: string, keyword: string, value: unknown): Problem {
   if (keyword === 'type') {
     const name = typeof value === 'string' ? value.toLowerCase() : ''
+    if (name === 'decimal') {
+      const remedy = 'Make it a field of its own: objects, arrays and alternatives hold no decimals.'
+      return { path, message: 'is a decimal within another value', remedy }
+    }
     const hinted = Object.hasOwn(formatHints, name)
       ? `Write type: string and format: ${formatHints[name]}.`
       : Object.hasOwn(typeHints, name)

@@ -57,5 +57,5 @@ function viewOf(name: string, declared: Record<string, unknown>, path: string): 
 
 /** Whether values of a type can be compared with each other: those that a column of their own holds. */
 export function isComparable(type: FieldType): boolean {
-  return type === 'string' || type === 'integer' || type === 'number' || type === 'boolean'
+  return type === 'string' || type === 'integer' || type === 'number' || type === 'decimal' || type === 'boolean'
 }

@@ -1,10 +1,6 @@
 /** Whether a JSON number survives: as a double it must stand for the decimal value that was written. */
 
-/** A decimal value: `0.<digits> × 10^exponent`, digits without zeros at either end. Zero has no digits. */
-interface Decimal {
-  readonly digits: string
-  readonly exponent: number
-}
+import { decimalOf } from '../decimal.ts'
 
 /**
  * Whether a double keeps the value of a JSON number. An integer written out must lie within ±(2^53 - 1), where doubles
@@ -19,21 +15,7 @@ export function isKeptExactly(literal: string): boolean {
   if (!/[.eE]/.test(literal)) return Number.isSafeInteger(value)
   const shortest = String(value)
   if (shortest === literal) return true
-  const written = decimal(literal)
-  const kept = decimal(shortest)
+  const written = decimalOf(literal)
+  const kept = decimalOf(shortest)
   return written.digits === kept.digits && (written.digits === '' || written.exponent === kept.exponent)
-}
-
-function decimal(literal: string): Decimal {
-  const start = literal.startsWith('-') ? 1 : 0
-  const mark = literal.search(/[eE]/)
-  const mantissa = mark === -1 ? literal.slice(start) : literal.slice(start, mark)
-  const point = mantissa.indexOf('.')
-  const digits = point === -1 ? mantissa : mantissa.slice(0, point) + mantissa.slice(point + 1)
-  let first = 0
-  let last = digits.length
-  while (first < last && digits[first] === '0') first++
-  while (last > first && digits[last - 1] === '0') last--
-  const shift = (point === -1 ? mantissa.length : point) - first
-  return { digits: digits.slice(first, last), exponent: shift + (mark === -1 ? 0 : Number(literal.slice(mark + 1))) }
 }

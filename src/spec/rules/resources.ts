@@ -84,6 +84,22 @@ export const resources: RuleSection = {
       sentence:
         'A trailing slash or an empty path segment leads nowhere (404), and an invalid percent-escape is refused (400): none of them ever reaches a resource.',
     },
+    {
+      id: 'RES-11',
+      mark: 'beyond',
+      level: 'may',
+      held: true,
+      sentence:
+        'A decimal field is a JSON string of digits with exactly `scale` of them after the point ("19.90"). It may be sent as such a string or as a number, with fewer digits; more digits than declared are a 400. Filters, sorts, uniqueness and conditions compare the numbers exactly.',
+    },
+    {
+      id: 'RES-12',
+      mark: 'decision',
+      level: 'should',
+      held: true,
+      sentence:
+        'Whether a number is a multiple of another (multipleOf) is decided on decimal digits: 19.99 is one of 0.01.',
+    },
   ],
 }
 

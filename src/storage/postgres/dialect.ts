@@ -1,6 +1,7 @@
 /** PostgreSQL's words for tables. */
-import type { FieldType } from '../../model/resource.ts'
+
 import type { Dialect } from '../sql/dialect.ts'
+import type { Held } from '../sql/table-spec.ts'
 import type { ColumnSpec, Constraint, IndexSpec, SearchSpec } from '../sql/tables.ts'
 
 /** The column that holds the words of a record, in the table of its resource. */
@@ -72,7 +73,7 @@ function columnDefinition({ name, type, constraint }: ColumnSpec): string {
   return `${identifier(name)} ${types[type]}${constraints[constraint]}`
 }
 
-function store(value: unknown, holds: FieldType): unknown {
+function store(value: unknown, holds: Held): unknown {
   if (value === null || value === undefined) return null
   return holds === 'array' || holds === 'object' || holds === 'json' ? JSON.stringify(value) : value
 }

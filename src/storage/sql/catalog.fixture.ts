@@ -11,6 +11,7 @@ export function fieldFixture(name: string, fixture: FieldFixture): Field {
     name,
     schema: {},
     format: undefined,
+    decimal: given.type === 'decimal' ? { precision: 12, scale: 2 } : undefined,
     enum: undefined,
     required: false,
     default: undefined,

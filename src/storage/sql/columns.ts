@@ -5,19 +5,24 @@ import type { Field, Resource } from '../../model/resource.ts'
 /** How a column is stored; each dialect has its own word for it. */
 export type ColumnType = 'text' | 'integer' | 'real' | 'boolean' | 'json'
 
+/** How a key is made from a value: see `derived.ts`. */
+export type Derivation = 'instant' | 'folded' | 'decimal'
+
 /** A column of a resource's table. */
 export interface Column {
   readonly name: string
   readonly type: ColumnType
   readonly field: Field
-  /** `value`: the field's value. `instant`, `folded`: the key that it is compared by, made from the value. */
-  readonly role: 'value' | 'instant' | 'folded'
+  /** `value`: the field's value. Otherwise the key that it is compared by, made from the value. */
+  readonly role: 'value' | Derivation
 }
 
 const types: Readonly<Record<Field['type'], ColumnType>> = {
   string: 'text',
   integer: 'integer',
   number: 'real',
+  // PostgreSQL's numeric would do, and SQLite has none: one form on both is read and compared alike.
+  decimal: 'text',
   boolean: 'boolean',
   array: 'json',
   object: 'json',
@@ -44,6 +49,8 @@ function makeColumns(resource: Resource): Column[] {
   return resource.fields.flatMap((field) => {
     const value: Column = { name: field.name, type: types[field.type], field, role: 'value' }
     if (isInstant(field)) return [value, { name: `_instant_${field.name}`, type: 'text', field, role: 'instant' }]
+    if (field.type === 'decimal')
+      return [value, { name: decimalColumn(field.name), type: 'text', field, role: 'decimal' }]
     if (isFolded(field)) return [value, { name: foldedColumn(field.name), type: 'text', field, role: 'folded' }]
     return [value]
   })
@@ -52,7 +59,13 @@ function makeColumns(resource: Resource): Column[] {
 /** The column by which a field is filtered, sorted and kept unique. System fields are compared by themselves. */
 export function comparisonColumn(resource: Resource, name: string): string {
   const field = resource.field.get(name)
+  if (field?.type === 'decimal') return decimalColumn(name)
   return field !== undefined && isInstant(field) ? `_instant_${name}` : name
+}
+
+/** The column of a decimal's comparison key. */
+function decimalColumn(name: string): string {
+  return `_decimal_${name}`
 }
 
 /** The column of a field's text without case. */

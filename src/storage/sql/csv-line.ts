@@ -28,9 +28,12 @@ export function csvLineSql(
     const member = members.get(name)
     // Ids and timestamps, which the server makes: nothing in them needs quotes.
     if (member === undefined) return columnSql(subject, name)
-    if (member.column === undefined) return sql`${csvCell(member.value)}`
+    const isDecimal = resource.field.get(name)?.type === 'decimal'
+    if (member.column === undefined) return sql`${csvCell(member.value, isDecimal)}`
     const { name: column, type } = member.column
     const value = columnSql(subject, column)
+    // Digits, with a minus before them at most: a number to every program.
+    if (isDecimal) return sql`coalesce(${value}, '')`
     if (type === 'text') return sql`coalesce(${quotedSql(harmlessSql(value))}, '')`
     const text = expressions.jsonText(value, type)
     // Of all that begins a formula, JSON can only begin with the minus of a number, which is what it will be taken for.

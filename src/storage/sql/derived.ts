@@ -1,11 +1,14 @@
 /** Values made from other values, so that every engine compares and finds alike. Whatever writes a record uses these. */
+import { decimalKeyOf } from '../../model/decimal.ts'
 import { instantKey } from '../../model/instant.ts'
 import { fold, words } from '../../model/text.ts'
+import type { Derivation } from './columns.ts'
 
 /** What a derived column holds for the value of its field (see `columns.ts`). */
-export const derived: Readonly<Record<'instant' | 'folded', (text: string) => string | null>> = {
+export const derived: Readonly<Record<Derivation, (text: string) => string | null>> = {
   instant: (text) => instantKey(text) ?? null,
   folded: fold,
+  decimal: (text) => decimalKeyOf(text) ?? null,
 }
 
 /** What the full-text index holds for a record: the words of its search fields, in their order. */

@@ -1,5 +1,5 @@
 /** What differs between the engines' SQL. One record for each engine; nobody asks which engine it is. */
-import type { FieldType } from '../../model/resource.ts'
+import type { Held } from './table-spec.ts'
 import type { ColumnSpec, IndexSpec, Layout, SearchSpec, TableSpec } from './tables.ts'
 
 /** An engine's words for tables. */
@@ -16,5 +16,5 @@ export interface Dialect {
   readonly createIndex: (index: IndexSpec) => string
   readonly createSearch: (search: SearchSpec) => string
   /** What is stored for a value of a field; `null` for none. */
-  readonly store: (value: unknown, holds: FieldType) => unknown
+  readonly store: (value: unknown, holds: Held) => unknown
 }

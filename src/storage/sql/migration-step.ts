@@ -1,5 +1,6 @@
 /** The steps from what a database holds to what it should hold, as plain data. */
-import type { Conversion, Field, FieldType } from '../../model/resource.ts'
+import type { Conversion, Field } from '../../model/resource.ts'
+import type { Held } from './table-spec.ts'
 import type { ColumnSpec, IndexSpec, SearchSpec, TableSpec } from './tables.ts'
 
 /** What a step would destroy: rows of a table, or values of a column. */
@@ -15,8 +16,8 @@ export type Question =
       readonly ask: 'inconvertible'
       readonly table: string
       readonly column: string
-      readonly from: FieldType
-      readonly to: FieldType
+      readonly from: Held
+      readonly to: Held
     }
   /** Live rows beyond the first of each group that has the same values, none of them `null`. */
   | { readonly ask: 'duplicates'; readonly table: string; readonly columns: readonly string[] }
@@ -34,7 +35,7 @@ export type Change =
   | { readonly kind: 'drop-table'; readonly search: string | undefined }
   | { readonly kind: 'add-column'; readonly column: ColumnSpec }
   | { readonly kind: 'drop-column'; readonly column: string }
-  | { readonly kind: 'change-type'; readonly column: ColumnSpec; readonly from: FieldType }
+  | { readonly kind: 'change-type'; readonly column: ColumnSpec; readonly from: Held }
   /** Gives the column's default to rows that have no value. */
   | { readonly kind: 'fill-default'; readonly column: ColumnSpec }
   /** From now on no row may lack a value, or every row may. The database is only asked: the program keeps it. */
@@ -54,7 +55,7 @@ export type Change =
   | {
       readonly kind: 'convert-column'
       readonly column: ColumnSpec
-      readonly from: FieldType
+      readonly from: Held
       readonly conversion: Conversion
       readonly field: Field
     }

@@ -1,13 +1,14 @@
 /** From what a database holds to what it should hold: the steps between, in the order in which they work. */
-import type { FieldType } from '../../model/resource.ts'
+
 import { type MigrationStep, step } from './migration-step.ts'
 import { formerKeys } from './system-tables.ts'
+import type { Held } from './table-spec.ts'
 import type { ColumnSpec, TableSpec } from './tables.ts'
 
 /** A column as it is. */
 export interface ExistingColumn {
   readonly name: string
-  readonly holds: FieldType
+  readonly holds: Held
   /** Whether no row has `null` in it, as far as is known. */
   readonly required: boolean
 }

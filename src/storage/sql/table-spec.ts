@@ -1,10 +1,26 @@
 /** What a database should hold, as data. No engine's words are in here. */
 import { createHash } from 'node:crypto'
-import type { FieldType } from '../../model/resource.ts'
-import type { ColumnType } from './columns.ts'
+import type { DecimalForm } from '../../model/decimal.ts'
+import type { Field, FieldType } from '../../model/resource.ts'
+import type { ColumnType, Derivation } from './columns.ts'
 
 /** What the database itself holds a column to. `row` is the number that the engine gives to each row. */
 export type Constraint = 'row' | 'primary key' | 'unique not null' | 'not null' | 'none'
+
+/** What values are in a column. Decimals of another form are written another way: a change of it converts them. */
+export type Held = Exclude<FieldType, 'decimal'> | `decimal(${number},${number})`
+
+/** What is in the column of a field. */
+export function heldBy({ type, decimal }: Pick<Field, 'type' | 'decimal'>): Held {
+  if (type !== 'decimal' || decimal === undefined) return type as Exclude<FieldType, 'decimal'>
+  return `decimal(${decimal.precision},${decimal.scale})`
+}
+
+/** The form of the decimals in a column; `undefined` where it holds others. */
+export function decimalFormIn(holds: Held): DecimalForm | undefined {
+  const [, precision, scale] = /^decimal\((\d+),(\d+)\)$/.exec(holds) ?? []
+  return precision === undefined ? undefined : { precision: Number(precision), scale: Number(scale) }
+}
 
 /** A column. */
 export interface ColumnSpec {
@@ -12,14 +28,14 @@ export interface ColumnSpec {
   /** `bytes`: no field has them, only a table of the system's. */
   readonly type: ColumnType | 'bytes'
   /** What its values are: several types of value may share a type of column. */
-  readonly holds: FieldType
+  readonly holds: Held
   readonly constraint: Constraint
   /** No row may hold `null` here. The program keeps it, so that a change of mind needs no new table. */
   readonly required: boolean
   /** What stands in for `null` in rows that are there already; `undefined`: nothing does. */
   readonly default: unknown
   /** Made from another column, whose value it is compared in place of. */
-  readonly derived: { readonly from: string; readonly by: 'instant' | 'folded' } | undefined
+  readonly derived: { readonly from: string; readonly by: Derivation } | undefined
 }
 
 /** An index. `live`: of rows that are not deleted; `deletion`: of rows that went with a deletion. */

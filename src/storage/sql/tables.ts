@@ -3,7 +3,7 @@ import { indexedOf } from '../../model/indexed.ts'
 import type { Catalog, Resource } from '../../model/resource.ts'
 import { columnsOf, comparisonColumn, foldedColumn } from './columns.ts'
 import { systemTables } from './system-tables.ts'
-import { type ColumnSpec, column, type IndexSpec, index, type Layout, type TableSpec } from './table-spec.ts'
+import { type ColumnSpec, column, heldBy, type IndexSpec, index, type Layout, type TableSpec } from './table-spec.ts'
 
 export {
   type ColumnSpec,
@@ -41,7 +41,7 @@ function tableFor(resource: Resource, layout: Layout): TableSpec {
       return {
         ...column(name, 'string', 'none'),
         type,
-        holds: field.type,
+        holds: heldBy(field),
         required: field.required,
         default: field.default,
       }

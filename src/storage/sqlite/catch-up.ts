@@ -1,8 +1,8 @@
 /** What an older version stored, under the names and in the form of the current one. */
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite'
-import type { FieldType } from '../../model/resource.ts'
 import { renameEpoch } from '../sql/epoch.ts'
 import type { MigrationStep } from '../sql/migration-step.ts'
+import type { Held } from '../sql/table-spec.ts'
 import { sqlite } from './dialect.ts'
 import { keepNames } from './schema.ts'
 
@@ -59,7 +59,7 @@ export function convertColumn(
   })
 }
 
-function read(value: SQLOutputValue, holds: FieldType): unknown {
+function read(value: SQLOutputValue, holds: Held): unknown {
   if (holds === 'boolean') return value === 1
   const isJson = holds === 'array' || holds === 'object' || holds === 'json'
   return isJson ? JSON.parse(String(value)) : value

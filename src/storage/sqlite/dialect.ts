@@ -1,6 +1,7 @@
 /** SQLite's words for tables. */
-import type { FieldType } from '../../model/resource.ts'
+
 import type { Dialect } from '../sql/dialect.ts'
+import type { Held } from '../sql/table-spec.ts'
 import type { ColumnSpec, Constraint, IndexSpec } from '../sql/tables.ts'
 import { partNames } from './search-parts.ts'
 
@@ -67,7 +68,7 @@ function columnDefinition({ name, type, constraint }: ColumnSpec): string {
   return `${identifier(name)} ${types[type]}${constraints[constraint]}`
 }
 
-function store(value: unknown, holds: FieldType): unknown {
+function store(value: unknown, holds: Held): unknown {
   if (value === null || value === undefined) return null
   if (holds === 'boolean') return value === true ? 1 : 0
   return holds === 'array' || holds === 'object' || holds === 'json' ? JSON.stringify(value) : value

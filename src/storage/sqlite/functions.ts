@@ -1,8 +1,8 @@
 /** Our own ways with text and values, as functions of a SQLite connection: a migration uses them over whole tables. */
 import type { DatabaseSync } from 'node:sqlite'
-import type { FieldType } from '../../model/resource.ts'
 import { convertValue } from '../sql/convert.ts'
 import { derived, searchText } from '../sql/derived.ts'
+import type { Held } from '../sql/table-spec.ts'
 import { sqlite } from './dialect.ts'
 
 type Stored = string | number | bigint | null
@@ -17,26 +17,26 @@ export function addFunctions(database: DatabaseSync): void {
   database.function('resourced_words', { deterministic: true, varargs: true }, words)
   // SQLite counts the arguments by the function's own.
   const convert = (stored: unknown, from: unknown, to: unknown) =>
-    convertStored(stored as Stored, from as FieldType, to as FieldType)
+    convertStored(stored as Stored, from as Held, to as Held)
   database.function('resourced_convert', { deterministic: true, useBigIntArguments: true }, convert)
 }
 
-function convertStored(stored: Stored, from: FieldType, to: FieldType): Stored {
+function convertStored(stored: Stored, from: Held, to: Held): Stored {
   const value = load(stored, from)
   if (value === null) return null
-  const converted = convertValue(value, to)
+  const converted = convertValue(value, to, from)
   if (converted === undefined) return null
   // JSON text stays as it is: printing it again could change how its numbers are written.
   return isJson(from) && isJson(to) ? stored : (sqlite.store(converted, to) as Stored)
 }
 
-function load(stored: Stored, holds: FieldType): unknown {
+function load(stored: Stored, holds: Held): unknown {
   if (stored === null) return null
   if (holds === 'boolean') return Number(stored) !== 0
   if (isJson(holds)) return JSON.parse(stored as string)
   return typeof stored === 'bigint' && Number.isSafeInteger(Number(stored)) ? Number(stored) : stored
 }
 
-function isJson(holds: FieldType): boolean {
+function isJson(holds: Held): boolean {
   return holds === 'array' || holds === 'object' || holds === 'json'
 }

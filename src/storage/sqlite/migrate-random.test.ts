@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { canonicalValue } from '../../model/decimal-field.ts'
 import type { Resource } from '../../model/resource.ts'
 import { columnsOf } from '../sql/columns.ts'
 import { derived, searchText } from '../sql/derived.ts'
-import { catalogs, type Records, records } from '../sql/migration-random.fixture.ts'
+import { catalogs, type Records, readsBack, records } from '../sql/migration-random.fixture.ts'
 import { boundOf } from '../sql/rows.ts'
 import { searchTable, tablesFor } from '../sql/tables.ts'
 import { sqlite } from './dialect.ts'
@@ -32,7 +33,10 @@ function insertAll(database: DatabaseSync, resource: Resource, given: Records): 
     for (const field of resource.fields) {
       // Where values have to differ there is one of them at most.
       const value = field.unique && index > 0 ? undefined : each.values[field.name]?.[field.type]
-      record[field.name] = value ?? (field.required ? field.default : null)
+      // Of a decimal that its field has no room for there is none.
+      const read = canonicalValue(field, value)
+      const fits = field.decimal === undefined || readsBack(field.decimal, read)
+      record[field.name] = (fits ? read : undefined) ?? (field.required ? field.default : null)
     }
     const bound = columns.map((column) => boundOf(column, record) as SQLInputValue)
     const deleted = each.deleted ? 'then' : null
@@ -66,8 +70,10 @@ function checkRows(database: DatabaseSync, resource: Resource): void {
   const rows = all(database, `select * from "${resource.name}" order by _row`)
   for (const row of rows) {
     for (const { name, field, role } of columnsOf(resource)) {
-      if (role === 'value') assert.ok(!field.required || row[name] !== null, `${name} is required`)
-      else assert.equal(row[name], row[field.name] === null ? null : derived[role](row[field.name] as string), name)
+      if (role === 'value') {
+        assert.ok(!field.required || row[name] !== null, `${name} is required`)
+        assert.ok(field.decimal === undefined || row[name] === null || readsBack(field.decimal, row[name]))
+      } else assert.equal(row[name], row[field.name] === null ? null : derived[role](row[field.name] as string), name)
     }
   }
   const deleted = rows.filter((row) => row.deleted_at !== null).length

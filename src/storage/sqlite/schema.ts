@@ -1,10 +1,11 @@
 /** What a SQLite file holds, and what it is remembered to have been given. */
 import type { DatabaseSync } from 'node:sqlite'
-import type { Catalog, FieldType } from '../../model/resource.ts'
+import type { Catalog } from '../../model/resource.ts'
 import { type Given, givenAlso } from '../sql/lineage.ts'
 import type { ExistingColumn, ExistingSchema, ExistingTable } from '../sql/migration.ts'
 import { type Renamed, renamedShape, type Shape, type ShapedTable, shapeOf } from '../sql/shape.ts'
 import { isSystemTable } from '../sql/system-tables.ts'
+import type { Held } from '../sql/table-spec.ts'
 import { indexPrefix, searchTable, type TableSpec } from '../sql/tables.ts'
 import { partNames, undividedSearch } from './search-parts.ts'
 
@@ -143,7 +144,7 @@ function readColumns(database: DatabaseSync, tables: readonly string[]): Map<str
   return Map.groupBy(rows, (row) => row.table)
 }
 
-const holdsByType: Readonly<Record<string, FieldType>> = { TEXT: 'string', INTEGER: 'integer', REAL: 'number' }
+const holdsByType: Readonly<Record<string, Held>> = { TEXT: 'string', INTEGER: 'integer', REAL: 'number' }
 
 /** A column that someone else has added: it is taken at its type. */
 function unknownColumn({ name, type }: ColumnRow): ExistingColumn {

@@ -1,11 +1,11 @@
 /** The questions and the steps of a migration, carried out on SQLite. */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import { timestamp } from '../../model/instant.ts'
-import type { FieldType } from '../../model/resource.ts'
 import { isWider } from '../sql/convert.ts'
 import { beginEpoch, forgetEpoch } from '../sql/epoch.ts'
 import type { Answer, MigrationStep, Question } from '../sql/migration-step.ts'
 import { isSystemTable } from '../sql/system-tables.ts'
+import type { Held } from '../sql/table-spec.ts'
 import type { ColumnSpec, SearchSpec } from '../sql/tables.ts'
 import { convertColumn, renameColumns, renameTable } from './catch-up.ts'
 import { sqlite } from './dialect.ts'
@@ -123,7 +123,7 @@ function changeType(
   database: DatabaseSync,
   table: string,
   column: ColumnSpec,
-  from: FieldType,
+  from: Held,
   lossless: boolean,
   now: number,
 ): void {

@@ -3,10 +3,11 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type pg from 'pg'
 import { whyNoDatabase } from '../../../../test/postgres/database.ts'
+import { canonicalValue } from '../../../model/decimal-field.ts'
 import type { Resource } from '../../../model/resource.ts'
 import { columnsOf } from '../../sql/columns.ts'
 import { derived, searchText } from '../../sql/derived.ts'
-import { catalogs, type Records, records } from '../../sql/migration-random.fixture.ts'
+import { catalogs, type Records, readsBack, records } from '../../sql/migration-random.fixture.ts'
 import { MigrationRefused } from '../../sql/migration-refused.ts'
 import { boundOf } from '../../sql/rows.ts'
 import { tablesFor } from '../../sql/tables.ts'
@@ -23,7 +24,10 @@ async function insertAll(client: pg.Client, resource: Resource, given: Records):
     for (const field of resource.fields) {
       // Where values have to differ there is one of them at most.
       const value = field.unique && index > 0 ? undefined : each.values[field.name]?.[field.type]
-      record[field.name] = value ?? (field.required ? field.default : null)
+      // Of a decimal that its field has no room for there is none.
+      const read = canonicalValue(field, value)
+      const fits = field.decimal === undefined || readsBack(field.decimal, read)
+      record[field.name] = (fits ? read : undefined) ?? (field.required ? field.default : null)
     }
     const bound = columnsOf(resource).map((column) => [column.name, boundOf(column, record)])
     const row = { id: `id${index + 1}`, deleted_at: each.deleted ? 'then' : null, ...Object.fromEntries(bound) }
@@ -40,8 +44,10 @@ async function checkRows(client: pg.Client, resource: Resource): Promise<void> {
   const rows = await all(client, `select *${words} from "${resource.name}" order by _row`)
   for (const row of rows) {
     for (const { name, field, role } of columnsOf(resource)) {
-      if (role === 'value') assert.ok(!field.required || row[name] !== null, `${name} is required`)
-      else assert.equal(row[name], row[field.name] === null ? null : derived[role](row[field.name] as string), name)
+      if (role === 'value') {
+        assert.ok(!field.required || row[name] !== null, `${name} is required`)
+        assert.ok(field.decimal === undefined || row[name] === null || readsBack(field.decimal, row[name]))
+      } else assert.equal(row[name], row[field.name] === null ? null : derived[role](row[field.name] as string), name)
     }
     if (words === '') continue
     const texts = resource.fields.filter((field) => field.search).map((field) => row[field.name] as string | null)

@@ -1,9 +1,9 @@
 /** What a migration does to records: new values, and a new revision where anybody can see the difference. */
 import type { ClientBase } from 'pg'
 import { timestamp } from '../../../model/instant.ts'
-import type { FieldType } from '../../../model/resource.ts'
 import { isWider } from '../../sql/convert.ts'
 import { isSystemTable } from '../../sql/system-tables.ts'
+import type { Held } from '../../sql/table-spec.ts'
 import type { ColumnSpec } from '../../sql/tables.ts'
 import { postgres } from '../dialect.ts'
 import { batches, type Made, type Rewriting, rewrite } from './batches.ts'
@@ -15,7 +15,7 @@ const quote = postgres.identifier
 /** How many values of a column have no exact counterpart in another type. */
 export async function countInconvertible(
   client: ClientBase,
-  { table, column, from, to }: { table: string; column: string; from: FieldType; to: FieldType },
+  { table, column, from, to }: { table: string; column: string; from: Held; to: Held },
 ): Promise<number> {
   let count = 0
   for await (const rows of batches(client, table, [column], `${quote(column)} is not null`)) {
@@ -29,7 +29,7 @@ export async function changeType(
   client: ClientBase,
   table: string,
   column: ColumnSpec,
-  { from, lossless, now }: { from: FieldType; lossless: boolean; now: number },
+  { from, lossless, now }: { from: Held; lossless: boolean; now: number },
 ): Promise<void> {
   await replaceColumn(client, table, column, async (to) => {
     const rewriting = {

@@ -1,9 +1,9 @@
 /** What a PostgreSQL schema holds, and what it is remembered to have been given. */
 import type { ClientBase } from 'pg'
-import type { FieldType } from '../../../model/resource.ts'
 import type { ExistingColumn, ExistingSchema, ExistingTable } from '../../sql/migration.ts'
 import type { ShapedTable } from '../../sql/shape.ts'
 import { isSystemTable } from '../../sql/system-tables.ts'
+import type { Held } from '../../sql/table-spec.ts'
 import { indexPrefix, searchTable } from '../../sql/tables.ts'
 import { postgres, wordsColumn } from '../dialect.ts'
 import { type Remembered, readRemembered } from './remembered.ts'
@@ -131,7 +131,7 @@ async function readColumns(client: ClientBase, tables: readonly string[]): Promi
   return Map.groupBy(rows as unknown as ColumnRow[], (row) => row.table)
 }
 
-const holdsByType: Readonly<Record<string, FieldType>> = {
+const holdsByType: Readonly<Record<string, Held>> = {
   bigint: 'integer',
   integer: 'integer',
   smallint: 'integer',
