@@ -174,6 +174,16 @@ export const remedies: Readonly<Record<FaultCode, Remedy>> = {
     meaning: 'A deletion by filter would delete more records than max-affected allows; none was deleted.',
     remedy: 'Look at what matches, narrow the filter, or allow as many as errors counts.',
   },
+  EXPORT_QUOTA: {
+    meaning:
+      'The caller has as many exports as allowed, or their files have as many bytes as allowed; or the file of this export would have too many.',
+    remedy:
+      'Delete exports that are no longer needed by DELETE /exports/{id}, or wait until they expire a day after they were written. Ask for fewer records or fields.',
+  },
+  JOB_NOT_FINISHED: {
+    meaning: 'The job is pending or running, so it cannot be deleted.',
+    remedy: 'Wait until its status is succeeded or failed, then delete it.',
+  },
   HAS_DEPENDENTS: {
     meaning: 'Live records refer to this one, and their reference forbids its deletion.',
     remedy: 'Delete or move the records that errors names first.',
@@ -194,6 +204,10 @@ export const remedies: Readonly<Record<FaultCode, Remedy>> = {
   RATE_LIMIT_FAILED: {
     meaning: 'What counts requests for all servers cannot be reached, and this one is told to refuse them then.',
     remedy: 'Try again shortly. Nothing was changed.',
+  },
+  EXPORT_SPACE: {
+    meaning: 'The exports of all callers take all the space that exports may have.',
+    remedy: 'Wait until other exports expire, then ask for a new export; or delete exports of your own.',
   },
   OVERLOADED: {
     meaning: 'The server has more to do than it can finish in time. Nothing was changed.',

@@ -3,7 +3,7 @@
  * it is in the middle of, the database knows how far it is (JOB-3).
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { faults } from '../spec/faults.ts'
+import { Fault, faults } from '../spec/faults.ts'
 import { type JobError, type OpenJob, type Storage, StorageFault } from '../storage/storage.ts'
 import type { ExportFiles } from './export-files.ts'
 
@@ -124,7 +124,10 @@ export function startRunner({
       // It is looked at again after a rest.
       if (came === 'elsewhere') return false
     } catch (error) {
-      if (!(error instanceof StorageFault && error.kind === 'busy')) {
+      if (isWithoutRoom(error)) {
+        troubles.set(id, { failures: mostFailures, until: performance.now() + longestWait })
+        await giveUp(job, error)
+      } else if (!(error instanceof StorageFault && error.kind === 'busy')) {
         failed(error, job)
         const failures = (trouble?.failures ?? 0) + 1
         const wait = Math.min(100 * 2 ** failures, longestWait)
@@ -197,6 +200,11 @@ export function startRunner({
   }
 }
 
+/** Whether there is no room for the file of an export (LIM-8): to try again would be of no use. */
+function isWithoutRoom(error: unknown): error is Fault {
+  return error instanceof Fault && (error.code === 'EXPORT_QUOTA' || error.code === 'EXPORT_SPACE')
+}
+
 const leftBehind: Readonly<Record<OpenJob['task'], string>> = {
   deletion: 'and was undone: nothing has changed',
   purge: 'and the next purge goes on where it was',
@@ -205,6 +213,10 @@ const leftBehind: Readonly<Record<OpenJob['task'], string>> = {
 
 /** The problem (RFC 9457) that a job fails with: nothing of the inside (ERR-4). */
 function problemOf({ task }: OpenJob, error: unknown): JobError {
+  if (isWithoutRoom(error)) {
+    const { status, title } = faults[error.code]
+    return { type: `urn:resourced:problem:${error.code}`, title, status, detail: error.message, code: error.code }
+  }
   const code = error instanceof StorageFault ? 'STORAGE_FAILED' : 'INTERNAL_ERROR'
   const { status, title } = faults[code]
   const detail = `The job could not go on, ${leftBehind[task]}. The log has the reason under its id.`

@@ -32,6 +32,7 @@ export function completeCatalog(declaration: InterfaceDeclaration): Catalog {
       pageSize: { default: pageSize?.default ?? Math.min(limitDefaults.pageSize, max), max },
       bodyBytes: declared.limits?.bodyBytes ?? limitDefaults.bodyBytes,
       rate: completeRates(declared.limits?.rate ?? {}),
+      exports: { ...limitDefaults.exports, ...declared.limits?.exports },
     },
     versions: new Map(),
   }

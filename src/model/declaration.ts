@@ -214,6 +214,16 @@ export interface RateDeclaration {
   readonly actions?: Readonly<Record<string, string>>
 }
 
+/** How many exports there may be, and how large they may be (LIM-8). */
+export interface ExportLimits {
+  /** The exports of one caller; 20 unless said. */
+  readonly count?: number
+  /** The bytes of all files of one caller; 1 GiB unless said. */
+  readonly bytes?: number
+  /** The bytes of the files of all callers; 10 GiB unless said. */
+  readonly total?: number
+}
+
 /** A whole interface. */
 export interface InterfaceDeclaration {
   readonly name: string
@@ -229,6 +239,7 @@ export interface InterfaceDeclaration {
     readonly pageSize?: { readonly default?: number; readonly max?: number }
     readonly rate?: RateDeclaration
     readonly bodyBytes?: number
+    readonly exports?: ExportLimits
   }
 }
 

@@ -1,5 +1,5 @@
 /** The declaration made complete: every default filled in, every name resolved, frozen. The rest of the program reads only this. */
-import type { AccessRule, Action, BusinessRule, OnDelete } from './declaration.ts'
+import type { AccessRule, Action, BusinessRule, ExportLimits, OnDelete } from './declaration.ts'
 import type { Rate } from './rate.ts'
 import type { ValidateValue } from './schema.ts'
 
@@ -135,6 +135,7 @@ export interface Catalog {
     readonly pageSize: { readonly default: number; readonly max: number }
     readonly bodyBytes: number
     readonly rate: Rates
+    readonly exports: Required<ExportLimits>
   }
 }
 

@@ -94,6 +94,19 @@ export interface OpenExport extends ExportProgress {
   readonly contentUrl: string
 }
 
+/** How long the file of an export may become, in bytes (LIM-8). */
+export interface ExportRoom {
+  /** Beside the other exports of its caller. */
+  readonly own: number
+  /** Beside the exports of all callers. */
+  readonly all: number
+}
+
+/** An export that a server has claimed. */
+export interface ClaimedExport extends OpenExport {
+  readonly room: ExportRoom
+}
+
 /** The next records of an export, as they stand in the file. */
 export interface ExportPiece {
   readonly text: Uint8Array
@@ -120,21 +133,21 @@ export interface JobStore {
    * What an export is and how far, for the server that is to go on with it for a while; `undefined`: it is finished, or
    * another server is at it (JOB-5).
    */
-  claimExport(job: string, server: string, now: number): Promise<OpenExport | undefined>
+  claimExport(job: string, server: string, now: number): Promise<ClaimedExport | undefined>
   /** Reads the next records of an export, on a snapshot. */
   readExport(job: string): Promise<ExportPiece>
   /**
    * Keeps how far an export is.
    *
    * @param content what comes next of its file, where the database keeps that too
-   * @returns `false` where another server has taken it over: nothing is kept then
+   * @returns `false` where another server has taken it over, or its caller's other exports its room: nothing is kept then
    */
   keepExport(job: string, server: string, progress: ExportProgress, now: number, content?: Uint8Array): Promise<boolean>
   /**
    * Ends an export whose file is complete.
    *
    * @param content the end of its file, where the database keeps that too
-   * @returns `false` where another server has taken it over
+   * @returns `false` where another server has taken it over, or its caller's other exports its room
    */
   finishExport(
     job: string,

@@ -20,6 +20,7 @@ export type OperationKind =
   | 'revoke-key'
   | 'export'
   | 'export-content'
+  | 'delete-job'
   | 'document'
   | 'live'
   | 'ready'
@@ -103,9 +104,11 @@ export function codesOf(
     case 'revoke-key':
       return [...stored, 'NOT_FOUND', 'PRECONDITION_FAILED']
     case 'export':
-      return [...stored, ...keyed, ...bodied]
+      return [...stored, ...keyed, ...bodied, 'EXPORT_QUOTA']
+    case 'delete-job':
+      return [...stored, 'NOT_FOUND', 'PRECONDITION_FAILED', 'JOB_NOT_FINISHED']
     case 'export-content':
-      return [...stored, ...ranged, 'NOT_FOUND', 'PRECONDITION_FAILED']
+      return [...stored, ...ranged, 'NOT_FOUND', 'PRECONDITION_FAILED', 'EXPORT_SPACE']
     case 'document':
       return [...always, ...ranged, 'PRECONDITION_FAILED']
     case 'live':

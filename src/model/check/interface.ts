@@ -20,10 +20,20 @@ export function checkInterface(report: Report, declaration: Readonly<Record<stri
 
 function checkLimits(report: Report, limits: unknown, resources: unknown): void {
   if (limits === undefined || !expectRecord(report, 'limits', limits, 'limits: { pageSize: { max: 100 } }')) return
-  checkKeys(report, 'limits', limits, ['pageSize', 'rate', 'bodyBytes'])
+  checkKeys(report, 'limits', limits, ['pageSize', 'rate', 'bodyBytes', 'exports'])
   checkWhole(report, 'limits.bodyBytes', own(limits, 'bodyBytes'), 1_024, 1_073_741_824)
   checkPageSize(report, own(limits, 'pageSize'))
   checkRates(report, own(limits, 'rate'), resources)
+  checkExports(report, own(limits, 'exports'))
+}
+
+function checkExports(report: Report, exports: unknown): void {
+  const path = 'limits.exports'
+  if (exports === undefined || !expectRecord(report, path, exports, 'exports: { count: 20, bytes: 1073741824 }')) return
+  checkKeys(report, path, exports, ['count', 'bytes', 'total'])
+  checkWhole(report, `${path}.count`, own(exports, 'count'), 1, 10_000)
+  checkWhole(report, `${path}.bytes`, own(exports, 'bytes'), 1_024, Number.MAX_SAFE_INTEGER)
+  checkWhole(report, `${path}.total`, own(exports, 'total'), 1_024, Number.MAX_SAFE_INTEGER)
 }
 
 function checkPageSize(report: Report, pageSize: unknown): void {

@@ -89,6 +89,14 @@ export const limits: RuleSection = {
       held: true,
       sentence: 'Overload is turned away early with 503 and Retry-After; what was accepted is finished.',
     },
+    {
+      id: 'LIM-8',
+      mark: 'decision',
+      level: 'should',
+      held: true,
+      sentence:
+        'A caller has at most 20 exports and 1 GiB of them (limits.exports): 409 EXPORT_QUOTA beyond. DELETE /exports/{id} and DELETE /jobs/{id} of what has ended: 204.',
+    },
   ],
 }
 
@@ -170,6 +178,14 @@ export const operation: RuleSection = {
       level: 'may',
       held: true,
       sentence: 'On SIGTERM the server accepts nothing new, finishes what is running, and closes the database.',
+    },
+    {
+      id: 'OPS-5',
+      mark: 'decision',
+      level: 'should',
+      held: true,
+      sentence:
+        '/health/ready is 503 while writing fails (disk full, read-only, database gone), and 200 again without a restart once it succeeds.',
     },
   ],
 }

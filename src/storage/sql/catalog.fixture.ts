@@ -1,4 +1,5 @@
 /** Small catalogs for the tests of tables and migrations. */
+import { limitDefaults } from '../../model/limit-defaults.ts'
 import type { Catalog, Field, FieldType, Resource } from '../../model/resource.ts'
 
 /** A field of a test: its type, and what is not the default. */
@@ -79,6 +80,7 @@ export function catalogFixture(...resources: readonly Resource[]): Catalog {
     limits: {
       pageSize: { default: 20, max: 100 },
       bodyBytes: 1_048_576,
+      exports: limitDefaults.exports,
       rate: { caller: { most: 600, window: 60 }, address: { most: 60, window: 60 }, actions: new Map() },
     },
   }

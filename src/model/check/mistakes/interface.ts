@@ -39,6 +39,25 @@ export const interfaceMistakes: readonly Mistake[] = [
   { name: 'a maximum that is a text', at: 'limits', write: { pageSize: { max: '100' } }, path: 'limits.pageSize.max' },
   { name: 'a body of half a byte', at: 'limits', write: { bodyBytes: 0.5 }, path: 'limits.bodyBytes' },
   {
+    name: 'no exports at all',
+    at: 'limits',
+    write: { exports: { count: 0 } },
+    path: 'limits.exports.count',
+  },
+  {
+    name: 'an unknown limit of exports',
+    at: 'limits',
+    write: { exports: { byte: 2_048 } },
+    path: 'limits.exports.byte',
+    remedy: /"bytes"/,
+  },
+  {
+    name: 'exports of all callers as a text',
+    at: 'limits',
+    write: { exports: { total: '10 GiB' } },
+    path: 'limits.exports.total',
+  },
+  {
     name: 'a rate by day',
     at: 'limits',
     write: { rate: { caller: '9/day' } },
