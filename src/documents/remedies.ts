@@ -217,6 +217,11 @@ export const remedies: Readonly<Record<FaultCode, Remedy>> = {
     meaning: 'Whoever runs the service is working on it; detail says what they tell about it. Nothing was changed.',
     remedy: 'Try again after the seconds in Retry-After. What was answered before holds, and jobs go on afterwards.',
   },
+  NOT_READY: {
+    meaning: 'The database does not answer, or takes no changes: its disk is full, or it is read-only or away.',
+    remedy:
+      'Send requests to another server, and ask again after the seconds in Retry-After. Operators find the reason in the log.',
+  },
   SHUTTING_DOWN: {
     meaning: 'The server is stopping or restarting. Nothing was changed.',
     remedy: 'Try again after the seconds in Retry-After.',

@@ -156,7 +156,9 @@ function answer(
   const { basePath } = choice.version
   const found = findTarget(choice.version.catalog, place.path, basePath !== '')
   if (found.kind === 'found') seen.route = routeOf(basePath, found.target)
-  if (found.kind === 'found' && found.target.kind === 'health') return health(app, found.target.probe, request.method)
+  if (found.kind === 'found' && found.target.kind === 'health') {
+    return health(app, { probe: found.target.probe, method: request.method, requestId: place.requestId })
+  }
   if (choice.known) seen.version = choice.version
   if (app.requireHttps && !request.secure) throw fault('HTTPS_REQUIRED', { detail: 'Ask again by https://.' })
   const { cors, maintenance } = app

@@ -65,6 +65,7 @@ export const faults = {
   EXPORT_SPACE: { status: 503, title: 'There is no room for exports', rule: 'LIM-8' },
   OVERLOADED: { status: 503, title: 'The server is too busy', rule: 'ERR-6' },
   MAINTENANCE: { status: 503, title: 'The service is under maintenance', rule: 'ERR-6' },
+  NOT_READY: { status: 503, title: 'The server cannot take requests', rule: 'OPS-5' },
   SHUTTING_DOWN: { status: 503, title: 'The server is shutting down', rule: 'ERR-6' },
 } as const satisfies Record<string, FaultEntry>
 

@@ -226,17 +226,21 @@ export interface Storage {
   readonly maintenanceFound: Maintenance | undefined
   /** The secret that signs cursors: the same for every server on this database. */
   readonly cursorSecret: Uint8Array
-  /** Resolves where the database answers, rejects where it does not. */
+  /**
+   * Resolves where the database answers and takes changes (OPS-5). It waits for no longer than a few seconds.
+   *
+   * @throws StorageFault where it does not
+   */
   ping(): Promise<void>
   /** Finishes what is running, then closes. */
   close(): Promise<void>
 }
 
 /**
- * `failed`: nothing was changed; `uncertain`: nobody knows, because the answer to a commit was lost; `busy`: it may do later;
+ * `failed`: nothing was changed; `unwritable`: nothing was, nor can be until somebody mends what the message says; `uncertain`: nobody knows, because the answer to a commit was lost; `busy`: it may do later;
  * `abandoned`: a read was stopped, because nobody waited for it any more.
  */
-export type StorageFaultKind = 'failed' | 'uncertain' | 'busy' | 'abandoned'
+export type StorageFaultKind = 'failed' | 'unwritable' | 'uncertain' | 'busy' | 'abandoned'
 
 /** The database failed: 502, or 503 where it is only busy. The cause is for the log, never for the caller. */
 export class StorageFault extends Error {

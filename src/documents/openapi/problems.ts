@@ -114,7 +114,7 @@ export function codesOf(
     case 'live':
       return ['MALFORMED_REQUEST', 'URL_TOO_LONG', 'HEADERS_TOO_LARGE', 'REQUEST_TIMEOUT', ...ranged, ...failures]
     case 'ready':
-      return [...codesOf('live'), 'STORAGE_FAILED', 'OVERLOADED', 'SHUTTING_DOWN']
+      return [...codesOf('live'), 'NOT_READY', 'OVERLOADED', 'SHUTTING_DOWN']
   }
 }
 
