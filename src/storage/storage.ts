@@ -60,6 +60,23 @@ export interface MaintenanceStore {
   end(): Promise<Maintenance | undefined>
 }
 
+/** Why nothing is removed for good: the clock differs by more than a day from what it was compared with (DEL-7). */
+export interface ClockDoubt {
+  /** What the clock says, in milliseconds since 1970. */
+  readonly now: number
+  /** When something was last removed, or the clock was confirmed; where neither ever was, when the newest record was changed. */
+  readonly last: number
+  readonly of: 'purge' | 'record'
+}
+
+/** What the clocks of servers are compared with before anything is removed for good. */
+export interface PurgeClockStore {
+  /** When something was last removed, or the clock was confirmed, in milliseconds since 1970; `undefined`: never. */
+  read(): Promise<number | undefined>
+  /** Confirms a clock: those that agree with it may remove things. */
+  confirm(now: number): Promise<void>
+}
+
 /** What a runner has to do for a job. */
 export type JobTask = 'deletion' | 'purge' | 'export'
 
@@ -158,6 +175,8 @@ export interface JobStore {
   ): Promise<boolean>
   /** Fails a job that cannot go on, and undoes it. Gives `false` where it is too late for that: it must go on, or has ended. */
   giveUp(job: OpenJob, error: JobError, now: number): Promise<boolean>
+  /** Decides whether things may be removed for good by a clock, and notes that they are. Gives why not. */
+  admitRemoval(now: number): Promise<ClockDoubt | undefined>
   /** Begins a job that removes the records whose grace period is over (DEL-7), where there are any and none runs. */
   beginPurge(job: { readonly id: string; readonly statusUrl: string }, now: number): Promise<boolean>
   /**
@@ -222,6 +241,7 @@ export interface Storage {
   readonly pieces: PieceStore | undefined
   readonly keys: KeyStore
   readonly maintenance: MaintenanceStore
+  readonly purgeClock: PurgeClockStore
   /** The maintenance that was on when the database was opened: a server must know before its first request. */
   readonly maintenanceFound: Maintenance | undefined
   /** The secret that signs cursors: the same for every server on this database. */

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import sql from 'sql-template-tag'
 import type { Catalog } from '../../model/resource.ts'
 import type { DeleteMatching, Outcome, Plan, Write } from '../../plan/plan.ts'
+import { purgeClockStore } from '../sql/deletion/purge-clock.ts'
 import { readEpochs } from '../sql/epoch.ts'
 import { isChange } from '../sql/is-change.ts'
 import { type Background, jobStore } from '../sql/jobs/job-store.ts'
@@ -99,6 +100,7 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
     },
     jobs: jobStore({ compiler, runner, background, isClosing: () => closing }),
     keys: keyStore(compiler, runner),
+    purgeClock: purgeClockStore(runner),
     maintenance: maintenanceStore(runner),
     maintenanceFound,
     async ping() {
