@@ -1,6 +1,6 @@
 /**
  * Whether a database takes changes (OPS-5). What real changes have come to says so; where there was none lately, a small change of
- * the server's own finds out, for whoever asks. See docs/decisions/034-readiness-by-writing.md.
+ * the server's own finds out, for whoever asks. See docs/decisions/034-full-disks-and-wrong-clocks.md.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StorageFault } from './storage.ts'

@@ -1,7 +1,7 @@
 /**
  * The clock by which data is removed for good (DEL-7). A clock that jumps forward makes everything old at once, so whoever is about
  * to remove anything first compares the clock with the last time that something was removed.
- * See docs/decisions/035-purging-and-clocks.md.
+ * See docs/decisions/034-full-disks-and-wrong-clocks.md.
  */
 import sql from 'sql-template-tag'
 import type { ClockDoubt, PurgeClockStore } from '../../storage.ts'
