@@ -48,7 +48,8 @@ export function* roomFor(compiler: Compiler, job: string, now: number): Transact
 export function* fitsQuota(compiler: Compiler, job: string, bytes: number, now: number): Transaction<boolean> {
   const row = yield* single(sql`select started_by from jobs where id = ${job}`)
   yield* lockQuota(compiler, String(row?.['started_by']))
-  return bytes <= (yield* roomFor(compiler, job, now)).own
+  // One that begins again takes nothing, whatever the others have.
+  return bytes === 0 || bytes <= (yield* roomFor(compiler, job, now)).own
 }
 
 /** Waits until nobody else decides about the exports of a caller, and keeps others waiting until the transaction ends. */
