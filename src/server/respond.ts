@@ -255,21 +255,15 @@ async function answerCaller(
   }
   if (outcome.kind === 'accepted') app.runner.wake()
   if (plan.kind === 'revoke-key' && outcome.kind === 'deleted') app.authenticate.forget()
-  if (plan.kind === 'delete-job' && outcome.kind === 'deleted') await dropFile(app, plan.id, requestId)
+  if (plan.kind === 'delete-job' && outcome.kind === 'deleted') {
+    // A file that stays belongs to nobody any more, and goes when its time is over.
+    await app.files.drop(plan.id).catch((error: unknown) => app.observe({ kind: 'failure', requestId, error }))
+  }
   const response = represent(plan, outcome, context)
   timing?.mark('reply')
   const refused = outcome.kind === 'conflict' || (outcome.kind === 'bulk-refused' && response.status === 409)
   if (refused) seen.code = conflictCode(outcome.issues)
   return response
-}
-
-/** Removes the file of an export whose job is deleted. A file that stays is nobody's any more, and goes when its time is over. */
-async function dropFile({ files, observe }: App, job: string, requestId: string): Promise<void> {
-  try {
-    await files.drop(job)
-  } catch (error) {
-    observe({ kind: 'failure', requestId, error })
-  }
 }
 
 /** Carries a plan out. What is thrown names nothing of it that is writeOnly: the log shall have it. */

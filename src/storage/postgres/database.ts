@@ -116,13 +116,9 @@ export class Database implements Runner {
   ): Promise<T> {
     const begin = [beginOf(isolation), ...(isLong ? this.#unhurried : this.#usual)]
     const began = performance.now()
-    let outcome: T
-    try {
-      outcome = await answering(restarting(() => this.#transact(start, { begin, changed, isLong })))
-    } catch (error) {
-      this.#probe.failed(error)
-      throw error
-    }
+    const ended = answering(restarting(() => this.#transact(start, { begin, changed, isLong })))
+    ended.catch((error: unknown) => this.#probe.failed(error))
+    const outcome = await ended
     if (changed(outcome)) this.#probe.succeeded()
     if (!isLong) this.#onCommit?.({ changes: 1, duration: performance.now() - began })
     return outcome
@@ -135,8 +131,8 @@ export class Database implements Runner {
   }
 
   #tryWriting(bytes: number): Promise<void> {
-    const begin = [words.readCommitted, ...this.#usual]
-    return answering(this.#transact(() => probeWrite(bytes), { begin, changed: () => true }))
+    const run = { begin: [words.readCommitted, ...this.#usual], changed: () => true }
+    return answering(this.#transact(() => probeWrite(bytes), run))
   }
 
   async #isThere(): Promise<void> {
