@@ -54,6 +54,7 @@ const rows: [name: string, old: Data, now: Data, ...expected: string[]][] = [
   ['words', tasks(), tasks({ title: 'Tasks', description: 'What to do.' }, {}, { title: 'X', description: 'Y' })],
   ['a larger maximum of pages', tasks(), tasks({}, {}, { limits: { pageSize: { max: 200 } } }), 'compatible limit-widened request api-keys+jobs+projects+tasks parameter per_page', 'compatible limit-widened request api-keys+jobs+projects+tasks parameter limit'],
   ['a smaller maximum of pages', tasks(), tasks({}, {}, { limits: { pageSize: { max: 50 } } }), 'breaking limit-narrowed request api-keys+jobs+projects+tasks parameter per_page', 'breaking limit-narrowed request api-keys+jobs+projects+tasks parameter limit'],
+  ['fewer exports', tasks(), tasks({}, {}, { limits: { exports: { count: 5 } } }), 'breaking export-limit-lowered'],
   ['smaller bodies', tasks(), tasks({}, {}, { limits: { bodyBytes: 2048 } }), 'breaking body-limit-lowered'],
   ['a lower rate', tasks(), tasks({}, {}, { limits: { rate: { caller: '60/minute' } } }), 'review rate-lowered'],
   ['a higher rate', tasks(), tasks({}, {}, { limits: { rate: { caller: '6000/minute' } } })],

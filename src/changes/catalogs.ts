@@ -35,6 +35,11 @@ function compareLimits({ limits: was }: Catalog, { limits: is }: Catalog): Said[
   if (is.bodyBytes < was.bodyBytes) {
     found.push({ kind: 'body-limit-lowered', at: ['limits', 'bodyBytes'], before: was.bodyBytes, after: is.bodyBytes })
   }
+  for (const name of ['count', 'bytes'] as const) {
+    const [before, after] = [was.exports[name], is.exports[name]]
+    if (after < before)
+      found.push({ kind: 'export-limit-lowered', at: ['limits', 'exports', name], keyword: name, before, after })
+  }
   const rates = [
     ['caller', was.rate.caller, is.rate.caller] as const,
     ...[...is.rate.actions].map(([name, rate]) => [name, was.rate.actions.get(name), rate] as const),

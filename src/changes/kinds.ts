@@ -97,6 +97,7 @@ const judgements = {
   'rule-added': 'breaking',
   'rule-changed': 'review',
   'body-limit-lowered': 'breaking',
+  'export-limit-lowered': 'breaking',
   'rate-lowered': 'review',
   'cached-longer': 'review',
 } as const satisfies Readonly<Record<string, Judgement>>

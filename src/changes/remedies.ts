@@ -39,6 +39,7 @@ const remedies: Partial<Readonly<Record<Kind, string>>> = {
   'search-removed': 'Go on searching it, or make a new version: q finds less.',
   'rule-added': 'Make sure that it refuses only what was refused before, or make a new version.',
   'body-limit-lowered': goOnAccepting,
+  'export-limit-lowered': goOnAccepting,
   'pattern-changed': 'Make sure that every value that was sent still matches, and that answers have no other ones.',
   'keyword-changed': 'Compare by hand: this keyword cannot be compared by a program.',
   'default-changed': 'Nothing is refused, but whoever leaves it out gets something else. Tell them.',

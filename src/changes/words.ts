@@ -155,6 +155,8 @@ const clauses: Readonly<Record<Kind, Say>> = {
   'search-added': ({ names = [] }) => `q searches ${listed(names)} too`,
   'rule-added': ({ names = [] }) => `a business rule is new: ${listed(names)} (409)`,
   'rule-changed': ({ names = [] }) => `the business rule ${listed(names)} decides otherwise`,
+  'export-limit-lowered': (each) =>
+    `exports of a caller may be ${each.keyword === 'count' ? 'fewer' : 'smaller'} only: ${change(each)}${each.keyword === 'count' ? '' : ' bytes'} (409)`,
   'body-limit-lowered': (each) => `bodies may be smaller only: ${change(each)} bytes (413)`,
   'rate-lowered': (each) => `fewer requests pass (${each.keyword}): ${change(each)}`,
   'cached-longer': (each) => `answers are kept by caches for longer: ${change(each)} seconds`,

@@ -1,8 +1,9 @@
 /** Takes away what the checker has made. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Caller } from './case.ts'
-import type { Asked } from './exchange.ts'
+import { type Asked, type Exchange, jsonOf } from './exchange.ts'
 import type { Made } from './known.ts'
+import { valueAt } from './pointer.ts'
 import { urlOf, type World } from './world.ts'
 
 // It is gone, or was already.
@@ -72,5 +73,28 @@ async function hasGone({ client }: World, { url, fields }: Pick<Asked, 'url' | '
     if (answer !== undefined && gone.has(answer.status) && answer.status >= 400) return true
     if (performance.now() + pause > until) return false
     await sleep(pause)
+  }
+}
+
+/** For how long it is tried to delete an export that is still being written, in milliseconds. */
+const longestExport = 2_000
+
+/**
+ * Deletes the exports that exchanges have begun, so that they do not count against the quota of the caller (LIM-8). A server that deletes
+ * no exports keeps them: they expire.
+ */
+export async function removeExports(world: World, exchanges: readonly Exchange[]): Promise<void> {
+  const { client, credentials } = world
+  for (const { asked, answer } of exchanges) {
+    const isBegun = asked.method === 'POST' && asked.url.endsWith('/exports') && answer?.status === 202
+    const id = isBegun ? valueAt(jsonOf(answer), '/job_id') : undefined
+    if (typeof id !== 'string' || !/^[\w-]+$/.test(id)) continue
+    const deletion = { method: 'DELETE', url: `${asked.url}/${id}`, fields: credentials.caller }
+    const until = performance.now() + longestExport
+    for (let pause = 25; performance.now() < until; pause *= 2) {
+      const { answer: deleted } = await client.send('removal', deletion)
+      if (deleted?.status !== 409) break
+      await sleep(pause)
+    }
   }
 }

@@ -10,7 +10,7 @@ import type { Known, Made } from './known.ts'
 import { NotApplicable, NotSetUp } from './not-judged.ts'
 import { valueAt } from './pointer.ts'
 import type { CollectionProfile, JsonObject } from './profile.ts'
-import { removeAll } from './remove.ts'
+import { removeAll, removeExports } from './remove.ts'
 import { ask, create, madeOf, saidOf, textOf, urlOf, type World } from './world.ts'
 
 /** What a case has shown. */
@@ -52,8 +52,10 @@ export async function runCase(
     // A judgement that stumbles over what it has never seen must not end the whole run.
     return { kind: 'not set up', why: `the checker could not go on: ${(error as Error).message}` }
   } finally {
-    const hasDeleted = [...known.exchanges.values()].flat().some(({ asked }) => isDeletion(asked))
+    const exchanges = [...known.exchanges.values()].flat()
+    const hasDeleted = exchanges.some(({ asked }) => isDeletion(asked))
     await removeAll(world, [...known.made.values()].reverse(), hasDeleted)
+    await removeExports(world, exchanges)
   }
 }
 

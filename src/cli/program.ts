@@ -149,6 +149,22 @@ maintenance
   .addOption(pooler())
   .action(fail(async () => (await import('./maintenance.ts')).maintenanceStatus))
 
+const purge = program
+  .command('purge')
+  .description('show whether the clock lets servers remove what has expired, and confirm the clock')
+purge
+  .command('status', { isDefault: true })
+  .description('show the time of the last purge, and the time of this machine (the default)')
+  .addOption(address())
+  .addOption(pooler())
+  .action(fail(async () => (await import('./purge.ts')).purgeStatus))
+purge
+  .command('confirm')
+  .description('confirm that the clock is right, after a jump or a long stop: servers remove what has expired by it')
+  .addOption(address())
+  .addOption(pooler())
+  .action(fail(async () => (await import('./purge.ts')).confirmClock))
+
 program
   .command('migrate')
   .description('show what the database lacks against the declaration')

@@ -1,7 +1,7 @@
 /** The catalog as an OpenAPI 3.1 document (DOC-1): valid, and true, so that every answer of the server fits it. */
 import { type Catalog, isRestorable, type Resource } from '../model/resource.ts'
 import { onlyVersion, type Version, type Versions } from '../model/versions.ts'
-import { exportPaths } from './openapi/exports.ts'
+import { exportPaths, jobDeletion } from './openapi/exports.ts'
 import { headerComponents, headers, openHeaders } from './openapi/headers.ts'
 import { type Json, refTo } from './openapi/json.ts'
 import { keyPaths } from './openapi/keys.ts'
@@ -132,7 +132,14 @@ function resourcePaths(
     if (resource.made === 'for-clients') Object.assign(paths, keyPaths(resource, parts))
     else {
       paths[`/${resource.name}`] = collectionPath(resource, parts)
-      paths[`/${resource.name}/{id}`] = shownPath(resource, parts)
+      const deletion = {
+        operationId: `delete${parts.names.one}`,
+        tags: [resource.name],
+        summary: `Delete one of the ${resource.name} that has ended`,
+        description: 'The file of an export goes with its job.',
+        ...jobDeletion(problems),
+      }
+      paths[`/${resource.name}/{id}`] = { ...shownPath(resource, parts), delete: deletion }
     }
   }
   return paths

@@ -194,6 +194,16 @@ export const remedies: Readonly<Record<FaultCode, Remedy>> = {
     meaning: 'A deletion by filter would delete more records than max-affected allows; none was deleted.',
     remedy: 'Look at what matches, narrow the filter, or allow as many as errors counts.',
   },
+  EXPORT_QUOTA: {
+    meaning:
+      'The caller has as many exports as allowed, or their files have as many bytes as allowed; or the file of this export would have too many.',
+    remedy:
+      'Delete exports that are no longer needed by DELETE /exports/{id}, or wait until they expire a day after they were written. Ask for fewer records or fields.',
+  },
+  JOB_NOT_FINISHED: {
+    meaning: 'The job is pending or running, so it cannot be deleted.',
+    remedy: 'Wait until its status is succeeded or failed, then delete it.',
+  },
   HAS_DEPENDENTS: {
     meaning: 'Live records refer to this one, and their reference forbids its deletion.',
     remedy: 'Delete or move the records that errors names first.',
@@ -215,6 +225,10 @@ export const remedies: Readonly<Record<FaultCode, Remedy>> = {
     meaning: 'What counts requests for all servers cannot be reached, and this one is told to refuse them then.',
     remedy: 'Try again shortly. Nothing was changed.',
   },
+  EXPORT_SPACE: {
+    meaning: 'The exports of all callers take all the space that exports may have.',
+    remedy: 'Wait until other exports expire, then ask for a new export; or delete exports of your own.',
+  },
   OVERLOADED: {
     meaning: 'The server has more to do than it can finish in time. Nothing was changed.',
     remedy: 'Try again after the seconds in Retry-After.',
@@ -222,6 +236,11 @@ export const remedies: Readonly<Record<FaultCode, Remedy>> = {
   MAINTENANCE: {
     meaning: 'Whoever runs the service is working on it; detail says what they tell about it. Nothing was changed.',
     remedy: 'Try again after the seconds in Retry-After. What was answered before holds, and jobs go on afterwards.',
+  },
+  NOT_READY: {
+    meaning: 'The database does not answer, or takes no changes: its disk is full, or it is read-only or away.',
+    remedy:
+      'Send requests to another server, and ask again after the seconds in Retry-After. Operators find the reason in the log.',
   },
   SHUTTING_DOWN: {
     meaning: 'The server is stopping or restarting. Nothing was changed.',

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { exportsKept } from '../plan/export-document.ts'
 import type { PieceStore } from '../storage/storage.ts'
+import { keepReserve } from './disk-reserve.ts'
 import type { ExportPlace } from './export-place.ts'
 
 /** For how long a copy stays after it was last asked for, in milliseconds. */
@@ -38,6 +39,7 @@ export function exportsInDatabase(pieces: PieceStore): ExportPlace {
     await removals.get(job)
     const path = pathOf(job)
     const half = `${path}.half`
+    await keepReserve(folderOf(), bytes)
     try {
       const isWhole = await writePieces(pieces, job, bytes, half)
       // Only what is whole gets the name by which it is sent.

@@ -9,14 +9,20 @@ import type { Catalog, Resource } from '../model/resource.ts'
 import { exportHead, exportsKept, exportTail } from '../plan/export-document.ts'
 import { isConverted, olderTexts } from '../plan/older-export.ts'
 import { seenOf, shownBy } from '../plan/stored.ts'
-import type { ExportPiece, JobStep, OpenExport, Storage } from '../storage/storage.ts'
+import { fault } from '../spec/faults.ts'
+import type { ExportPiece, ExportRoom, JobStep, OpenExport, Storage } from '../storage/storage.ts'
+import { noRoom } from './disk-reserve.ts'
 import { exportsInDatabase } from './export-copies.ts'
 import { exportsInFolder } from './export-folder.ts'
 import type { ExportPlace } from './export-place.ts'
 
 /** The files of exports. */
 export interface ExportFiles extends Pick<ExportPlace, 'pathOf' | 'has' | 'sweep' | 'drop' | 'close'> {
-  /** Writes the next piece of an export. */
+  /**
+   * Writes the next piece of an export.
+   *
+   * @throws Fault EXPORT_QUOTA, EXPORT_SPACE where there is no room for it: the export has failed for good
+   */
   step(job: string, now: number): Promise<JobStep>
 }
 
@@ -52,6 +58,7 @@ export function exportFiles({ catalog, storage, server }: ExportFilesOptions): E
       const piece = await jobs.readExport(job)
       const parts = partsOf(catalog, claimed, piece)
       const bytes = parts.reduce((sum, part) => sum + part.length, claimed.bytes)
+      checkRoom(bytes, claimed.room)
       const content = await place.write(job, claimed, parts)
       // Given back at once: dozens of megabytes of such pieces may wait for the garbage collector.
       ;(piece.text.buffer as ArrayBuffer).transfer(0)
@@ -81,6 +88,16 @@ function checkAccess(catalog: Catalog, { collection, access }: OpenExport): void
   const resource = catalog.resources.get(collection)
   if (resource !== undefined && accessDigest(catalog, resource, 'read') !== access)
     throw new Error(`The access rules of ${collection} have changed since the export was asked for.`)
+}
+
+/** @throws Fault EXPORT_QUOTA, EXPORT_SPACE where a file must not become so long */
+function checkRoom(bytes: number, { own, all }: ExportRoom): void {
+  if (bytes > own) {
+    const detail =
+      'The file would be larger than the caller may have beside other exports. Delete exports, or ask for fewer records or fields.'
+    throw fault('EXPORT_QUOTA', { detail })
+  }
+  if (bytes > all) throw noRoom('The exports of all callers together have as many bytes as they may.')
 }
 
 /** A piece as it is written, with what stands before the first and after the last. */

@@ -7,14 +7,16 @@ import { type FileHandle, open, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { exportsKept } from '../plan/export-document.ts'
+import { keepReserve, type Measure, noRoom } from './disk-reserve.ts'
 import type { ExportPlace } from './export-place.ts'
 
 /**
  * Has the files in a folder, which is made when it is needed.
  *
  * @param kept `undefined`: in one that goes with this process, as its database does
+ * @param measure how the disk of the folder is measured
  */
-export function exportsInFolder(kept: string | undefined): ExportPlace {
+export function exportsInFolder(kept: string | undefined, measure?: Measure): ExportPlace {
   const handles = new Map<string, FileHandle>()
   let folder: string | undefined
   const folderOf = () => {
@@ -45,15 +47,17 @@ export function exportsInFolder(kept: string | undefined): ExportPlace {
     },
     async write(job, { bytes }, parts) {
       const file = handles.get(job) as FileHandle
+      const more = parts.reduce((sum, part) => sum + part.length, 0)
+      await keepReserve(folderOf(), more, measure)
       let length = bytes
       for (const part of parts) {
         for (let written = 0; written < part.length; ) {
-          const { bytesWritten } = await file.write(part, written, part.length - written, length)
+          const { bytesWritten } = await file.write(part, written, part.length - written, length).catch(asFullDisk)
           written += bytesWritten
           length += bytesWritten
         }
       }
-      await file.datasync()
+      await file.datasync().catch(asFullDisk)
       return undefined
     },
     async has(job) {
@@ -72,11 +76,18 @@ export function exportsInFolder(kept: string | undefined): ExportPlace {
     },
     async drop(job) {
       await leave(job)
-      await rm(pathOf(job), { force: true })
+      const place = folder ?? kept
+      if (place !== undefined) await rm(join(place, job), { force: true })
     },
     async close() {
       for (const job of [...handles.keys()]) await leave(job)
       if (kept === undefined && folder !== undefined) rmSync(folder, { recursive: true })
     },
   }
+}
+
+// Others may have taken what the reserve left.
+function asFullDisk(error: NodeJS.ErrnoException): never {
+  if (error.code !== 'ENOSPC' && error.code !== 'EDQUOT') throw error
+  throw noRoom('The disk is full.', error)
 }

@@ -3,8 +3,8 @@
  * it is in the middle of, the database knows how far it is (JOB-3).
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { faults } from '../spec/faults.ts'
-import { type JobError, type OpenJob, type Storage, StorageFault } from '../storage/storage.ts'
+import { Fault, faults } from '../spec/faults.ts'
+import { type ClockDoubt, type JobError, type OpenJob, type Storage, StorageFault } from '../storage/storage.ts'
 import type { ExportFiles } from './export-files.ts'
 
 /** What a runner needs. */
@@ -20,6 +20,8 @@ export interface RunnerOptions {
   readonly statusUrlOf: (job: string) => string
   /** Hears of jobs that are over. */
   readonly ended: (job: OpenJob, status: 'succeeded' | 'failed') => void
+  /** Hears that nothing is removed because the clock is in doubt, each hour and at first; `undefined`: it is no more. */
+  readonly doubted: (doubt: ClockDoubt | undefined) => void
   /** Hears of batches that failed, and of what failed beside them. */
   readonly failed: (error: unknown, job?: OpenJob) => void
 }
@@ -30,7 +32,10 @@ export interface Runner {
   wake(): void
   /** Resolves when no job is left that can go on now; at once where nothing is to be begun. */
   idle(): Promise<void>
-  /** Removes what has expired: records (as a job), idempotency keys, old jobs. It is done every hour by itself. */
+  /**
+   * Removes what has expired: records (as a job), idempotency keys, old jobs, files of exports. It is done every hour by itself. A clock
+   * that has jumped removes nothing until it is confirmed (DEL-7).
+   */
   maintain(): Promise<void>
   /** Finishes the batch that is running. */
   close(): Promise<void>
@@ -39,6 +44,8 @@ export interface Runner {
 /** How often jobs are looked for that others have begun, or left: in milliseconds. */
 const rest = 1_000
 const everyHour = 3_600_000
+/** How often a clock that is in doubt is compared again, in milliseconds: it may be confirmed by then. */
+const everyMinute = 60_000
 /** After so many failures of one batch, one after the other, a job is given up. */
 const mostFailures = 5
 /** The longest time between two attempts at a batch that fails, in milliseconds. */
@@ -59,6 +66,7 @@ export function startRunner({
   newJobId,
   statusUrlOf,
   ended,
+  doubted,
   failed,
 }: RunnerOptions): Runner {
   const { jobs } = storage
@@ -92,16 +100,37 @@ export function startRunner({
     return maintaining
   }
 
+  let again: NodeJS.Timeout | undefined
+  let toldAt: number | undefined
+  /** Whether things may be removed by the clock; where not, it is compared again in a minute. */
+  const isAdmitted = async (at: number) => {
+    const doubt = await jobs.admitRemoval(at)
+    clearTimeout(again)
+    if (doubt !== undefined) {
+      again = setTimeout(maintain, everyMinute).unref()
+      if (toldAt !== undefined && performance.now() - toldAt < everyHour - everyMinute) return false
+      toldAt = performance.now()
+      doubted(doubt)
+      return false
+    }
+    if (toldAt !== undefined) doubted(undefined)
+    toldAt = undefined
+    return true
+  }
+
   const removeExpired = async () => {
     due = paused()
     if (due || closed) return
     try {
-      await jobs.forget(now(), () => !paused() && !closed)
+      // All that follows goes by this time: the clock may jump meanwhile.
+      const at = now()
+      if (!(await isAdmitted(at))) return
+      await jobs.forget(at, () => !paused() && !closed)
       due = paused()
       if (due || closed) return
-      await files.sweep(now())
+      await files.sweep(at)
       const id = newJobId()
-      if (await jobs.beginPurge({ id, statusUrl: statusUrlOf(id) }, now())) wake()
+      if (await jobs.beginPurge({ id, statusUrl: statusUrlOf(id) }, at)) wake()
     } catch (error) {
       failed(error)
     }
@@ -124,7 +153,10 @@ export function startRunner({
       // It is looked at again after a rest.
       if (came === 'elsewhere') return false
     } catch (error) {
-      if (!(error instanceof StorageFault && error.kind === 'busy')) {
+      if (isWithoutRoom(error)) {
+        troubles.set(id, { failures: mostFailures, until: performance.now() + longestWait })
+        await giveUp(job, error)
+      } else if (!(error instanceof StorageFault && error.kind === 'busy')) {
         failed(error, job)
         const failures = (trouble?.failures ?? 0) + 1
         const wait = Math.min(100 * 2 ** failures, longestWait)
@@ -188,13 +220,20 @@ export function startRunner({
     async close() {
       closed = true
       clearInterval(hourly)
+      clearTimeout(again)
       wake()
       await running
       await maintaining
+      clearTimeout(again)
       await files.close()
       for (const resolve of waiters) resolve()
     },
   }
+}
+
+/** Whether there is no room for the file of an export (LIM-8): to try again would be of no use. */
+function isWithoutRoom(error: unknown): error is Fault {
+  return error instanceof Fault && (error.code === 'EXPORT_QUOTA' || error.code === 'EXPORT_SPACE')
 }
 
 const leftBehind: Readonly<Record<OpenJob['task'], string>> = {
@@ -205,6 +244,10 @@ const leftBehind: Readonly<Record<OpenJob['task'], string>> = {
 
 /** The problem (RFC 9457) that a job fails with: nothing of the inside (ERR-4). */
 function problemOf({ task }: OpenJob, error: unknown): JobError {
+  if (isWithoutRoom(error)) {
+    const { status, title } = faults[error.code]
+    return { type: `urn:resourced:problem:${error.code}`, title, status, detail: error.message, code: error.code }
+  }
   const code = error instanceof StorageFault ? 'STORAGE_FAILED' : 'INTERNAL_ERROR'
   const { status, title } = faults[code]
   const detail = `The job could not go on, ${leftBehind[task]}. The log has the reason under its id.`

@@ -37,6 +37,7 @@ export function completeCatalog(declaration: InterfaceDeclaration): Catalog {
         perSubject: declared.limits?.keys?.perSubject ?? limitDefaults.keysPerSubject,
         lastingRoles: declared.limits?.keys?.lastingRoles ?? [],
       },
+      exports: { ...limitDefaults.exports, ...declared.limits?.exports },
     },
     versions: new Map(),
   }

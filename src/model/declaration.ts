@@ -226,6 +226,16 @@ export interface KeyLimitsDeclaration {
   readonly lastingRoles?: readonly string[]
 }
 
+/** How many exports there may be, and how large they may be (LIM-8). */
+export interface ExportLimits {
+  /** The exports of one caller; 20 unless said. */
+  readonly count?: number
+  /** The bytes of all files of one caller; 1 GiB unless said. */
+  readonly bytes?: number
+  /** The bytes of the files of all callers; 10 GiB unless said. */
+  readonly total?: number
+}
+
 /** A whole interface. */
 export interface InterfaceDeclaration {
   readonly name: string
@@ -244,6 +254,7 @@ export interface InterfaceDeclaration {
     readonly bodyBytes?: number
     /** The most bytes that the records of one page have together, as JSON; 4 MiB unless said. */
     readonly pageBytes?: number
+    readonly exports?: ExportLimits
   }
 }
 

@@ -1,4 +1,4 @@
-/** What the limits stand for that a declaration leaves out (PAG-1, LIM-1, LIM-3, LIM-6). */
+/** What the limits stand for that a declaration leaves out (PAG-1, LIM-1, LIM-3, LIM-6, LIM-8, AUT-10). */
 export const limitDefaults = {
   pageSize: 20,
   largestPage: 100,
@@ -7,4 +7,5 @@ export const limitDefaults = {
   callerRate: '600/minute',
   addressRate: '60/minute',
   keysPerSubject: 100,
+  exports: { count: 20, bytes: 1_073_741_824, total: 10_737_418_240 },
 } as const

@@ -1,7 +1,7 @@
 /** The declaration made complete: every default filled in, every name resolved, frozen. The rest of the program reads only this. */
 
 import type { DecimalForm } from './decimal.ts'
-import type { AccessRule, Action, BusinessRule, OnDelete } from './declaration.ts'
+import type { AccessRule, Action, BusinessRule, ExportLimits, OnDelete } from './declaration.ts'
 import type { Rate } from './rate.ts'
 import type { ValidateValue } from './schema.ts'
 
@@ -143,6 +143,7 @@ export interface Catalog {
     readonly rate: Rates
     /** What API keys may be made over HTTP (AUT-10). */
     readonly keys: { readonly perSubject: number; readonly lastingRoles: readonly string[] }
+    readonly exports: Required<ExportLimits>
   }
 }
 

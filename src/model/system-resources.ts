@@ -35,7 +35,7 @@ export const madeByServer: InterfaceDeclaration['resources'] = {
       started_by: { type: 'string', optional: true, filter: true, description: 'Who started it; null: the server.' },
     },
     owner: 'started_by',
-    access: { read: ['role:admin', 'owner'] },
+    access: { read: ['role:admin', 'owner'], delete: ['role:admin', 'owner'] },
     deletion: { variant: 'hard', bulk: false },
   },
 }

@@ -4,6 +4,7 @@ import { allOf, type Predicate } from '../model/predicate.ts'
 import type {
   Conditions,
   Delete,
+  DeleteJob,
   DeleteMatching,
   Outcome,
   ReadPage,
@@ -23,7 +24,7 @@ export interface Found extends Validators {
 
 /** The refusal, or a 304, that ends a plan here; `undefined` where it goes on. */
 export function admit(
-  plan: ReadRecord | Update | Delete | Restore | RevokeKey,
+  plan: ReadRecord | Update | Delete | Restore | RevokeKey | DeleteJob,
   found: Found | undefined,
 ): Outcome | undefined {
   if (found === undefined) return { kind: 'missing' }

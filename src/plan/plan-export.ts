@@ -1,5 +1,6 @@
-/** Body + caller -> the plan of an export, or of reading one. */
+/** Body + caller -> the plan of an export, of reading its job, or of deleting a job. */
 import { uuidv7 } from 'uuidv7'
+import type { Conditions } from '../http/preconditions.ts'
 import { resolveCondition } from '../model/condition.ts'
 import type { CallerView } from '../model/declaration.ts'
 import { never } from '../model/predicate.ts'
@@ -9,7 +10,7 @@ import { fault } from '../spec/faults.ts'
 import { readExportRequest } from './export-request.ts'
 import { idempotencyOf } from './idempotency.ts'
 import { isObject } from './merge-patch.ts'
-import type { Export, ReadRecord } from './plan.ts'
+import type { DeleteJob, Export, ReadRecord } from './plan.ts'
 import type { Planning } from './plan-for.ts'
 import { seenOf, storedOf, storedPredicate, storedSort } from './stored.ts'
 
@@ -88,6 +89,22 @@ export function mayHaveExport(
     if (kind === 'always' || (kind !== 'never' && asker === caller.id)) return true
   }
   return false
+}
+
+/**
+ * Plans to delete a job that has ended: whoever may see it may delete it.
+ *
+ * @param mustExport whether the address is that of an export, at which no other job is
+ */
+export function planJobDeletion(
+  planning: Planning,
+  caller: CallerView,
+  { id, mustExport }: Pick<DeleteJob, 'id' | 'mustExport'>,
+  conditions: Conditions,
+): DeleteJob {
+  const resource = jobsOf(planning)
+  const permitted = permit(planning.catalog, caller, 'delete', resource)
+  return { kind: 'delete-job', resource, id, mustExport, permitted, conditions, caller, now: planning.now }
 }
 
 function jobsOf({ catalog }: Planning): Resource {

@@ -3,7 +3,7 @@ import type { Caller } from '../policy/caller.ts'
 import type { Input } from '../request/input.ts'
 import type { Target } from '../request/target.ts'
 import type { Plan } from './plan.ts'
-import { planExport } from './plan-export.ts'
+import { planExport, planJobDeletion } from './plan-export.ts'
 import { type Planning, planFor } from './plan-for.ts'
 import { planKey, planRevocation } from './plan-key.ts'
 import { seenOf, storedInput, storedTarget } from './stored.ts'
@@ -22,6 +22,9 @@ export function planRequest(planning: Planning, caller: Caller, target: Target, 
     return { ...plan, shown, asked: input.query.filter }
   }
   if (input.kind === 'export') return planExport(planning, caller, input)
+  if (input.kind === 'delete' && target.kind === 'export') {
+    return planJobDeletion(planning, caller, { id: target.id, mustExport: true }, input.conditions)
+  }
   if (input.kind === 'document' || !('resource' in target)) throw new Error(`No plan for ${target.kind}.`)
   const { resource } = target
   if (resource.made === 'for-clients') {
@@ -29,6 +32,9 @@ export function planRequest(planning: Planning, caller: Caller, target: Target, 
     if (input.kind === 'delete' && target.kind === 'record') {
       return planRevocation(planning, caller, target, input)
     }
+  }
+  if (resource.made === 'by-server' && input.kind === 'delete' && target.kind === 'record') {
+    return planJobDeletion(planning, caller, { id: target.id, mustExport: false }, input.conditions)
   }
   return planFor(planning, caller, target, input)
 }

@@ -224,8 +224,28 @@ export interface RevokeKey extends Change {
   readonly conditions: Conditions
 }
 
+/** The deletion of a job that has ended, and of the file that it made (LIM-8). */
+export interface DeleteJob extends Change {
+  readonly kind: 'delete-job'
+  readonly id: string
+  /** Whether only the job of an export is at the address. */
+  readonly mustExport: boolean
+  readonly permitted: Predicate
+  readonly conditions: Conditions
+}
+
 export type Read = ReadRecord | ReadPage
-export type Write = Create | Update | Delete | BulkDelete | DeleteMatching | Restore | Export | CreateKey | RevokeKey
+export type Write =
+  | Create
+  | Update
+  | Delete
+  | BulkDelete
+  | DeleteMatching
+  | Restore
+  | Export
+  | CreateKey
+  | RevokeKey
+  | DeleteJob
 export type Plan = Read | Write
 
 /** What identifies a state of a record to caches and conditions. */

@@ -24,6 +24,8 @@ export function routeOf(basePath: string, target: Target): string {
       return `${basePath}/${target.resource.name}/bulk-delete`
     case 'exports':
       return `${basePath}/exports`
+    case 'export':
+      return `${basePath}/exports/{id}`
     case 'export-content':
       return `${basePath}/exports/{id}/content`
     case 'openapi':

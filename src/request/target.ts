@@ -15,6 +15,8 @@ export type Target =
   | { readonly kind: 'restore'; readonly resource: Resource; readonly id: string }
   /** Where exports are asked for (JOB-6). */
   | { readonly kind: 'exports' }
+  /** An export with its file and its job (LIM-8). */
+  | { readonly kind: 'export'; readonly id: string }
   /** The file that an export has made. */
   | { readonly kind: 'export-content'; readonly id: string }
   | { readonly kind: 'openapi' }
@@ -36,22 +38,22 @@ const methods: Readonly<Record<Target['kind'], readonly string[]>> = {
   restore: ['POST', 'OPTIONS'],
   'bulk-delete': ['POST', 'OPTIONS'],
   exports: ['POST', 'OPTIONS'],
+  export: ['DELETE', 'OPTIONS'],
   'export-content': ['GET', 'HEAD', 'OPTIONS'],
   openapi: ['GET', 'HEAD', 'OPTIONS'],
   health: ['GET', 'HEAD', 'OPTIONS'],
 }
 
-const reading = ['GET', 'HEAD', 'OPTIONS']
 const listing = ['GET', 'HEAD', 'QUERY', 'OPTIONS']
-const revoking = ['GET', 'HEAD', 'DELETE', 'OPTIONS']
+const readingOrDeleting = ['GET', 'HEAD', 'DELETE', 'OPTIONS']
 const filtering = ['GET', 'HEAD', 'POST', 'DELETE', 'QUERY', 'OPTIONS']
 
 /** The methods of an address, as `Allow` lists them, whoever asks. */
 export function methodsOf(target: Target): readonly string[] {
   if (target.kind === 'collection' || target.kind === 'record') {
     const { resource } = target
-    if (resource.made === 'by-server') return target.kind === 'record' ? reading : listing
-    if (resource.made === 'for-clients' && target.kind === 'record') return revoking
+    if (resource.made !== 'by-clients' && target.kind === 'record') return readingOrDeleting
+    if (resource.made === 'by-server') return listing
     if (target.kind === 'collection' && target.parent === undefined && resource.deletion.byFilter) return filtering
   }
   return methods[target.kind]
@@ -98,6 +100,7 @@ export function findTarget(catalog: Catalog, path: string, versioned = true): Fo
 
 function exportAt(id: string | undefined, part: string | undefined): Found {
   if (id === undefined) return found({ kind: 'exports' })
+  if (part === undefined) return found({ kind: 'export', id })
   return part === 'content' ? found({ kind: 'export-content', id }) : missing
 }
 

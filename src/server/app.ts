@@ -74,6 +74,10 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
     newJobId: uuidv7,
     statusUrlOf: (job) => `${versions.current.basePath}/jobs/${job}`,
     ended: ({ id, task }, status) => observe({ kind: 'job', job: id, task, status }),
+    doubted: (doubt) =>
+      observe(
+        doubt === undefined ? { kind: 'purge', state: 'resumed' } : { kind: 'purge', state: 'stopped', ...doubt },
+      ),
     failed: (error, job) =>
       observe({ kind: 'failure', requestId: job?.id ?? 'jobs', error, task: job?.task ?? 'other' }),
   })

@@ -1,6 +1,7 @@
 /** The JSON log: one line for each request, on standard output (OPS-1). */
 import { type DestinationStream, pino } from 'pino'
 import { withoutCredentials } from '../model/credentials.ts'
+import type { ClockDoubt } from '../storage/storage.ts'
 import { standardOutput } from './log-blocks.ts'
 import { loggedError } from './log-error.ts'
 import type { Observation, Observe } from './observe.ts'
@@ -57,6 +58,10 @@ export function logTo(level: LogLevel, stream?: DestinationStream): Observe {
       case 'job':
         log[seen.status === 'failed' ? 'error' : 'info']({ job: seen.job, task: seen.task, status: seen.status }, 'job')
         return
+      case 'purge':
+        if (seen.state === 'resumed') log.info('purge resumed')
+        else log.warn({ reason: reasonOf(seen) }, 'purge stopped')
+        return
       case 'key-server':
         log.warn({ err: loggedError(seen.error) }, 'key-server')
         return
@@ -87,6 +92,14 @@ export function logTo(level: LogLevel, stream?: DestinationStream): Observe {
     write(seen)
     if (awaited.has(seen.kind) && 'flush' in sink) (sink as { flush(): void }).flush()
   }
+}
+
+/** Why nothing is removed for good, and what to do. */
+function reasonOf({ now, last, of }: ClockDoubt): string {
+  const compared = of === 'purge' ? 'the last purge was' : 'the newest record is of'
+  const found = `The clock says ${new Date(now).toISOString()}, and ${compared} ${new Date(last).toISOString()}: more than a day apart.`
+  const remedy = 'If the clock is wrong, set it. If it is right, run: resourced purge confirm --database ADDRESS'
+  return `${found} Nothing is removed for good until the clock is confirmed. ${remedy}`
 }
 
 /** What whoever started the process waits for: it is not kept back until there is more. */

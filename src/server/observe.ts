@@ -2,7 +2,7 @@
 import type { Version } from '../model/versions.ts'
 import type { Refusal } from '../policy/refusal.ts'
 import type { FaultCode } from '../spec/faults.ts'
-import type { Commit, Maintenance, OnCommit, OnReplica, OpenJob, ReplicaNews } from '../storage/storage.ts'
+import type { ClockDoubt, Commit, Maintenance, OnCommit, OnReplica, OpenJob, ReplicaNews } from '../storage/storage.ts'
 
 /** Something that happened. */
 export type Observation =
@@ -44,6 +44,9 @@ export type Observation =
   | ({ readonly kind: 'commit' } & Commit)
   /** A job is over (JOB-2). */
   | { readonly kind: 'job'; readonly job: string; readonly task: string; readonly status: 'succeeded' | 'failed' }
+  /** Nothing is removed for good, because the clock is in doubt (DEL-7), or is again. */
+  | ({ readonly kind: 'purge'; readonly state: 'stopped' } & ClockDoubt)
+  | { readonly kind: 'purge'; readonly state: 'resumed' }
   /** The keys of JWT could not be fetched; those had before go on serving. At most every half minute. */
   | { readonly kind: 'key-server'; readonly error: unknown }
   /** There were more requests than a quota, of this name in the declaration, allows (LIM-1). */

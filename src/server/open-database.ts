@@ -8,7 +8,7 @@ import { openSqliteKeys } from '../storage/sqlite/key-store.ts'
 import { openSqliteMaintenance } from '../storage/sqlite/maintenance-store.ts'
 import { fillSqlite, sqliteSource } from '../storage/sqlite/move.ts'
 import { migrateSqlite, openSqlite } from '../storage/sqlite/storage.ts'
-import type { KeyStore, MaintenanceStore, OnCommit, OnReplica, Storage } from '../storage/storage.ts'
+import type { KeyStore, MaintenanceStore, OnCommit, OnReplica, PurgeClockStore, Storage } from '../storage/storage.ts'
 import { ConfigurationError } from './configuration-error.ts'
 
 /** Where the database is, and how it is reached. All but the address is about PostgreSQL. */
@@ -70,13 +70,15 @@ export async function openKeys(
 }
 
 /**
- * Opens a database for its switch of maintenance alone.
+ * Opens a database for its switch of maintenance and its clock of purges alone.
  *
  * @throws ConfigurationError where no server has ever used it: a switch in a database made by mistake would stop nobody
  */
-export async function openMaintenance(
-  database: DatabaseOptions,
-): Promise<{ readonly maintenance: MaintenanceStore; close(): Promise<void> }> {
+export async function openMaintenance(database: DatabaseOptions): Promise<{
+  readonly maintenance: MaintenanceStore
+  readonly purgeClock: PurgeClockStore
+  close(): Promise<void>
+}> {
   const engine = engineOf(database)
   const opened =
     engine.kind === 'sqlite'

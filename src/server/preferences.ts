@@ -7,9 +7,9 @@ import { fault, type Issue } from '../spec/faults.ts'
 
 /** What an address follows beside `return`. */
 function understoodAt(target: Target, method: string): readonly PreferenceName[] {
-  // A key is shown once: an answer without it would be a key lost.
-  if ('resource' in target && target.resource.made === 'for-clients' && (method === 'POST' || method === 'DELETE'))
-    return []
+  // A key is shown once: an answer without it would be a key lost. A job that is deleted leaves nothing to represent.
+  const isSystem = target.kind === 'export' || ('resource' in target && target.resource.made !== 'by-clients')
+  if (isSystem && (method === 'POST' || method === 'DELETE')) return []
   if (target.kind === 'bulk-delete' || target.kind === 'exports') return ['return', 'respond-async']
   if (method !== 'DELETE') return ['return']
   return target.kind === 'collection' ? ['return', 'respond-async', 'max-affected'] : ['return', 'respond-async']

@@ -62,7 +62,7 @@ export interface App {
   readonly storage: Storage
   /** Does long work. */
   readonly runner: Pick<Runner, 'wake'>
-  readonly files: Pick<ExportFiles, 'pathOf' | 'has'>
+  readonly files: Pick<ExportFiles, 'pathOf' | 'has' | 'drop'>
   readonly authenticate: Authenticate
   /** `undefined`: everybody may ask as often as they like. */
   readonly rates: RateLimiter | undefined
@@ -158,7 +158,9 @@ function answer(
   const { basePath } = choice.version
   const found = findTarget(choice.version.catalog, place.path, basePath !== '')
   if (found.kind === 'found') seen.route = routeOf(basePath, found.target)
-  if (found.kind === 'found' && found.target.kind === 'health') return health(app, found.target.probe, request.method)
+  if (found.kind === 'found' && found.target.kind === 'health') {
+    return health(app, { probe: found.target.probe, method: request.method, requestId: place.requestId })
+  }
   if (choice.known) seen.version = choice.version
   if (app.requireHttps && !request.secure) throw fault('HTTPS_REQUIRED', { detail: 'Ask again by https://.' })
   const { cors, maintenance } = app
@@ -259,6 +261,10 @@ async function answerCaller(
   }
   if (outcome.kind === 'accepted') app.runner.wake()
   if (plan.kind === 'revoke-key' && outcome.kind === 'deleted') app.authenticate.forget()
+  if (plan.kind === 'delete-job' && outcome.kind === 'deleted') {
+    // A file that stays belongs to nobody any more, and goes when its time is over.
+    await app.files.drop(plan.id).catch((error: unknown) => app.observe({ kind: 'failure', requestId, error }))
+  }
   const response = represent(plan, outcome, context)
   timing?.mark('reply')
   const refused = outcome.kind === 'conflict' || (outcome.kind === 'bulk-refused' && response.status === 409)

@@ -59,13 +59,17 @@ export const faults = {
   TEXT_TOO_LONG: { status: 409, title: 'A text has more bytes than records can be found by', rule: 'LIM-3' },
   BEING_DELETED: { status: 409, title: 'The record is being deleted', rule: 'DEL-8' },
   TOO_MANY_AFFECTED: { status: 409, title: 'More records match than may be affected', rule: 'DEL-10' },
+  EXPORT_QUOTA: { status: 409, title: 'The caller has as many exports as allowed', rule: 'LIM-8' },
+  JOB_NOT_FINISHED: { status: 409, title: 'The job has not ended yet', rule: 'LIM-8' },
   HAS_DEPENDENTS: { status: 409, title: 'Other records depend on this one', rule: 'DEL-4' },
   INTERNAL_ERROR: { status: 500, title: 'The server failed', rule: 'ERR-5' },
   STORAGE_FAILED: { status: 502, title: 'The database failed', rule: 'ERR-6' },
   KEY_SERVER_FAILED: { status: 502, title: 'The server of the token keys failed', rule: 'ERR-6' },
   RATE_LIMIT_FAILED: { status: 502, title: 'The requests cannot be counted', rule: 'ERR-6' },
+  EXPORT_SPACE: { status: 503, title: 'There is no room for exports', rule: 'LIM-8' },
   OVERLOADED: { status: 503, title: 'The server is too busy', rule: 'ERR-6' },
   MAINTENANCE: { status: 503, title: 'The service is under maintenance', rule: 'ERR-6' },
+  NOT_READY: { status: 503, title: 'The server cannot take requests', rule: 'OPS-5' },
   SHUTTING_DOWN: { status: 503, title: 'The server is shutting down', rule: 'ERR-6' },
 } as const satisfies Record<string, FaultEntry>
 

@@ -73,6 +73,23 @@ export interface MaintenanceStore {
   end(): Promise<Maintenance | undefined>
 }
 
+/** Why nothing is removed for good: the clock differs by more than a day from what it was compared with (DEL-7). */
+export interface ClockDoubt {
+  /** What the clock says, in milliseconds since 1970. */
+  readonly now: number
+  /** When something was last removed, or the clock was confirmed; where neither ever was, when the newest record was changed. */
+  readonly last: number
+  readonly of: 'purge' | 'record'
+}
+
+/** What the clocks of servers are compared with before anything is removed for good. */
+export interface PurgeClockStore {
+  /** When something was last removed, or the clock was confirmed, in milliseconds since 1970; `undefined`: never. */
+  read(): Promise<number | undefined>
+  /** Confirms a clock: those that agree with it may remove things. */
+  confirm(now: number): Promise<void>
+}
+
 /** What a runner has to do for a job. */
 export type JobTask = 'deletion' | 'purge' | 'export'
 
@@ -109,6 +126,19 @@ export interface OpenExport extends ExportProgress {
   readonly access: string
 }
 
+/** How long the file of an export may become, in bytes (LIM-8). */
+export interface ExportRoom {
+  /** Beside the other exports of its caller. */
+  readonly own: number
+  /** Beside the exports of all callers. */
+  readonly all: number
+}
+
+/** An export that a server has claimed. */
+export interface ClaimedExport extends OpenExport {
+  readonly room: ExportRoom
+}
+
 /** The next records of an export, as they stand in the file. */
 export interface ExportPiece {
   readonly text: Uint8Array
@@ -135,21 +165,21 @@ export interface JobStore {
    * What an export is and how far, for the server that is to go on with it for a while; `undefined`: it is finished, or
    * another server is at it (JOB-5).
    */
-  claimExport(job: string, server: string, now: number): Promise<OpenExport | undefined>
+  claimExport(job: string, server: string, now: number): Promise<ClaimedExport | undefined>
   /** Reads the next records of an export, on a snapshot. */
   readExport(job: string): Promise<ExportPiece>
   /**
    * Keeps how far an export is.
    *
    * @param content what comes next of its file, where the database keeps that too
-   * @returns `false` where another server has taken it over: nothing is kept then
+   * @returns `false` where another server has taken it over, or its caller's other exports its room: nothing is kept then
    */
   keepExport(job: string, server: string, progress: ExportProgress, now: number, content?: Uint8Array): Promise<boolean>
   /**
    * Ends an export whose file is complete.
    *
    * @param content the end of its file, where the database keeps that too
-   * @returns `false` where another server has taken it over
+   * @returns `false` where another server has taken it over, or its caller's other exports its room
    */
   finishExport(
     job: string,
@@ -160,6 +190,8 @@ export interface JobStore {
   ): Promise<boolean>
   /** Fails a job that cannot go on, and undoes it. Gives `false` where it is too late for that: it must go on, or has ended. */
   giveUp(job: OpenJob, error: JobError, now: number): Promise<boolean>
+  /** Decides whether things may be removed for good by a clock, and notes that they are. Gives why not. */
+  admitRemoval(now: number): Promise<ClockDoubt | undefined>
   /** Begins a job that removes the records whose grace period is over (DEL-7), where there are any and none runs. */
   beginPurge(job: { readonly id: string; readonly statusUrl: string }, now: number): Promise<boolean>
   /**
@@ -224,21 +256,26 @@ export interface Storage {
   readonly pieces: PieceStore | undefined
   readonly keys: KeyStore
   readonly maintenance: MaintenanceStore
+  readonly purgeClock: PurgeClockStore
   /** The maintenance that was on when the database was opened: a server must know before its first request. */
   readonly maintenanceFound: Maintenance | undefined
   /** The secret that signs cursors and keys the tags of lists: the same for every server on this database. */
   readonly cursorSecret: Uint8Array
-  /** Resolves where the database answers, rejects where it does not. */
+  /**
+   * Resolves where the database answers and takes changes (OPS-5). It waits for no longer than a few seconds.
+   *
+   * @throws StorageFault where it does not
+   */
   ping(): Promise<void>
   /** Finishes what is running, then closes. */
   close(): Promise<void>
 }
 
 /**
- * `failed`: nothing was changed; `uncertain`: nobody knows, because the answer to a commit was lost; `busy`: it may do later;
+ * `failed`: nothing was changed; `unwritable`: nothing was, nor can be until somebody mends what the message says; `uncertain`: nobody knows, because the answer to a commit was lost; `busy`: it may do later;
  * `abandoned`: a read was stopped, because nobody waited for it any more.
  */
-export type StorageFaultKind = 'failed' | 'uncertain' | 'busy' | 'abandoned'
+export type StorageFaultKind = 'failed' | 'unwritable' | 'uncertain' | 'busy' | 'abandoned'
 
 /** The database failed: 502, or 503 where it is only busy. The cause is for the log, never for the caller. */
 export class StorageFault extends Error {

@@ -173,6 +173,6 @@ export function menagerie(random: Random): InterfaceDeclaration {
       },
       { version: 'v2', resource: 'tags', collection: 'added' },
     ],
-    limits: { pageSize: { default: 7, max: 50 } },
+    limits: { pageSize: { default: 7, max: 50 }, exports: { count: 4, bytes: 8_000 } },
   })
 }

@@ -81,6 +81,13 @@ export const makers: readonly (readonly [number, Maker])[] = [
     ({ random, known }) => ({ method: 'GET', target: known.jobs.length > 0 ? pick(random, known.jobs) : '/v2/jobs' }),
   ],
   [
+    2,
+    ({ random, known }) => {
+      const job = known.jobs.length > 0 ? pick(random, known.jobs) : '/v2/jobs/x'
+      return { method: 'DELETE', target: random() < 0.5 ? job : job.replace('/jobs/', '/exports/') }
+    },
+  ],
+  [
     4,
     ({ random, known }) => ({
       method: pick(random, methods),

@@ -110,6 +110,7 @@ async function twin(
 
 async function answer(app: Application, asked: Asked): Promise<Omit<Answered, 'failures'>> {
   if (asked.method === 'PURGE') {
+    await app.storage.purgeClock.confirm(asked.at)
     await app.runner.maintain()
     await app.keyUses.keep()
     return { status: 0, headers: {}, body: '' }

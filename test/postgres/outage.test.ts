@@ -137,7 +137,7 @@ for (const [way, goAway] of Object.entries(ways)) {
   })
 }
 
-test('ERR-6: while a database is away every request gets 502, readiness too, and work begun goes on when it is back', {
+test('ERR-6: while a database is away every request gets 502, readiness 503, and work begun goes on when it is back', {
   skip,
 }, async (context) => {
   const cluster = await clusterFor(context)
@@ -154,7 +154,8 @@ test('ERR-6: while a database is away every request gets 502, readiness too, and
     ['GET', '/health/ready'],
   ] as const) {
     const { status, json } = await served.send(method, path, body)
-    assert.deepEqual([status, json.code], [502, 'STORAGE_FAILED'], `${method} ${path}`)
+    const expected = path === '/health/ready' ? [503, 'NOT_READY'] : [502, 'STORAGE_FAILED']
+    assert.deepEqual([status, json.code], expected, `${method} ${path}`)
     assert.doesNotMatch(JSON.stringify(json), /ECONN|127\.0\.0\.1|postgres/i)
   }
   assert.equal((await served.send('GET', '/health/live')).status, 200)
@@ -196,7 +197,7 @@ test('ERR-6: a network that swallows everything ends no later than the limits sa
     )
     const reading = served.send('GET', '/v1/notes').then(() => 'a read')
     const probing = served.send('GET', '/health/ready').then(({ status }) => status)
-    assert.equal(await Promise.race([probing, reading]), 502)
+    assert.equal(await Promise.race([probing, reading]), 503)
     await reading
   }
   proxy.swallow('nothing')

@@ -114,7 +114,13 @@ function awayBut({ maintenance }: Storage): { readonly storage: Storage; readonl
     new Proxy({}, { get: (_, member) => () => Promise.reject(used.push(`${name}.${String(member)}`)) }) as never
   const storage = {
     ...{ maintenance, maintenanceFound: undefined, cursorSecret: new Uint8Array(32) },
-    ...{ exportsFolder: undefined, pieces: undefined, jobs: nothing('jobs'), keys: nothing('keys') },
+    ...{
+      exportsFolder: undefined,
+      pieces: undefined,
+      jobs: nothing('jobs'),
+      purgeClock: nothing('purgeClock'),
+      keys: nothing('keys'),
+    },
     run: async () => Promise.reject(used.push('run')),
     load: async () => Promise.reject(used.push('load')),
     ping: async () => Promise.reject(used.push('ping')),
@@ -306,6 +312,7 @@ it('ERR-6: what has expired is removed once maintenance is over', async (context
   await send({ method: 'DELETE', path: `/v1/companies/${id}` })
   await app.runner.idle()
   clock.ahead = 400 * 86_400_000
+  await app.storage.purgeClock.confirm(Date.now() + clock.ahead)
   const purges = async () => (await send({ path: '/v1/jobs?kind=purge' })).json.pagination.total_count
   await turnOn(current)
   await app.runner.maintain()

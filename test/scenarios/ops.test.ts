@@ -68,7 +68,8 @@ it('OPS-1: without its database a server lives and is not ready', async (context
       readBody: async () => new Uint8Array(),
     })
   assert.equal((await ask('/health/live')).status, 200)
-  assert.equal((await ask('/health/ready')).status, 502)
+  const ready = await ask('/health/ready')
+  assert.deepEqual([ready.status, ready.headers['Retry-After']], [503, '5'])
 })
 
 /** What a trial's observations are as lines of the log. */

@@ -142,6 +142,7 @@ export const limits: CaseSection = {
     },
   ],
   unseen: {
+    'LIM-8': 'To reach the quota would take all exports that the caller may have, some of which may be in use.',
     'LIM-4': 'To see what it does under overload it would have to be overloaded, which no stranger’s server is to be.',
   },
 }

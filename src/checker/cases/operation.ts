@@ -31,6 +31,7 @@ export const operation: CaseSection = {
     },
   ],
   unseen: {
+    'OPS-5': 'Whether a server is ready while it cannot write is seen only by who may fill its disk.',
     'OPS-2': 'It is about SIGTERM, which nobody can send who has no hand on the machine.',
   },
 }

@@ -46,6 +46,16 @@ export function exportPaths(catalog: Catalog, problems: ProblemResponses): Json 
         responses: { ...accepted, ...problems.of(codesOf('export')) },
       },
     },
+    '/exports/{id}': {
+      parameters: [refTo('parameters', 'Id')],
+      delete: {
+        operationId: 'deleteExport',
+        tags,
+        summary: 'Delete an export that has ended',
+        description: 'Its file and its job are gone, and no longer count.',
+        ...jobDeletion(problems),
+      },
+    },
     '/exports/{id}/content': {
       parameters: [refTo('parameters', 'Id')],
       get: {
@@ -63,6 +73,14 @@ export function exportPaths(catalog: Catalog, problems: ProblemResponses): Json 
         },
       },
     },
+  }
+}
+
+/** What the deletions of exports and of jobs have in common (LIM-8). */
+export function jobDeletion(problems: ProblemResponses): Json {
+  return {
+    parameters: [refTo('parameters', 'IfMatch'), refTo('parameters', 'IfUnmodifiedSince')],
+    responses: { 204: answer('It is deleted.', ['Preference-Applied']), ...problems.of(codesOf('delete-job')) },
   }
 }
 

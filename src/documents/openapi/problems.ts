@@ -21,6 +21,7 @@ export type OperationKind =
   | 'revoke-key'
   | 'export'
   | 'export-content'
+  | 'delete-job'
   | 'document'
   | 'live'
   | 'ready'
@@ -112,15 +113,17 @@ export function codesOf(
     case 'revoke-key':
       return [...stored, 'NOT_FOUND', 'PRECONDITION_FAILED']
     case 'export':
-      return [...stored, ...keyed, ...bodied]
+      return [...stored, ...keyed, ...bodied, 'EXPORT_QUOTA']
+    case 'delete-job':
+      return [...stored, 'NOT_FOUND', 'PRECONDITION_FAILED', 'JOB_NOT_FINISHED']
     case 'export-content':
-      return [...stored, ...ranged, 'NOT_FOUND', 'PRECONDITION_FAILED']
+      return [...stored, ...ranged, 'NOT_FOUND', 'PRECONDITION_FAILED', 'EXPORT_SPACE']
     case 'document':
       return [...always, ...ranged, 'PRECONDITION_FAILED']
     case 'live':
       return ['MALFORMED_REQUEST', 'URL_TOO_LONG', 'HEADERS_TOO_LARGE', 'REQUEST_TIMEOUT', ...ranged, ...failures]
     case 'ready':
-      return [...codesOf('live'), 'STORAGE_FAILED', 'OVERLOADED', 'SHUTTING_DOWN']
+      return [...codesOf('live'), 'NOT_READY', 'OVERLOADED', 'SHUTTING_DOWN']
   }
 }
 

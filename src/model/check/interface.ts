@@ -20,12 +20,13 @@ export function checkInterface(report: Report, declaration: Readonly<Record<stri
 
 function checkLimits(report: Report, limits: unknown, resources: unknown): void {
   if (limits === undefined || !expectRecord(report, 'limits', limits, 'limits: { pageSize: { max: 100 } }')) return
-  checkKeys(report, 'limits', limits, ['pageSize', 'pageBytes', 'rate', 'keys', 'bodyBytes'])
+  checkKeys(report, 'limits', limits, ['pageSize', 'pageBytes', 'rate', 'keys', 'bodyBytes', 'exports'])
   checkWhole(report, 'limits.bodyBytes', own(limits, 'bodyBytes'), 1_024, 1_073_741_824)
   checkWhole(report, 'limits.pageBytes', own(limits, 'pageBytes'), 65_536, 268_435_456)
   checkPageSize(report, own(limits, 'pageSize'))
   checkRates(report, own(limits, 'rate'), resources)
   checkKeyLimits(report, own(limits, 'keys'))
+  checkExports(report, own(limits, 'exports'))
 }
 
 function checkKeyLimits(report: Report, limits: unknown): void {
@@ -44,6 +45,15 @@ function checkKeyLimits(report: Report, limits: unknown): void {
     if (typeof role === 'string' && role !== '' && !role.startsWith('role:')) continue
     report(`${path}.lastingRoles[${index}]`, 'is not the name of a role', remedy)
   }
+}
+
+function checkExports(report: Report, exports: unknown): void {
+  const path = 'limits.exports'
+  if (exports === undefined || !expectRecord(report, path, exports, 'exports: { count: 20, bytes: 1073741824 }')) return
+  checkKeys(report, path, exports, ['count', 'bytes', 'total'])
+  checkWhole(report, `${path}.count`, own(exports, 'count'), 1, 10_000)
+  checkWhole(report, `${path}.bytes`, own(exports, 'bytes'), 1_024, Number.MAX_SAFE_INTEGER)
+  checkWhole(report, `${path}.total`, own(exports, 'total'), 1_024, Number.MAX_SAFE_INTEGER)
 }
 
 function checkPageSize(report: Report, pageSize: unknown): void {

@@ -58,7 +58,7 @@ export const deletion: RuleSection = {
       level: 'must',
       held: true,
       sentence:
-        'After the grace period, 30 days unless declared, a purge removes the data in batches, goes on after a crash, and never takes a live record. From that moment the record is gone to every caller.',
+        'After the grace period, 30 days unless declared, a purge removes the data in batches, goes on after a crash, and never takes a live record. From that moment the record is gone to every caller. While the clock differs by more than a day from the last purge or the newest record, purging stops, says why, and waits for confirmation.',
     },
     {
       id: 'DEL-8',

@@ -105,6 +105,14 @@ export const limits: RuleSection = {
       sentence:
         'A page has at most 4 MiB (`limits.pageBytes`), and one record at least. In cursor style it ends early, with `next`; in numbered styles 400 `PAGE_TOO_LARGE` names the `per_page` or `limit` that fits. Bytes of answers on their way are bounded: 429 for a caller that does not read its answers, 503 for all; slow readers are cut off.',
     },
+    {
+      id: 'LIM-8',
+      mark: 'decision',
+      level: 'should',
+      held: true,
+      sentence:
+        'A caller has at most 20 exports and 1 GiB of them (limits.exports): 409 EXPORT_QUOTA beyond. DELETE /exports/{id} and DELETE /jobs/{id} of what has ended: 204.',
+    },
   ],
 }
 
@@ -186,6 +194,14 @@ export const operation: RuleSection = {
       level: 'may',
       held: true,
       sentence: 'On SIGTERM the server accepts nothing new, finishes what is running, and closes the database.',
+    },
+    {
+      id: 'OPS-5',
+      mark: 'decision',
+      level: 'should',
+      held: true,
+      sentence:
+        '/health/ready is 503 while writing fails (disk full, read-only, database gone), and 200 again without a restart once it succeeds.',
     },
   ],
 }

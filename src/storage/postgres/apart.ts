@@ -1,11 +1,12 @@
 /** A PostgreSQL database opened for one thing, beside its servers: its tables, its keys, its switch of maintenance. */
 import type { Catalog } from '../../model/resource.ts'
+import { purgeClockStore } from '../sql/deletion/purge-clock.ts'
 import { keyStore } from '../sql/key-store.ts'
 import { keysAlone } from '../sql/keys-alone.ts'
 import { maintenanceStore } from '../sql/maintenance-store.ts'
 import type { Migrated } from '../sql/migrated.ts'
 import { MigrationRefused } from '../sql/migration-refused.ts'
-import { type KeyStore, type MaintenanceStore, StorageFault } from '../storage.ts'
+import { type KeyStore, type MaintenanceStore, type PurgeClockStore, StorageFault } from '../storage.ts'
 import { Client } from './client.ts'
 import { type ConnectionOptions, settingsOf } from './connections.ts'
 import { Database } from './database.ts'
@@ -81,15 +82,21 @@ export async function openPostgresKeys(
 }
 
 /**
- * Opens a database for its switch alone. Nothing else in it changes, whichever version has made it: servers may be running
+ * Opens a database for its switch and its clock of purges alone. Nothing else in it changes, whichever version has made it: servers may be running
  * on it.
  *
  * @returns `undefined` where no server has ever used it
  */
 export async function openPostgresMaintenance(
   options: ConnectionOptions,
-): Promise<{ readonly maintenance: MaintenanceStore; close(): Promise<void> } | undefined> {
+): Promise<
+  { readonly maintenance: MaintenanceStore; readonly purgeClock: PurgeClockStore; close(): Promise<void> } | undefined
+> {
   if (!(await alone(options, isInUse))) return undefined
   const database = new Database(options)
-  return { maintenance: maintenanceStore(database), close: () => database.close() }
+  return {
+    maintenance: maintenanceStore(database),
+    purgeClock: purgeClockStore(database),
+    close: () => database.close(),
+  }
 }

@@ -2,8 +2,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import sql from 'sql-template-tag'
+import { probeWrite } from '../sql/probe-write.ts'
 import type { Row, Runner, Statement, Transaction } from '../sql/transaction.ts'
 import { type OnCommit, StorageFault } from '../storage.ts'
+import { WriteProbe } from '../write-probe.ts'
 import { cancelOn, checkAwaited } from './abandoned.ts'
 import type { Client } from './client.ts'
 import {
@@ -61,6 +63,7 @@ export class Database implements Runner {
   readonly #usual: readonly Statement[]
   readonly #unhurried: readonly Statement[]
   readonly #onCommit: OnCommit | undefined
+  readonly #probe = new WriteProbe((bytes) => this.#tryWriting(bytes))
 
   constructor(options: ConnectionOptions, onCommit?: OnCommit) {
     const limits = limitsOf(options)
@@ -114,13 +117,26 @@ export class Database implements Runner {
     const unsaid = this.#usual.length > 0 ? this.#limits : undefined
     const begin = [...beginOf(isolation, unsaid), ...(isLong ? this.#unhurried : this.#usual)]
     const began = performance.now()
-    const outcome = await answering(restarting(() => this.#transact(start, { begin, changed, isLong })))
+    const ended = answering(restarting(() => this.#transact(start, { begin, changed, isLong })))
+    ended.catch((error: unknown) => this.#probe.failed(error))
+    const outcome = await ended
+    if (changed(outcome)) this.#probe.succeeded()
     if (!isLong) this.#onCommit?.({ changes: 1, duration: performance.now() - began })
     return outcome
   }
 
-  /** Asks whether the database is there, and does not wait for long. */
+  /** Asks whether the database is there and takes changes, and does not wait for long. */
   async ping(): Promise<void> {
+    await this.#isThere()
+    await this.#probe.check()
+  }
+
+  #tryWriting(bytes: number): Promise<void> {
+    const run = { begin: [words.readCommitted, ...this.#usual], changed: () => true }
+    return answering(this.#transact(() => probeWrite(bytes), run))
+  }
+
+  async #isThere(): Promise<void> {
     const asking = this.#control.use((client) => prepareAndRun(client, words.isThere, this.#preparing))
     const asked = answering(asking.then(() => true))
     const timer = new AbortController()

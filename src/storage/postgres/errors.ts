@@ -61,11 +61,25 @@ function isOfSystem(error: unknown): boolean {
   return /connection (?:terminated|error|timeout)|timeout expired|after calling end on the pool/i.test(message)
 }
 
+const unwritable: ReadonlyMap<string, string> = new Map([
+  [
+    '53100',
+    'The disk of PostgreSQL is full. Free space on it, or make it larger; writing then goes on without a restart.',
+  ],
+  ['58030', 'The disk of PostgreSQL fails. Look at the log of PostgreSQL; writing goes on once it succeeds.'],
+  [
+    '25006',
+    'PostgreSQL takes no changes: it is a standby, or default_transaction_read_only is on. Name the primary, or turn that off; writing then goes on without a restart.',
+  ],
+])
+
 /** An error as the port throws it. Faults of the request, and of the program, pass unchanged. */
 export function asStorageFault(error: unknown): unknown {
   const code = codeOf(error)
   if (isRestartable(error)) return new StorageFault('busy', 'Others kept changing the same records.', error)
   if (busy.has(code)) return new StorageFault('busy', 'PostgreSQL is busy.', error)
+  const message = unwritable.get(code)
+  if (message !== undefined) return new StorageFault('unwritable', message, error)
   if (isDisconnected(error)) return new StorageFault('failed', 'The connection to PostgreSQL failed.', error)
   if (isSaid(error)) return new StorageFault('failed', 'PostgreSQL failed.', error)
   return error

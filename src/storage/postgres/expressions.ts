@@ -97,6 +97,7 @@ export const expressions: Expressions = {
   jsonPlain: (column) => sql`coalesce('"' || ${column} || '"', 'null')`,
   // A plan for any limit is one for a tenth of the table.
   limit: (count) => raw(`limit ${Math.trunc(count)}`),
+  jsonInteger: (column, member) => sql`cast(${column} ->> ${raw(`'${member}'`)} as bigint)`,
   jsonText,
   jsonLiteral: (value) => raw(`'${JSON.stringify(value).replaceAll("'", "''")}'`),
   storedBytes: (column, type) => (type === 'json' ? sql`octet_length(${column}::text)` : sql`octet_length(${column})`),
@@ -120,6 +121,7 @@ export const expressions: Expressions = {
   // A connection has its own slot, so that few writers wait for each other.
   clockPart: raw(` and slot = (pg_backend_pid() & ${postgres.layout.clockSlots - 1})`),
   tryLock: (name) => sql`pg_try_advisory_xact_lock(hashtextextended(${name}, 0))`,
+  waitForLock: (name) => sql`pg_advisory_xact_lock(hashtextextended(${name}, 0))`,
   together: (change, tick, columns) =>
     sql`with ${raw(subject)} as (${change} returning *), ticked as (${tick} and exists (select 1 from ${raw(subject)})) select ${columns} from ${raw(subject)}`,
 }

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import sql from 'sql-template-tag'
 import type { Catalog } from '../../model/resource.ts'
 import type { DeleteMatching, Outcome, Plan, ReadPage } from '../../plan/plan.ts'
+import { purgeClockStore } from '../sql/deletion/purge-clock.ts'
 import { type Epochs, readEpochs } from '../sql/epoch.ts'
 import { isChange } from '../sql/is-change.ts'
 import { type Background, jobStore } from '../sql/jobs/job-store.ts'
@@ -135,6 +136,7 @@ function storageOf(catalog: Catalog, { primary, replica, secret, epochs, mainten
     },
     jobs: jobStore({ compiler, runner: database, background, isClosing: () => closing }),
     keys: keyStore(compiler, { read: (start) => database.each(start), write: database.write }),
+    purgeClock: purgeClockStore(database),
     maintenance: maintenanceStore({ read: (start) => database.aside(start), write: database.write }),
     maintenanceFound,
     ping: () => database.ping(),

@@ -1,4 +1,5 @@
 /** Small catalogs for the tests of tables and migrations. */
+import { limitDefaults } from '../../model/limit-defaults.ts'
 import type { Catalog, Field, FieldType, Resource } from '../../model/resource.ts'
 
 /** A field of a test: its type, and what is not the default. */
@@ -81,6 +82,7 @@ export function catalogFixture(...resources: readonly Resource[]): Catalog {
       pageSize: { default: 20, max: 100 },
       pageBytes: 4_194_304,
       bodyBytes: 1_048_576,
+      exports: limitDefaults.exports,
       rate: { caller: { most: 600, window: 60 }, address: { most: 60, window: 60 }, actions: new Map() },
       keys: { perSubject: 100, lastingRoles: [] },
     },

@@ -64,6 +64,8 @@ export interface Expressions {
   jsonPlain(column: Sql): Sql
   /** At most so many rows: in the text itself, where plans are made for it. */
   limit(count: number): Sql
+  /** A whole number that is a member of the object in a JSON column; null where the column or the member is. */
+  jsonInteger(column: Sql, member: string): Sql
   /** The JSON of a column's value as a text, null where it is null. */
   jsonText(column: Sql, type: Exclude<Column['type'], 'text'>): Sql
   /** JSON of a value that is the same in every row. */
@@ -90,6 +92,8 @@ export interface Expressions {
    * there is.
    */
   readonly tryLock: ((name: string) => Sql) | undefined
+  /** Takes a lock of a name until the transaction ends, and waits for it; `undefined` as with `tryLock`. */
+  readonly waitForLock: ((name: string) => Sql) | undefined
   /**
    * A change of one row of a table, its clock, and what is selected of the row, in one statement, where there is such a thing. Where no
    * row is changed the clock stays.

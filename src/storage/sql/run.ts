@@ -7,6 +7,7 @@ import { deleteRecord } from './deletion/delete-record.ts'
 import type { Large } from './deletion/large.ts'
 import { restoreRecord } from './deletion/restore-record.ts'
 import { recognised } from './idempotency.ts'
+import { deleteJob } from './jobs/delete-job.ts'
 import { beginExport } from './jobs/export-job.ts'
 import { createKey, revokeKey } from './keys.ts'
 import type { Compiler } from './predicate.ts'
@@ -39,6 +40,8 @@ export function writeTransaction(compiler: Compiler, plan: Write): Transaction<O
       return recognised(compiler, plan, createKey(compiler, plan))
     case 'revoke-key':
       return revokeKey(compiler, plan)
+    case 'delete-job':
+      return deleteJob(compiler, plan)
     case 'export':
       return recognised(compiler, plan, beginExport(compiler, plan))
   }

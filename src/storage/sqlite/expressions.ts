@@ -83,6 +83,7 @@ export const expressions: Expressions = {
   jsonValue,
   jsonPlain: (column) => column,
   limit: (count) => sql`limit ${count}`,
+  jsonInteger: (column, member) => sql`json_extract(${column}, ${raw(`'$.${member}'`)})`,
   // SQLite writes a number in a text as it does in JSON.
   jsonText: (column, type) => sql`cast(${jsonValue(column, type)} as text)`,
   jsonLiteral: (value) => sql`json(${JSON.stringify(value)})`,
@@ -98,5 +99,6 @@ export const expressions: Expressions = {
   clockMark: raw('0'),
   clockPart: empty,
   tryLock: undefined,
+  waitForLock: undefined,
   together: undefined,
 }

@@ -1,5 +1,5 @@
 /** A new database file, and its folder: for their owner alone. */
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
 /**
@@ -22,6 +22,16 @@ export function makeFile(file: string): void {
   }
   // Never opened where it exists: closing it again would take away the locks of this process's other connections to it.
   if (!create(file, 'wx') && !existsSync(file)) create(file, 'a') // A link to where nothing is.
+}
+
+/** Says at any time whether a file is still the one that is at its path now. Where a system numbers no files, it always is. */
+export function fileWatch(path: string): () => boolean {
+  const look = () => statSync(path, { throwIfNoEntry: false, bigint: true })
+  const first = look()
+  return () => {
+    const present = look()
+    return present?.ino === first?.ino && present?.dev === first?.dev
+  }
 }
 
 /** The folder for the files of exports of a database. */

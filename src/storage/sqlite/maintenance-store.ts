@@ -1,26 +1,31 @@
-/** A SQLite file opened for its switch of maintenance. */
+/** A SQLite file opened for its switch of maintenance and its clock of purges. */
 import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
+import { purgeClockStore } from '../sql/deletion/purge-clock.ts'
 import { maintenanceStore } from '../sql/maintenance-store.ts'
-import type { MaintenanceStore } from '../storage.ts'
+import type { MaintenanceStore, PurgeClockStore } from '../storage.ts'
 import { Connection } from './connection.ts'
 import { runnerOf } from './reader.ts'
 import { Writer } from './writer.ts'
 
 /**
- * Opens a SQLite file for its switch alone. Nothing else in it changes, whichever version has made it: servers may be
+ * Opens a SQLite file for its switch and its clock alone. Nothing else in it changes, whichever version has made it: servers may be
  * running on it.
  *
  * @returns `undefined` where there is no such file, or no server has ever used it
  */
 export function openSqliteMaintenance(
   path: string,
-): { readonly maintenance: MaintenanceStore; close(): Promise<void> } | undefined {
+):
+  | { readonly maintenance: MaintenanceStore; readonly purgeClock: PurgeClockStore; close(): Promise<void> }
+  | undefined {
   if (!existsSync(path) || !isOurs(path)) return undefined
   const connection = new Connection(path)
   const writer = new Writer(connection)
+  const runner = runnerOf(connection, writer)
   return {
-    maintenance: maintenanceStore(runnerOf(connection, writer)),
+    maintenance: maintenanceStore(runner),
+    purgeClock: purgeClockStore(runner),
     async close() {
       await writer.drain()
       connection.close()

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import sql from 'sql-template-tag'
 import type { Catalog } from '../../model/resource.ts'
 import type { DeleteMatching, Outcome, Plan, Write } from '../../plan/plan.ts'
+import { purgeClockStore } from '../sql/deletion/purge-clock.ts'
 import { readEpochs } from '../sql/epoch.ts'
 import { isChange } from '../sql/is-change.ts'
 import { type Background, jobStore } from '../sql/jobs/job-store.ts'
@@ -12,16 +13,18 @@ import { findKey } from '../sql/keys.ts'
 import { readMaintenance } from '../sql/maintenance.ts'
 import { maintenanceStore } from '../sql/maintenance-store.ts'
 import type { Compiler } from '../sql/predicate.ts'
+import { probeWrite } from '../sql/probe-write.ts'
 import { readPage } from '../sql/read-page.ts'
 import { readRecord } from '../sql/read-record.ts'
 import { isWrite, writeTransaction } from '../sql/run.ts'
 import { createRecords } from '../sql/write-record.ts'
-import type { OnCommit, Storage } from '../storage.ts'
+import { type OnCommit, type Storage, StorageFault } from '../storage.ts'
+import { WriteProbe } from '../write-probe.ts'
 import { localBackground, threadedBackground } from './background.ts'
 import { Connection, type Synchronous } from './connection.ts'
 import { sqlite } from './dialect.ts'
 import { expressions } from './expressions.ts'
-import { exportsFolderOf, makeFile } from './file.ts'
+import { exportsFolderOf, fileWatch, makeFile } from './file.ts'
 import { type Apply, type Migrated, MigrationRefused, migrate } from './migrate.ts'
 import { answering, Reader, runnerOf } from './reader.ts'
 import { Writer } from './writer.ts'
@@ -60,7 +63,14 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
   // A database in memory belongs to one connection.
   const reader = new Reader(inMemory ? writing : new Connection(options.path, { readOnly: true }), inMemory)
   const compiler: Compiler = { catalog, expressions, epochs, tagSecret: secret, largeElsewhere: !inMemory }
-  const writer = new Writer(writing, () => reader.endTurn(), undefined, options.onCommit)
+  const probe = new WriteProbe((bytes) =>
+    writer.write(
+      () => probeWrite(bytes),
+      () => true,
+    ),
+  )
+  const writer = new Writer(writing, () => reader.endTurn(), undefined, options.onCommit, probe)
+  const isInPlace = inMemory ? () => true : fileWatch(options.path)
   const runner = runnerOf(reader, writer)
   let closing = false
   const background = inMemory
@@ -90,10 +100,13 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
     },
     jobs: jobStore({ compiler, runner, background, isClosing: () => closing }),
     keys: keyStore(compiler, runner),
+    purgeClock: purgeClockStore(runner),
     maintenance: maintenanceStore(runner),
     maintenanceFound,
     async ping() {
+      if (!isInPlace()) throw replacedFile()
       await runner.read(() => findKey(''))
+      await probe.check()
     },
     async close() {
       closing = true
@@ -103,6 +116,11 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
       if (!inMemory) writing.close()
     },
   }
+}
+
+function replacedFile(): StorageFault {
+  const found = 'The file of the database was removed, or another one is in its place: what is written goes nowhere.'
+  return new StorageFault('unwritable', `${found} Put the file back, or restart the server on the new one.`)
 }
 
 /** Decides a large change where nobody is kept waiting for it but who asked. */

@@ -5,6 +5,7 @@
 
 import type { Transaction } from '../sql/transaction.ts'
 import { type OnCommit, StorageFault } from '../storage.ts'
+import type { WriteProbe } from '../write-probe.ts'
 import type { Connection } from './connection.ts'
 import { asStorageFault, isBusy } from './errors.ts'
 
@@ -18,12 +19,18 @@ interface Waiting {
   readonly reject: (error: unknown) => void
 }
 
+/** Hears what changes come to. */
+export type WriteOutcomes = Pick<WriteProbe, 'succeeded' | 'failed'>
+
 /** Queues changes and commits them in groups. */
 export class Writer {
   readonly #connection: Connection
   readonly #beforehand: () => void
   readonly #patience: number
   readonly #onCommit: OnCommit | undefined
+  readonly #outcomes: WriteOutcomes | undefined
+  /** Whether what is about to be committed changes anything. */
+  #changes = false
   #queue: Waiting[] = []
   #scheduled = false
   #waitingSince: number | undefined
@@ -32,11 +39,18 @@ export class Writer {
    * @param beforehand called before each group, with nothing read between it and the commit
    * @param patience how long a change waits for another process to let the database go, in milliseconds
    */
-  constructor(connection: Connection, beforehand = () => {}, patience = 5_000, onCommit?: OnCommit) {
+  constructor(
+    connection: Connection,
+    beforehand = () => {},
+    patience = 5_000,
+    onCommit?: OnCommit,
+    outcomes?: WriteOutcomes,
+  ) {
     this.#connection = connection
     this.#beforehand = beforehand
     this.#patience = patience
     this.#onCommit = onCommit
+    this.#outcomes = outcomes
   }
 
   /**
@@ -88,15 +102,19 @@ export class Writer {
     if (this.#queue.length > 0) this.#schedule()
     let answers: readonly (() => void)[]
     let duration: number
+    this.#changes = false
     try {
       answers = this.#runTogether(group) ?? group.map((waiting) => this.#runOne(waiting))
       this.#connection.execute('commit')
       duration = this.#onCommit === undefined ? 0 : performance.now() - began
     } catch (error) {
       this.#rollback()
-      for (const waiting of group) waiting.reject(asStorageFault(error))
+      const fault = asStorageFault(error)
+      this.#outcomes?.failed(fault)
+      for (const waiting of group) waiting.reject(fault)
       return
     }
+    if (this.#changes) this.#outcomes?.succeeded()
     for (const answer of answers) answer()
     this.#onCommit?.({ changes: group.length, duration })
   }
@@ -108,6 +126,7 @@ export class Writer {
   #runTogether(group: readonly Waiting[]): (() => void)[] | undefined {
     this.#connection.execute('savepoint changes')
     const answers: (() => void)[] = []
+    const before = this.#connection.writes
     try {
       for (const { start, changed, resolve } of group) {
         const { writes } = this.#connection
@@ -120,6 +139,7 @@ export class Writer {
       return this.#undoChanges()
     }
     this.#connection.execute('release changes')
+    this.#changes = this.#connection.writes > before
     return answers
   }
 
@@ -132,8 +152,10 @@ export class Writer {
   #runOne(waiting: Waiting): () => void {
     this.#connection.execute('savepoint change')
     try {
+      const { writes } = this.#connection
       const outcome = this.#connection.run(waiting.start()) as never
       if (!waiting.changed(outcome)) this.#connection.execute('rollback to change')
+      else if (this.#connection.writes > writes) this.#changes = true
       this.#connection.execute('release change')
       return () => waiting.resolve(outcome)
     } catch (error) {
@@ -141,7 +163,9 @@ export class Writer {
       if (!this.#connection.database.isTransaction) throw error
       this.#connection.execute('rollback to change')
       this.#connection.execute('release change')
-      return () => waiting.reject(asStorageFault(error))
+      const fault = asStorageFault(error)
+      this.#outcomes?.failed(fault)
+      return () => waiting.reject(fault)
     }
   }
 
@@ -154,6 +178,7 @@ export class Writer {
     }
     this.#waitingSince = undefined
     const fault = isBusy(error) ? new StorageFault('busy', 'The database stayed locked.', error) : asStorageFault(error)
+    this.#outcomes?.failed(fault)
     for (const waiting of this.#queue.splice(0)) waiting.reject(fault)
   }
 

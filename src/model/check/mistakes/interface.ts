@@ -46,6 +46,25 @@ export const interfaceMistakes: readonly Mistake[] = [
     remedy: /65[,_]?536/,
   },
   {
+    name: 'no exports at all',
+    at: 'limits',
+    write: { exports: { count: 0 } },
+    path: 'limits.exports.count',
+  },
+  {
+    name: 'an unknown limit of exports',
+    at: 'limits',
+    write: { exports: { byte: 2_048 } },
+    path: 'limits.exports.byte',
+    remedy: /"bytes"/,
+  },
+  {
+    name: 'exports of all callers as a text',
+    at: 'limits',
+    write: { exports: { total: '10 GiB' } },
+    path: 'limits.exports.total',
+  },
+  {
     name: 'a rate by day',
     at: 'limits',
     write: { rate: { caller: '9/day' } },

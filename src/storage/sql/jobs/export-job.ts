@@ -8,11 +8,12 @@ import { joinTexts } from '../../../plan/export-document.ts'
 import { isConverted } from '../../../plan/older-export.ts'
 import type { Export, Outcome } from '../../../plan/plan.ts'
 import { shownBy } from '../../../plan/stored.ts'
-import type { ExportPiece, ExportProgress, OpenExport } from '../../storage.ts'
+import type { ClaimedExport, ExportPiece, ExportProgress, OpenExport } from '../../storage.ts'
 import { exportRows } from '../export-rows.ts'
 import { type Compiler, liveSql, tableSql } from '../predicate.ts'
 import { subject } from '../represent.ts'
 import { single, type Transaction } from '../transaction.ts'
+import { exceededQuota, fitsQuota, roomFor } from './export-quota.ts'
 import { addJob, advanceJob, finishJob, stateOf } from './job-rows.ts'
 import { keepPieces } from './pieces.ts'
 
@@ -34,6 +35,8 @@ const lease = 3_000
 export function* beginExport(compiler: Compiler, plan: Export): Transaction<Outcome> {
   if (plan.issues.length > 0) return { kind: 'invalid', issues: plan.issues }
   const { id, resource, shown, statusUrl, contentUrl, filter, permitted, sort, fields, format, caller, now } = plan
+  const exceeded = yield* exceededQuota(compiler, caller.id, now)
+  if (exceeded !== undefined) return { kind: 'conflict', issues: [exceeded] }
   const state: ExportState = {
     ...{
       collection: resource.name,
@@ -66,9 +69,13 @@ export function* countExport(compiler: Compiler, job: string): Transaction<numbe
 }
 
 /** Claims an export for a server (see `JobStore.claimExport`). */
-export function* claimExport(job: string, server: string, now: number): Transaction<OpenExport | undefined> {
-  const claimed = yield* claim(job, server, now)
-  return claimed ? ((yield* stateOf(job)) as ExportState | undefined) : undefined
+export function* claimExport(
+  compiler: Compiler,
+  { job, server, now }: Pick<Kept, 'job' | 'server' | 'now'>,
+): Transaction<ClaimedExport | undefined> {
+  if (!(yield* claim(job, server, now))) return undefined
+  const state = (yield* stateOf(job)) as ExportState
+  return { ...state, room: yield* roomFor(compiler, job, now) }
 }
 
 function* claim(job: string, server: string, now: number): Transaction<boolean> {
@@ -109,7 +116,7 @@ export function* keepExport(
   { progress, ...kept }: Kept & { readonly progress: ExportProgress },
 ): Transaction<boolean> {
   const { job, now } = kept
-  const state = yield* goingOn(kept, progress.bytes)
+  const state = yield* goingOn(compiler, kept, progress.bytes)
   if (state === undefined) return false
   const { count: done } = progress
   yield* advanceJob(compiler, job, { ...state, ...progress }, { done, total: state.total }, now)
@@ -121,7 +128,7 @@ export function* finishExport(
   compiler: Compiler,
   { result, ...kept }: Kept & { readonly result: Readonly<Record<string, unknown>> },
 ): Transaction<boolean> {
-  if ((yield* goingOn(kept, Number(result['bytes']))) === undefined) return false
+  if ((yield* goingOn(compiler, kept, Number(result['bytes']))) === undefined) return false
   const total = Number(result['record_count'])
   const changes = { status: 'succeeded', progress: { done: total, total }, result } as const
   yield* finishJob(compiler, kept.job, changes, kept.now)
@@ -132,11 +139,17 @@ export function* finishExport(
  * Claims an export again for a server that has come further, and keeps what it brings of the file.
  *
  * @param bytes how long the file is with it
- * @returns what was known of the export; `undefined` where another server has taken it over, or even come as far
+ * @returns what was known of the export; `undefined` where another server has taken it over, or even come as far, or where the
+ * caller's other exports have taken the room for it meanwhile: who claims it next finds that out
  */
-function* goingOn({ job, server, now, content }: Kept, bytes: number): Transaction<ExportState | undefined> {
+function* goingOn(
+  compiler: Compiler,
+  { job, server, now, content }: Kept,
+  bytes: number,
+): Transaction<ExportState | undefined> {
   // First, so that nobody changes what is read now.
   if (!(yield* claim(job, server, now))) return undefined
+  if (!(yield* fitsQuota(compiler, job, bytes, now))) return undefined
   const state = (yield* stateOf(job)) as ExportState
   if (content === undefined) return state
   if (state.bytes !== bytes - content.length) return undefined

@@ -1,5 +1,6 @@
 /** Long work as the port has it. */
 import type { JobStore } from '../../storage.ts'
+import { admitRemoval } from '../deletion/purge-clock.ts'
 import { forgetExpired, mostForgotten } from '../idempotency.ts'
 import type { Compiler } from '../predicate.ts'
 import type { Runner, Transaction } from '../transaction.ts'
@@ -40,6 +41,11 @@ export function jobStore({ compiler, runner, background, isClosing }: JobStorePa
     finishExport: (job, server, result, now, content) =>
       background.run('finishExport', { job, server, result, now, content }),
     giveUp: (job, error, now) => background.run('giveUp', { job, error, now }),
+    admitRemoval: (now) =>
+      runner.write(
+        () => admitRemoval(compiler, now),
+        (doubt) => doubt === undefined,
+      ),
     async beginPurge(job, now) {
       const expired = await runner.read(() => hasExpired(compiler.catalog.resources.values(), now))
       return expired ? background.run('beginPurge', { ...job, now }) : false

@@ -50,10 +50,7 @@ const writing = {
   giveUp: (compiler: Compiler, { job, error, now }: Step & { readonly error: JobError }): Transaction<boolean> =>
     job.task === 'deletion' ? undoDeletion(compiler, job.id, error, now) : fail(compiler, job.id, error, now),
   beginPurge,
-  claimExport: (
-    _: Compiler,
-    { job, server, now }: { readonly job: string; readonly server: string; readonly now: number },
-  ) => claimExport(job, server, now),
+  claimExport,
   keepExport,
   finishExport,
   keepTotal: (compiler: Compiler, { job, total, now }: Step & { readonly total: number }): Transaction<void> =>

@@ -5,6 +5,7 @@ import { timestamp } from '../../../model/instant.ts'
 import type { Catalog } from '../../../model/resource.ts'
 import { exportsKept } from '../../../plan/export-document.ts'
 import { StorageFault } from '../../storage.ts'
+import { probeKey } from '../probe-write.ts'
 import type { Statement } from '../transaction.ts'
 import { clockSums } from './clock-sums.ts'
 import { type MovedTable, movedTables } from './moved-tables.ts'
@@ -125,8 +126,8 @@ async function moveClocks(source: MoveSource, target: MoveTarget): Promise<void>
   }
 }
 
-/** What is known of the database as a whole. Its shape is the engine's own, and maintenance stays behind. */
-const meta = sql`select key, value from resourced_meta where key not in ('shape', 'version', 'maintenance') order by key`
+/** What is known of the database as a whole. Its shape is the engine's own; maintenance and probes stay behind. */
+const meta = sql`select key, value from resourced_meta where key not in ('shape', 'version', 'maintenance', ${probeKey}) order by key`
 
 async function moveMeta(source: MoveSource, target: MoveTarget): Promise<void> {
   for (const { key, value } of await source.all(meta)) {

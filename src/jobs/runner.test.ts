@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import type { ClockDoubt, JobStore } from '../storage/storage.ts'
+import type { ExportFiles } from './export-files.ts'
+import { startRunner } from './runner.ts'
+
+const doubt: ClockDoubt = { now: 2, last: 1, of: 'purge' }
+
+/** A runner over a database that a test lets doubt the clock; `done` has what it was asked to remove. */
+function runnerFor(context: TestContext) {
+  // Longer than that nobody has to wait here: what is due comes when the test says so.
+  context.mock.timers.enable({ apis: ['setTimeout'] })
+  const done: string[] = []
+  const told: (ClockDoubt | undefined)[] = []
+  const state = { doubt: undefined as ClockDoubt | undefined }
+  const jobs = {
+    open: async () => [],
+    admitRemoval: async () => state.doubt,
+    forget: async (now: number) => done.push(`forget ${now}`),
+    beginPurge: async (_: unknown, now: number) => done.push(`purge ${now}`) === 0,
+  } as unknown as JobStore
+  const files = { sweep: async (now: number) => void done.push(`sweep ${now}`), close: async () => {} }
+  let time = 0
+  const runner = startRunner({
+    ...{ storage: { jobs }, files: files as unknown as ExportFiles, now: () => ++time, paused: () => false },
+    ...{ newJobId: () => 'job', statusUrlOf: (job) => job, ended: () => {}, failed: () => {} },
+    doubted: (each) => void told.push(each),
+  })
+  context.after(async () => {
+    context.mock.timers.reset()
+    await runner.close()
+  })
+  return { runner, done, told, state, later: (by: number) => context.mock.timers.tick(by) }
+}
+
+test('everything that is removed goes by one time, though the clock jumps between', async (context) => {
+  const { runner, done } = runnerFor(context)
+  await runner.maintain()
+  assert.deepEqual(done, ['forget 1', 'sweep 1', 'purge 1'])
+})
+
+test('a clock in doubt removes nothing, is told once, and is compared again each minute', async (context) => {
+  const { runner, done, told, state, later } = runnerFor(context)
+  state.doubt = doubt
+  await runner.maintain()
+  for (let minute = 0; minute < 5; minute++) {
+    later(60_000)
+    for (let turns = 0; turns < 5; turns++) await turn()
+  }
+  assert.deepEqual([done, told], [[], [doubt]])
+  state.doubt = undefined
+  later(59_000)
+  for (let turns = 0; turns < 5; turns++) await turn()
+  assert.deepEqual(done, [])
+  later(1_000)
+  for (let turns = 0; turns < 20; turns++) await turn()
+  assert.equal(done.length, 3)
+  assert.deepEqual(told, [doubt, undefined])
+})
