@@ -65,7 +65,7 @@ export const limits: RuleSection = {
       level: 'must',
       held: true,
       sentence:
-        'Too many requests are answered with 429 and a Retry-After that is true. Limits hold for a caller and for an address that fails to authenticate, and can be shared between servers.',
+        'Too many requests are answered with 429 and a Retry-After that is true. Limits hold for a caller and for an address that fails to authenticate, and can be shared between servers; clients whose address is not known count as one address.',
     },
     {
       id: 'LIM-2',

@@ -89,7 +89,12 @@ export async function openPostgresKeys(
 export async function openPostgresMaintenance(
   options: ConnectionOptions,
 ): Promise<{ readonly maintenance: MaintenanceStore; close(): Promise<void> } | undefined> {
-  if (!(await alone(options, isInUse))) return undefined
+  if (!(await hasPostgresTables(options))) return undefined
   const database = new Database(options)
   return { maintenance: maintenanceStore(database), close: () => database.close() }
+}
+
+/** Whether a database has the tables of Resourced. */
+export function hasPostgresTables(options: ConnectionOptions): Promise<boolean> {
+  return alone(options, isInUse)
 }

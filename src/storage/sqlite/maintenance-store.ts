@@ -16,7 +16,7 @@ import { Writer } from './writer.ts'
 export function openSqliteMaintenance(
   path: string,
 ): { readonly maintenance: MaintenanceStore; close(): Promise<void> } | undefined {
-  if (!existsSync(path) || !isOurs(path)) return undefined
+  if (!hasSqliteTables(path)) return undefined
   const connection = new Connection(path)
   const writer = new Writer(connection)
   return {
@@ -28,8 +28,9 @@ export function openSqliteMaintenance(
   }
 }
 
-/** Whether a file has the table of the switch. To open it for writing would already change somebody else's. */
-function isOurs(path: string): boolean {
+/** Whether a file exists and has the tables of Resourced. To open it for writing would already change somebody else's. */
+export function hasSqliteTables(path: string): boolean {
+  if (!existsSync(path)) return false
   const database = new DatabaseSync(path, { readOnly: true, timeout: 60_000 })
   try {
     return database.prepare("select 1 from sqlite_schema where name = 'resourced_meta'").get() !== undefined
