@@ -1,10 +1,11 @@
 /** Stops a Node server without cutting off what is running (OPS-2). */
 
+import type { IncomingMessage } from 'node:http'
 import type { ServerHttp2Session } from 'node:http2'
 import { Server as NetServer, type Server, type Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { malformedRequest } from './head.ts'
-import { type Edge, latestOn } from './node-exchange.ts'
+import { type Edge, failBody, latestOn } from './node-exchange.ts'
 
 // A session of HTTP/2 on which nothing was asked for this long is given back, whatever else comes on it.
 const idleSession = 65_000
@@ -81,14 +82,14 @@ function endWhenIdle(session: ServerHttp2Session, first: number): void {
   session.once('close', () => clearTimeout(timer))
 }
 
-/** Who still waits for a body on a connection where no more comes waits in vain; Node's parser does not always say so. */
+/** A body that is not whole when the client ends its side never will be; Node's parser does not always say so. */
 function endInput(socket: Socket): void {
   const exchange = latestOn(socket)
   if (exchange === undefined) return
   exchange.inputEnded = true
-  if (exchange.failBody === undefined) return
+  if ((exchange.request as IncomingMessage).complete) return
   exchange.mustClose = true
-  exchange.failBody(malformedRequest('The body ended before its end.'))
+  failBody(exchange, malformedRequest('The body ended before its end.'))
 }
 
 function closeIdle(edge: Edge, carriers: Iterable<TLSSocket | Socket>): void {

@@ -1,5 +1,5 @@
 /** The edge to sockets: Node's servers in front of `respond`. HTTP/1.1 and HTTP/2 share one port under TLS (SEC-1). */
-import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http'
+import { createServer, IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http'
 import { createSecureServer } from 'node:http2'
 import type { AddressInfo, Server as NetServer } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -132,6 +132,9 @@ function receiver(edge: Edge, bounds?: Partial<Bounds>) {
   )
   edge.onAnswered = () => admission.answered()
   const receive = (exchange: Exchange) => {
+    // Node's parser takes a request line that ends in HTTP/2.0. Framed as HTTP/1.1, it is a request of HTTP/1.1 with a wrong version.
+    if (exchange.request instanceof IncomingMessage && exchange.request.httpVersionMajor > 1)
+      exchange.request.httpVersionMajor = 1
     enter(edge, exchange)
     // Whoever asks whether the server lives would end it, if it had to wait.
     if (exchange.request.url?.startsWith('/health/')) handle(edge, exchange)
