@@ -11,6 +11,9 @@ import { type Edge, failBody, latestOn } from './node-exchange.ts'
 const idleSession = 65_000
 // How long the client may take to close its side then.
 const longestFarewell = 2_000
+// How long kept connections are still answered on when the server stops. A client that sends as it is closed gets a reset, and
+// cannot know whether its request was worked on.
+const grace = 500
 
 /**
  * Follows the connections of a server.
@@ -41,15 +44,21 @@ export function trackConnections(server: Server, secure: boolean, edge: Edge): (
   })
   return async (deadline) => {
     edge.closing = true
+    // What has connected before is accepted: closing the listener would reset it.
+    await new Promise(setImmediate)
     // Node's own close() would also cut answers that are still being written.
     const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()))
     const idle = new Promise<void>((resolve) => {
       edge.onIdle = resolve
     })
+    // GOAWAY names the last stream that is worked on, so a client may send what it opened after that one again (RFC 9113 section 6.8).
     for (const session of sessions) session.close()
-    closeIdle(edge, carriers)
-    const shaken = new Set([...carriers].map(peer))
-    for (const socket of connections) if (!shaken.has(peer(socket))) socket.destroy()
+    const graceTimer = setTimeout(() => {
+      for (const session of sessions) session.close()
+      closeIdle(edge, carriers)
+      const shaken = new Set([...carriers].map(peer))
+      for (const socket of connections) if (!shaken.has(peer(socket))) socket.destroy()
+    }, grace)
     const timer = setTimeout(() => {
       for (const session of sessions) session.destroy()
       for (const socket of connections) socket.destroy()
@@ -57,6 +66,7 @@ export function trackConnections(server: Server, secure: boolean, edge: Edge): (
     }, deadline)
     await closed
     if (edge.running.size > 0) await idle
+    clearTimeout(graceTimer)
     clearTimeout(timer)
     // Stops the timer with which Node looks for slow clients.
     server.close()

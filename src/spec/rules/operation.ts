@@ -169,7 +169,8 @@ export const operation: RuleSection = {
       mark: 'beyond',
       level: 'may',
       held: true,
-      sentence: 'On SIGTERM the server accepts nothing new, finishes what is running, and closes the database.',
+      sentence:
+        'On SIGTERM the server accepts no new connection, finishes what is running, answers on open connections for another half second with Connection: close, and closes the database.',
     },
   ],
 }
