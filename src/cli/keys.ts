@@ -6,6 +6,7 @@ import { ConfigurationError } from '../server/configuration-error.ts'
 import { type DatabaseOptions, hasTables, isInMemory, openKeys, placeOf } from '../server/open-database.ts'
 import type { KeyStore, ListedKey, StoredKey } from '../storage/storage.ts'
 import { databaseOf, type GivenDatabase } from './database-options.ts'
+import { print } from './print.ts'
 
 interface CreateOptions extends GivenDatabase {
   readonly subject: string
@@ -25,7 +26,7 @@ export async function createKey(options: CreateOptions): Promise<void> {
   // The first key is made before the first server, so a mistyped path is no error here. It must not go unnoticed either.
   if (isNew) process.stderr.write(`Made a new database at ${placeOf(database)}: there was none.\n`)
   const made = { key, ...shown({ ...stored, last_used_at: null }) }
-  process.stdout.write(options.json === true ? `${JSON.stringify(made, null, 2)}\n` : `${key}\n`)
+  print(options.json === true ? `${JSON.stringify(made, null, 2)}\n` : `${key}\n`)
 }
 
 /** A new key, and what is stored of it. */
@@ -52,7 +53,7 @@ export function makeKey(
 export async function listKeys(options: GivenDatabase & { readonly json?: boolean }): Promise<void> {
   const keys = (await withKeys(await existing(options), (store) => store.list())).map(shown)
   if (options.json === true) {
-    process.stdout.write(`${JSON.stringify(keys, null, 2)}\n`)
+    print(`${JSON.stringify(keys, null, 2)}\n`)
     return
   }
   const rows = keys.map((key) => [
@@ -72,7 +73,7 @@ export async function listKeys(options: GivenDatabase & { readonly json?: boolea
       .join('  ')
       .trimEnd(),
   )
-  process.stdout.write(`${lines.join('\n')}\n`)
+  print(`${lines.join('\n')}\n`)
 }
 
 /** Revokes a key. */

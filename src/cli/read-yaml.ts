@@ -39,7 +39,7 @@ export function readYaml(text: string): Parsed {
     // A few aliases are a convenience; thousands of copies of copies are an attack.
     return { value: document.toJS({ maxAliasCount: 100 }), problems }
   } catch (error) {
-    const message = `It cannot be read: ${error instanceof Error ? error.message : String(error)}.`
+    const message = `Its aliases or its depth cannot be followed: ${error instanceof Error ? error.message : String(error)}.`
     return { problems: [{ path: 'the file', message, remedy: 'Write out what aliases stand for, and nest less.' }] }
   }
 }

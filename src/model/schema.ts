@@ -37,6 +37,20 @@ function makeAjv(): Ajv2020 {
   made.addFormat('date-time', { type: 'string', validate: (text) => instantKey(text) !== undefined })
   // RFC 9562 section 4, without the URN form: a second spelling of the same value would pass for another one.
   made.addFormat('uuid', /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i)
+  // A text beyond its maxLength is refused for that alone: the pattern may take long on it (`slow-pattern.ts`).
+  made.removeKeyword('pattern')
+  made.addKeyword({
+    keyword: 'pattern',
+    type: 'string',
+    schemaType: 'string',
+    compile(pattern: string, { maxLength }) {
+      const expression = new RegExp(pattern, 'u')
+      // In UTF-16 units, of which a character has two at most.
+      const longest = typeof maxLength === 'number' ? 2 * maxLength : Number.POSITIVE_INFINITY
+      return (text: string) => text.length > longest || expression.test(text)
+    },
+    errors: false,
+  })
   // Ajv compares each item with each: an array of 100,000 objects would stop the server for minutes.
   made.removeKeyword('uniqueItems')
   made.addKeyword({
