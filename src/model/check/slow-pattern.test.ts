@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { checkDeclaration } from '../check.ts'
-import { compileSchema } from '../schema.ts'
+import { ajv, compileSchema } from '../schema.ts'
 import { longestText, worstPower } from './slow-pattern.ts'
 
 const common = [
@@ -75,4 +75,35 @@ test('what is accepted is quick on the worst text of its length, and not tried o
       assert.deepEqual(found, codes)
     }
   }
+})
+
+test('every format is quick on a long text, whatever is in it', () => {
+  const beginnings = ['', 'http://', 'ftp://172.30.3.56', 'a:', 'PT0', '[', '/', '{', '2020-01-01T', 'urn:uuid:']
+  const parts = ['a', '0', 'a.', '@', ':', '/', '-a', '%20', 'a@a.co/', '4.1.6.7:155', '0:', '{a}', '?', '(', 'é']
+  for (const [format, definition] of Object.entries(ajv.formats)) {
+    if (typeof definition === 'object' && 'type' in definition && definition.type === 'number') continue
+    const validate = compileSchema('text', { type: 'string', format })
+    for (const beginning of beginnings) {
+      for (const part of parts) {
+        // What takes time by the square of the length is seen at a tenth of it.
+        const text = `${beginning}${part.repeat(100_000 / part.length)}\0`
+        const started = performance.now()
+        validate(text)
+        assert.ok(performance.now() - started < 1_000, `${format}: ${beginning}${part}`)
+      }
+    }
+  }
+})
+
+test('a URL is what it was', () => {
+  const validate = compileSchema('text', { type: 'string', format: 'url' })
+  for (const text of [
+    'http://a.co',
+    'https://user:pass@a.example:8080/b?c#d',
+    'ftp://user@a.co/x@y',
+    'http://142.42.1.1/',
+  ])
+    assert.deepEqual(validate(text), [], text)
+  for (const text of ['http://', 'a.co', 'http://10.1.1.1', 'http://-a.co', 'http://a b.co'])
+    assert.equal(validate(text).length, 1, text)
 })
