@@ -22,6 +22,13 @@ export {
   type VersionDeclaration,
 } from './model/declaration.ts'
 export * as Type from './model/type.ts'
-export { type App, type AppOptions, createApp, toFetchHandler, toNodeHandler } from './server/create-app.ts'
+export {
+  type App,
+  type AppOptions,
+  createApp,
+  type FetchHandlerOptions,
+  toFetchHandler,
+  toNodeHandler,
+} from './server/create-app.ts'
 export { collectMetrics, type Metrics } from './server/metrics.ts'
 export type { Observation, Observe } from './server/observe.ts'

@@ -165,6 +165,37 @@ test('OPS-1: where metrics cannot be served, the command says so and ends', asyn
   }
 })
 
+test('OPS-2: no client that sends on and on has a request reset on a connection that the server keeps', async (context) => {
+  const server = await start()
+  const clients = Array.from({ length: 60 }, () => clientOf(server.origin, key))
+  const statuses: number[] = []
+  const ends: unknown[] = []
+  const sending = clients.map(async ({ send }, number) => {
+    for (let turn = 0; ; turn++) {
+      // Some ask at once again, others after a pause.
+      await sleep((number % 6) * 20)
+      try {
+        const { status } = await (turn % 3 === 0
+          ? send('POST', '/v1/folders', { body: folderNamed(`on ${number} ${turn}`) })
+          : send('GET', '/v1/folders'))
+        statuses.push(status)
+      } catch (error) {
+        ends.push((error as NodeJS.ErrnoException).code)
+        return
+      }
+    }
+  })
+  while (statuses.length < 500) await sleep(20)
+  const { code, took } = await stop(server)
+  await Promise.all(sending)
+  for (const client of clients) client.close()
+  context.diagnostic(`${statuses.length} were answered; it stopped in ${took.toFixed(0)} ms`)
+  assert.equal(code, 0)
+  assert.deepEqual(new Set(statuses), new Set([200, 201]))
+  // The next request of each needed a new connection, and there are none.
+  assert.deepEqual(ends, new Array(60).fill('ECONNREFUSED'))
+})
+
 test('OPS-2: a request whose body is still on its way is answered', async () => {
   const server = await start()
   const body = JSON.stringify(folderNamed('in two halves'))

@@ -5,6 +5,7 @@ import { markdownOf } from '../changes/markdown.ts'
 import { reportOf } from '../changes/report.ts'
 import { explain } from './explain.ts'
 import { inFile, loadInterface } from './load-interface.ts'
+import { print } from './print.ts'
 
 interface Options {
   readonly format: keyof typeof formats
@@ -27,7 +28,7 @@ export async function checkChanges(old: string, now: string, { format, strict }:
     const breaks = findings.some(
       ({ severity }) => severity === 'breaking' || (strict === true && severity === 'review'),
     )
-    process.stdout.write(`${formats[format](findings)}\n`)
+    print(`${formats[format](findings)}\n`)
     process.exitCode = breaks ? 1 : 0
   } catch (error) {
     process.stderr.write(`${explain(error)}\n`)

@@ -26,6 +26,7 @@ import { check, type Report, watchedBy, withNeeded } from '../checker/run.ts'
 import { announcement, isAgreed } from './check-agreed.ts'
 import { type CheckOptions, concurrencyOf, fileOf, hiderOf, onlyOf, type Whom, whomOf } from './check-options.ts'
 import { explain } from './explain.ts'
+import { print } from './print.ts'
 import { type Progress, showProgress } from './progress.ts'
 
 /**
@@ -174,7 +175,7 @@ async function init(
 ): Promise<number> {
   const text = hide(writeProfile(profile, notices, new Date()))
   if (output === '-') {
-    process.stdout.write(text)
+    print(text)
     return 0
   }
   try {
@@ -202,7 +203,7 @@ async function tell(report: Report, { format, output, save }: CheckOptions, befo
     markdown: () => markdownReport(report),
     html: () => htmlReport(report),
   }
-  if (output === undefined || output === '-') process.stdout.write(texts[format]())
+  if (output === undefined || output === '-') print(texts[format]())
   else await written(output, texts[format](), '--output')
   if (save !== undefined) await written(save, jsonReport(report), '--save')
   if (before !== undefined) {

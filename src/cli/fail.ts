@@ -5,6 +5,8 @@ export function fail<Arguments extends unknown[]>(
   load: () => Promise<(...given: Arguments) => Promise<void>>,
 ): (...given: Arguments) => Promise<void> {
   return async (...given) => {
+    // Nobody reads what is said: that is no reason to stop serving, or to lose half of an import.
+    process.stderr.on('error', () => {})
     try {
       const command = await load()
       await command(...given)

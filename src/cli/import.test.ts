@@ -34,11 +34,12 @@ interface Ended {
   readonly said: string
 }
 
-/** Runs `resourced import` in the folder. */
+/** Runs `resourced import` in the folder, on a database that a server has used before unless it `isNew`. */
 async function imported(
   given: readonly string[],
-  { database, input }: { database: string; input?: string | Stream },
+  { database, input, isNew = false }: { database: string; input?: string | Stream; isNew?: boolean },
 ): Promise<Ended> {
+  if (!isNew) await count(database)
   const address = ['--database', (await named(database)).address]
   const child = spawn(process.execPath, [program, 'import', ...given, ...address], { cwd: folder })
   let said = ''
@@ -84,6 +85,12 @@ test('a file is imported by its ending, for whom --subject says', async () => {
   assert.match(said, /^Imported 2 records into books in \d+\.\d s\.\n$/)
   assert.equal(code, 0)
   assert.equal(await count('good'), 2)
+})
+
+test('a database that the import makes is told: its path may be mistyped', async () => {
+  writeFileSync(at('one.csv'), 'title\nEmma\n')
+  const { said } = await imported(['books', 'one.csv'], { database: 'fresh', isNew: true })
+  assert.match(said, /^Made a new database at .+: there was none\.\nImported 1 record into books in \d+\.\d s\.\n$/)
 })
 
 test('standard input is read as --format says', async () => {

@@ -8,7 +8,7 @@ import { withoutCredentials } from '../model/credentials.ts'
 import { suggest } from '../model/nearest.ts'
 import type { Catalog, Resource } from '../model/resource.ts'
 import { ConfigurationError } from '../server/configuration-error.ts'
-import { isInMemory, openStorage } from '../server/open-database.ts'
+import { hasTables, isInMemory, openStorage, placeOf } from '../server/open-database.ts'
 import { loadCatalog } from './catalog.ts'
 import { databaseOf, type GivenDatabase } from './database-options.ts'
 import { format, type Progress, showProgress } from './progress.ts'
@@ -34,8 +34,10 @@ export async function importCommand(collection: string, file: string, options: O
     throw new ConfigurationError('A database in memory would be gone when the import ends: use sqlite:FILE.')
   }
   const { bytes, read, size } = await open(file)
+  const isNew = !(await hasTables(database))
   const storage = await openStorage(database, catalog)
   const progress = showProgress({ title: `Importing ${collection}`, unit: 'records' })
+  if (isNew) progress.say(`Made a new database at ${placeOf(database)}: there was none.`)
   const interrupted = interruption()
   const started = performance.now()
   const records = readRecords(until(interrupted.signal, bytes), kind, resource, { mostBytes: catalog.limits.bodyBytes })

@@ -3,9 +3,10 @@ import { uuidv7 } from 'uuidv7'
 import { parseDuration } from '../model/duration.ts'
 import { hashOfKey, hintOfKey, newKey } from '../policy/api-keys.ts'
 import { ConfigurationError } from '../server/configuration-error.ts'
-import { isInMemory, openKeys } from '../server/open-database.ts'
+import { type DatabaseOptions, hasTables, isInMemory, openKeys, placeOf } from '../server/open-database.ts'
 import type { KeyStore, ListedKey, StoredKey } from '../storage/storage.ts'
 import { databaseOf, type GivenDatabase } from './database-options.ts'
+import { print } from './print.ts'
 
 interface CreateOptions extends GivenDatabase {
   readonly subject: string
@@ -23,9 +24,13 @@ export async function createKey(options: CreateOptions): Promise<void> {
   const subject = options.subject.trim()
   if (subject === '') throw new ConfigurationError('--subject takes the name of who calls with the key.')
   const { key, stored } = makeKey(subject, rolesOf(options.roles), expiryOf(options.expires))
-  await withKeys(options, (keys) => keys.add(stored))
+  const database = databaseToKeep(options)
+  const isNew = !(await hasTables(database))
+  await withKeys(database, (keys) => keys.add(stored))
+  // The first key is made before the first server, so a mistyped path is no error here. It must not go unnoticed either.
+  if (isNew) process.stderr.write(`Made a new database at ${placeOf(database)}: there was none.\n`)
   const made = { key, ...shown({ ...stored, last_used_at: null }) }
-  process.stdout.write(options.json === true ? `${JSON.stringify(made, null, 2)}\n` : `${key}\n`)
+  print(options.json === true ? `${JSON.stringify(made, null, 2)}\n` : `${key}\n`)
 }
 
 /** A new key, and what is stored of it. */
@@ -51,9 +56,9 @@ export function makeKey(
 
 /** Lists the keys. */
 export async function listKeys(options: GivenDatabase & { readonly json?: boolean }): Promise<void> {
-  const keys = (await withKeys(options, (store) => store.list())).map(shown)
+  const keys = (await withKeys(await existing(options), (store) => store.list())).map(shown)
   if (options.json === true) {
-    process.stdout.write(`${JSON.stringify(keys, null, 2)}\n`)
+    print(`${JSON.stringify(keys, null, 2)}\n`)
     return
   }
   const rows = keys.map((key) => [
@@ -74,13 +79,15 @@ export async function listKeys(options: GivenDatabase & { readonly json?: boolea
       .join('  ')
       .trimEnd(),
   )
-  process.stdout.write(`${lines.join('\n')}\n`)
+  print(`${lines.join('\n')}\n`)
 }
 
 /** Revokes a key. */
 export async function revokeKey(id: string, options: RevokeOptions): Promise<void> {
   const { descendants = false } = options
-  const revoked = await withKeys(options, (keys) => keys.revoke(id, new Date().toISOString(), { descendants }))
+  const revoked = await withKeys(await existing(options), (keys) =>
+    keys.revoke(id, new Date().toISOString(), { descendants }),
+  )
   if (revoked === undefined)
     throw new ConfigurationError(`There is no key ${id} that could be revoked; keys list shows them.`)
   const { count, remaining } = revoked
@@ -90,9 +97,22 @@ export async function revokeKey(id: string, options: RevokeOptions): Promise<voi
   process.stderr.write(`${what} Servers that are running notice within a second.\n${next}`)
 }
 
-async function withKeys<T>(given: GivenDatabase, use: (keys: KeyStore) => Promise<T>): Promise<T> {
+function databaseToKeep(given: GivenDatabase): DatabaseOptions {
   const database = databaseOf(given)
   if (isInMemory(database)) throw new ConfigurationError('A database in memory has no keys to keep: use sqlite:FILE.')
+  return database
+}
+
+/** The database where it has been used before: a mistyped path must not become an empty database. */
+async function existing(given: GivenDatabase): Promise<DatabaseOptions> {
+  const database = databaseToKeep(given)
+  if (await hasTables(database)) return database
+  throw new ConfigurationError(
+    `There is no database of Resourced at ${placeOf(database)}: name the one that the servers use with --database.`,
+  )
+}
+
+async function withKeys<T>(database: DatabaseOptions, use: (keys: KeyStore) => Promise<T>): Promise<T> {
   const { keys, close } = await openKeys(database)
   try {
     return await use(keys)

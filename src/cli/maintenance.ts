@@ -6,6 +6,7 @@ import { ConfigurationError } from '../server/configuration-error.ts'
 import { isInMemory, openMaintenance } from '../server/open-database.ts'
 import type { Maintenance, MaintenanceStore } from '../storage/storage.ts'
 import { databaseOf, type GivenDatabase } from './database-options.ts'
+import { print } from './print.ts'
 
 interface OnOptions extends GivenDatabase {
   readonly message?: string
@@ -45,7 +46,7 @@ export async function maintenanceStatus(options: GivenDatabase): Promise<void> {
     current === undefined
       ? ['Maintenance is off.']
       : [`Maintenance is on since ${current.since}.`, `Clients are told: ${toldTo(current)}`]
-  process.stdout.write(`${lines.join('\n')}\n`)
+  print(`${lines.join('\n')}\n`)
 }
 
 async function withSwitch<T>(given: GivenDatabase, use: (store: MaintenanceStore) => Promise<T>): Promise<T> {

@@ -3,6 +3,7 @@ import { planOrApplyMigration } from '../server/open-database.ts'
 import { formatSteps } from '../storage/sql/format-steps.ts'
 import { loadCatalog } from './catalog.ts'
 import { databaseOf, type GivenDatabase } from './database-options.ts'
+import { print } from './print.ts'
 
 /** Shows what the database lacks, or changes it. */
 export async function migrateCommand(
@@ -14,9 +15,9 @@ export async function migrateCommand(
     await loadCatalog(file),
     options.apply === true,
   )
-  if (steps.length === 0) process.stdout.write('The database fits the declaration: nothing to do.\n')
+  if (steps.length === 0) print('The database fits the declaration: nothing to do.\n')
   else
-    process.stdout.write(
+    print(
       `${formatSteps(steps)}\n${applied ? 'Done.' : 'Nothing was changed. resourced migrate --apply makes these changes.'}\n`,
     )
 }

@@ -2,6 +2,7 @@
 import { openApiDocument } from '../documents/openapi.ts'
 import { ConfigurationError } from '../server/configuration-error.ts'
 import { loadVersions } from './catalog.ts'
+import { print } from './print.ts'
 
 /**
  * Prints the OpenAPI document of a version: the current one, unless another is named.
@@ -15,5 +16,5 @@ export async function openApiCommand(file: string | undefined, options: { readon
     throw new ConfigurationError(`There is no such version: --version takes ${[...versions.all.keys()].join(' or ')}.`)
   }
   const document = openApiDocument(version.catalog, { versions, now: Date.now() })
-  process.stdout.write(`${JSON.stringify(document, null, 2)}\n`)
+  print(`${JSON.stringify(document, null, 2)}\n`)
 }

@@ -6,6 +6,7 @@ import { version } from '../server/version.ts'
 import { argumentsTold } from './arguments-told.ts'
 import { address, pool, pooler, replica, unsafe } from './database-options.ts'
 import { fail } from './fail.ts'
+import { print } from './print.ts'
 
 // What lists of processes show.
 const told = argumentsTold(process.argv.slice(2))
@@ -21,7 +22,7 @@ const program = new Command('resourced')
   .enablePositionalOptions()
   .showHelpAfterError('(resourced --help lists what there is)')
   // What is mistyped is repeated, a password in it is not.
-  .configureOutput({ outputError: (text, write) => write(withoutCredentials(text)) })
+  .configureOutput({ writeOut: print, outputError: (text, write) => write(withoutCredentials(text)) })
   .configureHelp({ sortSubcommands: false, showGlobalOptions: false })
 
 program

@@ -15,6 +15,16 @@ interface Row {
   readonly end: number
 }
 
+/** A row that goes on beyond what a record may have. */
+class RowTooLong extends Error {
+  readonly most: number
+
+  constructor(most: number) {
+    super(`The row has more than ${most} bytes.`)
+    this.most = most
+  }
+}
+
 /**
  * Reads rows; their cells are typed by the fields (`readCell`). A row with too few or too many cells is refused. Quotes
  * that do not fit end the reading: from there on nobody can say what is a cell.
@@ -41,10 +51,24 @@ export async function* readCsv(source: Bytes, resource: Resource, options: ReadO
     }
     if (fields === undefined) yield broken(1, 'The file is empty: its first row must name the fields.')
   } catch (error) {
+    if (error instanceof RowTooLong) {
+      const line = lines.lineAt(last)
+      if (fields !== undefined) yield { ...tooLarge(line, options), final: true }
+      else
+        yield broken(
+          line,
+          `The first row is longer than ${error.most} bytes: it must name the fields, and nothing else.`,
+        )
+      return
+    }
     if (!(error instanceof CsvError)) throw error
     yield objection(error, lines.lineAt(last), options)
   }
 }
+
+// The parser takes time and memory for each cell, so a row is refused before the parser has all of it.
+const longestHeader = 100_000
+const pieceSize = 65_536
 
 /** The rows of each chunk, taken as the parser finds them: what its stream holds would be lost with a later error. */
 async function* rowsOf(source: Bytes, lines: LineCounter, { mostBytes }: ReadOptions): AsyncGenerator<Row> {
@@ -71,10 +95,20 @@ async function* rowsOf(source: Bytes, lines: LineCounter, { mostBytes }: ReadOpt
   }
   // Nothing is ever read from it, and it ends only once it is.
   parser.resume()
+  let passed = 0
+  let end = 0
   for await (const chunk of source) {
     lines.pass(chunk)
-    await new Promise((written) => parser.write(chunk, written))
-    yield* take()
+    for (let at = 0; at < chunk.length; at += pieceSize) {
+      const piece = chunk.subarray(at, at + pieceSize)
+      await new Promise((written) => parser.write(piece, written))
+      passed += piece.length
+      const isHeader = end === 0 && found.length === 0
+      end = found.at(-1)?.end ?? end
+      yield* take()
+      if (isHeader && passed > longestHeader) throw new RowTooLong(longestHeader)
+      if (passed - end > mostBytes + pieceSize) throw new RowTooLong(mostBytes)
+    }
   }
   await new Promise<void>((ended) => {
     finished(parser, () => ended())
@@ -108,20 +142,29 @@ function breaksIn(cells: readonly Uint8Array[]): number {
   return breaks
 }
 
+// Each names a field that it may have meant, which takes a while.
+const mostProblems = 20
+
 function readHeader(
   resource: Resource,
   cells: readonly Uint8Array[],
   line: number,
 ): { readonly fields: readonly Field[] } | UnreadableRecord {
   const names = cells.map((cell) => Buffer.from(cell).toString().trim())
-  const problems = names.flatMap((name, index): Issue[] => {
-    if (names.indexOf(name) !== index) return [{ code: 'DUPLICATE_KEY', message: `The column ${name} is there twice.` }]
-    if (resource.field.has(name)) return []
-    if ((systemFields as readonly string[]).includes(name)) {
-      return [{ code: 'READ_ONLY', message: `The server sets ${name}: take the column out.` }]
+  const seen = new Set<string>()
+  const problems: Issue[] = []
+  for (const [index, name] of names.entries()) {
+    if (seen.has(name)) problems.push({ code: 'DUPLICATE_KEY', message: `The column ${name} is there twice.` })
+    else if ((systemFields as readonly string[]).includes(name)) {
+      problems.push({ code: 'READ_ONLY', message: `The server sets ${name}: take the column out.` })
+    } else if (!resource.field.has(name)) {
+      problems.push({ code: 'UNKNOWN_FIELD', message: unknownColumn(resource, name) })
     }
-    return [{ code: 'UNKNOWN_FIELD', message: unknownColumn(resource, name) }]
-  })
+    seen.add(name)
+    if (problems.length < mostProblems || index + 1 === names.length) continue
+    problems.push({ code: 'UNKNOWN_FIELD', message: `There are ${names.length - index - 1} more columns.` })
+    break
+  }
   if (problems.length > 0) return { line, issues: problems, final: true }
   return { fields: names.map((name) => resource.field.get(name) as Field) }
 }

@@ -45,7 +45,7 @@ function describe({ keyword, params, schema, parentSchema, data, message }: Erro
         message: `must be ${formatWords[params.format] ?? `of the format ${params.format}`}`,
       }
     case 'pattern':
-      return { code: 'INVALID_VALUE', message: `must match the pattern ${params.pattern}` }
+      return { code: 'INVALID_VALUE', message: `must match the pattern ${schema}` }
     case 'minLength':
       return { code: 'TOO_SHORT', message: `must have at least ${count(params.limit, 'character')}` }
     case 'maxLength':

@@ -47,6 +47,26 @@ function makeAjv(): Ajv2020 {
     compile: (step: number) => (value: number) => isMultipleOf(value, step),
     errors: false,
   })
+  // In ajv-formats `\S+(?::\S*)?@` stands before the host, which takes minutes on a text of colons. User information has no slash.
+  const url = made.formats['url'] as RegExp
+  made.addFormat(
+    'url',
+    new RegExp(url.source.replace(String.raw`(?:\S+(?::\S*)?@)?`, String.raw`(?:[^\s/]+@)?`), url.flags),
+  )
+  // A text beyond its maxLength is refused for that alone: the pattern may take long on it (`slow-pattern.ts`).
+  made.removeKeyword('pattern')
+  made.addKeyword({
+    keyword: 'pattern',
+    type: 'string',
+    schemaType: 'string',
+    compile(pattern: string, { maxLength }) {
+      const expression = new RegExp(pattern, 'u')
+      // In UTF-16 units, of which a character has two at most.
+      const longest = typeof maxLength === 'number' ? 2 * maxLength : Number.POSITIVE_INFINITY
+      return (text: string) => text.length > longest || expression.test(text)
+    },
+    errors: false,
+  })
   // Ajv compares each item with each: an array of 100,000 objects would stop the server for minutes.
   made.removeKeyword('uniqueItems')
   made.addKeyword({

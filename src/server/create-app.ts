@@ -96,7 +96,32 @@ export function toNodeHandler(
   return nodeHandler(app, options)
 }
 
-/** An application as a fetch handler: `Request` in, `Response` out (Bun, Deno, Hono, Next.js). Whether a request is secure, its URL says. */
-export function toFetchHandler(app: Pick<App, 'respond' | 'refuse'>): (request: Request) => Promise<Response> {
-  return fetchHandler({ respond: app.respond, problem: app.refuse })
+/** How a fetch handler learns what only the platform knows. */
+export interface FetchHandlerOptions<Rest extends readonly unknown[] = []> {
+  /**
+   * Returns the client's IP address, from the request or from what the platform passes after it. Failed authentications are
+   * limited by address (LIM-1); clients for which it returns `''` or `undefined` share one limit.
+   */
+  readonly address?: (request: Request, ...rest: Rest) => string | undefined
+}
+
+/**
+ * An application as a fetch handler: `Request` in, `Response` out (Bun, Deno, Hono, Next.js). Whether a request is secure, its URL says.
+ * Without `address` all clients share one limit for failed authentications, and a process warning says so.
+ *
+ * @example
+ * Bun.serve({ fetch: toFetchHandler(app, { address: (request, server: Server) => server.requestIP(request)?.address }) })
+ * Deno.serve(toFetchHandler(app, { address: (request, info: Deno.ServeHandlerInfo) => info.remoteAddr.hostname }))
+ */
+export function toFetchHandler<Rest extends readonly unknown[] = []>(
+  app: Pick<App, 'respond' | 'refuse'>,
+  { address }: FetchHandlerOptions<Rest> = {},
+): (request: Request, ...rest: Rest) => Promise<Response> {
+  if (address === undefined) {
+    process.emitWarning(
+      'toFetchHandler has no "address" option: all clients share one limit for failed authentications. Pass toFetchHandler(app, { address: (request, ...rest) => … }).',
+      { code: 'RESOURCED_NO_ADDRESS' },
+    )
+  }
+  return fetchHandler({ respond: app.respond, problem: app.refuse, address })
 }

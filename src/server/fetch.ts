@@ -4,13 +4,13 @@ import { Fault, fault } from '../spec/faults.ts'
 import { openFile, piecesOf, roomFor } from './file-body.ts'
 import { bodyTooLarge, checkHead, malformedRequest } from './head.ts'
 
-/** What a handler needs. */
-export interface FetchApp {
+/** What a handler needs. `Rest` is what the platform passes to a handler after the request. */
+export interface FetchApp<Rest extends readonly unknown[] = []> {
   readonly respond: (request: HttpRequest) => Promise<HttpResponse>
   /** Makes the answer to what cannot be handed to `respond`. */
   readonly problem: (error: Fault) => HttpResponse
-  /** The client's address, where the platform knows it. */
-  readonly address?: (request: Request) => string
+  /** The client's address. Where it is left out, empty or `undefined`, clients share one limit for failed authentications (LIM-1). */
+  readonly address?: ((request: Request, ...rest: Rest) => string | undefined) | undefined
 }
 
 /**
@@ -20,11 +20,13 @@ export interface FetchApp {
  * const handler = toFetchHandler(app)
  * const response = await handler(new Request('https://example.test/v1/tasks'))
  */
-export function toFetchHandler(app: FetchApp): (request: Request) => Promise<Response> {
-  return async (request) => {
+export function toFetchHandler<Rest extends readonly unknown[] = []>(
+  app: FetchApp<Rest>,
+): (request: Request, ...rest: Rest) => Promise<Response> {
+  return async (request, ...rest) => {
     let answer: HttpResponse
     try {
-      answer = await app.respond(toHttpRequest(app, request))
+      answer = await app.respond(toHttpRequest(request, () => app.address?.(request, ...rest)))
       if (isFile(answer.body) && hasContent(request.method, answer)) await (await openFile(answer.body)).close()
     } catch (error) {
       answer = app.problem(error instanceof Fault ? error : fault('INTERNAL_ERROR', {}, error))
@@ -33,7 +35,7 @@ export function toFetchHandler(app: FetchApp): (request: Request) => Promise<Res
   }
 }
 
-function toHttpRequest(app: FetchApp, request: Request): HttpRequest {
+function toHttpRequest(request: Request, address: () => string | undefined): HttpRequest {
   const url = new URL(request.url)
   const headers: Record<string, string | undefined> = {}
   const rawHeaders: string[] = []
@@ -51,7 +53,7 @@ function toHttpRequest(app: FetchApp, request: Request): HttpRequest {
     target,
     headers,
     secure: url.protocol === 'https:',
-    address: app.address?.(request) ?? '',
+    address: address() ?? '',
     abandoned: () => request.signal,
     readBody: (limit) => readBody(request, Number(length ?? 0), limit),
   }

@@ -77,6 +77,10 @@ export function logTo(level: LogLevel, stream?: DestinationStream): Observe {
         if (seen.state === 'off') log.info('maintenance off')
         else log.info({ since: seen.since, message: seen.message, retry_after: seen.retryAfter }, 'maintenance on')
         return
+      case 'certificate':
+        if (seen.state === 'renewed') log.info({ until: seen.until }, 'certificate renewed')
+        else log.warn({ reason: seen.reason }, 'certificate refused')
+        return
       case 'listening':
       case 'metrics':
         log.info({ url: seen.url }, seen.kind)
@@ -104,6 +108,7 @@ function reasonOf({ now, last, of }: ClockDoubt): string {
 
 /** What whoever started the process waits for: it is not kept back until there is more. */
 const awaited: ReadonlySet<Observation['kind']> = new Set([
+  'certificate',
   'maintenance',
   'listening',
   'metrics',

@@ -31,6 +31,7 @@ export async function readNodeBody(exchange: Exchange, limit: number, edge: Rece
   if (Number(request.headers['content-length'] ?? 0) > limit) throw bodyTooLarge(limit)
   if (request.readableEnded)
     throw new Error('The body was read before: nothing else may read it, such as a body parser.')
+  if (exchange.bodyFault !== undefined) throw exchange.bodyFault
   if (request.destroyed) throw endedEarly()
   if (exchange.awaitsContinue) {
     exchange.awaitsContinue = false

@@ -1,15 +1,19 @@
 /** Stops a Node server without cutting off what is running (OPS-2). */
 
+import type { IncomingMessage } from 'node:http'
 import type { ServerHttp2Session } from 'node:http2'
 import { Server as NetServer, type Server, type Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { malformedRequest } from './head.ts'
-import { type Edge, latestOn } from './node-exchange.ts'
+import { type Edge, failBody, latestOn } from './node-exchange.ts'
 
 // A session of HTTP/2 on which nothing was asked for this long is given back, whatever else comes on it.
 const idleSession = 65_000
 // How long the client may take to close its side then.
 const longestFarewell = 2_000
+// How long kept connections are still answered on when the server stops. A client that sends as it is closed gets a reset, and
+// cannot know whether its request was worked on.
+const grace = 500
 
 /**
  * Follows the connections of a server.
@@ -40,15 +44,21 @@ export function trackConnections(server: Server, secure: boolean, edge: Edge): (
   })
   return async (deadline) => {
     edge.closing = true
+    // What has connected before is accepted: closing the listener would reset it.
+    await new Promise(setImmediate)
     // Node's own close() would also cut answers that are still being written.
     const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()))
     const idle = new Promise<void>((resolve) => {
       edge.onIdle = resolve
     })
+    // GOAWAY names the last stream that is worked on, so a client may send what it opened after that one again (RFC 9113 section 6.8).
     for (const session of sessions) session.close()
-    closeIdle(edge, carriers)
-    const shaken = new Set([...carriers].map(peer))
-    for (const socket of connections) if (!shaken.has(peer(socket))) socket.destroy()
+    const graceTimer = setTimeout(() => {
+      for (const session of sessions) session.close()
+      closeIdle(edge, carriers)
+      const shaken = new Set([...carriers].map(peer))
+      for (const socket of connections) if (!shaken.has(peer(socket))) socket.destroy()
+    }, grace)
     const timer = setTimeout(() => {
       for (const session of sessions) session.destroy()
       for (const socket of connections) socket.destroy()
@@ -56,6 +66,7 @@ export function trackConnections(server: Server, secure: boolean, edge: Edge): (
     }, deadline)
     await closed
     if (edge.running.size > 0) await idle
+    clearTimeout(graceTimer)
     clearTimeout(timer)
     // Stops the timer with which Node looks for slow clients.
     server.close()
@@ -81,14 +92,14 @@ function endWhenIdle(session: ServerHttp2Session, first: number): void {
   session.once('close', () => clearTimeout(timer))
 }
 
-/** Who still waits for a body on a connection where no more comes waits in vain; Node's parser does not always say so. */
+/** A body that is not whole when the client ends its side never will be; Node's parser does not always say so. */
 function endInput(socket: Socket): void {
   const exchange = latestOn(socket)
   if (exchange === undefined) return
   exchange.inputEnded = true
-  if (exchange.failBody === undefined) return
+  if ((exchange.request as IncomingMessage).complete) return
   exchange.mustClose = true
-  exchange.failBody(malformedRequest('The body ended before its end.'))
+  failBody(exchange, malformedRequest('The body ended before its end.'))
 }
 
 function closeIdle(edge: Edge, carriers: Iterable<TLSSocket | Socket>): void {

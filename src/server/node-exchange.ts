@@ -65,6 +65,8 @@ export interface Exchange {
   bodyBytes: number
   /** What of its answer is counted as on its way, before it is sent. */
   reserved: { readonly caller: string; readonly bytes: number } | undefined
+  /** Why the rest of the body cannot be read, where that is known before anything reads it. */
+  bodyFault: Fault | undefined
   /** Ends the reading of the body, while it is being read. */
   failBody: ((reason: Fault) => void) | undefined
 }
@@ -96,4 +98,10 @@ export function leave(edge: Edge, exchange: Exchange): void {
  */
 export function latestOn(socket: Duplex): Exchange | undefined {
   return (socket as Carrier)[latest]
+}
+
+/** The rest of a body cannot be read: whoever reads it, now or later, gets the reason. */
+export function failBody(exchange: Exchange, reason: Fault): void {
+  exchange.bodyFault = reason
+  exchange.failBody?.(reason)
 }

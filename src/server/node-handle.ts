@@ -16,16 +16,8 @@ type Headers = HttpRequest['headers']
 
 /** Begins an exchange. */
 export function exchangeOf(request: NodeRequest, response: NodeResponse, awaitsContinue = false): Exchange {
-  return {
-    request,
-    response,
-    awaitsContinue,
-    mustClose: false,
-    inputEnded: false,
-    bodyBytes: 0,
-    reserved: undefined,
-    failBody: undefined,
-  }
+  const open = { mustClose: false, inputEnded: false, bodyBytes: 0, bodyFault: undefined, failBody: undefined }
+  return { request, response, awaitsContinue, reserved: undefined, ...open }
 }
 
 /** Answers one request. Never throws; an answer that nobody waits for any more is dropped. */
@@ -135,6 +127,8 @@ function toHttpRequest(edge: Edge, exchange: Exchange): HttpRequest {
 
 function checkVersionOne(request: IncomingMessage, headers: Headers): void {
   if (request.httpVersionMajor === 0) throw malformedRequest('The version of HTTP is missing.')
+  if (request.httpVersion === '2.0')
+    throw malformedRequest('HTTP/2 needs TLS: without TLS this server speaks HTTP/1.1.')
   const older = request.httpVersionMinor === 0
   if (headers.host === undefined && !older) throw malformedRequest('The Host header is missing.')
   const coding = headers['transfer-encoding']

@@ -1,11 +1,11 @@
 /** Answers what Node's parser could not read: there is a socket, and no request. */
-import { STATUS_CODES } from 'node:http'
+import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { HttpResponse } from '../http/message.ts'
 import { type Fault, fault } from '../spec/faults.ts'
 import { headersTooLarge, malformedRequest, urlTooLong } from './head.ts'
-import { type Edge, latestOn } from './node-exchange.ts'
+import { type Edge, failBody, latestOn } from './node-exchange.ts'
 
 /** What Node hands to `clientError`. */
 export interface ParserError extends Error {
@@ -35,7 +35,8 @@ export function refuseUnreadable(edge: Edge, error: ParserError, socket: Duplex)
   if (last !== undefined) {
     last.mustClose = true
     last.inputEnded = error.code === 'HPE_INVALID_EOF_STATE'
-    last.failBody?.(refusal)
+    // What stands after a whole request is no fault of it.
+    if (!(last.request as IncomingMessage).complete) failBody(last, refusal)
     return
   }
   setTimeout(() => socket.destroy(), longestFarewell).unref()

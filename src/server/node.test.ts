@@ -19,6 +19,8 @@ const problem = (error: Fault): HttpResponse => ({
 async function respond(request: HttpRequest): Promise<HttpResponse> {
   const path = request.target.split('?')[0]
   try {
+    // As long as it takes to see who is asking.
+    if (path === '/late') await sleep(20)
     if (path === '/unread') return { status: 401, headers: {}, body: 'no' }
     const body = Buffer.from(await request.readBody(limit)).toString()
     if (path === '/empty') return { status: 204, headers: {}, body: undefined }
@@ -57,6 +59,12 @@ const refused: [string, string, number, string][] = [
   ['an unknown coding', post('/', 'Transfer-Encoding: gzip, chunked\r\n', '0\r\n\r\n'), 400, 'MALFORMED_REQUEST'],
   ['a negative length', post('/', 'Content-Length: -1\r\n'), 400, 'MALFORMED_REQUEST'],
   ['a bad chunk', post('/', 'Transfer-Encoding: chunked\r\n', 'zz\r\n'), 400, 'MALFORMED_REQUEST'],
+  ['a bad chunk that is read late', post('/late', 'Transfer-Encoding: chunked\r\n', 'zz\r\n'), 400, 'MALFORMED_REQUEST'],
+  ['a bad second chunk that is read late', post('/late', 'Transfer-Encoding: chunked\r\n', `${chunk('abc')}zz\r\n`), 400, 'MALFORMED_REQUEST'],
+  ['HTTP/2.0 without TLS', 'GET / HTTP/2.0\r\nHost: a\r\n\r\n', 400, 'MALFORMED_REQUEST'],
+  ['HTTP/2.0 with a body', 'POST / HTTP/2.0\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc', 400, 'MALFORMED_REQUEST'],
+  ['the preface of HTTP/2 without TLS', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0', 400, 'MALFORMED_REQUEST'],
+  ['HTTP/3.0', 'GET / HTTP/3.0\r\nHost: a\r\n\r\n', 400, 'MALFORMED_REQUEST'],
   ['chunks on HTTP/1.0', 'POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n', 400, 'MALFORMED_REQUEST'],
   ['a URL of 9 kB', get(`/${'a'.repeat(9000)}`), 414, 'URL_TOO_LONG'],
   ['a URL of 70 kB', get(`/${'a'.repeat(70_000)}`), 414, 'URL_TOO_LONG'],
@@ -198,9 +206,20 @@ test('a client that ends its side after asking is still answered', async () => {
   assert.equal(answers[0]!.status, 200)
 })
 
-test('a truncated body is a 400 while the client listens', async () => {
-  const { answers, closed } = await sendRaw(origin, post('/', 'Content-Length: 10\r\n', 'abc'), { end: true })
-  assert.deepEqual([answers[0]!.status, closed], [400, true])
+for (const [path, head] of [
+  ['/', 'Content-Length: 10\r\n'],
+  ['/late', 'Content-Length: 10\r\n'],
+  ['/late', 'Transfer-Encoding: chunked\r\n'],
+] as const) {
+  test(`a truncated body of ${path} with ${head.trim()} is a 400 while the client listens`, async () => {
+    const { answers, closed } = await sendRaw(origin, post(path, head, '3\r\nabc'), { end: true })
+    assert.deepEqual([answers[0]?.status, closed], [400, true])
+  })
+}
+
+test('what follows a whole request is no fault of it, however late its body is read', async () => {
+  const { answers } = await sendRaw(origin, post('/late', 'Content-Length: 3\r\n', 'abc\0\0'), { answers: 1 })
+  assert.deepEqual([answers[0]?.status, asked(answers[0]!.body).body], [200, 'abc'])
 })
 
 test('a truncated head is a 400 while the client listens', async () => {

@@ -1,10 +1,12 @@
 /** The edge to sockets: Node's servers in front of `respond`. HTTP/1.1 and HTTP/2 share one port under TLS (SEC-1). */
-import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http'
+import { createServer, IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http'
 import { createSecureServer } from 'node:http2'
 import type { AddressInfo, Server as NetServer } from 'node:net'
 import type { Duplex } from 'node:stream'
+import type { Server as TlsServer } from 'node:tls'
 import { type Fault, fault } from '../spec/faults.ts'
 import { Admission, type Bounds } from './admission.ts'
+import type { CertificatePair } from './certificate-files.ts'
 import { trackConnections } from './node-close.ts'
 import { type Edge, type Exchange, enter, type NodeRequest, type NodeResponse, type Patience } from './node-exchange.ts'
 import { exchangeOf, handle, handleLate, refuse, turnAway } from './node-handle.ts'
@@ -16,8 +18,8 @@ export interface NodeServerOptions {
   readonly respond: Edge['respond']
   /** Makes the answer to what cannot be handed to `respond`. */
   readonly problem: Edge['problem']
-  /** PEM texts; left out: plain HTTP. */
-  readonly tls?: { readonly cert: string; readonly key: string } | undefined
+  /** Left out: plain HTTP. */
+  readonly tls?: CertificatePair | undefined
   readonly trustProxy?: boolean
   /** Hears of requests that were refused before `respond`. */
   readonly onClientError?: (error: Fault) => void
@@ -41,6 +43,8 @@ export interface NodeServer {
    * @throws the system's error where the address cannot be had, such as EADDRINUSE
    */
   listen(host: string, port: number): Promise<string>
+  /** Takes another certificate into use for connections that are opened from here on. */
+  renewCertificate(pair: CertificatePair): void
   /**
    * Stops accepting at once, and ends when all that runs was answered and every connection is closed, or, by cutting
    * them, at the deadline.
@@ -81,6 +85,7 @@ export function createNodeServer(options: NodeServerOptions): NodeServer {
   let closed: Promise<void> | undefined
   return {
     listen: (host, port) => listen(server, host, port, options.tls === undefined ? 'http' : 'https'),
+    renewCertificate: (pair) => (server as unknown as TlsServer).setSecureContext({ ...secureOptions, ...pair }),
     close(deadline = 8_000) {
       closed ??= closeAll(deadline)
       return closed
@@ -88,13 +93,26 @@ export function createNodeServer(options: NodeServerOptions): NodeServer {
   }
 }
 
-function createSecure(tls: { readonly cert: string; readonly key: string }, settings: ServerOptions): Server {
+// SEC-1: authenticated encryption with forward secrecy alone. The first three are of TLS 1.3, the others of 1.2.
+const ciphers = [
+  'TLS_AES_256_GCM_SHA384',
+  'TLS_CHACHA20_POLY1305_SHA256',
+  'TLS_AES_128_GCM_SHA256',
+  ...['AES128-GCM-SHA256', 'AES256-GCM-SHA384', 'CHACHA20-POLY1305'].flatMap((suite) => [
+    `ECDHE-ECDSA-${suite}`,
+    `ECDHE-RSA-${suite}`,
+  ]),
+]
+
+const secureOptions = { ciphers: ciphers.join(':'), minVersion: 'TLSv1.2' } as const
+
+function createSecure(tls: CertificatePair, settings: ServerOptions): Server {
   const server = createSecureServer({
     ...tls,
     ...settings,
+    ...secureOptions,
     allowHTTP1: true,
     http1Options: settings,
-    minVersion: 'TLSv1.2',
     handshakeTimeout: 10_000,
     settings: { enablePush: false, maxConcurrentStreams: 100 },
   })
@@ -135,6 +153,9 @@ function receiver(edge: Edge, bounds?: Partial<Bounds>) {
   )
   edge.onAnswered = () => admission.answered()
   const receive = (exchange: Exchange) => {
+    // Node's parser takes a request line that ends in HTTP/2.0. Framed as HTTP/1.1, it is a request of HTTP/1.1 with a wrong version.
+    if (exchange.request instanceof IncomingMessage && exchange.request.httpVersionMajor > 1)
+      exchange.request.httpVersionMajor = 1
     enter(edge, exchange)
     // Whoever asks whether the server lives would end it, if it had to wait.
     if (exchange.request.url?.startsWith('/health/')) handle(edge, exchange)

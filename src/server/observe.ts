@@ -59,6 +59,9 @@ export type Observation =
   /** Maintenance was turned on or off, or what clients are told meanwhile is another (ERR-6). */
   | ({ readonly kind: 'maintenance'; readonly state: 'on' } & Maintenance)
   | { readonly kind: 'maintenance'; readonly state: 'off' }
+  /** New files of certificate and key are in use from here on, or cannot be used, and those before them stay. */
+  | { readonly kind: 'certificate'; readonly state: 'renewed'; readonly until: string }
+  | { readonly kind: 'certificate'; readonly state: 'refused'; readonly reason: string }
   | { readonly kind: 'listening'; readonly url: string }
   | { readonly kind: 'metrics'; readonly url: string }
   | { readonly kind: 'stopping'; readonly reason: string }

@@ -5,7 +5,7 @@ import type { Apply } from '../storage/sql/migration-refused.ts'
 import type { MigrationStep } from '../storage/sql/migration-step.ts'
 import type { MoveSource, MoveTarget } from '../storage/sql/move/parts.ts'
 import { openSqliteKeys } from '../storage/sqlite/key-store.ts'
-import { openSqliteMaintenance } from '../storage/sqlite/maintenance-store.ts'
+import { hasSqliteTables, openSqliteMaintenance } from '../storage/sqlite/maintenance-store.ts'
 import { fillSqlite, sqliteSource } from '../storage/sqlite/move.ts'
 import { migrateSqlite, openSqlite } from '../storage/sqlite/storage.ts'
 import type { KeyStore, MaintenanceStore, OnCommit, OnReplica, PurgeClockStore, Storage } from '../storage/storage.ts'
@@ -85,8 +85,22 @@ export async function openMaintenance(database: DatabaseOptions): Promise<{
       ? openSqliteMaintenance(engine.path)
       : await (await import('../storage/postgres/apart.ts')).openPostgresMaintenance(engine.options)
   if (opened !== undefined) return opened
-  const place = engine.kind === 'sqlite' ? engine.path : withoutCredentials(engine.options.url)
-  throw new ConfigurationError(`There is no database of Resourced at ${place}: name the one that the servers use.`)
+  throw new ConfigurationError(
+    `There is no database of Resourced at ${placeOf(database)}: name the one that the servers use.`,
+  )
+}
+
+/** Whether a database has the tables of Resourced. Nothing is made or changed where it has not. */
+export async function hasTables(database: DatabaseOptions): Promise<boolean> {
+  const engine = engineOf(database)
+  if (engine.kind === 'sqlite') return hasSqliteTables(engine.path)
+  return (await import('../storage/postgres/apart.ts')).hasPostgresTables(engine.options)
+}
+
+/** The file, or the address without its password: where a database is, for messages. */
+export function placeOf(database: DatabaseOptions): string {
+  const engine = engineOf(database)
+  return engine.kind === 'sqlite' ? engine.path : withoutCredentials(engine.options.url)
 }
 
 /** What a database lacks for a catalog; with `apply`, changed, whatever it loses. */

@@ -1,11 +1,11 @@
 /** Wires the parts together: a catalog, a database, a socket. */
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Cors, readCors } from '../http/cors.ts'
 import type { Catalog } from '../model/resource.ts'
 import { basePathOf, onlyVersion, type Versions } from '../model/versions.ts'
 import type { Apply } from '../storage/sql/migration-refused.ts'
 import { type Application, assemble } from './app.ts'
+import { type CertificateFiles, type CertificatePair, readCertificate, watchCertificate } from './certificate-files.ts'
 import { ConfigurationError } from './configuration-error.ts'
 import { collectMetrics } from './metrics.ts'
 import { createMetricsServer } from './metrics-server.ts'
@@ -27,7 +27,7 @@ export interface ServeOptions extends RateOptions, DatabaseOptions {
   readonly port: number
   /** Plain HTTP, on loopback only. */
   readonly http?: boolean
-  /** Files in PEM; both or neither. Without them a local certificate is made. */
+  /** Files in PEM; both or neither. Without them a local certificate is made. Files that are replaced are taken into use within ten seconds. */
   readonly tlsCert?: string
   readonly tlsKey?: string
   /** Behind a proxy that speaks HTTPS: plain HTTP unless a certificate is given; what did not come by HTTPS gets 403. */
@@ -85,7 +85,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     algorithms: options.jwtAlgorithms,
     rolesClaim: options.jwtRolesClaim,
   })
-  const { tls, caFile } = await certificate(options)
+  const { tls, files, caFile } = await certificate(options)
   const metrics = options.metricsPort === undefined ? undefined : await collectMetrics()
   const observe = tellAll(...[options.observe, metrics?.observe].filter((each) => each !== undefined))
   const onCommit = metrics === undefined ? undefined : tellCommits(metrics.observe)
@@ -122,6 +122,10 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     await app.close()
     throw error
   }
+  const unwatch =
+    files === undefined || tls === undefined
+      ? undefined
+      : watchCertificate(files, tls, server.renewCertificate, { observe })
   void app.runner.maintain()
   const url = `${origin}${basePathOf(versions, catalog.version)}`
   if (metricsUrl !== undefined) observe({ kind: 'metrics', url: metricsUrl })
@@ -133,6 +137,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     metricsUrl,
     app,
     async close() {
+      unwatch?.()
       await server.close()
       await app.close()
       // To the end it can be seen what is still running.
@@ -155,7 +160,14 @@ export function corsOf(origins: readonly string[] = [], credentials = false): Co
 
 const loopback = new Set(['127.0.0.1', '::1', 'localhost'])
 
-async function certificate(options: ServeOptions): Promise<{ tls?: { cert: string; key: string }; caFile?: string }> {
+interface Certificate {
+  readonly tls?: CertificatePair
+  /** Where it comes from, when an operator gives it. */
+  readonly files?: CertificateFiles
+  readonly caFile?: string
+}
+
+async function certificate(options: ServeOptions): Promise<Certificate> {
   const { http, host, tlsCert, tlsKey, trustProxy, folder = '.resourced' } = options
   if ((tlsCert === undefined) !== (tlsKey === undefined)) {
     throw new ConfigurationError('--tls-cert and --tls-key go together: give both, or neither for a local certificate.')
@@ -167,16 +179,11 @@ async function certificate(options: ServeOptions): Promise<{ tls?: { cert: strin
       `--http serves on loopback only, not on ${host}. Leave --http out for HTTPS, or use --trust-proxy behind a proxy.`,
     )
   }
-  if (tlsCert !== undefined && tlsKey !== undefined) return { tls: { cert: read(tlsCert), key: read(tlsKey) } }
+  if (tlsCert !== undefined && tlsKey !== undefined) {
+    const files = { cert: tlsCert, key: tlsKey }
+    return { tls: readCertificate(files), files }
+  }
   if (http === true || trustProxy === true) return {}
   const { cert, key, caFile } = await localCertificate(join(folder, 'tls'))
   return { tls: { cert, key }, caFile }
-}
-
-function read(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch {
-    throw new ConfigurationError(`${file} cannot be read: give a certificate or key in PEM form.`)
-  }
 }

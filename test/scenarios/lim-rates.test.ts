@@ -179,9 +179,11 @@ describe('an address', () => {
     assert.equal(answers.filter(({ status }) => status === 401).length, 60)
   })
 
-  it('LIM-1: that is not known is not limited', async (context) => {
+  it('LIM-1: that is not known is the same for all who have none', async (context) => {
     const trial = await limited(context, { address: '1/minute' })
-    assert.deepEqual(await statuses(trial, 3, { ...projects, as: null, from: '' }), [401, 401, 401])
+    assert.deepEqual(await statuses(trial, 3, { ...projects, as: null, from: '' }), [401, 429, 429])
+    assert.equal((await trial.send({ ...projects, from: '' })).status, 200, 'a good credential passes')
+    assert.equal((await trial.send({ ...projects, as: null, from: '192.0.2.1' })).status, 401)
   })
 })
 

@@ -78,7 +78,7 @@ it('OPS-1: an application that is observed tells of its commits', async () => {
   const app = createApp(studio, { database, observe })
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const request = new Request('https://studio.example/v1/projects', { method: 'POST', headers, body: '{"name":"A"}' })
-  assert.equal((await toFetchHandler(app)(request)).status, 201)
+  assert.equal((await toFetchHandler(app, { address: () => '192.0.2.1' })(request)).status, 201)
   assert.deepEqual(commits, [1])
   await app.close()
 })

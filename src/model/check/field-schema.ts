@@ -9,6 +9,7 @@ import { checkDecimal } from './decimals.ts'
 import { own } from './expect.ts'
 import { type Report, show } from './problem.ts'
 import { metaProblems } from './schema-form.ts'
+import { longestText, worstPower } from './slow-pattern.ts'
 import type { FieldView } from './views.ts'
 
 const holdsSchema = [
@@ -92,12 +93,37 @@ function checkKeywords(report: Report, path: string, schema: Schema, isField: bo
         `is no regular expression: ${wrongPattern(value)}`,
         'Write a regular expression that the flag u allows.',
       )
+    } else if (word === 'pattern' && typeof value === 'string' && isSlow(value, schema.maxLength, isField)) {
+      unsound(place, 'can take for ever on a hostile text', slowRemedy(value, isField))
+    } else if (word === 'patternProperties' && isRecord(value) && slowKey(value) !== undefined) {
+      const key = slowKey(value) as string
+      unsound(
+        at(place, key),
+        'can take for ever on a hostile key',
+        slowRemedy(key, false).replace(/, or write .*/, '.'),
+      )
     } else if (!isJson(value)) unsound(place, 'is not JSON', 'Write what JSON can hold.')
     else
       for (const [inner, part] of schemasIn(word, value, place))
         sound = checkKeywords(report, inner, part, false) && sound
   }
   return sound
+}
+
+/** Whether some text that the schema allows holds the server up when the pattern is tried on it. */
+function isSlow(pattern: string, maxLength: unknown, isField: boolean): boolean {
+  const longest = longestText(worstPower(pattern), !isField)
+  return (typeof maxLength === 'number' ? maxLength : Number.POSITIVE_INFINITY) > longest
+}
+
+function slowKey(schemas: Schema): string | undefined {
+  return Object.keys(schemas).find((key) => wrongPattern(key) === undefined && isSlow(key, undefined, false))
+}
+
+function slowRemedy(pattern: string, isField: boolean): string {
+  const longest = longestText(worstPower(pattern), !isField)
+  const rewrite = 'Rewrite it so that no text can be split among its repetitions in two ways'
+  return longest < 1 ? `${rewrite}.` : `${rewrite}, begin it with ^, or write "maxLength": ${longest} or less.`
 }
 
 /** Why a pattern is no regular expression with the flag u; `undefined` where it is one. */

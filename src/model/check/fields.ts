@@ -19,7 +19,11 @@ export function checkFields(report: Report, resource: ResourceView, resources: R
   if (!expectRecord(report, path, fields, 'fields: { title: { type: "string" } }')) return
   const names = Object.keys(fields)
   if (names.length === 0) report(path, 'is empty', 'Declare a field, such as title: { type: "string" }.')
-  if (names.length > mostFields) report(path, `has more than ${mostFields} fields`, 'Put some of them into objects.')
+  if (names.length > mostFields) {
+    report(path, `has more than ${mostFields} fields`, 'Put some of them into objects.')
+    // To check each of them compiles a schema.
+    return
+  }
   for (const field of resource.fields.values()) {
     checkFieldName(report, field.path, field.name)
     if (!expectRecord(report, field.path, fields[field.name], '{ type: "string" }')) continue

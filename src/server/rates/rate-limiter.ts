@@ -22,7 +22,11 @@ export interface Admission {
 export interface RateLimiter {
   /** Counts a request of a caller. */
   admit(caller: string, found: Found, method: string): Promise<Admission>
-  /** Counts a failed authentication; once there were too many it gives what to refuse it with. */
+  /**
+   * Counts a failed authentication; once there were too many it gives what to refuse it with.
+   *
+   * @param address empty where it is not known: all clients without an address count as one
+   */
   fail(address: string): Promise<Fault | undefined>
   close(): void
 }
@@ -64,8 +68,7 @@ export function rateLimiter(catalog: Catalog, counter: Counter, observe: Observe
       return { headers, refusal: refusalOf(counted) }
     },
     async fail(from) {
-      // Not every runtime tells the address, and those who share none would share one limit.
-      if (from === '') return undefined
+      // Clients without a known address share one limit: without a limit, credentials could be guessed for ever.
       return refusalOf(await counter.count([{ quota: address, of: networkOf(from) }]))
     },
     close: () => counter.close(),

@@ -65,7 +65,7 @@ export const limits: RuleSection = {
       level: 'must',
       held: true,
       sentence:
-        'Too many requests are answered with 429 and a Retry-After that is true. Limits hold for a caller and for an address that fails to authenticate, and can be shared between servers.',
+        'Too many requests are answered with 429 and a Retry-After that is true. Limits hold for a caller and for an address that fails to authenticate, and can be shared between servers; clients whose address is not known count as one address.',
     },
     {
       id: 'LIM-2',
@@ -193,7 +193,8 @@ export const operation: RuleSection = {
       mark: 'beyond',
       level: 'may',
       held: true,
-      sentence: 'On SIGTERM the server accepts nothing new, finishes what is running, and closes the database.',
+      sentence:
+        'On SIGTERM the server accepts no new connection, finishes what is running, answers on open connections for another half second with Connection: close, and closes the database.',
     },
     {
       id: 'OPS-5',

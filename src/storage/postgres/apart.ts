@@ -92,11 +92,16 @@ export async function openPostgresMaintenance(
 ): Promise<
   { readonly maintenance: MaintenanceStore; readonly purgeClock: PurgeClockStore; close(): Promise<void> } | undefined
 > {
-  if (!(await alone(options, isInUse))) return undefined
+  if (!(await hasPostgresTables(options))) return undefined
   const database = new Database(options)
   return {
     maintenance: maintenanceStore(database),
     purgeClock: purgeClockStore(database),
     close: () => database.close(),
   }
+}
+
+/** Whether a database has the tables of Resourced. */
+export function hasPostgresTables(options: ConnectionOptions): Promise<boolean> {
+  return alone(options, isInUse)
 }

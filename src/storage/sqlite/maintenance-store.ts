@@ -19,7 +19,7 @@ export function openSqliteMaintenance(
 ):
   | { readonly maintenance: MaintenanceStore; readonly purgeClock: PurgeClockStore; close(): Promise<void> }
   | undefined {
-  if (!existsSync(path) || !isOurs(path)) return undefined
+  if (!hasSqliteTables(path)) return undefined
   const connection = new Connection(path)
   const writer = new Writer(connection)
   const runner = runnerOf(connection, writer)
@@ -33,8 +33,9 @@ export function openSqliteMaintenance(
   }
 }
 
-/** Whether a file has the table of the switch. To open it for writing would already change somebody else's. */
-function isOurs(path: string): boolean {
+/** Whether a file exists and has the tables of Resourced. To open it for writing would already change somebody else's. */
+export function hasSqliteTables(path: string): boolean {
+  if (!existsSync(path)) return false
   const database = new DatabaseSync(path, { readOnly: true, timeout: 60_000 })
   try {
     return database.prepare("select 1 from sqlite_schema where name = 'resourced_meta'").get() !== undefined

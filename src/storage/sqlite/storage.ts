@@ -1,5 +1,7 @@
 /** A SQLite file as a storage: one writer, readers apart. */
+
 import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import sql from 'sql-template-tag'
 import type { Catalog } from '../../model/resource.ts'
@@ -149,8 +151,9 @@ function dropIndexes({ database }: Connection): void {
  * @throws MigrationRefused where `apply` meets something impossible
  */
 export function migrateSqlite(path: string, catalog: Catalog, apply: boolean): Migrated {
-  makeFile(path)
-  const connection = new Connection(path)
+  if (apply) makeFile(path)
+  // What an absent file lacks is what an empty database lacks: to show that makes no file.
+  const connection = new Connection(apply || existsSync(path) ? path : ':memory:')
   try {
     return migrate(connection.database, catalog, { apply: apply ? 'all' : 'never', now: Date.now(), isAsked: true })
   } catch (error) {
