@@ -1,11 +1,10 @@
 /** The operations of exports (JOB-6). */
 import type { Catalog } from '../../model/resource.ts'
 import { type HeaderName, headers } from './headers.ts'
-import { type Json, refTo } from './json.ts'
+import { type Json, object, refTo } from './json.ts'
 import { accepted, answer, body, part } from './operations.ts'
 import { creationHeaders, rangeHeaders } from './parameters.ts'
 import { codesOf, type ProblemResponses } from './problems.ts'
-import { object } from './schemas.ts'
 
 const tags = ['exports']
 const fileHeaders: readonly HeaderName[] = ['Content-Disposition', 'ETag', 'Last-Modified', 'Vary']

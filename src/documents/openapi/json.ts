@@ -7,3 +7,8 @@ export type Json = { readonly [key: string]: unknown }
 export function refTo(kind: 'schemas' | 'parameters' | 'responses' | 'headers', name: string): Json {
   return { $ref: `#/components/${kind}/${name}` }
 }
+
+/** The schema of an object with exactly these properties, and no others. */
+export function object(properties: Json, required: readonly string[]): Json {
+  return { type: 'object', properties, ...(required.length > 0 && { required }), additionalProperties: false }
+}

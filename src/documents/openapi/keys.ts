@@ -1,11 +1,11 @@
 /** The operations of API keys (AUT-2): read like records, made by asking for them, and revoked. */
 import type { Resource } from '../../model/resource.ts'
 import { keyBounds } from '../../model/system-resources.ts'
-import { type Json, refTo } from './json.ts'
+import { type Json, object, refTo } from './json.ts'
 import { answer, body, collectionPath, type OperationParts, shownPath } from './operations.ts'
 import { idempotencyKeyPattern } from './parameters.ts'
 import { codesOf } from './problems.ts'
-import { object, orNull, resourceSchemas } from './schemas.ts'
+import { orNull, resourceSchemas } from './schemas.ts'
 
 const once =
   'A text of your own for this request, such as a UUID: sent again within a day, it makes no second key. The key itself is not kept, so the repeat is answered with 409 `KEY_SHOWN_ONCE`.'

@@ -2,7 +2,7 @@
 import { patternOf } from '../../model/decimal-field.ts'
 import type { Field, Resource } from '../../model/resource.ts'
 import { exampleOfObject } from './example.ts'
-import { type Json, refTo } from './json.ts'
+import { type Json, object, refTo } from './json.ts'
 import type { ResourceNames } from './names.ts'
 
 const id: Json = { type: 'string', format: 'uuid', readOnly: true, description: 'Assigned by the server.' }
@@ -59,11 +59,6 @@ function bodySchemas(resource: Resource, one: string): Json {
     [`${one}Replace`]: replacement(resource),
     [`${one}Patch`]: patch(resource),
   }
-}
-
-/** Exactly these properties: what is not listed is never there. */
-export function object(properties: Json, required: readonly string[]): Json {
-  return { type: 'object', properties, ...(required.length > 0 && { required }), additionalProperties: false }
 }
 
 function inAnswer(field: Field): Json {

@@ -95,7 +95,7 @@ export const limits: RuleSection = {
       level: 'should',
       held: true,
       sentence:
-        '`q` has at most 32 different words, a query at most 50 filters, 1,000 values, 8 sort terms and 200 `fields`: 400 beyond, by parameter.',
+        'A search (`q`) has at most 32 different words, a query at most 50 filters, 1,000 values, 8 sort terms and 200 `fields`: 400 beyond, by parameter.',
     },
     {
       id: 'LIM-6',
