@@ -202,7 +202,7 @@ export const operation: RuleSection = {
       level: 'should',
       held: true,
       sentence:
-        '/health/ready is 503 while writing fails (disk full, read-only, database gone), and 200 again without a restart once it succeeds.',
+        'Readiness (/health/ready) is 503 while writing fails (disk full, read-only, database gone), and 200 again without a restart once it succeeds.',
     },
   ],
 }
