@@ -1,6 +1,5 @@
 /** The errors that each operation can answer with: one response for each status, and the codes that it can have. */
 import type { RuleTrigger } from '../../model/declaration.ts'
-import { indexedTexts } from '../../model/indexed.ts'
 import type { Catalog, Resource } from '../../model/resource.ts'
 import { type FaultCode, faults } from '../../spec/faults.ts'
 import { type HeaderName, headers, openHeaders } from './headers.ts'
@@ -104,9 +103,8 @@ export function codesOf(
     case 'restore': {
       const rules = takenAlong.flatMap((each) => ruleCodes(each, 'restore'))
       const taken = takenAlong.some((each) => each.unique.length > 0) ? ['DUPLICATE_VALUE'] : []
-      const long = takenAlong.some((each) => indexedTexts(each).length > 0) ? ['TEXT_TOO_LONG'] : []
-      const conflicts = ['CONFLICT', 'BEING_DELETED', 'NOT_DELETED', 'REFERENCE_DELETED', ...taken, ...long, ...rules]
-      return [...stored, ...keyed, 'NOT_FOUND', 'PRECONDITION_FAILED', ...conflicts]
+      const usual = ['CONFLICT', 'BEING_DELETED', 'NOT_DELETED', 'REFERENCE_DELETED', 'TEXT_TOO_LONG']
+      return [...stored, ...keyed, 'NOT_FOUND', 'PRECONDITION_FAILED', ...usual, ...taken, ...rules]
     }
     case 'create-key':
       return [...stored, ...keyed, ...bodied, 'KEY_SHOWN_ONCE', 'KEY_QUOTA']
