@@ -62,6 +62,7 @@ test('everything left out has its default', () => {
         bodyBytes: 1_048_576,
         pageBytes: 4_194_304,
         rate: { caller: { most: 600, window: 60 }, address: { most: 60, window: 60 }, actions: new Map() },
+        keys: { perSubject: 100, lastingRoles: [] },
         exports: { count: 20, bytes: 1_073_741_824, total: 10_737_418_240 },
       },
     },
