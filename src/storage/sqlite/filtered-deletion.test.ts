@@ -54,7 +54,8 @@ test('a record that something below it is referred to by now stays with all that
   assert.ok(resource)
   const now = Date.now()
   const caller = { id: 'ann', roles: [], claims: {} }
-  const removal = { deletion: 'job', statusUrl: '', above: 0, readable: new Map(), caller, now }
+  const readable = new Map([...catalog.resources.keys()].map((name) => [name, always]))
+  const removal = { deletion: 'job', statusUrl: '', above: 0, readable, caller, now }
   const begun = connection.run(
     deleteMatching(compiler, {
       ...{ kind: 'delete-matching', resource, filter: always, permitted: always, conditions: {}, most: undefined },
