@@ -38,6 +38,8 @@ after(async () => {
 })
 
 interface Served {
+  /** How many answers with status 200 a caller has been given, read or not. */
+  answersTo(caller: string): number
   ask(caller: string, path?: string, method?: string): Download
   statusOf(caller: string, path?: string): Promise<number>
 }
@@ -47,7 +49,14 @@ async function serve(
   transport: (typeof transports)[number],
   options: Partial<NodeServerOptions>,
 ): Promise<Served> {
-  const { respond, refuse: problem } = current.app
+  const { respond: answer, refuse: problem } = current.app
+  const given: (string | undefined)[] = []
+  const respond: typeof answer = async (request) => {
+    const response = await answer(request)
+    if (response.status === 200) given.push(request.headers['authorization'])
+    return response
+  }
+  const answersTo = (caller: string) => given.filter((each) => each === `Bearer ${current.keys.get(caller)}`).length
   const secure = transport === 'HTTP/1.1' ? {} : { tls }
   const server = createNodeServer({ respond, problem, ...secure, ...options })
   const origin = await server.listen('127.0.0.1', 0)
@@ -64,7 +73,7 @@ async function serve(
     assert.equal(error, undefined)
     return status
   }
-  return { ask, statusOf }
+  return { ask, statusOf, answersTo }
 }
 
 async function until(holds: () => Promise<boolean>): Promise<void> {
@@ -78,13 +87,16 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
 for (const transport of transports) {
   test(`LIM-6: ${transport}: a caller that does not read has so much on its way; others are served, up to what all may have`, async (context) => {
     const unread = { caller: 40 * mebibyte, server: 60 * mebibyte }
-    const { ask, statusOf } = await serve(context, transport, { unread })
+    const { ask, statusOf, answersTo } = await serve(context, transport, { unread })
     const first = ask('ann')
     // It is one answer, and may be as large as it is; another one as large would be too much.
     await until(async () => (await statusOf('ann')) === 429)
     assert.equal(await statusOf('ann', small), 200)
     assert.equal(await statusOf('bob'), 200)
+    const before = answersTo('bob')
     const second = ask('bob')
+    // Before anybody else asks: two answers fit, and either of them may be the second.
+    await until(async () => answersTo('bob') > before)
     await until(async () => (await statusOf('eve')) === 503)
     assert.equal(await statusOf('eve', small), 200)
     // What was on its way is taken, or given up.
