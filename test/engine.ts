@@ -64,7 +64,11 @@ export function sqliteOnly(reason: string): string | false {
 
 const left = new Set<Pick<Place, 'drop'>>()
 after(async () => {
-  for (const { drop } of left) await drop()
+  for (const place of left) {
+    // A trial that is closed later must not drop it again.
+    left.delete(place)
+    await place.drop()
+  }
 })
 
 /**
