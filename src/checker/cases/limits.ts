@@ -140,8 +140,20 @@ export const limits: CaseSection = {
       expect: [status('deep', 400)],
       mend: 'Bound the depth of JSON before anything walks through it, and answer 400 beyond.',
     },
+    {
+      id: 'LIM-5/words',
+      title: 'A search for a hundred different words is refused with 400',
+      kind: 'reading',
+      needs: ['list', 'search'],
+      steps: [
+        when('many', 'GET', `{collection}?q=${Array.from({ length: 100 }, (_, index) => `w${index}`).join('%20')}`),
+      ],
+      expect: [status('many', 400)],
+      mend: 'Bound how many different words a search may have: each of them costs a look into an index.',
+    },
   ],
   unseen: {
+    'LIM-6': 'A page of megabytes takes megabytes of records, and harms a server that has no such bound.',
     'LIM-8': 'To reach the quota would take all exports that the caller may have, some of which may be in use.',
     'LIM-4': 'To see what it does under overload it would have to be overloaded, which no stranger’s server is to be.',
   },

@@ -17,5 +17,9 @@ export const resources: CaseSection = {
     ...unknownMembers,
     ...oddAddresses,
   ],
-  unseen: {},
+  unseen: {
+    'RES-11':
+      'Servers keep decimals in other forms too, and an OpenAPI document seldom says how many digits they have.',
+    'RES-12': 'Few fields have a multipleOf, and which multiples a server gets wrong depends on its arithmetic.',
+  },
 }

@@ -75,4 +75,9 @@ export const limitsFaults: readonly Fault[] = [
     says: 'It does not look how deep JSON is.',
     plant: answering(sends(/^\{"no-such":\[\[/), withStatus(500)),
   },
+  {
+    breaks: 'LIM-5/words',
+    says: 'A search may have as many words as fit into an address.',
+    plant: answering(at(/[?&]q=w0%20w1%20/), withStatus(200)),
+  },
 ]
