@@ -138,7 +138,9 @@ const changes: readonly Way[] = [
     success: (aim, caller) => {
       const { room, guarded } = aim
       const made = { ...(aim.kind as Kind), owner_id: 'bob' }
-      if (!caller.isAdministrator && aim.kind?.owner_id !== 'bob') return { status: 400, effect: 'kept' }
+      // Who may not read the record is not told whose it is (AUT-9).
+      const isSame = aim.kind?.owner_id === 'bob' && room.allows(caller, 'read', guarded, aim.kind)
+      if (!caller.isAdministrator && !isSame) return { status: 400, effect: 'kept' }
       if (!room.allows(caller, 'update', guarded, made)) return { status: 403, effect: 'kept' }
       return shown('changed')({ ...aim, kind: made }, caller)
     },

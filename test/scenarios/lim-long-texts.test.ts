@@ -108,8 +108,12 @@ it('QRY-1: a filter longer than any text that an index holds finds nothing', asy
   const { send, make } = await trialFor(context, shelves)
   await make('books', { title: 'Ulysses' })
   const text = noise(5_000)
-  for (const filter of ['title', 'title[starts_with]', 'title[contains]', 'title[in]', 'q']) {
-    const answer = await send({ path: `/v2/books?${filter}=${text}` })
+  // A search has few words (LIM-5): this one is a single word.
+  const filters = ['title', 'title[starts_with]', 'title[contains]', 'title[in]'].map(
+    (filter) => [filter, text] as const,
+  )
+  for (const [filter, value] of [...filters, ['q', text.replaceAll(/[^A-Za-z0-9]/g, '')] as const]) {
+    const answer = await send({ path: `/v2/books?${filter}=${value}` })
     assert.equal(answer.status, 200, answer.text)
     assert.equal(answer.json.pagination.total_count, 0, filter)
   }

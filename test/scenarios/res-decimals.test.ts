@@ -29,7 +29,7 @@ const shop = defineInterface({
           on: 'delete',
           code: 'ITEM_IS_DEAR',
           message: 'Dear items stay.',
-          unless: { where: { or: [{ price: { lt: '1000' } }, { price: null }] } },
+          unless: { where: { or: [{ price: { lt: '1000' } }, { price: { null: true } }] } },
         },
         {
           on: 'create',
