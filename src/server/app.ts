@@ -47,6 +47,8 @@ export interface Application {
   /** Finishes what is running and closes the storage. */
   close(): Promise<void>
   readonly catalog: Catalog
+  /** The name by which it claims jobs, among the servers of one database (JOB-5). */
+  readonly server: string
   readonly storage: Storage
   readonly runner: Runner
   readonly files: ExportFiles
@@ -61,9 +63,9 @@ export interface Application {
  */
 export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOptions = {}): Application {
   const { now = Date.now, observe = () => {}, versions = onlyVersion(catalog) } = options
-  const boot = randomBytes(6).toString('base64url').replaceAll(/[-_]/g, '0')
+  const server = randomBytes(6).toString('base64url').replaceAll(/[-_]/g, '0')
   const rates = openRateLimiter(catalog, options, { now, observe })
-  const files = exportFiles({ catalog, storage, server: boot })
+  const files = exportFiles({ catalog, storage, server })
   const maintenance = watchMaintenance({ storage, now, observe, interval: options.maintenanceInterval })
   const paused = () => maintenance.current !== undefined
   const runner = startRunner({
@@ -112,6 +114,7 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
   let whenIdle = () => {}
   return {
     catalog,
+    server,
     storage,
     runner,
     files,

@@ -82,6 +82,8 @@ export function logTo(level: LogLevel, stream?: DestinationStream): Observe {
         else log.warn({ reason: seen.reason }, 'certificate refused')
         return
       case 'listening':
+        log.info({ url: seen.url, server: seen.server }, seen.kind)
+        return
       case 'metrics':
         log.info({ url: seen.url }, seen.kind)
         return

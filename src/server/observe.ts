@@ -62,7 +62,8 @@ export type Observation =
   /** New files of certificate and key are in use from here on, or cannot be used, and those before them stay. */
   | { readonly kind: 'certificate'; readonly state: 'renewed'; readonly until: string }
   | { readonly kind: 'certificate'; readonly state: 'refused'; readonly reason: string }
-  | { readonly kind: 'listening'; readonly url: string }
+  /** `server`: the name by which this server claims jobs, among the servers of one database (JOB-5). */
+  | { readonly kind: 'listening'; readonly url: string; readonly server: string }
   | { readonly kind: 'metrics'; readonly url: string }
   | { readonly kind: 'stopping'; readonly reason: string }
   | { readonly kind: 'stopped' }

@@ -129,7 +129,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   void app.runner.maintain()
   const url = `${origin}${basePathOf(versions, catalog.version)}`
   if (metricsUrl !== undefined) observe({ kind: 'metrics', url: metricsUrl })
-  observe({ kind: 'listening', url })
+  observe({ kind: 'listening', url, server: app.server })
   return {
     url,
     origin,

@@ -14,6 +14,8 @@ export interface ServerProcess {
   readonly child: ChildProcess
   /** Without the version: `http://127.0.0.1:4711`. */
   readonly origin: string
+  /** The name by which it claims jobs. */
+  readonly server: string
   /** Where its metrics are, if it was told to keep any. */
   readonly metrics: string | undefined
   /** The messages of its log so far, requests left out. */
@@ -52,16 +54,18 @@ export async function startServer(
   const ended = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string)
   const log: string[] = []
   let metrics: string | undefined
+  let server = ''
   const origin = await new Promise<string>((resolve, reject) => {
     createInterface(child.stdout).on('line', (text) => {
       const line = JSON.parse(text)
       if (line.msg !== 'request') log.push(line.msg)
       if (line.msg === 'metrics') metrics = line.url
+      if (line.msg === 'listening') server = line.server
       if (line.msg === 'listening') resolve(new URL(line.url).origin)
     })
     ended.then((how) => reject(new Error(`The server ended with ${how}: ${errors.join('')}`)))
   })
-  return { child, origin, metrics, log, errors, ended }
+  return { child, origin, server, metrics, log, errors, ended }
 }
 
 /** Makes an administrator's key with `resourced keys create`. */

@@ -270,6 +270,8 @@ test('ERR-6: a connection that is lost before the commit was reached says so: no
 }, async (context) => {
   const cluster = await clusterFor(context)
   await query(cluster.url, 'create table held as select 1 as number')
+  // Serializable changes lock it (decision 040).
+  await query(cluster.url, 'create table resourced_meta (key text, value text)')
   const database = new Database({ url: cluster.url })
   context.after(() => database.close())
   const holder = new pg.Client({ connectionString: cluster.url })
