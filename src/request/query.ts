@@ -45,12 +45,8 @@ export function readListQuery(
   const single = new Map<string, string>()
   const filters = new Map<string, string[]>()
   for (const { name, value } of parameters) {
-    if (!isStorableText(value) || !isStorableText(name)) {
-      issues.push({
-        code: 'INVALID_TEXT',
-        message: 'Parameters cannot hold U+0000.',
-        parameter: name.replaceAll('\0', ''),
-      })
+    if (isUnstorable({ name, value })) {
+      issues.push(unstorable(name))
     } else if (!controls.has(name)) {
       const values = filters.get(name)
       if (values === undefined) filters.set(name, [value])
@@ -106,7 +102,8 @@ export function readDeletionFilter(resource: Resource, parameters: readonly Para
   const issues: Issue[] = []
   const filters = new Map<string, string[]>()
   for (const { name, value } of parameters) {
-    if (controls.has(name)) issues.push(unknown(name, 'A deletion takes filters alone.'))
+    if (isUnstorable({ name, value })) issues.push(unstorable(name))
+    else if (controls.has(name)) issues.push(unknown(name, 'A deletion takes filters alone.'))
     else if (filters.get(name)?.push(value) === undefined) filters.set(name, [value])
   }
   const predicates = areFewFilters(filters, issues)
@@ -173,6 +170,16 @@ function readBoolean(name: string, text: string | undefined, issues: Issue[]): b
     issues.push({ code: 'INVALID_VALUE', message: `${name} is true or false.`, parameter: name })
   }
   return text === 'true'
+}
+
+/** Whether a parameter holds text that no record can hold: PostgreSQL refuses U+0000 in any value. */
+function isUnstorable({ name, value }: Parameter): boolean {
+  return !isStorableText(value) || !isStorableText(name)
+}
+
+function unstorable(name: string): Issue {
+  const parameter = name.replaceAll('\0', '')
+  return { code: 'INVALID_TEXT', message: 'Parameters cannot hold U+0000.', parameter }
 }
 
 function unknown(name: string, message: string): Issue {

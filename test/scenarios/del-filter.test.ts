@@ -43,6 +43,8 @@ it('DEL-10: without a filter, or with what is none, nothing is deleted', async (
     ['?per_page=1', 'INVALID_QUERY', ['UNKNOWN_PARAMETER per_page']],
     ['?name=Old%200&limit=1', 'INVALID_QUERY', ['UNKNOWN_PARAMETER limit']],
     ['?q=old', 'INVALID_QUERY', ['UNKNOWN_PARAMETER q']],
+    ['?name=a%00b', 'INVALID_QUERY', ['INVALID_TEXT name']],
+    ['?name[not]=%00', 'INVALID_QUERY', ['INVALID_TEXT name[not]']],
     ['?include_deleted=true&nome=x', 'INVALID_QUERY', ['UNKNOWN_PARAMETER include_deleted', 'UNKNOWN_PARAMETER nome']],
   ]
   for (const [query, code, errors] of refused) {

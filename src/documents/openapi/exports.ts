@@ -1,4 +1,6 @@
 /** The operations of exports (JOB-6). */
+
+import { queryBounds } from '../../model/query-limits.ts'
 import type { Catalog } from '../../model/resource.ts'
 import { type HeaderName, headers } from './headers.ts'
 import { type Json, object, refTo } from './json.ts'
@@ -13,12 +15,12 @@ const mediaTypes = ['application/json', 'application/x-ndjson', 'text/csv; chars
 
 /** The Path Items of exports, by path. */
 export function exportPaths(catalog: Catalog, problems: ProblemResponses): Json {
-  const names = {
+  const names = (most: number) => ({
     oneOf: [
       { type: 'string', minLength: 1 },
-      { type: 'array', items: { type: 'string' }, minItems: 1, uniqueItems: true },
+      { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: most, uniqueItems: true },
     ],
-  }
+  })
   const asked = object(
     {
       collection: { type: 'string', enum: [...catalog.resources.keys()] },
@@ -27,8 +29,8 @@ export function exportPaths(catalog: Catalog, problems: ProblemResponses): Json 
         description:
           'A condition: fields with a value or with operators (gt, gte, lt, lte, in, not, contains, startsWith, null), and, or, not.',
       },
-      sort: { ...names, description: 'As the parameter of lists.' },
-      fields: { ...names, description: 'The fields to write; `id` always comes along.' },
+      sort: { ...names(queryBounds.sortTerms), description: 'As the parameter of lists.' },
+      fields: { ...names(queryBounds.fields), description: 'The fields to write; `id` always comes along.' },
       format: { type: 'string', enum: formats },
     },
     ['collection', 'format'],

@@ -50,6 +50,8 @@ const accepted = object(
   ['status', 'job_id', 'status_url'],
 )
 
+const jsonPointer = '^(/([^/~]|~[01])*)*$'
+
 /** Changes one after the other, all or none (RFC 6902). */
 const jsonPatch: Json = {
   type: 'array',
@@ -57,8 +59,8 @@ const jsonPatch: Json = {
   items: object(
     {
       op: { type: 'string', enum: ['add', 'remove', 'replace', 'move', 'copy', 'test'] },
-      path: { type: 'string', description: 'Where: a JSON Pointer (RFC 6901).' },
-      from: { type: 'string', description: 'Whence, for move and copy.' },
+      path: { type: 'string', pattern: jsonPointer, description: 'Where: a JSON Pointer (RFC 6901).' },
+      from: { type: 'string', pattern: jsonPointer, description: 'Whence, for move and copy.' },
       value: { description: 'What, for add, replace and test.' },
     },
     ['op', 'path'],
