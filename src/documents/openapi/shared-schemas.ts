@@ -52,19 +52,29 @@ const accepted = object(
 
 const jsonPointer = '^(/([^/~]|~[01])*)*$'
 
+/** What each operation needs beside its path. */
+const operationNeeds: Json[] = [
+  { properties: { op: { enum: ['add', 'replace', 'test'] } }, required: ['value'] },
+  { properties: { op: { enum: ['move', 'copy'] } }, required: ['from'] },
+  { properties: { op: { enum: ['remove'] } } },
+]
+
 /** Changes one after the other, all or none (RFC 6902). */
 const jsonPatch: Json = {
   type: 'array',
   maxItems: 1_000,
-  items: object(
-    {
-      op: { type: 'string', enum: ['add', 'remove', 'replace', 'move', 'copy', 'test'] },
-      path: { type: 'string', pattern: jsonPointer, description: 'Where: a JSON Pointer (RFC 6901).' },
-      from: { type: 'string', pattern: jsonPointer, description: 'Whence, for move and copy.' },
-      value: { description: 'What, for add, replace and test.' },
-    },
-    ['op', 'path'],
-  ),
+  items: {
+    ...object(
+      {
+        op: { type: 'string', enum: ['add', 'remove', 'replace', 'move', 'copy', 'test'] },
+        path: { type: 'string', pattern: jsonPointer, description: 'Where: a JSON Pointer (RFC 6901).' },
+        from: { type: 'string', pattern: jsonPointer, description: 'Whence, for move and copy.' },
+        value: { description: 'What, for add, replace and test.' },
+      },
+      ['op', 'path'],
+    ),
+    anyOf: operationNeeds,
+  },
 }
 
 function pagination(description: string, properties: Json): Json {
