@@ -43,11 +43,12 @@ export function trackConnections(server: Server, secure: boolean, edge: Edge): (
     endWhenIdle(session, edge.patience.head)
   })
   return async (deadline) => {
-    edge.closing = true
     // What has connected before is accepted: closing the listener would reset it.
     await new Promise(setImmediate)
     // Node's own close() would also cut answers that are still being written.
     const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()))
+    // Only now do answers say `Connection: close`: a client that connects again at once is refused by the system, and not reset.
+    edge.closing = true
     const idle = new Promise<void>((resolve) => {
       edge.onIdle = resolve
     })
