@@ -174,6 +174,8 @@ function valueSchema({ type, field }: Filterable): Json {
   if (type === 'timestamp') return { type: 'string', format: 'date-time', pattern: milliseconds }
   return {
     type,
+    // Beyond these a number of JSON is not exact, and is refused.
+    ...(type === 'integer' && { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }),
     ...(field?.format !== undefined && { format: field.format }),
     ...(field?.enum !== undefined && { enum: field.enum }),
   }
