@@ -66,12 +66,15 @@ def is_beyond_schema(case, error):
     is_nested = re.match(r"POST /[^/]+/{id}/[^/]+$", label) and "as in the address" in error.get("message", "")
     # Each field may be sorted by once.
     is_repeated = error.get("parameter") == "sort" and "twice" in error.get("message", "")
+    # A decimal may be sent as a number, whose digits before the point no schema counts.
+    is_beyond_precision = code in ("TOO_SMALL", "TOO_LARGE") and "digits before the decimal point" in error.get("message", "")
     # A JSON Patch is judged by what it makes of the record.
     is_patch = "json-patch" in (case.media_type or "")
     # So is a merge patch of an object in a field.
     is_merge = label.startswith("PATCH ") and (pointer or "").count("/") > 1
     return (
         code in BEYOND_SCHEMAS
+        or is_beyond_precision
         or is_patch
         or is_merge
         or is_nested
