@@ -5,11 +5,11 @@ import type { ReadPage } from '../src/plan/plan.ts'
 import { planFor } from '../src/plan/plan-for.ts'
 import { readInput } from '../src/request/input.ts'
 import { findTarget } from '../src/request/target.ts'
-import { Memory } from '../src/storage/sql/memory.ts'
-import { readPage } from '../src/storage/sql/read-page.ts'
-import type { Row, Statement } from '../src/storage/sql/transaction.ts'
 import { Connection } from '../src/storage/sqlite/connection.ts'
 import { expressions } from '../src/storage/sqlite/expressions.ts'
+import type { Row, Statement } from '../src/storage/transaction.ts'
+import { Memory } from '../src/storage/transactions/memory.ts'
+import { readPage } from '../src/storage/transactions/read-page.ts'
 
 /** The statement that reads a page's records, and the text that it gave: a line for each record. */
 export interface PageStatement {

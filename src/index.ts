@@ -30,5 +30,5 @@ export {
   toFetchHandler,
   toNodeHandler,
 } from './server/create-app.ts'
-export { collectMetrics, type Metrics } from './server/metrics.ts'
-export type { Observation, Observe } from './server/observe.ts'
+export { collectMetrics, type Metrics } from './server/observe/metrics.ts'
+export type { Observation, Observe } from './server/observe/observe.ts'

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { circles, type Import, importsOf, readSources } from './imports.ts'
 
 const engines = ['storage/sqlite', 'storage/postgres']
+const storageFolders = ['storage', 'storage/sql', 'storage/transactions', 'storage/migration', 'storage/move']
 
 // A folder may also import itself. Types count like values.
 const mayImport: Readonly<Record<string, readonly string[]>> = {
@@ -13,22 +14,28 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   versions: ['spec', 'http', 'model'],
   request: ['spec', 'http', 'model', 'versions'],
   policy: ['spec', 'http/fields', 'model'],
-  plan: ['spec', 'http', 'model', 'request', 'policy'],
+  plan: ['spec', 'http', 'model', 'request', 'policy', 'versions'],
   storage: ['spec', 'model', 'plan'],
-  'storage/sql': ['storage', 'spec', 'model', 'plan'],
-  'storage/sqlite': ['storage', 'storage/sql', 'model', 'plan'],
-  'storage/postgres': ['storage', 'storage/sql', 'model', 'plan'],
+  'storage/sql': ['spec', 'model', 'plan', 'storage'],
+  'storage/transactions': ['spec', 'model', 'plan', 'storage', 'storage/sql'],
+  'storage/migration': ['spec', 'model', 'plan', 'storage', 'storage/sql'],
+  'storage/move': ['spec', 'model', 'plan', 'storage', 'storage/sql', 'storage/transactions'],
+  'storage/sqlite': ['model', 'plan', ...storageFolders],
+  'storage/postgres': ['model', 'plan', ...storageFolders],
   jobs: ['spec', 'model', 'plan', 'storage'],
   reply: ['spec', 'http', 'model', 'versions', 'plan'],
   documents: ['spec', 'model', 'versions'],
   server: [
     ...['spec', 'http', 'model', 'versions', 'request', 'policy', 'plan'],
-    ...['storage', 'storage/sql', ...engines, 'jobs', 'reply', 'documents'],
+    ...[...storageFolders, ...engines, 'jobs', 'reply', 'documents'],
   ],
   changes: ['model'],
   client: ['model'],
   checker: ['spec', 'http/fields'],
-  cli: ['server', 'jobs', 'checker', 'changes', 'documents', 'spec', 'model', 'policy', 'storage', 'storage/sql'],
+  cli: [
+    ...['server', 'jobs', 'checker', 'changes', 'documents', 'spec', 'model', 'versions', 'policy'],
+    ...storageFolders,
+  ],
 }
 const folders = Object.keys(mayImport).sort((left, right) => right.length - left.length)
 

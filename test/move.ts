@@ -4,10 +4,10 @@ import { readFileSync } from 'node:fs'
 import type { HttpRequest } from '../src/http/message.ts'
 import { isFile } from '../src/http/message.ts'
 import { completeCatalog } from '../src/model/catalog.ts'
-import { completeVersions } from '../src/model/versions.ts'
 import { hashOfKey, hintOfKey, newKey } from '../src/policy/api-keys.ts'
 import { type Application, assemble } from '../src/server/app.ts'
 import { openStorage } from '../src/server/open-database.ts'
+import { completeVersions } from '../src/versions/versions.ts'
 import { everything } from './declarations-everything.ts'
 
 const catalog = completeCatalog(everything)

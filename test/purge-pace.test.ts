@@ -10,11 +10,11 @@ import { completeCatalog } from '../src/model/catalog.ts'
 import { always } from '../src/model/predicate.ts'
 import type { Resource } from '../src/model/resource.ts'
 import type { ReadRecord } from '../src/plan/plan.ts'
-import { purgeRecords } from '../src/storage/sql/deletion/purge.ts'
 import { Connection } from '../src/storage/sqlite/connection.ts'
 import { expressions } from '../src/storage/sqlite/expressions.ts'
 import { openSqlite } from '../src/storage/sqlite/storage.ts'
 import type { Storage } from '../src/storage/storage.ts'
+import { purgeRecords } from '../src/storage/transactions/delete/purge.ts'
 
 const asked = process.env.PURGE_RECORDS
 const [many, veryMany] = [Number(asked ?? 20_000), Number(asked ?? 200_000)]

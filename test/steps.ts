@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import type { HttpRequest } from '../src/http/message.ts'
 import type { Plan } from '../src/plan/plan.ts'
 import { type Application, assemble } from '../src/server/app.ts'
-import type { Observation } from '../src/server/observe.ts'
+import type { Observation } from '../src/server/observe/observe.ts'
 import type { Storage } from '../src/storage/storage.ts'
 import type { Received, Sent, Trial } from './harness.ts'
 

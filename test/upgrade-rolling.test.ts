@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { completeCatalog } from '../src/model/catalog.ts'
 import { defineInterface, type FieldDeclaration, type InterfaceDeclaration } from '../src/model/declaration.ts'
 import { planOrApplyMigration } from '../src/server/open-database.ts'
-import { MigrationRefused } from '../src/storage/sql/migration-refused.ts'
+import { MigrationRefused } from '../src/storage/migration/migration-refused.ts'
 import { type Trial, trialFor } from './harness.ts'
 
 type Fields = Readonly<Record<string, FieldDeclaration>>

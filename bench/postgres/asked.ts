@@ -8,11 +8,11 @@ import { readInput } from '../../src/request/input.ts'
 import { findTarget } from '../../src/request/target.ts'
 import { expressions } from '../../src/storage/postgres/expressions.ts'
 import { rowTypes } from '../../src/storage/postgres/types.ts'
-import { readPage } from '../../src/storage/sql/read-page.ts'
-import { readPageAtOnce } from '../../src/storage/sql/read-page-at-once.ts'
-import { readRecord } from '../../src/storage/sql/read-record.ts'
-import { Totals } from '../../src/storage/sql/totals.ts'
-import type { Row, Statement, Transaction } from '../../src/storage/sql/transaction.ts'
+import type { Row, Statement, Transaction } from '../../src/storage/transaction.ts'
+import { readPage } from '../../src/storage/transactions/read-page.ts'
+import { readPageAtOnce } from '../../src/storage/transactions/read-page-at-once.ts'
+import { readRecord } from '../../src/storage/transactions/read-record.ts'
+import { Totals } from '../../src/storage/transactions/totals.ts'
 
 /** A statement and what it gave. */
 export interface AskedStatement {

@@ -1,8 +1,8 @@
 /** The catalog that a command works on, of the current version or of all. */
 import { completeCatalog } from '../model/catalog.ts'
 import type { Catalog } from '../model/resource.ts'
-import { completeVersions, type Versions } from '../model/versions.ts'
 import { ConfigurationError } from '../server/configuration-error.ts'
+import { completeVersions, type Versions } from '../versions/versions.ts'
 import { findDeclaration, loadDeclaration } from './load-declaration.ts'
 
 /**

@@ -11,10 +11,10 @@ import {
   openMoveSource,
   planOrApplyMigration,
 } from '../server/open-database.ts'
-import { formatSteps } from '../storage/sql/format-steps.ts'
-import { changesSeen } from '../storage/sql/move/changes-seen.ts'
-import { expectedRows, type Moved, moveAll } from '../storage/sql/move/move-all.ts'
-import type { MoveSource, MoveTarget } from '../storage/sql/move/parts.ts'
+import { formatSteps } from '../storage/migration/format-steps.ts'
+import { changesSeen } from '../storage/move/changes-seen.ts'
+import { expectedRows, type Moved, moveAll } from '../storage/move/move-all.ts'
+import type { MoveSource, MoveTarget } from '../storage/move/parts.ts'
 import type { MaintenanceStore } from '../storage/storage.ts'
 import { loadCatalog } from './catalog.ts'
 import { format, type Progress, showProgress } from './progress.ts'

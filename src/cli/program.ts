@@ -1,7 +1,7 @@
 /** The options of the command `resourced`; one file a command, loaded when it is called. */
 import { Command, Option } from 'commander'
 import { withoutCredentials } from '../model/credentials.ts'
-import { logLevels } from '../server/log.ts'
+import { logLevels } from '../server/observe/log.ts'
 import { version } from '../server/version.ts'
 import { argumentsTold } from './arguments-told.ts'
 import { address, pool, pooler, replica, unsafe } from './database-options.ts'

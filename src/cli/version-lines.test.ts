@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { completeCatalog } from '../model/catalog.ts'
 import type { InterfaceDeclaration } from '../model/declaration.ts'
-import { completeVersions } from '../model/versions.ts'
+import { completeVersions } from '../versions/versions.ts'
 import { versionLines } from './version-lines.ts'
 
 const origin = 'https://localhost:8443'

@@ -1,5 +1,5 @@
 /** What `serve` says of versions, where there are several. */
-import { isDeprecated, isRetired, type Version, type Versions } from '../model/versions.ts'
+import { isDeprecated, isRetired, type Version, type Versions } from '../versions/versions.ts'
 
 /**
  * A line for each version: where it is, or how it is asked for, and whether it is to go.

@@ -4,8 +4,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { completeCatalog } from '../model/catalog.ts'
 import type { InterfaceDeclaration, ResourceDeclaration } from '../model/declaration.ts'
-import { completeVersions } from '../model/versions.ts'
 import { faults } from '../spec/faults.ts'
+import { completeVersions } from '../versions/versions.ts'
 import { openApiDocument } from './openapi.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a document is walked here as the JSON that it is

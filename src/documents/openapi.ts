@@ -1,6 +1,6 @@
 /** The catalog as an OpenAPI 3.1 document (DOC-1): valid, and true, so that every answer of the server fits it. */
 import { type Catalog, isRestorable, type Resource } from '../model/resource.ts'
-import { onlyVersion, type Version, type Versions } from '../model/versions.ts'
+import { onlyVersion, type Version, type Versions } from '../versions/versions.ts'
 import { exportPaths, jobDeletion } from './openapi/exports.ts'
 import { headerComponents, headers, openHeaders } from './openapi/headers.ts'
 import { type Json, refTo } from './openapi/json.ts'

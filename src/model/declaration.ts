@@ -236,6 +236,10 @@ export interface ExportLimits {
   readonly total?: number
 }
 
+/** Where a request can say which version it is for. */
+export const carriers = ['path', 'header', 'media-type', 'query'] as const
+export type Carrier = (typeof carriers)[number]
+
 /** A whole interface. */
 export interface InterfaceDeclaration {
   readonly name: string
@@ -245,7 +249,7 @@ export interface InterfaceDeclaration {
   /** By name, `v1`, `v2` and so on, the oldest first; the last is the current one. */
   readonly versions?: Readonly<Record<string, VersionDeclaration>>
   /** Where requests say which version they are for; `["path"]` unless said. */
-  readonly versionCarriers?: readonly ('path' | 'header' | 'media-type' | 'query')[]
+  readonly versionCarriers?: readonly Carrier[]
   readonly changes?: readonly ChangeDeclaration[]
   readonly limits?: {
     readonly pageSize?: { readonly default?: number; readonly max?: number }

@@ -4,8 +4,8 @@ import { openApiDocument } from '../documents/openapi.ts'
 import { formatEntityTag } from '../http/fields/entity-tag.ts'
 import type { HttpResponse } from '../http/message.ts'
 import { type Conditions, decidePreconditions } from '../http/preconditions.ts'
-import { isDeprecated, type Version, type Versions } from '../model/versions.ts'
 import { fault } from '../spec/faults.ts'
+import { isDeprecated, type Version, type Versions } from '../versions/versions.ts'
 
 /** Answers with documents. */
 export interface Documents {

@@ -4,7 +4,7 @@ import type { Catalog } from '../model/resource.ts'
 import { fault } from '../spec/faults.ts'
 import { type Storage, StorageFault } from '../storage/storage.ts'
 import type { MaintenanceWatch } from './maintenance.ts'
-import type { Observe } from './observe.ts'
+import type { Observe } from './observe/observe.ts'
 import { addressOptions, allow } from './options.ts'
 
 /** What health is judged by. */

@@ -4,7 +4,7 @@
  */
 import { type Fault, fault } from '../spec/faults.ts'
 import type { Maintenance, Storage } from '../storage/storage.ts'
-import type { Observe } from './observe.ts'
+import type { Observe } from './observe/observe.ts'
 
 /** What a server knows of the switch, until it is closed. */
 export interface MaintenanceWatch {

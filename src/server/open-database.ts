@@ -1,9 +1,9 @@
 /** Opens the database that an address names. The only file that names an engine. */
 import { withoutCredentials } from '../model/credentials.ts'
 import type { Catalog } from '../model/resource.ts'
-import type { Apply } from '../storage/sql/migration-refused.ts'
-import type { MigrationStep } from '../storage/sql/migration-step.ts'
-import type { MoveSource, MoveTarget } from '../storage/sql/move/parts.ts'
+import type { Apply } from '../storage/migration/migration-refused.ts'
+import type { MigrationStep } from '../storage/migration/migration-step.ts'
+import type { MoveSource, MoveTarget } from '../storage/move/parts.ts'
 import { openSqliteKeys } from '../storage/sqlite/key-store.ts'
 import { hasSqliteTables, openSqliteMaintenance } from '../storage/sqlite/maintenance-store.ts'
 import { fillSqlite, sqliteSource } from '../storage/sqlite/move.ts'

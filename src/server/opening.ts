@@ -6,7 +6,7 @@ import type { Fault } from '../spec/faults.ts'
 import type { Application } from './app.ts'
 import { asFault } from './as-fault.ts'
 import { refusal } from './common-headers.ts'
-import type { Observe } from './observe.ts'
+import type { Observe } from './observe/observe.ts'
 
 /** What can be said without a database. */
 interface Known {

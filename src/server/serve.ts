@@ -2,18 +2,23 @@
 import { join } from 'node:path'
 import { type Cors, readCors } from '../http/cors.ts'
 import type { Catalog } from '../model/resource.ts'
-import { basePathOf, onlyVersion, type Versions } from '../model/versions.ts'
-import type { Apply } from '../storage/sql/migration-refused.ts'
+import type { Apply } from '../storage/migration/migration-refused.ts'
+import { basePathOf, onlyVersion, type Versions } from '../versions/versions.ts'
 import { type Application, assemble } from './app.ts'
-import { type CertificateFiles, type CertificatePair, readCertificate, watchCertificate } from './certificate-files.ts'
 import { ConfigurationError } from './configuration-error.ts'
-import { collectMetrics } from './metrics.ts'
-import { createMetricsServer } from './metrics-server.ts'
-import { createNodeServer } from './node.ts'
-import { type Observe, tellAll, tellCommits, tellReplica } from './observe.ts'
+import {
+  type CertificateFiles,
+  type CertificatePair,
+  readCertificate,
+  watchCertificate,
+} from './node/certificate-files.ts'
+import { createNodeServer } from './node/listener.ts'
+import { localCertificate } from './node/tls.ts'
+import { collectMetrics } from './observe/metrics.ts'
+import { createMetricsServer } from './observe/metrics-server.ts'
+import { type Observe, tellAll, tellCommits, tellReplica } from './observe/observe.ts'
 import { type DatabaseOptions, openStorage } from './open-database.ts'
 import type { RateOptions } from './rates/open.ts'
-import { localCertificate } from './tls.ts'
 import { jwtOf } from './tokens.ts'
 
 /** How an interface is served. */

@@ -3,7 +3,7 @@ import type { VerifyToken } from '../policy/authenticate.ts'
 import { type JwtOptions, type JwtSettings, readJwt } from '../policy/jwt-settings.ts'
 import { ConfigurationError } from './configuration-error.ts'
 import { fetchKeys, readKeyFile } from './fetch-keys.ts'
-import type { Observe } from './observe.ts'
+import type { Observe } from './observe/observe.ts'
 
 /**
  * Reads which JWT are accepted.

@@ -7,9 +7,9 @@ import { type Operation, type Profile, usualNames } from '../../src/checker/prof
 import { makeKey } from '../../src/cli/keys.ts'
 import { completeCatalog } from '../../src/model/catalog.ts'
 import { defineInterface, reference } from '../../src/model/declaration.ts'
-import { completeVersions } from '../../src/model/versions.ts'
+import { localCertificate } from '../../src/server/node/tls.ts'
 import { type Serving, serve } from '../../src/server/serve.ts'
-import { localCertificate } from '../../src/server/tls.ts'
+import { completeVersions } from '../../src/versions/versions.ts'
 import type { Certificate } from './planted.ts'
 
 const day = 86_400_000

@@ -1,6 +1,6 @@
 /** Runs of requests against both engines, and what is different in their answers. */
 import { completeCatalog } from '../../src/model/catalog.ts'
-import { completeVersions } from '../../src/model/versions.ts'
+import { completeVersions } from '../../src/versions/versions.ts'
 import { randomFrom } from '../durability/random.ts'
 import { menagerie } from './declaration.ts'
 import { Known } from './known.ts'

@@ -7,7 +7,7 @@ import { completeCatalog } from '../../src/model/catalog.ts'
 import { defineInterface } from '../../src/model/declaration.ts'
 import { hashOfKey, hintOfKey, newKey } from '../../src/policy/api-keys.ts'
 import { type Application, assemble } from '../../src/server/app.ts'
-import { type Observation, tellReplica } from '../../src/server/observe.ts'
+import { type Observation, tellReplica } from '../../src/server/observe/observe.ts'
 import { openPostgres, type PostgresOptions } from '../../src/storage/postgres/storage.ts'
 
 const everybody = { read: 'anyone', create: 'anyone', update: 'anyone', delete: 'anyone' } as const

@@ -19,7 +19,7 @@ import {
 import type { JwtOptions } from '../../src/policy/jwt-settings.ts'
 import { ConfigurationError } from '../../src/server/configuration-error.ts'
 import { createApp } from '../../src/server/create-app.ts'
-import { logTo } from '../../src/server/log.ts'
+import { logTo } from '../../src/server/observe/log.ts'
 import { jwtOf } from '../../src/server/tokens.ts'
 import { studio } from '../declarations.ts'
 import { type Trial, trialFor } from '../harness.ts'

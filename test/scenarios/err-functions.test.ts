@@ -4,7 +4,7 @@ import { it, type TestContext } from 'node:test'
 import { defineInterface, Type } from '../../src/index.ts'
 import { checkDeclaration } from '../../src/model/check.ts'
 import type { BusinessRule, RuleContext } from '../../src/model/declaration.ts'
-import { logTo } from '../../src/server/log.ts'
+import { logTo } from '../../src/server/observe/log.ts'
 import { type Trial, trialFor } from '../harness.ts'
 
 const nowhere = '0199d2c4-7b0e-7c3a-9f6e-2f1f6a3b5c11'

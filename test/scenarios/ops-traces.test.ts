@@ -14,7 +14,7 @@ import {
   SpanStatusCode,
   trace,
 } from '@opentelemetry/api'
-import { flushTraces } from '../../src/server/tracing.ts'
+import { flushTraces } from '../../src/server/observe/tracing.ts'
 import { StorageFault } from '../../src/storage/storage.ts'
 import { studio } from '../declarations.ts'
 import { type Sent, trialFor } from '../harness.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { assemble } from '../../src/server/app.ts'
-import { logTo } from '../../src/server/log.ts'
+import { logTo } from '../../src/server/observe/log.ts'
 import { type Storage, StorageFault } from '../../src/storage/storage.ts'
 import { studio } from '../declarations.ts'
 import { type Sent, scenarios, type Trial, trialFor } from '../harness.ts'

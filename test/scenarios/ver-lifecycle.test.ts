@@ -1,7 +1,7 @@
 /** VER-3 and VER-4: how versions end, by a clock that is moved. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { collectMetrics } from '../../src/server/metrics.ts'
+import { collectMetrics } from '../../src/server/observe/metrics.ts'
 import { day, dayFromNow, notebooks } from '../declarations-versions.ts'
 import { type Received, trialFor } from '../harness.ts'
 import { nowhere } from '../steps.ts'

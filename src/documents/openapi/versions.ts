@@ -1,6 +1,7 @@
 /** What the document says of versions: how one is asked for, what answers say of it, and that one is deprecated (VER-1, VER-3, VER-4). */
-import { isDeprecated, isLeaving, mediaTypeOf, type Version, type Versions } from '../../model/versions.ts'
+
 import type { FaultCode } from '../../spec/faults.ts'
+import { isDeprecated, isLeaving, mediaTypeOf, type Version, type Versions } from '../../versions/versions.ts'
 import { type HeaderName, versionHeaders } from './headers.ts'
 import { type Json, refTo } from './json.ts'
 

@@ -1,7 +1,8 @@
 /** The versions of a declaration: their names and order, how each of them ends, and what carries them. */
+
+import { carriers } from '../declaration.ts'
 import { momentOf } from '../instant.ts'
 import { at, item } from '../place.ts'
-import { carriers } from '../versions.ts'
 import { checkChoice, checkKeys, expectRecord, own } from './expect.ts'
 import { mustBe, type Report } from './problem.ts'
 

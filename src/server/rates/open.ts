@@ -1,6 +1,6 @@
 /** How rates are limited, as whoever starts a server says it. */
 import type { Catalog } from '../../model/resource.ts'
-import type { Observe } from '../observe.ts'
+import type { Observe } from '../observe/observe.ts'
 import { memoryCounter } from './memory-counter.ts'
 import { type RateLimiter, rateLimiter } from './rate-limiter.ts'
 import { redisCounter } from './redis-counter.ts'

@@ -1,7 +1,7 @@
 /** A connection to Redis that fails fast, and says once when it is there and when it is lost. */
 import querystring from 'node:querystring'
 import type { Redis } from 'iovalkey'
-import type { Observe } from '../observe.ts'
+import type { Observe } from '../observe/observe.ts'
 
 /** Milliseconds that a command may take. */
 const patience = 100

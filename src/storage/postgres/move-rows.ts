@@ -1,8 +1,8 @@
 /** The rows of tables as they move out of PostgreSQL, and into it. */
 import type { ClientBase } from 'pg'
+import type { MovedTable } from '../move/moved-tables.ts'
+import { batch, type MovedRow } from '../move/parts.ts'
 import { searchText } from '../sql/derived.ts'
-import type { MovedTable } from '../sql/move/moved-tables.ts'
-import { batch, type MovedRow } from '../sql/move/parts.ts'
 import type { ColumnSpec } from '../sql/tables.ts'
 import { postgres, wordsColumn } from './dialect.ts'
 import { lexemesOf } from './lexemes.ts'

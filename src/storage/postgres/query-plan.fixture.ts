@@ -1,8 +1,8 @@
 /** A hundred thousand goods on a thousand shelves in PostgreSQL, and transactions whose every statement is explained. */
 import pg from 'pg'
 import { emptyDatabase } from '../../../test/postgres/database.ts'
-import { catalog } from '../sql/query-plan.fixture.ts'
-import type { Row, Statement, Transaction } from '../sql/transaction.ts'
+import type { Row, Statement, Transaction } from '../transaction.ts'
+import { catalog } from '../transactions/query-plan.fixture.ts'
 import { settingsOf } from './connections.ts'
 import { wordsColumn } from './dialect.ts'
 import { migratePostgres } from './migration/migrate.ts'

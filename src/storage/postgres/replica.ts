@@ -4,9 +4,9 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import sql from 'sql-template-tag'
-import { Totals } from '../sql/totals.ts'
-import { single, type Transaction } from '../sql/transaction.ts'
 import { type OnReplica, type ReplicaNews, StorageFault } from '../storage.ts'
+import { single, type Transaction } from '../transaction.ts'
+import { Totals } from '../transactions/totals.ts'
 import type { Client } from './client.ts'
 import type { ConnectionOptions } from './connections.ts'
 import { Database, type Reading } from './database.ts'

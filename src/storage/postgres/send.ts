@@ -1,6 +1,7 @@
 /** Sends the statements of a transaction, its beginning and its end along with what stands between. */
-import type { Row, Statement } from '../sql/transaction.ts'
+
 import { StorageFault } from '../storage.ts'
+import type { Row, Statement } from '../transaction.ts'
 import type { Client } from './client.ts'
 import { isDisconnected, isSaid, isUnsent } from './errors.ts'
 import type { Limits } from './limits.ts'

@@ -1,7 +1,7 @@
 /** Statements on a connection: those that come again are prepared once, under a name. */
 import type { Socket } from 'node:net'
 import pg from 'pg'
-import type { Row, Statement } from '../sql/transaction.ts'
+import type { Row, Statement } from '../transaction.ts'
 import { isUnprepared } from './errors.ts'
 
 /** The most statements that a connection keeps prepared: shapes come from queries. */

@@ -3,8 +3,8 @@
  * record's revision, so that entity tags change, and no row has to be written for it.
  */
 import sql, { raw, type Sql } from 'sql-template-tag'
+import type { Transaction } from '../transaction.ts'
 import { isSystemTable } from './system-tables.ts'
-import type { Transaction } from './transaction.ts'
 
 /** The epochs of collections, by their names. */
 export type Epochs = ReadonlyMap<string, number>

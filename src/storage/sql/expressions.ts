@@ -1,8 +1,8 @@
 /** The words of SQL in which the engines differ, for reads and writes of records: an engine fills this record. */
 import type { Sql } from 'sql-template-tag'
 import type { Scalar } from '../../model/predicate.ts'
+import type { Transaction } from '../transaction.ts'
 import type { Column } from './columns.ts'
-import type { Transaction } from './transaction.ts'
 
 /** A value bound to a parameter. */
 export type Bound = string | number | null | Uint8Array

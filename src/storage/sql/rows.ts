@@ -1,12 +1,12 @@
 /** Records to rows and back. */
 import sql, { raw, type Sql } from 'sql-template-tag'
 import type { RecordValues, Resource } from '../../model/resource.ts'
+import type { Row } from '../transaction.ts'
 import { type Column, columnsOf } from './columns.ts'
 import { derived, searchText } from './derived.ts'
 import { type Epochs, revisionColumn } from './epoch.ts'
 import type { Bound } from './expressions.ts'
 import { jsonText } from './json-text.ts'
-import type { Row } from './transaction.ts'
 
 /** What a column holds for a record. */
 export function boundOf(column: Column, record: RecordValues): Bound {

@@ -10,8 +10,8 @@ import { migratePostgres } from '../postgres/migration/migrate.ts'
 import { Connection } from '../sqlite/connection.ts'
 import { expressions as ofSqlite } from '../sqlite/expressions.ts'
 import { migrate } from '../sqlite/migrate.ts'
+import type { Row, Transaction } from '../transaction.ts'
 import type { Expressions } from './expressions.ts'
-import type { Row, Transaction } from './transaction.ts'
 
 /** What statements are run on. */
 export interface Tables {

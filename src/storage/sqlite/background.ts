@@ -4,11 +4,11 @@
  */
 import { Worker } from 'node:worker_threads'
 import type { Catalog, Conversion, Lens, Resource } from '../../model/resource.ts'
-import type { Background } from '../sql/jobs/job-store.ts'
-import { isWriting, type LongWork, longWork } from '../sql/jobs/long-work.ts'
 import type { Compiler } from '../sql/predicate.ts'
-import type { Transaction } from '../sql/transaction.ts'
 import { StorageFault } from '../storage.ts'
+import type { Transaction } from '../transaction.ts'
+import type { Background } from '../transactions/jobs/job-store.ts'
+import { isWriting, type LongWork, longWork } from '../transactions/jobs/long-work.ts'
 import type { Reader } from './reader.ts'
 import type { Writer } from './writer.ts'
 

@@ -1,7 +1,7 @@
 /** What an older version stored, under the names and in the form of the current one. */
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite'
+import type { MigrationStep } from '../migration/migration-step.ts'
 import { renameEpoch } from '../sql/epoch.ts'
-import type { MigrationStep } from '../sql/migration-step.ts'
 import type { Held } from '../sql/table-spec.ts'
 import { sqlite } from './dialect.ts'
 import { keepNames } from './schema.ts'

@@ -3,7 +3,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { fold } from '../../model/text.ts'
 import { haveWords } from '../sql/derived.ts'
 import { numberText } from '../sql/json-text.ts'
-import type { Row, Statement, Transaction } from '../sql/transaction.ts'
+import type { Row, Statement, Transaction } from '../transaction.ts'
 import { foldFunction, numberFunction, wordsFunction } from './expressions.ts'
 
 /** How safely commits are kept: `full` survives a power cut; `off` is for measuring only. */

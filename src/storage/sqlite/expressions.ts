@@ -4,7 +4,7 @@ import type { Scalar } from '../../model/predicate.ts'
 import type { Column } from '../sql/columns.ts'
 import type { Expressions } from '../sql/expressions.ts'
 import { searchTable } from '../sql/tables.ts'
-import { single } from '../sql/transaction.ts'
+import { single } from '../transaction.ts'
 import { partName, partNames, partOf } from './search-parts.ts'
 
 /** The name of the function, registered on each connection, that folds case. */

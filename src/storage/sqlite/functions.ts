@@ -1,6 +1,6 @@
 /** Our own ways with text and values, as functions of a SQLite connection: a migration uses them over whole tables. */
 import type { DatabaseSync } from 'node:sqlite'
-import { convertValue } from '../sql/convert.ts'
+import { convertValue } from '../migration/convert.ts'
 import { derived, searchText } from '../sql/derived.ts'
 import type { Held } from '../sql/table-spec.ts'
 import { sqlite } from './dialect.ts'

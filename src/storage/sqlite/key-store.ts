@@ -1,7 +1,8 @@
 /** A SQLite file opened for its API keys. */
-import { keyStore } from '../sql/key-store.ts'
-import { keysAlone } from '../sql/keys-alone.ts'
+
 import type { KeyStore } from '../storage.ts'
+import { keyStore } from '../transactions/key-store.ts'
+import { keysAlone } from '../transactions/keys-alone.ts'
 import { Connection } from './connection.ts'
 import { expressions } from './expressions.ts'
 import { makeFile } from './file.ts'

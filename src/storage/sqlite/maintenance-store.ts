@@ -1,9 +1,9 @@
 /** A SQLite file opened for its switch of maintenance and its clock of purges. */
 import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { purgeClockStore } from '../sql/deletion/purge-clock.ts'
-import { maintenanceStore } from '../sql/maintenance-store.ts'
 import type { MaintenanceStore, PurgeClockStore } from '../storage.ts'
+import { maintenanceStore } from '../transactions/maintenance-store.ts'
+import { purgeClockStore } from '../transactions/purge-clock.ts'
 import { Connection } from './connection.ts'
 import { runnerOf } from './reader.ts'
 import { Writer } from './writer.ts'

@@ -1,22 +1,22 @@
 /** Brings a SQLite file to what a catalog needs, in one transaction: killed half way, the file is as it was. */
 import type { DatabaseSync } from 'node:sqlite'
 import type { Catalog } from '../../model/resource.ts'
-import { planCatchUp } from '../sql/catch-up.ts'
-import { lackedByFormer, standingOf } from '../sql/lineage.ts'
-import type { Migrated, MigrateOptions } from '../sql/migrated.ts'
-import { planMigration } from '../sql/migration.ts'
-import { isAllowed, MigrationRefused } from '../sql/migration-refused.ts'
-import type { MigrationStep } from '../sql/migration-step.ts'
+import { planCatchUp } from '../migration/catch-up.ts'
+import { lackedByFormer, standingOf } from '../migration/lineage.ts'
+import type { Migrated, MigrateOptions } from '../migration/migrated.ts'
+import { planMigration } from '../migration/migration.ts'
+import { isAllowed, MigrationRefused } from '../migration/migration-refused.ts'
+import type { MigrationStep } from '../migration/migration-step.ts'
+import { weigh } from '../migration/weigh.ts'
 import { formerKeys } from '../sql/system-tables.ts'
 import { tablesFor } from '../sql/tables.ts'
-import { weigh } from '../sql/weigh.ts'
 import { sqlite } from './dialect.ts'
 import { addFunctions } from './functions.ts'
 import { keepLineage, keepShape, keepVersion, readLineage, readSchema, storedVersion } from './schema.ts'
 import { answer, takeStep } from './take-step.ts'
 
-export type { Migrated } from '../sql/migrated.ts'
-export { type Apply, MigrationRefused } from '../sql/migration-refused.ts'
+export type { Migrated } from '../migration/migrated.ts'
+export { type Apply, MigrationRefused } from '../migration/migration-refused.ts'
 
 /** Milliseconds that a migration waits for others who write; one of them may be migrating a large file. */
 const patience = 60_000

@@ -2,8 +2,9 @@
  * The reading side: one snapshot for everything that one turn of the event loop reads, and a memory that is true for as
  * long as `data_version` stays. See docs/decisions/010-one-snapshot-a-turn.md.
  */
-import { Memory } from '../sql/memory.ts'
-import type { Runner, Transaction } from '../sql/transaction.ts'
+
+import type { Runner, Transaction } from '../transaction.ts'
+import { Memory } from '../transactions/memory.ts'
 import type { Connection } from './connection.ts'
 import { asStorageFault } from './errors.ts'
 import type { Writer } from './writer.ts'

@@ -1,9 +1,9 @@
 /** What a SQLite file holds, and what it is remembered to have been given. */
 import type { DatabaseSync } from 'node:sqlite'
 import type { Catalog } from '../../model/resource.ts'
-import { type Given, givenAlso } from '../sql/lineage.ts'
-import type { ExistingColumn, ExistingSchema, ExistingTable } from '../sql/migration.ts'
-import { type Renamed, renamedShape, type Shape, type ShapedTable, shapeOf } from '../sql/shape.ts'
+import { type Given, givenAlso } from '../migration/lineage.ts'
+import type { ExistingColumn, ExistingSchema, ExistingTable } from '../migration/migration.ts'
+import { type Renamed, renamedShape, type Shape, type ShapedTable, shapeOf } from '../migration/shape.ts'
 import { isSystemTable } from '../sql/system-tables.ts'
 import type { Held } from '../sql/table-spec.ts'
 import { indexPrefix, searchTable, type TableSpec } from '../sql/tables.ts'

@@ -1,9 +1,9 @@
 /** The questions and the steps of a migration, carried out on SQLite. */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import { timestamp } from '../../model/instant.ts'
-import { isWider } from '../sql/convert.ts'
+import { isWider } from '../migration/convert.ts'
+import type { Answer, MigrationStep, Question } from '../migration/migration-step.ts'
 import { beginEpoch, forgetEpoch } from '../sql/epoch.ts'
-import type { Answer, MigrationStep, Question } from '../sql/migration-step.ts'
 import { isSystemTable } from '../sql/system-tables.ts'
 import type { Held } from '../sql/table-spec.ts'
 import type { ColumnSpec, SearchSpec } from '../sql/tables.ts'

@@ -3,8 +3,8 @@
  * Nobody is answered before the commit that holds the change is on the disk.
  */
 
-import type { Transaction } from '../sql/transaction.ts'
 import { type OnCommit, StorageFault } from '../storage.ts'
+import type { Transaction } from '../transaction.ts'
 import type { WriteProbe } from '../write-probe.ts'
 import type { Connection } from './connection.ts'
 import { asStorageFault, isBusy } from './errors.ts'

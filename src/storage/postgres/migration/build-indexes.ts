@@ -4,9 +4,9 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientBase } from 'pg'
-import { MigrationRefused } from '../../sql/migration-refused.ts'
-import type { MigrationStep } from '../../sql/migration-step.ts'
-import { weigh } from '../../sql/weigh.ts'
+import { MigrationRefused } from '../../migration/migration-refused.ts'
+import type { MigrationStep } from '../../migration/migration-step.ts'
+import { weigh } from '../../migration/weigh.ts'
 import { StorageFault } from '../../storage.ts'
 import { createIndexConcurrently, createSearchConcurrently, postgres } from '../dialect.ts'
 import { query, stateOf, withSettings } from './session.ts'

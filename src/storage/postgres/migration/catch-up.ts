@@ -1,7 +1,7 @@
 /** What an older version stored, under the names and in the form of the current one. */
 import type { ClientBase } from 'pg'
+import type { MigrationStep } from '../../migration/migration-step.ts'
 import { renameEpoch } from '../../sql/epoch.ts'
-import type { MigrationStep } from '../../sql/migration-step.ts'
 import { postgres } from '../dialect.ts'
 import { type BatchRow, rewrite } from './batches.ts'
 import { replaceColumn, storedColumn } from './records.ts'

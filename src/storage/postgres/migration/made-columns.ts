@@ -1,7 +1,7 @@
 /** Columns that are made from others, and the words of records: all of a table in one pass over its rows. */
 import type { ClientBase } from 'pg'
+import type { MigrationStep } from '../../migration/migration-step.ts'
 import { derived, searchText } from '../../sql/derived.ts'
-import type { MigrationStep } from '../../sql/migration-step.ts'
 import { postgres, wordsColumn } from '../dialect.ts'
 import { lexemesOf } from '../lexemes.ts'
 import { type BatchRow, type Made, rewrite } from './batches.ts'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { whyNoDatabase } from '../../../../test/postgres/database.ts'
+import { MigrationRefused } from '../../migration/migration-refused.ts'
 import { catalogFixture, resourceFixture } from '../../sql/catalog.fixture.ts'
-import { MigrationRefused } from '../../sql/migration-refused.ts'
 import {
   all,
   clockOf,

@@ -3,8 +3,8 @@
  * The database fills those with what the program would.
  */
 import type { ClientBase } from 'pg'
+import type { MigrationStep } from '../../migration/migration-step.ts'
 import { derived, searchText } from '../../sql/derived.ts'
-import type { MigrationStep } from '../../sql/migration-step.ts'
 import { postgres, wordsColumn } from '../dialect.ts'
 import { lexemesOf } from '../lexemes.ts'
 import { query } from './session.ts'

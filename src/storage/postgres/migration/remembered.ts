@@ -1,8 +1,8 @@
 /** What is remembered of a PostgreSQL database beside its records: its shape, and whose names its tables have. */
 import type { ClientBase } from 'pg'
 import type { Catalog } from '../../../model/resource.ts'
-import { type Given, givenAlso } from '../../sql/lineage.ts'
-import { type Renamed, renamedShape, type Shape, shapeOf } from '../../sql/shape.ts'
+import { type Given, givenAlso } from '../../migration/lineage.ts'
+import { type Renamed, renamedShape, type Shape, shapeOf } from '../../migration/shape.ts'
 import type { TableSpec } from '../../sql/tables.ts'
 import { query } from './session.ts'
 

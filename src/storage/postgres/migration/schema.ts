@@ -1,7 +1,7 @@
 /** What a PostgreSQL schema holds, and what it is remembered to have been given. */
 import type { ClientBase } from 'pg'
-import type { ExistingColumn, ExistingSchema, ExistingTable } from '../../sql/migration.ts'
-import type { ShapedTable } from '../../sql/shape.ts'
+import type { ExistingColumn, ExistingSchema, ExistingTable } from '../../migration/migration.ts'
+import type { ShapedTable } from '../../migration/shape.ts'
 import { isSystemTable } from '../../sql/system-tables.ts'
 import type { Held } from '../../sql/table-spec.ts'
 import { indexPrefix, searchTable } from '../../sql/tables.ts'

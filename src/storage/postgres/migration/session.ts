@@ -1,6 +1,6 @@
 /** One PostgreSQL session, as migrations use it: statements one after the other, and transactions. */
 import type { ClientBase } from 'pg'
-import type { Row } from '../../sql/transaction.ts'
+import type { Row } from '../../transaction.ts'
 import { rowTypes } from '../types.ts'
 
 /** Runs a statement. */

@@ -1,6 +1,6 @@
 /** Stored values as JavaScript has them, and back, by their texts: no number is changed on the way. */
 
-import { convertValue } from '../../sql/convert.ts'
+import { convertValue } from '../../migration/convert.ts'
 import type { Held } from '../../sql/table-spec.ts'
 import { postgres } from '../dialect.ts'
 

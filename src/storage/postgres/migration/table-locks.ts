@@ -1,6 +1,6 @@
 /** Which tables a migration keeps others from, and how much. */
 import type { ClientBase } from 'pg'
-import type { MigrationStep } from '../../sql/migration-step.ts'
+import type { MigrationStep } from '../../migration/migration-step.ts'
 import { postgres } from '../dialect.ts'
 import { query } from './session.ts'
 

@@ -1,7 +1,7 @@
 /** The questions and the steps of a migration, carried out on PostgreSQL. */
 import type { ClientBase } from 'pg'
+import type { Answer, MigrationStep, Question } from '../../migration/migration-step.ts'
 import { beginEpoch, forgetEpoch } from '../../sql/epoch.ts'
-import type { Answer, MigrationStep, Question } from '../../sql/migration-step.ts'
 import { isSystemTable } from '../../sql/system-tables.ts'
 import { postgres, wordsColumn } from '../dialect.ts'
 import { convertColumn, renameColumns, renameTable } from './catch-up.ts'

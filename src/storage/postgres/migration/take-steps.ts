@@ -1,7 +1,7 @@
 /** The steps of a migration in their order, in one transaction: weighed, and taken. */
 import type { ClientBase } from 'pg'
-import type { MigrationStep } from '../../sql/migration-step.ts'
-import { weigh } from '../../sql/weigh.ts'
+import type { MigrationStep } from '../../migration/migration-step.ts'
+import { weigh } from '../../migration/weigh.ts'
 import { postgres } from '../dialect.ts'
 import type { IndexStep } from './build-indexes.ts'
 import { fillMade, isMadeStep } from './made-columns.ts'

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { openFiles } from '../../../test/open-files.ts'
+import type { HttpResponse } from '../../http/message.ts'
+import type { Fault } from '../../spec/faults.ts'
+import { toFetchHandler } from './fetch.ts'
+
+const problem = (error: Fault): HttpResponse => ({ status: error.status, headers: {}, body: error.code })
+const handler = toFetchHandler({
+  problem,
+  respond: async (request): Promise<HttpResponse> => {
+    if (request.target === '/throws') throw new Error('secret')
+    if (request.target === '/empty') return { status: 204, headers: {}, body: undefined }
+    const body = Buffer.from(await request.readBody(10)).toString()
+    const { method, target, headers, secure } = request
+    return { status: 200, headers: { ETag: '"1"' }, body: JSON.stringify({ method, target, headers, secure, body }) }
+  },
+})
+const at = (path: string, init?: RequestInit) => handler(new Request(`https://a.test${path}`, init))
+
+test('a request is mapped and its answer has its length', async () => {
+  const response = await at('/v1/tasks?a=%20b', { method: 'POST', body: 'hello', headers: { 'If-Match': '"a"' } })
+  const text = await response.text()
+  const { method, target, headers, secure, body } = JSON.parse(text)
+  assert.deepEqual(
+    [method, target, secure, body, headers['if-match'], headers.host],
+    ['POST', '/v1/tasks?a=%20b', true, 'hello', '"a"', 'a.test'],
+  )
+  assert.equal(response.headers.get('content-length'), String(text.length))
+  assert.equal(response.headers.get('etag'), '"1"')
+})
+
+test('HEAD and 204 have no body', async () => {
+  const head = await at('/', { method: 'HEAD' })
+  assert.ok(Number(head.headers.get('content-length')) > 10)
+  assert.equal(await head.text(), '')
+  const empty = await at('/empty')
+  assert.deepEqual([empty.status, empty.body, empty.headers.get('content-length')], [204, null, null])
+})
+
+test('a body over the limit is refused as soon as it is seen, declared or not', async () => {
+  let pulled = 0
+  const endless = new ReadableStream({
+    pull: (controller) => {
+      pulled++
+      controller.enqueue(new Uint8Array(6))
+    },
+  })
+  const streamed = await at('/', { method: 'POST', body: endless, duplex: 'half' } as RequestInit)
+  assert.deepEqual([streamed.status, pulled < 10], [413, true])
+  assert.equal((await at('/', { method: 'POST', body: 'x', headers: { 'Content-Length': '11' } })).status, 413)
+})
+
+const refused: [string, RequestInit, number][] = [
+  [`/${'a'.repeat(9000)}`, {}, 414],
+  ['/', { headers: { a: 'a'.repeat(20_000) } }, 431],
+  ['/', { method: 'POST', body: 'x', headers: [['Content-Length', '1'], ['Content-Length', '1']] }, 400],
+  ['/', { headers: [['Host', 'a'], ['Host', 'b']] }, 400],
+  ['/throws', {}, 500],
+] // biome-ignore format: one row a case
+for (const [path, init, status] of refused) {
+  test(`${path.slice(0, 10)} ${JSON.stringify(init).slice(0, 60)} gets ${status}`, async () => {
+    const response = await at(path, init)
+    assert.equal(response.status, status)
+    assert.doesNotMatch(await response.text(), /secret/)
+  })
+}
+
+const folder = await mkdtemp(join(tmpdir(), 'resourced-fetch-'))
+after(() => rm(folder, { recursive: true }))
+const content = randomBytes(1_000_001)
+await writeFile(join(folder, 'some'), content)
+const filed = (name: string, start: number, length: number) =>
+  toFetchHandler({
+    problem,
+    respond: async () => ({
+      status: 200,
+      headers: {},
+      body: { kind: 'file', path: join(folder, name), start, length },
+    }),
+  })
+const request = (method = 'GET') => new Request('https://a.test/', { method })
+
+test('a file is streamed, whole or a stretch of it', async () => {
+  for (const [start, length] of [
+    [0, content.length],
+    [65_535, 65_537],
+    [0, 0],
+  ] as const) {
+    const response = await filed('some', start, length)(request())
+    assert.equal(response.headers.get('content-length'), String(length))
+    assert.ok(Buffer.from(await response.arrayBuffer()).equals(content.subarray(start, start + length)))
+  }
+  assert.equal(openFiles(folder), 0)
+})
+
+test('a file whose response is cancelled, or never read, is not left open', async () => {
+  const unread = await filed('some', 0, content.length)(request())
+  const reader = (await filed('some', 0, content.length)(request())).body!.getReader()
+  assert.ok((await reader.read()).value!.length < content.length)
+  assert.equal(openFiles(folder), 1)
+  await reader.cancel()
+  assert.equal(openFiles(folder), 0)
+  await unread.body!.cancel()
+})
+
+test('HEAD does not look at the file, GET says 404 where there is none', async () => {
+  const head = await filed('none', 0, 6e9)(request('HEAD'))
+  assert.deepEqual([head.status, head.body, head.headers.get('content-length')], [200, null, '6000000000'])
+  const gone = await filed('none', 0, 6e9)(request())
+  assert.deepEqual([gone.status, await gone.text()], [404, 'NOT_FOUND'])
+})
+
+test('a file that is too short fails the response', async () => {
+  const response = await filed('some', 0, content.length + 1)(request())
+  await assert.rejects(response.arrayBuffer())
+  assert.equal(openFiles(folder), 0)
+})

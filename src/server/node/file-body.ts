@@ -1,0 +1,46 @@
+/** Reads the body of an answer from a file. */
+import { type FileHandle, open } from 'node:fs/promises'
+import type { FileBody } from '../../http/message.ts'
+import { fault } from '../../spec/faults.ts'
+
+const pieceSize = 65_536
+
+/**
+ * Opens the file of a body.
+ *
+ * @throws Fault NOT_FOUND where there is no such file any more; otherwise the system's error
+ */
+export async function openFile({ path }: FileBody): Promise<FileHandle> {
+  try {
+    return await open(path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    throw fault('NOT_FOUND', { detail: 'What was at this address was removed just now.' }, error)
+  }
+}
+
+/** Memory for one piece of a body. */
+export function roomFor({ length }: FileBody): Uint8Array {
+  return Buffer.allocUnsafeSlow(Math.min(pieceSize, length))
+}
+
+/**
+ * Reads a body from its open file, piece by piece.
+ *
+ * @param room where each piece is put; the one before must not be needed any more, unless the room is a new one
+ * @throws Error where the file ends before the body does; the system's error where it cannot be read
+ */
+export async function* piecesOf(
+  file: FileHandle,
+  body: FileBody,
+  room: () => Uint8Array,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const end = body.start + body.length
+  for (let position = body.start; position < end; ) {
+    const buffer = room()
+    const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.length, end - position), position)
+    if (bytesRead === 0) throw new Error(`A file ended ${end - position} bytes before the body that was announced.`)
+    yield buffer.subarray(0, bytesRead)
+    position += bytesRead
+  }
+}

@@ -1,0 +1,150 @@
+/** The JSON log: one line for each request, on standard output (OPS-1). */
+import { type DestinationStream, pino } from 'pino'
+import { withoutCredentials } from '../../model/credentials.ts'
+import type { ClockDoubt } from '../../storage/storage.ts'
+import { standardOutput } from './log-blocks.ts'
+import { loggedError } from './log-error.ts'
+import type { Observation, Observe } from './observe.ts'
+
+/** The levels of the log, the most talkative first. */
+export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+export type LogLevel = (typeof logLevels)[number]
+
+/**
+ * Makes the observer that writes the log.
+ *
+ * @param stream where it goes; standard output by default, in blocks, at the latest after a second
+ */
+export function logTo(level: LogLevel, stream?: DestinationStream): Observe {
+  const sink = stream ?? standardOutput()
+  const time = clock()
+  const log = pino({ level, base: null, timestamp: () => `,"time":"${time()}"` }, sink)
+  const levels = pino.levels.values as Record<string, number>
+  const least = levels[level] ?? Number.POSITIVE_INFINITY
+  let turnedAway = 0
+  // One line for all of a second: a line for each would cost more than it was to save.
+  const noteTurnedAway = () => {
+    if (turnedAway++ > 0) return
+    const tell = () => {
+      log.warn({ requests: turnedAway }, 'turned away')
+      turnedAway = 0
+    }
+    setTimeout(tell, 1_000).unref()
+  }
+  const write = (seen: Observation): void => {
+    switch (seen.kind) {
+      case 'request': {
+        const number = levels[seen.status >= 500 ? 'error' : 'info'] as number
+        if (number >= least) sink.write(requestLine(number, time(), seen))
+        return
+      }
+      case 'arrival':
+      case 'unreadable':
+      case 'refusal':
+      case 'commit':
+        return
+      case 'turned-away':
+        noteTurnedAway()
+        return
+      case 'failure':
+        log.error({ request_id: seen.requestId, err: loggedError(seen.error) }, 'failure')
+        return
+      case 'credential-refused':
+        log.debug(
+          { request_id: seen.requestId, credential: seen.credential, reason: seen.reason },
+          'credential-refused',
+        )
+        return
+      case 'job':
+        log[seen.status === 'failed' ? 'error' : 'info']({ job: seen.job, task: seen.task, status: seen.status }, 'job')
+        return
+      case 'purge':
+        if (seen.state === 'resumed') log.info('purge resumed')
+        else log.warn({ reason: reasonOf(seen) }, 'purge stopped')
+        return
+      case 'key-server':
+        log.warn({ err: loggedError(seen.error) }, 'key-server')
+        return
+      case 'redis':
+        if (seen.state === 'lost') log.warn({ reason: seen.reason }, 'redis lost')
+        else log.info('redis connected')
+        return
+      case 'replica':
+        if (seen.state === 'connected') log.info('replica connected')
+        else log.warn({ reason: withoutCredentials(seen.reason) }, `replica ${seen.state}`)
+        return
+      case 'maintenance':
+        if (seen.state === 'off') log.info('maintenance off')
+        else log.info({ since: seen.since, message: seen.message, retry_after: seen.retryAfter }, 'maintenance on')
+        return
+      case 'certificate':
+        if (seen.state === 'renewed') log.info({ until: seen.until }, 'certificate renewed')
+        else log.warn({ reason: seen.reason }, 'certificate refused')
+        return
+      case 'listening':
+        log.info({ url: seen.url, server: seen.server }, seen.kind)
+        return
+      case 'metrics':
+        log.info({ url: seen.url }, seen.kind)
+        return
+      case 'stopping':
+        log.info({ reason: seen.reason }, 'stopping')
+        return
+      case 'stopped':
+        log.info('stopped')
+    }
+  }
+  return (seen) => {
+    write(seen)
+    if (awaited.has(seen.kind) && 'flush' in sink) (sink as { flush(): void }).flush()
+  }
+}
+
+/** Why nothing is removed for good, and what to do. */
+function reasonOf({ now, last, of }: ClockDoubt): string {
+  const compared = of === 'purge' ? 'the last purge was' : 'the newest record is of'
+  const found = `The clock says ${new Date(now).toISOString()}, and ${compared} ${new Date(last).toISOString()}: more than a day apart.`
+  const remedy = 'If the clock is wrong, set it. If it is right, run: resourced purge confirm --database ADDRESS'
+  return `${found} Nothing is removed for good until the clock is confirmed. ${remedy}`
+}
+
+/** What whoever started the process waits for: it is not kept back until there is more. */
+const awaited: ReadonlySet<Observation['kind']> = new Set([
+  'certificate',
+  'maintenance',
+  'listening',
+  'metrics',
+  'stopping',
+  'stopped',
+])
+
+/** The line that pino would write, put together directly: there is one for each request, and it costs a fifth of the time. */
+function requestLine(level: number, time: string, seen: Extract<Observation, { kind: 'request' }>): string {
+  const { requestId, method, path, version, status, code, caller, duration } = seen
+  const who = `${code === undefined ? '' : `,"code":"${code}"`}${caller === undefined ? '' : `,"caller":${JSON.stringify(caller)}`}`
+  const which = version === undefined ? '' : `,"version":"${version.name}"`
+  const what = `"request_id":"${requestId}","method":${JSON.stringify(method)},"path":${JSON.stringify(path)}${which}`
+  return `{"level":${level},"time":"${time}",${what},"status":${status}${who},"duration":${milliseconds(duration)},"msg":"request"}\n`
+}
+
+/** The time as text, formatted once for each millisecond. */
+function clock(): () => string {
+  let last = 0
+  let text = ''
+  return () => {
+    const now = Date.now()
+    if (now !== last) {
+      last = now
+      text = new Date(now).toISOString()
+    }
+    return text
+  }
+}
+
+const thousandths = Array.from({ length: 1_000 }, (_, part) => String(part).padStart(3, '0'))
+
+/** A duration with three digits: of whole numbers, whose texts are quicker made than those of fractions. */
+function milliseconds(duration: number): string {
+  const thousand = Math.round(duration * 1_000)
+  return `${Math.floor(thousand / 1_000)}.${thousandths[thousand % 1_000]}`
+}

@@ -1,0 +1,138 @@
+/**
+ * Metrics in the format of Prometheus (OPS-1). Labels are words of the declaration, of the contract and of HTTP, and nothing
+ * of what clients send (SEC-3): so there are only so many series, whatever is asked. Of versions that are to go the ids of callers who are
+ * known are labels too, so many at most.
+ */
+
+import { everyMethod } from '../options.ts'
+import { version } from '../version.ts'
+import type { Observation, Observe } from './observe.ts'
+import { countVersions } from './version-usage.ts'
+
+/** Metrics being kept. */
+export interface Metrics {
+  /** Subscribe it to an application. */
+  readonly observe: Observe
+  /** The media type of the text. */
+  readonly contentType: string
+  /** Everything as it is now, as text. */
+  read(): Promise<string>
+}
+
+/** How many changes a commit has: one, unless many come at once. */
+const groups = [1, 2, 4, 8, 16, 32, 64, 128, 256]
+
+/** Seconds; the time that a request takes here is told in milliseconds. */
+const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]
+
+const methods = new Set(everyMethod)
+
+/**
+ * Begins to keep metrics: of requests and jobs, and of the process, its memory and its event loop.
+ *
+ * @example
+ * const metrics = await collectMetrics()
+ * const app = createApp(declaration, { observe: metrics.observe })
+ */
+export async function collectMetrics(): Promise<Metrics> {
+  // Those who keep no metrics do not wait for it at every start.
+  const { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } = await import('prom-client')
+  const registry = new Registry()
+  const registers = [registry]
+  const requests = new Counter({
+    name: 'resourced_requests_total',
+    help: 'Requests answered.',
+    labelNames: ['method', 'route', 'status'],
+    registers,
+  })
+  const durations = new Histogram({
+    name: 'resourced_request_duration_seconds',
+    help: 'How long requests took until their answer was ready to be sent.',
+    labelNames: ['method', 'route', 'status'],
+    buckets,
+    registers,
+  })
+  const commitDurations = new Histogram({
+    name: 'resourced_commit_duration_seconds',
+    help: 'How long commits took, from their first statement until they were on the disk.',
+    buckets,
+    registers,
+  })
+  const commitChanges = new Histogram({
+    name: 'resourced_commit_changes',
+    help: 'How many changes were decided in one commit.',
+    buckets: groups,
+    registers,
+  })
+  const versions = countVersions()
+  new Counter({
+    name: 'resourced_version_requests_total',
+    help: 'Requests for each version; of those that are to go, for each caller.',
+    labelNames: ['version', 'caller'],
+    registers,
+    collect() {
+      this.reset()
+      for (const { version, caller, requests } of versions.counts()) this.inc({ version, caller }, requests)
+    },
+  })
+  const inFlight = new Gauge({ name: 'resourced_requests_in_flight', help: 'Requests not answered yet.', registers })
+  const counter = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
+    new Counter({ name: `resourced_${name}_total`, help, labelNames, registers })
+  const unreadable = counter('unreadable_requests', 'What came and was no request that could be read.', 'code')
+  const turnedAway = counter('turned_away_requests', 'Requests turned away unread: there were too many.')
+  const failures = counter('failures', 'Answers of 500 and above.', 'code')
+  const refused = counter('credentials_refused', 'Credentials refused, and why.', 'credential', 'reason')
+  const commits = counter('commits', 'Commits of changes; long work has commits of its own.')
+  const jobs = counter('jobs', 'Jobs that are over.', 'task', 'status')
+  const batches = counter('job_batch_failures', 'Batches of jobs that failed; they are tried again.', 'task')
+  const refusals = counter('rate_limit_refusals', 'Requests beyond a quota.', 'quota')
+  const maintenance = new Gauge({
+    name: 'resourced_maintenance',
+    help: '1 while maintenance is on, else 0.',
+    registers,
+  })
+  const build = new Gauge({ name: 'resourced_build_info', help: 'What runs.', labelNames: ['version'], registers })
+  build.set({ version: version() }, 1)
+  collectDefaultMetrics({ register: registry })
+
+  function count(seen: Extract<Observation, { kind: 'request' }>): void {
+    const method = methods.has(seen.method) ? seen.method : 'other'
+    const { route = 'other', status } = seen
+    inFlight.dec()
+    versions.count(seen)
+    requests.inc({ method, route, status })
+    durations.observe({ method, route, status: `${Math.floor(status / 100)}xx` }, seen.duration / 1_000)
+    if (status >= 500) failures.inc({ code: seen.code ?? 'other' })
+  }
+
+  return {
+    contentType: registry.contentType,
+    read: () => registry.metrics(),
+    observe(seen) {
+      switch (seen.kind) {
+        case 'arrival':
+          return inFlight.inc()
+        case 'request':
+          return count(seen)
+        case 'unreadable':
+          return unreadable.inc({ code: seen.code })
+        case 'turned-away':
+          return turnedAway.inc()
+        case 'failure':
+          return seen.task === undefined ? undefined : batches.inc({ task: seen.task })
+        case 'credential-refused':
+          return refused.inc({ credential: seen.credential, reason: seen.reason })
+        case 'commit':
+          commits.inc()
+          commitDurations.observe(seen.duration / 1_000)
+          return commitChanges.observe(seen.changes)
+        case 'job':
+          return jobs.inc({ task: seen.task, status: seen.status })
+        case 'refusal':
+          return refusals.inc({ quota: seen.quota })
+        case 'maintenance':
+          return maintenance.set(seen.state === 'on' ? 1 : 0)
+      }
+    },
+  }
+}

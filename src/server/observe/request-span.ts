@@ -1,0 +1,73 @@
+/**
+ * One request as a span of OpenTelemetry, by its semantic conventions for HTTP. As in metrics, nothing of what clients send
+ * is in it (SEC-3): request_id leads to the line of the log, which has the path.
+ */
+import { context, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
+import type { HttpRequest } from '../../http/message.ts'
+import { everyMethod } from '../options.ts'
+import { version } from '../version.ts'
+import type { Stage } from './timing.ts'
+
+/** What is known of a request when it is answered. */
+export interface Answered {
+  readonly route: string | undefined
+  readonly status: number
+  readonly code: string | undefined
+  readonly stages: readonly Stage[]
+}
+
+/** A span that has begun. */
+export interface RequestSpan {
+  /** Does something within the span: what is traced there becomes a child of it. */
+  run<Result>(work: () => Result): Result
+  end(answered: Answered): void
+}
+
+const methods = new Set(everyMethod)
+const release = version()
+
+/**
+ * Begins the span of a request. Its parent is the span that is already active here, or else the caller's (`traceparent`).
+ *
+ * @param started when the request came, by `performance.now()`
+ */
+export function beginSpan({ method, headers, secure }: HttpRequest, requestId: string, started: number): RequestSpan {
+  const tracer = trace.getTracer('resourced', release)
+  const active = context.active()
+  // Where a framework around us has a span for the request, there is no second one of the same kind.
+  const nested = trace.getSpan(active) !== undefined
+  const parent = nested ? active : propagation.extract(ROOT_CONTEXT, headers)
+  const known = methods.has(method)
+  // By one clock, which does not jump: stages lie within the span.
+  const epoch = Date.now() - performance.now()
+  const span = tracer.startSpan(
+    known ? method : 'HTTP',
+    {
+      kind: nested ? SpanKind.INTERNAL : SpanKind.SERVER,
+      startTime: epoch + started,
+      attributes: {
+        'http.request.method': known ? method : '_OTHER',
+        'url.scheme': secure ? 'https' : 'http',
+        request_id: requestId,
+      },
+    },
+    parent,
+  )
+  const within = trace.setSpan(parent, span)
+  return {
+    run: (work) => context.with(within, work),
+    end({ route, status, code, stages }) {
+      if (span.isRecording()) {
+        if (route !== undefined)
+          span.updateName(`${known ? method : 'HTTP'} ${route}`).setAttribute('http.route', route)
+        span.setAttribute('http.response.status_code', status)
+        if (status >= 500)
+          span.setAttribute('error.type', code ?? `${status}`).setStatus({ code: SpanStatusCode.ERROR })
+        for (const { name, from, to } of stages) {
+          tracer.startSpan(name, { startTime: epoch + from }, within).end(epoch + to)
+        }
+      }
+      span.end(epoch + performance.now())
+    },
+  }
+}

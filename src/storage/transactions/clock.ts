@@ -1,0 +1,89 @@
+/**
+ * The clock of a collection: how often it has changed, and how many records it has, live and deleted.
+ * One small read gives the exact unfiltered total, the collection's entity tag and the key of cached totals.
+ */
+import sql, { type Sql } from 'sql-template-tag'
+import type { Expressions } from '../sql/expressions.ts'
+import { blind, type Row, single, type Transaction } from '../transaction.ts'
+import type { KnownClock, Memory } from './memory.ts'
+
+type Reading = { readonly expressions: Pick<Expressions, 'clockMark'> }
+type Ticking = { readonly expressions: Pick<Expressions, 'clockPart'> }
+
+/** The clock at a moment. */
+export interface Clock {
+  /** Grows with every change in any of the collections asked for. */
+  readonly revision: number
+  /** See `Expressions.clockMark`. */
+  readonly mark: number
+  /** Live records of the first collection asked for. */
+  readonly live: number
+}
+
+/** Reads the clock of a collection, together with those of others that an answer depends on. */
+export function* readClock(
+  { expressions }: Reading,
+  memory: Pick<Memory, 'clocks'>,
+  collection: string,
+  others: Iterable<string>,
+): Transaction<Clock> {
+  const { revision, live, mark } = yield* readOne(expressions, memory, collection)
+  const sums = { revision, mark }
+  for (const other of others) {
+    const clock = yield* readOne(expressions, memory, other)
+    sums.revision += clock.revision
+    sums.mark += clock.mark
+  }
+  return { ...sums, live }
+}
+
+function* readOne(
+  { clockMark }: Reading['expressions'],
+  { clocks }: Pick<Memory, 'clocks'>,
+  collection: string,
+): Transaction<KnownClock> {
+  const known = clocks.get(collection)
+  if (known !== undefined) return known
+  const row = yield* single(
+    sql`select sum(revision) as revision, sum(live) as live, ${clockMark} as mark from resourced_clocks where collection = ${collection}`,
+  )
+  const clock = clockOf(row)
+  clocks.set(collection, clock)
+  return clock
+}
+
+/** The clock in a row of its `revision`, `live` and `mark`. */
+export function clockOf(row: Row | undefined): KnownClock {
+  const { revision, live, mark } = row ?? {}
+  return { revision: Number(revision ?? 0), live: Number(live ?? 0), mark: Number(mark ?? 0) }
+}
+
+/** Moves the clock of a collection on: by one revision, and by so many live and deleted records. */
+export function tick({ expressions }: Ticking, collection: string, live: number, deleted: number): Sql {
+  return sql`update resourced_clocks set revision = revision + 1, live = live + ${live}, deleted = deleted + ${deleted} where collection = ${collection}${expressions.clockPart}`
+}
+
+/** How many live and deleted records more several collections have. */
+export type Moves = Map<string, { readonly live: number; readonly deleted: number }>
+
+/** Notes what has changed in a collection. */
+export function noteMove(moves: Moves, collection: string, live: number, deleted: number): void {
+  const known = moves.get(collection)
+  moves.set(collection, { live: (known?.live ?? 0) + live, deleted: (known?.deleted ?? 0) + deleted })
+}
+
+/**
+ * Moves the clocks of several collections on: when all rows are changed, and in one order, so that nobody who has a clock
+ * waits for somebody who wants it.
+ */
+export function* tickAll(ticking: Ticking, moves: Moves): Transaction<void> {
+  for (const collection of [...moves.keys()].sort()) {
+    const { live, deleted } = moves.get(collection) as { live: number; deleted: number }
+    yield blind(tick(ticking, collection, live, deleted))
+  }
+}
+
+/** Fewer deleted records are kept. Nobody could see them any more: the collection's revision stays. */
+export function forgetDeleted({ expressions }: Ticking, collection: string, count: number): Sql {
+  return sql`update resourced_clocks set deleted = deleted - ${count} where collection = ${collection}${expressions.clockPart}`
+}

@@ -1,0 +1,81 @@
+/** The statement that makes a record where nothing stands in its way, and gives it as it is answered. */
+import sql, { type Sql } from 'sql-template-tag'
+import { always } from '../../model/predicate.ts'
+import type { RecordValues, Resource } from '../../model/resource.ts'
+import type { Question } from '../../plan/decide.ts'
+import type { Create } from '../../plan/plan.ts'
+import type { Expressions } from '../sql/expressions.ts'
+import type { Compiler } from '../sql/predicate.ts'
+import { keptBy, prepared, type Ready, slot, slotted } from '../sql/prepared.ts'
+import { boundOf, searchWords } from '../sql/rows.ts'
+import { permittedSql } from './admit-draft.ts'
+import { answerSql } from './answered.ts'
+import { tick } from './clock.ts'
+import { conditionsOf, parentSql } from './conditions.ts'
+import { insertionSql, type RowSource, sourceOf } from './record-change.ts'
+
+/** What is to be made, and what must be known of other records: references to be there, values to be free. */
+interface Creation {
+  readonly record: RecordValues
+  readonly questions: readonly Question[]
+}
+
+type Together = NonNullable<Expressions['together']>
+
+const statements = new WeakMap<Compiler, ReturnType<typeof keptBy<Resource, (creation: Creation) => Ready>>>()
+
+/** The statement: of each shape its text is put together once, where nothing but the record differs from one to the next. */
+export function creationStatement(compiler: Compiler, plan: Create, together: Together, creation: Creation): Ready {
+  const { resource, shown = resource, parent, permitted } = plan
+  const { record, questions } = creation
+  const statement = (source: RowSource, conditions: readonly Sql[]) =>
+    together(
+      insertionSql(compiler, resource, source, conditions),
+      tick(compiler, resource.name, 1, 0),
+      answerSql(compiler, plan, always),
+    )
+  if (parent !== undefined || permitted.kind !== 'always') {
+    const permission = permittedSql(compiler, resource, permitted, record)
+    // What permits it is locked first: parents before their children, as deletions lock them.
+    const conditions = [
+      ...(permitted.kind === 'always' ? [] : [sql`exists (${permission})`]),
+      ...(parent === undefined ? [] : [parentSql(compiler, parent)]),
+      ...conditionsOf(compiler, resource, questions),
+    ]
+    return statement(sourceOf(resource, record), conditions)
+  }
+  const kept = statements.get(compiler) ?? keptBy(200)
+  statements.set(compiler, kept)
+  const run = kept(shown, questions.map(nameOf).join(), () =>
+    prepared(statement(slotsOf(resource), conditionsOf(compiler, resource, questions.map(slotsOfQuestion)))),
+  )
+  return run(creation)
+}
+
+function slotsOf(resource: Resource): RowSource {
+  return {
+    system: (name) => slot(({ record }: Creation) => record[name]),
+    column: (column) => slot(({ record }: Creation) => boundOf(column, record)),
+    words: (hold) => slotted(hold(''), ({ record }: Creation) => hold(searchWords(resource, record))),
+  }
+}
+
+function nameOf(question: Question): string {
+  if (question.kind === 'reference') return question.field
+  return question.kind === 'taken' ? question.fields.join('+') : question.collection
+}
+
+/** A question that is asked of whatever record comes. */
+function slotsOfQuestion(question: Question, index: number): Question {
+  const asked = <Kind extends Question['kind']>({ questions }: Creation) =>
+    questions[index] as Extract<Question, { kind: Kind }>
+  if (question.kind === 'reference') {
+    return { ...question, id: slot((creation: Creation) => asked<'reference'>(creation).id) as string }
+  }
+  if (question.kind === 'rule') return question
+  return {
+    ...question,
+    keys: question.keys.map((_, key) => slot((creation: Creation) => asked<'taken'>(creation).keys[key]) as string),
+    except: slot(({ record }: Creation) => record['id']) as string,
+  }
+}

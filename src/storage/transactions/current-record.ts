@@ -1,0 +1,51 @@
+/** What is at the address of a change, and how the client's version sees it. */
+import sql, { empty, raw, type Sql } from 'sql-template-tag'
+import { always, type Predicate } from '../../model/predicate.ts'
+import type { RecordValues } from '../../model/resource.ts'
+import type { Found } from '../../plan/admit.ts'
+import type { Delete, Update, Write } from '../../plan/plan.ts'
+import { type Seen, seenOf } from '../../plan/stored.ts'
+import { type Compiler, tableSql } from '../sql/predicate.ts'
+import { subject } from '../sql/represent.ts'
+import { recordOf, storedSql } from '../sql/rows.ts'
+import { alone, type Statement, single, type Transaction } from '../transaction.ts'
+import { foundOf, holdsSql } from './read-record.ts'
+
+interface Addressed extends Pick<Update | Delete, 'resource' | 'id' | 'permitted'> {
+  /** The records that the caller may read, where that matters. */
+  readonly mayRead?: Predicate
+}
+
+/** A record at the address of a plan. */
+export interface Current {
+  readonly found: Found | undefined
+  readonly record: RecordValues | undefined
+  /** Whether the caller may read it. */
+  readonly isReadable: boolean
+}
+
+/** The record at a plan's address, locked for what follows, with those that permit it. */
+export function currentRecord(compiler: Compiler, plan: Addressed): Transaction<Current> {
+  return readCurrent(plan, sql`${currentSql({ ...compiler, holding: true }, plan)}${compiler.expressions.lock.update}`)
+}
+
+/** The same as somebody sees it who only looks: before the transaction begins. */
+export function glimpsedRecord(compiler: Compiler, plan: Addressed): Transaction<Current> {
+  return readCurrent(plan, alone(currentSql(compiler, plan), 'reading'))
+}
+
+function currentSql(compiler: Compiler, { resource, id, permitted, mayRead = always }: Addressed): Sql {
+  const readable = mayRead.kind === 'always' ? empty : sql`, ${holdsSql(compiler, resource, mayRead)} as _readable`
+  return sql`select ${storedSql(compiler, resource)}, ${holdsSql(compiler, resource, permitted)} as _permitted${readable} from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and deleted_at is null`
+}
+
+function* readCurrent({ resource, mayRead = always }: Addressed, statement: Statement): Transaction<Current> {
+  const row = yield* single(statement)
+  const isReadable = mayRead.kind === 'always' || row?.['_readable'] === 1
+  return { found: foundOf(row), record: row === undefined ? undefined : recordOf(resource, row), isReadable }
+}
+
+/** How the client's version sees what a plan is about. */
+export function seenBy({ catalog }: Compiler, { shown }: Pick<Write, 'shown'>): Seen | undefined {
+  return shown && seenOf(catalog, shown)
+}

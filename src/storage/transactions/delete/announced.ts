@@ -1,0 +1,28 @@
+/**
+ * Live records that a deletion job will take, and that others may refer to by `restrict`: they carry the job's id before they are deleted.
+ * A statement that would refer to one of them, and waits for the transaction that has looked for such references, does not see the job when it
+ * goes on: it is older. Of the record that it waited for it sees what it has become (`unannounced`).
+ */
+import sql, { raw, type Sql } from 'sql-template-tag'
+import { type Compiler, tableSql } from '../../sql/predicate.ts'
+import type { Transaction } from '../../transaction.ts'
+import { type Closure, resourceOf } from './closure.ts'
+
+/** That no job has announced that it will take a record: a condition of one statement that refers to the record, or changes it. */
+export const unannounced: Sql = sql`_deletion is null`
+
+/** Announces what a job will take, in the transaction that has found that nothing is in the way. */
+export function* announce({ catalog, expressions }: Compiler, job: string, closure: Closure): Transaction<void> {
+  // One writer waits for nobody, and always sees the jobs that run.
+  if (!expressions.lock.isNeeded) return
+  for (const [collection, ids] of closure) {
+    if (!resourceOf(catalog, collection).dependents.some(({ onDelete }) => onDelete === 'restrict')) continue
+    yield sql`update ${tableSql(collection)} set _deletion = ${job} where ${expressions.isAmong(raw('id'), [...ids])} and deleted_at is null`
+  }
+}
+
+/** Takes back what a job has announced of a collection, and not done. */
+export function* takeBack({ expressions }: Compiler, job: string, collection: string): Transaction<void> {
+  if (!expressions.lock.isNeeded) return
+  yield sql`update ${tableSql(collection)} set _deletion = null where _deletion = ${job} and deleted_at is null`
+}

@@ -1,0 +1,97 @@
+/** What goes when records go: they, and by `cascade` all that hangs under them (DEL-5). */
+import sql, { raw, type Sql } from 'sql-template-tag'
+import type { Catalog, Resource } from '../../../model/resource.ts'
+import type { Expressions } from '../../sql/expressions.ts'
+import { type Compiler, columnSql, tableSql } from '../../sql/predicate.ts'
+import { subject } from '../../sql/represent.ts'
+import type { Transaction } from '../../transaction.ts'
+
+/** The ids that go, by collection. */
+export type Closure = ReadonlyMap<string, ReadonlySet<string>>
+
+/**
+ * Finds records and all that goes with them; cycles end where everything is found.
+ *
+ * @param most where there are more, `undefined`: they are not all looked for
+ * @param among the collections that are looked into; left out: all
+ */
+export function closureOf(
+  compiler: Compiler,
+  resource: Resource,
+  ids: readonly string[],
+  most?: undefined,
+  among?: ReadonlySet<string>,
+): Transaction<Closure>
+export function closureOf(
+  compiler: Compiler,
+  resource: Resource,
+  ids: readonly string[],
+  most: number,
+): Transaction<Closure | undefined>
+export function* closureOf(
+  { catalog, expressions }: Compiler,
+  resource: Resource,
+  ids: readonly string[],
+  most = Number.POSITIVE_INFINITY,
+  among?: ReadonlySet<string>,
+): Transaction<Closure | undefined> {
+  const closure = new Map([[resource.name, new Set(ids)]])
+  let count = ids.length
+  const frontier: [string, readonly string[]][] = [[resource.name, ids]]
+  // One more than there may be shows that there are more.
+  const limit = most === Number.POSITIVE_INFINITY ? raw('') : sql` limit ${most + 1}`
+  for (let entry = frontier.shift(); entry !== undefined && count <= most; entry = frontier.shift()) {
+    const [collection, parents] = entry
+    for (const { collection: from, field } of cascadesOf(catalog, collection)) {
+      if (among?.has(from) === false) continue
+      const refers = refersSql(expressions, field, parents)
+      const rows =
+        yield sql`select id from ${liveRows(from)} and ${refers}${expressions.lock.order}${limit}${expressions.lock.update}`
+      const known = closure.get(from) ?? new Set()
+      closure.set(from, known)
+      const fresh = rows.map((row) => String(row['id'])).filter((id) => !known.has(id))
+      for (const id of fresh) known.add(id)
+      count += fresh.length
+      if (fresh.length > 0) frontier.push([from, fresh])
+    }
+  }
+  return count > most ? undefined : closure
+}
+
+/**
+ * That a record refers to one of several. Those that refer to a single one stand in an index in the order of their ids: of a
+ * million, so many are read as are wanted, and none is sorted.
+ */
+function refersSql({ isAmong }: Expressions, field: string, ids: readonly string[]): Sql {
+  const column = columnSql(subject, field)
+  return ids.length === 1 ? sql`${column} = ${ids[0]}` : isAmong(column, ids)
+}
+
+/** How many records a closure has. */
+export function sizeOf(closure: Closure): number {
+  return closure.values().reduce((sum, ids) => sum + ids.size, 0)
+}
+
+/** The references by which records of a collection take others along: none where the declaration has lost it since. */
+export function cascadesOf({ resources }: Catalog, collection: string): Resource['dependents'] {
+  const dependents = resources.get(collection)?.dependents ?? []
+  return dependents.filter(({ onDelete }) => onDelete === 'cascade')
+}
+
+/** The collections of which records can go when one of these does, itself first. */
+export function reachOf(catalog: Catalog, resource: Resource): readonly Resource[] {
+  const found = new Set([resource.name])
+  // A set hands out what is added to it while it is walked.
+  for (const name of found) for (const { collection } of cascadesOf(catalog, name)) found.add(collection)
+  return [...found].map((name) => resourceOf(catalog, name))
+}
+
+/** A resource that the catalog is known to have. */
+export function resourceOf({ resources }: Catalog, collection: string): Resource {
+  return resources.get(collection) as Resource
+}
+
+/** The live rows of a collection, under the alias `subject`; conditions follow by `and`. */
+export function liveRows(collection: string): Sql {
+  return sql`${tableSql(collection)} ${raw(subject)} where ${raw(subject)}.deleted_at is null`
+}

@@ -1,0 +1,221 @@
+/**
+ * A deletion that is a job, batch by batch, each a transaction that also keeps how far it is: killed anywhere, it goes on
+ * from its last batch, and does nothing twice (DEL-8, JOB-3).
+ *
+ * take:  the records of a filtered deletion are deleted (other deletions have done that when they begin)
+ * mark:  downwards from them, what hangs on what is deleted is deleted too; up to here all of it can be undone
+ * clear: references to what is deleted become null, where so declared
+ * erase: rows of resources that are deleted for good go
+ * tidy:  the job's queue goes
+ */
+import sql, { raw } from 'sql-template-tag'
+import type { Resource } from '../../../model/resource.ts'
+import { type Compiler, columnSql, tableSql } from '../../sql/predicate.ts'
+import { subject } from '../../sql/represent.ts'
+import type { JobStep } from '../../storage.ts'
+import type { Row, Transaction } from '../../transaction.ts'
+import { forgetDeleted, type Moves, noteMove, tick, tickAll } from '../clock.ts'
+import { advanceJob, finishJob, type JobProgress, stateOf } from '../jobs/job-rows.ts'
+import { holdAllRulesBelow } from '../rules-lock.ts'
+import { announce, takeBack } from './announced.ts'
+import { cascadesOf, liveRows, reachOf, resourceOf } from './closure.ts'
+import type { DeletionState } from './deletion-state.ts'
+import { freeAmong } from './free.ts'
+import { stayingSql } from './objections.ts'
+import { clear, enqueue, erase, held, mark } from './remove.ts'
+
+/** The most records that one transaction takes: whoever writes meanwhile waits for it. */
+const batch = 100
+
+/** The most records whose dependents one transaction looks for. */
+const mostParents = 100
+
+const phases = ['take', 'mark', 'clear', 'erase', 'tidy'] as const
+
+/** Takes the next step of a job. */
+export function* stepDeletion(compiler: Compiler, job: string, now: number): Transaction<JobStep> {
+  const state = (yield* stateOf(job, compiler.expressions.lock.update)) as DeletionState | undefined
+  if (state === undefined) return 'elsewhere'
+  yield* holdAllRulesBelow(compiler, state.collection)
+  const next = yield* walk(compiler, job, state)
+  const ended = next === 'ended'
+  if (ended && state.phase === 'tidy') {
+    const { done, taken, left, ids, deletedAt } = state
+    const what =
+      ids.length === 0 ? { deleted_count: taken, ...(left !== undefined && { left_count: left }) } : { id: ids[0] }
+    const affected = state.asked === undefined ? done : taken
+    const result = { ...what, deleted_at: deletedAt, affected_count: affected }
+    const progress = { done: affected, total: affected }
+    yield* finishJob(compiler, job, { status: 'succeeded', progress, result }, now)
+    return 'finished'
+  }
+  const kept = ended ? { ...state, phase: after(state.phase), at: 0, table: 0 } : next
+  yield* advanceJob(compiler, job, kept, shownProgress(kept), now)
+  return 'more'
+}
+
+/** How far a deletion is, as far as whoever began it may know. */
+function shownProgress({ done, total, taken, asked }: DeletionState): JobProgress {
+  return asked === undefined ? { done, total } : { done: taken, total: asked }
+}
+
+/** The state after one batch; `ended` where the phase has nothing more to do. */
+function walk(compiler: Compiler, job: string, state: DeletionState): Transaction<DeletionState | 'ended'> {
+  switch (state.phase) {
+    case 'take':
+      return take(compiler, job, state)
+    case 'mark':
+      return markUnder(compiler, job, state)
+    case 'clear':
+      return clearAway(compiler, job, state)
+    case 'erase':
+      return eraseMarked(compiler, job, state)
+    case 'tidy':
+      return tidy(job, state)
+  }
+}
+
+function after(phase: DeletionState['phase']): DeletionState['phase'] {
+  return phases[phases.indexOf(phase) + 1] ?? 'tidy'
+}
+
+function* take(compiler: Compiler, job: string, state: DeletionState): Transaction<DeletionState | 'ended'> {
+  const entries =
+    yield sql`select _row, record from resourced_queue where job = ${job} and _row > ${state.at} order by _row limit ${batch}`
+  const last = entries.at(-1)
+  if (last === undefined) return 'ended'
+  const { collection, deletedAt, left = 0 } = state
+  const ids = entries.map((entry) => String(entry['record']))
+  const { isAmong } = compiler.expressions
+  const live = yield* held(compiler, sql`${liveRows(collection)} and ${isAmong(columnSql(subject, 'id'), ids)}`)
+  // They were free to go when the job began; what has come to stand in the way of one of them since keeps it.
+  const { free, closure } = yield* freeAmong(compiler, resourceOf(compiler.catalog, collection), live)
+  const taken = new Set(yield* mark(collection, isAmong(raw('id'), free), job, deletedAt))
+  if (taken.size > 0) yield tick(compiler, collection, -taken.size, taken.size)
+  yield* announce(compiler, job, closure)
+  const others = ids.filter((id) => !taken.has(id))
+  if (others.length > 0) {
+    yield sql`delete from resourced_queue where job = ${job} and ${isAmong(raw('record'), others)}`
+  }
+  return {
+    ...state,
+    at: Number(last['_row']),
+    taken: state.taken + taken.size,
+    left: left + live.length - free.length,
+    done: state.done + taken.size,
+  }
+}
+
+function* markUnder(compiler: Compiler, job: string, state: DeletionState): Transaction<DeletionState | 'ended'> {
+  const entries =
+    yield sql`select _row, collection, record from resourced_queue where job = ${job} and _row > ${state.at} order by _row limit ${mostParents}`
+  const [first] = entries
+  if (first === undefined) return 'ended'
+  const collection = String(first['collection'])
+  const alike = runOf(entries, collection)
+  const parents = alike.map((entry) => String(entry['record']))
+  const { isAmong } = compiler.expressions
+  const moves: Moves = new Map()
+  let left = batch
+  for (const { collection: from, field } of cascadesOf(compiler.catalog, collection)) {
+    const refers = isAmong(columnSql(subject, field), parents)
+    const ids = yield* held(compiler, sql`${liveRows(from)} and ${refers}`, left)
+    if (ids.length === 0) continue
+    yield* mark(from, isAmong(raw('id'), ids), job, state.deletedAt)
+    noteMove(moves, from, -ids.length, ids.length)
+    yield* enqueue(compiler, job, resourceOf(compiler.catalog, from), isAmong(raw('id'), ids))
+    left -= ids.length
+    if (left === 0) break
+  }
+  yield* tickAll(compiler, moves)
+  // There may be more under them: the next batch asks again, and finds those that are still live.
+  if (left === 0) return { ...state, done: state.done + batch }
+  return { ...state, at: Number(alike.at(-1)?.['_row']), done: state.done + batch - left }
+}
+
+/** The first rows of the queue that are of one collection. */
+function runOf(entries: readonly Row[], collection: string): readonly Row[] {
+  const end = entries.findIndex((entry) => entry['collection'] !== collection)
+  return end === -1 ? entries : entries.slice(0, end)
+}
+
+function* clearAway(compiler: Compiler, job: string, state: DeletionState): Transaction<DeletionState | 'ended'> {
+  const clears = ({ dependents }: Resource) => dependents.filter(({ onDelete }) => onDelete === 'clear')
+  const targets = reached(compiler, state).filter((resource) => clears(resource).length > 0)
+  const { table = 0 } = state
+  const target = targets[table]
+  if (target === undefined) return 'ended'
+  const rows = yield* markedRows(target, job, state.at)
+  const last = rows.at(-1)
+  if (last === undefined) return { ...state, table: table + 1, at: 0 }
+  const ids = rows.map((row) => String(row['id']))
+  const moves: Moves = new Map()
+  let left = batch
+  for (const { collection: from, field } of clears(target)) {
+    const staying = stayingSql(compiler, from, field, ids, new Map())
+    const count = yield* clear(compiler, from, field, staying, state.deletedAt, left)
+    if (count > 0) noteMove(moves, from, 0, 0)
+    left -= count
+    if (left === 0) break
+  }
+  yield* tickAll(compiler, moves)
+  if (left === 0) return state
+  return { ...state, at: Number(last['_row']) }
+}
+
+function* eraseMarked(compiler: Compiler, job: string, state: DeletionState): Transaction<DeletionState | 'ended'> {
+  const hard = reached(compiler, state).filter(({ deletion }) => deletion.variant === 'hard')
+  const { table = 0 } = state
+  const resource = hard[table]
+  if (resource === undefined) return 'ended'
+  const rows = yield* markedRows(resource, job, 0)
+  if (rows.length === 0) return { ...state, table: table + 1 }
+  yield* erase(
+    compiler,
+    resource,
+    rows.map((row) => String(row['id'])),
+  )
+  yield forgetDeleted(compiler, resource.name, rows.length)
+  return state
+}
+
+function* tidy(job: string, state: DeletionState): Transaction<DeletionState | 'ended'> {
+  const first = sql`select _row from resourced_queue where job = ${job} order by _row limit ${batch}`
+  const gone = yield sql`delete from resourced_queue where _row in (${first}) returning _row`
+  return gone.length === 0 ? 'ended' : state
+}
+
+/**
+ * Undoes a job that cannot go on, all at once: as long as nothing was cleared or erased. Gives whether it was undone.
+ *
+ * @throws Error of the engine where a unique value was taken meanwhile; nothing is undone then
+ */
+export function* undoDeletion(
+  compiler: Compiler,
+  job: string,
+  error: Readonly<Record<string, unknown>>,
+  now: number,
+): Transaction<boolean> {
+  const state = (yield* stateOf(job, compiler.expressions.lock.update)) as DeletionState | undefined
+  if (state === undefined || (state.phase !== 'take' && state.phase !== 'mark')) return false
+  yield* holdAllRulesBelow(compiler, state.collection)
+  for (const { name } of reached(compiler, state)) {
+    yield* takeBack(compiler, job, name)
+    const back =
+      yield sql`update ${tableSql(name)} set deleted_at = null, _deletion = null, _revision = _revision + 1 where _deletion = ${job} returning id`
+    if (back.length > 0) yield tick(compiler, name, back.length, -back.length)
+  }
+  yield sql`delete from resourced_queue where job = ${job}`
+  yield* finishJob(compiler, job, { status: 'failed', progress: { ...shownProgress(state), done: 0 }, error }, now)
+  return true
+}
+
+// A collection that the declaration no longer has is gone with its records.
+function reached({ catalog }: Compiler, { collection }: DeletionState): readonly Resource[] {
+  const resource = catalog.resources.get(collection)
+  return resource === undefined ? [] : reachOf(catalog, resource)
+}
+
+function* markedRows({ name }: Resource, job: string, at: number): Transaction<readonly Row[]> {
+  return yield sql`select _row, id from ${tableSql(name)} where _deletion = ${job} and deleted_at is not null and _row > ${at} order by _row limit ${batch}`
+}

@@ -1,0 +1,112 @@
+/** What stands against a deletion: records that refer to what would go, and business rules (DEL-4). */
+import sql, { type Sql } from 'sql-template-tag'
+import { never } from '../../../model/predicate.ts'
+import type { Catalog, Resource } from '../../../model/resource.ts'
+import { questionsOfRules, ruleIssues, type Transition } from '../../../plan/decide.ts'
+import type { Removal } from '../../../plan/plan.ts'
+import type { Issue } from '../../../spec/faults.ts'
+import { type Compiler, columnSql, predicateSql } from '../../sql/predicate.ts'
+import { subject } from '../../sql/represent.ts'
+import { recordOf, storedSql } from '../../sql/rows.ts'
+import type { Transaction } from '../../transaction.ts'
+import { ask } from '../ask.ts'
+import { type Closure, liveRows, reachOf, resourceOf } from './closure.ts'
+
+/** By whom and when, which business rules may ask, and whose ids may be named. */
+type Judged = Pick<Removal, 'caller' | 'now' | 'readable'>
+
+/** The most ids of records in the way that are named. */
+const mostNamed = 5
+
+/** Whether anything can stand against deletions of a resource at all: else nobody need look. */
+export function canBeBlocked(catalog: Catalog, resource: Resource): boolean {
+  return reachOf(catalog, resource).some(
+    (each) => hasDeletionRules(each) || each.dependents.some(({ onDelete }) => onDelete === 'restrict'),
+  )
+}
+
+/**
+ * Everything that stands against a deletion.
+ *
+ * @param going all that goes, where that is more than the closure asked about
+ */
+export function* objectionsOf(
+  compiler: Compiler,
+  plan: Judged,
+  closure: Closure,
+  going = closure,
+): Transaction<Issue[]> {
+  return [...(yield* blockersOf(compiler, plan, closure, going)), ...(yield* ruleObjections(compiler, plan, closure))]
+}
+
+/** Live records that refer to what goes, do not go themselves, and forbid it. */
+export function* blockersOf(
+  compiler: Compiler,
+  { readable }: Pick<Removal, 'readable'>,
+  closure: Closure,
+  going: Closure,
+): Transaction<Issue[]> {
+  const issues: Issue[] = []
+  for (const [collection, ids] of closure) {
+    for (const { collection: from, field, onDelete } of resourceOf(compiler.catalog, collection).dependents) {
+      if (onDelete !== 'restrict') continue
+      const staying = stayingSql(compiler, from, field, ids, going)
+      const shown = predicateSql(compiler, resourceOf(compiler.catalog, from), subject, readable.get(from) ?? never)
+      const [row] =
+        yield sql`select count(*) as count, count(case when ${shown} then 1 end) as readable from ${staying}`
+      const [total, count] = [Number(row?.['count']), Number(row?.['readable'])]
+      if (total === 0) continue
+      // The order of the reference's index.
+      const order = sql`order by ${columnSql(subject, field)}, ${columnSql(subject, 'id')}`
+      const named = count === 0 ? [] : yield sql`select id from ${staying} and ${shown} ${order} limit ${mostNamed}`
+      const message = blockedBy(from, collection, field, total === count ? count : undefined)
+      const blockers = named.map((each) => String(each['id'])).sort()
+      issues.push({ code: 'HAS_DEPENDENTS', message, collection: from, count, ids: blockers })
+    }
+  }
+  return issues
+}
+
+/** @param count how many records are in the way; `undefined`: the caller may not read all of them, and is not told (AUT-9) */
+function blockedBy(from: string, collection: string, field: string, count: number | undefined): string {
+  if (count === 1) return `1 record of ${from} refers to ${collection} by ${field}; delete or change it first.`
+  const which = count === undefined ? 'Some records' : `${count} records`
+  return `${which} of ${from} refer to ${collection} by ${field}; delete or change them first.`
+}
+
+/** Live records of `from` that refer to one of `ids` and do not go themselves. */
+export function stayingSql(
+  { expressions }: Compiler,
+  from: string,
+  field: string,
+  ids: Iterable<string>,
+  closure: Closure,
+): Sql {
+  const refers = expressions.isAmong(columnSql(subject, field), [...ids])
+  const going = closure.get(from)
+  if (going === undefined || going.size === 0) return sql`${liveRows(from)} and ${refers}`
+  return sql`${liveRows(from)} and ${refers} and not (${expressions.isAmong(columnSql(subject, 'id'), [...going])})`
+}
+
+/** What the business rules of everything that goes say against it. */
+function* ruleObjections(compiler: Compiler, plan: Judged, closure: Closure): Transaction<Issue[]> {
+  const issues: Issue[] = []
+  for (const [collection, ids] of closure) {
+    const resource = resourceOf(compiler.catalog, collection)
+    if (!hasDeletionRules(resource)) continue
+    const among = compiler.expressions.isAmong(columnSql(subject, 'id'), [...ids])
+    const rows =
+      yield sql`select ${storedSql(compiler, resource)} from ${liveRows(collection)} and ${among} order by id`
+    for (const row of rows) {
+      const current = recordOf(resource, row)
+      const transition: Transition = { resource, trigger: 'delete', current, next: undefined }
+      const answers = yield* ask(compiler, resource, questionsOfRules(compiler.catalog, plan, transition))
+      issues.push(...ruleIssues(plan, transition, answers))
+    }
+  }
+  return issues
+}
+
+function hasDeletionRules({ rules }: Resource): boolean {
+  return rules.some((rule) => [rule.on].flat().includes('delete'))
+}

@@ -1,0 +1,187 @@
+/** Making a deletion that nothing stands against: at once, or as the beginning of a job (DEL-5, DEL-8). */
+import sql, { join, raw, type Sql } from 'sql-template-tag'
+import { timestamp } from '../../../model/instant.ts'
+import type { Resource } from '../../../model/resource.ts'
+import type { JobKind } from '../../../model/system-resources.ts'
+import type { Outcome, Removal } from '../../../plan/plan.ts'
+import type { Issue } from '../../../spec/faults.ts'
+import { type Compiler, columnSql, tableSql } from '../../sql/predicate.ts'
+import { subject } from '../../sql/represent.ts'
+import { blind, type Transaction } from '../../transaction.ts'
+import { type Moves, noteMove, tick, tickAll } from '../clock.ts'
+import { addJob } from '../jobs/job-rows.ts'
+import { announce } from './announced.ts'
+import { type Closure, cascadesOf, closureOf, liveRows, reachOf, resourceOf, sizeOf } from './closure.ts'
+import type { DeletionState } from './deletion-state.ts'
+import { isForElsewhere, type Large, large, lookedAtOnce } from './large.ts'
+import { canBeBlocked, stayingSql } from './objections.ts'
+
+/** Deletes a closure in this very transaction. */
+export function* removeClosure(
+  compiler: Compiler,
+  { deletion, now }: Pick<Removal, 'deletion' | 'now'>,
+  closure: Closure,
+): Transaction<void> {
+  const at = timestamp(now)
+  const moves: Moves = new Map()
+  for (const [collection, ids] of closure) {
+    for (const { collection: from, field, onDelete } of resourceOf(compiler.catalog, collection).dependents) {
+      if (onDelete !== 'clear') continue
+      const count = yield* clear(compiler, from, field, stayingSql(compiler, from, field, ids, closure), at)
+      if (count > 0) noteMove(moves, from, 0, 0)
+    }
+  }
+  for (const [collection, ids] of closure) {
+    if (ids.size === 0) continue
+    const resource = resourceOf(compiler.catalog, collection)
+    if (resource.deletion.variant === 'soft') {
+      yield* mark(collection, compiler.expressions.isAmong(raw('id'), [...ids]), deletion, at)
+      noteMove(moves, collection, -ids.size, ids.size)
+    } else {
+      yield* erase(compiler, resource, [...ids])
+      noteMove(moves, collection, -ids.size, 0)
+    }
+  }
+  yield* tickAll(compiler, moves)
+}
+
+/** Sets references of rows to null; gives their number. The clock is the caller's. */
+export function* clear(
+  compiler: Compiler,
+  from: string,
+  field: string,
+  rows: Sql,
+  at: string,
+  most?: number,
+): Transaction<number> {
+  const ids = yield* held(compiler, rows, most)
+  if (ids.length > 0) {
+    yield sql`update ${tableSql(from)} set ${raw(`"${field}"`)} = null, updated_at = ${at}, _revision = _revision + 1 where ${compiler.expressions.isAmong(raw('id'), ids)}`
+  }
+  return ids.length
+}
+
+/**
+ * The ids of rows, which nobody else changes from now on. A change that chose its rows itself would find a row that it had to
+ * wait for as it was before, and change it whatever it is now.
+ *
+ * @param most as many as there are or come free, in no order: of very many, none but these are looked at
+ */
+export function* held({ expressions }: Compiler, rows: Sql, most?: number): Transaction<string[]> {
+  const { order, update } = expressions.lock
+  const which = most === undefined ? order : sql` limit ${most}`
+  return (yield sql`select id from ${rows}${which}${update}`).map((row) => String(row['id']))
+}
+
+/**
+ * Holds live records that are to go, and those of their own collection that refer to them and go or change with them, all in
+ * one order: two deletions that meet in both do not wait for each other. Otherwise each would hold what it was asked for first.
+ */
+export function* holdTogether(compiler: Compiler, { name, dependents }: Resource, ids: readonly string[]) {
+  const { isAmong, lock } = compiler.expressions
+  const own = dependents.filter(({ collection, onDelete }) => collection === name && onDelete !== 'restrict')
+  if (!lock.isNeeded || own.length === 0) return
+  const among = ['id', ...own.map(({ field }) => field)].map((field) => isAmong(columnSql(subject, field), ids))
+  yield* held(compiler, sql`${liveRows(name)} and (${join(among, ' or ')})`)
+}
+
+/** Makes live rows that are held deleted ones, by a deletion; gives their ids. The clock is the caller's. */
+export function* mark(collection: string, which: Sql, deletion: string, at: string): Transaction<string[]> {
+  const rows =
+    yield sql`update ${tableSql(collection)} set deleted_at = ${at}, _deletion = ${deletion}, _revision = _revision + 1 where ${which} returning id`
+  return rows.map((row) => String(row['id']))
+}
+
+/** Takes rows out of their table, and their words out of search. The clock is the caller's. */
+export function* erase({ expressions }: Pick<Compiler, 'expressions'>, resource: Resource, ids: readonly string[]) {
+  const { name, fields } = resource
+  if (fields.some((field) => field.search)) yield* expressions.forgetWords(name, ids)
+  yield blind(sql`delete from ${tableSql(name)} where ${expressions.isAmong(raw('id'), ids)}`)
+}
+
+/** What is known of a deletion before it is made. */
+export interface Looked {
+  /** All that goes; `undefined`: so much that nobody has looked, because nothing can stand against it. */
+  readonly closure: Closure | undefined
+  /** Whether it is to be a job. */
+  readonly isJob: boolean
+  readonly issues: readonly Issue[]
+}
+
+/** Looks at what goes with records, and at what stands against that. */
+export function* lookAt(
+  compiler: Compiler,
+  plan: Removal,
+  ids: readonly string[],
+  objectionsTo: (closure: Closure) => Transaction<Issue[]>,
+): Transaction<Looked | Large> {
+  const { resource, above } = plan
+  const few = yield* closureOf(compiler, resource, ids, Math.max(above, lookedAtOnce))
+  const mustLook = few !== undefined || canBeBlocked(compiler.catalog, resource)
+  if (few === undefined && mustLook && isForElsewhere(compiler, resource)) return large
+  const closure = few ?? (mustLook ? yield* closureOf(compiler, resource, ids) : undefined)
+  const issues = closure === undefined ? [] : yield* objectionsTo(closure)
+  return { closure, isJob: few === undefined || sizeOf(few) > above, issues }
+}
+
+/** The same for a number of records that may be very many themselves. */
+export function isTooMany(compiler: Compiler, { resource, above }: Removal, count: number): Large | undefined {
+  return count > Math.max(above, lookedAtOnce) && isForElsewhere(compiler, resource) ? large : undefined
+}
+
+/** Begins the job of a deletion: the records themselves are deleted with it, what hangs under them follows. */
+export function* beginDeletion(
+  compiler: Compiler,
+  plan: Removal,
+  kind: JobKind,
+  ids: readonly string[],
+  closure: Closure | undefined,
+): Transaction<Outcome> {
+  const { resource, deletion, now } = plan
+  const deletedAt = timestamp(now)
+  const { length } = yield* mark(resource.name, compiler.expressions.isAmong(raw('id'), ids), deletion, deletedAt)
+  yield tick(compiler, resource.name, -length, length)
+  yield* enqueue(compiler, deletion, resource, compiler.expressions.isAmong(raw('id'), ids))
+  if (closure !== undefined) yield* announce(compiler, deletion, closure)
+  const total = closure === undefined ? null : sizeOf(closure)
+  const asked = { collection: resource.name, deletedAt, ids: kind === 'deletion' ? ids : [] }
+  yield* addDeletion(compiler, plan, kind, {
+    ...asked,
+    phase: 'mark',
+    at: 0,
+    taken: ids.length,
+    done: ids.length,
+    total,
+    asked: ids.length,
+  })
+  return { kind: 'accepted', job: deletion, statusUrl: plan.statusUrl }
+}
+
+/** Adds the job of a deletion whose first records stand in the queue. */
+export function* addDeletion(
+  compiler: Compiler,
+  { resource, readable, deletion, statusUrl, caller, now }: Removal,
+  kind: JobKind,
+  found: Omit<DeletionState, 'asked'> & { readonly asked: number },
+): Transaction<void> {
+  const { asked, ...rest } = found
+  const isAllShown = reachOf(compiler.catalog, resource).every(({ name }) => readable.get(name)?.kind === 'always')
+  // What is known is not counted again.
+  const state: DeletionState = isAllShown ? rest : { ...rest, asked, total: asked }
+  const progress = { done: state.done, total: state.total }
+  const job = { id: deletion, kind, task: 'deletion', statusUrl, startedBy: caller.id, progress, state, now } as const
+  yield* addJob(compiler, job)
+}
+
+/** Puts rows into the queue of a job, where anything can hang on them. */
+export function* enqueue(
+  { catalog }: Compiler,
+  job: string,
+  { name, dependents }: Resource,
+  which: Sql,
+): Transaction<void> {
+  if (cascadesOf(catalog, name).length === 0 && !dependents.some(({ onDelete }) => onDelete === 'clear')) return
+  yield blind(
+    sql`insert into resourced_queue (job, collection, record) select ${job}, ${name}, id from ${tableSql(name)} where ${which}`,
+  )
+}

@@ -1,0 +1,85 @@
+/**
+ * The records of an export, some at a time. An export reads everything that there is, so it follows the order of its sort
+ * from end to end: each batch is the stretch of the sort's index (or of the ids, where there is no sort) that comes after the
+ * one before, found by its keys (`keyset.ts`). What the filter drops was met on the way all the same, and counts: so no batch
+ * costs more than its size, however few records match, where a list would find them by the filter's own index and sort them
+ * all for each batch anew. Only a condition whose index has the order too (`stretch.ts`) is asked of the index. Of a sort by
+ * several fields that no index has together, the records that tie in the first are sorted for each batch.
+ */
+import sql, { type Sql } from 'sql-template-tag'
+import type { Position, SortTerm } from '../../model/order.ts'
+import { allOf, type Predicate } from '../../model/predicate.ts'
+import type { Resource } from '../../model/resource.ts'
+import type { ExportFormat } from '../../plan/export-document.ts'
+import { csvLineSql } from '../sql/csv-line.ts'
+import { orderTerms, segmentsAfter } from '../sql/keyset.ts'
+import { type Compiler, liveSql, predicateSql } from '../sql/predicate.ts'
+import { representationSql, subject } from '../sql/represent.ts'
+import { stretchOf } from '../sql/stretch.ts'
+import { kept, type Transaction } from '../transaction.ts'
+import { rowsSql } from './page-sql.ts'
+
+/** Which records are wanted, and how. */
+export interface ExportBatch {
+  readonly resource: Resource
+  /** The resource as an older version shows it, where one asked. */
+  readonly shown?: Resource
+  readonly filter: Predicate
+  /** Which records the caller may read. */
+  readonly permitted: Predicate
+  readonly sort: readonly SortTerm[]
+  /** `undefined`: all. */
+  readonly fields: readonly string[] | undefined
+  readonly format: ExportFormat
+  /** `last` of the batch before; `undefined`: this is the first. */
+  readonly after: Position['keys'] | undefined
+  /** How many records are looked at: no more of them are given. */
+  readonly limit: number
+}
+
+/** The records of a batch. */
+export interface ExportedRows {
+  /** Each record's JSON, or its line of CSV without the end. There may be none in the middle: see `last`. */
+  readonly texts: readonly string[]
+  /** Where the next batch begins; `undefined`: there are no more records. */
+  readonly last: Position['keys'] | undefined
+}
+
+/**
+ * Reads the next batch of an export. Records that come or go between two batches are there or not; all others are given once.
+ * They come one a row: lines of CSV may hold any line break.
+ */
+export function* exportRows(compiler: Compiler, batch: ExportBatch): Transaction<ExportedRows> {
+  const { resource, sort, after, limit } = batch
+  const wanted = allOf([batch.permitted, batch.filter])
+  if (wanted.kind === 'never') return { texts: [], last: undefined }
+  const { found, checked } = stretchOf(resource, wanted, sort)
+  const terms = orderTerms(resource, sort, subject)
+  const where = liveSql(compiler, resource, subject, found)
+  const text = textSql(compiler, batch, checked)
+  const place = compiler.expressions.jsonKeys(terms.map(({ column, type }) => [column, type]))
+  const texts: string[] = []
+  let looked = 0
+  let last: unknown
+  for (const segment of segmentsAfter(terms, after)) {
+    const rows = yield kept(
+      sql`select ${text} as text, ${place} as place ${rowsSql(resource, where, segment)} order by ${segment.order} limit ${limit - looked}`,
+    )
+    for (const row of rows) if (row['text'] !== null) texts.push(String(row['text']))
+    looked += rows.length
+    last = rows.at(-1)?.['place'] ?? last
+    if (looked === limit) return { texts, last: JSON.parse(String(last)) as Position['keys'] }
+  }
+  return { texts, last: undefined }
+}
+
+/** The text of a row; null where it is not asked for, or the caller may not see it. */
+function textSql(
+  compiler: Compiler,
+  { resource, shown = resource, fields, format }: ExportBatch,
+  checked: Predicate,
+): Sql {
+  const text = format === 'csv' ? csvLineSql(compiler, shown, fields) : representationSql(compiler, shown, fields)
+  if (checked.kind === 'always') return text
+  return sql`case when ${predicateSql(compiler, resource, subject, checked)} then ${text} end`
+}

@@ -1,0 +1,122 @@
+/** Jobs as records: what is shown of them, and beside it what an unfinished one knows (JOB-1 to JOB-3). */
+import sql, { raw } from 'sql-template-tag'
+import { timestamp } from '../../../model/instant.ts'
+import type { RecordValues, Resource } from '../../../model/resource.ts'
+import type { JobKind, JobStatus } from '../../../model/system-resources.ts'
+import type { Compiler } from '../../sql/predicate.ts'
+import type { JobTask, OpenJob } from '../../storage.ts'
+import { blind, type Transaction } from '../../transaction.ts'
+import { tick } from '../clock.ts'
+import { changeRecord, insertRecord } from '../record-change.ts'
+
+/** A job that begins. */
+export interface NewJob {
+  readonly id: string
+  readonly kind: JobKind
+  /** What the runner does for it. */
+  readonly task: JobTask
+  readonly statusUrl: string
+  /** The id of the caller; `null`: the server itself. */
+  readonly startedBy: string | null
+  readonly progress: JobProgress
+  /** What the task has to know: JSON. */
+  readonly state: unknown
+  /** Milliseconds since 1970. */
+  readonly now: number
+}
+
+/** How far a job is: the total is `null` while nobody knows it. */
+export interface JobProgress {
+  readonly done: number
+  readonly total: number | null
+}
+
+/** What changes in what is shown of a job. */
+export interface JobChanges {
+  readonly status?: JobStatus
+  readonly progress?: JobProgress
+  readonly started_at?: string
+  readonly finished_at?: string
+  readonly result?: Readonly<Record<string, unknown>>
+  readonly error?: Readonly<Record<string, unknown>>
+}
+
+/** Adds a job that has yet to run. */
+export function* addJob(compiler: Compiler, job: NewJob): Transaction<void> {
+  const { id, kind, task, statusUrl, startedBy, progress, state, now } = job
+  const at = timestamp(now)
+  const shown: RecordValues = {
+    ...{ id, job_id: id, status: 'pending', status_url: statusUrl, kind, progress, started_by: startedBy },
+    ...{ created_at: at, updated_at: at },
+  }
+  yield* insertRecord(compiler, jobsOf(compiler), shown)
+  yield blind(tick(compiler, 'jobs', 1, 0))
+  yield blind(sql`insert into resourced_work (job, task, state) values (${id}, ${task}, ${JSON.stringify(state)})`)
+}
+
+/** Changes what is shown of a job. */
+function* changeJob(compiler: Compiler, id: string, changes: JobChanges, now: number): Transaction<void> {
+  const values = { ...changes, id, updated_at: timestamp(now) }
+  yield* changeRecord(compiler, jobsOf(compiler), { values, changed: Object.keys(changes) })
+}
+
+/** What an unfinished job knows; `undefined`: it is finished, or there is none. Who is about to change it holds it. */
+export function* stateOf(job: string, held = raw('')): Transaction<unknown> {
+  const [row] = yield sql`select state from resourced_work where job = ${job}${held}`
+  return row === undefined ? undefined : JSON.parse(String(row['state']))
+}
+
+/** Keeps what a job knows after a batch, and shows how far it is; the first batch is its start. */
+export function* advanceJob(
+  compiler: Compiler,
+  id: string,
+  state: unknown,
+  { done, total }: JobProgress,
+  now: number,
+): Transaction<void> {
+  yield* keepState(id, state)
+  // More may be done than was counted beforehand.
+  const progress = { done, total: total === null ? null : Math.max(total, done) }
+  yield* changeJob(compiler, id, { status: 'running', progress, ...(yield* startOf(id, now)) }, now)
+}
+
+function* startOf(id: string, now: number): Transaction<Pick<JobChanges, 'started_at'>> {
+  const [row] = yield sql`select started_at from jobs where id = ${id}`
+  return row?.['started_at'] === null ? { started_at: timestamp(now) } : {}
+}
+
+function* keepState(job: string, state: unknown): Transaction<void> {
+  yield blind(sql`update resourced_work set state = ${JSON.stringify(state)} where job = ${job}`)
+}
+
+/** Keeps how much a job has to do, once that was counted. */
+export function* keepTotal(compiler: Compiler, job: string, total: number, now: number): Transaction<void> {
+  const state = (yield* stateOf(job, compiler.expressions.lock.update)) as
+    | (JobProgress & { readonly count?: number })
+    | undefined
+  if (state === undefined) return
+  const done = state.done ?? state.count ?? 0
+  yield* keepState(job, { ...state, total })
+  yield* changeJob(compiler, job, { progress: { done, total: Math.max(total, done) } }, now)
+}
+
+/** Ends a job. */
+export function* finishJob(
+  compiler: Compiler,
+  id: string,
+  changes: JobChanges & { readonly status: 'succeeded' | 'failed' },
+  now: number,
+): Transaction<void> {
+  yield blind(sql`delete from resourced_work where job = ${id}`)
+  yield* changeJob(compiler, id, { ...(yield* startOf(id, now)), ...changes, finished_at: timestamp(now) }, now)
+}
+
+/** The jobs that are not finished, the oldest first. */
+export function* openJobs(): Transaction<readonly OpenJob[]> {
+  const rows = yield sql`select job, task from resourced_work order by job`
+  return rows.map((row) => ({ id: String(row['job']), task: String(row['task']) as JobTask }))
+}
+
+function jobsOf({ catalog }: Compiler): Resource {
+  return catalog.system.get('jobs') as Resource
+}

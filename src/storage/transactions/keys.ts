@@ -1,0 +1,181 @@
+/** API keys in SQL: a record for what is shown of a key, and its hash beside it, which nothing shows. */
+import sql, { raw } from 'sql-template-tag'
+import { timestamp } from '../../model/instant.ts'
+import { allOf, anyOf, matches, type Scalar } from '../../model/predicate.ts'
+import { comparisonKey } from '../../model/record.ts'
+import type { RecordValues, Resource } from '../../model/resource.ts'
+import { admit } from '../../plan/admit.ts'
+import type { CreateKey, Outcome, RevokeKey } from '../../plan/plan.ts'
+import { type Compiler, liveSql } from '../sql/predicate.ts'
+import { subject } from '../sql/represent.ts'
+import type { ListedKey, NewKey, Revoked, StoredKey } from '../storage.ts'
+import { blind, type Row, single, type Transaction } from '../transaction.ts'
+import { represent } from './answered.ts'
+import { tick } from './clock.ts'
+import { currentRecord } from './current-record.ts'
+import { changeRecord, insertRecord } from './record-change.ts'
+
+const columns = sql`t.id, h.hash, t.hint, t.subject, t.roles, t.expires_at, t.created_at, t.revoked_at, t.made_by`
+const keys = sql`resourced_key_hashes h join "api-keys" t on t.id = h.key`
+
+/** How much later than the last one a use is worth keeping, in milliseconds. */
+const between = 60_000
+
+function keyOf<Key extends StoredKey>(row: Row): Key {
+  return { ...row, roles: JSON.parse(String(row['roles'])) } as unknown as Key
+}
+
+/** The key with a hash. */
+export function* findKey(hash: string): Transaction<StoredKey | undefined> {
+  const row = yield* single(sql`select ${columns} from ${keys} where h.hash = ${hash}`)
+  return row === undefined ? undefined : keyOf(row)
+}
+
+/** All keys, the oldest first. */
+export function* listKeys(): Transaction<ListedKey[]> {
+  return (yield sql`select ${columns}, t.last_used_at from ${keys} order by t.created_at, t.id`).map(keyOf<ListedKey>)
+}
+
+/** Adds a key. */
+export function* addKey(compiler: Compiler, { hash, made_by = null, ...shown }: NewKey): Transaction<void> {
+  yield* insertRecord(compiler, keysOf(compiler), { ...shown, made_by, updated_at: shown.created_at })
+  yield blind(tick(compiler, 'api-keys', 1, 0))
+  yield blind(sql`insert into resourced_key_hashes (key, hash) values (${shown.id}, ${hash})`)
+}
+
+/** Runs a CreateKey. */
+export function* createKey(compiler: Compiler, plan: CreateKey): Transaction<Outcome> {
+  const { id, hash, hint, roles, expires_at, madeBy, perSubject, now } = plan
+  if (plan.issues.length > 0) return { kind: 'invalid', issues: plan.issues }
+  // A revocation of the maker and of its descendants locks the maker: a key is made before it, and revoked, or not at all.
+  if (madeBy.kind === 'key' && !(yield* isHeld(compiler, madeBy.id))) return { kind: 'forbidden' }
+  const valid = yield* countValid(compiler, plan.subject, now)
+  if (valid >= perSubject) {
+    const message = `${JSON.stringify(plan.subject)} has ${valid} keys, and ${perSubject} are allowed. Revoke those that are not used any more.`
+    return { kind: 'conflict', issues: [{ code: 'KEY_QUOTA', message, pointer: '/subject' }] }
+  }
+  const created_at = timestamp(now)
+  const made_by = madeBy.id
+  yield* addKey(compiler, {
+    ...{ id, hash, hint, subject: plan.subject, roles, expires_at, created_at, revoked_at: null, made_by },
+  })
+  const { json, revision, updatedAt } = yield* represent(compiler, plan, id)
+  return { kind: 'created', id, json, revision, updatedAt }
+}
+
+/** Whether a key is not revoked, and cannot be until the transaction ends. */
+function* isHeld({ expressions }: Compiler, id: string): Transaction<boolean> {
+  const row = yield* single(sql`select revoked_at from "api-keys" where id = ${id}${expressions.lock.share}`)
+  return row !== undefined && row['revoked_at'] === null
+}
+
+/** How many keys of a subject are neither revoked nor expired. */
+function* countValid(compiler: Compiler, name: string, now: number): Transaction<number> {
+  const resource = keysOf(compiler)
+  const at = comparisonKey(resource, 'expires_at', timestamp(now)) as Scalar
+  const valid = allOf([
+    { kind: 'compare', field: 'subject', operator: 'eq', value: name },
+    { kind: 'null', field: 'revoked_at' },
+    anyOf([
+      { kind: 'null', field: 'expires_at' },
+      { kind: 'compare', field: 'expires_at', operator: 'gt', value: at },
+    ]),
+  ])
+  const where = liveSql(compiler, resource, subject, valid)
+  const row = yield* single(sql`select count(*) as count from "api-keys" ${raw(subject)} where ${where}`)
+  return Number(row?.['count'])
+}
+
+/** Runs a RevokeKey. A revoked key is still shown, but revoking it again is 404, unless descendants of it are left to revoke. */
+export function* revokeKey(compiler: Compiler, plan: RevokeKey): Transaction<Outcome> {
+  const { found, record } = yield* currentRecord(compiler, plan)
+  if (found === undefined || record === undefined) return { kind: 'missing' }
+  const permitted = found.permitted && coversRoles(plan, record)
+  const made = permitted && plan.descendants ? yield* lockDescendants(compiler, plan.id) : []
+  const going = [record, ...made].filter((key) => key['revoked_at'] === null)
+  const ended = admit(plan, permitted && going.length === 0 ? undefined : { ...found, permitted })
+  if (ended !== undefined) return ended
+  // All or none: a caller who may revoke a key may lack the right to revoke what it made.
+  if (!going.every((key) => isReached(plan, key) && coversRoles(plan, key))) return { kind: 'forbidden' }
+  let deletedAt = ''
+  for (const key of going) deletedAt = yield* revoke(compiler, key, plan.now)
+  return { kind: 'deleted', id: plan.id, deletedAt }
+}
+
+function coversRoles({ roles }: RevokeKey, key: RecordValues): boolean {
+  return roles === undefined || rolesOf(key).every((role) => roles.includes(role))
+}
+
+function isReached({ permitted }: RevokeKey, key: RecordValues): boolean {
+  return matches({ subject: key['subject'] }, permitted)
+}
+
+function rolesOf(key: RecordValues): readonly string[] {
+  const roles = key['roles']
+  return typeof roles === 'string' ? JSON.parse(roles) : (roles as readonly string[])
+}
+
+/** The keys that a key made, and those that they made, revoked ones too, locked until the transaction ends. */
+function* lockDescendants({ expressions }: Compiler, id: string): Transaction<Row[]> {
+  const found: Row[] = []
+  const known = new Set([id])
+  for (let makers = [id]; makers.length > 0; ) {
+    const among = expressions.isAmong(raw('made_by'), makers)
+    const rows =
+      yield sql`select id, subject, roles, updated_at, revoked_at from "api-keys" where ${among}${expressions.lock.order}${expressions.lock.update}`
+    const others = rows.filter((row) => !known.has(String(row['id'])))
+    for (const row of others) known.add(String(row['id']))
+    found.push(...others)
+    makers = others.map((row) => String(row['id']))
+  }
+  return found
+}
+
+/** Revokes a key for the command line, where everything is permitted; `undefined` where nothing is left to revoke. */
+export function* revokeAnyKey(
+  compiler: Compiler,
+  id: string,
+  at: string,
+  descendants: boolean,
+): Transaction<Revoked | undefined> {
+  const key = yield* single(
+    sql`select id, updated_at, revoked_at from "api-keys" where id = ${id}${compiler.expressions.lock.update}`,
+  )
+  if (key === undefined) return undefined
+  const made = (yield* lockDescendants(compiler, id)).filter((each) => each['revoked_at'] === null)
+  const going = descendants ? [key, ...made] : [key]
+  const valid = going.filter((each) => each['revoked_at'] === null)
+  if (valid.length === 0) return undefined
+  for (const each of valid) yield* revoke(compiler, each, Date.parse(at))
+  return { count: valid.length, remaining: descendants ? 0 : made.length }
+}
+
+function* revoke(compiler: Compiler, record: RecordValues, now: number): Transaction<string> {
+  const at = timestamp(Math.max(now, Date.parse(String(record['updated_at']))))
+  const values = { id: record['id'], revoked_at: at, updated_at: at }
+  yield* changeRecord(compiler, keysOf(compiler), { values, changed: ['revoked_at'] })
+  return at
+}
+
+/**
+ * Keeps when keys were last used: what is shown of a key changes, so its entity tag and that of the list do, all together
+ * and once a minute at most.
+ */
+export function* keepUses(compiler: Compiler, uses: ReadonlyMap<string, number>): Transaction<void> {
+  const { isAmong, lock } = compiler.expressions
+  const among = isAmong(raw('id'), [...uses.keys()])
+  const rows = yield sql`select id, updated_at, last_used_at from "api-keys" where ${among}${lock.order}${lock.update}`
+  for (const row of rows) {
+    const { id } = row
+    const time = uses.get(String(id)) as number
+    const before = row['last_used_at'] === null ? Number.NEGATIVE_INFINITY : Date.parse(String(row['last_used_at']))
+    if (time - before < between) continue
+    const updated_at = timestamp(Math.max(time, Date.parse(String(row['updated_at']))))
+    const values = { id, last_used_at: timestamp(time), updated_at }
+    yield* changeRecord(compiler, keysOf(compiler), { values, changed: ['last_used_at'] })
+  }
+}
+
+function keysOf({ catalog }: Compiler): Resource {
+  return catalog.system.get('api-keys') as Resource
+}

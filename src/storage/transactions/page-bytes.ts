@@ -1,0 +1,89 @@
+/**
+ * How many bytes a page has, found in the database (LIM-6). An ordinary page costs a comparison for each record: while no record has more
+ * than its share of a page, all of them fit. Where one has more, sizes are read first, and then the records that fit.
+ */
+import sql, { join, raw, type Sql } from 'sql-template-tag'
+import type { Field } from '../../model/resource.ts'
+import type { ReadPage } from '../../plan/plan.ts'
+import { type Compiler, columnSql } from '../sql/predicate.ts'
+import { membersOf, subject } from '../sql/represent.ts'
+
+/** The most bytes that one stored byte of a text becomes in JSON: a control character is written as `\u0001`. */
+const mostEscaped = 6
+
+/** A field whose JSON has no more bytes than this counts as if it always had so many. */
+const small = 1_000
+
+/** The JSON of the fields that every record has: `id` and three instants, with their names. */
+const systemBytes = 250
+
+/** What the JSON of one record can take. */
+interface RecordBytes {
+  /** The most that its small fields take, with the names of all. */
+  readonly small: number
+  /** The most that its large fields take; infinite where the declaration does not say. */
+  readonly large: number
+  /** The bytes that the large fields of a record have in the database, and the most that they have in JSON. */
+  readonly stored: Sql | undefined
+  readonly escaped: Sql | undefined
+}
+
+/**
+ * The condition under which a record has no more than its share of a page of so many.
+ *
+ * @returns `undefined` where every record has: no value that the declaration allows is so long
+ */
+export function shareSql(compiler: Compiler, plan: ReadPage, rows: number): Sql | undefined {
+  const { small: fixed, large, escaped } = bytesOf(compiler, plan)
+  const share = Math.floor(compiler.catalog.limits.pageBytes / rows)
+  if (fixed + large <= share) return undefined
+  return escaped === undefined ? sql`1 = 0` : sql`${escaped} <= ${raw(String(share - fixed))}`
+}
+
+/** The bytes that a record takes in the database, but for its small fields: found without reading long values. */
+export function storedBytesSql(compiler: Compiler, plan: ReadPage): Sql {
+  return bytesOf(compiler, plan).stored ?? raw('0')
+}
+
+/** How many of these sizes, from the first on, are together within a bound: one at least, where there is any. */
+export function countWithin(sizes: readonly number[], most: number): number {
+  let sum = 0
+  const beyond = sizes.findIndex((size) => {
+    sum += size
+    return sum > most
+  })
+  return beyond === -1 ? sizes.length : Math.max(1, beyond)
+}
+
+function bytesOf({ catalog, expressions }: Compiler, { resource: stored, shown, fields }: ReadPage): RecordBytes {
+  const resource = shown ?? stored
+  let fixed = systemBytes
+  let large = 0
+  const columns: { readonly column: Sql; readonly most: number }[] = []
+  for (const { name, column, value } of membersOf(catalog, resource)) {
+    if (fields !== undefined && !fields.includes(name)) continue
+    const most = column === undefined ? Buffer.byteLength(JSON.stringify(value)) : longestJson(column.field)
+    fixed += name.length + 4
+    if (most <= small || column === undefined) {
+      fixed += most
+      continue
+    }
+    large += most
+    const bytes = sql`coalesce(${expressions.storedBytes(columnSql(subject, column.name), column.type)}, 0)`
+    columns.push({ column: bytes, most: column.type === 'text' ? mostEscaped : 1 })
+  }
+  if (columns.length === 0) return { small: fixed, large, stored: undefined, escaped: undefined }
+  const bytes = columns.map(({ column }) => column)
+  const escaped = columns.map(({ column, most }) => (most === 1 ? column : sql`${column} * ${raw(String(most))}`))
+  return { small: fixed, large, stored: join(bytes, ' + '), escaped: join(escaped, ' + ') }
+}
+
+/** The most bytes of a field's value in JSON. */
+function longestJson({ type, enum: values, reference, format, schema }: Field): number {
+  if (type === 'boolean' || type === 'integer' || type === 'number') return 25
+  if (type !== 'string') return Number.POSITIVE_INFINITY
+  if (values !== undefined) return Math.max(4, ...values.map((value) => Buffer.byteLength(JSON.stringify(value))))
+  if (reference !== undefined || format === 'date') return 40
+  const longest = schema['maxLength']
+  return typeof longest === 'number' ? longest * mostEscaped + 2 : Number.POSITIVE_INFINITY
+}

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { catalogFixture, resourceFixture } from '../sql/catalog.fixture.ts'
+import type { Compiler } from '../sql/predicate.ts'
+import type { Row } from '../transaction.ts'
+import { admitRemoval } from './purge-clock.ts'
+
+const day = 86_400_000
+const now = Date.parse('2026-11-22T12:00:00.000Z')
+const compiler = { catalog: catalogFixture(resourceFixture('notes', {}), resourceFixture('plants', {})) } as Compiler
+
+/** Drives the transaction by hand: gives what it decides, and the mark that it keeps. */
+function decide(mark: number | undefined, newest: readonly (string | null)[] = []) {
+  const records = [...newest]
+  const transaction = admitRemoval(compiler, now)
+  let kept: unknown
+  let step = transaction.next()
+  while (step.done !== true) {
+    const { sql, values } = step.value
+    let rows: Row[] = []
+    if (sql.startsWith('select value')) rows = mark === undefined ? [] : [{ value: String(mark) }]
+    else if (sql.startsWith('select max')) rows = [{ newest: records.shift() ?? null }]
+    else kept = values[0]
+    step = transaction.next(rows)
+  }
+  return { doubt: step.value, kept }
+}
+
+test('a day either way is no jump, and the next removal is compared with this one', () => {
+  for (const last of [now, now - day, now + day, now - 3_600_000]) {
+    assert.deepEqual(decide(last), { doubt: undefined, kept: String(now) })
+  }
+})
+
+test('more than a day either way is one, and the mark stays', () => {
+  for (const last of [now - day - 1, now + day + 1, 0]) {
+    assert.deepEqual(decide(last), { doubt: { now, last, of: 'purge' }, kept: undefined })
+  }
+})
+
+test('without a mark the newest record of all collections counts, and none is no doubt', () => {
+  const at = (time: number) => new Date(time).toISOString()
+  assert.deepEqual(decide(undefined, [null, null]), { doubt: undefined, kept: String(now) })
+  assert.deepEqual(decide(undefined, [at(now - 9 * day), at(now - day)]), { doubt: undefined, kept: String(now) })
+  assert.deepEqual(decide(undefined, [at(now - 9 * day), at(now - 2 * day)]), {
+    doubt: { now, last: now - 2 * day, of: 'record' },
+    kept: undefined,
+  })
+})

@@ -1,0 +1,77 @@
+/** Reading one record: a single statement. */
+import sql, { raw, type Sql } from 'sql-template-tag'
+import type { Predicate } from '../../model/predicate.ts'
+import type { Resource } from '../../model/resource.ts'
+import { admit, type Found, isConditional } from '../../plan/admit.ts'
+import type { Outcome, ReadRecord } from '../../plan/plan.ts'
+import { revisionColumn } from '../sql/epoch.ts'
+import { type Compiler, predicateSql, tableSql } from '../sql/predicate.ts'
+import { representationSql, subject } from '../sql/represent.ts'
+import { kept, type Row, type Statement, single, type Transaction } from '../transaction.ts'
+import type { Memory } from './memory.ts'
+
+/** A column that says whether a predicate holds for the row; constants cost nothing. */
+export function holdsSql(compiler: Compiler, resource: Resource, predicate: Predicate): Sql {
+  if (predicate.kind === 'always') return sql`1`
+  return sql`case when ${predicateSql(compiler, resource, subject, predicate)} then 1 else 0 end`
+}
+
+/** Runs a ReadRecord: the record, or 304, 403, 404 as a value. */
+export function* readRecord(
+  compiler: Compiler,
+  memory: Pick<Memory, 'record' | 'keep'>,
+  plan: ReadRecord,
+): Transaction<Outcome> {
+  const known = memory.record(plan)
+  if (known !== undefined) return admit(plan, { ...known, permitted: true }) ?? known
+  if (isConditional(plan.conditions)) {
+    // A 304 needs the revision only: no representation is built for it.
+    const ended = admit(plan, foundOf(yield* single(stateSql(compiler, plan))))
+    if (ended !== undefined) return ended
+  }
+  const row = yield* single(recordStatement(compiler, plan))
+  const found = foundOf(row)
+  const ended = admit(plan, found)
+  if (ended !== undefined) return ended
+  const { revision, updatedAt } = found as Found
+  const record = { kind: 'record', json: String(row?.['json']), revision, updatedAt } as const
+  memory.keep(plan, record)
+  return record
+}
+
+// By what may be read: the same few predicates come with every request.
+const statements = new WeakMap<Compiler, WeakMap<Predicate, Map<string, Statement>>>()
+
+/** The statement of a record: of each shape its text is put together once. */
+function recordStatement(compiler: Compiler, plan: ReadRecord): Statement {
+  const { resource, shown = resource, id, permitted, fields } = plan
+  const ofCompiler = statements.get(compiler) ?? new WeakMap<Predicate, Map<string, Statement>>()
+  const ofPredicate = ofCompiler.get(permitted) ?? new Map<string, Statement>()
+  const key = `${shown.lens?.version ?? ''}/${shown.name}/${fields?.join() ?? '*'}`
+  let known = ofPredicate.get(key)
+  if (known === undefined) {
+    statements.set(compiler, ofCompiler.set(permitted, ofPredicate))
+    // Field lists come from callers: keep a bounded number of them.
+    if (ofPredicate.size >= 200) ofPredicate.clear()
+    known = kept(
+      sql`select ${representationSql(compiler, shown, fields)} as json, ${revisionColumn(compiler, resource.name)}, updated_at, ${holdsSql(compiler, resource, permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where deleted_at is null and id = ${id}`,
+    )
+    ofPredicate.set(key, known)
+    return known
+  }
+  return { sql: known.sql, text: known.text, values: [...known.values.slice(0, -1), id] }
+}
+
+/** What a row says of the record's state. */
+export function foundOf(row: Row | undefined): Found | undefined {
+  if (row === undefined) return undefined
+  return {
+    revision: Number(row['_revision']),
+    updatedAt: String(row['updated_at']),
+    permitted: row['_permitted'] === 1,
+  }
+}
+
+function stateSql(compiler: Compiler, { resource, id, permitted }: ReadRecord): Sql {
+  return sql`select ${revisionColumn(compiler, resource.name)}, updated_at, ${holdsSql(compiler, resource, permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and deleted_at is null`
+}

@@ -1,0 +1,137 @@
+/** Creating and changing one record: decided and written in the same transaction (CON-5). */
+import { always, type Predicate } from '../../model/predicate.ts'
+import type { RecordValues } from '../../model/resource.ts'
+import { admit, decidable } from '../../plan/admit.ts'
+import { judge, type Transition } from '../../plan/decide.ts'
+import type { Create, Outcome, Update, Write } from '../../plan/plan.ts'
+import { draftThrough, updateThrough } from '../../plan/through.ts'
+import { withCheck } from '../../plan/with-check.ts'
+import type { Compiler } from '../sql/predicate.ts'
+import { blind, last, single, type Transaction } from '../transaction.ts'
+import { admitDraft } from './admit-draft.ts'
+import { type Answered, answeredOf, answerSql, represent } from './answered.ts'
+import { ask, questionsOf } from './ask.ts'
+import { type Moves, noteMove, tick, tickAll } from './clock.ts'
+import { currentRecord, seenBy } from './current-record.ts'
+import { goingIssue, isBeingDeleted, isGoing } from './delete/going.ts'
+import { checkParent } from './read-page.ts'
+import { carryOut, change, insertion, insertRecord, type RecordChange } from './record-change.ts'
+import { holdRules, ruledAmong } from './rules-lock.ts'
+import { createAtOnce, updateAtOnce } from './write-at-once.ts'
+
+/** Runs a Create. */
+export function* createRecord(compiler: Compiler, plan: Create): Transaction<Outcome> {
+  const atOnce = yield* createAtOnce(compiler, plan)
+  if (atOnce !== undefined) return atOnce
+  const { id } = plan
+  const admitted = yield* admitCreate(compiler, plan)
+  if (admitted.kind !== 'admitted') return admitted
+  const write = insertion(compiler, plan.resource, admitted.values)
+  const isLast = plan.idempotency === undefined
+  const { json, revision, updatedAt } = yield* writeAndRepresent(compiler, plan, write, { live: 1, isLast })
+  return { kind: 'created', id, json, revision, updatedAt }
+}
+
+/** Runs many Creates of whichever resources, in order (see `Storage.load`): nobody asks for their representations. */
+export function* createRecords(
+  compiler: Compiler,
+  plans: readonly Create[],
+  whenRefused: 'stop' | 'skip',
+): Transaction<readonly (Outcome | undefined)[]> {
+  const outcomes: (Outcome | undefined)[] = []
+  const created: Moves = new Map()
+  const collections = plans.map(({ resource }) => resource.name)
+  if (ruledAmong(compiler.catalog, collections) === 'some') yield* holdRules(compiler)
+  for (const plan of plans) {
+    const { resource } = plan
+    const admitted = yield* admitCreate(compiler, plan)
+    if (admitted.kind === 'admitted') {
+      yield* insertRecord(compiler, resource, admitted.values)
+      noteMove(created, resource.name, 1, 0)
+      outcomes.push(undefined)
+    } else {
+      outcomes.push(admitted)
+      if (whenRefused === 'stop') break
+    }
+  }
+  yield* tickAll(compiler, created)
+  return outcomes
+}
+
+/** The record that a Create makes, or its refusal. */
+function* admitCreate(
+  compiler: Compiler,
+  plan: Create,
+): Transaction<Outcome | { readonly kind: 'admitted'; readonly values: RecordValues }> {
+  const { resource } = plan
+  if (plan.parent !== undefined) {
+    const { resource: above, id } = plan.parent
+    const refused = yield* checkParent({ ...compiler, holding: true }, plan.parent)
+    if (refused?.kind === 'parent-missing' && (yield* isBeingDeleted(compiler, above.name, id))) {
+      return { kind: 'conflict', issues: [goingIssue] }
+    }
+    if (refused !== undefined) return refused
+  }
+  const draft = draftThrough(seenBy(compiler, plan), plan)
+  const barred = yield* admitDraft(compiler, resource, plan.permitted, draft)
+  if (barred !== undefined) return barred
+  const transition: Transition = { resource, trigger: 'create', current: undefined, next: draft.values }
+  const answers = yield* ask(compiler, resource, questionsOf(compiler, plan, transition, draft))
+  const refused = judge(plan, transition, draft, answers)
+  return refused ?? { kind: 'admitted', values: draft.values }
+}
+
+/** Runs an Update. */
+export function* updateRecord(compiler: Compiler, plan: Update): Transaction<Outcome> {
+  const { resource } = plan
+  const permitted = decidable(plan, plan.mayRead)
+  const atOnce = yield* updateAtOnce(compiler, plan, permitted)
+  if (atOnce !== undefined) return atOnce
+  const { found, record, isReadable } = yield* currentRecord(compiler, { ...plan, permitted })
+  const ended = admit(plan, found)
+  if (ended !== undefined || record === undefined) return ended ?? { kind: 'missing' }
+  const drafted = updateThrough(seenBy(compiler, plan), plan, record, isReadable)
+  if (drafted.kind !== 'draft') return drafted
+  const { draft } = drafted
+  for (const permission of withCheck(plan, draft)) {
+    const barred = yield* admitDraft(compiler, resource, permission, draft)
+    if (barred !== undefined) return barred
+  }
+  const transition: Transition = { resource, trigger: 'update', current: record, next: draft.values }
+  const answers = yield* ask(compiler, resource, questionsOf(compiler, plan, transition, draft))
+  const refused = judge(plan, transition, draft, answers)
+  if (refused?.kind !== 'invalid' && (yield* isGoing(compiler, resource, record))) {
+    return { kind: 'conflict', issues: [goingIssue] }
+  }
+  if (refused !== undefined) return refused
+  const { json, revision, updatedAt, readable } =
+    draft.changed.length === 0
+      ? yield* represent(compiler, plan, plan.id, plan.mayRead)
+      : yield* writeAndRepresent(compiler, plan, change(compiler, resource, draft), { isLast: true }, plan.mayRead)
+  return { kind: 'updated', json: readable ? json : undefined, revision, updatedAt }
+}
+
+/**
+ * Changes a record, moves the clock on, and gives the record as it is answered.
+ *
+ * @param live how many live records there are more
+ * @param isLast nothing follows in this transaction, and it is not to be undone
+ */
+function* writeAndRepresent(
+  compiler: Compiler,
+  plan: Pick<Write, 'resource' | 'shown'>,
+  write: RecordChange,
+  { live = 0, isLast }: { readonly live?: number; readonly isLast: boolean },
+  mayRead: Predicate = always,
+): Transaction<Answered> {
+  const { resource } = plan
+  const ticked = tick(compiler, resource.name, live, 0)
+  const { together } = compiler.expressions
+  if (together === undefined) {
+    yield* carryOut(compiler, resource, write)
+    yield blind(ticked)
+    return yield* represent(compiler, plan, write.id, mayRead)
+  }
+  const statement = together(write.change, ticked, answerSql(compiler, plan, mayRead))
+  return answeredOf(yield* single(isLast ? last(statement) : statement))
+}

@@ -1,0 +1,140 @@
+/** What every answer says of the version that gave it (VER-1), and of its end (VER-3, VER-4). */
+import { formatHttpDate } from '../http/fields/http-date.ts'
+import { formatLinks, type Link } from '../http/fields/link.ts'
+import { type HttpResponse, isFile, type ResponseHeaders } from '../http/message.ts'
+import type { Catalog } from '../model/resource.ts'
+import { fault } from '../spec/faults.ts'
+import { isDeprecated, isLeaving, successorOf, type Version, type Versions } from './versions.ts'
+
+/** What is said of a version beside the answer itself. */
+export interface VersionNotice {
+  readonly version: string
+  /** How it ends; `undefined`: it stays. */
+  readonly end: Readonly<ResponseHeaders> | undefined
+  /** More for `Link`; empty: nothing. */
+  readonly links: string
+  /** What the answer depends on too. */
+  readonly vary: readonly string[]
+  /** What stands for `application/json`. */
+  readonly mediaType: string | undefined
+}
+
+/**
+ * Says what there is to say of a version at a moment. `Sunset` is said as soon as it is declared, for it warns of something to
+ * come (RFC 8594); `Deprecation` once it is true.
+ *
+ * @param path that of the request
+ * @param now milliseconds since 1970
+ */
+export function noticeOf(
+  versions: Versions,
+  { version, mediaType }: { readonly version: Version; readonly mediaType: string | undefined },
+  path: string,
+  now: number,
+): VersionNotice {
+  const vary = varyOf(versions)
+  if (!isLeaving(version)) return { version: version.name, end: undefined, links: '', vary, mediaType }
+  const end: ResponseHeaders = {}
+  const { deprecatedAt = 0, sunsetAt, guide } = version
+  const deprecated = isDeprecated(version, now)
+  const links: Link[] = []
+  if (deprecated) {
+    // A structured field's date (RFC 9745 section 2.1, RFC 9651 section 3.3.7).
+    end['Deprecation'] = `@${Math.floor(deprecatedAt / 1000)}`
+    if (guide !== undefined) links.push({ target: guide, rel: 'deprecation' })
+  }
+  if (sunsetAt !== undefined) {
+    end['Sunset'] = formatHttpDate(sunsetAt / 1000)
+    if (guide !== undefined) links.push({ target: guide, rel: 'sunset' })
+  }
+  const successor = successorOf(versions, version, now)
+  const target = successor && addressIn(versions, version, successor, path)
+  if (target !== undefined && (deprecated || sunsetAt !== undefined)) links.push({ target, rel: 'successor-version' })
+  return { version: version.name, end, links: formatLinks(links), vary, mediaType }
+}
+
+/** Which request header fields can change the version. */
+function varyOf({ carriers }: Versions): readonly string[] {
+  if (carriers.length === 1) {
+    const [only] = carriers
+    return only === 'header' ? byVersion : only === 'media-type' ? byAccept : nothing
+  }
+  return [...(carriers.includes('header') ? byVersion : []), ...(carriers.includes('media-type') ? byAccept : [])]
+}
+
+const nothing: readonly string[] = []
+const byVersion = ['API-Version']
+const byAccept = ['Accept']
+
+/** Adds the notice to the header fields of an answer. */
+export function addNotice(
+  { headers, body }: HttpResponse,
+  { version, end, links, vary, mediaType }: VersionNotice,
+): void {
+  headers['API-Version'] = version
+  if (end !== undefined) Object.assign(headers, end)
+  if (links !== '') headers['Link'] = headers['Link'] ? `${headers['Link']}, ${links}` : links
+  if (vary.length > 0) {
+    const names = headers['Vary']?.split(', ') ?? []
+    headers['Vary'] = [...new Set([...names, ...vary])].join(', ')
+  }
+  // A file is what it is in every version.
+  if (mediaType !== undefined && headers['Content-Type'] === 'application/json' && !isFile(body)) {
+    headers['Content-Type'] = mediaType
+  }
+}
+
+/**
+ * Answers a request for a version that is over (VER-4): a redirect where it is declared and can lead on.
+ *
+ * @param asked `path` and `query` of the request, `query` without the version; `movable`: its address is one, and not the header
+ * fields named the version, which would come along
+ * @throws Fault VERSION_RETIRED
+ */
+export function retired(
+  versions: Versions,
+  version: Version,
+  asked: { readonly path: string; readonly query: string; readonly movable: boolean },
+  now: number,
+): HttpResponse {
+  const successor = successorOf(versions, version, now) ?? versions.current
+  const { path, query, movable } = asked
+  const address = addressIn(versions, version, successor, path)
+  if (version.afterSunset === 'redirect' && movable && address !== undefined) {
+    const target = query === '' ? address : `${address}${address.includes('?') ? '&' : '?'}${query}`
+    return { status: 308, headers: { Location: target, 'Cache-Control': 'no-store' }, body: undefined }
+  }
+  const since = new Date(version.sunsetAt ?? now).toISOString().slice(0, 10)
+  const guide = version.guide === undefined ? '' : ` What to do is at ${version.guide}.`
+  const { carriers } = versions
+  const isElsewhere = address !== undefined && (carriers.includes('path') || carriers.includes('query'))
+  const at = isElsewhere ? `, at ${address}` : ''
+  const detail = `Version ${version.name} was retired on ${since}. Its successor is ${successor.name}${at}.${guide}`
+  throw fault('VERSION_RETIRED', { detail })
+}
+
+/**
+ * The address of the same thing in another version, without query: what is asked there may have other names. `undefined`
+ * where that version does not have the collection.
+ */
+function addressIn(versions: Versions, from: Version, to: Version, path: string): string | undefined {
+  const isInPath = versions.carriers.includes('path')
+  const [, ...segments] = path.split('/')
+  const moved = (isInPath ? segments.slice(1) : segments).map((segment, index) =>
+    // A collection, or one nested under a record.
+    index === 0 || index === 2 ? nameIn(from.catalog, to.catalog, segment) : segment,
+  )
+  if (moved.includes(undefined)) return undefined
+  const address = [to.basePath, ...moved].join('/')
+  // Where only header fields carry it, all versions have one address.
+  return !isInPath && versions.carriers.includes('query') ? `${address}?version=${to.name}` : address
+}
+
+/** What another version calls a collection; what is none is called the same everywhere. */
+function nameIn(from: Catalog, to: Catalog, name: string): string | undefined {
+  const resource = from.resources.get(name)
+  if (resource === undefined) return name
+  const stored = resource.lens?.collection ?? name
+  for (const each of to.resources.values()) if ((each.lens?.collection ?? each.name) === stored) return each.name
+  return undefined
+}

@@ -1,0 +1,101 @@
+/** At the top of a declaration. */
+import { at } from '../../src/model/place.ts'
+import type { Mistake } from './mistake.ts'
+
+/** In the rates of single actions. */
+const rateMistakes = (
+  [
+    ['a rate of a collection alone', 'tasks', /collection and an action/, /"users\.create"/],
+    ['a rate of a collection that is not there', 'task.create', /not declared/, /"tasks"/],
+    ['a rate of an action that is none', 'tasks.creat', /no action/, /"create"/],
+    ['a rate of reading what is deleted', 'tasks.readDeleted', /reading/, /"tasks\.read"/],
+    ['a rate of everything', '*.*', /every request/, /limits\.rate\.caller/],
+  ] as const
+).map(
+  ([name, action, message, remedy]): Mistake => ({
+    ...{ name, at: 'limits', write: { rate: { actions: { [action]: '9/hour' } } }, message, remedy },
+    path: at('limits.rate.actions', action),
+  }),
+)
+
+export const interfaceMistakes: readonly Mistake[] = [
+  { name: 'no name', at: 'name', write: undefined, path: 'name', message: /missing/, remedy: /studio/ },
+  { name: 'a name in capitals', at: 'name', write: 'Studio', path: 'name', remedy: /"studio"/ },
+  { name: 'an empty title', at: 'title', write: ' ', path: 'title' },
+  { name: 'a title of two lines', at: 'title', write: 'a\nb', path: 'title', remedy: /description/ },
+  { name: 'a description that is no text', at: 'description', write: 3, path: 'description' },
+  { name: 'an unknown key', at: 'resource', write: {}, path: 'resource', remedy: /"resources"/ },
+  { name: 'no resources', at: 'resources', write: undefined, path: 'resources' },
+  { name: 'resources as an array', at: 'resources', write: [], path: 'resources' },
+  { name: 'empty resources', at: 'resources', write: {}, path: 'resources' },
+  { name: 'an unknown limit', at: 'limits', write: { pagesize: {} }, path: 'limits.pagesize', remedy: /"pageSize"/ },
+  { name: 'a page of nothing', at: 'limits', write: { pageSize: { default: 0 } }, path: 'limits.pageSize.default' },
+  {
+    name: 'a page beyond the maximum',
+    at: 'limits',
+    write: { pageSize: { default: 200 } },
+    path: 'limits.pageSize.default',
+  },
+  { name: 'a maximum that is a text', at: 'limits', write: { pageSize: { max: '100' } }, path: 'limits.pageSize.max' },
+  { name: 'a body of half a byte', at: 'limits', write: { bodyBytes: 0.5 }, path: 'limits.bodyBytes' },
+  {
+    name: 'a page of a few bytes',
+    at: 'limits',
+    write: { pageBytes: 1_000 },
+    path: 'limits.pageBytes',
+    remedy: /65[,_]?536/,
+  },
+  {
+    name: 'no exports at all',
+    at: 'limits',
+    write: { exports: { count: 0 } },
+    path: 'limits.exports.count',
+  },
+  {
+    name: 'an unknown limit of exports',
+    at: 'limits',
+    write: { exports: { byte: 2_048 } },
+    path: 'limits.exports.byte',
+    remedy: /"bytes"/,
+  },
+  {
+    name: 'exports of all callers as a text',
+    at: 'limits',
+    write: { exports: { total: '10 GiB' } },
+    path: 'limits.exports.total',
+  },
+  {
+    name: 'a rate by day',
+    at: 'limits',
+    write: { rate: { caller: '9/day' } },
+    path: 'limits.rate.caller',
+    remedy: /N\/hour/,
+  },
+  {
+    name: 'an unknown rate',
+    at: 'limits',
+    write: { rate: { callers: '9/hour' } },
+    path: 'limits.rate.callers',
+    remedy: /"caller"/,
+  },
+  {
+    ...{ name: 'no keys at all', at: 'limits', write: { keys: { perSubject: 0 } } },
+    path: 'limits.keys.perSubject',
+  },
+  {
+    ...{ name: 'a rule where the name of a role belongs', at: 'limits', write: { keys: { lastingRoles: ['role:x'] } } },
+    ...{ path: 'limits.keys.lastingRoles[0]', remedy: /operator/ },
+  },
+  {
+    ...{ name: 'one role, not in an array', at: 'limits', write: { keys: { lastingRoles: 'operator' } } },
+    path: 'limits.keys.lastingRoles',
+  },
+  ...rateMistakes,
+  {
+    name: 'a rate of an action that is a number',
+    at: 'limits',
+    write: { rate: { actions: { '*.create': 10 } } },
+    path: 'limits.rate.actions["*.create"]',
+    remedy: /N\/hour/,
+  },
+]
