@@ -55,8 +55,9 @@ async function standOf(name: string, root: string): Promise<Stand & { readonly n
   const file = join(folder, `${name}.db`)
   const { catalog } = await loadResource(declaration, 'cities')
   await loadAtlas(file, catalog, () => {})
-  const data = { catalog, file, records: recordsOf(file, catalog), authorization: `Bearer ${createKey(file)}` }
-  const server = await startServer(ours(folder, name, file, await freePort(), false))
+  const address = `sqlite:${file}`
+  const data = { catalog, file, records: recordsOf(file, catalog), authorization: `Bearer ${createKey(address)}` }
+  const server = await startServer(ours(folder, name, address, await freePort(), false))
   return { name, folder, pace, data, secure: false, ours: server, guests: [] }
 }
 

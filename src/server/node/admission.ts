@@ -18,8 +18,10 @@ export interface Bounds {
   readonly inFlight: number
   /** The part of the time that turning away may take while there is work. */
   readonly refusing: number
-  /** How long those are held who were turned away before they get twice as much of it: clients that give up come back anew. */
+  /** How long rejected clients are held before rejections get half as much time again: clients that give up reconnect. */
   readonly patience: number
+  /** What rejecting one request costs besides its response: reading the request, and holding and releasing its connection. */
+  readonly reading: number
 }
 
 /** What an admission decides about. */
@@ -44,14 +46,13 @@ const ordinaryBounds: Bounds = {
   inFlight: 1_000,
   refusing: 0.13,
   patience: 300,
+  reading: 0.025,
 }
 
 // How many may wait however slow all is: a handful of slow requests is no overload.
 const leastRoom = 100
 // Milliseconds a request, until some were seen.
 const firstPace = 0.2
-// Milliseconds that it takes beside the answer to turn a request away: to read it, and to hold who sent it.
-const reading = 0.025
 // Weight of what was before, for each request: the last fifty or so count.
 const memory = 0.98
 
@@ -202,13 +203,13 @@ export class Admission<T> {
 
   #refusing(now: number): number {
     const { refusing, patience } = this.#bounds
-    return now - (this.#held.first?.since ?? now) > patience ? 2 * refusing : refusing
+    return now - (this.#held.first?.since ?? now) > patience ? 1.5 * refusing : refusing
   }
 
   #turnAway(item: T): void {
     const began = performance.now()
     this.#work.turnAway(item)
-    const took = performance.now() - began + reading
+    const took = performance.now() - began + this.#bounds.reading
     this.#price += (took - this.#price) * (1 - memory)
     this.#credit -= took
     this.#turnedAway.push(item)

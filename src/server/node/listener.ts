@@ -68,6 +68,9 @@ const limits = {
   noDelay: true,
 } as const
 
+// TLS doubles the price of a small message.
+const secureBounds = { reading: 0.05 } as const
+
 /** Makes a server; it listens once told to. */
 export function createNodeServer(options: NodeServerOptions): NodeServer {
   const edge = edgeOf(options)
@@ -81,7 +84,7 @@ export function createNodeServer(options: NodeServerOptions): NodeServer {
   // A client may close its side once it has asked, and still wants the answer.
   ;(server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true
   const closeAll = trackConnections(server as NetServer, options.tls !== undefined, edge)
-  attach(server, edge, options.bounds)
+  attach(server, edge, { ...(options.tls && secureBounds), ...options.bounds })
   let closed: Promise<void> | undefined
   return {
     listen: (host, port) => listen(server, host, port, options.tls === undefined ? 'http' : 'https'),
