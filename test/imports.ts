@@ -11,6 +11,8 @@ export interface Import {
   /** The file it leads to; `undefined` for a package or a part of Node. */
   readonly target: string | undefined
   readonly typeOnly: boolean
+  /** The names that it brings in, as the other file exports them. */
+  readonly names: readonly string[]
 }
 
 /** A source file and its text. */
@@ -40,10 +42,17 @@ export function importsOf({ file, text }: Source): Import[] {
       const specifier = match.groups?.specifier ?? ''
       const line = text.slice(0, match.index).split('\n').length
       const target = specifier.startsWith('.') ? posix.join(posix.dirname(file), specifier) : undefined
-      found.push({ file, line, specifier, target, typeOnly: /^\s*type\b/.test(match.groups?.clause ?? '') })
+      const clause = match.groups?.clause ?? ''
+      found.push({ file, line, specifier, target, typeOnly: /^\s*type\b/.test(clause), names: namesIn(clause) })
     }
   }
   return found.sort((left, right) => left.line - right.line)
+}
+
+/** The names between the braces of an import, without `type` and without what they are called here. */
+function namesIn(clause: string): string[] {
+  const [, inner = ''] = /\{([^}]*)\}/.exec(clause) ?? []
+  return inner.split(',').flatMap((part) => /^\s*(?:type\s+)?(\w+)/.exec(part)?.[1] ?? [])
 }
 
 /**
