@@ -22,7 +22,7 @@ export async function pageStatement(catalog: Catalog, database: string, path: st
   const plan = await pagePlan(catalog, path)
   const connection = new Connection(database, { readOnly: true })
   try {
-    const transaction = readPage({ catalog, expressions }, new Memory(), plan)
+    const transaction = readPage({ catalog, expressions, tagSecret: new Uint8Array(32) }, new Memory(), plan)
     let found: { sql: Statement; rows: Row[] } | undefined
     let step = transaction.next([])
     while (step.done !== true) {
