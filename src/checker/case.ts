@@ -1,5 +1,5 @@
 /** What a case is: one thing that can be seen of a rule, as data. */
-import type { RuleLevel } from '../spec/rule.ts'
+import type { RuleLevel } from '../spec/rules/rule.ts'
 import type { Exchange } from './exchange.ts'
 import type { CollectionProfile, JsonObject, Operation, PageStyle, Permission, Profile } from './profile.ts'
 
@@ -216,14 +216,6 @@ export interface Case {
   readonly expect: readonly Expectation[]
   /** How to mend it, in one sentence. */
   readonly mend: string
-}
-
-/** The cases of one section of the rules. */
-export interface CaseSection {
-  /** What a case needs comes before it, here or in an earlier section. */
-  readonly cases: readonly Case[]
-  /** Rules of which nothing can be seen from outside, and why. */
-  readonly unseen: Readonly<Record<string, string>>
 }
 
 /** The rule that a case is about. */

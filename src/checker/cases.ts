@@ -1,5 +1,6 @@
-/** All cases, section by section, and why rules have none. */
-import type { Case, CaseSection } from './case.ts'
+/** All cases of the checker, in the order of the rules. */
+import { ruleSections } from '../spec/rules.ts'
+import type { Case } from './case.ts'
 import { callers } from './cases/callers.ts'
 import { conditions } from './cases/conditions.ts'
 import { deletion } from './cases/deletion.ts'
@@ -17,27 +18,24 @@ import { resources } from './cases/resources.ts'
 import { transport } from './cases/transport.ts'
 import { versions } from './cases/versions.ts'
 
-const sections: readonly CaseSection[] = [
-  resources,
-  methods,
-  queries,
-  pages,
-  conditions,
-  heads,
-  preflight,
-  deletion,
-  jobs,
-  callers,
-  errors,
-  limits,
-  versions,
-  transport,
-  documents,
-  operation,
-]
+const casesByPrefix: Readonly<Record<string, readonly Case[]>> = {
+  RES: resources,
+  MET: methods,
+  QRY: queries,
+  PAG: pages,
+  CON: conditions,
+  HED: heads,
+  OPT: preflight,
+  DEL: deletion,
+  JOB: jobs,
+  AUT: callers,
+  ERR: errors,
+  LIM: limits,
+  VER: versions,
+  SEC: transport,
+  DOC: documents,
+  OPS: operation,
+}
 
-/** All cases, in the order of the rules' document. */
-export const cases: readonly Case[] = sections.flatMap((section) => section.cases)
-
-/** Rules of which nothing can be seen from outside, and why. */
-export const unseen: Readonly<Record<string, string>> = Object.assign({}, ...sections.map((section) => section.unseen))
+/** All cases, in the order of the sections of the rules. A case comes after the cases that it depends on. */
+export const cases: readonly Case[] = ruleSections.flatMap(({ prefix }) => casesByPrefix[prefix] ?? [])

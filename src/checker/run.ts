@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { rules } from '../spec/rules.ts'
 import { type Case, ruleOf } from './case.ts'
-import { cases as allCases, unseen } from './cases.ts'
+import { cases as allCases } from './cases.ts'
 import { type Census, takeCensus } from './census.ts'
 import { choose } from './choose.ts'
 import type { Client } from './client.ts'
@@ -95,7 +95,7 @@ export async function check(options: CheckOptions): Promise<Report> {
       .filter(
         ({ id, section }) => options.only === undefined || options.only.some((each) => each === id || each === section),
       )
-      .map((rule) => ruleResult(rule, results, unseen[rule.id])),
+      .map((rule) => ruleResult(rule, results)),
     created: ledger.created,
     remains: [...ledger.remains],
     jobs,

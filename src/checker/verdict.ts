@@ -1,5 +1,5 @@
 /** What is said of cases, and of the rules that they are about. */
-import type { Rule, RuleLevel } from '../spec/rule.ts'
+import type { Rule, RuleLevel } from '../spec/rules/rule.ts'
 import { type Case, type Finding, ruleOf } from './case.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -49,12 +49,12 @@ export interface RuleResult {
 const order: readonly Verdict[] = ['fails', 'advice', 'holds', 'blocked', 'not set up', 'not asked', 'not applicable']
 
 /** What is said of a rule. */
-export function ruleResult(rule: Rule, all: readonly CaseResult[], unseen: string | undefined): RuleResult {
-  const { id, section, level, mark, sentence } = rule
+export function ruleResult(rule: Rule, all: readonly CaseResult[]): RuleResult {
+  const { id, section, level, mark, sentence, unobservable } = rule
   const cases = all.filter((each) => ruleOf(each) === id)
   const verdict = order.find((each) => cases.some((one) => one.verdict === each)) ?? 'not applicable'
   const first = cases.find((each) => each.verdict === verdict)
-  const why = first?.why ?? unseen ?? 'nothing of it can be seen from outside'
+  const why = first?.why ?? unobservable ?? 'nothing of it can be seen from outside'
   return { rule: { id, section, level, mark, sentence }, verdict, why, cases }
 }
 

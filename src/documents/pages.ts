@@ -1,8 +1,7 @@
 /** The pages of `docs/` that are made from the contract: the rules, and the error codes. */
 import { type FaultCode, type FaultEntry, faults, issueCodes } from '../spec/faults.ts'
-import type { RuleEntry } from '../spec/rule.ts'
+import type { RuleEntry } from '../spec/rules/rule.ts'
 import { ruleSections } from '../spec/rules.ts'
-import { remedies } from './remedies.ts'
 
 const generated = (source: string) => `<!-- Made from ${source} by \`npm run docs\`; change it there. -->`
 
@@ -39,16 +38,15 @@ export function errorsPage(): string {
   const entries = Object.entries(faults) as [FaultCode, FaultEntry][]
   const byStatus = entries.toSorted(([, left], [, right]) => left.status - right.status)
   const details = byStatus.map(([code, entry]) => {
-    const { meaning, remedy } = remedies[code]
     return `### ${code}
 
 **${entry.status}** · ${entry.title} · rule ${entry.rule}
 
-${meaning} **What to do:** ${remedy}
+${entry.meaning} **What to do:** ${entry.remedy}
 `
   })
   const issues = Object.entries(issueCodes).map(([code, meaning]) => `| ${code} | ${cell(meaning)} |`)
-  return `${generated('src/spec/faults.ts and src/documents/remedies.ts')}
+  return `${generated('src/spec/faults/ and src/spec/faults.ts')}
 
 # Errors
 

@@ -1,13 +1,14 @@
-/** Every rule of the interface, section by section. A number is never reused, whatever becomes of its rule. */
-import type { Rule, RuleSection } from './rule.ts'
+/** All rules of the interface, and the order of their sections. */
+
 import { callers, transport } from './rules/access.ts'
 import { pages, queries } from './rules/collections.ts'
 import { conditions, heads, preflight } from './rules/conditions.ts'
 import { deletion, jobs } from './rules/deletion.ts'
 import { documents, errors, limits, operation, versions } from './rules/operation.ts'
 import { methods, resources } from './rules/resources.ts'
+import type { Rule, RuleSection } from './rules/rule.ts'
 
-/** The sections in the order of the document. */
+/** The sections in the order of `docs/interface.md`; the checker has the same order. */
 export const ruleSections: readonly RuleSection[] = [
   resources,
   methods,
@@ -27,7 +28,7 @@ export const ruleSections: readonly RuleSection[] = [
   operation,
 ]
 
-/** All rules, in the order of the document. */
+/** All rules, in the same order. */
 export const rules: readonly Rule[] = ruleSections.flatMap((section) =>
   section.rules.map((entry) => ({ ...entry, section: section.prefix })),
 )

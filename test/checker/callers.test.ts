@@ -2,4 +2,4 @@ import { callers } from '../../src/checker/cases/callers.ts'
 import { callersFaults } from './faults/callers.ts'
 import { tryFaults } from './try-faults.ts'
 
-tryFaults('AUT', callers.cases, callersFaults)
+tryFaults('AUT', callers, callersFaults)

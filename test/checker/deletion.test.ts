@@ -2,4 +2,4 @@ import { deletion } from '../../src/checker/cases/deletion.ts'
 import { deletionFaults } from './faults/deletion.ts'
 import { tryFaults } from './try-faults.ts'
 
-tryFaults('DEL', deletion.cases, deletionFaults)
+tryFaults('DEL', deletion, deletionFaults)

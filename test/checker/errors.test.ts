@@ -2,4 +2,4 @@ import { errors } from '../../src/checker/cases/errors.ts'
 import { errorsFaults } from './faults/errors.ts'
 import { tryFaults } from './try-faults.ts'
 
-tryFaults('ERR', errors.cases, errorsFaults)
+tryFaults('ERR', errors, errorsFaults)

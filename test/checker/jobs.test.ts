@@ -2,4 +2,4 @@ import { jobs } from '../../src/checker/cases/jobs.ts'
 import { jobsFaults } from './faults/jobs.ts'
 import { tryFaults } from './try-faults.ts'
 
-tryFaults('JOB', jobs.cases, jobsFaults)
+tryFaults('JOB', jobs, jobsFaults)

@@ -2,4 +2,4 @@ import { limits } from '../../src/checker/cases/limits.ts'
 import { limitsFaults } from './faults/limits.ts'
 import { tryFaults } from './try-faults.ts'
 
-tryFaults('LIM', limits.cases, limitsFaults)
+tryFaults('LIM', limits, limitsFaults)

@@ -2,4 +2,4 @@ import { operation } from '../../src/checker/cases/operation.ts'
 import { operationFaults } from './faults/operation.ts'
 import { tryFaults } from './try-faults.ts'
 
-tryFaults('OPS', operation.cases, operationFaults)
+tryFaults('OPS', operation, operationFaults)

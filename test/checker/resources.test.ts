@@ -2,4 +2,4 @@ import { resources } from '../../src/checker/cases/resources.ts'
 import { resourcesFaults } from './faults/resources.ts'
 import { tryFaults } from './try-faults.ts'
 
-tryFaults('RES', resources.cases, resourcesFaults)
+tryFaults('RES', resources, resourcesFaults)

@@ -2,4 +2,4 @@ import { transport } from '../../src/checker/cases/transport.ts'
 import { transportFaults } from './faults/transport.ts'
 import { tryFaults } from './try-faults.ts'
 
-tryFaults('SEC', transport.cases, transportFaults)
+tryFaults('SEC', transport, transportFaults)

@@ -2,4 +2,4 @@ import { versions } from '../../src/checker/cases/versions.ts'
 import { versionsFaults } from './faults/versions.ts'
 import { tryFaults } from './try-faults.ts'
 
-tryFaults('VER', versions.cases, versionsFaults)
+tryFaults('VER', versions, versionsFaults)

@@ -1,5 +1,5 @@
 /** CON: caching and conditions. */
-import type { CaseSection } from '../case.ts'
+import type { Case } from '../case.ts'
 import { caching } from './conditions/caching.ts'
 import { guards } from './conditions/guards.ts'
 import { order } from './conditions/order.ts'
@@ -9,7 +9,13 @@ import { unmodified } from './conditions/unmodified.ts'
 import { validators } from './conditions/validators.ts'
 import { atOnce } from './conditions/writers.ts'
 
-export const conditions: CaseSection = {
-  cases: [...caching, ...validators, ...guards, ...unmodified, ...atOnce, ...order, ...required, ...tags],
-  unseen: {},
-}
+export const conditions: readonly Case[] = [
+  ...caching,
+  ...validators,
+  ...guards,
+  ...unmodified,
+  ...atOnce,
+  ...order,
+  ...required,
+  ...tags,
+]

@@ -1,5 +1,5 @@
 /** DEL: deletion. Nothing that is sent could take a record that the checker has not made, whatever the server gets wrong. */
-import type { CaseSection } from '../case.ts'
+import type { Case } from '../case.ts'
 import { answerCases } from './deletion/answers.ts'
 import { bulkCases } from './deletion/bulk.ts'
 import { refusedBulkCases } from './deletion/bulk-refused.ts'
@@ -8,15 +8,12 @@ import { filterCases } from './deletion/filter.ts'
 import { goneCases } from './deletion/gone.ts'
 import { restoreCases } from './deletion/restore.ts'
 
-export const deletion: CaseSection = {
-  cases: [
-    ...goneCases,
-    ...answerCases,
-    ...dependentCases,
-    ...restoreCases,
-    ...bulkCases,
-    ...refusedBulkCases,
-    ...filterCases,
-  ],
-  unseen: {},
-}
+export const deletion: readonly Case[] = [
+  ...goneCases,
+  ...answerCases,
+  ...dependentCases,
+  ...restoreCases,
+  ...bulkCases,
+  ...refusedBulkCases,
+  ...filterCases,
+]

@@ -1,5 +1,5 @@
 /** ERR: errors. */
-import type { Case, CaseSection } from '../case.ts'
+import type { Case } from '../case.ts'
 import { fieldOf, jsonOf } from '../exchange.ts'
 import { answerOf, everyAnswerOf, finding, noField, status } from '../expect.ts'
 import { insideOf } from '../inside.ts'
@@ -123,10 +123,4 @@ const names: Case = {
   mend: 'Turn X-Powered-By off: it helps only who looks for a way in.',
 }
 
-export const errors: CaseSection = {
-  cases: [...outcome, ...bodies, ...validation, ...hidden, names, ...statuses],
-  unseen: {
-    'ERR-6':
-      'A 502 or 503 comes of a part that fails, of overload or of maintenance, and who asks politely can bring about none of them.',
-  },
-}
+export const errors: readonly Case[] = [...outcome, ...bodies, ...validation, ...hidden, names, ...statuses]

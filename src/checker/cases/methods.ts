@@ -1,5 +1,5 @@
 /** MET: methods. */
-import type { CaseSection } from '../case.ts'
+import type { Case } from '../case.ts'
 import { changes } from './methods/changes.ts'
 import { creation } from './methods/creation.ts'
 import { preferences } from './methods/preferences.ts'
@@ -9,18 +9,15 @@ import { repeats } from './methods/repeats.ts'
 import { replacement } from './methods/replacement.ts'
 import { removal, safety } from './methods/safety.ts'
 
-export const methods: CaseSection = {
-  cases: [
-    ...safety,
-    ...creation,
-    ...replacement,
-    ...changes,
-    ...removal,
-    ...unsupported,
-    ...absent,
-    ...preferences,
-    ...repeats,
-    ...searches,
-  ],
-  unseen: {},
-}
+export const methods: readonly Case[] = [
+  ...safety,
+  ...creation,
+  ...replacement,
+  ...changes,
+  ...removal,
+  ...unsupported,
+  ...absent,
+  ...preferences,
+  ...repeats,
+  ...searches,
+]

@@ -1,37 +1,31 @@
 /** OPS: operation. */
-import type { CaseSection } from '../case.ts'
+import type { Case } from '../case.ts'
 import { answerOf, finding, status } from '../expect.ts'
 import { when } from '../steps.ts'
 
-export const operation: CaseSection = {
-  cases: [
-    {
-      id: 'OPS-1/health',
-      title: 'The address for its health answers 200 without a credential',
-      kind: 'reading',
-      needs: ['open'],
-      steps: [when('health', 'GET', '{open}', { caller: 'nobody' })],
-      expect: [status('health', 200)],
-      mend: 'Answer for your health without a credential: what watches over you has none.',
-    },
-    {
-      id: 'OPS-1/metrics',
-      title: 'Metrics are not given to everybody on the listener of the interface',
-      kind: 'reading',
-      needs: [],
-      steps: [when('metrics', 'GET', '/metrics', { caller: 'nobody' })],
-      expect: [
-        answerOf('metrics', 'has no metrics', (answer, _, exchange) =>
-          answer.status < 300 && /^# (?:HELP|TYPE) /m.test(answer.body)
-            ? finding(exchange, 'body', 'metrics, without a credential')
-            : undefined,
-        ),
-      ],
-      mend: 'Give metrics a listener of their own that only your network reaches.',
-    },
-  ],
-  unseen: {
-    'OPS-5': 'Whether a server is ready while it cannot write is seen only by who may fill its disk.',
-    'OPS-2': 'It is about SIGTERM, which nobody can send who has no hand on the machine.',
+export const operation: readonly Case[] = [
+  {
+    id: 'OPS-1/health',
+    title: 'The address for its health answers 200 without a credential',
+    kind: 'reading',
+    needs: ['open'],
+    steps: [when('health', 'GET', '{open}', { caller: 'nobody' })],
+    expect: [status('health', 200)],
+    mend: 'Answer for your health without a credential: what watches over you has none.',
   },
-}
+  {
+    id: 'OPS-1/metrics',
+    title: 'Metrics are not given to everybody on the listener of the interface',
+    kind: 'reading',
+    needs: [],
+    steps: [when('metrics', 'GET', '/metrics', { caller: 'nobody' })],
+    expect: [
+      answerOf('metrics', 'has no metrics', (answer, _, exchange) =>
+        answer.status < 300 && /^# (?:HELP|TYPE) /m.test(answer.body)
+          ? finding(exchange, 'body', 'metrics, without a credential')
+          : undefined,
+      ),
+    ],
+    mend: 'Give metrics a listener of their own that only your network reaches.',
+  },
+]

@@ -1,12 +1,9 @@
 /** PAG: pages. */
-import type { CaseSection } from '../case.ts'
+import type { Case } from '../case.ts'
 import { cursorCases } from './pages-cursors.ts'
 import { linkCases } from './pages-links.ts'
 import { sizeCases } from './pages-sizes.ts'
 import { styleCases } from './pages-styles.ts'
 import { totalCases } from './pages-totals.ts'
 
-export const pages: CaseSection = {
-  cases: [...sizeCases, ...styleCases, ...totalCases, ...cursorCases, ...linkCases],
-  unseen: {},
-}
+export const pages: readonly Case[] = [...sizeCases, ...styleCases, ...totalCases, ...cursorCases, ...linkCases]

@@ -1,9 +1,6 @@
 /** OPT: OPTIONS and CORS. */
-import type { CaseSection } from '../case.ts'
+import type { Case } from '../case.ts'
 import { cors } from './preflight/cors.ts'
 import { options } from './preflight/options.ts'
 
-export const preflight: CaseSection = {
-  cases: [...options, ...cors],
-  unseen: {},
-}
+export const preflight: readonly Case[] = [...options, ...cors]

@@ -1,5 +1,5 @@
 /** QRY: collection parameters. */
-import type { CaseSection } from '../case.ts'
+import type { Case } from '../case.ts'
 import { deletedCases } from './queries-deleted.ts'
 import { fieldsCases } from './queries-fields.ts'
 import { filterCases } from './queries-filters.ts'
@@ -7,7 +7,11 @@ import { orderCases } from './queries-order.ts'
 import { refusedCases } from './queries-refused.ts'
 import { searchCases } from './queries-search.ts'
 
-export const queries: CaseSection = {
-  cases: [...filterCases, ...orderCases, ...fieldsCases, ...searchCases, ...deletedCases, ...refusedCases],
-  unseen: {},
-}
+export const queries: readonly Case[] = [
+  ...filterCases,
+  ...orderCases,
+  ...fieldsCases,
+  ...searchCases,
+  ...deletedCases,
+  ...refusedCases,
+]

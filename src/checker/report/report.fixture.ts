@@ -68,7 +68,7 @@ export const sample: Report = {
   requests: 212,
   rules: rules
     .filter(({ id }) => results.some((each) => each.id.startsWith(`${id}/`)) || id === 'OPS-2')
-    .map((rule) => ruleResult(rule, results, 'a clean stop is seen from the machine alone')),
+    .map((rule) => ruleResult(rule, results)),
   created: 40,
   remains: ['/v1/cities/7'],
   jobs: ['/v1/jobs/3'],

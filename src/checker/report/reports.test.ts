@@ -30,7 +30,7 @@ test('text shows each finding with its command, the line that is wrong, and how 
   assert.match(text, / {2}> {5}"name": "<b>it's<\/b>"/)
   assert.match(text, / {2}> ETag: "2"/)
   assert.ok(text.indexOf('CON-3/stale-delete') < text.indexOf('CON-4/not-modified'))
-  assert.match(text, /OPS-2.*not applicable: a clean stop is seen from the machine alone/)
+  assert.match(text, /OPS-2.*not applicable: Only someone with access to the machine can send SIGTERM/)
   assert.match(text, /40 records were created, and 39 deleted again/)
   assert.match(text, /could not be deleted \(1\):\n {2}\/v1\/cities\/7/)
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there

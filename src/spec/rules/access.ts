@@ -1,5 +1,5 @@
 /** Who is calling, what they may do, and how the way there is kept safe. */
-import type { RuleSection } from '../rule.ts'
+import type { RuleSection } from './rule.ts'
 
 export const callers: RuleSection = {
   prefix: 'AUT',
@@ -66,6 +66,7 @@ export const callers: RuleSection = {
       held: true,
       sentence:
         'A change is permitted only if the rule of its action allows the record as it is and as it will be. Creation is decided on the record as it will be; restoration on the record as it was and will be. Otherwise 403, and nothing changes.',
+      unobservable: 'An OpenAPI document does not say which values of a record its access rules depend on.',
     },
     {
       id: 'AUT-9',
@@ -74,6 +75,7 @@ export const callers: RuleSection = {
       held: true,
       sentence:
         'What a caller may not read has no influence on any answer to that caller beyond 403, 404 and the 409 that uniqueness, references or a declared rule demands: filters, sorts, search, totals, tags, conditions, counts, deletion by filter, bulk deletion and exports see only what the caller may read. `readDeleted` holds together with `read`.',
+      unobservable: 'A record that a caller may not read cannot be told apart from one that does not exist.',
     },
     {
       id: 'AUT-10',
@@ -82,6 +84,7 @@ export const callers: RuleSection = {
       held: true,
       sentence:
         'An API key says who made it (made_by) and expires no later than the credential that made it, whatever the roles, unless the declaration lets one of them make lasting keys. A subject has at most 100 valid keys unless declared otherwise: 409 KEY_QUOTA beyond. A caller revokes only keys whose roles they have, save administrators. DELETE with descendants=true revokes those made with the key too, all or none.',
+      unobservable: 'The checker creates no API keys: a key that it then fails to revoke would stay valid.',
     },
   ],
 }

@@ -1,5 +1,5 @@
 /** How a collection is asked: filters, order, search, and pages. */
-import type { RuleSection } from '../rule.ts'
+import type { RuleSection } from './rule.ts'
 
 export const queries: RuleSection = {
   prefix: 'QRY',

@@ -1,5 +1,5 @@
 /** What HTTP itself asks for: caches, conditions, HEAD, ranges, OPTIONS and CORS. */
-import type { RuleSection } from '../rule.ts'
+import type { RuleSection } from './rule.ts'
 
 export const conditions: RuleSection = {
   prefix: 'CON',

@@ -1,5 +1,5 @@
 /** How records go, come back, and go for good; and the long work that this can be. */
-import type { RuleSection } from '../rule.ts'
+import type { RuleSection } from './rule.ts'
 
 export const deletion: RuleSection = {
   prefix: 'DEL',
@@ -119,6 +119,7 @@ export const jobs: RuleSection = {
       level: 'should',
       held: true,
       sentence: 'Jobs are records in the database: no crash loses one, and a running one goes on from its last batch.',
+      unobservable: 'Only someone who can kill the server during a job sees whether the job survives.',
     },
     {
       id: 'JOB-4',
@@ -134,6 +135,8 @@ export const jobs: RuleSection = {
       level: 'should',
       held: true,
       sentence: 'Where several servers share a database, each batch runs on exactly one of them.',
+      unobservable:
+        'Responses do not say which of several servers ran a batch. Cases of DEL and JOB-2 check the result.',
     },
     {
       id: 'JOB-6',

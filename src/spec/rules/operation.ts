@@ -1,5 +1,5 @@
 /** Errors, bounds, versions, and how the service is described and run. */
-import type { RuleSection } from '../rule.ts'
+import type { RuleSection } from './rule.ts'
 
 export const errors: RuleSection = {
   prefix: 'ERR',
@@ -51,6 +51,8 @@ export const errors: RuleSection = {
       held: true,
       sentence:
         'A failing part behind the service is 502; overload, maintenance and shutting down are 503 with Retry-After.',
+      unobservable:
+        'A 502 or 503 needs a failing dependency, overload or maintenance; ordinary requests cannot cause them.',
     },
   ],
 }
@@ -88,6 +90,7 @@ export const limits: RuleSection = {
       level: 'should',
       held: true,
       sentence: 'Overload is turned away early with 503 and Retry-After; what was accepted is finished.',
+      unobservable: 'A test would have to overload the server, which the checker never does.',
     },
     {
       id: 'LIM-5',
@@ -104,6 +107,7 @@ export const limits: RuleSection = {
       held: true,
       sentence:
         'A page has at most 4 MiB (`limits.pageBytes`), and one record at least. In cursor style it ends early, with `next`; in numbered styles 400 `PAGE_TOO_LARGE` names the `per_page` or `limit` that fits. Bytes of answers on their way are bounded: 429 for a caller that does not read its answers, 503 for all; slow readers are cut off.',
+      unobservable: 'A page of megabytes takes megabytes of records, and harms a server without such a limit.',
     },
     {
       id: 'LIM-8',
@@ -112,6 +116,8 @@ export const limits: RuleSection = {
       held: true,
       sentence:
         'A caller has at most 20 exports and 1 GiB of them (limits.exports): 409 EXPORT_QUOTA beyond. DELETE /exports/{id} and DELETE /jobs/{id} of what has ended: 204.',
+      unobservable:
+        'To reach the quota, the checker would use up all exports that the caller may have, some of which may be in use.',
     },
   ],
 }
@@ -157,6 +163,7 @@ export const versions: RuleSection = {
       held: true,
       sentence:
         'A declaration that would break an older version is refused by a command that names each breaking change.',
+      unobservable: 'The rule is about a command that compares two declarations before they are served.',
     },
   ],
 }
@@ -195,6 +202,7 @@ export const operation: RuleSection = {
       held: true,
       sentence:
         'On SIGTERM the server accepts no new connection, finishes what is running, answers on open connections for another half second with Connection: close, and closes the database.',
+      unobservable: 'Only someone with access to the machine can send SIGTERM.',
     },
     {
       id: 'OPS-5',
@@ -203,6 +211,7 @@ export const operation: RuleSection = {
       held: true,
       sentence:
         'Readiness (/health/ready) is 503 while writing fails (disk full, read-only, database gone), and 200 again without a restart once it succeeds.',
+      unobservable: 'Only someone who can fill the disk of the server sees whether it is ready while writing fails.',
     },
   ],
 }

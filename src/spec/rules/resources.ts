@@ -1,5 +1,5 @@
 /** Where resources live, what their records look like, and what each method does to them. */
-import type { RuleSection } from '../rule.ts'
+import type { RuleSection } from './rule.ts'
 
 export const resources: RuleSection = {
   prefix: 'RES',
@@ -91,6 +91,8 @@ export const resources: RuleSection = {
       held: true,
       sentence:
         'A decimal field is a JSON string of digits with exactly `scale` of them after the point ("19.90"). It may be sent as such a string or as a number, with fewer digits; more digits than declared are a 400. Filters, sorts, uniqueness and conditions compare the numbers exactly.',
+      unobservable:
+        'Servers keep decimals in other forms too, and an OpenAPI document seldom says how many digits they have.',
     },
     {
       id: 'RES-12',
@@ -99,6 +101,7 @@ export const resources: RuleSection = {
       held: true,
       sentence:
         'Whether a number is a multiple of another (multipleOf) is decided on decimal digits: 19.99 is one of 0.01.',
+      unobservable: 'Few fields have a multipleOf, and which multiples a server gets wrong depends on its arithmetic.',
     },
   ],
 }
