@@ -3,7 +3,7 @@ import { uuidv7 } from 'uuidv7'
 import type { Catalog, RecordValues } from '../src/model/resource.ts'
 import { representationSql } from '../src/storage/sql/represent.ts'
 import { Connection } from '../src/storage/sqlite/connection.ts'
-import { expressions } from '../src/storage/sqlite/expressions.ts'
+import { sqlite } from '../src/storage/sqlite/engine.ts'
 import { loadDirectly } from './direct-load.ts'
 import type { Records } from './strangers.ts'
 
@@ -13,7 +13,7 @@ const now = '2026-01-01T00:00:00.000Z'
 export function recordsOf(file: string, catalog: Catalog): Records {
   const connection = new Connection(file, { readOnly: true })
   const read = (collection: string) => {
-    const { sql } = representationSql({ catalog, expressions }, catalog.resources.get(collection)!, undefined)
+    const { sql } = representationSql({ catalog, engine: sqlite }, catalog.resources.get(collection)!, undefined)
     const rows = connection.database.prepare(`select ${sql} as json from "${collection}" t`).all()
     return rows.map((row) => JSON.parse(String(row['json'])))
   }

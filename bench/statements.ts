@@ -6,7 +6,7 @@ import { planFor } from '../src/plan/plan-for.ts'
 import { readInput } from '../src/request/input.ts'
 import { findTarget } from '../src/request/target.ts'
 import { Connection } from '../src/storage/sqlite/connection.ts'
-import { expressions } from '../src/storage/sqlite/expressions.ts'
+import { sqlite } from '../src/storage/sqlite/engine.ts'
 import type { Row, Statement } from '../src/storage/transaction.ts'
 import { Memory } from '../src/storage/transactions/memory.ts'
 import { readPage } from '../src/storage/transactions/read-page.ts'
@@ -22,7 +22,7 @@ export async function pageStatement(catalog: Catalog, database: string, path: st
   const plan = await pagePlan(catalog, path)
   const connection = new Connection(database, { readOnly: true })
   try {
-    const transaction = readPage({ catalog, expressions, tagSecret: new Uint8Array(32) }, new Memory(), plan)
+    const transaction = readPage({ catalog, engine: sqlite, tagSecret: new Uint8Array(32) }, new Memory(), plan)
     let found: { sql: Statement; rows: Row[] } | undefined
     let step = transaction.next([])
     while (step.done !== true) {

@@ -11,7 +11,7 @@ import { always } from '../src/model/predicate.ts'
 import type { Resource } from '../src/model/resource.ts'
 import type { ReadRecord } from '../src/plan/plan.ts'
 import { Connection } from '../src/storage/sqlite/connection.ts'
-import { expressions } from '../src/storage/sqlite/expressions.ts'
+import { sqlite } from '../src/storage/sqlite/engine.ts'
 import { openSqlite } from '../src/storage/sqlite/storage.ts'
 import type { Storage } from '../src/storage/storage.ts'
 import { purgeRecords } from '../src/storage/transactions/delete/purge.ts'
@@ -78,7 +78,7 @@ test(`no transaction takes long of those that purge ${veryMany} records with wor
     const [started, before] = [performance.now(), process.threadCpuUsage()]
     connection.execute('begin immediate')
     connection.execute('savepoint changes')
-    purged += connection.run(purgeRecords({ catalog, expressions }, papers, later))
+    purged += connection.run(purgeRecords({ catalog, engine: sqlite }, papers, later))
     connection.execute('release changes')
     connection.execute('commit')
     const { user, system } = process.threadCpuUsage(before)

@@ -6,7 +6,7 @@ import type { Read } from '../../src/plan/plan.ts'
 import { planFor } from '../../src/plan/plan-for.ts'
 import { readInput } from '../../src/request/input.ts'
 import { findTarget } from '../../src/request/target.ts'
-import { expressions } from '../../src/storage/postgres/expressions.ts'
+import { postgres } from '../../src/storage/postgres/engine.ts'
 import { rowTypes } from '../../src/storage/postgres/types.ts'
 import type { Row, Statement, Transaction } from '../../src/storage/transaction.ts'
 import { readPage } from '../../src/storage/transactions/read-page.ts'
@@ -26,13 +26,13 @@ export interface AskedStatement {
  */
 export async function statementsOf(catalog: Catalog, client: ClientBase, address: string): Promise<AskedStatement[]> {
   const plan = await planOf(catalog, address)
-  const compiler = { catalog, expressions }
+  const context = { catalog, engine: postgres }
   if (plan.kind === 'read-record') {
-    return carriedOut(client, readRecord(compiler, { record: () => undefined, keep() {} }, plan))
+    return carriedOut(client, readRecord(context, { record: () => undefined, keep() {} }, plan))
   }
   const totals = new Totals()
-  const apart = await carriedOut(client, readPage(compiler, { clocks: new Map(), totals }, plan))
-  return [...apart, ...(await carriedOut(client, readPageAtOnce(compiler, totals, plan)))]
+  const apart = await carriedOut(client, readPage(context, { clocks: new Map(), totals }, plan))
+  return [...apart, ...(await carriedOut(client, readPageAtOnce(context, totals, plan)))]
 }
 
 async function carriedOut(client: ClientBase, transaction: Transaction<unknown>): Promise<AskedStatement[]> {

@@ -6,7 +6,7 @@ import type { IncomingMessage, RequestListener } from 'node:http'
 import sql, { join, raw } from 'sql-template-tag'
 import { uuidv7 } from 'uuidv7'
 import type { RecordValues } from '../../src/model/resource.ts'
-import { expressions } from '../../src/storage/postgres/expressions.ts'
+import { postgres } from '../../src/storage/postgres/engine.ts'
 import { columnsOf } from '../../src/storage/sql/columns.ts'
 import { representationSql, subject } from '../../src/storage/sql/represent.ts'
 import { boundOf, searchWords } from '../../src/storage/sql/rows.ts'
@@ -18,15 +18,15 @@ const [, , declaration = '', collection = '', url = '', port = ''] = process.arg
 const { catalog, resource } = await loadResource(declaration, collection)
 const ask = await pooled(url, 12)
 const columns = columnsOf(resource)
-const answered = sql`returning ${representationSql({ catalog, expressions }, resource, undefined)} as json, _revision`
+const answered = sql`returning ${representationSql({ catalog, engine: postgres }, resource, undefined)} as json, _revision`
 const named = ['id', ...columns.map(({ name }) => name), 'created_at', 'updated_at', '_revision']
-const names = [...named, ...expressions.wordColumns('').map(([name]) => name)].map((name) => `"${name}"`).join(', ')
+const names = [...named, ...postgres.wordColumns('').map(([name]) => name)].map((name) => `"${name}"`).join(', ')
 
 async function create(body: RecordValues): Promise<Record<string, unknown>> {
   const now = new Date().toISOString()
   const record = { id: uuidv7(), ...body, created_at: now, updated_at: now }
   const bound = [record.id, ...columns.map((column) => boundOf(column, record)), now, now, 1]
-  const words = expressions.wordColumns(searchWords(resource, record)).map(([, value]) => value)
+  const words = postgres.wordColumns(searchWords(resource, record)).map(([, value]) => value)
   const { text, values } =
     sql`insert into ${raw(`"${collection}" as ${subject}`)} (${raw(names)}) values (${join([...bound, ...words], ', ')}) ${answered}`
   return (await ask('create', text, values))[0]!

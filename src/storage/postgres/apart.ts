@@ -10,7 +10,7 @@ import { purgeClockStore } from '../transactions/purge-clock.ts'
 import { Client } from './client.ts'
 import { type ConnectionOptions, settingsOf } from './connections.ts'
 import { Database } from './database.ts'
-import { expressions } from './expressions.ts'
+import { postgres } from './engine.ts'
 import { migrateForKeys, migratePostgres } from './migration/migrate.ts'
 import { isInUse } from './migration/schema.ts'
 import { unreachable } from './unreachable.ts'
@@ -78,7 +78,7 @@ export async function openPostgresKeys(
 ): Promise<{ readonly keys: KeyStore; close(): Promise<void> }> {
   await alone(options, (client) => migrateForKeys(client, options.session === 'off'))
   const database = new Database(options)
-  return { keys: keyStore({ catalog: keysAlone(), expressions }, database), close: () => database.close() }
+  return { keys: keyStore({ catalog: keysAlone(), engine: postgres }, database), close: () => database.close() }
 }
 
 /**

@@ -4,7 +4,7 @@ import { emptyDatabase } from '../../../test/postgres/database.ts'
 import type { Row, Statement, Transaction } from '../transaction.ts'
 import { catalog } from '../transactions/query-plan.fixture.ts'
 import { settingsOf } from './connections.ts'
-import { wordsColumn } from './dialect.ts'
+import { wordsColumn } from './engine.ts'
 import { migratePostgres } from './migration/migrate.ts'
 
 const id = (number: string) => `'00000000-0000-7000-8000-' || lpad((${number})::text, 12, '0')`

@@ -9,11 +9,11 @@ import { closureOf } from '../transactions/delete/closure.ts'
 import { Memory } from '../transactions/memory.ts'
 import { catalog, idOf, resource } from '../transactions/query-plan.fixture.ts'
 import { readPage } from '../transactions/read-page.ts'
-import { expressions } from './expressions.ts'
+import { postgres } from './engine.ts'
 import { type Explained, openStore } from './query-plan.fixture.ts'
 
 const goods = resource('goods')
-const compiler = { catalog, expressions, tagSecret: new Uint8Array(32) }
+const context = { catalog, engine: postgres, tagSecret: new Uint8Array(32) }
 /** Of so few that match, all may be sorted. */
 const few = 12_000
 /** Beside the rows of a page: those before it, and one here and there that does not match. */
@@ -48,7 +48,7 @@ after(() => store.close())
 async function read(plan: ReadPage): Promise<{ pages: Explained[]; total: Explained[] }> {
   const statements: Explained[] = []
   const take = async (page: Page): Promise<PageOutcome> => {
-    const { result, statements: run } = await store.explained(readPage(compiler, new Memory(), { ...plan, page }))
+    const { result, statements: run } = await store.explained(readPage(context, new Memory(), { ...plan, page }))
     assert.ok(result.kind === 'page', result.kind)
     statements.push(...run)
     return result
@@ -134,7 +134,7 @@ test('QRY-2: many are met along the order, without sorting', async () => {
 })
 
 test('DEL-8: whether a record takes more along than may be looked at is found by so many, in the order of their ids', async () => {
-  const { result, statements } = await store.explained(closureOf(compiler, resource('shelves'), [idOf(3)], 10))
+  const { result, statements } = await store.explained(closureOf(context, resource('shelves'), [idOf(3)], 10))
   assert.equal(result, undefined)
   const { sorted, scanned, looked, text } = statements[0] as Explained
   assert.deepEqual([sorted, scanned], [0, []], text)

@@ -6,7 +6,7 @@ import type { Catalog } from '../../model/resource.ts'
 import type { DeleteMatching, Outcome, Plan, ReadPage } from '../../plan/plan.ts'
 import type { Apply } from '../migration/migration-refused.ts'
 import { type Epochs, readEpochs } from '../sql/epoch.ts'
-import type { Compiler } from '../sql/predicate.ts'
+import type { SqlContext } from '../sql/predicate.ts'
 import type { Abandoned, OnCommit, OnReplica, Storage } from '../storage.ts'
 import { single, type Transaction } from '../transaction.ts'
 import { isChange } from '../transactions/is-change.ts'
@@ -27,9 +27,8 @@ import { createRecords } from '../transactions/write-record.ts'
 import { alone } from './apart.ts'
 import type { ConnectionOptions } from './connections.ts'
 import { Database } from './database.ts'
-import { postgres } from './dialect.ts'
 import { checkDurability } from './durability.ts'
-import { expressions, withMarks } from './expressions.ts'
+import { postgres, withMarks } from './engine.ts'
 import { isolationOf, isolationOfAll } from './isolation.ts'
 import { migratePostgres } from './migration/migrate.ts'
 import { Replica, type Source } from './replica.ts'
@@ -98,15 +97,15 @@ interface Parts extends Pick<Storage, 'maintenanceFound' | 'close'> {
 function storageOf(catalog: Catalog, { primary, replica, secret, epochs, maintenanceFound, close }: Parts): Storage {
   const { database } = primary
   const { keepsPieces } = postgres.layout
-  const compiler: Compiler = {
+  const context: SqlContext = {
     ...{ catalog, epochs, keepsPieces, tagSecret: secret },
-    expressions: replica === undefined ? expressions : withMarks,
+    engine: replica === undefined ? postgres : withMarks,
   }
   const reading = replica === undefined ? only(primary) : replica.read.bind(replica)
   let closing = false
   const background: Background = {
     run(name, asked) {
-      const start = () => longWork[name](compiler, asked as never) as Transaction<unknown>
+      const start = () => longWork[name](context, asked as never) as Transaction<unknown>
       return (isWriting(name) ? database.write(start, () => true, { isLong: true }) : database.read(start)) as never
     },
     async close() {},
@@ -118,10 +117,10 @@ function storageOf(catalog: Catalog, { primary, replica, secret, epochs, mainten
     pieces: { read: (job, start) => database.read(() => readPiece(job, start)) },
     async run(plan: Plan, abandoned?: Abandoned): Promise<Outcome> {
       if (plan.kind === 'read-record') {
-        return reading((from) => from.database.each(() => readRecord(compiler, forgetful, plan), from))
+        return reading((from) => from.database.each(() => readRecord(context, forgetful, plan), from))
       }
-      if (plan.kind === 'read-page') return reading((from) => pageFrom(from, compiler, plan, abandoned?.()))
-      const outcome = await database.write(() => writeTransaction(compiler, plan) as Transaction<Outcome>, isChange, {
+      if (plan.kind === 'read-page') return reading((from) => pageFrom(from, context, plan, abandoned?.()))
+      const outcome = await database.write(() => writeTransaction(context, plan) as Transaction<Outcome>, isChange, {
         isolation: isolationOf(catalog, plan),
       })
       if (outcome.kind === 'accepted' && plan.kind === 'delete-matching') await takeAll(background, plan)
@@ -129,13 +128,13 @@ function storageOf(catalog: Catalog, { primary, replica, secret, epochs, mainten
     },
     load(plans, whenRefused) {
       return database.write(
-        () => createRecords(compiler, plans, whenRefused),
+        () => createRecords(context, plans, whenRefused),
         (outcomes) => outcomes.includes(undefined),
         { isolation: isolationOfAll(catalog, plans), isLong: true },
       )
     },
-    jobs: jobStore({ compiler, runner: database, background, isClosing: () => closing }),
-    keys: keyStore(compiler, { read: (start) => database.each(start), write: database.write }),
+    jobs: jobStore({ context, runner: database, background, isClosing: () => closing }),
+    keys: keyStore(context, { read: (start) => database.each(start), write: database.write }),
     purgeClock: purgeClockStore(database),
     maintenance: maintenanceStore({ read: (start) => database.aside(start), write: database.write }),
     maintenanceFound,
@@ -154,14 +153,14 @@ function only(source: Source): Replica['read'] {
 /** A page: what may take its time is on a connection that nobody else uses, and can be cancelled. */
 async function pageFrom(
   { database, totals, ready }: Source,
-  compiler: Compiler,
+  context: SqlContext,
   plan: ReadPage,
   abandoned: AbortSignal | undefined,
 ): Promise<Outcome> {
   const how = { ready, abandoned }
-  const read = () => readPageAtOnce(compiler, totals, plan)
+  const read = () => readPageAtOnce(context, totals, plan)
   const page = await (isQuick(plan) ? database.each(read, how) : database.apart(read, how))
-  return page ?? database.read(() => readPage(compiler, { clocks: new Map(), totals }, plan), how)
+  return page ?? database.read(() => readPage(context, { clocks: new Map(), totals }, plan), how)
 }
 
 /** Whether a page is soon read: then nobody minds to wait behind it. */

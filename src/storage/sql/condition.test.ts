@@ -32,7 +32,7 @@ const catalog = completeCatalog(
 )
 const leaves = catalog.resources.get('leaves') as Resource
 const tables = await openTables(catalog)
-const { expressions } = tables
+const { engine: words } = tables
 after(() => tables.close())
 
 const values = { team: fc.constantFrom('a', 'b', 'c'), count: fc.integer({ min: 0, max: 3 }), done: fc.boolean() }
@@ -168,7 +168,7 @@ test('AUT-6: a condition selects the records for which SQL, with null for what i
     fc.asyncProperty(condition(4), async (where) => {
       const predicate = resolveCondition(leaves, where, bindings)
       const expected = await selected(literal(where))
-      assert.deepEqual(await selected(predicateSql({ catalog, expressions }, leaves, 't', predicate)), expected)
+      assert.deepEqual(await selected(predicateSql({ catalog, engine: words }, leaves, 't', predicate)), expected)
       const matched = records.filter((record) => matches(comparisonKeys(leaves, record), predicate))
       assert.deepEqual(new Set(matched.map(({ id }) => id)), new Set(expected))
       found += expected.length

@@ -7,7 +7,7 @@ import sql from 'sql-template-tag'
 import type { RecordValues } from '../../model/resource.ts'
 import { exportColumns } from '../../plan/export-document.ts'
 import { Connection } from '../sqlite/connection.ts'
-import { expressions } from '../sqlite/expressions.ts'
+import { sqlite } from '../sqlite/engine.ts'
 import { migrate } from '../sqlite/migrate.ts'
 import { batchOf, books, documentOf, idOf, openLibrary, plant } from '../transactions/export-rows.fixture.ts'
 import { catalogFixture, resourceFixture } from './catalog.fixture.ts'
@@ -86,7 +86,7 @@ test('the widest records that can be declared have a line', () => {
     sql`insert into tables (id, field_499, created_at, updated_at, _revision) values ('a', '=', 'b', 'c', 1)`,
   )
   const { texts } = connection.run(
-    exportRows({ catalog, expressions }, { ...batchOf({ format: 'csv' }), resource: wide }),
+    exportRows({ catalog, engine: sqlite }, { ...batchOf({ format: 'csv' }), resource: wide }),
   )
   assert.deepEqual(texts, [`a${','.repeat(500)}"'=",b,c`])
   connection.close()

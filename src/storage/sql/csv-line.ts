@@ -3,7 +3,7 @@ import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Resource } from '../../model/resource.ts'
 import { exportColumns } from '../../plan/export-document.ts'
 import { csvCell } from '../../plan/older-export.ts'
-import { type Compiler, columnSql } from './predicate.ts'
+import { columnSql, type SqlContext } from './predicate.ts'
 import { membersOf, subject } from './represent.ts'
 
 /**
@@ -19,7 +19,7 @@ const formulaStarts = ['=', '+', '-', '@', '\t', '\r', '\n', '\uff1d', '\uff0b',
  * @param fields those asked for; `undefined`: all; `id` always comes along (QRY-4)
  */
 export function csvLineSql(
-  { catalog, expressions }: Compiler,
+  { catalog, engine }: SqlContext,
   resource: Resource,
   fields: readonly string[] | undefined,
 ): Sql {
@@ -35,7 +35,7 @@ export function csvLineSql(
     // Digits, with a minus before them at most: a number to every program.
     if (isDecimal) return sql`coalesce(${value}, '')`
     if (type === 'text') return sql`coalesce(${quotedSql(harmlessSql(value))}, '')`
-    const text = expressions.jsonText(value, type)
+    const text = engine.jsonText(value, type)
     // Of all that begins a formula, JSON can only begin with the minus of a number, which is what it will be taken for.
     return sql`coalesce(${type === 'json' ? quotedSql(text) : text}, '')`
   })

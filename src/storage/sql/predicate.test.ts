@@ -13,7 +13,7 @@ import { comparisonKey, comparisonKeys } from '../../model/record.ts'
 import type { RecordValues, Resource } from '../../model/resource.ts'
 import { compareText } from '../../model/text.ts'
 import { columnsOf } from './columns.ts'
-import { after, type Compiler, liveSql, predicateSql, tableSql } from './predicate.ts'
+import { after, liveSql, predicateSql, type SqlContext, tableSql } from './predicate.ts'
 import { boundOf } from './rows.ts'
 import { openTables } from './statements.fixture.ts'
 
@@ -43,7 +43,7 @@ const catalog = completeCatalog(
 )
 const resources = [...catalog.resources.values()]
 const tables = await openTables(catalog)
-const { expressions } = tables
+const { engine: words } = tables
 afterAll(() => tables.close())
 
 const text = fc
@@ -227,9 +227,9 @@ test('AUT-6: SQL and matches() find the same records, whatever the records and t
             )
             const live = matched.filter((row) => row['deleted_at'] === null)
             for (const through of ['each', 'one by one', 'set'] as const) {
-              const compiler: Compiler = { catalog, expressions, through }
-              const all = predicateSql(compiler, leaves, 't', each)
-              const conditions = [all, expressions.unindexed(all), liveSql(compiler, leaves, 't', each)]
+              const context: SqlContext = { catalog, engine: words, through }
+              const all = predicateSql(context, leaves, 't', each)
+              const conditions = [all, words.unindexed(all), liveSql(context, leaves, 't', each)]
               const found = await Promise.all(conditions.map(selected))
               assert.deepEqual(found, [matched, matched, live].map(idsOf), all.sql)
             }

@@ -10,13 +10,13 @@ import type { Catalog, Resource } from '../../model/resource.ts'
 import { fold } from '../../model/text.ts'
 import { retainedSince } from '../../plan/retained.ts'
 import { comparisonColumn, foldedColumn } from './columns.ts'
+import type { Engine } from './engine.ts'
 import type { Epochs } from './epoch.ts'
-import type { Expressions } from './expressions.ts'
 
 /** What compiling needs beside the predicate. */
-export interface Compiler {
+export interface SqlContext {
   readonly catalog: Catalog
-  readonly expressions: Expressions
+  readonly engine: Engine
   /** Of collections that have begun another, the epochs that they had when the storage was opened. */
   readonly epochs?: Epochs
   /** What the entity tags of lists are keyed with: the same on all servers. Without it no pages are read. */
@@ -53,7 +53,7 @@ const nothing = sql`1 = 0`
  * @param negated compiles the opposite
  */
 export function predicateSql(
-  compiler: Compiler,
+  context: SqlContext,
   resource: Resource,
   alias: string,
   predicate: Predicate,
@@ -65,11 +65,11 @@ export function predicateSql(
     case 'never':
       return negated ? everything : nothing
     case 'not':
-      return predicateSql(compiler, resource, alias, predicate.term, !negated)
+      return predicateSql(context, resource, alias, predicate.term, !negated)
     case 'and':
     case 'or': {
       const conjunction = (predicate.kind === 'and') !== negated
-      const inner = conjunction ? compiler : { ...compiler, isBranch: true }
+      const inner = conjunction ? context : { ...context, isBranch: true }
       const terms = predicate.terms.map((term) => predicateSql(inner, resource, alias, term, negated))
       return sql`(${join(terms, conjunction ? ' and ' : ' or ')})`
     }
@@ -79,12 +79,12 @@ export function predicateSql(
     }
     case 'in': {
       const column = columnSql(alias, comparisonColumn(resource, predicate.field))
-      const among = compiler.expressions.isAmong(column, predicate.values)
+      const among = context.engine.isAmong(column, predicate.values)
       return negated ? sql`not (${among})` : among
     }
     case 'differs': {
       const column = columnSql(alias, comparisonColumn(resource, predicate.field))
-      const { bind, isAmong, isDistinct } = compiler.expressions
+      const { bind, isAmong, isDistinct } = context.engine
       const [only, ...others] = predicate.values
       if (only === undefined) return negated ? nothing : everything
       if (others.length === 0) return negated ? sql`${column} = ${bind(only)}` : isDistinct(column, bind(only))
@@ -92,38 +92,38 @@ export function predicateSql(
       return negated ? among : sql`(${column} is null or not (${among}))`
     }
     case 'compare':
-      return compareSql(compiler, resource, alias, predicate, negated)
+      return compareSql(context, resource, alias, predicate, negated)
     case 'through': {
-      const found = throughSql(compiler, alias, predicate, negated)
+      const found = throughSql(context, alias, predicate, negated)
       return negated ? sql`not ${found}` : found
     }
   }
 }
 
 function throughSql(
-  compiler: Compiler,
+  context: SqlContext,
   alias: string,
   { collection, field, predicate }: Extract<Predicate, { kind: 'through' }>,
   negated: boolean,
 ): Sql {
-  const target = compiler.catalog.resources.get(collection) as Resource
-  const { expressions, changed, restoredAt } = compiler
+  const target = context.catalog.resources.get(collection) as Resource
+  const { engine, changed, restoredAt } = context
   const inner = `${alias}x`
   const reference = columnSql(alias, field)
   // Whatever the record was like, its restoration would be permitted through it.
   if (restoredAt !== undefined && predicate.kind === 'always') return sql`(${reference} is not null)`
-  const rest = thereSql(compiler, target, inner, predicate)
+  const rest = thereSql(context, target, inner, predicate)
   const from = sql`from ${tableSql(collection)} ${raw(inner)} where`
   // A set that holds no match says nothing of a reference that is null: negation follows each row.
-  if (compiler.through === 'set' && !negated) {
+  if (context.through === 'set' && !negated) {
     const ids = sql`select ${raw(inner)}.id ${from} ${rest}`
-    return compiler.isBranch ? expressions.isSelected(reference, ids) : sql`${reference} in (${ids})`
+    return context.isBranch ? engine.isSelected(reference, ids) : sql`${reference} in (${ids})`
   }
-  const standalone = compiler.through === 'one by one' ? expressions.alone : empty
-  const lock = compiler.holding ? expressions.lock.share : empty
+  const standalone = context.through === 'one by one' ? engine.alone : empty
+  const lock = context.holding ? engine.lock.share : empty
   const found = sql`exists (select 1 ${from} ${raw(inner)}.id = ${reference} and ${rest}${standalone}${lock})`
   if (changed?.collection !== collection) return found
-  const itself = sql`exists (select 1 from (${changed.row}) ${raw(inner)} where ${predicateSql(compiler, target, inner, predicate)})`
+  const itself = sql`exists (select 1 from (${changed.row}) ${raw(inner)} where ${predicateSql(context, target, inner, predicate)})`
   return sql`case when ${reference} = ${changed.id} then ${itself} else ${found} end`
 }
 
@@ -132,25 +132,25 @@ function throughSql(
  *
  * @param alias the table's alias in the statement
  */
-export function liveSql(compiler: Compiler, resource: Resource, alias: string, predicate: Predicate): Sql {
+export function liveSql(context: SqlContext, resource: Resource, alias: string, predicate: Predicate): Sql {
   const live = sql`${raw(alias)}.deleted_at is null`
   if (predicate.kind === 'always') return live
-  if (predicate.kind !== 'or') return sql`${live} and ${predicateSql(compiler, resource, alias, predicate)}`
-  const branches = predicate.terms.map((term) => liveSql({ ...compiler, isBranch: true }, resource, alias, term))
+  if (predicate.kind !== 'or') return sql`${live} and ${predicateSql(context, resource, alias, predicate)}`
+  const branches = predicate.terms.map((term) => liveSql({ ...context, isBranch: true }, resource, alias, term))
   return sql`${live} and (${join(branches, ' or ')})`
 }
 
 /** Rows that match and that `through` may follow. */
-function thereSql(compiler: Compiler, resource: Resource, alias: string, predicate: Predicate): Sql {
-  const { restoredAt } = compiler
-  if (restoredAt === undefined) return liveSql(compiler, resource, alias, predicate)
+function thereSql(context: SqlContext, resource: Resource, alias: string, predicate: Predicate): Sql {
+  const { restoredAt } = context
+  if (restoredAt === undefined) return liveSql(context, resource, alias, predicate)
   const deletedAt = sql`${raw(alias)}.deleted_at`
   const retained = sql`(${deletedAt} is null or ${deletedAt} > ${retainedSince(resource, restoredAt)})`
-  return sql`${retained} and ${predicateSql(compiler, resource, alias, predicate)}`
+  return sql`${retained} and ${predicateSql(context, resource, alias, predicate)}`
 }
 
 function compareSql(
-  { expressions }: Compiler,
+  { engine }: SqlContext,
   resource: Resource,
   alias: string,
   predicate: Extract<Predicate, { kind: 'compare' }>,
@@ -158,10 +158,10 @@ function compareSql(
 ): Sql {
   const { field, operator, value } = predicate
   const column = columnSql(alias, comparisonColumn(resource, field))
-  const bound = expressions.bind(value)
+  const bound = engine.bind(value)
   if (operator === 'eq') return negated ? sql`${column} <> ${bound}` : sql`${column} = ${bound}`
   if (operator === 'contains' || operator === 'startsWith') {
-    const held = textSql(expressions, resource, alias, operator, field, fold(String(value)))
+    const held = textSql(engine, resource, alias, operator, field, fold(String(value)))
     return negated ? sql`not (${held})` : held
   }
   const sign = negated ? opposites[operator] : operators[operator]
@@ -169,7 +169,7 @@ function compareSql(
 }
 
 function textSql(
-  expressions: Expressions,
+  engine: Engine,
   resource: Resource,
   alias: string,
   operator: Comparison,
@@ -180,12 +180,12 @@ function textSql(
   const indexed = field !== undefined && isFolded(field)
   const text = indexed
     ? columnSql(alias, foldedColumn(name))
-    : expressions.fold(columnSql(alias, comparisonColumn(resource, name)))
-  if (operator === 'contains') return expressions.holds(text, part)
+    : engine.fold(columnSql(alias, comparisonColumn(resource, name)))
+  if (operator === 'contains') return engine.holds(text, part)
   // A range of the folded column's index, rather than a look at every row.
   const end = indexed ? after(part) : undefined
   if (end !== undefined) return sql`(${text} >= ${part} and ${text} < ${end})`
-  return expressions.begins(text, part)
+  return engine.begins(text, part)
 }
 
 /** The least text greater than all that begin with `prefix`, or `undefined` where there is none. */

@@ -1,7 +1,7 @@
 /** Statements that are run again and again with other values: their texts are put together once. */
 import { Sql } from 'sql-template-tag'
 import type { Statement } from '../transaction.ts'
-import type { Bound } from './expressions.ts'
+import type { Bound } from './engine.ts'
 
 /** A statement whose values are known. */
 export type Ready = Pick<Statement, 'sql' | 'text' | 'values'>

@@ -2,13 +2,13 @@
 import type { Sql } from 'sql-template-tag'
 import type { Catalog, Resource } from '../../model/resource.ts'
 import { type Column, columnsOf } from './columns.ts'
-import type { Expressions } from './expressions.ts'
-import { type Compiler, columnSql } from './predicate.ts'
+import type { Engine } from './engine.ts'
+import { columnSql, type SqlContext } from './predicate.ts'
 
 /** The alias of the table that a statement is about. */
 export const subject = 't'
 
-const known = new WeakMap<Expressions, WeakMap<Resource, Map<string, Sql>>>()
+const known = new WeakMap<Engine, WeakMap<Resource, Map<string, Sql>>>()
 
 /**
  * The JSON of one row: every declared field that is answered, unset ones `null` (RES-8).
@@ -17,17 +17,17 @@ const known = new WeakMap<Expressions, WeakMap<Resource, Map<string, Sql>>>()
  * @param withDeleted adds `deleted_at`, which live records do not have (RES-6)
  */
 export function representationSql(
-  { catalog, expressions }: Compiler,
+  { catalog, engine }: SqlContext,
   resource: Resource,
   fields: readonly string[] | undefined,
   withDeleted = false,
 ): Sql {
-  const shapes = shapesOf(expressions, resource)
+  const shapes = shapesOf(engine, resource)
   const key = `${withDeleted} ${fields === undefined ? '*' : fields.join()}`
   let built = shapes.get(key)
   if (built === undefined) {
     const wanted = (name: string) => fields === undefined || fields.includes(name)
-    const plain = (name: string): [string, Sql] => [name, expressions.jsonPlain(columnSql(subject, name))]
+    const plain = (name: string): [string, Sql] => [name, engine.jsonPlain(columnSql(subject, name))]
     const members = [plain('id')]
     for (const member of membersOf(catalog, resource)) {
       if (!wanted(member.name)) continue
@@ -35,15 +35,15 @@ export function representationSql(
       members.push([
         name,
         column === undefined
-          ? expressions.jsonLiteral(member.value)
+          ? engine.jsonLiteral(member.value)
           : column.field.reference === undefined
-            ? expressions.jsonValue(columnSql(subject, column.name), column.type)
-            : expressions.jsonPlain(columnSql(subject, column.name)),
+            ? engine.jsonValue(columnSql(subject, column.name), column.type)
+            : engine.jsonPlain(columnSql(subject, column.name)),
       ])
     }
     for (const name of ['created_at', 'updated_at']) if (wanted(name)) members.push(plain(name))
     if (withDeleted) members.push(plain('deleted_at'))
-    built = expressions.jsonObject(members)
+    built = engine.jsonObject(members)
     // Field lists come from callers: keep a bounded number of them.
     if (shapes.size >= 200) shapes.clear()
     shapes.set(key, built)
@@ -51,10 +51,10 @@ export function representationSql(
   return built
 }
 
-function shapesOf(expressions: Expressions, resource: Resource): Map<string, Sql> {
-  const resources = known.get(expressions) ?? new WeakMap<Resource, Map<string, Sql>>()
+function shapesOf(engine: Engine, resource: Resource): Map<string, Sql> {
+  const resources = known.get(engine) ?? new WeakMap<Resource, Map<string, Sql>>()
   const shapes = resources.get(resource) ?? new Map<string, Sql>()
-  known.set(expressions, resources.set(resource, shapes))
+  known.set(engine, resources.set(resource, shapes))
   return shapes
 }
 

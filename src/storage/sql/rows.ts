@@ -4,8 +4,8 @@ import type { RecordValues, Resource } from '../../model/resource.ts'
 import type { Row } from '../transaction.ts'
 import { type Column, columnsOf } from './columns.ts'
 import { derived, searchText } from './derived.ts'
+import type { Bound } from './engine.ts'
 import { type Epochs, revisionColumn } from './epoch.ts'
-import type { Bound } from './expressions.ts'
 import { jsonText } from './json-text.ts'
 
 /** What a column holds for a record. */

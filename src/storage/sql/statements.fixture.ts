@@ -5,17 +5,17 @@ import { engine } from '../../../test/engine.ts'
 import { emptyDatabase } from '../../../test/postgres/database.ts'
 import type { Catalog } from '../../model/resource.ts'
 import { settingsOf } from '../postgres/connections.ts'
-import { expressions as ofPostgres } from '../postgres/expressions.ts'
+import { postgres } from '../postgres/engine.ts'
 import { migratePostgres } from '../postgres/migration/migrate.ts'
 import { Connection } from '../sqlite/connection.ts'
-import { expressions as ofSqlite } from '../sqlite/expressions.ts'
+import { sqlite } from '../sqlite/engine.ts'
 import { migrate } from '../sqlite/migrate.ts'
 import type { Row, Transaction } from '../transaction.ts'
-import type { Expressions } from './expressions.ts'
+import type { Engine } from './engine.ts'
 
 /** What statements are run on. */
 export interface Tables {
-  readonly expressions: Expressions
+  readonly engine: Engine
   /** Runs one; several may be sent at once, and are carried out in order. */
   all(statement: Pick<Sql, 'sql' | 'text' | 'values'>): Promise<Row[]>
   /** Runs a transaction's statements; BEGIN and COMMIT are the caller's. */
@@ -40,7 +40,7 @@ function inSqlite(catalog: Catalog): Omit<Tables, 'run'> {
   const connection = new Connection(':memory:')
   migrate(connection.database, catalog, options)
   const all = async (statement: Pick<Sql, 'sql' | 'text' | 'values'>) => connection.all(statement)
-  return { expressions: ofSqlite, all, close: async () => connection.close() }
+  return { engine: sqlite, all, close: async () => connection.close() }
 }
 
 async function inPostgres(catalog: Catalog): Promise<Omit<Tables, 'run'>> {
@@ -49,7 +49,7 @@ async function inPostgres(catalog: Catalog): Promise<Omit<Tables, 'run'>> {
   await client.connect()
   await migratePostgres(client, catalog, options)
   return {
-    expressions: ofPostgres,
+    engine: postgres,
     async all({ text, values }) {
       const { rows } = await client.query(text, values as unknown[])
       return rows

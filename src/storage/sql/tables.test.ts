@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Condition } from '../../model/declaration.ts'
-import { sqlite } from '../sqlite/dialect.ts'
+import { sqlite } from '../sqlite/engine.ts'
 import { catalogFixture, resourceFixture } from './catalog.fixture.ts'
 import { indexPrefix, tablesFor } from './tables.ts'
 

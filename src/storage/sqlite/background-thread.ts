@@ -2,18 +2,18 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Catalog } from '../../model/resource.ts'
 import { readEpochs } from '../sql/epoch.ts'
-import type { Compiler } from '../sql/predicate.ts'
+import type { SqlContext } from '../sql/predicate.ts'
 import { type ExportPiece, StorageFault } from '../storage.ts'
 import type { Transaction } from '../transaction.ts'
 import { isWriting, longWork } from '../transactions/jobs/long-work.ts'
 import type { Reply, Request } from './background.ts'
 import { Connection } from './connection.ts'
+import { sqlite } from './engine.ts'
 import { asStorageFault } from './errors.ts'
-import { expressions } from './expressions.ts'
 
 const { path, catalog } = workerData as { readonly path: string; readonly catalog: Catalog }
 const connection = new Connection(path)
-const compiler: Compiler = { catalog, expressions, epochs: connection.run(readEpochs()) }
+const context: SqlContext = { catalog, engine: sqlite, epochs: connection.run(readEpochs()) }
 
 parentPort?.on('message', (request: Request | 'close') => {
   if (request !== 'close') {
@@ -29,7 +29,7 @@ parentPort?.on('message', (request: Request | 'close') => {
 function answer({ number, name, asked }: Request): Reply {
   try {
     connection.execute(isWriting(name) ? 'begin immediate' : 'begin')
-    const given = connection.run(longWork[name](compiler, asked as never) as Transaction<unknown>)
+    const given = connection.run(longWork[name](context, asked as never) as Transaction<unknown>)
     connection.execute('commit')
     return { number, given }
   } catch (error) {

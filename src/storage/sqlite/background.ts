@@ -4,7 +4,7 @@
  */
 import { Worker } from 'node:worker_threads'
 import type { Catalog, Conversion, Lens, Resource } from '../../model/resource.ts'
-import type { Compiler } from '../sql/predicate.ts'
+import type { SqlContext } from '../sql/predicate.ts'
 import { StorageFault } from '../storage.ts'
 import type { Transaction } from '../transaction.ts'
 import type { Background } from '../transactions/jobs/job-store.ts'
@@ -30,10 +30,10 @@ export type Reply =
   | { readonly number: number; readonly fault: Pick<StorageFault, 'kind' | 'message' | 'stack'> }
 
 /** Does long work on the connections that are there. */
-export function localBackground(compiler: Compiler, reader: Reader, writer: Writer): Background {
+export function localBackground(context: SqlContext, reader: Reader, writer: Writer): Background {
   return {
     async run(name, asked) {
-      const start = () => longWork[name](compiler, asked as never) as Transaction<unknown>
+      const start = () => longWork[name](context, asked as never) as Transaction<unknown>
       return (isWriting(name) ? writer.write(start, () => true) : reader.run(start())) as never
     },
     async close() {},

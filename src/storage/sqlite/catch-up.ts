@@ -3,7 +3,7 @@ import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite'
 import type { MigrationStep } from '../migration/migration-step.ts'
 import { renameEpoch } from '../sql/epoch.ts'
 import type { Held } from '../sql/table-spec.ts'
-import { sqlite } from './dialect.ts'
+import { sqlite } from './engine.ts'
 import { keepNames } from './schema.ts'
 
 const quote = sqlite.identifier

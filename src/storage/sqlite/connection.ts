@@ -4,7 +4,7 @@ import { fold } from '../../model/text.ts'
 import { haveWords } from '../sql/derived.ts'
 import { numberText } from '../sql/json-text.ts'
 import type { Row, Statement, Transaction } from '../transaction.ts'
-import { foldFunction, numberFunction, wordsFunction } from './expressions.ts'
+import { foldFunction, numberFunction, wordsFunction } from './engine.ts'
 
 /** How safely commits are kept: `full` survives a power cut; `off` is for measuring only. */
 export type Synchronous = 'full' | 'off'

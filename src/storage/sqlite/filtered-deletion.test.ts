@@ -6,11 +6,11 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { completeCatalog } from '../../model/catalog.ts'
 import { always } from '../../model/predicate.ts'
-import type { Compiler } from '../sql/predicate.ts'
+import type { SqlContext } from '../sql/predicate.ts'
 import { deleteMatching } from '../transactions/delete/delete-matching.ts'
 import { stepDeletion } from '../transactions/delete/deletion-job.ts'
 import { Connection } from './connection.ts'
-import { expressions } from './expressions.ts'
+import { sqlite } from './engine.ts'
 import { openSqlite } from './storage.ts'
 
 const name = { type: 'string' } as const
@@ -25,12 +25,12 @@ const catalog = completeCatalog({
   },
 })
 
-test('a record that something below it is referred to by now stays with all that is under it, and what it was under', async (context) => {
+test('a record that something below it is referred to by now stays with all that is under it, and what it was under', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'resourced-filtered-'))
   const path = join(folder, 'grove.db')
   await openSqlite(catalog, { path }).close()
   const connection = new Connection(path)
-  context.after(() => {
+  t.after(() => {
     connection.close()
     rmSync(folder, { recursive: true })
   })
@@ -49,7 +49,7 @@ test('a record that something below it is referred to by now stays with all that
     plant('branches', `branch of ${tree}`, 'tree_id', tree)
     plant('leaves', `leaf of ${tree}`, 'branch_id', `branch of ${tree}`)
   }
-  const compiler: Compiler = { catalog, expressions }
+  const context: SqlContext = { catalog, engine: sqlite }
   const resource = catalog.resources.get('trees')
   assert.ok(resource)
   const now = Date.now()
@@ -57,14 +57,14 @@ test('a record that something below it is referred to by now stays with all that
   const readable = new Map([...catalog.resources.keys()].map((name) => [name, always]))
   const removal = { deletion: 'job', statusUrl: '', above: 0, readable, caller, now }
   const begun = connection.run(
-    deleteMatching(compiler, {
+    deleteMatching(context, {
       ...{ kind: 'delete-matching', resource, filter: always, permitted: always, conditions: {}, most: undefined },
       ...removal,
     }),
   )
   assert.equal(begun.kind, 'accepted')
   plant('nests', 'nest', 'branch_id', 'branch of middle')
-  while (connection.run(stepDeletion(compiler, 'job', now)) === 'more');
+  while (connection.run(stepDeletion(context, 'job', now)) === 'more');
 
   const live = ['trees', 'branches', 'leaves', 'nests'].flatMap((table) =>
     connection.database

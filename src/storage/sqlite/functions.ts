@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { convertValue } from '../migration/convert.ts'
 import { derived, searchText } from '../sql/derived.ts'
 import type { Held } from '../sql/table-spec.ts'
-import { sqlite } from './dialect.ts'
+import { sqlite } from './engine.ts'
 
 type Stored = string | number | bigint | null
 

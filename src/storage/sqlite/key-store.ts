@@ -4,7 +4,7 @@ import type { KeyStore } from '../storage.ts'
 import { keyStore } from '../transactions/key-store.ts'
 import { keysAlone } from '../transactions/keys-alone.ts'
 import { Connection } from './connection.ts'
-import { expressions } from './expressions.ts'
+import { sqlite } from './engine.ts'
 import { makeFile } from './file.ts'
 import { migrate } from './migrate.ts'
 import { runnerOf } from './reader.ts'
@@ -19,7 +19,7 @@ export function openSqliteKeys(path: string): { readonly keys: KeyStore; close()
   // What else is there belongs to a declaration that nobody has read.
   migrate(connection.database, catalog, { apply: 'additive', now: Date.now(), others: 'kept' })
   return {
-    keys: keyStore({ catalog, expressions }, runnerOf(connection, writer)),
+    keys: keyStore({ catalog, engine: sqlite }, runnerOf(connection, writer)),
     async close() {
       await writer.drain()
       connection.close()

@@ -1,7 +1,7 @@
 /** API keys of a database in which they were no records: what is shown of them becomes one, their hashes stay apart. */
 import type { DatabaseSync } from 'node:sqlite'
 import { formerKeys } from '../sql/system-tables.ts'
-import { sqlite } from './dialect.ts'
+import { sqlite } from './engine.ts'
 
 /** Moves the keys to where they are looked for now, every one as valid as it was. */
 export function moveKeys(database: DatabaseSync): void {

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { catalogFixture } from '../sql/catalog.fixture.ts'
 import type { Transaction } from '../transaction.ts'
 import { Connection } from './connection.ts'
-import { expressions } from './expressions.ts'
+import { sqlite } from './engine.ts'
 import { all, find, migrateTo, now, tasks } from './migrate.fixture.ts'
 import { migrate } from './migrate.ts'
 import { endOfRun, partName, partNames, partOf, searchParts } from './search-parts.ts'
@@ -90,12 +90,12 @@ test('words are put in, replaced and forgotten wherever their rows are', () => {
     database.exec(`insert into tasks values (${row}, '${row}', '', '', '', null, null, 1)`)
   }
   const run = (change: Transaction<void>) => connection.run(change)
-  for (const row of rows) run(expressions.indexWords('tasks', `${row}`, `every row${row}`, false))
+  for (const row of rows) run(sqlite.indexWords('tasks', `${row}`, `every row${row}`, false))
   const ids = rows.map(String).sort()
   assert.deepEqual(find(database, 'every'), ids)
-  for (const row of rows) run(expressions.indexWords('tasks', `${row}`, `every new${row}`, true))
+  for (const row of rows) run(sqlite.indexWords('tasks', `${row}`, `every new${row}`, true))
   assert.deepEqual([find(database, 'every'), find(database, 'row*'), find(database, 'new*')], [ids, [], ids])
-  run(expressions.forgetWords('tasks', ['1', '32768', '9000000', 'nobody']))
+  run(sqlite.forgetWords('tasks', ['1', '32768', '9000000', 'nobody']))
   assert.deepEqual(find(database, 'every'), ['32767', '600000'])
   assert.deepEqual(find(database, 'new1 OR new32768'), [])
 })

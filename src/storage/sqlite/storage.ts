@@ -7,7 +7,7 @@ import sql from 'sql-template-tag'
 import type { Catalog } from '../../model/resource.ts'
 import type { DeleteMatching, Outcome, Plan, Write } from '../../plan/plan.ts'
 import { readEpochs } from '../sql/epoch.ts'
-import type { Compiler } from '../sql/predicate.ts'
+import type { SqlContext } from '../sql/predicate.ts'
 import { type OnCommit, type Storage, StorageFault } from '../storage.ts'
 import { isChange } from '../transactions/is-change.ts'
 import { type Background, jobStore } from '../transactions/jobs/job-store.ts'
@@ -24,8 +24,7 @@ import { createRecords } from '../transactions/write-record.ts'
 import { WriteProbe } from '../write-probe.ts'
 import { localBackground, threadedBackground } from './background.ts'
 import { Connection, type Synchronous } from './connection.ts'
-import { sqlite } from './dialect.ts'
-import { expressions } from './expressions.ts'
+import { sqlite } from './engine.ts'
 import { exportsFolderOf, fileWatch, makeFile } from './file.ts'
 import { type Apply, type Migrated, MigrationRefused, migrate } from './migrate.ts'
 import { answering, Reader, runnerOf } from './reader.ts'
@@ -64,7 +63,7 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
   writing.stopWaiting()
   // A database in memory belongs to one connection.
   const reader = new Reader(inMemory ? writing : new Connection(options.path, { readOnly: true }), inMemory)
-  const compiler: Compiler = { catalog, expressions, epochs, tagSecret: secret, largeElsewhere: !inMemory }
+  const context: SqlContext = { catalog, engine: sqlite, epochs, tagSecret: secret, largeElsewhere: !inMemory }
   const probe = new WriteProbe((bytes) =>
     writer.write(
       () => probeWrite(bytes),
@@ -76,7 +75,7 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
   const runner = runnerOf(reader, writer)
   let closing = false
   const background = inMemory
-    ? localBackground(compiler, reader, writer)
+    ? localBackground(context, reader, writer)
     : threadedBackground(options.path, catalog, () => reader.endTurn())
   return {
     cursorSecret: secret,
@@ -84,24 +83,24 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
     pieces: undefined,
     async run(plan: Plan): Promise<Outcome> {
       if (isWrite(plan)) {
-        const written = await writer.write(() => writeTransaction(compiler, plan), isChange)
+        const written = await writer.write(() => writeTransaction(context, plan), isChange)
         const outcome = written.kind === 'large' ? await elsewhere(background, plan) : written
         if (outcome.kind === 'accepted' && plan.kind === 'delete-matching') await takeAll(background, plan)
         return outcome
       }
       const { memory } = reader
       return answering(() =>
-        reader.run(plan.kind === 'read-record' ? readRecord(compiler, memory, plan) : readPage(compiler, memory, plan)),
+        reader.run(plan.kind === 'read-record' ? readRecord(context, memory, plan) : readPage(context, memory, plan)),
       )
     },
     load(plans, whenRefused) {
       return writer.write(
-        () => createRecords(compiler, plans, whenRefused),
+        () => createRecords(context, plans, whenRefused),
         (outcomes) => outcomes.includes(undefined),
       )
     },
-    jobs: jobStore({ compiler, runner, background, isClosing: () => closing }),
-    keys: keyStore(compiler, runner),
+    jobs: jobStore({ context, runner, background, isClosing: () => closing }),
+    keys: keyStore(context, runner),
     purgeClock: purgeClockStore(runner),
     maintenance: maintenanceStore(runner),
     maintenanceFound,

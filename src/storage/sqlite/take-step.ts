@@ -8,7 +8,7 @@ import { isSystemTable } from '../sql/system-tables.ts'
 import type { Held } from '../sql/table-spec.ts'
 import type { ColumnSpec, SearchSpec } from '../sql/tables.ts'
 import { convertColumn, renameColumns, renameTable } from './catch-up.ts'
-import { sqlite } from './dialect.ts'
+import { sqlite } from './engine.ts'
 import { moveKeys } from './move-keys.ts'
 import { endOfRun, partName, partNames, partOf, undividedSearch } from './search-parts.ts'
 

@@ -4,7 +4,7 @@ import { always, type Predicate } from '../../model/predicate.ts'
 import type { Found } from '../../plan/admit.ts'
 import type { Represented, Write } from '../../plan/plan.ts'
 import { revisionColumn } from '../sql/epoch.ts'
-import { type Compiler, tableSql } from '../sql/predicate.ts'
+import { type SqlContext, tableSql } from '../sql/predicate.ts'
 import { representationSql, subject } from '../sql/represent.ts'
 import { type Row, single, type Transaction } from '../transaction.ts'
 import { foundOf, holdsSql } from './read-record.ts'
@@ -16,12 +16,12 @@ export interface Answered extends Represented {
 
 /** Reads a record as it is answered. */
 export function* represent(
-  compiler: Compiler,
+  context: SqlContext,
   plan: Pick<Write, 'resource' | 'shown'>,
   id: string,
   mayRead: Predicate = always,
 ): Transaction<Answered> {
-  const answer = answerSql(compiler, plan, mayRead)
+  const answer = answerSql(context, plan, mayRead)
   return answeredOf(
     yield* single(sql`select ${answer} from ${tableSql(plan.resource.name)} ${raw(subject)} where id = ${id}`),
   )
@@ -29,11 +29,11 @@ export function* represent(
 
 /** The columns of a record as it is answered. */
 export function answerSql(
-  compiler: Compiler,
+  context: SqlContext,
   { resource, shown }: Pick<Write, 'resource' | 'shown'>,
   mayRead: Predicate,
 ): Sql {
-  return sql`${representationSql(compiler, shown ?? resource, undefined)} as json, ${revisionColumn(compiler, resource.name)}, updated_at, ${holdsSql(compiler, resource, mayRead)} as _permitted`
+  return sql`${representationSql(context, shown ?? resource, undefined)} as json, ${revisionColumn(context, resource.name)}, updated_at, ${holdsSql(context, resource, mayRead)} as _permitted`
 }
 
 /** A row of those columns. */

@@ -12,34 +12,34 @@ import {
 import type { Draft } from '../../plan/draft.ts'
 import type { Create, Update } from '../../plan/plan.ts'
 import { comparisonColumn } from '../sql/columns.ts'
-import { type Compiler, columnSql, predicateSql, tableSql } from '../sql/predicate.ts'
+import { columnSql, predicateSql, type SqlContext, tableSql } from '../sql/predicate.ts'
 import { subject } from '../sql/represent.ts'
 import { single, type Transaction } from '../transaction.ts'
 import { resourceOf } from './delete/closure.ts'
 import { canHang, isBeingDeleted } from './delete/going.ts'
 
 /** Asks all questions in one statement. */
-export function* ask(compiler: Compiler, resource: Resource, questions: readonly Question[]): Transaction<Answers> {
+export function* ask(context: SqlContext, resource: Resource, questions: readonly Question[]): Transaction<Answers> {
   if (questions.length === 0) return []
   const columns = questions.map((question, index) => {
-    const exists = sql`select exists (select 1 from ${askedSql(compiler, resource, question)})`
+    const exists = sql`select exists (select 1 from ${askedSql(context, resource, question)})`
     return sql`(${exists}) as ${raw(`a${index}`)}`
   })
   const row = yield* single(sql`select ${join(columns, ', ')}`)
   const answers: [Question, Answer][] = []
   for (const [index, question] of questions.entries()) {
     const exists = row?.[`a${index}`] === 1
-    answers.push([question, (yield* isReferenceGoing(compiler, question, exists)) ? 'going' : exists])
+    answers.push([question, (yield* isReferenceGoing(context, question, exists)) ? 'going' : exists])
   }
   return answers
 }
 
-function* isReferenceGoing(compiler: Compiler, question: Question, exists: boolean): Transaction<boolean> {
+function* isReferenceGoing(context: SqlContext, question: Question, exists: boolean): Transaction<boolean> {
   if (question.kind !== 'reference') return false
   const { collection, id } = question
   // What hangs on nothing is there, or is not.
-  if (exists && !canHang(resourceOf(compiler.catalog, collection))) return false
-  return yield* isBeingDeleted(compiler, collection, id)
+  if (exists && !canHang(resourceOf(context.catalog, collection))) return false
+  return yield* isBeingDeleted(context, collection, id)
 }
 
 /**
@@ -47,27 +47,27 @@ function* isReferenceGoing(compiler: Compiler, question: Question, exists: boole
  *
  * @param more what else must hold of a record that is referred to
  */
-export function askedSql(compiler: Compiler, resource: Resource, question: Question, more: Sql = empty): Sql {
+export function askedSql(context: SqlContext, resource: Resource, question: Question, more: Sql = empty): Sql {
   if (question.kind === 'reference') {
-    return sql`${tableSql(question.collection)} ${raw(subject)} where id = ${question.id} and deleted_at is null${more}${compiler.expressions.lock.share}`
+    return sql`${tableSql(question.collection)} ${raw(subject)} where id = ${question.id} and deleted_at is null${more}${context.engine.lock.share}`
   }
   if (question.kind === 'taken') {
     const same = question.fields.map((name, index) => {
       const key = question.keys[index]
-      return sql`${columnSql(subject, comparisonColumn(resource, name))} = ${compiler.expressions.bind(key ?? '')}`
+      return sql`${columnSql(subject, comparisonColumn(resource, name))} = ${context.engine.bind(key ?? '')}`
     })
     return sql`${tableSql(resource.name)} ${raw(subject)} where ${join(same, ' and ')} and deleted_at is null and id <> ${question.except}`
   }
-  const target = compiler.catalog.resources.get(question.collection) as Resource
-  return sql`${tableSql(target.name)} ${raw(subject)} where deleted_at is null and ${predicateSql(compiler, target, subject, question.where)}`
+  const target = context.catalog.resources.get(question.collection) as Resource
+  return sql`${tableSql(target.name)} ${raw(subject)} where deleted_at is null and ${predicateSql(context, target, subject, question.where)}`
 }
 
 /** Everything that must be known of other records before a draft can be judged. */
 export function questionsOf(
-  compiler: Compiler,
+  context: SqlContext,
   plan: Create | Update,
   transition: Transition,
   draft: Draft,
 ): Question[] {
-  return [...questionsOfDraft(plan.resource, draft), ...questionsOfRules(compiler.catalog, plan, transition)]
+  return [...questionsOfDraft(plan.resource, draft), ...questionsOfRules(context.catalog, plan, transition)]
 }

@@ -3,18 +3,18 @@
  * One small read gives the exact unfiltered total, the collection's entity tag and the key of cached totals.
  */
 import sql, { type Sql } from 'sql-template-tag'
-import type { Expressions } from '../sql/expressions.ts'
+import type { Engine } from '../sql/engine.ts'
 import { blind, type Row, single, type Transaction } from '../transaction.ts'
 import type { KnownClock, Memory } from './memory.ts'
 
-type Reading = { readonly expressions: Pick<Expressions, 'clockMark'> }
-type Ticking = { readonly expressions: Pick<Expressions, 'clockPart'> }
+type Reading = { readonly engine: Pick<Engine, 'clockMark'> }
+type Ticking = { readonly engine: Pick<Engine, 'clockPart'> }
 
 /** The clock at a moment. */
 export interface Clock {
   /** Grows with every change in any of the collections asked for. */
   readonly revision: number
-  /** See `Expressions.clockMark`. */
+  /** See `Engine.clockMark`. */
   readonly mark: number
   /** Live records of the first collection asked for. */
   readonly live: number
@@ -22,15 +22,15 @@ export interface Clock {
 
 /** Reads the clock of a collection, together with those of others that an answer depends on. */
 export function* readClock(
-  { expressions }: Reading,
+  { engine }: Reading,
   memory: Pick<Memory, 'clocks'>,
   collection: string,
   others: Iterable<string>,
 ): Transaction<Clock> {
-  const { revision, live, mark } = yield* readOne(expressions, memory, collection)
+  const { revision, live, mark } = yield* readOne(engine, memory, collection)
   const sums = { revision, mark }
   for (const other of others) {
-    const clock = yield* readOne(expressions, memory, other)
+    const clock = yield* readOne(engine, memory, other)
     sums.revision += clock.revision
     sums.mark += clock.mark
   }
@@ -38,7 +38,7 @@ export function* readClock(
 }
 
 function* readOne(
-  { clockMark }: Reading['expressions'],
+  { clockMark }: Reading['engine'],
   { clocks }: Pick<Memory, 'clocks'>,
   collection: string,
 ): Transaction<KnownClock> {
@@ -59,8 +59,8 @@ export function clockOf(row: Row | undefined): KnownClock {
 }
 
 /** Moves the clock of a collection on: by one revision, and by so many live and deleted records. */
-export function tick({ expressions }: Ticking, collection: string, live: number, deleted: number): Sql {
-  return sql`update resourced_clocks set revision = revision + 1, live = live + ${live}, deleted = deleted + ${deleted} where collection = ${collection}${expressions.clockPart}`
+export function tick({ engine }: Ticking, collection: string, live: number, deleted: number): Sql {
+  return sql`update resourced_clocks set revision = revision + 1, live = live + ${live}, deleted = deleted + ${deleted} where collection = ${collection}${engine.clockPart}`
 }
 
 /** How many live and deleted records more several collections have. */
@@ -84,6 +84,6 @@ export function* tickAll(ticking: Ticking, moves: Moves): Transaction<void> {
 }
 
 /** Fewer deleted records are kept. Nobody could see them any more: the collection's revision stays. */
-export function forgetDeleted({ expressions }: Ticking, collection: string, count: number): Sql {
-  return sql`update resourced_clocks set deleted = deleted - ${count} where collection = ${collection}${expressions.clockPart}`
+export function forgetDeleted({ engine }: Ticking, collection: string, count: number): Sql {
+  return sql`update resourced_clocks set deleted = deleted - ${count} where collection = ${collection}${engine.clockPart}`
 }

@@ -3,7 +3,7 @@ import sql, { empty, raw, type Sql } from 'sql-template-tag'
 import type { Resource } from '../../model/resource.ts'
 import type { Question } from '../../plan/decide.ts'
 import type { Parent } from '../../plan/plan.ts'
-import { type Compiler, predicateSql, tableSql } from '../sql/predicate.ts'
+import { predicateSql, type SqlContext, tableSql } from '../sql/predicate.ts'
 import { subject } from '../sql/represent.ts'
 import { askedSql } from './ask.ts'
 import { unannounced } from './delete/announced.ts'
@@ -12,16 +12,16 @@ import { canHang, deletionsRunSql } from './delete/going.ts'
 
 /** That references are there and values are free. A deletion that runs may be about to take what is changed, or referred to: that takes a longer look. */
 export function conditionsOf(
-  compiler: Compiler,
+  context: SqlContext,
   resource: Resource,
   questions: readonly Question[],
   mayBeGoing = false,
 ): Sql[] {
   let isAskedOfDeletions = mayBeGoing
   const conditions = questions.map((question) => {
-    const hangs = question.kind === 'reference' && canHang(resourceOf(compiler.catalog, question.collection))
+    const hangs = question.kind === 'reference' && canHang(resourceOf(context.catalog, question.collection))
     if (hangs) isAskedOfDeletions = true
-    const exists = sql`exists (select 1 from ${askedSql(compiler, resource, question, hangs ? sql` and ${unannounced}` : empty)})`
+    const exists = sql`exists (select 1 from ${askedSql(context, resource, question, hangs ? sql` and ${unannounced}` : empty)})`
     return question.kind === 'reference' ? exists : sql`not ${exists}`
   })
   if (mayBeGoing) conditions.push(unannounced)
@@ -31,15 +31,15 @@ export function conditionsOf(
 
 /** That a record is there, and one of those that are permitted. Records that permit it are locked. */
 export function permittedRecordSql(
-  compiler: Compiler,
+  context: SqlContext,
   { resource, id, permitted }: Pick<Parent, 'resource' | 'id' | 'permitted'>,
 ): Sql {
-  const holding: Compiler = { ...compiler, holding: true }
+  const holding: SqlContext = { ...context, holding: true }
   return sql`exists (select 1 from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and deleted_at is null and ${predicateSql(holding, resource, subject, permitted)})`
 }
 
 /** That the parent of a nested collection is there, and the caller may read it. It is locked. */
-export function parentSql(compiler: Compiler, { resource, id, permitted }: Parent): Sql {
-  const holding: Compiler = { ...compiler, holding: true }
-  return sql`exists (select 1 from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and deleted_at is null and ${predicateSql(holding, resource, subject, permitted)}${compiler.expressions.lock.share})`
+export function parentSql(context: SqlContext, { resource, id, permitted }: Parent): Sql {
+  const holding: SqlContext = { ...context, holding: true }
+  return sql`exists (select 1 from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and deleted_at is null and ${predicateSql(holding, resource, subject, permitted)}${context.engine.lock.share})`
 }

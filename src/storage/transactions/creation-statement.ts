@@ -4,8 +4,8 @@ import { always } from '../../model/predicate.ts'
 import type { RecordValues, Resource } from '../../model/resource.ts'
 import type { Question } from '../../plan/decide.ts'
 import type { Create } from '../../plan/plan.ts'
-import type { Expressions } from '../sql/expressions.ts'
-import type { Compiler } from '../sql/predicate.ts'
+import type { Engine } from '../sql/engine.ts'
+import type { SqlContext } from '../sql/predicate.ts'
 import { keptBy, prepared, type Ready, slot, slotted } from '../sql/prepared.ts'
 import { boundOf, searchWords } from '../sql/rows.ts'
 import { permittedSql } from './admit-draft.ts'
@@ -20,34 +20,34 @@ interface Creation {
   readonly questions: readonly Question[]
 }
 
-type Together = NonNullable<Expressions['together']>
+type Together = NonNullable<Engine['together']>
 
-const statements = new WeakMap<Compiler, ReturnType<typeof keptBy<Resource, (creation: Creation) => Ready>>>()
+const statements = new WeakMap<SqlContext, ReturnType<typeof keptBy<Resource, (creation: Creation) => Ready>>>()
 
 /** The statement: of each shape its text is put together once, where nothing but the record differs from one to the next. */
-export function creationStatement(compiler: Compiler, plan: Create, together: Together, creation: Creation): Ready {
+export function creationStatement(context: SqlContext, plan: Create, together: Together, creation: Creation): Ready {
   const { resource, shown = resource, parent, permitted } = plan
   const { record, questions } = creation
   const statement = (source: RowSource, conditions: readonly Sql[]) =>
     together(
-      insertionSql(compiler, resource, source, conditions),
-      tick(compiler, resource.name, 1, 0),
-      answerSql(compiler, plan, always),
+      insertionSql(context, resource, source, conditions),
+      tick(context, resource.name, 1, 0),
+      answerSql(context, plan, always),
     )
   if (parent !== undefined || permitted.kind !== 'always') {
-    const permission = permittedSql(compiler, resource, permitted, record)
+    const permission = permittedSql(context, resource, permitted, record)
     // What permits it is locked first: parents before their children, as deletions lock them.
     const conditions = [
       ...(permitted.kind === 'always' ? [] : [sql`exists (${permission})`]),
-      ...(parent === undefined ? [] : [parentSql(compiler, parent)]),
-      ...conditionsOf(compiler, resource, questions),
+      ...(parent === undefined ? [] : [parentSql(context, parent)]),
+      ...conditionsOf(context, resource, questions),
     ]
     return statement(sourceOf(resource, record), conditions)
   }
-  const kept = statements.get(compiler) ?? keptBy(200)
-  statements.set(compiler, kept)
+  const kept = statements.get(context) ?? keptBy(200)
+  statements.set(context, kept)
   const run = kept(shown, questions.map(nameOf).join(), () =>
-    prepared(statement(slotsOf(resource), conditionsOf(compiler, resource, questions.map(slotsOfQuestion)))),
+    prepared(statement(slotsOf(resource), conditionsOf(context, resource, questions.map(slotsOfQuestion)))),
   )
   return run(creation)
 }

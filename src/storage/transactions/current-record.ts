@@ -5,7 +5,7 @@ import type { RecordValues } from '../../model/resource.ts'
 import type { Found } from '../../plan/admit.ts'
 import type { Delete, Update, Write } from '../../plan/plan.ts'
 import { type Seen, seenOf } from '../../plan/stored.ts'
-import { type Compiler, tableSql } from '../sql/predicate.ts'
+import { type SqlContext, tableSql } from '../sql/predicate.ts'
 import { subject } from '../sql/represent.ts'
 import { recordOf, storedSql } from '../sql/rows.ts'
 import { alone, type Statement, single, type Transaction } from '../transaction.ts'
@@ -25,18 +25,18 @@ export interface Current {
 }
 
 /** The record at a plan's address, locked for what follows, with those that permit it. */
-export function currentRecord(compiler: Compiler, plan: Addressed): Transaction<Current> {
-  return readCurrent(plan, sql`${currentSql({ ...compiler, holding: true }, plan)}${compiler.expressions.lock.update}`)
+export function currentRecord(context: SqlContext, plan: Addressed): Transaction<Current> {
+  return readCurrent(plan, sql`${currentSql({ ...context, holding: true }, plan)}${context.engine.lock.update}`)
 }
 
 /** The same as somebody sees it who only looks: before the transaction begins. */
-export function glimpsedRecord(compiler: Compiler, plan: Addressed): Transaction<Current> {
-  return readCurrent(plan, alone(currentSql(compiler, plan), 'reading'))
+export function glimpsedRecord(context: SqlContext, plan: Addressed): Transaction<Current> {
+  return readCurrent(plan, alone(currentSql(context, plan), 'reading'))
 }
 
-function currentSql(compiler: Compiler, { resource, id, permitted, mayRead = always }: Addressed): Sql {
-  const readable = mayRead.kind === 'always' ? empty : sql`, ${holdsSql(compiler, resource, mayRead)} as _readable`
-  return sql`select ${storedSql(compiler, resource)}, ${holdsSql(compiler, resource, permitted)} as _permitted${readable} from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and deleted_at is null`
+function currentSql(context: SqlContext, { resource, id, permitted, mayRead = always }: Addressed): Sql {
+  const readable = mayRead.kind === 'always' ? empty : sql`, ${holdsSql(context, resource, mayRead)} as _readable`
+  return sql`select ${storedSql(context, resource)}, ${holdsSql(context, resource, permitted)} as _permitted${readable} from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and deleted_at is null`
 }
 
 function* readCurrent({ resource, mayRead = always }: Addressed, statement: Statement): Transaction<Current> {
@@ -46,6 +46,6 @@ function* readCurrent({ resource, mayRead = always }: Addressed, statement: Stat
 }
 
 /** How the client's version sees what a plan is about. */
-export function seenBy({ catalog }: Compiler, { shown }: Pick<Write, 'shown'>): Seen | undefined {
+export function seenBy({ catalog }: SqlContext, { shown }: Pick<Write, 'shown'>): Seen | undefined {
   return shown && seenOf(catalog, shown)
 }

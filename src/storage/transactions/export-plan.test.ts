@@ -4,7 +4,7 @@ import { after, describe, test } from 'node:test'
 import { sortableNames } from '../../model/operators.ts'
 import { always, type Predicate } from '../../model/predicate.ts'
 import { type ExportBatch, exportRows } from './export-rows.ts'
-import { compiler, costsOf, type Explained, explained, idOf, openStore, resource } from './query-plan.fixture.ts'
+import { context, costsOf, type Explained, explained, idOf, openStore, resource } from './query-plan.fixture.ts'
 
 const store = openStore()
 after(() => store.close())
@@ -18,10 +18,10 @@ function middle(more: Partial<ExportBatch>, skipped = 7_001): Explained[] {
     ...{ after: undefined, limit: skipped },
     ...more,
   }
-  const { last } = store.run(exportRows(compiler, batch))
+  const { last } = store.run(exportRows(context, batch))
   assert.ok(last !== undefined, 'it is the middle')
-  const first = explained(store, exportRows(compiler, { ...batch, after: last, limit: 10 }))
-  const second = explained(store, exportRows(compiler, { ...batch, after: first.result.last, limit: 10 }))
+  const first = explained(store, exportRows(context, { ...batch, after: last, limit: 10 }))
+  const second = explained(store, exportRows(context, { ...batch, after: first.result.last, limit: 10 }))
   return [...first.statements, ...second.statements]
 }
 

@@ -8,10 +8,10 @@ import { always } from '../../model/predicate.ts'
 import type { RecordValues, Resource } from '../../model/resource.ts'
 import { exportHead, exportTail, joinTexts } from '../../plan/export-document.ts'
 import { columnsOf } from '../sql/columns.ts'
-import type { Compiler } from '../sql/predicate.ts'
+import type { SqlContext } from '../sql/predicate.ts'
 import { boundOf } from '../sql/rows.ts'
 import { Connection } from '../sqlite/connection.ts'
-import { expressions } from '../sqlite/expressions.ts'
+import { sqlite } from '../sqlite/engine.ts'
 import { migrate } from '../sqlite/migrate.ts'
 import { type ExportBatch, exportRows } from './export-rows.ts'
 
@@ -40,7 +40,7 @@ export const catalog = completeCatalog(
   }),
 )
 export const books = catalog.resources.get('books') as Resource
-export const compiler: Compiler = { catalog, expressions, tagSecret: new Uint8Array(32) }
+export const context: SqlContext = { catalog, engine: sqlite, tagSecret: new Uint8Array(32) }
 
 /** Opens an empty library. */
 export function openLibrary(): Connection {
@@ -87,7 +87,7 @@ export function* batches(connection: Connection, batch: ExportBatch): Generator<
   let after: ExportBatch['after']
   do {
     // A job keeps the place, and may go on from it after a restart.
-    const { texts, last } = connection.run(exportRows(compiler, { ...batch, after }))
+    const { texts, last } = connection.run(exportRows(context, { ...batch, after }))
     yield texts
     after = last && JSON.parse(JSON.stringify(last))
   } while (after !== undefined)

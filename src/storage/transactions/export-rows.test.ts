@@ -9,7 +9,7 @@ import {
   batches,
   batchOf,
   books,
-  compiler,
+  context,
   documentOf,
   idOf,
   openLibrary,
@@ -54,7 +54,7 @@ function listed({ sort, filter, permitted }: ExportBatch): string[] {
     ...{ kind: 'read-page', resource: books, parent: undefined, filter, permitted, search: undefined },
     ...{ deleted: undefined, sort, page, fields: ['id'], conditions: {} },
   } as ReadPage
-  const outcome = library.run(readPage(compiler, new Memory(), plan))
+  const outcome = library.run(readPage(context, new Memory(), plan))
   assert.ok(outcome.kind === 'page')
   return (JSON.parse(`[${outcome.json}]`) as { id: string }[]).map((record) => record.id)
 }

@@ -13,7 +13,7 @@ import type { Resource } from '../../model/resource.ts'
 import type { ExportFormat } from '../../plan/export-document.ts'
 import { csvLineSql } from '../sql/csv-line.ts'
 import { orderTerms, segmentsAfter } from '../sql/keyset.ts'
-import { type Compiler, liveSql, predicateSql } from '../sql/predicate.ts'
+import { liveSql, predicateSql, type SqlContext } from '../sql/predicate.ts'
 import { representationSql, subject } from '../sql/represent.ts'
 import { stretchOf } from '../sql/stretch.ts'
 import { kept, type Transaction } from '../transaction.ts'
@@ -49,15 +49,15 @@ export interface ExportedRows {
  * Reads the next batch of an export. Records that come or go between two batches are there or not; all others are given once.
  * They come one a row: lines of CSV may hold any line break.
  */
-export function* exportRows(compiler: Compiler, batch: ExportBatch): Transaction<ExportedRows> {
+export function* exportRows(context: SqlContext, batch: ExportBatch): Transaction<ExportedRows> {
   const { resource, sort, after, limit } = batch
   const wanted = allOf([batch.permitted, batch.filter])
   if (wanted.kind === 'never') return { texts: [], last: undefined }
   const { found, checked } = stretchOf(resource, wanted, sort)
   const terms = orderTerms(resource, sort, subject)
-  const where = liveSql(compiler, resource, subject, found)
-  const text = textSql(compiler, batch, checked)
-  const place = compiler.expressions.jsonKeys(terms.map(({ column, type }) => [column, type]))
+  const where = liveSql(context, resource, subject, found)
+  const text = textSql(context, batch, checked)
+  const place = context.engine.jsonKeys(terms.map(({ column, type }) => [column, type]))
   const texts: string[] = []
   let looked = 0
   let last: unknown
@@ -75,11 +75,11 @@ export function* exportRows(compiler: Compiler, batch: ExportBatch): Transaction
 
 /** The text of a row; null where it is not asked for, or the caller may not see it. */
 function textSql(
-  compiler: Compiler,
+  context: SqlContext,
   { resource, shown = resource, fields, format }: ExportBatch,
   checked: Predicate,
 ): Sql {
-  const text = format === 'csv' ? csvLineSql(compiler, shown, fields) : representationSql(compiler, shown, fields)
+  const text = format === 'csv' ? csvLineSql(context, shown, fields) : representationSql(context, shown, fields)
   if (checked.kind === 'always') return text
-  return sql`case when ${predicateSql(compiler, resource, subject, checked)} then ${text} end`
+  return sql`case when ${predicateSql(context, resource, subject, checked)} then ${text} end`
 }

@@ -1,7 +1,7 @@
 /** Changes that carry a key: the first answer is kept for a day, and a repeat gets it again (MET-9). */
 import sql from 'sql-template-tag'
 import type { Idempotency, Outcome } from '../../plan/plan.ts'
-import type { Compiler } from '../sql/predicate.ts'
+import type { SqlContext } from '../sql/predicate.ts'
 import { blind, single, type Transaction } from '../transaction.ts'
 
 /** Milliseconds for which a key is known. */
@@ -31,12 +31,12 @@ const made: ReadonlySet<string> = new Set<Outcome['kind']>(['created', 'updated'
  * changed to find that out must be undone.
  */
 export function* recognised<Other extends { readonly kind: string } = never>(
-  { expressions }: Pick<Compiler, 'expressions'>,
+  { engine }: Pick<SqlContext, 'engine'>,
   { idempotency, now }: { readonly idempotency?: Idempotency; readonly now: number },
   change: Transaction<Outcome | Other>,
 ): Transaction<Outcome | Other> {
   if (idempotency === undefined) return yield* change
-  const { tryLock } = expressions
+  const { tryLock } = engine
   if (tryLock !== undefined) {
     const row = yield* single(sql`select ${tryLock(idempotency.scope)} as locked`)
     if (row?.['locked'] !== 1) return { kind: 'key-in-use' }

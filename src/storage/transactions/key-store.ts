@@ -1,17 +1,17 @@
 /** API keys as the port has them. */
 
-import type { Compiler } from '../sql/predicate.ts'
+import type { SqlContext } from '../sql/predicate.ts'
 import type { KeyStore } from '../storage.ts'
 import type { Runner } from '../transaction.ts'
 import { addKey, findKey, keepUses, listKeys, revokeAnyKey } from './keys.ts'
 
 /** The keys of a database that is open. */
-export function keyStore(compiler: Compiler, { read, write }: Runner): KeyStore {
+export function keyStore(context: SqlContext, { read, write }: Runner): KeyStore {
   return {
     find: (hash) => read(() => findKey(hash)),
     list: () => read(listKeys),
-    add: (key) => write(() => addKey(compiler, key)),
-    revoke: (id, at, { descendants = false } = {}) => write(() => revokeAnyKey(compiler, id, at, descendants)),
-    keepUses: (uses) => write(() => keepUses(compiler, uses)),
+    add: (key) => write(() => addKey(context, key)),
+    revoke: (id, at, { descendants = false } = {}) => write(() => revokeAnyKey(context, id, at, descendants)),
+    keepUses: (uses) => write(() => keepUses(context, uses)),
   }
 }

@@ -6,7 +6,7 @@ import { comparisonKey } from '../../model/record.ts'
 import type { RecordValues, Resource } from '../../model/resource.ts'
 import { admit } from '../../plan/admit.ts'
 import type { CreateKey, Outcome, RevokeKey } from '../../plan/plan.ts'
-import { type Compiler, liveSql } from '../sql/predicate.ts'
+import { liveSql, type SqlContext } from '../sql/predicate.ts'
 import { subject } from '../sql/represent.ts'
 import type { ListedKey, NewKey, Revoked, StoredKey } from '../storage.ts'
 import { blind, type Row, single, type Transaction } from '../transaction.ts'
@@ -37,41 +37,41 @@ export function* listKeys(): Transaction<ListedKey[]> {
 }
 
 /** Adds a key. */
-export function* addKey(compiler: Compiler, { hash, made_by = null, ...shown }: NewKey): Transaction<void> {
-  yield* insertRecord(compiler, keysOf(compiler), { ...shown, made_by, updated_at: shown.created_at })
-  yield blind(tick(compiler, 'api-keys', 1, 0))
+export function* addKey(context: SqlContext, { hash, made_by = null, ...shown }: NewKey): Transaction<void> {
+  yield* insertRecord(context, keysOf(context), { ...shown, made_by, updated_at: shown.created_at })
+  yield blind(tick(context, 'api-keys', 1, 0))
   yield blind(sql`insert into resourced_key_hashes (key, hash) values (${shown.id}, ${hash})`)
 }
 
 /** Runs a CreateKey. */
-export function* createKey(compiler: Compiler, plan: CreateKey): Transaction<Outcome> {
+export function* createKey(context: SqlContext, plan: CreateKey): Transaction<Outcome> {
   const { id, hash, hint, roles, expires_at, madeBy, perSubject, now } = plan
   if (plan.issues.length > 0) return { kind: 'invalid', issues: plan.issues }
   // A revocation of the maker and of its descendants locks the maker: a key is made before it, and revoked, or not at all.
-  if (madeBy.kind === 'key' && !(yield* isHeld(compiler, madeBy.id))) return { kind: 'forbidden' }
-  const valid = yield* countValid(compiler, plan.subject, now)
+  if (madeBy.kind === 'key' && !(yield* isHeld(context, madeBy.id))) return { kind: 'forbidden' }
+  const valid = yield* countValid(context, plan.subject, now)
   if (valid >= perSubject) {
     const message = `${JSON.stringify(plan.subject)} has ${valid} keys, and ${perSubject} are allowed. Revoke those that are not used any more.`
     return { kind: 'conflict', issues: [{ code: 'KEY_QUOTA', message, pointer: '/subject' }] }
   }
   const created_at = timestamp(now)
   const made_by = madeBy.id
-  yield* addKey(compiler, {
+  yield* addKey(context, {
     ...{ id, hash, hint, subject: plan.subject, roles, expires_at, created_at, revoked_at: null, made_by },
   })
-  const { json, revision, updatedAt } = yield* represent(compiler, plan, id)
+  const { json, revision, updatedAt } = yield* represent(context, plan, id)
   return { kind: 'created', id, json, revision, updatedAt }
 }
 
 /** Whether a key is not revoked, and cannot be until the transaction ends. */
-function* isHeld({ expressions }: Compiler, id: string): Transaction<boolean> {
-  const row = yield* single(sql`select revoked_at from "api-keys" where id = ${id}${expressions.lock.share}`)
+function* isHeld({ engine }: SqlContext, id: string): Transaction<boolean> {
+  const row = yield* single(sql`select revoked_at from "api-keys" where id = ${id}${engine.lock.share}`)
   return row !== undefined && row['revoked_at'] === null
 }
 
 /** How many keys of a subject are neither revoked nor expired. */
-function* countValid(compiler: Compiler, name: string, now: number): Transaction<number> {
-  const resource = keysOf(compiler)
+function* countValid(context: SqlContext, name: string, now: number): Transaction<number> {
+  const resource = keysOf(context)
   const at = comparisonKey(resource, 'expires_at', timestamp(now)) as Scalar
   const valid = allOf([
     { kind: 'compare', field: 'subject', operator: 'eq', value: name },
@@ -81,24 +81,24 @@ function* countValid(compiler: Compiler, name: string, now: number): Transaction
       { kind: 'compare', field: 'expires_at', operator: 'gt', value: at },
     ]),
   ])
-  const where = liveSql(compiler, resource, subject, valid)
+  const where = liveSql(context, resource, subject, valid)
   const row = yield* single(sql`select count(*) as count from "api-keys" ${raw(subject)} where ${where}`)
   return Number(row?.['count'])
 }
 
 /** Runs a RevokeKey. A revoked key is still shown, but revoking it again is 404, unless descendants of it are left to revoke. */
-export function* revokeKey(compiler: Compiler, plan: RevokeKey): Transaction<Outcome> {
-  const { found, record } = yield* currentRecord(compiler, plan)
+export function* revokeKey(context: SqlContext, plan: RevokeKey): Transaction<Outcome> {
+  const { found, record } = yield* currentRecord(context, plan)
   if (found === undefined || record === undefined) return { kind: 'missing' }
   const permitted = found.permitted && coversRoles(plan, record)
-  const made = permitted && plan.descendants ? yield* lockDescendants(compiler, plan.id) : []
+  const made = permitted && plan.descendants ? yield* lockDescendants(context, plan.id) : []
   const going = [record, ...made].filter((key) => key['revoked_at'] === null)
   const ended = admit(plan, permitted && going.length === 0 ? undefined : { ...found, permitted })
   if (ended !== undefined) return ended
   // All or none: a caller who may revoke a key may lack the right to revoke what it made.
   if (!going.every((key) => isReached(plan, key) && coversRoles(plan, key))) return { kind: 'forbidden' }
   let deletedAt = ''
-  for (const key of going) deletedAt = yield* revoke(compiler, key, plan.now)
+  for (const key of going) deletedAt = yield* revoke(context, key, plan.now)
   return { kind: 'deleted', id: plan.id, deletedAt }
 }
 
@@ -116,13 +116,13 @@ function rolesOf(key: RecordValues): readonly string[] {
 }
 
 /** The keys that a key made, and those that they made, revoked ones too, locked until the transaction ends. */
-function* lockDescendants({ expressions }: Compiler, id: string): Transaction<Row[]> {
+function* lockDescendants({ engine }: SqlContext, id: string): Transaction<Row[]> {
   const found: Row[] = []
   const known = new Set([id])
   for (let makers = [id]; makers.length > 0; ) {
-    const among = expressions.isAmong(raw('made_by'), makers)
+    const among = engine.isAmong(raw('made_by'), makers)
     const rows =
-      yield sql`select id, subject, roles, updated_at, revoked_at from "api-keys" where ${among}${expressions.lock.order}${expressions.lock.update}`
+      yield sql`select id, subject, roles, updated_at, revoked_at from "api-keys" where ${among}${engine.lock.order}${engine.lock.update}`
     const others = rows.filter((row) => !known.has(String(row['id'])))
     for (const row of others) known.add(String(row['id']))
     found.push(...others)
@@ -133,27 +133,27 @@ function* lockDescendants({ expressions }: Compiler, id: string): Transaction<Ro
 
 /** Revokes a key for the command line, where everything is permitted; `undefined` where nothing is left to revoke. */
 export function* revokeAnyKey(
-  compiler: Compiler,
+  context: SqlContext,
   id: string,
   at: string,
   descendants: boolean,
 ): Transaction<Revoked | undefined> {
   const key = yield* single(
-    sql`select id, updated_at, revoked_at from "api-keys" where id = ${id}${compiler.expressions.lock.update}`,
+    sql`select id, updated_at, revoked_at from "api-keys" where id = ${id}${context.engine.lock.update}`,
   )
   if (key === undefined) return undefined
-  const made = (yield* lockDescendants(compiler, id)).filter((each) => each['revoked_at'] === null)
+  const made = (yield* lockDescendants(context, id)).filter((each) => each['revoked_at'] === null)
   const going = descendants ? [key, ...made] : [key]
   const valid = going.filter((each) => each['revoked_at'] === null)
   if (valid.length === 0) return undefined
-  for (const each of valid) yield* revoke(compiler, each, Date.parse(at))
+  for (const each of valid) yield* revoke(context, each, Date.parse(at))
   return { count: valid.length, remaining: descendants ? 0 : made.length }
 }
 
-function* revoke(compiler: Compiler, record: RecordValues, now: number): Transaction<string> {
+function* revoke(context: SqlContext, record: RecordValues, now: number): Transaction<string> {
   const at = timestamp(Math.max(now, Date.parse(String(record['updated_at']))))
   const values = { id: record['id'], revoked_at: at, updated_at: at }
-  yield* changeRecord(compiler, keysOf(compiler), { values, changed: ['revoked_at'] })
+  yield* changeRecord(context, keysOf(context), { values, changed: ['revoked_at'] })
   return at
 }
 
@@ -161,8 +161,8 @@ function* revoke(compiler: Compiler, record: RecordValues, now: number): Transac
  * Keeps when keys were last used: what is shown of a key changes, so its entity tag and that of the list do, all together
  * and once a minute at most.
  */
-export function* keepUses(compiler: Compiler, uses: ReadonlyMap<string, number>): Transaction<void> {
-  const { isAmong, lock } = compiler.expressions
+export function* keepUses(context: SqlContext, uses: ReadonlyMap<string, number>): Transaction<void> {
+  const { isAmong, lock } = context.engine
   const among = isAmong(raw('id'), [...uses.keys()])
   const rows = yield sql`select id, updated_at, last_used_at from "api-keys" where ${among}${lock.order}${lock.update}`
   for (const row of rows) {
@@ -172,10 +172,10 @@ export function* keepUses(compiler: Compiler, uses: ReadonlyMap<string, number>)
     if (time - before < between) continue
     const updated_at = timestamp(Math.max(time, Date.parse(String(row['updated_at']))))
     const values = { id, last_used_at: timestamp(time), updated_at }
-    yield* changeRecord(compiler, keysOf(compiler), { values, changed: ['last_used_at'] })
+    yield* changeRecord(context, keysOf(context), { values, changed: ['last_used_at'] })
   }
 }
 
-function keysOf({ catalog }: Compiler): Resource {
+function keysOf({ catalog }: SqlContext): Resource {
   return catalog.system.get('api-keys') as Resource
 }

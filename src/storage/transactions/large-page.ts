@@ -2,7 +2,7 @@
 import sql, { empty, raw, type Sql } from 'sql-template-tag'
 import type { ReadPage } from '../../plan/plan.ts'
 import type { Segment } from '../sql/keyset.ts'
-import { type Compiler, tableSql } from '../sql/predicate.ts'
+import { type SqlContext, tableSql } from '../sql/predicate.ts'
 import { subject } from '../sql/represent.ts'
 import { single, type Transaction } from '../transaction.ts'
 import type { Walk } from './listing.ts'
@@ -22,13 +22,13 @@ export interface Stretch {
  * @returns also the sizes of all rows of the stretch, as they are stored
  */
 export function* readLarge(
-  compiler: Compiler,
+  context: SqlContext,
   plan: ReadPage,
   walk: Walk,
   segments: readonly Segment[],
   { limit, offset, more = 0 }: Stretch,
 ): Transaction<{ readonly sizes: readonly number[]; readonly read: PlacedRows }> {
-  const { pageBytes } = compiler.catalog.limits
+  const { pageBytes } = context.catalog.limits
   const parts: { readonly segment: Segment; readonly skip: number; readonly count: number }[] = []
   const sizes: number[] = []
   let skipped = 0
@@ -36,7 +36,7 @@ export function* readLarge(
     const wanted = limit + more - sizes.length
     if (wanted <= 0) break
     const skip = sizes.length > 0 ? 0 : offset - skipped
-    const row = yield* single(sizesSql(compiler, plan, walk.where, segment, wanted, skip))
+    const row = yield* single(sizesSql(context, plan, walk.where, segment, wanted, skip))
     const found = JSON.parse(`[${row?.['sizes'] ?? ''}]`) as number[]
     if (found.length === 0 && skip > 0) skipped += yield* sizeOf(plan, walk.where, segment)
     parts.push({ segment, skip, count: found.length })
@@ -51,7 +51,7 @@ export function* readLarge(
     const wanted = Math.min(size, most - count)
     if (wanted <= 0) continue
     const row = yield* single(
-      withinSql(compiler, plan, walk, segment, { limit: wanted, offset: skip }, pageBytes - bytes, count === 0),
+      withinSql(context, plan, walk, segment, { limit: wanted, offset: skip }, pageBytes - bytes, count === 0),
     )
     const found = Number(row?.['count'])
     if (found > 0) {
@@ -66,20 +66,20 @@ export function* readLarge(
 }
 
 function sizesSql(
-  compiler: Compiler,
+  context: SqlContext,
   plan: ReadPage,
   where: Sql,
   segment: Segment,
   limit: number,
   offset: number,
 ): Sql {
-  const rows = sql`${rowsSql(plan.resource, where, segment)} order by ${segment.order} ${compiler.expressions.limit(limit)}${skipSql(offset)}`
-  return sql`select ${compiler.expressions.join(raw('size'))} as sizes from (select cast(${storedBytesSql(compiler, plan)} as text) as size ${rows}) page`
+  const rows = sql`${rowsSql(plan.resource, where, segment)} order by ${segment.order} ${context.engine.limit(limit)}${skipSql(offset)}`
+  return sql`select ${context.engine.join(raw('size'))} as sizes from (select cast(${storedBytesSql(context, plan)} as text) as size ${rows}) page`
 }
 
 /** Rows until they have so many bytes. They are found first: to sort them, an engine may make the JSON of all that match. */
 function withinSql(
-  compiler: Compiler,
+  context: SqlContext,
   plan: ReadPage,
   walk: Walk,
   segment: Segment,
@@ -87,11 +87,11 @@ function withinSql(
   most: number,
   isFirst: boolean,
 ): Sql {
-  const { expressions } = compiler
+  const { engine } = context
   const { order } = segment
-  const ids = sql`select ${raw(subject)}.id ${rowsSql(plan.resource, walk.where, segment)} order by ${order} ${expressions.limit(limit)}${skipSql(offset)}`
-  const rows = sql`select ${valueSql(compiler, plan)} as json, ${placeSql(compiler, walk)} as place from ${tableSql(plan.resource.name)} ${raw(subject)} where ${raw(subject)}.id in (${ids}) order by ${order} ${expressions.limit(limit)}`
+  const ids = sql`select ${raw(subject)}.id ${rowsSql(plan.resource, walk.where, segment)} order by ${order} ${engine.limit(limit)}${skipSql(offset)}`
+  const rows = sql`select ${valueSql(context, plan)} as json, ${placeSql(context, walk)} as place from ${tableSql(plan.resource.name)} ${raw(subject)} where ${raw(subject)}.id in (${ids}) order by ${order} ${engine.limit(limit)}`
   const sized = sql`select json, place, octet_length(json) as size, sum(octet_length(json) + 2) over (rows unbounded preceding) as upto from (${rows}) page`
   const first = isFirst ? raw(' or upto = size + 2') : empty
-  return sql`select ${expressions.join(raw('json'))} as json, ${expressions.join(raw('place'))} as places, count(*) as count, max(upto) as bytes from (${sized}) sized where upto <= ${raw(String(most))}${first}`
+  return sql`select ${engine.join(raw('json'))} as json, ${engine.join(raw('place'))} as places, count(*) as count, max(upto) as bytes from (${sized}) sized where upto <= ${raw(String(most))}${first}`
 }

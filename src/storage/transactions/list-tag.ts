@@ -3,7 +3,7 @@ import { createHmac, hash } from 'node:crypto'
 import type { Predicate } from '../../model/predicate.ts'
 import { admitPage } from '../../plan/admit.ts'
 import type { Outcome, PageOutcome, ReadPage } from '../../plan/plan.ts'
-import type { Compiler } from '../sql/predicate.ts'
+import type { SqlContext } from '../sql/predicate.ts'
 import type { KnownClock } from './memory.ts'
 import { searchedTexts } from './searched-texts.ts'
 
@@ -20,7 +20,7 @@ export interface TaggedList {
  *
  * @returns `undefined` where the caller may not read everything: the tag then depends on what they are shown alone (AUT-9)
  */
-function clockTag({ tagSecret }: Compiler, listing: TaggedList, clock: ListClock): string | undefined {
+function clockTag({ tagSecret }: SqlContext, listing: TaggedList, clock: ListClock): string | undefined {
   const { plan } = listing
   if (plan.permitted.kind !== 'always' || plan.deleted !== undefined) return undefined
   if (tagSecret === undefined) throw new Error('Pages cannot be read without the secret of their tags.')
@@ -37,8 +37,8 @@ function clockTag({ tagSecret }: Compiler, listing: TaggedList, clock: ListClock
  * The tag of a list, where it is known before the page is read: it is made of the clock, or the page was read before and no
  * collection has changed since on which it depends. Deleted records depend on the time of day too, which the clock does not see.
  */
-export function knownTag(compiler: Compiler, listing: TaggedList, clock: ListClock): string | undefined {
-  const made = clockTag(compiler, listing, clock)
+export function knownTag(context: SqlContext, listing: TaggedList, clock: ListClock): string | undefined {
+  const made = clockTag(context, listing, clock)
   if (made !== undefined || listing.plan.deleted !== undefined) return made
   return listing.tagged?.state === stateOf(clock) ? listing.tagged.tag : undefined
 }

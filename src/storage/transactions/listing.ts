@@ -3,7 +3,7 @@ import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Page, ReadPage } from '../../plan/plan.ts'
 import { comparisonColumn } from '../sql/columns.ts'
 import { type OrderTerm, orderTerms, type Segment } from '../sql/keyset.ts'
-import { type Compiler, columnSql, liveSql, predicateSql } from '../sql/predicate.ts'
+import { columnSql, liveSql, predicateSql, type SqlContext } from '../sql/predicate.ts'
 import { subject } from '../sql/represent.ts'
 import type { Statement } from '../transaction.ts'
 import { type TaggedList, totalKeyOf } from './list-tag.ts'
@@ -21,7 +21,7 @@ export interface Walk {
 
 /** A list in SQL. */
 export interface Listing extends TaggedList {
-  readonly compiler: Compiler
+  readonly context: SqlContext
   readonly totalKey: string
   /** The rows, so that what is asked for finds them. */
   readonly where: Sql
@@ -32,12 +32,12 @@ export interface Listing extends TaggedList {
 const listings = new WeakMap<Page, Listing>()
 
 /** The list of a plan: built, or as it was built for the same query before. */
-export function listingOf(compiler: Compiler, plan: ReadPage): Listing {
+export function listingOf(context: SqlContext, plan: ReadPage): Listing {
   const { page } = plan
   const known = listings.get(page)
-  if (known !== undefined && known.compiler === compiler && isSameList(known.plan, plan)) return known
-  const where = whereSql(compiler, plan)
-  const listing: Listing = { plan, compiler, totalKey: totalKeyOf(plan), where, walks: new Map() }
+  if (known !== undefined && known.context === context && isSameList(known.plan, plan)) return known
+  const where = whereSql(context, plan)
+  const listing: Listing = { plan, context, totalKey: totalKeyOf(plan), where, walks: new Map() }
   // A page in the middle is asked for once.
   if (page.style !== 'cursor' || page.position === undefined) listings.set(page, listing)
   return listing
@@ -61,49 +61,49 @@ function isSameList(a: ReadPage, b: ReadPage): boolean {
 }
 
 /** The way to the rows of a list of so many records. */
-export function walkOf({ plan, compiler, where, walks }: Listing, total: number): Walk {
+export function walkOf({ plan, context, where, walks }: Listing, total: number): Walk {
   const way = wayOf(plan, total)
   let walk = walks.get(way)
   if (walk === undefined) {
     const ordered = orderTerms(plan.resource, plan.sort, subject)
     walk = {
-      where: way === 'walk' ? walkedSql(compiler, plan) : where,
-      terms: way === 'sort' ? unindexedTerms(compiler, ordered) : way === 'walk' ? ordered : ledTerms(plan, ordered),
+      where: way === 'walk' ? walkedSql(context, plan) : where,
+      terms: way === 'sort' ? unindexedTerms(context, ordered) : way === 'walk' ? ordered : ledTerms(plan, ordered),
     }
     walks.set(way, walk)
   }
   return walk
 }
 
-function whereSql({ catalog, expressions }: Compiler, plan: ReadPage): Sql {
-  const compiler: Compiler = { catalog, expressions, through: isServed(plan) ? 'each' : 'set' }
+function whereSql({ catalog, engine }: SqlContext, plan: ReadPage): Sql {
+  const context: SqlContext = { catalog, engine, through: isServed(plan) ? 'each' : 'set' }
   const { resource, parent, search, deleted } = plan
   const conditions: Sql[] = []
   if (parent !== undefined) conditions.push(sql`${columnSql(subject, parent.field)} = ${parent.id}`)
-  const permitted = liveSql(compiler, resource, subject, plan.permitted)
+  const permitted = liveSql(context, resource, subject, plan.permitted)
   if (deleted === undefined) {
     conditions.push(permitted)
   } else {
     const retained = sql`${raw(subject)}.deleted_at > ${deleted.since}`
-    const seen = predicateSql(compiler, resource, subject, deleted.permitted)
+    const seen = predicateSql(context, resource, subject, deleted.permitted)
     conditions.push(sql`((${permitted}) or (${retained} and ${seen}))`)
   }
-  if (plan.filter.kind !== 'always') conditions.push(predicateSql(compiler, resource, subject, plan.filter))
+  if (plan.filter.kind !== 'always') conditions.push(predicateSql(context, resource, subject, plan.filter))
   if (search !== undefined) {
-    conditions.push(search.length === 0 ? sql`1 = 0` : expressions.searches(resource.name, subject, search))
+    conditions.push(search.length === 0 ? sql`1 = 0` : engine.searches(resource.name, subject, search))
     const texts = search.length === 0 ? undefined : searchedTexts(plan)?.map((name) => columnSql(subject, name))
-    if (texts !== undefined) conditions.push(expressions.haveWords(texts, search))
+    if (texts !== undefined) conditions.push(engine.haveWords(texts, search))
   }
   return join(conditions, ' and ')
 }
 
 /** The same rows, so that the order finds them and what is asked for only drops some. */
-function walkedSql({ catalog, expressions }: Compiler, plan: ReadPage): Sql {
+function walkedSql({ catalog, engine }: SqlContext, plan: ReadPage): Sql {
   const { resource, parent, permitted, filter } = plan
-  const compiler: Compiler = { catalog, expressions, through: 'one by one' }
-  const checked = [permitted, filter].map((each) => predicateSql(compiler, resource, subject, each))
+  const context: SqlContext = { catalog, engine, through: 'one by one' }
+  const checked = [permitted, filter].map((each) => predicateSql(context, resource, subject, each))
   if (parent !== undefined) checked.push(sql`${columnSql(subject, parent.field)} = ${parent.id}`)
-  return join([sql`${raw(subject)}.deleted_at is null`, ...checked.map(expressions.unindexed)], ' and ')
+  return join([sql`${raw(subject)}.deleted_at is null`, ...checked.map(engine.unindexed)], ' and ')
 }
 
 function ledTerms(plan: ReadPage, [first, ...others]: readonly OrderTerm[]): OrderTerm[] {
@@ -112,6 +112,6 @@ function ledTerms(plan: ReadPage, [first, ...others]: readonly OrderTerm[]): Ord
   return [{ ...(first as OrderTerm), ...(lead !== undefined && { lead }) }, ...others]
 }
 
-function unindexedTerms({ expressions }: Compiler, terms: readonly OrderTerm[]): OrderTerm[] {
-  return terms.map((term) => ({ ...term, column: expressions.unindexed(term.column) }))
+function unindexedTerms({ engine }: SqlContext, terms: readonly OrderTerm[]): OrderTerm[] {
+  return terms.map((term) => ({ ...term, column: engine.unindexed(term.column) }))
 }

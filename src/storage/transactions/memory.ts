@@ -11,7 +11,7 @@ type KnownRecord = Extract<Outcome, { readonly kind: 'record' }>
 export interface KnownClock {
   readonly revision: number
   readonly live: number
-  /** See `Expressions.clockMark`. */
+  /** See `Engine.clockMark`. */
   readonly mark: number
 }
 

@@ -5,7 +5,7 @@ import { always } from '../../model/predicate.ts'
 import type { ReadPage, ReadRecord } from '../../plan/plan.ts'
 import { readListQuery } from '../../request/query.ts'
 import { Memory } from './memory.ts'
-import { catalog, compiler, explained, idOf, openStore, resource } from './query-plan.fixture.ts'
+import { catalog, context, explained, idOf, openStore, resource } from './query-plan.fixture.ts'
 import { readPage } from './read-page.ts'
 import { readRecord } from './read-record.ts'
 
@@ -25,7 +25,7 @@ test('a 304 for a record reads its revision', () => {
       conditions: anything,
     },
   }
-  const { result, statements } = explained(store, readRecord(compiler, new Memory(), plan))
+  const { result, statements } = explained(store, readRecord(context, new Memory(), plan))
   assert.equal(result.kind, 'not-modified')
   assert.equal(statements.length, 1)
   assert.doesNotMatch(statements[0]?.sql ?? '', /json/)
@@ -46,7 +46,7 @@ test('a 304 for a list reads its clock, and counts nothing', () => {
     ...{ deleted: undefined, sort: query.sort, page: { style: 'page', page: 1, perPage: 20 }, fields: undefined },
     conditions: anything,
   } as ReadPage
-  const { result, statements } = explained(store, readPage(compiler, new Memory(), plan))
+  const { result, statements } = explained(store, readPage(context, new Memory(), plan))
   assert.equal(result.kind, 'page-not-modified')
   assert.deepEqual(statements.map(({ sql }) => /from (\w+)/.exec(sql)?.[1]), ['resourced_clocks']) // biome-ignore format: a line
 })
@@ -59,10 +59,10 @@ test('a 304 for a list that is narrowed reads its clock too, while nothing has c
     ...{ kind: 'read-page', resource: goods, parent: undefined, filter: query.filter, permitted, search: undefined },
     ...{ deleted: undefined, sort: query.sort, page, fields: undefined, conditions: {} },
   } as ReadPage
-  const read = explained(store, readPage(compiler, new Memory(), plan)).result
+  const read = explained(store, readPage(context, new Memory(), plan)).result
   assert.ok(read.kind === 'page' && read.count > 0)
   const conditions = { ifNoneMatch: [{ opaque: read.tag, weak: false }] }
-  const { result, statements } = explained(store, readPage(compiler, new Memory(), { ...plan, conditions }))
+  const { result, statements } = explained(store, readPage(context, new Memory(), { ...plan, conditions }))
   assert.equal(result.kind, 'page-not-modified')
   assert.deepEqual(statements.map(({ sql }) => /from (\w+)/.exec(sql)?.[1]), ['resourced_clocks']) // biome-ignore format: a line
 })

@@ -5,7 +5,7 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Field } from '../../model/resource.ts'
 import type { ReadPage } from '../../plan/plan.ts'
-import { type Compiler, columnSql } from '../sql/predicate.ts'
+import { columnSql, type SqlContext } from '../sql/predicate.ts'
 import { membersOf, subject } from '../sql/represent.ts'
 
 /** The most bytes that one stored byte of a text becomes in JSON: a control character is written as `\u0001`. */
@@ -33,16 +33,16 @@ interface RecordBytes {
  *
  * @returns `undefined` where every record has: no value that the declaration allows is so long
  */
-export function shareSql(compiler: Compiler, plan: ReadPage, rows: number): Sql | undefined {
-  const { small: fixed, large, escaped } = bytesOf(compiler, plan)
-  const share = Math.floor(compiler.catalog.limits.pageBytes / rows)
+export function shareSql(context: SqlContext, plan: ReadPage, rows: number): Sql | undefined {
+  const { small: fixed, large, escaped } = bytesOf(context, plan)
+  const share = Math.floor(context.catalog.limits.pageBytes / rows)
   if (fixed + large <= share) return undefined
   return escaped === undefined ? sql`1 = 0` : sql`${escaped} <= ${raw(String(share - fixed))}`
 }
 
 /** The bytes that a record takes in the database, but for its small fields: found without reading long values. */
-export function storedBytesSql(compiler: Compiler, plan: ReadPage): Sql {
-  return bytesOf(compiler, plan).stored ?? raw('0')
+export function storedBytesSql(context: SqlContext, plan: ReadPage): Sql {
+  return bytesOf(context, plan).stored ?? raw('0')
 }
 
 /** How many of these sizes, from the first on, are together within a bound: one at least, where there is any. */
@@ -55,7 +55,7 @@ export function countWithin(sizes: readonly number[], most: number): number {
   return beyond === -1 ? sizes.length : Math.max(1, beyond)
 }
 
-function bytesOf({ catalog, expressions }: Compiler, { resource: stored, shown, fields }: ReadPage): RecordBytes {
+function bytesOf({ catalog, engine }: SqlContext, { resource: stored, shown, fields }: ReadPage): RecordBytes {
   const resource = shown ?? stored
   let fixed = systemBytes
   let large = 0
@@ -69,7 +69,7 @@ function bytesOf({ catalog, expressions }: Compiler, { resource: stored, shown, 
       continue
     }
     large += most
-    const bytes = sql`coalesce(${expressions.storedBytes(columnSql(subject, column.name), column.type)}, 0)`
+    const bytes = sql`coalesce(${engine.storedBytes(columnSql(subject, column.name), column.type)}, 0)`
     columns.push({ column: bytes, most: column.type === 'text' ? mostEscaped : 1 })
   }
   if (columns.length === 0) return { small: fixed, large, stored: undefined, escaped: undefined }

@@ -3,7 +3,7 @@ import sql, { empty, raw, type Sql } from 'sql-template-tag'
 import type { Position } from '../../model/order.ts'
 import type { Page, PageOutcome, ReadPage } from '../../plan/plan.ts'
 import { type Segment, segmentsAfter } from '../sql/keyset.ts'
-import type { Compiler } from '../sql/predicate.ts'
+import type { SqlContext } from '../sql/predicate.ts'
 import { kept, type Row, single, type Transaction } from '../transaction.ts'
 import { readLarge } from './large-page.ts'
 import type { Walk } from './listing.ts'
@@ -34,7 +34,7 @@ export interface TooLarge {
 
 /** Reads a page by its number or offset. */
 export function* readNumbered(
-  compiler: Compiler,
+  context: SqlContext,
   plan: ReadPage,
   walk: Walk,
   page: NumberedPage,
@@ -48,10 +48,10 @@ export function* readNumbered(
     if (count >= limit) break
     const skip = count > 0 ? 0 : offset - skipped
     let statement = index === 0 ? walk.statement : undefined
-    statement ??= kept(numberedSql(compiler, plan, walk.where, segment, limit - count, skip))
+    statement ??= kept(numberedSql(context, plan, walk.where, segment, limit - count, skip))
     if (index === 0) walk.statement = statement
     const row = yield* single(statement)
-    if (isTooLarge(row)) return yield* readNumberedLarge(compiler, plan, walk, page)
+    if (isTooLarge(row)) return yield* readNumberedLarge(context, plan, walk, page)
     const found = Number(row?.['count'])
     if (found > 0) texts.push(String(row?.['json']))
     else if (skip > 0) skipped += yield* sizeOf(plan, walk.where, segment)
@@ -62,18 +62,18 @@ export function* readNumbered(
 
 /** The same where a record has more than its share. */
 function* readNumberedLarge(
-  compiler: Compiler,
+  context: SqlContext,
   plan: ReadPage,
   walk: Walk,
   page: NumberedPage,
 ): Transaction<Rows | TooLarge> {
   const [limit, offset] = stretchOf(page)
-  const { sizes, read } = yield* readLarge(compiler, plan, walk, walk.segments ?? [], { limit, offset })
+  const { sizes, read } = yield* readLarge(context, plan, walk, walk.segments ?? [], { limit, offset })
   if (read.count === sizes.length) return read
   if (page.style === 'offset') return { fits: read.count }
   // With another number of records a page begins elsewhere: so many fit wherever it begins among these.
   const largest = sizes.toSorted((left, right) => right - left)
-  return { fits: Math.min(read.count, countWithin(largest, compiler.catalog.limits.pageBytes)) }
+  return { fits: Math.min(read.count, countWithin(largest, context.catalog.limits.pageBytes)) }
 }
 
 /** The most rows of a page by number, and how many come before it. */
@@ -82,20 +82,20 @@ function stretchOf(page: NumberedPage): [limit: number, offset: number] {
 }
 
 function numberedSql(
-  compiler: Compiler,
+  context: SqlContext,
   plan: ReadPage,
   where: Sql,
   segment: Segment,
   limit: number,
   offset: number,
 ): Sql {
-  const rows = sql`${rowsSql(plan.resource, where, segment)} order by ${segment.order} ${compiler.expressions.limit(limit)}${skipSql(offset)}`
-  const [value, fitting] = sharedSql(compiler, plan, stretchOf(plan.page as NumberedPage)[0])
-  return sql`select ${compiler.expressions.join(raw('json'))} as json, count(*) as count${fitting} from (select ${value} as json ${rows}) page`
+  const rows = sql`${rowsSql(plan.resource, where, segment)} order by ${segment.order} ${context.engine.limit(limit)}${skipSql(offset)}`
+  const [value, fitting] = sharedSql(context, plan, stretchOf(plan.page as NumberedPage)[0])
+  return sql`select ${context.engine.join(raw('json'))} as json, count(*) as count${fitting} from (select ${value} as json ${rows}) page`
 }
 
 /** Reads a page beside a cursor, or the first one: one row more than it has, to see whether there are more. */
-export function* readFrom(compiler: Compiler, plan: ReadPage, walk: Walk, page: CursorPage): Transaction<RowsBeside> {
+export function* readFrom(context: SqlContext, plan: ReadPage, walk: Walk, page: CursorPage): Transaction<RowsBeside> {
   const { position, limit } = page
   // A position without keys is the edge of the list.
   const keys = position === undefined || position.keys.length === 0 ? undefined : position.keys
@@ -108,11 +108,11 @@ export function* readFrom(compiler: Compiler, plan: ReadPage, walk: Walk, page: 
     if (count > limit) break
     const isFirst = keys === undefined && index === 0
     let statement = isFirst ? walk.statement : undefined
-    statement ??= kept(besideSql(compiler, plan, walk, segment, limit + 1 - count))
+    statement ??= kept(besideSql(context, plan, walk, segment, limit + 1 - count))
     if (isFirst) walk.statement = statement
     const row = yield* single(statement)
     if (isTooLarge(row)) {
-      const { sizes, read } = yield* readLarge(compiler, plan, walk, segments, { limit, offset: 0, more: 1 })
+      const { sizes, read } = yield* readLarge(context, plan, walk, segments, { limit, offset: 0, more: 1 })
       return besideOf(read, read.count < sizes.length, page)
     }
     const found = Number(row?.['count'])
@@ -145,17 +145,17 @@ function besideOf({ json: found, places, count }: PlacedRows, more: boolean, { p
   return { json, count, first: JSON.parse(first) as Keys, last: JSON.parse(last) as Keys, more }
 }
 
-function besideSql(compiler: Compiler, plan: ReadPage, walk: Walk, segment: Segment, limit: number): Sql {
-  const { expressions } = compiler
-  const rows = sql`${rowsSql(plan.resource, walk.where, segment)} order by ${segment.order} ${expressions.limit(limit)}`
-  const [value, fitting] = sharedSql(compiler, plan, (plan.page as CursorPage).limit + 1)
-  return sql`select ${expressions.join(raw('json'))} as json, ${expressions.join(raw('place'))} as places, count(*) as count${fitting} from (select ${value} as json, ${placeSql(compiler, walk)} as place ${rows}) page`
+function besideSql(context: SqlContext, plan: ReadPage, walk: Walk, segment: Segment, limit: number): Sql {
+  const { engine } = context
+  const rows = sql`${rowsSql(plan.resource, walk.where, segment)} order by ${segment.order} ${engine.limit(limit)}`
+  const [value, fitting] = sharedSql(context, plan, (plan.page as CursorPage).limit + 1)
+  return sql`select ${engine.join(raw('json'))} as json, ${engine.join(raw('place'))} as places, count(*) as count${fitting} from (select ${value} as json, ${placeSql(context, walk)} as place ${rows}) page`
 }
 
 /** The JSON of a row, null where it has more than its share of a page of so many; and the count of those that have not. */
-function sharedSql(compiler: Compiler, plan: ReadPage, rows: number): [value: Sql, fitting: Sql] {
-  const value = valueSql(compiler, plan)
-  const share = shareSql(compiler, plan, rows)
+function sharedSql(context: SqlContext, plan: ReadPage, rows: number): [value: Sql, fitting: Sql] {
+  const value = valueSql(context, plan)
+  const share = shareSql(context, plan, rows)
   if (share === undefined) return [value, empty]
   return [sql`case when ${share} then ${value} end`, raw(', count(json) as fitting')]
 }
@@ -166,12 +166,12 @@ function isTooLarge(row: Row | undefined): boolean {
 }
 
 /** A page by number, or the first one of a walk by cursor, in one statement: of its first segment. */
-export function firstPageSql(compiler: Compiler, plan: ReadPage, walk: Walk): Sql {
+export function firstPageSql(context: SqlContext, plan: ReadPage, walk: Walk): Sql {
   const { page } = plan
   walk.segments ??= segmentsAfter(walk.terms, undefined)
   const segment = walk.segments[0] as Segment
-  if (page.style === 'cursor') return besideSql(compiler, plan, walk, segment, page.limit + 1)
-  return numberedSql(compiler, plan, walk.where, segment, ...stretchOf(page))
+  if (page.style === 'cursor') return besideSql(context, plan, walk, segment, page.limit + 1)
+  return numberedSql(context, plan, walk.where, segment, ...stretchOf(page))
 }
 
 /**

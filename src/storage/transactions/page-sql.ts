@@ -3,7 +3,7 @@ import sql, { empty, raw, type Sql } from 'sql-template-tag'
 import type { Resource } from '../../model/resource.ts'
 import type { ReadPage } from '../../plan/plan.ts'
 import type { Segment } from '../sql/keyset.ts'
-import { type Compiler, tableSql } from '../sql/predicate.ts'
+import { type SqlContext, tableSql } from '../sql/predicate.ts'
 import { representationSql, subject } from '../sql/represent.ts'
 import { single, type Transaction } from '../transaction.ts'
 import type { Walk } from './listing.ts'
@@ -29,17 +29,17 @@ export function rowsSql({ name }: Resource, where: Sql, { condition }: Segment):
 }
 
 /** The JSON of a row. */
-export function valueSql(compiler: Compiler, { resource: stored, shown, fields, deleted }: ReadPage): Sql {
+export function valueSql(context: SqlContext, { resource: stored, shown, fields, deleted }: ReadPage): Sql {
   const resource = shown ?? stored
-  const live = representationSql(compiler, resource, fields, false)
+  const live = representationSql(context, resource, fields, false)
   if (deleted === undefined) return live
-  const whole = representationSql(compiler, resource, fields, true)
+  const whole = representationSql(context, resource, fields, true)
   return sql`case when ${raw(subject)}.deleted_at is null then ${live} else ${whole} end`
 }
 
 /** The place of a row in the order, as JSON. */
-export function placeSql({ expressions }: Compiler, { terms }: Walk): Sql {
-  return expressions.jsonKeys(terms.map(({ column, type }) => [column, type]))
+export function placeSql({ engine }: SqlContext, { terms }: Walk): Sql {
+  return engine.jsonKeys(terms.map(({ column, type }) => [column, type]))
 }
 
 /** Passes over so many rows. */

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { catalogFixture, resourceFixture } from '../sql/catalog.fixture.ts'
-import type { Compiler } from '../sql/predicate.ts'
+import type { SqlContext } from '../sql/predicate.ts'
 import type { Row } from '../transaction.ts'
 import { admitRemoval } from './purge-clock.ts'
 
 const day = 86_400_000
 const now = Date.parse('2026-11-22T12:00:00.000Z')
-const compiler = { catalog: catalogFixture(resourceFixture('notes', {}), resourceFixture('plants', {})) } as Compiler
+const context = { catalog: catalogFixture(resourceFixture('notes', {}), resourceFixture('plants', {})) } as SqlContext
 
 /** Drives the transaction by hand: gives what it decides, and the mark that it keeps. */
 function decide(mark: number | undefined, newest: readonly (string | null)[] = []) {
   const records = [...newest]
-  const transaction = admitRemoval(compiler, now)
+  const transaction = admitRemoval(context, now)
   let kept: unknown
   let step = transaction.next()
   while (step.done !== true) {

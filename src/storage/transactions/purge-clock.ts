@@ -4,7 +4,7 @@
  * See docs/decisions/034-full-disks-and-wrong-clocks.md.
  */
 import sql from 'sql-template-tag'
-import { type Compiler, tableSql } from '../sql/predicate.ts'
+import { type SqlContext, tableSql } from '../sql/predicate.ts'
 import type { ClockDoubt, PurgeClockStore } from '../storage.ts'
 import { type Runner, single, type Transaction } from '../transaction.ts'
 
@@ -29,9 +29,9 @@ function* keepMark(now: number): Transaction<void> {
  *
  * @returns why not; `undefined` where they may
  */
-export function* admitRemoval(compiler: Compiler, now: number): Transaction<ClockDoubt | undefined> {
+export function* admitRemoval(context: SqlContext, now: number): Transaction<ClockDoubt | undefined> {
   const mark = yield* readMark()
-  const last = mark ?? (yield* newestRecord(compiler))
+  const last = mark ?? (yield* newestRecord(context))
   if (last !== undefined && Math.abs(now - last) > tolerance) {
     return { now, last, of: mark === undefined ? 'record' : 'purge' }
   }
@@ -39,7 +39,7 @@ export function* admitRemoval(compiler: Compiler, now: number): Transaction<Cloc
   return undefined
 }
 
-function* newestRecord({ catalog }: Compiler): Transaction<number | undefined> {
+function* newestRecord({ catalog }: SqlContext): Transaction<number | undefined> {
   const times: number[] = []
   for (const { name } of [...catalog.resources.values(), ...catalog.system.values()]) {
     const row = yield* single(sql`select max(updated_at) as newest from ${tableSql(name)}`)

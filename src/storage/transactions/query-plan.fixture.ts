@@ -3,9 +3,9 @@ import { Type } from 'typebox'
 import { completeCatalog } from '../../model/catalog.ts'
 import { defineInterface, reference } from '../../model/declaration.ts'
 import type { Resource } from '../../model/resource.ts'
-import type { Compiler } from '../sql/predicate.ts'
+import type { SqlContext } from '../sql/predicate.ts'
 import { Connection } from '../sqlite/connection.ts'
-import { expressions } from '../sqlite/expressions.ts'
+import { sqlite } from '../sqlite/engine.ts'
 import { migrate } from '../sqlite/migrate.ts'
 import type { Transaction } from '../transaction.ts'
 
@@ -53,7 +53,7 @@ export const catalog = completeCatalog(
   }),
 )
 
-export const compiler: Compiler = { catalog, expressions, tagSecret: new Uint8Array(32) }
+export const context: SqlContext = { catalog, engine: sqlite, tagSecret: new Uint8Array(32) }
 
 /** A resource of the store. */
 export function resource(collection: string): Resource {

@@ -14,7 +14,7 @@ import { recordOf } from '../sql/rows.ts'
 import { Memory } from './memory.ts'
 import {
   catalog,
-  compiler,
+  context,
   costsOf,
   type Explained,
   explained,
@@ -53,7 +53,7 @@ function read(plan: ReadPage): Explained[] {
   const statements: Explained[] = []
   const expected = plan.resource === goods ? expectedOf(plan) : undefined
   const take = (page: Page, from: number): PageOutcome => {
-    const { result, statements: run } = explained(store, readPage(compiler, new Memory(), { ...plan, page }))
+    const { result, statements: run } = explained(store, readPage(context, new Memory(), { ...plan, page }))
     assert.ok(result.kind === 'page', result.kind)
     statements.push(...run)
     if (expected !== undefined) {
@@ -233,7 +233,7 @@ describe('where no index has both, the total decides', () => {
   })
 
   test('QRY-2: what matches nothing is not looked for after its total', () => {
-    const { statements } = explained(store, readPage(compiler, new Memory(), list('name=nothing&sort=size')))
+    const { statements } = explained(store, readPage(context, new Memory(), list('name=nothing&sort=size')))
     assert.deepEqual(
       statements
         .filter(({ sql: text }) => text.includes('goods'))

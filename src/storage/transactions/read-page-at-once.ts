@@ -5,7 +5,7 @@
 import sql, { type Sql } from 'sql-template-tag'
 import { admitPage, isConditional } from '../../plan/admit.ts'
 import type { Outcome, ReadPage } from '../../plan/plan.ts'
-import type { Compiler } from '../sql/predicate.ts'
+import type { SqlContext } from '../sql/predicate.ts'
 import { kept, type Statement, single, type Transaction } from '../transaction.ts'
 import { clockOf } from './clock.ts'
 import { answerPage, knownTag } from './list-tag.ts'
@@ -18,22 +18,22 @@ import type { Totals } from './totals.ts'
  * Runs a ReadPage, each statement on a snapshot of its own. `undefined`: that will not do, because a total must be counted
  * first, or the page has to be put together.
  */
-export function* readPageAtOnce(compiler: Compiler, totals: Totals, plan: ReadPage): Transaction<Outcome | undefined> {
+export function* readPageAtOnce(context: SqlContext, totals: Totals, plan: ReadPage): Transaction<Outcome | undefined> {
   if (plan.parent !== undefined || plan.deleted !== undefined) return undefined
   if (plan.page.style === 'cursor' && plan.page.position !== undefined) return undefined
-  const listing = listingOf(compiler, plan)
+  const listing = listingOf(context, plan)
   if (isConditional(plan.conditions)) {
-    const known = knownTag(compiler, listing, clockOf(yield* single(clockSql(compiler, plan))))
+    const known = knownTag(context, listing, clockOf(yield* single(clockSql(context, plan))))
     const ended = known === undefined ? undefined : admitPage(plan, known)
     if (ended !== undefined) return ended
   }
   const before = isUnfiltered(plan) ? undefined : totals.last(listing.totalKey)
   if (before === undefined && !isUnfiltered(plan)) return undefined
   const walk = walkOf(listing, before?.total ?? 0)
-  const row = yield* single(statementOf(compiler, listing, walk))
+  const row = yield* single(statementOf(context, listing, walk))
   const clock = clockOf(row)
   if (before !== undefined && before.revision !== clock.revision) return undefined
-  const known = knownTag(compiler, listing, clock)
+  const known = knownTag(context, listing, clock)
   const ended = known === undefined ? undefined : admitPage(plan, known)
   if (ended !== undefined) return ended
   const part = firstPageOf(plan.page, walk, row)
@@ -42,23 +42,23 @@ export function* readPageAtOnce(compiler: Compiler, totals: Totals, plan: ReadPa
 
 const statements = new WeakMap<Walk, Statement>()
 
-function statementOf(compiler: Compiler, { plan }: Listing, walk: Walk): Statement {
+function statementOf(context: SqlContext, { plan }: Listing, walk: Walk): Statement {
   let statement = statements.get(walk)
   if (statement === undefined) {
     statement = kept(
-      sql`select clock.*, first.* from (${clockSql(compiler, plan)}) clock, (${firstPageSql(compiler, plan, walk)}) first`,
+      sql`select clock.*, first.* from (${clockSql(context, plan)}) clock, (${firstPageSql(context, plan, walk)}) first`,
     )
     statements.set(walk, statement)
   }
   return statement
 }
 
-function clockSql({ expressions }: Compiler, plan: ReadPage): Sql {
+function clockSql({ engine }: SqlContext, plan: ReadPage): Sql {
   const { name } = plan.resource
   const others = otherCollections(plan)
   if (others.size === 0) {
-    return sql`select sum(revision) as revision, sum(live) as live, ${expressions.clockMark} as mark from resourced_clocks where collection = ${name}`
+    return sql`select sum(revision) as revision, sum(live) as live, ${engine.clockMark} as mark from resourced_clocks where collection = ${name}`
   }
-  const all = expressions.isAmong(sql`collection`, [...new Set([name, ...others])])
-  return sql`select sum(revision) as revision, sum(case collection when ${name} then live else 0 end) as live, ${expressions.clockMark} as mark from resourced_clocks where ${all}`
+  const all = engine.isAmong(sql`collection`, [...new Set([name, ...others])])
+  return sql`select sum(revision) as revision, sum(case collection when ${name} then live else 0 end) as live, ${engine.clockMark} as mark from resourced_clocks where ${all}`
 }

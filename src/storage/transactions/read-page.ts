@@ -4,7 +4,7 @@ import { collectionsOf } from '../../model/predicate.ts'
 import { admitPage } from '../../plan/admit.ts'
 import type { Outcome, PageOutcome, Parent, ReadPage } from '../../plan/plan.ts'
 import { type OrderTerm, reversed, segmentsAfter } from '../sql/keyset.ts'
-import { type Compiler, tableSql } from '../sql/predicate.ts'
+import { type SqlContext, tableSql } from '../sql/predicate.ts'
 import { subject } from '../sql/represent.ts'
 import { single, type Transaction } from '../transaction.ts'
 import { type Clock, readClock } from './clock.ts'
@@ -18,19 +18,19 @@ import type { Totals } from './totals.ts'
 
 /** Runs a ReadPage: the page, or 304, 403, 404, 412 as a value. */
 export function* readPage(
-  compiler: Compiler,
+  context: SqlContext,
   memory: Pick<Memory, 'clocks' | 'totals'>,
   plan: ReadPage,
 ): Transaction<Outcome> {
-  const refused = plan.parent === undefined ? undefined : yield* checkParent(compiler, plan.parent)
+  const refused = plan.parent === undefined ? undefined : yield* checkParent(context, plan.parent)
   if (refused !== undefined) return refused
-  const clock = yield* readClock(compiler, memory, plan.resource.name, otherCollections(plan))
-  const listing = listingOf(compiler, plan)
-  const known = knownTag(compiler, listing, clock)
+  const clock = yield* readClock(context, memory, plan.resource.name, otherCollections(plan))
+  const listing = listingOf(context, plan)
+  const known = knownTag(context, listing, clock)
   const ended = known === undefined ? undefined : admitPage(plan, known)
   if (ended !== undefined) return ended
   const total = yield* totalOf(plan, listing, clock, memory.totals)
-  const part = yield* readPart(compiler, plan, listing, total)
+  const part = yield* readPart(context, plan, listing, total)
   if ('fits' in part) return { kind: 'page-too-large', fits: part.fits }
   return answerPage(plan, listing, clock, known, { total, ...part })
 }
@@ -46,10 +46,10 @@ export function otherCollections({ permitted, deleted }: ReadPage): ReadonlySet<
 }
 
 /** Whether the parent of a nested collection is there, and the caller may read it. */
-export function* checkParent(compiler: Compiler, parent: Parent): Transaction<Outcome | undefined> {
+export function* checkParent(context: SqlContext, parent: Parent): Transaction<Outcome | undefined> {
   const { resource, id, permitted } = parent
   const row = yield* single(
-    sql`select ${holdsSql(compiler, resource, permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and deleted_at is null${compiler.holding ? compiler.expressions.lock.share : empty}`,
+    sql`select ${holdsSql(context, resource, permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and deleted_at is null${context.holding ? context.engine.lock.share : empty}`,
   )
   if (row === undefined) return { kind: 'parent-missing' }
   return row['_permitted'] === 1 ? undefined : { kind: 'forbidden' }
@@ -81,18 +81,18 @@ function* totalOf(plan: ReadPage, listing: Listing, clock: Clock, totals: Totals
 
 type Part = Pick<PageOutcome, 'json' | 'count' | 'previous' | 'next'>
 
-function* readPart(compiler: Compiler, plan: ReadPage, listing: Listing, total: number): Transaction<Part | TooLarge> {
+function* readPart(context: SqlContext, plan: ReadPage, listing: Listing, total: number): Transaction<Part | TooLarge> {
   const { page } = plan
   // What matches nothing is not looked for again: a walk would go to the end for it.
   if (total === 0 && plan.filter.kind !== 'always') return { json: '', count: 0, previous: undefined, next: undefined }
   const walk = walkOf(listing, total)
   if (page.style !== 'cursor') {
-    const read = yield* readNumbered(compiler, plan, walk, page)
+    const read = yield* readNumbered(context, plan, walk, page)
     return 'fits' in read ? read : { json: read.json, count: read.count, previous: undefined, next: undefined }
   }
   const backward = page.position?.direction === 'backward'
   const { where, terms } = walk
-  const found = yield* readFrom(compiler, plan, backward ? { where, terms: reversed(terms) } : walk, page)
+  const found = yield* readFrom(context, plan, backward ? { where, terms: reversed(terms) } : walk, page)
   const { first, last } = found
   if (first === undefined || last === undefined) {
     // Beside an empty page lies the end of the list, or its beginning: no keys.

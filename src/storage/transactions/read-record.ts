@@ -5,20 +5,20 @@ import type { Resource } from '../../model/resource.ts'
 import { admit, type Found, isConditional } from '../../plan/admit.ts'
 import type { Outcome, ReadRecord } from '../../plan/plan.ts'
 import { revisionColumn } from '../sql/epoch.ts'
-import { type Compiler, predicateSql, tableSql } from '../sql/predicate.ts'
+import { predicateSql, type SqlContext, tableSql } from '../sql/predicate.ts'
 import { representationSql, subject } from '../sql/represent.ts'
 import { kept, type Row, type Statement, single, type Transaction } from '../transaction.ts'
 import type { Memory } from './memory.ts'
 
 /** A column that says whether a predicate holds for the row; constants cost nothing. */
-export function holdsSql(compiler: Compiler, resource: Resource, predicate: Predicate): Sql {
+export function holdsSql(context: SqlContext, resource: Resource, predicate: Predicate): Sql {
   if (predicate.kind === 'always') return sql`1`
-  return sql`case when ${predicateSql(compiler, resource, subject, predicate)} then 1 else 0 end`
+  return sql`case when ${predicateSql(context, resource, subject, predicate)} then 1 else 0 end`
 }
 
 /** Runs a ReadRecord: the record, or 304, 403, 404 as a value. */
 export function* readRecord(
-  compiler: Compiler,
+  context: SqlContext,
   memory: Pick<Memory, 'record' | 'keep'>,
   plan: ReadRecord,
 ): Transaction<Outcome> {
@@ -26,10 +26,10 @@ export function* readRecord(
   if (known !== undefined) return admit(plan, { ...known, permitted: true }) ?? known
   if (isConditional(plan.conditions)) {
     // A 304 needs the revision only: no representation is built for it.
-    const ended = admit(plan, foundOf(yield* single(stateSql(compiler, plan))))
+    const ended = admit(plan, foundOf(yield* single(stateSql(context, plan))))
     if (ended !== undefined) return ended
   }
-  const row = yield* single(recordStatement(compiler, plan))
+  const row = yield* single(recordStatement(context, plan))
   const found = foundOf(row)
   const ended = admit(plan, found)
   if (ended !== undefined) return ended
@@ -40,21 +40,21 @@ export function* readRecord(
 }
 
 // By what may be read: the same few predicates come with every request.
-const statements = new WeakMap<Compiler, WeakMap<Predicate, Map<string, Statement>>>()
+const statements = new WeakMap<SqlContext, WeakMap<Predicate, Map<string, Statement>>>()
 
 /** The statement of a record: of each shape its text is put together once. */
-function recordStatement(compiler: Compiler, plan: ReadRecord): Statement {
+function recordStatement(context: SqlContext, plan: ReadRecord): Statement {
   const { resource, shown = resource, id, permitted, fields } = plan
-  const ofCompiler = statements.get(compiler) ?? new WeakMap<Predicate, Map<string, Statement>>()
+  const ofCompiler = statements.get(context) ?? new WeakMap<Predicate, Map<string, Statement>>()
   const ofPredicate = ofCompiler.get(permitted) ?? new Map<string, Statement>()
   const key = `${shown.lens?.version ?? ''}/${shown.name}/${fields?.join() ?? '*'}`
   let known = ofPredicate.get(key)
   if (known === undefined) {
-    statements.set(compiler, ofCompiler.set(permitted, ofPredicate))
+    statements.set(context, ofCompiler.set(permitted, ofPredicate))
     // Field lists come from callers: keep a bounded number of them.
     if (ofPredicate.size >= 200) ofPredicate.clear()
     known = kept(
-      sql`select ${representationSql(compiler, shown, fields)} as json, ${revisionColumn(compiler, resource.name)}, updated_at, ${holdsSql(compiler, resource, permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where deleted_at is null and id = ${id}`,
+      sql`select ${representationSql(context, shown, fields)} as json, ${revisionColumn(context, resource.name)}, updated_at, ${holdsSql(context, resource, permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where deleted_at is null and id = ${id}`,
     )
     ofPredicate.set(key, known)
     return known
@@ -72,6 +72,6 @@ export function foundOf(row: Row | undefined): Found | undefined {
   }
 }
 
-function stateSql(compiler: Compiler, { resource, id, permitted }: ReadRecord): Sql {
-  return sql`select ${revisionColumn(compiler, resource.name)}, updated_at, ${holdsSql(compiler, resource, permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and deleted_at is null`
+function stateSql(context: SqlContext, { resource, id, permitted }: ReadRecord): Sql {
+  return sql`select ${revisionColumn(context, resource.name)}, updated_at, ${holdsSql(context, resource, permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and deleted_at is null`
 }

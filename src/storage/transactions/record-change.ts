@@ -3,8 +3,8 @@ import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { RecordValues, Resource } from '../../model/resource.ts'
 import type { Draft } from '../../plan/draft.ts'
 import { type Column, columnsOf } from '../sql/columns.ts'
-import type { Bound } from '../sql/expressions.ts'
-import { type Compiler, tableSql } from '../sql/predicate.ts'
+import type { Bound } from '../sql/engine.ts'
+import { type SqlContext, tableSql } from '../sql/predicate.ts'
 import { boundOf, searchWords } from '../sql/rows.ts'
 import { blind, type Transaction } from '../transaction.ts'
 import { tick } from './clock.ts'
@@ -19,9 +19,9 @@ export interface RecordChange {
 }
 
 /** The insertion of a record. */
-export function insertion(compiler: Compiler, resource: Resource, record: RecordValues): RecordChange {
+export function insertion(context: SqlContext, resource: Resource, record: RecordValues): RecordChange {
   const words = isSearched(resource) ? searchWords(resource, record) : undefined
-  const change = insertionSql(compiler, resource, sourceOf(resource, record))
+  const change = insertionSql(context, resource, sourceOf(resource, record))
   return { id: String(record['id']), change, words, replaces: false }
 }
 
@@ -43,14 +43,14 @@ export interface RowSource {
 
 /** The statement that inserts a row, where conditions hold. */
 export function insertionSql(
-  { expressions }: Compiler,
+  { engine }: SqlContext,
   resource: Resource,
   { system, column, words }: RowSource,
   conditions: readonly Sql[] = [],
 ): Sql {
   const columns = columnsOf(resource)
-  const indexed = (isSearched(resource) ? expressions.wordColumns('') : []).map(
-    ([name], index) => [name, words((text) => expressions.wordColumns(text)[index]?.[1] as Sql)] as const,
+  const indexed = (isSearched(resource) ? engine.wordColumns('') : []).map(
+    ([name], index) => [name, words((text) => engine.wordColumns(text)[index]?.[1] as Sql)] as const,
   )
   const names = [
     'id',
@@ -78,7 +78,7 @@ function isSearched({ fields }: Resource): boolean {
 
 /** The change of a record, where conditions hold. */
 export function change(
-  { expressions }: Compiler,
+  { engine }: SqlContext,
   resource: Resource,
   { values, changed }: Pick<Draft, 'values' | 'changed'>,
   conditions: readonly Sql[] = [],
@@ -87,7 +87,7 @@ export function change(
   const words = isWord ? searchWords(resource, values) : undefined
   const columns = columnsOf(resource).filter((column) => changed.includes(column.field.name))
   const settings = columns.map((column) => sql`${raw(`"${column.name}"`)} = ${boundOf(column, values)}`)
-  const indexed = words === undefined ? [] : expressions.wordColumns(words)
+  const indexed = words === undefined ? [] : engine.wordColumns(words)
   for (const [name, value] of indexed) settings.push(sql`${raw(`"${name}"`)} = ${value}`)
   const id = String(values['id'])
   const statement = sql`update ${tableSql(resource.name)} set ${join(settings, ', ')}, updated_at = ${values['updated_at']}, _revision = _revision + 1 where ${join([sql`id = ${id}`, ...conditions], ' and ')}`
@@ -95,26 +95,22 @@ export function change(
 }
 
 /** Writes a row, and the words of it that stand elsewhere. */
-export function* carryOut(
-  { expressions }: Compiler,
-  resource: Resource,
-  { id, change, words, replaces }: RecordChange,
-) {
+export function* carryOut({ engine }: SqlContext, resource: Resource, { id, change, words, replaces }: RecordChange) {
   yield blind(change)
-  if (words !== undefined) yield* expressions.indexWords(resource.name, id, words, replaces)
+  if (words !== undefined) yield* engine.indexWords(resource.name, id, words, replaces)
 }
 
 /** Writes a new record, and its words. The clock is the caller's. */
-export function* insertRecord(compiler: Compiler, resource: Resource, record: RecordValues): Transaction<void> {
-  yield* carryOut(compiler, resource, insertion(compiler, resource, record))
+export function* insertRecord(context: SqlContext, resource: Resource, record: RecordValues): Transaction<void> {
+  yield* carryOut(context, resource, insertion(context, resource, record))
 }
 
 /** Writes the fields of a record that have changed, and moves the clock on. */
 export function* changeRecord(
-  compiler: Compiler,
+  context: SqlContext,
   resource: Resource,
   draft: Pick<Draft, 'values' | 'changed'>,
 ): Transaction<void> {
-  yield* carryOut(compiler, resource, change(compiler, resource, draft))
-  yield blind(tick(compiler, resource.name, 0, 0))
+  yield* carryOut(context, resource, change(context, resource, draft))
+  yield blind(tick(context, resource.name, 0, 0))
 }

@@ -5,7 +5,7 @@ import { always } from '../../model/predicate.ts'
 import type { Conditions } from '../../plan/plan.ts'
 import { forgetExpired } from './idempotency.ts'
 import { Memory } from './memory.ts'
-import { compiler, costsOf, explained, idOf, openStore, resource } from './query-plan.fixture.ts'
+import { context, costsOf, explained, idOf, openStore, resource } from './query-plan.fixture.ts'
 import { readRecord } from './read-record.ts'
 import { writeTransaction } from './run.ts'
 
@@ -31,7 +31,7 @@ describe('one record', () => {
   const run = (plan: object) => {
     store.execute('begin')
     try {
-      return explained(store, writeTransaction(compiler, plan as never))
+      return explained(store, writeTransaction(context, plan as never))
     } finally {
       store.execute('rollback')
     }
@@ -46,7 +46,7 @@ describe('one record', () => {
       fields: undefined,
       conditions,
     } as const
-    const { result, statements } = explained(store, readRecord(compiler, new Memory(), plan))
+    const { result, statements } = explained(store, readRecord(context, new Memory(), plan))
     assert.equal(result.kind, 'record')
     assert.deepEqual(costsOf(statements), nothing)
   })
@@ -107,9 +107,9 @@ describe('one record', () => {
     try {
       const removal = { deletion: idOf(1), statusUrl: '', above: 1_000, readable: new Map() }
       const deletion = { kind: 'delete', resource: goods, id: idOf(5_000), ...write, ...removal }
-      assert.equal(explained(store, writeTransaction(compiler, deletion as never)).result.kind, 'deleted')
+      assert.equal(explained(store, writeTransaction(context, deletion as never)).result.kind, 'deleted')
       const restoration = { kind: 'restore', resource: goods, id: idOf(5_000), ...write }
-      const { result, statements } = explained(store, writeTransaction(compiler, restoration as never))
+      const { result, statements } = explained(store, writeTransaction(context, restoration as never))
       assert.equal(result.kind, 'updated')
       assert.deepEqual(costsOf(statements), nothing)
     } finally {

@@ -19,7 +19,7 @@ import { retainedSince } from '../../plan/retained.ts'
 import { dependsOn } from '../../plan/with-check.ts'
 import type { Issue } from '../../spec/faults.ts'
 import { comparisonColumn } from '../sql/columns.ts'
-import { type Compiler, columnSql, predicateSql, tableSql } from '../sql/predicate.ts'
+import { columnSql, predicateSql, type SqlContext, tableSql } from '../sql/predicate.ts'
 import { subject } from '../sql/represent.ts'
 import { recordOf, storedSql } from '../sql/rows.ts'
 import { blind, single, type Transaction } from '../transaction.ts'
@@ -47,16 +47,16 @@ interface Objection {
 }
 
 /** Runs a Restore. */
-export function* restoreRecord(compiler: Compiler, plan: Restore): Transaction<Outcome | Large> {
+export function* restoreRecord(context: SqlContext, plan: Restore): Transaction<Outcome | Large> {
   const { resource, id } = plan
-  yield* holdAllRulesBelow(compiler, resource.name)
-  const now = Math.max(plan.now, (yield* purgeBegan(compiler)) ?? plan.now)
+  yield* holdAllRulesBelow(context, resource.name)
+  const now = Math.max(plan.now, (yield* purgeBegan(context)) ?? plan.now)
   const since = retainedSince(resource, now)
   // What permits it may be deleted too: that is what stands against it then, unless it would not permit it (DEL-6).
-  const permitting: Compiler = { ...compiler, holding: true, restoredAt: now }
+  const permitting: SqlContext = { ...context, holding: true, restoredAt: now }
   const permitted = decidable(plan, plan.mayRead)
   const row = yield* single(
-    sql`select ${storedSql(compiler, resource)}, ${holdsSql(permitting, resource, permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and (deleted_at is null or deleted_at > ${since})${compiler.expressions.lock.update}`,
+    sql`select ${storedSql(context, resource)}, ${holdsSql(permitting, resource, permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and (deleted_at is null or deleted_at > ${since})${context.engine.lock.update}`,
   )
   const ended = admit(plan, foundOf(row))
   if (ended !== undefined || row === undefined) return ended ?? { kind: 'missing' }
@@ -69,25 +69,25 @@ export function* restoreRecord(compiler: Compiler, plan: Restore): Transaction<O
   if (!isDecided && !(yield* holdsFor(permitting, resource, plan.permitted, restored))) return { kind: 'forbidden' }
   const deletion = String(row['_deletion'])
   if (yield* isRunning(deletion)) return { kind: 'conflict', issues: [goingIssue] }
-  const elsewhere = isForElsewhere(compiler, resource)
+  const elsewhere = isForElsewhere(context, resource)
   const returning = yield* returningWith(
-    compiler,
+    context,
     { resource, id, now },
     deletion,
     elsewhere ? lookedAtOnce : Number.POSITIVE_INFINITY,
   )
   if (returning === undefined) return large
-  const issues = yield* objectionsTo(compiler, plan, returning)
+  const issues = yield* objectionsTo(context, plan, returning)
   if (issues.length > 0) return { kind: 'conflict', issues }
   const moves: Moves = new Map()
   for (const [collection, ids] of returning) {
     if (ids.size === 0) continue
-    const which = compiler.expressions.isAmong(raw('id'), [...ids])
+    const which = context.engine.isAmong(raw('id'), [...ids])
     yield sql`update ${tableSql(collection)} set deleted_at = null, _deletion = null, updated_at = ${timestamp(plan.now)}, _revision = _revision + 1 where ${which}`
     noteMove(moves, collection, ids.size, -ids.size)
   }
-  yield* tickAll(compiler, moves)
-  const { json, revision, updatedAt, readable } = yield* represent(compiler, plan, id, plan.mayRead)
+  yield* tickAll(context, moves)
+  const { json, revision, updatedAt, readable } = yield* represent(context, plan, id, plan.mayRead)
   return { kind: 'updated', json: readable ? json : undefined, revision, updatedAt }
 }
 
@@ -99,7 +99,7 @@ export function* restoreRecord(compiler: Compiler, plan: Restore): Transaction<O
  * @param most where there are more, `undefined`
  */
 function* returningWith(
-  { catalog, expressions }: Compiler,
+  { catalog, engine }: SqlContext,
   { resource, id, now }: Pick<Restore, 'resource' | 'id' | 'now'>,
   deletion: string,
   most: number,
@@ -112,9 +112,9 @@ function* returningWith(
     for (const { collection: from, field } of cascadesOf(catalog, collection)) {
       const dependent = resourceOf(catalog, from)
       if (dependent.deletion.variant === 'hard') continue
-      const refers = expressions.isAmong(columnSql(subject, field), ids)
+      const refers = engine.isAmong(columnSql(subject, field), ids)
       const rows =
-        yield sql`select id from ${tableSql(from)} ${raw(subject)} where ${raw(subject)}.deleted_at > ${retainedSince(dependent, now)} and ${raw(subject)}._deletion = ${deletion} and ${refers}${expressions.lock.order}${limit}${expressions.lock.update}`
+        yield sql`select id from ${tableSql(from)} ${raw(subject)} where ${raw(subject)}.deleted_at > ${retainedSince(dependent, now)} and ${raw(subject)}._deletion = ${deletion} and ${refers}${engine.lock.order}${limit}${engine.lock.update}`
       const known = returning.get(from) ?? new Set<string>()
       returning.set(from, known)
       const fresh = rows.map((row) => String(row['id'])).filter((each) => !known.has(each))
@@ -127,20 +127,20 @@ function* returningWith(
 }
 
 /** What stands against it: values taken meanwhile, records that are not there any more, business rules. */
-function* objectionsTo(compiler: Compiler, plan: Restore, returning: Closure): Transaction<Issue[]> {
+function* objectionsTo(context: SqlContext, plan: Restore, returning: Closure): Transaction<Issue[]> {
   const issues: Issue[] = []
   for (const [collection, ids] of returning) {
     if (ids.size === 0) continue
-    const resource = resourceOf(compiler.catalog, collection)
+    const resource = resourceOf(context.catalog, collection)
     const found = [
-      ...(yield* lost(compiler, resource, ids, returning)),
-      ...(yield* taken(compiler, resource, ids)),
-      ...(yield* tooLong(compiler, resource, ids)),
-      ...(yield* ruled(compiler, plan, resource, ids)),
+      ...(yield* lost(context, resource, ids, returning)),
+      ...(yield* taken(context, resource, ids)),
+      ...(yield* tooLong(context, resource, ids)),
+      ...(yield* ruled(context, plan, resource, ids)),
     ]
     const isOwn = (id: string) => resource === plan.resource && id === plan.id
     const others = found.filter(({ id }) => !isOwn(id))
-    const readable = new Set(yield* readableAmong(compiler, plan, resource, others))
+    const readable = new Set(yield* readableAmong(context, plan, resource, others))
     const unread = new Map<string, Issue>()
     for (const { id, issue } of found) {
       if (isOwn(id)) issues.push(issue)
@@ -158,42 +158,42 @@ function* objectionsTo(compiler: Compiler, plan: Restore, returning: Closure): T
 
 /** Those of some deleted records that the caller may read, as the records were: others are neither named nor counted (AUT-9). */
 function* readableAmong(
-  compiler: Compiler,
+  context: SqlContext,
   { readable }: Pick<Restore, 'readable'>,
   resource: Resource,
   objections: readonly Objection[],
 ): Transaction<string[]> {
   if (objections.length === 0) return []
-  const among = compiler.expressions.isAmong(columnSql(subject, 'id'), [...new Set(objections.map(({ id }) => id))])
-  const shown = predicateSql(compiler, resource, subject, readable.get(resource.name) ?? never)
+  const among = context.engine.isAmong(columnSql(subject, 'id'), [...new Set(objections.map(({ id }) => id))])
+  const shown = predicateSql(context, resource, subject, readable.get(resource.name) ?? never)
   const rows = yield sql`select id from ${tableSql(resource.name)} ${raw(subject)} where ${among} and ${shown}`
   return rows.map((row) => String(row['id']))
 }
 
 /** Records that refer to something that is deleted, and does not return with them. */
 function* lost(
-  compiler: Compiler,
+  context: SqlContext,
   resource: Resource,
   ids: ReadonlySet<string>,
   returning: Closure,
 ): Transaction<Objection[]> {
-  const { expressions } = compiler
+  const { engine } = context
   const objections: Objection[] = []
-  const among = expressions.isAmong(columnSql(subject, 'id'), [...ids])
+  const among = engine.isAmong(columnSql(subject, 'id'), [...ids])
   for (const { name, reference } of resource.fields) {
     if (reference === undefined) continue
     const { collection } = reference
     const column = columnSql(subject, name)
     const back = [...(returning.get(collection) ?? [])]
-    const comes = expressions.isAmong(column, back)
+    const comes = engine.isAmong(column, back)
     // None of what they refer to goes before they are back.
     const referred = sql`select ${column} from ${tableSql(resource.name)} ${raw(subject)} where ${among}`
     yield blind(
-      sql`select id from ${tableSql(collection)} where id in (${referred}) and deleted_at is null${expressions.lock.order}${expressions.lock.share}`,
+      sql`select id from ${tableSql(collection)} where id in (${referred}) and deleted_at is null${engine.lock.order}${engine.lock.share}`,
     )
     const referring = sql`from ${tableSql(resource.name)} ${raw(subject)} where ${among} and ${column} is not null and not (${comes})`
-    const going = yield* goingAmong(compiler, collection, sql`select distinct ${column} as id ${referring}`)
-    const isGoing = expressions.isAmong(column, going)
+    const going = yield* goingAmong(context, collection, sql`select distinct ${column} as id ${referring}`)
+    const isGoing = engine.isAmong(column, going)
     const there = sql`exists (select 1 from ${tableSql(collection)} x where x.id = ${column} and x.deleted_at is null)`
     for (const [which, issue] of [
       [sql`not (${isGoing}) and not ${there}`, lostIssue(name, collection)],
@@ -207,20 +207,20 @@ function* lost(
 }
 
 /** Those of some records that a deletion which still runs has taken, or is about to take. */
-function* goingAmong(compiler: Compiler, collection: string, ids: Sql): Transaction<string[]> {
+function* goingAmong(context: SqlContext, collection: string, ids: Sql): Transaction<string[]> {
   if (!(yield* deletionsRun())) return []
   const going: string[] = []
   for (const row of yield ids) {
     const id = String(row['id'])
-    if (yield* isBeingDeleted(compiler, collection, id)) going.push(id)
+    if (yield* isBeingDeleted(context, collection, id)) going.push(id)
   }
   return going
 }
 
 /** Records of which another live one has taken a value that must be unique. */
-function* taken({ expressions }: Compiler, resource: Resource, ids: ReadonlySet<string>): Transaction<Objection[]> {
+function* taken({ engine }: SqlContext, resource: Resource, ids: ReadonlySet<string>): Transaction<Objection[]> {
   const objections: Objection[] = []
-  const among = expressions.isAmong(columnSql(subject, 'id'), [...ids])
+  const among = engine.isAmong(columnSql(subject, 'id'), [...ids])
   const table = tableSql(resource.name)
   for (const fields of resource.unique) {
     const same = fields.map((name) => {
@@ -236,12 +236,12 @@ function* taken({ expressions }: Compiler, resource: Resource, ids: ReadonlySet<
 }
 
 /** Records with a text that is too long for an index, which holds live records only: it was declared after their deletion (LIM-3). */
-function* tooLong({ expressions }: Compiler, resource: Resource, ids: ReadonlySet<string>): Transaction<Objection[]> {
+function* tooLong({ engine }: SqlContext, resource: Resource, ids: ReadonlySet<string>): Transaction<Objection[]> {
   const names = indexedTexts(resource)
   if (names.length === 0) return []
   const columns = ['id', ...names].map((name) => columnSql(subject, name))
   const lengths = names.map((name) => sql`coalesce(length(cast(${columnSql(subject, name)} as text)), 0)`)
-  const among = expressions.isAmong(columnSql(subject, 'id'), [...ids])
+  const among = engine.isAmong(columnSql(subject, 'id'), [...ids])
   const rows =
     yield sql`select ${join(columns, ', ')} from ${tableSql(resource.name)} ${raw(subject)} where ${among} and ${join(lengths, ' + ')} > ${shortText} order by id`
   return rows.flatMap(({ id, ...values }) =>
@@ -251,18 +251,18 @@ function* tooLong({ expressions }: Compiler, resource: Resource, ids: ReadonlySe
 
 /** Records that a business rule does not let return: those are asked one by one. */
 function* ruled(
-  compiler: Compiler,
+  context: SqlContext,
   plan: Restore,
   resource: Resource,
   ids: ReadonlySet<string>,
 ): Transaction<Objection[]> {
   if (!resource.rules.some((rule) => [rule.on].flat().includes('restore'))) return []
   const objections: Objection[] = []
-  const among = compiler.expressions.isAmong(raw('id'), [...ids])
-  for (const row of yield sql`select ${storedSql(compiler, resource)} from ${tableSql(resource.name)} where ${among} order by id`) {
+  const among = context.engine.isAmong(raw('id'), [...ids])
+  for (const row of yield sql`select ${storedSql(context, resource)} from ${tableSql(resource.name)} where ${among} order by id`) {
     const next = recordOf(resource, row)
     const transition: Transition = { resource, trigger: 'restore', current: undefined, next }
-    const answers = yield* ask(compiler, resource, questionsOfRules(compiler.catalog, plan, transition))
+    const answers = yield* ask(context, resource, questionsOfRules(context.catalog, plan, transition))
     const found = ruleIssues(plan, transition, answers)
     objections.push(...found.map((issue) => ({ id: String(next['id']), issue })))
   }

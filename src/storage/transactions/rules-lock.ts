@@ -4,7 +4,7 @@
  * the database as it was when it began: after it has waited for a row, it must not rely on what it reads of others who are not serializable.
  */
 import type { Catalog, Resource } from '../../model/resource.ts'
-import type { Compiler } from '../sql/predicate.ts'
+import type { SqlContext } from '../sql/predicate.ts'
 import { blind, type Transaction } from '../transaction.ts'
 import { reachOf, resourceOf } from './delete/closure.ts'
 
@@ -40,17 +40,17 @@ export function ruledBelow(catalog: Catalog, resource: Resource): Ruled {
  * Keeps serializable changes away until the transaction ends, which is not serializable itself. Its first statement, or the next one after
  * that which says what the transaction is about.
  */
-export function* holdRules({ expressions: { lock } }: Compiler): Transaction<void> {
+export function* holdRules({ engine: { lock } }: SqlContext): Transaction<void> {
   if (lock.rules !== undefined) yield blind(lock.rules)
 }
 
 /** The same where some of what a deletion is about is ruled, and some is not: then the deletion is not serializable. */
-export function* holdRulesBelow(compiler: Compiler, resource: Resource): Transaction<void> {
-  if (ruledBelow(compiler.catalog, resource) === 'some') yield* holdRules(compiler)
+export function* holdRulesBelow(context: SqlContext, resource: Resource): Transaction<void> {
+  if (ruledBelow(context.catalog, resource) === 'some') yield* holdRules(context)
 }
 
 /** The same for what is never serializable: wherever anything of it is ruled. */
-export function* holdAllRulesBelow(compiler: Compiler, collection: string): Transaction<void> {
-  if (!compiler.catalog.resources.has(collection)) return
-  if (ruledBelow(compiler.catalog, resourceOf(compiler.catalog, collection)) !== 'none') yield* holdRules(compiler)
+export function* holdAllRulesBelow(context: SqlContext, collection: string): Transaction<void> {
+  if (!context.catalog.resources.has(collection)) return
+  if (ruledBelow(context.catalog, resourceOf(context.catalog, collection)) !== 'none') yield* holdRules(context)
 }

@@ -1,6 +1,6 @@
 /** Which transaction carries out which change. */
 import type { Outcome, Read, Restore, Write } from '../../plan/plan.ts'
-import type { Compiler } from '../sql/predicate.ts'
+import type { SqlContext } from '../sql/predicate.ts'
 import type { Transaction } from '../transaction.ts'
 import { currentRecord } from './current-record.ts'
 import { bulkDelete } from './delete/bulk-delete.ts'
@@ -20,39 +20,39 @@ export function isWrite(plan: Read | Write): plan is Write {
 }
 
 /** The transaction of a change. Where its outcome is a refusal, it has changed nothing. */
-export function writeTransaction(compiler: Compiler, plan: Write): Transaction<Outcome | Large> {
+export function writeTransaction(context: SqlContext, plan: Write): Transaction<Outcome | Large> {
   switch (plan.kind) {
     case 'create':
-      return recognised(compiler, plan, createRecord(compiler, plan))
+      return recognised(context, plan, createRecord(context, plan))
     case 'replace':
     case 'merge':
     case 'patch':
-      return updateRecord(compiler, plan)
+      return updateRecord(context, plan)
     case 'delete':
-      return deleteRecord(compiler, plan)
+      return deleteRecord(context, plan)
     case 'bulk-delete':
-      return recognised(compiler, plan, bulkDelete(compiler, plan))
+      return recognised(context, plan, bulkDelete(context, plan))
     case 'delete-matching':
-      return deleteMatching(compiler, plan)
+      return deleteMatching(context, plan)
     case 'restore':
-      return restoreOnce(compiler, plan)
+      return restoreOnce(context, plan)
     case 'create-key':
-      return recognised(compiler, plan, createKey(compiler, plan))
+      return recognised(context, plan, createKey(context, plan))
     case 'revoke-key':
-      return revokeKey(compiler, plan)
+      return revokeKey(context, plan)
     case 'delete-job':
-      return deleteJob(compiler, plan)
+      return deleteJob(context, plan)
     case 'export':
-      return recognised(compiler, plan, beginExport(compiler, plan))
+      return recognised(context, plan, beginExport(context, plan))
   }
 }
 
 /** A restoration that is repeated gets its first answer, without the record where the caller may not read that any more (AUT-9). */
-function* restoreOnce(compiler: Compiler, plan: Restore): Transaction<Outcome | Large> {
-  const outcome = yield* recognised(compiler, plan, restoreRecord(compiler, plan))
+function* restoreOnce(context: SqlContext, plan: Restore): Transaction<Outcome | Large> {
+  const outcome = yield* recognised(context, plan, restoreRecord(context, plan))
   if (outcome.kind !== 'replayed' || outcome.answer.kind !== 'updated' || outcome.answer.json === undefined)
     return outcome
-  const { record, isReadable } = yield* currentRecord(compiler, plan)
+  const { record, isReadable } = yield* currentRecord(context, plan)
   if (record !== undefined && isReadable) return outcome
   return { ...outcome, answer: { ...outcome.answer, json: undefined } }
 }

@@ -9,10 +9,10 @@ import { defineInterface, reference } from '../../model/declaration.ts'
 import { always, type Predicate } from '../../model/predicate.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { Page, ReadPage } from '../../plan/plan.ts'
-import { expressions as postgres } from '../postgres/expressions.ts'
-import type { Compiler } from '../sql/predicate.ts'
+import { postgres } from '../postgres/engine.ts'
+import type { SqlContext } from '../sql/predicate.ts'
 import { representationSql } from '../sql/represent.ts'
-import { expressions as sqlite } from '../sqlite/expressions.ts'
+import { sqlite } from '../sqlite/engine.ts'
 import type { Row, Statement, Transaction } from '../transaction.ts'
 import { Memory } from './memory.ts'
 import { readPage } from './read-page.ts'
@@ -81,26 +81,26 @@ function lines(text: string, record: string): string {
   return short.replaceAll(/ (?=(?:from|where|order by|values|set|select|returning|for) )/g, '\n  ')
 }
 
-function show(context: TestContext, start: (compiler: Compiler) => Transaction<unknown>, isRecordShown = false): void {
-  const texts = Object.entries({ SQLite: sqlite, PostgreSQL: postgres }).flatMap(([name, expressions]) => {
-    const compiler = { catalog, expressions, tagSecret: new Uint8Array(32) }
-    const record = isRecordShown ? '‹›' : representationSql(compiler, plants, undefined).sql
-    const statements = statementsOf(start(compiler))
+function show(t: TestContext, start: (context: SqlContext) => Transaction<unknown>, isRecordShown = false): void {
+  const texts = Object.entries({ SQLite: sqlite, PostgreSQL: postgres }).flatMap(([name, engine]) => {
+    const context = { catalog, engine, tagSecret: new Uint8Array(32) }
+    const record = isRecordShown ? '‹›' : representationSql(context, plants, undefined).sql
+    const statements = statementsOf(start(context))
     return [`-- ${name}`, ...statements.map(({ sql, text }) => lines(name === 'SQLite' ? sql : text, record))]
   })
-  context.assert.snapshot(texts.join('\n\n'), { serializers: [(value) => String(value)] })
+  t.assert.snapshot(texts.join('\n\n'), { serializers: [(value) => String(value)] })
 }
 
 const shared = { resource: plants, permitted: always, conditions: {} } as const
 const byName: Predicate = { kind: 'compare', field: 'name', operator: 'gt', value: 'm' }
 
-function page(page: Page, more: Partial<ReadPage> = {}): (compiler: Compiler) => Transaction<unknown> {
+function page(page: Page, more: Partial<ReadPage> = {}): (context: SqlContext) => Transaction<unknown> {
   const plan: ReadPage = {
     ...{ ...shared, kind: 'read-page', parent: undefined, filter: always, search: undefined, deleted: undefined },
     ...{ sort: [{ field: 'height', descending: true }], page, fields: ['name'] },
     ...more,
   }
-  return (compiler) => readPage(compiler, new Memory(), plan)
+  return (context) => readPage(context, new Memory(), plan)
 }
 
 const caller = { id: 'u1', roles: [], claims: {} }
@@ -109,34 +109,34 @@ const change = {
   ...{ mayAssignOwner: true, mayCreate: always, mayRead: always, movedBy: [] },
 }
 
-function written(plan: object): (compiler: Compiler) => Transaction<unknown> {
-  return (compiler) => writeTransaction(compiler, { ...change, ...plan } as never)
+function written(plan: object): (context: SqlContext) => Transaction<unknown> {
+  return (context) => writeTransaction(context, { ...change, ...plan } as never)
 }
 
-test('read a record', (context) => {
+test('read a record', (t) => {
   const plan = { ...shared, kind: 'read-record', id: 'p1', fields: undefined } as const
-  show(context, (compiler) => readRecord(compiler, new Memory(), plan), true)
+  show(t, (context) => readRecord(context, new Memory(), plan), true)
 })
 
-test('read a page by number', (context) => {
-  show(context, page({ style: 'page', page: 2, perPage: 20 }))
+test('read a page by number', (t) => {
+  show(t, page({ style: 'page', page: 2, perPage: 20 }))
 })
 
-test('read a page by cursor, sorted by a field that may be null', (context) => {
-  show(context, page({ style: 'cursor', limit: 20, position: { direction: 'forward', keys: [1.5, 'p1'] } }))
+test('read a page by cursor, sorted by a field that may be null', (t) => {
+  show(t, page({ style: 'cursor', limit: 20, position: { direction: 'forward', keys: [1.5, 'p1'] } }))
 })
 
-test('read the first page of a filtered list: its total, and its rows', (context) => {
-  show(context, page({ style: 'cursor', limit: 20, position: undefined }, { filter: byName, sort: [] }))
+test('read the first page of a filtered list: its total, and its rows', (t) => {
+  show(t, page({ style: 'cursor', limit: 20, position: undefined }, { filter: byName, sort: [] }))
 })
 
-test('search', (context) => {
-  show(context, page({ style: 'offset', offset: 0, limit: 20 }, { search: ['red', 'oa'], sort: [] }))
+test('search', (t) => {
+  show(t, page({ style: 'offset', offset: 0, limit: 20 }, { search: ['red', 'oa'], sort: [] }))
 })
 
-test('create', (context) => {
+test('create', (t) => {
   show(
-    context,
+    t,
     written({
       kind: 'create',
       parent: undefined,
@@ -145,20 +145,20 @@ test('create', (context) => {
   )
 })
 
-test('update', (context) => {
-  show(context, written({ kind: 'merge', body: { name: 'elm' } }))
+test('update', (t) => {
+  show(t, written({ kind: 'merge', body: { name: 'elm' } }))
 })
 
-test('update of what the rule looks at: asked of the row, and of the row as it will be', (context) => {
-  show(context, written({ kind: 'merge', body: { name: 'elm' }, permitted: byName }))
+test('update of what the rule looks at: asked of the row, and of the row as it will be', (t) => {
+  show(t, written({ kind: 'merge', body: { name: 'elm' }, permitted: byName }))
 })
 
-test('update through a parent, which is locked', (context) => {
+test('update through a parent, which is locked', (t) => {
   const permitted: Predicate = { kind: 'through', field: 'bed_id', collection: 'beds', predicate: byName }
   const body = { name: 'elm', bed_id: '00000000-0000-7000-8000-000000000001' }
-  show(context, written({ kind: 'merge', body, permitted }))
+  show(t, written({ kind: 'merge', body, permitted }))
 })
 
-test('delete', (context) => {
-  show(context, written({ kind: 'delete', deletion: 'd1', statusUrl: '', above: 10, readable: new Map() }))
+test('delete', (t) => {
+  show(t, written({ kind: 'delete', deletion: 'd1', statusUrl: '', above: 10, readable: new Map() }))
 })

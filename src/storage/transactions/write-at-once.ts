@@ -10,7 +10,7 @@ import type { Create, Outcome, Update } from '../../plan/plan.ts'
 import { draftThrough, updateThrough } from '../../plan/through.ts'
 import { withCheck } from '../../plan/with-check.ts'
 import { revisionSql } from '../sql/epoch.ts'
-import type { Compiler } from '../sql/predicate.ts'
+import type { SqlContext } from '../sql/predicate.ts'
 import { alone, single, type Transaction } from '../transaction.ts'
 import { permittedSql } from './admit-draft.ts'
 import { answeredOf, answerSql } from './answered.ts'
@@ -23,16 +23,16 @@ import { canHang } from './delete/going.ts'
 import { change } from './record-change.ts'
 
 /** Runs a Create in one statement; `undefined` where it takes more, and nothing was written. */
-export function* createAtOnce(compiler: Compiler, plan: Create): Transaction<Outcome | undefined> {
-  const { together } = compiler.expressions
+export function* createAtOnce(context: SqlContext, plan: Create): Transaction<Outcome | undefined> {
+  const { together } = context.engine
   const { id, resource } = plan
   if (together === undefined || plan.idempotency !== undefined) return undefined
-  const draft = draftThrough(seenBy(compiler, plan), plan)
+  const draft = draftThrough(seenBy(context, plan), plan)
   const transition: Transition = { resource, trigger: 'create', current: undefined, next: draft.values }
-  const questions = questionsOf(compiler, plan, transition, draft)
+  const questions = questionsOf(context, plan, transition, draft)
   const hoped = hopedFor(questions)
   if (hoped === undefined || judge(plan, transition, draft, hoped) !== undefined) return undefined
-  const statement = creationStatement(compiler, plan, together, { record: draft.values, questions })
+  const statement = creationStatement(context, plan, together, { record: draft.values, questions })
   const row = yield* single(alone(statement, 'changing'))
   if (row === undefined) return undefined
   const { json, revision, updatedAt } = answeredOf(row)
@@ -46,37 +46,37 @@ export function* createAtOnce(compiler: Compiler, plan: Create): Transaction<Out
  * @param permitted what must hold for the record as it is
  */
 export function* updateAtOnce(
-  compiler: Compiler,
+  context: SqlContext,
   plan: Update,
   permitted: Predicate,
 ): Transaction<Outcome | undefined> {
-  const { together } = compiler.expressions
+  const { together } = context.engine
   const { id, resource, mayRead } = plan
   if (together === undefined) return undefined
-  const { found, record, isReadable } = yield* glimpsedRecord(compiler, { ...plan, permitted })
+  const { found, record, isReadable } = yield* glimpsedRecord(context, { ...plan, permitted })
   const ended = admit(plan, found)
   if (ended !== undefined || found === undefined || record === undefined) return ended
-  const drafted = updateThrough(seenBy(compiler, plan), plan, record, isReadable)
+  const drafted = updateThrough(seenBy(context, plan), plan, record, isReadable)
   if (drafted.kind !== 'draft') return drafted
   const { draft } = drafted
   if (draft.changed.length === 0) return undefined
   const transition: Transition = { resource, trigger: 'update', current: record, next: draft.values }
-  const questions = questionsOf(compiler, plan, transition, draft)
+  const questions = questionsOf(context, plan, transition, draft)
   const hoped = hopedFor(questions)
   if (hoped === undefined || judge(plan, transition, draft, hoped) !== undefined) return undefined
   // What permits it in the record itself is as it was seen; other records may have changed since.
   const isThrough = collectionsOf(permitted).size > 0
   // What permits it is locked first: parents before their children, as deletions lock them.
   const conditions = [
-    ...(isThrough ? [permittedRecordSql(compiler, { resource, id, permitted })] : []),
-    ...withCheck(plan, draft).map((check) => sql`exists (${permittedSql(compiler, resource, check, draft.values)})`),
+    ...(isThrough ? [permittedRecordSql(context, { resource, id, permitted })] : []),
+    ...withCheck(plan, draft).map((check) => sql`exists (${permittedSql(context, resource, check, draft.values)})`),
     sql`deleted_at is null`,
-    sql`${revisionSql(compiler, resource.name)} = ${found.revision}`,
-    ...conditionsOf(compiler, resource, questions, canHang(resource)),
+    sql`${revisionSql(context, resource.name)} = ${found.revision}`,
+    ...conditionsOf(context, resource, questions, canHang(resource)),
   ]
-  const ticked = tick(compiler, resource.name, 0, 0)
-  const changed = change(compiler, resource, draft, conditions).change
-  const row = yield* single(alone(together(changed, ticked, answerSql(compiler, plan, mayRead)), 'changing'))
+  const ticked = tick(context, resource.name, 0, 0)
+  const changed = change(context, resource, draft, conditions).change
+  const row = yield* single(alone(together(changed, ticked, answerSql(context, plan, mayRead)), 'changing'))
   if (row === undefined) return undefined
   const { json, revision, updatedAt, readable } = answeredOf(row)
   return { kind: 'updated', json: readable ? json : undefined, revision, updatedAt }

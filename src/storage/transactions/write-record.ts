@@ -6,7 +6,7 @@ import { judge, type Transition } from '../../plan/decide.ts'
 import type { Create, Outcome, Update, Write } from '../../plan/plan.ts'
 import { draftThrough, updateThrough } from '../../plan/through.ts'
 import { withCheck } from '../../plan/with-check.ts'
-import type { Compiler } from '../sql/predicate.ts'
+import type { SqlContext } from '../sql/predicate.ts'
 import { blind, last, single, type Transaction } from '../transaction.ts'
 import { admitDraft } from './admit-draft.ts'
 import { type Answered, answeredOf, answerSql, represent } from './answered.ts'
@@ -20,33 +20,33 @@ import { holdRules, ruledAmong } from './rules-lock.ts'
 import { createAtOnce, updateAtOnce } from './write-at-once.ts'
 
 /** Runs a Create. */
-export function* createRecord(compiler: Compiler, plan: Create): Transaction<Outcome> {
-  const atOnce = yield* createAtOnce(compiler, plan)
+export function* createRecord(context: SqlContext, plan: Create): Transaction<Outcome> {
+  const atOnce = yield* createAtOnce(context, plan)
   if (atOnce !== undefined) return atOnce
   const { id } = plan
-  const admitted = yield* admitCreate(compiler, plan)
+  const admitted = yield* admitCreate(context, plan)
   if (admitted.kind !== 'admitted') return admitted
-  const write = insertion(compiler, plan.resource, admitted.values)
+  const write = insertion(context, plan.resource, admitted.values)
   const isLast = plan.idempotency === undefined
-  const { json, revision, updatedAt } = yield* writeAndRepresent(compiler, plan, write, { live: 1, isLast })
+  const { json, revision, updatedAt } = yield* writeAndRepresent(context, plan, write, { live: 1, isLast })
   return { kind: 'created', id, json, revision, updatedAt }
 }
 
 /** Runs many Creates of whichever resources, in order (see `Storage.load`): nobody asks for their representations. */
 export function* createRecords(
-  compiler: Compiler,
+  context: SqlContext,
   plans: readonly Create[],
   whenRefused: 'stop' | 'skip',
 ): Transaction<readonly (Outcome | undefined)[]> {
   const outcomes: (Outcome | undefined)[] = []
   const created: Moves = new Map()
   const collections = plans.map(({ resource }) => resource.name)
-  if (ruledAmong(compiler.catalog, collections) === 'some') yield* holdRules(compiler)
+  if (ruledAmong(context.catalog, collections) === 'some') yield* holdRules(context)
   for (const plan of plans) {
     const { resource } = plan
-    const admitted = yield* admitCreate(compiler, plan)
+    const admitted = yield* admitCreate(context, plan)
     if (admitted.kind === 'admitted') {
-      yield* insertRecord(compiler, resource, admitted.values)
+      yield* insertRecord(context, resource, admitted.values)
       noteMove(created, resource.name, 1, 0)
       outcomes.push(undefined)
     } else {
@@ -54,60 +54,60 @@ export function* createRecords(
       if (whenRefused === 'stop') break
     }
   }
-  yield* tickAll(compiler, created)
+  yield* tickAll(context, created)
   return outcomes
 }
 
 /** The record that a Create makes, or its refusal. */
 function* admitCreate(
-  compiler: Compiler,
+  context: SqlContext,
   plan: Create,
 ): Transaction<Outcome | { readonly kind: 'admitted'; readonly values: RecordValues }> {
   const { resource } = plan
   if (plan.parent !== undefined) {
     const { resource: above, id } = plan.parent
-    const refused = yield* checkParent({ ...compiler, holding: true }, plan.parent)
-    if (refused?.kind === 'parent-missing' && (yield* isBeingDeleted(compiler, above.name, id))) {
+    const refused = yield* checkParent({ ...context, holding: true }, plan.parent)
+    if (refused?.kind === 'parent-missing' && (yield* isBeingDeleted(context, above.name, id))) {
       return { kind: 'conflict', issues: [goingIssue] }
     }
     if (refused !== undefined) return refused
   }
-  const draft = draftThrough(seenBy(compiler, plan), plan)
-  const barred = yield* admitDraft(compiler, resource, plan.permitted, draft)
+  const draft = draftThrough(seenBy(context, plan), plan)
+  const barred = yield* admitDraft(context, resource, plan.permitted, draft)
   if (barred !== undefined) return barred
   const transition: Transition = { resource, trigger: 'create', current: undefined, next: draft.values }
-  const answers = yield* ask(compiler, resource, questionsOf(compiler, plan, transition, draft))
+  const answers = yield* ask(context, resource, questionsOf(context, plan, transition, draft))
   const refused = judge(plan, transition, draft, answers)
   return refused ?? { kind: 'admitted', values: draft.values }
 }
 
 /** Runs an Update. */
-export function* updateRecord(compiler: Compiler, plan: Update): Transaction<Outcome> {
+export function* updateRecord(context: SqlContext, plan: Update): Transaction<Outcome> {
   const { resource } = plan
   const permitted = decidable(plan, plan.mayRead)
-  const atOnce = yield* updateAtOnce(compiler, plan, permitted)
+  const atOnce = yield* updateAtOnce(context, plan, permitted)
   if (atOnce !== undefined) return atOnce
-  const { found, record, isReadable } = yield* currentRecord(compiler, { ...plan, permitted })
+  const { found, record, isReadable } = yield* currentRecord(context, { ...plan, permitted })
   const ended = admit(plan, found)
   if (ended !== undefined || record === undefined) return ended ?? { kind: 'missing' }
-  const drafted = updateThrough(seenBy(compiler, plan), plan, record, isReadable)
+  const drafted = updateThrough(seenBy(context, plan), plan, record, isReadable)
   if (drafted.kind !== 'draft') return drafted
   const { draft } = drafted
   for (const permission of withCheck(plan, draft)) {
-    const barred = yield* admitDraft(compiler, resource, permission, draft)
+    const barred = yield* admitDraft(context, resource, permission, draft)
     if (barred !== undefined) return barred
   }
   const transition: Transition = { resource, trigger: 'update', current: record, next: draft.values }
-  const answers = yield* ask(compiler, resource, questionsOf(compiler, plan, transition, draft))
+  const answers = yield* ask(context, resource, questionsOf(context, plan, transition, draft))
   const refused = judge(plan, transition, draft, answers)
-  if (refused?.kind !== 'invalid' && (yield* isGoing(compiler, resource, record))) {
+  if (refused?.kind !== 'invalid' && (yield* isGoing(context, resource, record))) {
     return { kind: 'conflict', issues: [goingIssue] }
   }
   if (refused !== undefined) return refused
   const { json, revision, updatedAt, readable } =
     draft.changed.length === 0
-      ? yield* represent(compiler, plan, plan.id, plan.mayRead)
-      : yield* writeAndRepresent(compiler, plan, change(compiler, resource, draft), { isLast: true }, plan.mayRead)
+      ? yield* represent(context, plan, plan.id, plan.mayRead)
+      : yield* writeAndRepresent(context, plan, change(context, resource, draft), { isLast: true }, plan.mayRead)
   return { kind: 'updated', json: readable ? json : undefined, revision, updatedAt }
 }
 
@@ -118,20 +118,20 @@ export function* updateRecord(compiler: Compiler, plan: Update): Transaction<Out
  * @param isLast nothing follows in this transaction, and it is not to be undone
  */
 function* writeAndRepresent(
-  compiler: Compiler,
+  context: SqlContext,
   plan: Pick<Write, 'resource' | 'shown'>,
   write: RecordChange,
   { live = 0, isLast }: { readonly live?: number; readonly isLast: boolean },
   mayRead: Predicate = always,
 ): Transaction<Answered> {
   const { resource } = plan
-  const ticked = tick(compiler, resource.name, live, 0)
-  const { together } = compiler.expressions
+  const ticked = tick(context, resource.name, live, 0)
+  const { together } = context.engine
   if (together === undefined) {
-    yield* carryOut(compiler, resource, write)
+    yield* carryOut(context, resource, write)
     yield blind(ticked)
-    return yield* represent(compiler, plan, write.id, mayRead)
+    return yield* represent(context, plan, write.id, mayRead)
   }
-  const statement = together(write.change, ticked, answerSql(compiler, plan, mayRead))
+  const statement = together(write.change, ticked, answerSql(context, plan, mayRead))
   return answeredOf(yield* single(isLast ? last(statement) : statement))
 }

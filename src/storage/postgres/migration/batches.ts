@@ -1,6 +1,6 @@
 /** The rows of a table in batches, for what JavaScript decides of them: a table may be larger than the memory. */
 import type { ClientBase } from 'pg'
-import { postgres } from '../dialect.ts'
+import { postgres } from '../engine.ts'
 import { change, query } from './session.ts'
 
 const quote = postgres.identifier

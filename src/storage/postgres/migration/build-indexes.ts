@@ -8,7 +8,7 @@ import { MigrationRefused } from '../../migration/migration-refused.ts'
 import type { MigrationStep } from '../../migration/migration-step.ts'
 import { weigh } from '../../migration/weigh.ts'
 import { StorageFault } from '../../storage.ts'
-import { createIndexConcurrently, createSearchConcurrently, postgres } from '../dialect.ts'
+import { createIndexConcurrently, createSearchConcurrently, postgres } from '../engine.ts'
 import { query, stateOf, withSettings } from './session.ts'
 import { answer } from './take-step.ts'
 

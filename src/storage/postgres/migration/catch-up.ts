@@ -2,7 +2,7 @@
 import type { ClientBase } from 'pg'
 import type { MigrationStep } from '../../migration/migration-step.ts'
 import { renameEpoch } from '../../sql/epoch.ts'
-import { postgres } from '../dialect.ts'
+import { postgres } from '../engine.ts'
 import { type BatchRow, rewrite } from './batches.ts'
 import { replaceColumn, storedColumn } from './records.ts'
 import { keepNames } from './remembered.ts'

@@ -2,7 +2,7 @@
 import type { ClientBase } from 'pg'
 import type { MigrationStep } from '../../migration/migration-step.ts'
 import { derived, searchText } from '../../sql/derived.ts'
-import { postgres, wordsColumn } from '../dialect.ts'
+import { postgres, wordsColumn } from '../engine.ts'
 import { lexemesOf } from '../lexemes.ts'
 import { type BatchRow, type Made, rewrite } from './batches.ts'
 import { query } from './session.ts'

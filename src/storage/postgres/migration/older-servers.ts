@@ -5,7 +5,7 @@
 import type { ClientBase } from 'pg'
 import type { MigrationStep } from '../../migration/migration-step.ts'
 import { derived, searchText } from '../../sql/derived.ts'
-import { postgres, wordsColumn } from '../dialect.ts'
+import { postgres, wordsColumn } from '../engine.ts'
 import { lexemesOf } from '../lexemes.ts'
 import { query } from './session.ts'
 import { storedText } from './stored-values.ts'

@@ -5,7 +5,7 @@ import type { ShapedTable } from '../../migration/shape.ts'
 import { isSystemTable } from '../../sql/system-tables.ts'
 import type { Held } from '../../sql/table-spec.ts'
 import { indexPrefix, searchTable } from '../../sql/tables.ts'
-import { postgres, wordsColumn } from '../dialect.ts'
+import { postgres, wordsColumn } from '../engine.ts'
 import { type Remembered, readRemembered } from './remembered.ts'
 import { query } from './session.ts'
 

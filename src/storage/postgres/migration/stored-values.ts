@@ -2,7 +2,7 @@
 
 import { convertValue } from '../../migration/convert.ts'
 import type { Held } from '../../sql/table-spec.ts'
-import { postgres } from '../dialect.ts'
+import { postgres } from '../engine.ts'
 
 /**
  * A value by the text that PostgreSQL has for it.

@@ -1,7 +1,7 @@
 /** Which tables a migration keeps others from, and how much. */
 import type { ClientBase } from 'pg'
 import type { MigrationStep } from '../../migration/migration-step.ts'
-import { postgres } from '../dialect.ts'
+import { postgres } from '../engine.ts'
 import { query } from './session.ts'
 
 /**

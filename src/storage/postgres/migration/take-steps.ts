@@ -2,7 +2,7 @@
 import type { ClientBase } from 'pg'
 import type { MigrationStep } from '../../migration/migration-step.ts'
 import { weigh } from '../../migration/weigh.ts'
-import { postgres } from '../dialect.ts'
+import { postgres } from '../engine.ts'
 import type { IndexStep } from './build-indexes.ts'
 import { fillMade, isMadeStep } from './made-columns.ts'
 import type { FoundSchema } from './schema.ts'

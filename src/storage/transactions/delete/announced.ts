@@ -4,7 +4,7 @@
  * goes on: it is older. Of the record that it waited for it sees what it has become (`unannounced`).
  */
 import sql, { raw, type Sql } from 'sql-template-tag'
-import { type Compiler, tableSql } from '../../sql/predicate.ts'
+import { type SqlContext, tableSql } from '../../sql/predicate.ts'
 import type { Transaction } from '../../transaction.ts'
 import { type Closure, resourceOf } from './closure.ts'
 
@@ -12,17 +12,17 @@ import { type Closure, resourceOf } from './closure.ts'
 export const unannounced: Sql = sql`_deletion is null`
 
 /** Announces what a job will take, in the transaction that has found that nothing is in the way. */
-export function* announce({ catalog, expressions }: Compiler, job: string, closure: Closure): Transaction<void> {
+export function* announce({ catalog, engine }: SqlContext, job: string, closure: Closure): Transaction<void> {
   // One writer waits for nobody, and always sees the jobs that run.
-  if (!expressions.lock.isNeeded) return
+  if (!engine.lock.isNeeded) return
   for (const [collection, ids] of closure) {
     if (!resourceOf(catalog, collection).dependents.some(({ onDelete }) => onDelete === 'restrict')) continue
-    yield sql`update ${tableSql(collection)} set _deletion = ${job} where ${expressions.isAmong(raw('id'), [...ids])} and deleted_at is null`
+    yield sql`update ${tableSql(collection)} set _deletion = ${job} where ${engine.isAmong(raw('id'), [...ids])} and deleted_at is null`
   }
 }
 
 /** Takes back what a job has announced of a collection, and not done. */
-export function* takeBack({ expressions }: Compiler, job: string, collection: string): Transaction<void> {
-  if (!expressions.lock.isNeeded) return
+export function* takeBack({ engine }: SqlContext, job: string, collection: string): Transaction<void> {
+  if (!engine.lock.isNeeded) return
   yield sql`update ${tableSql(collection)} set _deletion = null where _deletion = ${job} and deleted_at is null`
 }

@@ -3,7 +3,7 @@ import sql, { raw } from 'sql-template-tag'
 import { timestamp } from '../../../model/instant.ts'
 import type { BulkDelete, Outcome } from '../../../plan/plan.ts'
 import type { Issue } from '../../../spec/faults.ts'
-import { type Compiler, columnSql, tableSql } from '../../sql/predicate.ts'
+import { columnSql, type SqlContext, tableSql } from '../../sql/predicate.ts'
 import { subject } from '../../sql/represent.ts'
 import { recordOf, storedSql } from '../../sql/rows.ts'
 import type { Row, Transaction } from '../../transaction.ts'
@@ -16,30 +16,30 @@ import { objectionsOf } from './objections.ts'
 import { beginDeletion, holdTogether, lookAt, removeClosure } from './remove.ts'
 
 /** Runs a BulkDelete. */
-export function* bulkDelete(compiler: Compiler, plan: BulkDelete): Transaction<Outcome | Large> {
+export function* bulkDelete(context: SqlContext, plan: BulkDelete): Transaction<Outcome | Large> {
   if (plan.issues.length > 0) return { kind: 'invalid', issues: plan.issues }
   const { resource, ids } = plan
-  yield* holdRulesBelow(compiler, resource)
-  yield* holdTogether(compiler, resource, ids)
-  const among = compiler.expressions.isAmong(columnSql(subject, 'id'), ids)
+  yield* holdRulesBelow(context, resource)
+  yield* holdTogether(context, resource, ids)
+  const among = context.engine.isAmong(columnSql(subject, 'id'), ids)
   const rows =
-    yield sql`select ${storedSql(compiler, resource)}, ${holdsSql({ ...compiler, holding: true }, resource, plan.permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where ${raw(subject)}.deleted_at is null and ${among}${compiler.expressions.lock.order}${compiler.expressions.lock.update}`
+    yield sql`select ${storedSql(context, resource)}, ${holdsSql({ ...context, holding: true }, resource, plan.permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where ${raw(subject)}.deleted_at is null and ${among}${context.engine.lock.order}${context.engine.lock.update}`
   const here = new Map(rows.map((row) => [String(row['id']), row]))
-  const refused = yield* refusalsOf(compiler, plan, here)
+  const refused = yield* refusalsOf(context, plan, here)
   const going = ids.filter((id) => here.get(id)?.['_permitted'] === 1)
-  const looked = yield* lookAt(compiler, plan, going, (all) => objectionsById(compiler, plan, going, all))
+  const looked = yield* lookAt(context, plan, going, (all) => objectionsById(context, plan, going, all))
   if ('kind' in looked) return looked
   const { closure, isJob } = looked
   const issues = [...refused, ...looked.issues]
   if (issues.length > 0) return { kind: 'bulk-refused', issues }
-  if (isJob || closure === undefined) return yield* beginDeletion(compiler, plan, 'bulk-deletion', ids, closure)
-  yield* removeClosure(compiler, plan, closure)
+  if (isJob || closure === undefined) return yield* beginDeletion(context, plan, 'bulk-deletion', ids, closure)
+  yield* removeClosure(context, plan, closure)
   return { kind: 'bulk-deleted', ids, deletedAt: timestamp(plan.now) }
 }
 
 /** Ids that lead to nothing, to what the caller may not delete, or to what goes already. */
 function* refusalsOf(
-  compiler: Compiler,
+  context: SqlContext,
   { resource, ids }: BulkDelete,
   here: ReadonlyMap<string, Row>,
 ): Transaction<Issue[]> {
@@ -50,7 +50,7 @@ function* refusalsOf(
     if (row === undefined) issues.push({ code: 'NOT_FOUND', message: 'There is no such record.', pointer })
     else if (row['_permitted'] !== 1) {
       issues.push({ code: 'FORBIDDEN', message: 'You may not delete this record.', pointer })
-    } else if (canHang(resource) && (yield* isGoing(compiler, resource, recordOf(resource, row)))) {
+    } else if (canHang(resource) && (yield* isGoing(context, resource, recordOf(resource, row)))) {
       issues.push({ ...goingIssue, pointer })
     }
   }
@@ -59,18 +59,18 @@ function* refusalsOf(
 
 /** Which of them meets an objection is found out one by one; the others go all the same, so they do not object. */
 function* objectionsById(
-  compiler: Compiler,
+  context: SqlContext,
   plan: BulkDelete,
   going: readonly string[],
   closure: Closure,
 ): Transaction<Issue[]> {
-  if ((yield* objectionsOf(compiler, plan, closure)).length === 0) return []
+  if ((yield* objectionsOf(context, plan, closure)).length === 0) return []
   const issues: Issue[] = []
   for (const id of going) {
-    const own = yield* closureOf(compiler, plan.resource, [id])
+    const own = yield* closureOf(context, plan.resource, [id])
     const pointer = `/ids/${plan.ids.indexOf(id)}`
     // A pointer of a business rule leads into a record that the body does not show.
-    issues.push(...(yield* objectionsOf(compiler, plan, own, closure)).map((each) => ({ ...each, pointer })))
+    issues.push(...(yield* objectionsOf(context, plan, own, closure)).map((each) => ({ ...each, pointer })))
   }
   return issues
 }

@@ -1,8 +1,8 @@
 /** What goes when records go: they, and by `cascade` all that hangs under them (DEL-5). */
 import sql, { raw, type Sql } from 'sql-template-tag'
 import type { Catalog, Resource } from '../../../model/resource.ts'
-import type { Expressions } from '../../sql/expressions.ts'
-import { type Compiler, columnSql, tableSql } from '../../sql/predicate.ts'
+import type { Engine } from '../../sql/engine.ts'
+import { columnSql, type SqlContext, tableSql } from '../../sql/predicate.ts'
 import { subject } from '../../sql/represent.ts'
 import type { Transaction } from '../../transaction.ts'
 
@@ -16,20 +16,20 @@ export type Closure = ReadonlyMap<string, ReadonlySet<string>>
  * @param among the collections that are looked into; left out: all
  */
 export function closureOf(
-  compiler: Compiler,
+  context: SqlContext,
   resource: Resource,
   ids: readonly string[],
   most?: undefined,
   among?: ReadonlySet<string>,
 ): Transaction<Closure>
 export function closureOf(
-  compiler: Compiler,
+  context: SqlContext,
   resource: Resource,
   ids: readonly string[],
   most: number,
 ): Transaction<Closure | undefined>
 export function* closureOf(
-  { catalog, expressions }: Compiler,
+  { catalog, engine }: SqlContext,
   resource: Resource,
   ids: readonly string[],
   most = Number.POSITIVE_INFINITY,
@@ -44,9 +44,9 @@ export function* closureOf(
     const [collection, parents] = entry
     for (const { collection: from, field } of cascadesOf(catalog, collection)) {
       if (among?.has(from) === false) continue
-      const refers = refersSql(expressions, field, parents)
+      const refers = refersSql(engine, field, parents)
       const rows =
-        yield sql`select id from ${liveRows(from)} and ${refers}${expressions.lock.order}${limit}${expressions.lock.update}`
+        yield sql`select id from ${liveRows(from)} and ${refers}${engine.lock.order}${limit}${engine.lock.update}`
       const known = closure.get(from) ?? new Set()
       closure.set(from, known)
       const fresh = rows.map((row) => String(row['id'])).filter((id) => !known.has(id))
@@ -62,7 +62,7 @@ export function* closureOf(
  * That a record refers to one of several. Those that refer to a single one stand in an index in the order of their ids: of a
  * million, so many are read as are wanted, and none is sorted.
  */
-function refersSql({ isAmong }: Expressions, field: string, ids: readonly string[]): Sql {
+function refersSql({ isAmong }: Engine, field: string, ids: readonly string[]): Sql {
   const column = columnSql(subject, field)
   return ids.length === 1 ? sql`${column} = ${ids[0]}` : isAmong(column, ids)
 }

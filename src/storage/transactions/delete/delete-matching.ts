@@ -4,7 +4,7 @@ import { timestamp } from '../../../model/instant.ts'
 import { allOf } from '../../../model/predicate.ts'
 import { admitMatching } from '../../../plan/admit.ts'
 import type { DeleteMatching, Outcome } from '../../../plan/plan.ts'
-import { type Compiler, liveSql, tableSql } from '../../sql/predicate.ts'
+import { liveSql, type SqlContext, tableSql } from '../../sql/predicate.ts'
 import { subject } from '../../sql/represent.ts'
 import { storedSql } from '../../sql/rows.ts'
 import { single, type Transaction } from '../../transaction.ts'
@@ -16,34 +16,34 @@ import { objectionsOf } from './objections.ts'
 import { addDeletion, isTooMany, lookAt, removeClosure } from './remove.ts'
 
 /** Runs a DeleteMatching. */
-export function* deleteMatching(compiler: Compiler, plan: DeleteMatching): Transaction<Outcome | Large> {
+export function* deleteMatching(context: SqlContext, plan: DeleteMatching): Transaction<Outcome | Large> {
   const { resource, most } = plan
   const stale = admitMatching(plan)
   if (stale !== undefined) return stale
-  yield* holdRulesBelow(compiler, resource)
-  const matching = matchingSql(compiler, plan)
+  yield* holdRulesBelow(context, resource)
+  const matching = matchingSql(context, plan)
   const row = yield* single(sql`select count(*) as count ${matching}`)
   const count = Number(row?.['count'])
   if (most !== undefined && count > most) return tooMany(count, most)
   if (count === 0) return { kind: 'deleted-matching', count }
-  const large = isTooMany(compiler, plan, count)
+  const large = isTooMany(context, plan, count)
   if (large !== undefined) return large
   const rows =
-    yield sql`select ${storedSql(compiler, resource)} ${matchingSql({ ...compiler, holding: true }, plan)}${compiler.expressions.lock.order}${compiler.expressions.lock.update}`
+    yield sql`select ${storedSql(context, resource)} ${matchingSql({ ...context, holding: true }, plan)}${context.engine.lock.order}${context.engine.lock.update}`
   // More may match by now.
   if (most !== undefined && rows.length > most) return tooMany(rows.length, most)
   const ids: string[] = []
   for (const found of rows) {
     // What goes by another deletion already is as good as gone.
-    if (canHang(resource) && (yield* isGoing(compiler, resource, found))) continue
+    if (canHang(resource) && (yield* isGoing(context, resource, found))) continue
     ids.push(String(found['id']))
   }
-  const looked = yield* lookAt(compiler, plan, ids, (closure) => objectionsOf(compiler, plan, closure))
+  const looked = yield* lookAt(context, plan, ids, (closure) => objectionsOf(context, plan, closure))
   if ('kind' in looked) return looked
   const { closure, isJob, issues } = looked
   if (issues.length > 0) return { kind: 'conflict', issues }
-  if (isJob || closure === undefined) return yield* beginMatching(compiler, plan, ids, closure)
-  yield* removeClosure(compiler, plan, closure)
+  if (isJob || closure === undefined) return yield* beginMatching(context, plan, ids, closure)
+  yield* removeClosure(context, plan, closure)
   return { kind: 'deleted-matching', count: ids.length }
 }
 
@@ -54,17 +54,17 @@ function tooMany(count: number, most: number): Outcome {
 
 /** Begins the job: which records it deletes is settled now, and they are deleted before anyone is answered. */
 function* beginMatching(
-  compiler: Compiler,
+  context: SqlContext,
   plan: DeleteMatching,
   ids: readonly string[],
   closure: Closure | undefined,
 ): Transaction<Outcome> {
   const { resource, deletion, now } = plan
-  const among = compiler.expressions.isAmong(raw('id'), ids)
+  const among = context.engine.isAmong(raw('id'), ids)
   yield sql`insert into resourced_queue (job, collection, record) select ${deletion}, ${resource.name}, id from ${tableSql(resource.name)} where ${among}`
   const total = closure === undefined ? null : sizeOf(closure)
   const state = { collection: resource.name, deletedAt: timestamp(now), ids: [], phase: 'take', at: 0 } as const
-  yield* addDeletion(compiler, plan, 'filtered-deletion', {
+  yield* addDeletion(context, plan, 'filtered-deletion', {
     ...state,
     taken: 0,
     left: 0,
@@ -76,7 +76,7 @@ function* beginMatching(
 }
 
 /** The rows that match and that the caller may delete. */
-function matchingSql(compiler: Compiler, { resource, filter, permitted }: DeleteMatching): Sql {
+function matchingSql(context: SqlContext, { resource, filter, permitted }: DeleteMatching): Sql {
   const from = sql`from ${tableSql(resource.name)} ${raw(subject)}`
-  return sql`${from} where ${liveSql(compiler, resource, subject, allOf([filter, permitted]))}`
+  return sql`${from} where ${liveSql(context, resource, subject, allOf([filter, permitted]))}`
 }

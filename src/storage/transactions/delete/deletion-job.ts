@@ -10,7 +10,7 @@
  */
 import sql, { raw } from 'sql-template-tag'
 import type { Resource } from '../../../model/resource.ts'
-import { type Compiler, columnSql, tableSql } from '../../sql/predicate.ts'
+import { columnSql, type SqlContext, tableSql } from '../../sql/predicate.ts'
 import { subject } from '../../sql/represent.ts'
 import type { JobStep } from '../../storage.ts'
 import type { Row, Transaction } from '../../transaction.ts'
@@ -33,11 +33,11 @@ const mostParents = 100
 const phases = ['take', 'mark', 'clear', 'erase', 'tidy'] as const
 
 /** Takes the next step of a job. */
-export function* stepDeletion(compiler: Compiler, job: string, now: number): Transaction<JobStep> {
-  const state = (yield* stateOf(job, compiler.expressions.lock.update)) as DeletionState | undefined
+export function* stepDeletion(context: SqlContext, job: string, now: number): Transaction<JobStep> {
+  const state = (yield* stateOf(job, context.engine.lock.update)) as DeletionState | undefined
   if (state === undefined) return 'elsewhere'
-  yield* holdAllRulesBelow(compiler, state.collection)
-  const next = yield* walk(compiler, job, state)
+  yield* holdAllRulesBelow(context, state.collection)
+  const next = yield* walk(context, job, state)
   const ended = next === 'ended'
   if (ended && state.phase === 'tidy') {
     const { done, taken, left, ids, deletedAt } = state
@@ -46,11 +46,11 @@ export function* stepDeletion(compiler: Compiler, job: string, now: number): Tra
     const affected = state.asked === undefined ? done : taken
     const result = { ...what, deleted_at: deletedAt, affected_count: affected }
     const progress = { done: affected, total: affected }
-    yield* finishJob(compiler, job, { status: 'succeeded', progress, result }, now)
+    yield* finishJob(context, job, { status: 'succeeded', progress, result }, now)
     return 'finished'
   }
   const kept = ended ? { ...state, phase: after(state.phase), at: 0, table: 0 } : next
-  yield* advanceJob(compiler, job, kept, shownProgress(kept), now)
+  yield* advanceJob(context, job, kept, shownProgress(kept), now)
   return 'more'
 }
 
@@ -60,16 +60,16 @@ function shownProgress({ done, total, taken, asked }: DeletionState): JobProgres
 }
 
 /** The state after one batch; `ended` where the phase has nothing more to do. */
-function walk(compiler: Compiler, job: string, state: DeletionState): Transaction<DeletionState | 'ended'> {
+function walk(context: SqlContext, job: string, state: DeletionState): Transaction<DeletionState | 'ended'> {
   switch (state.phase) {
     case 'take':
-      return take(compiler, job, state)
+      return take(context, job, state)
     case 'mark':
-      return markUnder(compiler, job, state)
+      return markUnder(context, job, state)
     case 'clear':
-      return clearAway(compiler, job, state)
+      return clearAway(context, job, state)
     case 'erase':
-      return eraseMarked(compiler, job, state)
+      return eraseMarked(context, job, state)
     case 'tidy':
       return tidy(job, state)
   }
@@ -79,20 +79,20 @@ function after(phase: DeletionState['phase']): DeletionState['phase'] {
   return phases[phases.indexOf(phase) + 1] ?? 'tidy'
 }
 
-function* take(compiler: Compiler, job: string, state: DeletionState): Transaction<DeletionState | 'ended'> {
+function* take(context: SqlContext, job: string, state: DeletionState): Transaction<DeletionState | 'ended'> {
   const entries =
     yield sql`select _row, record from resourced_queue where job = ${job} and _row > ${state.at} order by _row limit ${batch}`
   const last = entries.at(-1)
   if (last === undefined) return 'ended'
   const { collection, deletedAt, left = 0 } = state
   const ids = entries.map((entry) => String(entry['record']))
-  const { isAmong } = compiler.expressions
-  const live = yield* held(compiler, sql`${liveRows(collection)} and ${isAmong(columnSql(subject, 'id'), ids)}`)
+  const { isAmong } = context.engine
+  const live = yield* held(context, sql`${liveRows(collection)} and ${isAmong(columnSql(subject, 'id'), ids)}`)
   // They were free to go when the job began; what has come to stand in the way of one of them since keeps it.
-  const { free, closure } = yield* freeAmong(compiler, resourceOf(compiler.catalog, collection), live)
+  const { free, closure } = yield* freeAmong(context, resourceOf(context.catalog, collection), live)
   const taken = new Set(yield* mark(collection, isAmong(raw('id'), free), job, deletedAt))
-  if (taken.size > 0) yield tick(compiler, collection, -taken.size, taken.size)
-  yield* announce(compiler, job, closure)
+  if (taken.size > 0) yield tick(context, collection, -taken.size, taken.size)
+  yield* announce(context, job, closure)
   const others = ids.filter((id) => !taken.has(id))
   if (others.length > 0) {
     yield sql`delete from resourced_queue where job = ${job} and ${isAmong(raw('record'), others)}`
@@ -106,7 +106,7 @@ function* take(compiler: Compiler, job: string, state: DeletionState): Transacti
   }
 }
 
-function* markUnder(compiler: Compiler, job: string, state: DeletionState): Transaction<DeletionState | 'ended'> {
+function* markUnder(context: SqlContext, job: string, state: DeletionState): Transaction<DeletionState | 'ended'> {
   const entries =
     yield sql`select _row, collection, record from resourced_queue where job = ${job} and _row > ${state.at} order by _row limit ${mostParents}`
   const [first] = entries
@@ -114,20 +114,20 @@ function* markUnder(compiler: Compiler, job: string, state: DeletionState): Tran
   const collection = String(first['collection'])
   const alike = runOf(entries, collection)
   const parents = alike.map((entry) => String(entry['record']))
-  const { isAmong } = compiler.expressions
+  const { isAmong } = context.engine
   const moves: Moves = new Map()
   let left = batch
-  for (const { collection: from, field } of cascadesOf(compiler.catalog, collection)) {
+  for (const { collection: from, field } of cascadesOf(context.catalog, collection)) {
     const refers = isAmong(columnSql(subject, field), parents)
-    const ids = yield* held(compiler, sql`${liveRows(from)} and ${refers}`, left)
+    const ids = yield* held(context, sql`${liveRows(from)} and ${refers}`, left)
     if (ids.length === 0) continue
     yield* mark(from, isAmong(raw('id'), ids), job, state.deletedAt)
     noteMove(moves, from, -ids.length, ids.length)
-    yield* enqueue(compiler, job, resourceOf(compiler.catalog, from), isAmong(raw('id'), ids))
+    yield* enqueue(context, job, resourceOf(context.catalog, from), isAmong(raw('id'), ids))
     left -= ids.length
     if (left === 0) break
   }
-  yield* tickAll(compiler, moves)
+  yield* tickAll(context, moves)
   // There may be more under them: the next batch asks again, and finds those that are still live.
   if (left === 0) return { ...state, done: state.done + batch }
   return { ...state, at: Number(alike.at(-1)?.['_row']), done: state.done + batch - left }
@@ -139,9 +139,9 @@ function runOf(entries: readonly Row[], collection: string): readonly Row[] {
   return end === -1 ? entries : entries.slice(0, end)
 }
 
-function* clearAway(compiler: Compiler, job: string, state: DeletionState): Transaction<DeletionState | 'ended'> {
+function* clearAway(context: SqlContext, job: string, state: DeletionState): Transaction<DeletionState | 'ended'> {
   const clears = ({ dependents }: Resource) => dependents.filter(({ onDelete }) => onDelete === 'clear')
-  const targets = reached(compiler, state).filter((resource) => clears(resource).length > 0)
+  const targets = reached(context, state).filter((resource) => clears(resource).length > 0)
   const { table = 0 } = state
   const target = targets[table]
   if (target === undefined) return 'ended'
@@ -152,30 +152,30 @@ function* clearAway(compiler: Compiler, job: string, state: DeletionState): Tran
   const moves: Moves = new Map()
   let left = batch
   for (const { collection: from, field } of clears(target)) {
-    const staying = stayingSql(compiler, from, field, ids, new Map())
-    const count = yield* clear(compiler, from, field, staying, state.deletedAt, left)
+    const staying = stayingSql(context, from, field, ids, new Map())
+    const count = yield* clear(context, from, field, staying, state.deletedAt, left)
     if (count > 0) noteMove(moves, from, 0, 0)
     left -= count
     if (left === 0) break
   }
-  yield* tickAll(compiler, moves)
+  yield* tickAll(context, moves)
   if (left === 0) return state
   return { ...state, at: Number(last['_row']) }
 }
 
-function* eraseMarked(compiler: Compiler, job: string, state: DeletionState): Transaction<DeletionState | 'ended'> {
-  const hard = reached(compiler, state).filter(({ deletion }) => deletion.variant === 'hard')
+function* eraseMarked(context: SqlContext, job: string, state: DeletionState): Transaction<DeletionState | 'ended'> {
+  const hard = reached(context, state).filter(({ deletion }) => deletion.variant === 'hard')
   const { table = 0 } = state
   const resource = hard[table]
   if (resource === undefined) return 'ended'
   const rows = yield* markedRows(resource, job, 0)
   if (rows.length === 0) return { ...state, table: table + 1 }
   yield* erase(
-    compiler,
+    context,
     resource,
     rows.map((row) => String(row['id'])),
   )
-  yield forgetDeleted(compiler, resource.name, rows.length)
+  yield forgetDeleted(context, resource.name, rows.length)
   return state
 }
 
@@ -191,27 +191,27 @@ function* tidy(job: string, state: DeletionState): Transaction<DeletionState | '
  * @throws Error of the engine where a unique value was taken meanwhile; nothing is undone then
  */
 export function* undoDeletion(
-  compiler: Compiler,
+  context: SqlContext,
   job: string,
   error: Readonly<Record<string, unknown>>,
   now: number,
 ): Transaction<boolean> {
-  const state = (yield* stateOf(job, compiler.expressions.lock.update)) as DeletionState | undefined
+  const state = (yield* stateOf(job, context.engine.lock.update)) as DeletionState | undefined
   if (state === undefined || (state.phase !== 'take' && state.phase !== 'mark')) return false
-  yield* holdAllRulesBelow(compiler, state.collection)
-  for (const { name } of reached(compiler, state)) {
-    yield* takeBack(compiler, job, name)
+  yield* holdAllRulesBelow(context, state.collection)
+  for (const { name } of reached(context, state)) {
+    yield* takeBack(context, job, name)
     const back =
       yield sql`update ${tableSql(name)} set deleted_at = null, _deletion = null, _revision = _revision + 1 where _deletion = ${job} returning id`
-    if (back.length > 0) yield tick(compiler, name, back.length, -back.length)
+    if (back.length > 0) yield tick(context, name, back.length, -back.length)
   }
   yield sql`delete from resourced_queue where job = ${job}`
-  yield* finishJob(compiler, job, { status: 'failed', progress: { ...shownProgress(state), done: 0 }, error }, now)
+  yield* finishJob(context, job, { status: 'failed', progress: { ...shownProgress(state), done: 0 }, error }, now)
   return true
 }
 
 // A collection that the declaration no longer has is gone with its records.
-function reached({ catalog }: Compiler, { collection }: DeletionState): readonly Resource[] {
+function reached({ catalog }: SqlContext, { collection }: DeletionState): readonly Resource[] {
   const resource = catalog.resources.get(collection)
   return resource === undefined ? [] : reachOf(catalog, resource)
 }

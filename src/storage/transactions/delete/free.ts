@@ -1,6 +1,6 @@
 /** Which records of a filtered deletion are still free to go when its job comes to them: others may have come to refer to them (DEL-10). */
 import type { Catalog, Resource } from '../../../model/resource.ts'
-import type { Compiler } from '../../sql/predicate.ts'
+import type { SqlContext } from '../../sql/predicate.ts'
 import type { Transaction } from '../../transaction.ts'
 import { type Closure, closureOf, reachOf } from './closure.ts'
 import { blockersOf } from './objections.ts'
@@ -13,20 +13,20 @@ const unnamed = { readable: new Map() }
  * referred to by `restrict`.
  */
 export function* freeAmong(
-  compiler: Compiler,
+  context: SqlContext,
   resource: Resource,
   ids: readonly string[],
 ): Transaction<{ readonly free: readonly string[]; readonly closure: Closure }> {
-  const contested = contestedBelow(compiler.catalog, resource)
+  const contested = contestedBelow(context.catalog, resource)
   if (contested.size === 0) return { free: ids, closure: new Map() }
   // What stays may keep others that it was to take along.
   for (let free = ids; ; ) {
-    const closure = yield* closureOf(compiler, resource, free, undefined, contested)
-    if ((yield* blockersOf(compiler, unnamed, closure, closure)).length === 0) return { free, closure }
+    const closure = yield* closureOf(context, resource, free, undefined, contested)
+    if ((yield* blockersOf(context, unnamed, closure, closure)).length === 0) return { free, closure }
     const kept = new Set<string>()
     for (const id of free) {
-      const own = yield* closureOf(compiler, resource, [id], undefined, contested)
-      if ((yield* blockersOf(compiler, unnamed, own, closure)).length > 0) kept.add(id)
+      const own = yield* closureOf(context, resource, [id], undefined, contested)
+      if ((yield* blockersOf(context, unnamed, own, closure)).length > 0) kept.add(id)
     }
     free = free.filter((id) => !kept.has(id))
   }

@@ -5,7 +5,7 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { RecordValues, Resource } from '../../../model/resource.ts'
 import type { Issue } from '../../../spec/faults.ts'
-import { type Compiler, tableSql } from '../../sql/predicate.ts'
+import { type SqlContext, tableSql } from '../../sql/predicate.ts'
 import { storedSql } from '../../sql/rows.ts'
 import type { Row, Transaction } from '../../transaction.ts'
 import { resourceOf } from './closure.ts'
@@ -17,7 +17,7 @@ export const goingIssue: Issue = {
 }
 
 /** Whether a live record hangs, at whatever height, on a deleted one. */
-export function* isGoing(compiler: Compiler, resource: Resource, record: RecordValues | Row): Transaction<boolean> {
+export function* isGoing(context: SqlContext, resource: Resource, record: RecordValues | Row): Transaction<boolean> {
   if (upwardOf(resource).length === 0 || !(yield* deletionsRun())) return false
   const seen = new Set<string>()
   const above = parentsOf(resource, record)
@@ -25,7 +25,7 @@ export function* isGoing(compiler: Compiler, resource: Resource, record: RecordV
     const { collection, id } = next
     if (seen.has(`${collection} ${id}`)) continue
     seen.add(`${collection} ${id}`)
-    const parent = resourceOf(compiler.catalog, collection)
+    const parent = resourceOf(context.catalog, collection)
     const columns = ['id', ...upwardOf(parent)].map((name) => raw(`"${name}"`))
     const [row] =
       yield sql`select ${join(columns, ', ')} from ${tableSql(collection)} where id = ${id} and deleted_at is null`
@@ -36,12 +36,12 @@ export function* isGoing(compiler: Compiler, resource: Resource, record: RecordV
 }
 
 /** Whether a record may not be referred to because it is going, or was just taken by a deletion that still runs. */
-export function* isBeingDeleted(compiler: Compiler, collection: string, id: string): Transaction<boolean> {
+export function* isBeingDeleted(context: SqlContext, collection: string, id: string): Transaction<boolean> {
   if (!(yield* deletionsRun())) return false
-  const resource = resourceOf(compiler.catalog, collection)
-  const [row] = yield sql`select ${storedSql(compiler, resource)} from ${tableSql(collection)} where id = ${id}`
+  const resource = resourceOf(context.catalog, collection)
+  const [row] = yield sql`select ${storedSql(context, resource)} from ${tableSql(collection)} where id = ${id}`
   if (row === undefined) return false
-  if (row['deleted_at'] === null) return yield* isGoing(compiler, resource, row)
+  if (row['deleted_at'] === null) return yield* isGoing(context, resource, row)
   return yield* isRunning(String(row['_deletion']))
 }
 

@@ -1,6 +1,6 @@
 /** Changes of so many records that nobody but who asked should wait while they are looked at. */
 import type { Resource } from '../../../model/resource.ts'
-import type { Compiler } from '../../sql/predicate.ts'
+import type { SqlContext } from '../../sql/predicate.ts'
 import { reachOf } from './closure.ts'
 
 /** A change that is too much for where requests are answered: it is to be asked for elsewhere, whole. */
@@ -15,6 +15,6 @@ export const large: Large = { kind: 'large' }
 export const lookedAtOnce = 1_000
 
 /** Whether large changes of a resource are asked for elsewhere; rules that are functions can be asked only here. */
-export function isForElsewhere({ catalog, largeElsewhere = false }: Compiler, resource: Resource): boolean {
+export function isForElsewhere({ catalog, largeElsewhere = false }: SqlContext, resource: Resource): boolean {
   return largeElsewhere && !reachOf(catalog, resource).some(({ rules }) => rules.some((rule) => 'check' in rule))
 }

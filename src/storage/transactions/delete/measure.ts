@@ -1,7 +1,7 @@
 /** How many records a deletion takes, counted without holding more of them than it must. */
 import sql from 'sql-template-tag'
 import type { Catalog } from '../../../model/resource.ts'
-import { type Compiler, columnSql } from '../../sql/predicate.ts'
+import { columnSql, type SqlContext } from '../../sql/predicate.ts'
 import { subject } from '../../sql/represent.ts'
 import { single, type Transaction } from '../../transaction.ts'
 import { stateOf } from '../jobs/job-rows.ts'
@@ -18,10 +18,10 @@ const mostParents = 500
  * Counts what a deletion that has just begun will take: what hangs under the records in its queue. `undefined` where that
  * is known already, or is too much to find out.
  */
-export function* countDeletion(compiler: Compiler, job: string): Transaction<number | undefined> {
+export function* countDeletion(context: SqlContext, job: string): Transaction<number | undefined> {
   const state = (yield* stateOf(job)) as DeletionState | undefined
   if (state === undefined || state.total !== null) return undefined
-  const { catalog, expressions } = compiler
+  const { catalog, engine } = context
   const held = new Map<string, Set<string>>()
   const roots = yield sql`select collection, record from resourced_queue where job = ${job} limit ${mostHeld}`
   const frontier: [string, string[]][] = [[state.collection, roots.map((row) => String(row['record']))]]
@@ -32,7 +32,7 @@ export function* countDeletion(compiler: Compiler, job: string): Transaction<num
     for (const { collection: from, field } of cascadesOf(catalog, collection)) {
       const fresh: string[] = []
       for (let at = 0; at < ids.length; at += mostParents) {
-        const refers = expressions.isAmong(columnSql(subject, field), ids.slice(at, at + mostParents))
+        const refers = engine.isAmong(columnSql(subject, field), ids.slice(at, at + mostParents))
         if (isLeaf(catalog, state.collection, from)) {
           const row = yield* single(sql`select count(*) as count from ${liveRows(from)} and ${refers}`)
           count += Number(row?.['count'])

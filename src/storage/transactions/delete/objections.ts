@@ -5,7 +5,7 @@ import type { Catalog, Resource } from '../../../model/resource.ts'
 import { questionsOfRules, ruleIssues, type Transition } from '../../../plan/decide.ts'
 import type { Removal } from '../../../plan/plan.ts'
 import type { Issue } from '../../../spec/faults.ts'
-import { type Compiler, columnSql, predicateSql } from '../../sql/predicate.ts'
+import { columnSql, predicateSql, type SqlContext } from '../../sql/predicate.ts'
 import { subject } from '../../sql/represent.ts'
 import { recordOf, storedSql } from '../../sql/rows.ts'
 import type { Transaction } from '../../transaction.ts'
@@ -31,27 +31,27 @@ export function canBeBlocked(catalog: Catalog, resource: Resource): boolean {
  * @param going all that goes, where that is more than the closure asked about
  */
 export function* objectionsOf(
-  compiler: Compiler,
+  context: SqlContext,
   plan: Judged,
   closure: Closure,
   going = closure,
 ): Transaction<Issue[]> {
-  return [...(yield* blockersOf(compiler, plan, closure, going)), ...(yield* ruleObjections(compiler, plan, closure))]
+  return [...(yield* blockersOf(context, plan, closure, going)), ...(yield* ruleObjections(context, plan, closure))]
 }
 
 /** Live records that refer to what goes, do not go themselves, and forbid it. */
 export function* blockersOf(
-  compiler: Compiler,
+  context: SqlContext,
   { readable }: Pick<Removal, 'readable'>,
   closure: Closure,
   going: Closure,
 ): Transaction<Issue[]> {
   const issues: Issue[] = []
   for (const [collection, ids] of closure) {
-    for (const { collection: from, field, onDelete } of resourceOf(compiler.catalog, collection).dependents) {
+    for (const { collection: from, field, onDelete } of resourceOf(context.catalog, collection).dependents) {
       if (onDelete !== 'restrict') continue
-      const staying = stayingSql(compiler, from, field, ids, going)
-      const shown = predicateSql(compiler, resourceOf(compiler.catalog, from), subject, readable.get(from) ?? never)
+      const staying = stayingSql(context, from, field, ids, going)
+      const shown = predicateSql(context, resourceOf(context.catalog, from), subject, readable.get(from) ?? never)
       const [row] =
         yield sql`select count(*) as count, count(case when ${shown} then 1 end) as readable from ${staying}`
       const [total, count] = [Number(row?.['count']), Number(row?.['readable'])]
@@ -76,31 +76,30 @@ function blockedBy(from: string, collection: string, field: string, count: numbe
 
 /** Live records of `from` that refer to one of `ids` and do not go themselves. */
 export function stayingSql(
-  { expressions }: Compiler,
+  { engine }: SqlContext,
   from: string,
   field: string,
   ids: Iterable<string>,
   closure: Closure,
 ): Sql {
-  const refers = expressions.isAmong(columnSql(subject, field), [...ids])
+  const refers = engine.isAmong(columnSql(subject, field), [...ids])
   const going = closure.get(from)
   if (going === undefined || going.size === 0) return sql`${liveRows(from)} and ${refers}`
-  return sql`${liveRows(from)} and ${refers} and not (${expressions.isAmong(columnSql(subject, 'id'), [...going])})`
+  return sql`${liveRows(from)} and ${refers} and not (${engine.isAmong(columnSql(subject, 'id'), [...going])})`
 }
 
 /** What the business rules of everything that goes say against it. */
-function* ruleObjections(compiler: Compiler, plan: Judged, closure: Closure): Transaction<Issue[]> {
+function* ruleObjections(context: SqlContext, plan: Judged, closure: Closure): Transaction<Issue[]> {
   const issues: Issue[] = []
   for (const [collection, ids] of closure) {
-    const resource = resourceOf(compiler.catalog, collection)
+    const resource = resourceOf(context.catalog, collection)
     if (!hasDeletionRules(resource)) continue
-    const among = compiler.expressions.isAmong(columnSql(subject, 'id'), [...ids])
-    const rows =
-      yield sql`select ${storedSql(compiler, resource)} from ${liveRows(collection)} and ${among} order by id`
+    const among = context.engine.isAmong(columnSql(subject, 'id'), [...ids])
+    const rows = yield sql`select ${storedSql(context, resource)} from ${liveRows(collection)} and ${among} order by id`
     for (const row of rows) {
       const current = recordOf(resource, row)
       const transition: Transition = { resource, trigger: 'delete', current, next: undefined }
-      const answers = yield* ask(compiler, resource, questionsOfRules(compiler.catalog, plan, transition))
+      const answers = yield* ask(context, resource, questionsOfRules(context.catalog, plan, transition))
       issues.push(...ruleIssues(plan, transition, answers))
     }
   }

@@ -2,7 +2,7 @@
 import sql from 'sql-template-tag'
 import type { Catalog, Resource } from '../../../model/resource.ts'
 import { retainedSince } from '../../../plan/retained.ts'
-import { type Compiler, tableSql } from '../../sql/predicate.ts'
+import { type SqlContext, tableSql } from '../../sql/predicate.ts'
 import type { JobStep } from '../../storage.ts'
 import { single, type Transaction } from '../../transaction.ts'
 import { forgetDeleted } from '../clock.ts'
@@ -28,23 +28,23 @@ const gate = sql`key = 'cursor_secret'`
  * purge takes what was deleted together batch by batch, so from its beginning on nothing of what was due then returns, whatever
  * the clock of who asks says.
  */
-export function* purgeBegan(compiler: Compiler): Transaction<number | undefined> {
-  yield sql`select key from resourced_meta where ${gate}${compiler.expressions.lock.share}`
+export function* purgeBegan(context: SqlContext): Transaction<number | undefined> {
+  yield sql`select key from resourced_meta where ${gate}${context.engine.lock.share}`
   const row = yield* single(sql`select state from resourced_work where task = 'purge'`)
   return row === undefined ? undefined : (JSON.parse(String(row['state'])) as PurgeState).due
 }
 
 /** Begins a purge where there is anything to purge, and none runs. Gives whether it began. */
 export function* beginPurge(
-  compiler: Compiler,
+  context: SqlContext,
   { id, statusUrl, now }: { readonly id: string; readonly statusUrl: string; readonly now: number },
 ): Transaction<boolean> {
   // Of two servers that begin one at once, the second waits here, and finds the first one's; so do restorations.
-  yield sql`select key from resourced_meta where ${gate}${compiler.expressions.lock.update}`
+  yield sql`select key from resourced_meta where ${gate}${context.engine.lock.update}`
   const running = yield sql`select job from resourced_work where task = 'purge'`
   if (running.length > 0) return false
   let total = 0
-  for (const resource of keptFor(compiler.catalog)) {
+  for (const resource of keptFor(context.catalog)) {
     const row = yield* single(sql`select count(*) as count ${expiredRows(resource, now)}`)
     total += Number(row?.['count'])
   }
@@ -52,27 +52,27 @@ export function* beginPurge(
   const progress = { done: 0, total }
   const state: PurgeState = { due: now, ...progress }
   const kind = 'purge'
-  yield* addJob(compiler, { id, kind, task: kind, statusUrl, startedBy: null, progress, state, now })
+  yield* addJob(context, { id, kind, task: kind, statusUrl, startedBy: null, progress, state, now })
   return true
 }
 
 /** Purges one batch, of the records that were deleted first; `finished` where there was nothing left. */
-export function* stepPurge(compiler: Compiler, job: string, now: number): Transaction<JobStep> {
-  const state = (yield* stateOf(job, compiler.expressions.lock.update)) as PurgeState | undefined
+export function* stepPurge(context: SqlContext, job: string, now: number): Transaction<JobStep> {
+  const state = (yield* stateOf(job, context.engine.lock.update)) as PurgeState | undefined
   if (state === undefined) return 'elsewhere'
   let count = 0
-  for (const resource of keptFor(compiler.catalog)) {
-    count = yield* purgeRecords(compiler, resource, state.due)
+  for (const resource of keptFor(context.catalog)) {
+    count = yield* purgeRecords(context, resource, state.due)
     if (count > 0) break
   }
   const done = state.done + count
   if (count === 0) {
     const progress = { done, total: done }
-    yield* finishJob(compiler, job, { status: 'succeeded', progress, result: { purged_count: done } }, now)
+    yield* finishJob(context, job, { status: 'succeeded', progress, result: { purged_count: done } }, now)
     return 'finished'
   }
   const next: PurgeState = { ...state, done }
-  yield* advanceJob(compiler, job, next, next, now)
+  yield* advanceJob(context, job, next, next, now)
   return 'more'
 }
 
@@ -80,16 +80,16 @@ export function* stepPurge(compiler: Compiler, job: string, now: number): Transa
  * Purges records of a resource, at most `mostPurged`. Which they are is decided in the transaction that removes them, so a
  * record that is restored meanwhile is not among them. Gives their number.
  */
-export function* purgeRecords(compiler: Compiler, resource: Resource, due: number): Transaction<number> {
+export function* purgeRecords(context: SqlContext, resource: Resource, due: number): Transaction<number> {
   const rows =
-    yield sql`select id ${expiredRows(resource, due)} order by deleted_at limit ${mostPurged}${compiler.expressions.lock.free}`
+    yield sql`select id ${expiredRows(resource, due)} order by deleted_at limit ${mostPurged}${context.engine.lock.free}`
   if (rows.length === 0) return 0
   yield* erase(
-    compiler,
+    context,
     resource,
     rows.map((row) => String(row['id'])),
   )
-  yield forgetDeleted(compiler, resource.name, rows.length)
+  yield forgetDeleted(context, resource.name, rows.length)
   return rows.length
 }
 

@@ -5,7 +5,7 @@ import type { Resource } from '../../../model/resource.ts'
 import type { JobKind } from '../../../model/system-resources.ts'
 import type { Outcome, Removal } from '../../../plan/plan.ts'
 import type { Issue } from '../../../spec/faults.ts'
-import { type Compiler, columnSql, tableSql } from '../../sql/predicate.ts'
+import { columnSql, type SqlContext, tableSql } from '../../sql/predicate.ts'
 import { subject } from '../../sql/represent.ts'
 import { blind, type Transaction } from '../../transaction.ts'
 import { type Moves, noteMove, tick, tickAll } from '../clock.ts'
@@ -18,45 +18,45 @@ import { canBeBlocked, stayingSql } from './objections.ts'
 
 /** Deletes a closure in this very transaction. */
 export function* removeClosure(
-  compiler: Compiler,
+  context: SqlContext,
   { deletion, now }: Pick<Removal, 'deletion' | 'now'>,
   closure: Closure,
 ): Transaction<void> {
   const at = timestamp(now)
   const moves: Moves = new Map()
   for (const [collection, ids] of closure) {
-    for (const { collection: from, field, onDelete } of resourceOf(compiler.catalog, collection).dependents) {
+    for (const { collection: from, field, onDelete } of resourceOf(context.catalog, collection).dependents) {
       if (onDelete !== 'clear') continue
-      const count = yield* clear(compiler, from, field, stayingSql(compiler, from, field, ids, closure), at)
+      const count = yield* clear(context, from, field, stayingSql(context, from, field, ids, closure), at)
       if (count > 0) noteMove(moves, from, 0, 0)
     }
   }
   for (const [collection, ids] of closure) {
     if (ids.size === 0) continue
-    const resource = resourceOf(compiler.catalog, collection)
+    const resource = resourceOf(context.catalog, collection)
     if (resource.deletion.variant === 'soft') {
-      yield* mark(collection, compiler.expressions.isAmong(raw('id'), [...ids]), deletion, at)
+      yield* mark(collection, context.engine.isAmong(raw('id'), [...ids]), deletion, at)
       noteMove(moves, collection, -ids.size, ids.size)
     } else {
-      yield* erase(compiler, resource, [...ids])
+      yield* erase(context, resource, [...ids])
       noteMove(moves, collection, -ids.size, 0)
     }
   }
-  yield* tickAll(compiler, moves)
+  yield* tickAll(context, moves)
 }
 
 /** Sets references of rows to null; gives their number. The clock is the caller's. */
 export function* clear(
-  compiler: Compiler,
+  context: SqlContext,
   from: string,
   field: string,
   rows: Sql,
   at: string,
   most?: number,
 ): Transaction<number> {
-  const ids = yield* held(compiler, rows, most)
+  const ids = yield* held(context, rows, most)
   if (ids.length > 0) {
-    yield sql`update ${tableSql(from)} set ${raw(`"${field}"`)} = null, updated_at = ${at}, _revision = _revision + 1 where ${compiler.expressions.isAmong(raw('id'), ids)}`
+    yield sql`update ${tableSql(from)} set ${raw(`"${field}"`)} = null, updated_at = ${at}, _revision = _revision + 1 where ${context.engine.isAmong(raw('id'), ids)}`
   }
   return ids.length
 }
@@ -67,8 +67,8 @@ export function* clear(
  *
  * @param most as many as there are or come free, in no order: of very many, none but these are looked at
  */
-export function* held({ expressions }: Compiler, rows: Sql, most?: number): Transaction<string[]> {
-  const { order, update } = expressions.lock
+export function* held({ engine }: SqlContext, rows: Sql, most?: number): Transaction<string[]> {
+  const { order, update } = engine.lock
   const which = most === undefined ? order : sql` limit ${most}`
   return (yield sql`select id from ${rows}${which}${update}`).map((row) => String(row['id']))
 }
@@ -77,12 +77,12 @@ export function* held({ expressions }: Compiler, rows: Sql, most?: number): Tran
  * Holds live records that are to go, and those of their own collection that refer to them and go or change with them, all in
  * one order: two deletions that meet in both do not wait for each other. Otherwise each would hold what it was asked for first.
  */
-export function* holdTogether(compiler: Compiler, { name, dependents }: Resource, ids: readonly string[]) {
-  const { isAmong, lock } = compiler.expressions
+export function* holdTogether(context: SqlContext, { name, dependents }: Resource, ids: readonly string[]) {
+  const { isAmong, lock } = context.engine
   const own = dependents.filter(({ collection, onDelete }) => collection === name && onDelete !== 'restrict')
   if (!lock.isNeeded || own.length === 0) return
   const among = ['id', ...own.map(({ field }) => field)].map((field) => isAmong(columnSql(subject, field), ids))
-  yield* held(compiler, sql`${liveRows(name)} and (${join(among, ' or ')})`)
+  yield* held(context, sql`${liveRows(name)} and (${join(among, ' or ')})`)
 }
 
 /** Makes live rows that are held deleted ones, by a deletion; gives their ids. The clock is the caller's. */
@@ -93,10 +93,10 @@ export function* mark(collection: string, which: Sql, deletion: string, at: stri
 }
 
 /** Takes rows out of their table, and their words out of search. The clock is the caller's. */
-export function* erase({ expressions }: Pick<Compiler, 'expressions'>, resource: Resource, ids: readonly string[]) {
+export function* erase({ engine }: Pick<SqlContext, 'engine'>, resource: Resource, ids: readonly string[]) {
   const { name, fields } = resource
-  if (fields.some((field) => field.search)) yield* expressions.forgetWords(name, ids)
-  yield blind(sql`delete from ${tableSql(name)} where ${expressions.isAmong(raw('id'), ids)}`)
+  if (fields.some((field) => field.search)) yield* engine.forgetWords(name, ids)
+  yield blind(sql`delete from ${tableSql(name)} where ${engine.isAmong(raw('id'), ids)}`)
 }
 
 /** What is known of a deletion before it is made. */
@@ -110,28 +110,28 @@ export interface Looked {
 
 /** Looks at what goes with records, and at what stands against that. */
 export function* lookAt(
-  compiler: Compiler,
+  context: SqlContext,
   plan: Removal,
   ids: readonly string[],
   objectionsTo: (closure: Closure) => Transaction<Issue[]>,
 ): Transaction<Looked | Large> {
   const { resource, above } = plan
-  const few = yield* closureOf(compiler, resource, ids, Math.max(above, lookedAtOnce))
-  const mustLook = few !== undefined || canBeBlocked(compiler.catalog, resource)
-  if (few === undefined && mustLook && isForElsewhere(compiler, resource)) return large
-  const closure = few ?? (mustLook ? yield* closureOf(compiler, resource, ids) : undefined)
+  const few = yield* closureOf(context, resource, ids, Math.max(above, lookedAtOnce))
+  const mustLook = few !== undefined || canBeBlocked(context.catalog, resource)
+  if (few === undefined && mustLook && isForElsewhere(context, resource)) return large
+  const closure = few ?? (mustLook ? yield* closureOf(context, resource, ids) : undefined)
   const issues = closure === undefined ? [] : yield* objectionsTo(closure)
   return { closure, isJob: few === undefined || sizeOf(few) > above, issues }
 }
 
 /** The same for a number of records that may be very many themselves. */
-export function isTooMany(compiler: Compiler, { resource, above }: Removal, count: number): Large | undefined {
-  return count > Math.max(above, lookedAtOnce) && isForElsewhere(compiler, resource) ? large : undefined
+export function isTooMany(context: SqlContext, { resource, above }: Removal, count: number): Large | undefined {
+  return count > Math.max(above, lookedAtOnce) && isForElsewhere(context, resource) ? large : undefined
 }
 
 /** Begins the job of a deletion: the records themselves are deleted with it, what hangs under them follows. */
 export function* beginDeletion(
-  compiler: Compiler,
+  context: SqlContext,
   plan: Removal,
   kind: JobKind,
   ids: readonly string[],
@@ -139,13 +139,13 @@ export function* beginDeletion(
 ): Transaction<Outcome> {
   const { resource, deletion, now } = plan
   const deletedAt = timestamp(now)
-  const { length } = yield* mark(resource.name, compiler.expressions.isAmong(raw('id'), ids), deletion, deletedAt)
-  yield tick(compiler, resource.name, -length, length)
-  yield* enqueue(compiler, deletion, resource, compiler.expressions.isAmong(raw('id'), ids))
-  if (closure !== undefined) yield* announce(compiler, deletion, closure)
+  const { length } = yield* mark(resource.name, context.engine.isAmong(raw('id'), ids), deletion, deletedAt)
+  yield tick(context, resource.name, -length, length)
+  yield* enqueue(context, deletion, resource, context.engine.isAmong(raw('id'), ids))
+  if (closure !== undefined) yield* announce(context, deletion, closure)
   const total = closure === undefined ? null : sizeOf(closure)
   const asked = { collection: resource.name, deletedAt, ids: kind === 'deletion' ? ids : [] }
-  yield* addDeletion(compiler, plan, kind, {
+  yield* addDeletion(context, plan, kind, {
     ...asked,
     phase: 'mark',
     at: 0,
@@ -159,23 +159,23 @@ export function* beginDeletion(
 
 /** Adds the job of a deletion whose first records stand in the queue. */
 export function* addDeletion(
-  compiler: Compiler,
+  context: SqlContext,
   { resource, readable, deletion, statusUrl, caller, now }: Removal,
   kind: JobKind,
   found: Omit<DeletionState, 'asked'> & { readonly asked: number },
 ): Transaction<void> {
   const { asked, ...rest } = found
-  const isAllShown = reachOf(compiler.catalog, resource).every(({ name }) => readable.get(name)?.kind === 'always')
+  const isAllShown = reachOf(context.catalog, resource).every(({ name }) => readable.get(name)?.kind === 'always')
   // What is known is not counted again.
   const state: DeletionState = isAllShown ? rest : { ...rest, asked, total: asked }
   const progress = { done: state.done, total: state.total }
   const job = { id: deletion, kind, task: 'deletion', statusUrl, startedBy: caller.id, progress, state, now } as const
-  yield* addJob(compiler, job)
+  yield* addJob(context, job)
 }
 
 /** Puts rows into the queue of a job, where anything can hang on them. */
 export function* enqueue(
-  { catalog }: Compiler,
+  { catalog }: SqlContext,
   job: string,
   { name, dependents }: Resource,
   which: Sql,

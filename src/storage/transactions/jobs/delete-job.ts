@@ -3,15 +3,15 @@ import sql from 'sql-template-tag'
 import { timestamp } from '../../../model/instant.ts'
 import { admit } from '../../../plan/admit.ts'
 import type { DeleteJob, Outcome } from '../../../plan/plan.ts'
-import type { Compiler } from '../../sql/predicate.ts'
+import type { SqlContext } from '../../sql/predicate.ts'
 import type { Transaction } from '../../transaction.ts'
 import { tick } from '../clock.ts'
 import { currentRecord } from '../current-record.ts'
 import { dropPieces } from './pieces.ts'
 
 /** Runs a DeleteJob. A file beside the database is the caller's to remove, once this is committed. */
-export function* deleteJob(compiler: Compiler, plan: DeleteJob): Transaction<Outcome> {
-  const { found, record } = yield* currentRecord(compiler, plan)
+export function* deleteJob(context: SqlContext, plan: DeleteJob): Transaction<Outcome> {
+  const { found, record } = yield* currentRecord(context, plan)
   const isElsewhere = plan.mustExport && found?.permitted === true && record?.['kind'] !== 'export'
   const refusal = admit(plan, isElsewhere ? undefined : found)
   if (refusal !== undefined || record === undefined) return refusal ?? { kind: 'missing' }
@@ -20,7 +20,7 @@ export function* deleteJob(compiler: Compiler, plan: DeleteJob): Transaction<Out
     return { kind: 'conflict', issues: [{ code: 'JOB_NOT_FINISHED', message }] }
   }
   yield sql`delete from jobs where id = ${plan.id}`
-  if (compiler.keepsPieces) yield* dropPieces(plan.id)
-  yield tick(compiler, 'jobs', -1, 0)
+  if (context.keepsPieces) yield* dropPieces(plan.id)
+  yield tick(context, 'jobs', -1, 0)
   return { kind: 'deleted', id: plan.id, deletedAt: timestamp(plan.now) }
 }

@@ -8,7 +8,7 @@ import { joinTexts } from '../../../plan/export-document.ts'
 import { isConverted } from '../../../plan/older-export.ts'
 import type { Export, Outcome } from '../../../plan/plan.ts'
 import { shownBy } from '../../../plan/stored.ts'
-import { type Compiler, liveSql, tableSql } from '../../sql/predicate.ts'
+import { liveSql, type SqlContext, tableSql } from '../../sql/predicate.ts'
 import { subject } from '../../sql/represent.ts'
 import type { ClaimedExport, ExportPiece, ExportProgress, OpenExport } from '../../storage.ts'
 import { single, type Transaction } from '../../transaction.ts'
@@ -32,19 +32,19 @@ const pieceSize = 1_000
 const lease = 3_000
 
 /** Runs an Export: begins its job. */
-export function* beginExport(compiler: Compiler, plan: Export): Transaction<Outcome> {
+export function* beginExport(context: SqlContext, plan: Export): Transaction<Outcome> {
   if (plan.issues.length > 0) return { kind: 'invalid', issues: plan.issues }
   const { id, resource, shown, statusUrl, contentUrl, filter, permitted, sort, fields, format, caller, now } = plan
-  const exceeded = yield* exceededQuota(compiler, caller.id, now)
+  const exceeded = yield* exceededQuota(context, caller.id, now)
   if (exceeded !== undefined) return { kind: 'conflict', issues: [exceeded] }
   const state: ExportState = {
     ...{
       collection: resource.name,
-      version: shown?.lens?.version ?? compiler.catalog.version,
+      version: shown?.lens?.version ?? context.catalog.version,
       contentUrl,
       filter,
       permitted,
-      access: accessDigest(compiler.catalog, resource, 'read'),
+      access: accessDigest(context.catalog, resource, 'read'),
       sort,
       fields: fields ?? null,
       format,
@@ -52,30 +52,30 @@ export function* beginExport(compiler: Compiler, plan: Export): Transaction<Outc
     ...{ count: 0, bytes: 0, after: null, total: null },
   }
   const progress = { done: 0, total: null }
-  yield* addJob(compiler, { id, kind: 'export', task: 'export', statusUrl, startedBy: caller.id, progress, state, now })
+  yield* addJob(context, { id, kind: 'export', task: 'export', statusUrl, startedBy: caller.id, progress, state, now })
   return { kind: 'accepted', job: id, statusUrl }
 }
 
 /** How many records an export will have; `undefined` where that is known. */
-export function* countExport(compiler: Compiler, job: string): Transaction<number | undefined> {
+export function* countExport(context: SqlContext, job: string): Transaction<number | undefined> {
   const state = (yield* stateOf(job)) as ExportState | undefined
-  const resource = compiler.catalog.resources.get(state?.collection ?? '')
+  const resource = context.catalog.resources.get(state?.collection ?? '')
   if (state === undefined || resource === undefined || state.total !== null) return undefined
   const wanted = allOf([state.filter, state.permitted])
   const row = yield* single(
-    sql`select count(*) as count from ${tableSql(resource.name)} ${raw(subject)} where ${liveSql(compiler, resource, subject, wanted)}`,
+    sql`select count(*) as count from ${tableSql(resource.name)} ${raw(subject)} where ${liveSql(context, resource, subject, wanted)}`,
   )
   return Number(row?.['count'])
 }
 
 /** Claims an export for a server (see `JobStore.claimExport`). */
 export function* claimExport(
-  compiler: Compiler,
+  context: SqlContext,
   { job, server, now }: Pick<Kept, 'job' | 'server' | 'now'>,
 ): Transaction<ClaimedExport | undefined> {
   if (!(yield* claim(job, server, now))) return undefined
   const state = (yield* stateOf(job)) as ExportState
-  return { ...state, room: yield* roomFor(compiler, job, now) }
+  return { ...state, room: yield* roomFor(context, job, now) }
 }
 
 function* claim(job: string, server: string, now: number): Transaction<boolean> {
@@ -85,15 +85,15 @@ function* claim(job: string, server: string, now: number): Transaction<boolean> 
 }
 
 /** Reads the next piece of an export. */
-export function* readExport(compiler: Compiler, job: string): Transaction<ExportPiece> {
+export function* readExport(context: SqlContext, job: string): Transaction<ExportPiece> {
   const state = (yield* stateOf(job)) as ExportState
-  const resource = compiler.catalog.resources.get(state.collection) as Resource
+  const resource = context.catalog.resources.get(state.collection) as Resource
   const { filter, permitted, sort } = state
-  const shown = shownBy(compiler.catalog, state.version, state.collection) ?? resource
+  const shown = shownBy(context.catalog, state.version, state.collection) ?? resource
   // What is converted is made into its texts where the functions are.
   const format = isConverted(shown) ? 'ndjson' : state.format
   const [fields, after] = [state.fields ?? undefined, state.after ?? undefined]
-  const { texts, last } = yield* exportRows(compiler, {
+  const { texts, last } = yield* exportRows(context, {
     ...{ resource, shown, filter, permitted, sort, fields, format, after },
     limit: pieceSize,
   })
@@ -112,26 +112,26 @@ interface Kept {
 
 /** Keeps how far an export is (see `JobStore.keepExport`). */
 export function* keepExport(
-  compiler: Compiler,
+  context: SqlContext,
   { progress, ...kept }: Kept & { readonly progress: ExportProgress },
 ): Transaction<boolean> {
   const { job, now } = kept
-  const state = yield* goingOn(compiler, kept, progress.bytes)
+  const state = yield* goingOn(context, kept, progress.bytes)
   if (state === undefined) return false
   const { count: done } = progress
-  yield* advanceJob(compiler, job, { ...state, ...progress }, { done, total: state.total }, now)
+  yield* advanceJob(context, job, { ...state, ...progress }, { done, total: state.total }, now)
   return true
 }
 
 /** Ends an export whose file is complete (see `JobStore.finishExport`). */
 export function* finishExport(
-  compiler: Compiler,
+  context: SqlContext,
   { result, ...kept }: Kept & { readonly result: Readonly<Record<string, unknown>> },
 ): Transaction<boolean> {
-  if ((yield* goingOn(compiler, kept, Number(result['bytes']))) === undefined) return false
+  if ((yield* goingOn(context, kept, Number(result['bytes']))) === undefined) return false
   const total = Number(result['record_count'])
   const changes = { status: 'succeeded', progress: { done: total, total }, result } as const
-  yield* finishJob(compiler, kept.job, changes, kept.now)
+  yield* finishJob(context, kept.job, changes, kept.now)
   return true
 }
 
@@ -143,13 +143,13 @@ export function* finishExport(
  * caller's other exports have taken the room for it meanwhile: who claims it next finds that out
  */
 function* goingOn(
-  compiler: Compiler,
+  context: SqlContext,
   { job, server, now, content }: Kept,
   bytes: number,
 ): Transaction<ExportState | undefined> {
   // First, so that nobody changes what is read now.
   if (!(yield* claim(job, server, now))) return undefined
-  if (!(yield* fitsQuota(compiler, job, bytes, now))) return undefined
+  if (!(yield* fitsQuota(context, job, bytes, now))) return undefined
   const state = (yield* stateOf(job)) as ExportState
   if (content === undefined) return state
   if (state.bytes !== bytes - content.length) return undefined

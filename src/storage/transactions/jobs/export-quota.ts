@@ -6,7 +6,7 @@ import sql, { empty, type Sql } from 'sql-template-tag'
 import { timestamp } from '../../../model/instant.ts'
 import { exportsKept } from '../../../plan/export-document.ts'
 import type { Issue } from '../../../spec/faults.ts'
-import type { Compiler } from '../../sql/predicate.ts'
+import type { SqlContext } from '../../sql/predicate.ts'
 import type { ExportRoom } from '../../storage.ts'
 import { single, type Transaction } from '../../transaction.ts'
 
@@ -22,10 +22,10 @@ interface Usage {
  *
  * @returns the refusal; `undefined` where one more may begin
  */
-export function* exceededQuota(compiler: Compiler, caller: string, now: number): Transaction<Issue | undefined> {
-  const { count: mostCount, bytes: mostBytes } = compiler.catalog.limits.exports
-  yield* lockQuota(compiler, caller)
-  const { count, bytes } = yield* usage(compiler, sql`and j.started_by = ${caller}`, now)
+export function* exceededQuota(context: SqlContext, caller: string, now: number): Transaction<Issue | undefined> {
+  const { count: mostCount, bytes: mostBytes } = context.catalog.limits.exports
+  yield* lockQuota(context, caller)
+  const { count, bytes } = yield* usage(context, sql`and j.started_by = ${caller}`, now)
   if (count < mostCount && bytes < mostBytes) return undefined
   const found =
     count < mostCount
@@ -36,30 +36,30 @@ export function* exceededQuota(compiler: Compiler, caller: string, now: number):
 }
 
 /** How long the file of an export may become beside all others that there are now. */
-export function* roomFor(compiler: Compiler, job: string, now: number): Transaction<ExportRoom> {
-  const { bytes, total } = compiler.catalog.limits.exports
+export function* roomFor(context: SqlContext, job: string, now: number): Transaction<ExportRoom> {
+  const { bytes, total } = context.catalog.limits.exports
   const caller = sql`and j.started_by = (select started_by from jobs where id = ${job})`
-  const own = yield* usage(compiler, sql`${caller} and j.id <> ${job}`, now)
-  const all = yield* usage(compiler, sql`and j.id <> ${job}`, now)
+  const own = yield* usage(context, sql`${caller} and j.id <> ${job}`, now)
+  const all = yield* usage(context, sql`and j.id <> ${job}`, now)
   return { own: bytes - own.bytes, all: total - all.bytes }
 }
 
 /** Whether the file of an export may have so many bytes, decided while no other export of its caller grows. */
-export function* fitsQuota(compiler: Compiler, job: string, bytes: number, now: number): Transaction<boolean> {
+export function* fitsQuota(context: SqlContext, job: string, bytes: number, now: number): Transaction<boolean> {
   const row = yield* single(sql`select started_by from jobs where id = ${job}`)
-  yield* lockQuota(compiler, String(row?.['started_by']))
+  yield* lockQuota(context, String(row?.['started_by']))
   // One that begins again takes nothing, whatever the others have.
-  return bytes === 0 || bytes <= (yield* roomFor(compiler, job, now)).own
+  return bytes === 0 || bytes <= (yield* roomFor(context, job, now)).own
 }
 
 /** Waits until nobody else decides about the exports of a caller, and keeps others waiting until the transaction ends. */
-function* lockQuota({ expressions }: Compiler, caller: string): Transaction<void> {
-  const { waitForLock } = expressions
+function* lockQuota({ engine }: SqlContext, caller: string): Transaction<void> {
+  const { waitForLock } = engine
   if (waitForLock !== undefined) yield sql`select ${waitForLock(`exports of ${caller}`)}`
 }
 
-function* usage({ expressions }: Compiler, which: Sql = empty, now: number): Transaction<Usage> {
-  const { jsonInteger } = expressions
+function* usage({ engine }: SqlContext, which: Sql = empty, now: number): Transaction<Usage> {
+  const { jsonInteger } = engine
   const bytes = sql`coalesce(${jsonInteger(sql`w.state`, 'bytes')}, ${jsonInteger(sql`j.result`, 'bytes')}, 0)`
   const isKept = sql`j.status = 'succeeded' and j.finished_at > ${timestamp(now - exportsKept)}`
   const row = yield* single(

@@ -2,7 +2,7 @@
 import sql from 'sql-template-tag'
 import { timestamp } from '../../../model/instant.ts'
 import type { Resource } from '../../../model/resource.ts'
-import { type Compiler, tableSql } from '../../sql/predicate.ts'
+import { type SqlContext, tableSql } from '../../sql/predicate.ts'
 import type { Transaction } from '../../transaction.ts'
 import { tick } from '../clock.ts'
 
@@ -13,10 +13,10 @@ const jobsKept = 30 * 86_400_000
 export const mostForgotten = 100
 
 /** Forgets jobs that were finished 30 days ago, the oldest first. Gives their number. */
-export function* forgetJobs(compiler: Compiler, now: number): Transaction<number> {
+export function* forgetJobs(context: SqlContext, now: number): Transaction<number> {
   const old = sql`select id from jobs where finished_at <= ${timestamp(now - jobsKept)} limit ${mostForgotten}`
   const gone = yield sql`delete from jobs where id in (${old}) returning id`
-  if (gone.length > 0) yield tick(compiler, 'jobs', -gone.length, 0)
+  if (gone.length > 0) yield tick(context, 'jobs', -gone.length, 0)
   return gone.length
 }
 

@@ -3,7 +3,7 @@ import sql, { raw } from 'sql-template-tag'
 import { timestamp } from '../../../model/instant.ts'
 import type { RecordValues, Resource } from '../../../model/resource.ts'
 import type { JobKind, JobStatus } from '../../../model/system-resources.ts'
-import type { Compiler } from '../../sql/predicate.ts'
+import type { SqlContext } from '../../sql/predicate.ts'
 import type { JobTask, OpenJob } from '../../storage.ts'
 import { blind, type Transaction } from '../../transaction.ts'
 import { tick } from '../clock.ts'
@@ -42,22 +42,22 @@ export interface JobChanges {
 }
 
 /** Adds a job that has yet to run. */
-export function* addJob(compiler: Compiler, job: NewJob): Transaction<void> {
+export function* addJob(context: SqlContext, job: NewJob): Transaction<void> {
   const { id, kind, task, statusUrl, startedBy, progress, state, now } = job
   const at = timestamp(now)
   const shown: RecordValues = {
     ...{ id, job_id: id, status: 'pending', status_url: statusUrl, kind, progress, started_by: startedBy },
     ...{ created_at: at, updated_at: at },
   }
-  yield* insertRecord(compiler, jobsOf(compiler), shown)
-  yield blind(tick(compiler, 'jobs', 1, 0))
+  yield* insertRecord(context, jobsOf(context), shown)
+  yield blind(tick(context, 'jobs', 1, 0))
   yield blind(sql`insert into resourced_work (job, task, state) values (${id}, ${task}, ${JSON.stringify(state)})`)
 }
 
 /** Changes what is shown of a job. */
-function* changeJob(compiler: Compiler, id: string, changes: JobChanges, now: number): Transaction<void> {
+function* changeJob(context: SqlContext, id: string, changes: JobChanges, now: number): Transaction<void> {
   const values = { ...changes, id, updated_at: timestamp(now) }
-  yield* changeRecord(compiler, jobsOf(compiler), { values, changed: Object.keys(changes) })
+  yield* changeRecord(context, jobsOf(context), { values, changed: Object.keys(changes) })
 }
 
 /** What an unfinished job knows; `undefined`: it is finished, or there is none. Who is about to change it holds it. */
@@ -68,7 +68,7 @@ export function* stateOf(job: string, held = raw('')): Transaction<unknown> {
 
 /** Keeps what a job knows after a batch, and shows how far it is; the first batch is its start. */
 export function* advanceJob(
-  compiler: Compiler,
+  context: SqlContext,
   id: string,
   state: unknown,
   { done, total }: JobProgress,
@@ -77,7 +77,7 @@ export function* advanceJob(
   yield* keepState(id, state)
   // More may be done than was counted beforehand.
   const progress = { done, total: total === null ? null : Math.max(total, done) }
-  yield* changeJob(compiler, id, { status: 'running', progress, ...(yield* startOf(id, now)) }, now)
+  yield* changeJob(context, id, { status: 'running', progress, ...(yield* startOf(id, now)) }, now)
 }
 
 function* startOf(id: string, now: number): Transaction<Pick<JobChanges, 'started_at'>> {
@@ -90,25 +90,25 @@ function* keepState(job: string, state: unknown): Transaction<void> {
 }
 
 /** Keeps how much a job has to do, once that was counted. */
-export function* keepTotal(compiler: Compiler, job: string, total: number, now: number): Transaction<void> {
-  const state = (yield* stateOf(job, compiler.expressions.lock.update)) as
+export function* keepTotal(context: SqlContext, job: string, total: number, now: number): Transaction<void> {
+  const state = (yield* stateOf(job, context.engine.lock.update)) as
     | (JobProgress & { readonly count?: number })
     | undefined
   if (state === undefined) return
   const done = state.done ?? state.count ?? 0
   yield* keepState(job, { ...state, total })
-  yield* changeJob(compiler, job, { progress: { done, total: Math.max(total, done) } }, now)
+  yield* changeJob(context, job, { progress: { done, total: Math.max(total, done) } }, now)
 }
 
 /** Ends a job. */
 export function* finishJob(
-  compiler: Compiler,
+  context: SqlContext,
   id: string,
   changes: JobChanges & { readonly status: 'succeeded' | 'failed' },
   now: number,
 ): Transaction<void> {
   yield blind(sql`delete from resourced_work where job = ${id}`)
-  yield* changeJob(compiler, id, { ...(yield* startOf(id, now)), ...changes, finished_at: timestamp(now) }, now)
+  yield* changeJob(context, id, { ...(yield* startOf(id, now)), ...changes, finished_at: timestamp(now) }, now)
 }
 
 /** The jobs that are not finished, the oldest first. */
@@ -117,6 +117,6 @@ export function* openJobs(): Transaction<readonly OpenJob[]> {
   return rows.map((row) => ({ id: String(row['job']), task: String(row['task']) as JobTask }))
 }
 
-function jobsOf({ catalog }: Compiler): Resource {
+function jobsOf({ catalog }: SqlContext): Resource {
   return catalog.system.get('jobs') as Resource
 }

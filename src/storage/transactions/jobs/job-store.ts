@@ -1,6 +1,6 @@
 /** Long work as the port has it. */
 
-import type { Compiler } from '../../sql/predicate.ts'
+import type { SqlContext } from '../../sql/predicate.ts'
 import type { JobStore } from '../../storage.ts'
 import type { Runner, Transaction } from '../../transaction.ts'
 import { forgetExpired, mostForgotten } from '../idempotency.ts'
@@ -20,14 +20,14 @@ export interface Background {
 
 /** What it works with. */
 export interface JobStoreParts {
-  readonly compiler: Compiler
+  readonly context: SqlContext
   readonly runner: Runner
   readonly background: Pick<Background, 'run'>
   readonly isClosing: () => boolean
 }
 
 /** The long work of a database: what is short of it where requests are answered, the rest in the background. */
-export function jobStore({ compiler, runner, background, isClosing }: JobStoreParts): JobStore {
+export function jobStore({ context, runner, background, isClosing }: JobStoreParts): JobStore {
   return {
     open: () => runner.read(openJobs),
     async measure(job, now) {
@@ -44,11 +44,11 @@ export function jobStore({ compiler, runner, background, isClosing }: JobStorePa
     giveUp: (job, error, now) => background.run('giveUp', { job, error, now }),
     admitRemoval: (now) =>
       runner.write(
-        () => admitRemoval(compiler, now),
+        () => admitRemoval(context, now),
         (doubt) => doubt === undefined,
       ),
     async beginPurge(job, now) {
-      const expired = await runner.read(() => hasExpired(compiler.catalog.resources.values(), now))
+      const expired = await runner.read(() => hasExpired(context.catalog.resources.values(), now))
       return expired ? background.run('beginPurge', { ...job, now }) : false
     },
     async forget(now, goesOn = () => true) {
@@ -61,8 +61,8 @@ export function jobStore({ compiler, runner, background, isClosing }: JobStorePa
         }
       }
       const keys = await untilNone(mostForgotten, () => forgetExpired(now))
-      const jobs = await untilNone(mostJobsForgotten, () => forgetJobs(compiler, now))
-      const pieces = compiler.keepsPieces ? await untilNone(mostPiecesForgotten, () => forgetPieces(now)) : 0
+      const jobs = await untilNone(mostJobsForgotten, () => forgetJobs(context, now))
+      const pieces = context.keepsPieces ? await untilNone(mostPiecesForgotten, () => forgetPieces(now)) : 0
       return keys + jobs + pieces
     },
   }

@@ -1,7 +1,7 @@
 /** The transactions of long work, by name: what is asked for on another thread. They take and give plain data. */
 import type { Outcome, Write } from '../../../plan/plan.ts'
 import { shownBy } from '../../../plan/stored.ts'
-import type { Compiler } from '../../sql/predicate.ts'
+import type { SqlContext } from '../../sql/predicate.ts'
 import type { JobError, JobStep, OpenJob } from '../../storage.ts'
 import type { Transaction } from '../../transaction.ts'
 import { resourceOf } from '../delete/closure.ts'
@@ -29,39 +29,39 @@ interface PlainWrite {
 
 /** Changes: each is one transaction. */
 const writing = {
-  write: (compiler: Compiler, { plan, collection, version }: PlainWrite) =>
-    writeTransaction(compiler, {
+  write: (context: SqlContext, { plan, collection, version }: PlainWrite) =>
+    writeTransaction(context, {
       ...plan,
-      resource: resourceOf(compiler.catalog, collection),
-      shown: version === undefined ? undefined : shownBy(compiler.catalog, version, collection),
+      resource: resourceOf(context.catalog, collection),
+      shown: version === undefined ? undefined : shownBy(context.catalog, version, collection),
     } as Write) as Transaction<Outcome>,
-  step: (compiler: Compiler, { job, now }: Step): Transaction<JobStep> =>
-    job.task === 'deletion' ? stepDeletion(compiler, job.id, now) : stepPurge(compiler, job.id, now),
+  step: (context: SqlContext, { job, now }: Step): Transaction<JobStep> =>
+    job.task === 'deletion' ? stepDeletion(context, job.id, now) : stepPurge(context, job.id, now),
   /** Deletes the next records of a filtered deletion that has begun. Gives `true` where all of them are deleted. */
   take: function* (
-    compiler: Compiler,
+    context: SqlContext,
     { job, now }: { readonly job: string; readonly now: number },
   ): Transaction<boolean> {
-    const state = (yield* stateOf(job, compiler.expressions.lock.update)) as DeletionState | undefined
+    const state = (yield* stateOf(job, context.engine.lock.update)) as DeletionState | undefined
     if (state?.phase !== 'take') return true
-    yield* stepDeletion(compiler, job, now)
+    yield* stepDeletion(context, job, now)
     return false
   },
-  giveUp: (compiler: Compiler, { job, error, now }: Step & { readonly error: JobError }): Transaction<boolean> =>
-    job.task === 'deletion' ? undoDeletion(compiler, job.id, error, now) : fail(compiler, job.id, error, now),
+  giveUp: (context: SqlContext, { job, error, now }: Step & { readonly error: JobError }): Transaction<boolean> =>
+    job.task === 'deletion' ? undoDeletion(context, job.id, error, now) : fail(context, job.id, error, now),
   beginPurge,
   claimExport,
   keepExport,
   finishExport,
-  keepTotal: (compiler: Compiler, { job, total, now }: Step & { readonly total: number }): Transaction<void> =>
-    keepTotal(compiler, job.id, total, now),
+  keepTotal: (context: SqlContext, { job, total, now }: Step & { readonly total: number }): Transaction<void> =>
+    keepTotal(context, job.id, total, now),
 }
 
 /** Reads: on a snapshot, and nobody waits for them. */
 const reading = {
-  count: (compiler: Compiler, { job }: { readonly job: OpenJob }): Transaction<number | undefined> =>
-    job.task === 'deletion' ? countDeletion(compiler, job.id) : countExport(compiler, job.id),
-  readExport: (compiler: Compiler, { job }: { readonly job: string }) => readExport(compiler, job),
+  count: (context: SqlContext, { job }: { readonly job: OpenJob }): Transaction<number | undefined> =>
+    job.task === 'deletion' ? countDeletion(context, job.id) : countExport(context, job.id),
+  readExport: (context: SqlContext, { job }: { readonly job: string }) => readExport(context, job),
 }
 
 /** All of long work. */
@@ -78,9 +78,9 @@ export function isWriting(name: keyof LongWork): boolean {
 }
 
 // What it has done so far is done rightly.
-function* fail(compiler: Compiler, job: string, error: JobError, now: number): Transaction<boolean> {
-  if ((yield* stateOf(job, compiler.expressions.lock.update)) === undefined) return false
-  if (compiler.keepsPieces) yield* dropPieces(job)
-  yield* finishJob(compiler, job, { status: 'failed', error }, now)
+function* fail(context: SqlContext, job: string, error: JobError, now: number): Transaction<boolean> {
+  if ((yield* stateOf(job, context.engine.lock.update)) === undefined) return false
+  if (context.keepsPieces) yield* dropPieces(job)
+  yield* finishJob(context, job, { status: 'failed', error }, now)
   return true
 }

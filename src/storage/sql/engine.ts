@@ -3,6 +3,8 @@ import type { Sql } from 'sql-template-tag'
 import type { Scalar } from '../../model/predicate.ts'
 import type { Transaction } from '../transaction.ts'
 import type { Column } from './columns.ts'
+import type { Held } from './table-spec.ts'
+import type { ColumnSpec, IndexSpec, Layout, SearchSpec, TableSpec } from './tables.ts'
 
 /** A value bound to a parameter. */
 export type Bound = string | number | null | Uint8Array
@@ -27,7 +29,20 @@ export interface Locks {
 }
 
 /** What one engine says differently. Column arguments are SQL text, already quoted. */
-export interface Expressions {
+export interface Engine {
+  /** What its tables are like. */
+  readonly layout: Layout
+  /** Its word for each type of column. */
+  readonly types: Readonly<Record<ColumnSpec['type'], string>>
+  /** A name as the engine reads it, quoted: names come from the catalog only. */
+  readonly identifier: (name: string) => string
+  /** A column's definition, as `create table` and `add column` take it. */
+  readonly columnDefinition: (column: ColumnSpec) => string
+  readonly createTable: (table: TableSpec) => string
+  readonly createIndex: (index: IndexSpec) => string
+  readonly createSearch: (search: SearchSpec) => string
+  /** What is stored for a value of a field; `null` for none. */
+  readonly store: (value: unknown, holds: Held) => unknown
   /** The bound form of a comparison key. */
   bind(value: Scalar): Bound
   /** `column` differs from `value`, where null differs from every value. */

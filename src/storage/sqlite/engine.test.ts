@@ -4,13 +4,13 @@ import sql, { raw } from 'sql-template-tag'
 import { numberText } from '../sql/json-text.ts'
 import { oddNumbers } from '../sql/numbers.fixture.ts'
 import { Connection } from './connection.ts'
-import { expressions } from './expressions.ts'
+import { sqlite } from './engine.ts'
 
 test('MET-3: SQLite writes a number as JavaScript does', () => {
   const connection = new Connection(':memory:')
   try {
     connection.execute('create table numbers (n real) strict')
-    const { jsonText, jsonObject, jsonValue } = expressions
+    const { jsonText, jsonObject, jsonValue } = sqlite
     const column = raw('n')
     const json = jsonObject([['n', jsonValue(column, 'real')]])
     for (const number of oddNumbers()) {

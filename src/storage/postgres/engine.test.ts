@@ -5,14 +5,14 @@ import sql, { raw } from 'sql-template-tag'
 import { databaseFor } from '../../../test/postgres/database.ts'
 import { numberText } from '../sql/json-text.ts'
 import { oddNumbers } from '../sql/numbers.fixture.ts'
-import { expressions } from './expressions.ts'
+import { postgres } from './engine.ts'
 
 test('MET-3: PostgreSQL writes a number as JavaScript does', async (context) => {
   const client = new pg.Client(await databaseFor(context))
   await client.connect()
   try {
     const numbers = oddNumbers()
-    const text = expressions.jsonText(raw('n'), 'real')
+    const text = postgres.jsonText(raw('n'), 'real')
     const { rows } = await client.query(
       sql`select ${text} as text from unnest(cast(${numbers} as double precision[])) with ordinality as numbers (n, place) order by place`,
     )
