@@ -4,9 +4,9 @@ import { conditionProblems } from '../model/check/conditions.ts'
 import type { Condition } from '../model/declaration.ts'
 import { below, type Steps } from '../model/place.ts'
 import { pointerTo } from '../model/pointer.ts'
-import { queryBounds } from '../model/query-limits.ts'
 import type { Resource } from '../model/resource.ts'
 import type { Issue } from '../spec/faults.ts'
+import { queryLimits } from '../spec/limits.ts'
 import { liveFields } from './export-document.ts'
 import { isObject } from './merge-patch.ts'
 
@@ -15,7 +15,7 @@ export const mostComparisons = 100
 /** The most values in all lists of a filter together. */
 export const mostListed = 1_000
 /** The most characters that the texts of `contains` and `starts_with` have together, as in a query. */
-export const mostCharacters: number = queryBounds.characters
+export const mostCharacters: number = queryLimits.characters
 /** How many conditions may stand within each other; the filter itself counts 1. */
 export const deepestCondition = 20
 

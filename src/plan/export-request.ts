@@ -3,13 +3,13 @@ import type { Condition } from '../model/declaration.ts'
 import { oneOf, suggest } from '../model/nearest.ts'
 import type { SortTerm } from '../model/order.ts'
 import { escapeStep } from '../model/pointer.ts'
-import { queryBounds } from '../model/query-limits.ts'
 import type { Catalog, Resource } from '../model/resource.ts'
 import { readFields } from '../request/fields.ts'
 import { listed, type Placed } from '../request/placed.ts'
 import { countListed } from '../request/query-bounds.ts'
 import { readSort } from '../request/sort.ts'
 import type { Issue } from '../spec/faults.ts'
+import { queryLimits } from '../spec/limits.ts'
 import { type ExportFormat, exportFormats, liveFields } from './export-document.ts'
 import { readExportFilter } from './export-filter.ts'
 import { isObject } from './merge-patch.ts'
@@ -104,7 +104,7 @@ function readNames(member: string, value: unknown, issues: Issue[]): Placed[] | 
     issues.push({ code: 'INVALID_TYPE', message, pointer })
     return undefined
   }
-  const most = member === 'sort' ? queryBounds.sortTerms : queryBounds.fields
+  const most = member === 'sort' ? queryLimits.sortTerms : queryLimits.fields
   const count = typeof value === 'string' ? countListed(value) : value.length
   if (count > most || value.length === 0) {
     const code = value.length === 0 ? 'TOO_FEW_ITEMS' : 'TOO_MANY_ITEMS'

@@ -1,14 +1,14 @@
 /** The body of a QUERY as the parameters that it stands for (MET-10, RFC 10008): `query.ts` reads them like those of an address. */
 import { controlParameters } from '../model/check/names.ts'
 import { escapeStep } from '../model/pointer.ts'
-import { queryBounds } from '../model/query-limits.ts'
 import { words } from '../model/text.ts'
 import type { Issue } from '../spec/faults.ts'
+import { queryLimits } from '../spec/limits.ts'
 import type { Parameter } from './parameters.ts'
 import { countListed } from './query-bounds.ts'
 
 /** The most values in a QUERY, where no length of an address bounds them. Each name in a list and each word of `q` counts. */
-export const mostValues: number = queryBounds.values
+export const mostValues: number = queryLimits.values
 
 const controls: ReadonlySet<string> = new Set(controlParameters)
 const filteredIn = /^([^[\]]*)\[in\]$/
@@ -50,7 +50,7 @@ function weigh(name: string, value: unknown): number {
   }
   if (typeof value !== 'string') return 1
   // A longer one is refused unread.
-  if (name === 'q') return value.length > queryBounds.characters ? 1 : Math.max(1, words(value).length)
+  if (name === 'q') return value.length > queryLimits.characters ? 1 : Math.max(1, words(value).length)
   if (name !== 'sort' && name !== 'fields' && !filteredIn.test(name)) return 1
   return countListed(value)
 }

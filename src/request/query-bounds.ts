@@ -1,7 +1,8 @@
 /** What one query may ask for (LIM-5): what it costs depends on how much it names, and one thread serves everybody. */
-import { queryBounds } from '../model/query-limits.ts'
+
 import { words } from '../model/text.ts'
 import type { Issue } from '../spec/faults.ts'
+import { queryLimits } from '../spec/limits.ts'
 
 /** The most errors of one answer to a query: who has more has one mistake, not many. */
 export const mostQueryIssues = 100
@@ -13,7 +14,7 @@ export const mostQueryIssues = 100
  * @param issues receives what is too much
  */
 export function areFewFilters(filters: ReadonlyMap<string, readonly string[]>, issues: Issue[]): boolean {
-  const { filters: mostFilters, values: mostValues, characters: mostCharacters } = queryBounds
+  const { filters: mostFilters, values: mostValues, characters: mostCharacters } = queryLimits
   const before = issues.length
   let count = 0
   let values = 0
@@ -40,7 +41,7 @@ export function areFewFilters(filters: ReadonlyMap<string, readonly string[]>, i
 
 /** Whether a list of names is short enough to be read. */
 export function isShortList(name: 'sort' | 'fields', text: string, issues: Issue[]): boolean {
-  const most = name === 'sort' ? queryBounds.sortTerms : queryBounds.fields
+  const most = name === 'sort' ? queryLimits.sortTerms : queryLimits.fields
   const count = countListed(text)
   if (count <= most) return true
   issues.push(tooMany(name, `${name} may name ${most} fields, not ${count}.`))
@@ -53,7 +54,7 @@ export function isShortList(name: 'sort' | 'fields', text: string, issues: Issue
  * @param issues receives that there are too many
  */
 export function readWords(text: string, issues: Issue[]): readonly string[] {
-  const { words: most, characters } = queryBounds
+  const { words: most, characters } = queryLimits
   if (text.length > characters) {
     issues.push({ code: 'TOO_LONG', message: `q may have ${characters} characters.`, parameter: 'q' })
     return []

@@ -33,6 +33,7 @@ import { refuseSecrets } from '../request/parameters.ts'
 import { routeOf } from '../request/route.ts'
 import { type Found, findTarget } from '../request/target.ts'
 import { fault } from '../spec/faults.ts'
+import { headLimits } from '../spec/limits.ts'
 import type { Storage } from '../storage/storage.ts'
 import { type Choice, chooseVersion } from '../versions/choose-version.ts'
 import { addNotice, noticeOf, retired, type VersionNotice } from '../versions/lifecycle.ts'
@@ -50,9 +51,6 @@ import { preferencesOf, preferredOf } from './preferences.ts'
 import type { RateLimiter } from './rates/rate-limiter.ts'
 import type { Revocations } from './revocations.ts'
 import { reserveFor } from './unread.ts'
-
-/** The longest request target, in bytes (LIM-3). */
-const longestTarget = 8_000
 
 /** Everything that answering needs. */
 export interface App {
@@ -152,7 +150,7 @@ function answer(
   seen: Seen,
   timing: Timing | undefined,
 ): HttpResponse | Promise<HttpResponse> {
-  if (request.target.length > longestTarget)
+  if (request.target.length > headLimits.target)
     throw fault('URL_TOO_LONG', { detail: 'An address has at most 8,000 bytes.' })
   const choice = chooseVersion(app.versions, { path: place.path, query: place.query, headers: request.headers })
   const { basePath } = choice.version

@@ -1,7 +1,7 @@
 /** The operations of exports (JOB-6). */
 
-import { queryBounds } from '../../model/query-limits.ts'
 import type { Catalog } from '../../model/resource.ts'
+import { queryLimits } from '../../spec/limits.ts'
 import { type HeaderName, headers } from './headers.ts'
 import { type Json, object, refTo } from './json.ts'
 import { accepted, answer, body, part } from './operations.ts'
@@ -29,8 +29,8 @@ export function exportPaths(catalog: Catalog, problems: ProblemResponses): Json 
         description:
           'A condition: fields with a value or with operators (gt, gte, lt, lte, in, not, contains, startsWith, null), and, or, not.',
       },
-      sort: { ...names(queryBounds.sortTerms), description: 'As the parameter of lists.' },
-      fields: { ...names(queryBounds.fields), description: 'The fields to write; `id` always comes along.' },
+      sort: { ...names(queryLimits.sortTerms), description: 'As the parameter of lists.' },
+      fields: { ...names(queryLimits.fields), description: 'The fields to write; `id` always comes along.' },
       format: { type: 'string', enum: formats },
     },
     ['collection', 'format'],

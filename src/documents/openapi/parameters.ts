@@ -6,8 +6,8 @@ import {
   operatorsFor,
   sortableNames,
 } from '../../model/operators.ts'
-import { queryBounds } from '../../model/query-limits.ts'
 import type { Catalog, Resource } from '../../model/resource.ts'
+import { queryLimits } from '../../spec/limits.ts'
 import { type Json, refTo } from './json.ts'
 
 const query = (name: string, description: string, schema: Json, more: Json = {}): Json => ({
@@ -98,7 +98,7 @@ export function listParameters(resource: Resource): Json[] {
     ...filterParameters(resource),
     query(
       'sort',
-      `The order: ${sortableNames(resource).join(', ')}; with a minus before it descending; several, at most ${queryBounds.sortTerms}, with commas between.`,
+      `The order: ${sortableNames(resource).join(', ')}; with a minus before it descending; several, at most ${queryLimits.sortTerms}, with commas between.`,
       { type: 'string', pattern: `^-?(${sorts})(,-?(${sorts}))*$` },
     ),
     fieldsParameter(resource),
@@ -107,8 +107,8 @@ export function listParameters(resource: Resource): Json[] {
       : [
           query(
             'q',
-            `Words to find in ${searched.join(', ')}: each must match, the last may be only begun. At most ${queryBounds.words} different words.`,
-            { type: 'string', maxLength: queryBounds.characters },
+            `Words to find in ${searched.join(', ')}: each must match, the last may be only begun. At most ${queryLimits.words} different words.`,
+            { type: 'string', maxLength: queryLimits.characters },
           ),
         ]),
     ...(resource.deletion.variant === 'soft' ? shared('IncludeDeleted') : []),
@@ -123,7 +123,7 @@ function fieldsParameter(resource: Resource): Json {
   return query(
     'fields',
     'The fields to answer with; `id` always comes along.',
-    { type: 'array', items: { enum: names }, minItems: 1, maxItems: queryBounds.fields },
+    { type: 'array', items: { enum: names }, minItems: 1, maxItems: queryLimits.fields },
     list,
   )
 }
@@ -148,7 +148,7 @@ export function filterParameters(resource: Resource): Json[] {
 function filtersOf(filterable: Filterable): Json[] {
   const { name } = filterable
   const value = valueSchema(filterable)
-  const several = { type: 'array', items: value, minItems: 1, maxItems: queryBounds.values }
+  const several = { type: 'array', items: value, minItems: 1, maxItems: queryLimits.values }
   const schemas: Readonly<Partial<Record<FilterOperator, Json>>> = {
     not: several,
     in: several,

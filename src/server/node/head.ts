@@ -1,10 +1,6 @@
 /** The head of a request, checked before anything reads it: its bounds (LIM-3), its target, its single-valued fields. */
 import { type Fault, fault } from '../../spec/faults.ts'
-
-/** LIM-3, in bytes. */
-export const longestUrl = 8000
-/** LIM-3, in bytes: names and values, with the four that part and end them on the wire. */
-export const largestHeaders = 16_384
+import { headLimits } from '../../spec/limits.ts'
 
 /** A head as the edges hand it over. */
 export interface RawHead {
@@ -30,7 +26,7 @@ export interface CheckedHead {
  * @throws Fault URL_TOO_LONG, HEADERS_TOO_LARGE or MALFORMED_REQUEST, in this order
  */
 export function checkHead(head: RawHead): CheckedHead {
-  if (head.url.length > longestUrl) throw urlTooLong()
+  if (head.url.length > headLimits.target) throw urlTooLong()
   checkFields(head.rawHeaders, head.headers)
   const host = head.headers.host
   if (host !== undefined && !authority.test(host)) throw malformedRequest('The Host header is not a host and a port.')
@@ -62,7 +58,7 @@ const single = new Set([
 function checkFields(rawHeaders: readonly string[], headers: RawHead['headers']): void {
   let size = 0
   for (let index = 0; index < rawHeaders.length; index++) size += rawHeaders[index]!.length + 2
-  if (size > largestHeaders) throw headersTooLarge()
+  if (size > headLimits.headers) throw headersTooLarge()
   let names = 0
   for (const _ in headers) names++
   if (names * 2 === rawHeaders.length) return
@@ -81,12 +77,12 @@ export function malformedRequest(detail: string): Fault {
 
 /** The fault for an address beyond LIM-3. */
 export function urlTooLong(): Fault {
-  return fault('URL_TOO_LONG', { detail: `The address may have ${longestUrl} bytes.` })
+  return fault('URL_TOO_LONG', { detail: `The address may have ${headLimits.target} bytes.` })
 }
 
 /** The fault for a header section beyond LIM-3. */
 export function headersTooLarge(): Fault {
-  return fault('HEADERS_TOO_LARGE', { detail: `All headers together may have ${largestHeaders} bytes.` })
+  return fault('HEADERS_TOO_LARGE', { detail: `All headers together may have ${headLimits.headers} bytes.` })
 }
 
 /** The fault for a body beyond a limit in bytes. */

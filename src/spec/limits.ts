@@ -1,0 +1,23 @@
+/** Limits that every interface has, whatever it declares. LIM-3 and LIM-5 state the numbers. */
+
+/** The most bytes of the head of a request (LIM-3). */
+export const headLimits = {
+  /** The request target. */
+  target: 8_000,
+  /** All header fields: names and values, with the four bytes that separate and end each of them on the wire. */
+  headers: 16_384,
+} as const
+
+/** The most that one query may name (LIM-5). */
+export const queryLimits = {
+  /** Different words of `q`. */
+  words: 32,
+  /** Parameters that are filters. */
+  filters: 50,
+  /** Values of all filters together: each repeat, and each item of an `[in]`. */
+  values: 1_000,
+  sortTerms: 8,
+  fields: 200,
+  /** Characters of `q`, and of all texts of `contains` and `starts_with` together. */
+  characters: 10_000,
+} as const
