@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
-import { useDecimalMultiples } from '../src/checker/multiples.ts'
+import { useDecimalMultiples } from '../src/checker/values/multiples.ts'
 import type { HttpResponse } from '../src/http/message.ts'
 
 /** Fails where an answer is not as the document says. */

@@ -1,9 +1,9 @@
 /** Says what a check will do, and asks whether it may. */
 import { createInterface } from 'node:readline/promises'
-import { type Attempts, usedCollections } from '../checker/discover/attempt.ts'
-import { CannotCheck } from '../checker/discover/cannot-check.ts'
-import { type Effects, effectsOf } from '../checker/effects.ts'
-import type { CollectionProfile } from '../checker/profile.ts'
+import { type Attempts, usedCollections } from '../checker/discovery/attempt.ts'
+import { CannotCheck } from '../checker/profile/cannot-check.ts'
+import type { CollectionProfile } from '../checker/profile/profile.ts'
+import { type Effects, effectsOf } from '../checker/run/effects.ts'
 
 /** What was found and what will be done, in a few lines. */
 export function announcement(attempts: Attempts, notices: readonly string[], readOnly: boolean): string[] {

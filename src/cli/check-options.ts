@@ -1,7 +1,7 @@
 /** What `resourced check` is told on its command line, as values; and what of it is a secret. */
 import { readFileSync } from 'node:fs'
-import { CannotCheck } from '../checker/discover/cannot-check.ts'
-import type { Fields } from '../checker/exchange.ts'
+import type { Fields } from '../checker/client/exchange.ts'
+import { CannotCheck } from '../checker/profile/cannot-check.ts'
 import { suggest } from '../model/nearest.ts'
 import { ruleSections, rules } from '../spec/rules.ts'
 

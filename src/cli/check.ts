@@ -2,16 +2,13 @@
 import { writeSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { stripVTControlCharacters } from 'node:util'
-import { cases } from '../checker/cases.ts'
-import { takeCensus } from '../checker/census.ts'
-import { Client } from '../checker/client.ts'
-import { attempt } from '../checker/discover/attempt.ts'
-import { CannotCheck } from '../checker/discover/cannot-check.ts'
-import { type Discovered, discover } from '../checker/discover/discover.ts'
-import { type PartialProfile, readProfile } from '../checker/discover/partial.ts'
-import { writeProfile } from '../checker/discover/write-profile.ts'
-import type { Ledger } from '../checker/ledger.ts'
-import { pathsOf } from '../checker/reconcile.ts'
+import { cases } from '../checker/cases/cases.ts'
+import { Client } from '../checker/client/client.ts'
+import { attempt } from '../checker/discovery/attempt.ts'
+import { type Discovered, discover } from '../checker/discovery/discover.ts'
+import { CannotCheck } from '../checker/profile/cannot-check.ts'
+import { type PartialProfile, readProfile } from '../checker/profile/read-profile.ts'
+import { writeProfile } from '../checker/profile/write-profile.ts'
 import {
   compareReports,
   hasFailed,
@@ -22,7 +19,10 @@ import {
   markdownReport,
   textReport,
 } from '../checker/report/index.ts'
-import { check, type Report, watchedBy, withNeeded } from '../checker/run.ts'
+import { takeCensus } from '../checker/run/census.ts'
+import { check, type Report, watchedBy, withNeeded } from '../checker/run/check.ts'
+import type { Ledger } from '../checker/run/ledger.ts'
+import { pathsOf } from '../checker/run/reconcile.ts'
 import { announcement, isAgreed } from './check-agreed.ts'
 import { type CheckOptions, concurrencyOf, fileOf, hiderOf, onlyOf, type Whom, whomOf } from './check-options.ts'
 import { explain } from './explain.ts'

@@ -1,8 +1,8 @@
 /** The cases as a whole: what they say of themselves is so. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ruleOf } from '../../src/checker/case.ts'
-import { cases } from '../../src/checker/cases.ts'
+import { ruleOf } from '../../src/checker/case/case.ts'
+import { cases } from '../../src/checker/cases/cases.ts'
 import { rules } from '../../src/spec/rules.ts'
 
 test('every rule either has cases or says why it cannot be observed from outside', () => {

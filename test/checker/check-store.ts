@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import type { Difference } from '../../src/checker/reconcile.ts'
+import type { Difference } from '../../src/checker/run/reconcile.ts'
 import { type Members, orders, type Store, type StoreMake, startStore } from './plant/store.ts'
 
 const program = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))

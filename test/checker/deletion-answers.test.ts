@@ -1,8 +1,8 @@
 /** Where the specification has several good answers, all of them are good to the checker. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { CollectionProfile } from '../../src/checker/profile.ts'
-import type { Report } from '../../src/checker/run.ts'
+import type { CollectionProfile } from '../../src/checker/profile/profile.ts'
+import type { Report } from '../../src/checker/run/check.ts'
 import { type Shop, serveShop } from './shop.ts'
 import { casesOf, checkShop, tellAll } from './try-faults.ts'
 

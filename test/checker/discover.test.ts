@@ -1,11 +1,11 @@
 /** From an address alone: what our own document offers is found, and the cases hold on what was found. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { cases } from '../../src/checker/cases.ts'
-import { choose } from '../../src/checker/choose.ts'
-import { Client } from '../../src/checker/client.ts'
-import { attempt } from '../../src/checker/discover/attempt.ts'
-import { discover } from '../../src/checker/discover/discover.ts'
+import { cases } from '../../src/checker/cases/cases.ts'
+import { Client } from '../../src/checker/client/client.ts'
+import { attempt } from '../../src/checker/discovery/attempt.ts'
+import { discover } from '../../src/checker/discovery/discover.ts'
+import { choose } from '../../src/checker/run/choose-collections.ts'
 import { serveShop } from './shop.ts'
 import { casesOf, checkShop, tellAll } from './try-faults.ts'
 

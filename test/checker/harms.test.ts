@@ -1,12 +1,12 @@
 /** What a check does to servers of another make that misbehave: judged by what such a server holds afterwards. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { cases } from '../../src/checker/cases.ts'
-import { takeCensus } from '../../src/checker/census.ts'
-import { Client } from '../../src/checker/client.ts'
-import { attempt } from '../../src/checker/discover/attempt.ts'
-import { discover } from '../../src/checker/discover/discover.ts'
-import { check as runCases, watchedBy } from '../../src/checker/run.ts'
+import { cases } from '../../src/checker/cases/cases.ts'
+import { Client } from '../../src/checker/client/client.ts'
+import { attempt } from '../../src/checker/discovery/attempt.ts'
+import { discover } from '../../src/checker/discovery/discover.ts'
+import { takeCensus } from '../../src/checker/run/census.ts'
+import { check as runCases, watchedBy } from '../../src/checker/run/check.ts'
 import { assertTold, check, storeFor, strangersIn, verdictOf } from './check-store.ts'
 import { orders, type Store, type StoreMake } from './plant/store.ts'
 

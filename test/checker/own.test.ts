@@ -1,7 +1,7 @@
 /** Our own server keeps all rules, as far as cases can see. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Report } from '../../src/checker/run.ts'
+import type { Report } from '../../src/checker/run/check.ts'
 import { newDatabase } from '../engine.ts'
 import { serveShop } from './shop.ts'
 import { casesOf, checkShop, tellAll } from './try-faults.ts'

@@ -3,7 +3,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Operation, type Profile, usualNames } from '../../src/checker/profile.ts'
+import { type Operation, type Profile, usualNames } from '../../src/checker/profile/profile.ts'
 import { makeKey } from '../../src/cli/keys.ts'
 import { completeCatalog } from '../../src/model/catalog.ts'
 import { defineInterface, reference } from '../../src/model/declaration.ts'

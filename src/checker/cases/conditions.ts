@@ -1,5 +1,5 @@
 /** CON: caching and conditions. */
-import type { Case } from '../case.ts'
+import type { Case } from '../case/case.ts'
 import { caching } from './conditions/caching.ts'
 import { guards } from './conditions/guards.ts'
 import { order } from './conditions/order.ts'

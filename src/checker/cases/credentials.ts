@@ -1,7 +1,7 @@
 /** AUT-1 and AUT-2: who asks. */
-import type { Case } from '../case.ts'
-import { altogether, everyAnswerOf, field, finding, itemsOf, noField, sameBody, status } from '../expect.ts'
-import { given, record, when, whereDemanded } from '../steps.ts'
+import type { Case } from '../case/case.ts'
+import { altogether, everyAnswerOf, field, finding, itemsOf, noField, sameBody, status } from '../case/expect.ts'
+import { given, record, when, whereDemanded } from '../case/steps.ts'
 
 const mendDoor =
   'Ask for the credential before anything else is done, on every address and for every method, and answer 401 where it is missing or none of yours.'

@@ -1,5 +1,5 @@
 /** DEL: deletion. Nothing that is sent could take a record that the checker has not made, whatever the server gets wrong. */
-import type { Case } from '../case.ts'
+import type { Case } from '../case/case.ts'
 import { answerCases } from './deletion/answers.ts'
 import { bulkCases } from './deletion/bulk.ts'
 import { refusedBulkCases } from './deletion/bulk-refused.ts'

@@ -1,11 +1,12 @@
 /** DOC: documents. */
-import type { Case, Expectation, Seen, Step } from '../case.ts'
-import { type Described, deadReferences, describedBy, misfitOf, pathOf } from '../described.ts'
-import { altogether, answerOf, finding, short } from '../expect.ts'
-import { basePath } from '../fill.ts'
-import { NotSetUp } from '../not-judged.ts'
-import { valueAt } from '../pointer.ts'
-import { given, record, when, whereDemanded } from '../steps.ts'
+
+import type { Case, Expectation, Seen, Step } from '../case/case.ts'
+import { type Described, deadReferences, describedBy, misfitOf, pathOf } from '../case/described.ts'
+import { altogether, answerOf, finding, short } from '../case/expect.ts'
+import { NotSetUp } from '../case/not-judged.ts'
+import { given, record, when, whereDemanded } from '../case/steps.ts'
+import { basePath } from '../profile/profile.ts'
+import { valueAt } from '../values/json.ts'
 
 const document = given('document', 'GET', '{document}')
 

@@ -1,9 +1,9 @@
 /** ERR-2: what errors say. */
-import type { Case, Expectation, Seen } from '../case.ts'
-import { type Answer, jsonOf } from '../exchange.ts'
-import { altogether, answerOf, field, finding, short } from '../expect.ts'
-import { valueAt } from '../pointer.ts'
-import { when } from '../steps.ts'
+import type { Case, Expectation, Seen } from '../case/case.ts'
+import { altogether, answerOf, field, finding, short } from '../case/expect.ts'
+import { when } from '../case/steps.ts'
+import { type Answer, jsonOf } from '../client/exchange.ts'
+import { valueAt } from '../values/json.ts'
 import { common, forbidden, made, noCredential, noRecord } from './mistakes.ts'
 
 const wellNamed = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*$/

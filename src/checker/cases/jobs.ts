@@ -1,5 +1,5 @@
 /** JOB: long work. */
-import type { Case } from '../case.ts'
+import type { Case } from '../case/case.ts'
 import { exportCases } from './jobs/exports.ts'
 import { jobCases } from './jobs/status.ts'
 

@@ -1,9 +1,9 @@
 /** LIM: limits. */
-import type { Case, Step } from '../case.ts'
-import { type Answer, fieldOf } from '../exchange.ts'
-import { altogether, field, finding, status, statusNot } from '../expect.ts'
-import { NotSetUp } from '../not-judged.ts'
-import { together, when } from '../steps.ts'
+import type { Case, Step } from '../case/case.ts'
+import { altogether, field, finding, status, statusNot } from '../case/expect.ts'
+import { NotSetUp } from '../case/not-judged.ts'
+import { together, when } from '../case/steps.ts'
+import { type Answer, fieldOf } from '../client/exchange.ts'
 
 /** Asks with a bad credential until that is too often. */
 const tooOften: Step = {

@@ -1,5 +1,5 @@
 /** MET: methods. */
-import type { Case } from '../case.ts'
+import type { Case } from '../case/case.ts'
 import { changes } from './methods/changes.ts'
 import { creation } from './methods/creation.ts'
 import { preferences } from './methods/preferences.ts'

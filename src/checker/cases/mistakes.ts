@@ -1,6 +1,6 @@
 /** Ways to bring about an error. */
-import type { Case, Need, Step } from '../case.ts'
-import { record, when } from '../steps.ts'
+import type { Case, Need, Step } from '../case/case.ts'
+import { record, when } from '../case/steps.ts'
 
 /** A way to make a mistake. Its answer is called `error`. */
 export interface Mistake {

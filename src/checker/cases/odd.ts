@@ -1,6 +1,6 @@
 /** What nobody sends who means well: each is to be refused, or taken, and never to make a server fail. */
-import type { Ask, Need, Step } from '../case.ts'
-import { record, when } from '../steps.ts'
+import type { Ask, Need, Step } from '../case/case.ts'
+import { record, when } from '../case/steps.ts'
 
 /** One kind of odd input. */
 export interface Odd {

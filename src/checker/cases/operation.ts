@@ -1,7 +1,7 @@
 /** OPS: operation. */
-import type { Case } from '../case.ts'
-import { answerOf, finding, status } from '../expect.ts'
-import { when } from '../steps.ts'
+import type { Case } from '../case/case.ts'
+import { answerOf, finding, status } from '../case/expect.ts'
+import { when } from '../case/steps.ts'
 
 export const operation: readonly Case[] = [
   {

@@ -1,7 +1,7 @@
 /** AUT-4 to AUT-7 where both callers make records, and each is to have to do with their own alone. */
-import type { Case, Step } from '../case.ts'
-import { altogether, finding, itemsOf, refused, sameBody, status, totalOf } from '../expect.ts'
-import { given, record, when, whereDemanded } from '../steps.ts'
+import type { Case, Step } from '../case/case.ts'
+import { altogether, finding, itemsOf, refused, sameBody, status, totalOf } from '../case/expect.ts'
+import { given, record, when, whereDemanded } from '../case/steps.ts'
 
 const own: Step = { kind: 'create', as: 'own', caller: 'other' }
 /** Identifiers of the records in the other caller's list. */

@@ -1,8 +1,8 @@
 /** PAG-5 and PAG-6: cursors. */
-import type { Case, Step } from '../case.ts'
-import { code, everyStatus, status } from '../expect.ts'
-import { cameIn, cursorAt, eachOnce, sameItems, showsNone } from '../expect-list.ts'
-import { given, records, walk, when } from '../steps.ts'
+import type { Case, Step } from '../case/case.ts'
+import { code, everyStatus, status } from '../case/expect.ts'
+import { cameIn, cursorAt, eachOnce, sameItems, showsNone } from '../case/expect-list.ts'
+import { given, records, walk, when } from '../case/steps.ts'
 
 const needs = ['create', 'list', 'marker', 'cursor'] as const
 const after: readonly Case['id'][] = ['PAG-2/cursor']

@@ -1,9 +1,9 @@
 /** PAG-7: links between pages, and pages past the end. */
-import type { Case, Expectation } from '../case.ts'
-import { answerOf, everyStatus, field, finding } from '../expect.ts'
-import { eachOnce, lists, sameItems } from '../expect-list.ts'
-import { linksOf } from '../links.ts'
-import { given, records, when } from '../steps.ts'
+import type { Case, Expectation } from '../case/case.ts'
+import { answerOf, everyStatus, field, finding } from '../case/expect.ts'
+import { eachOnce, lists, sameItems } from '../case/expect-list.ts'
+import { given, records, when } from '../case/steps.ts'
+import { linksOf } from '../client/links.ts'
 
 const needs = ['create', 'list', 'marker'] as const
 

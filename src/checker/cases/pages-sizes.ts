@@ -1,8 +1,8 @@
 /** PAG-1: a list always comes in pages, and how large they may be. */
-import type { Case } from '../case.ts'
-import { altogether, everyStatus, finding, itemsOf } from '../expect.ts'
-import { isPart, numbersBeside } from '../expect-list.ts'
-import { given, outgrow, when } from '../steps.ts'
+import type { Case } from '../case/case.ts'
+import { altogether, everyStatus, finding, itemsOf } from '../case/expect.ts'
+import { isPart, numbersBeside } from '../case/expect-list.ts'
+import { given, outgrow, when } from '../case/steps.ts'
 
 // More than the greatest page that the rule allows unless declared otherwise.
 const most = 101

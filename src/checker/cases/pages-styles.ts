@@ -1,8 +1,8 @@
 /** PAG-2 and PAG-3: three styles of pages, and what they tell of themselves. */
-import type { Case, Expectation } from '../case.ts'
-import { answerOf, finding, status } from '../expect.ts'
-import { cursorAt, eachOnce, holds, numbersBeside } from '../expect-list.ts'
-import { given, records, when } from '../steps.ts'
+import type { Case, Expectation } from '../case/case.ts'
+import { answerOf, finding, status } from '../case/expect.ts'
+import { cursorAt, eachOnce, holds, numbersBeside } from '../case/expect-list.ts'
+import { given, records, when } from '../case/steps.ts'
 
 const needs = ['create', 'list', 'marker'] as const
 

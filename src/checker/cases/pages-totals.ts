@@ -1,7 +1,7 @@
 /** PAG-4: totals. */
-import type { Case } from '../case.ts'
-import { lists, totals } from '../expect-list.ts'
-import { given, record, records, together, walk, when } from '../steps.ts'
+import type { Case } from '../case/case.ts'
+import { lists, totals } from '../case/expect-list.ts'
+import { given, record, records, together, walk, when } from '../case/steps.ts'
 
 const needs = ['create', 'list', 'marker'] as const
 

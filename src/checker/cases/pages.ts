@@ -1,5 +1,5 @@
 /** PAG: pages. */
-import type { Case } from '../case.ts'
+import type { Case } from '../case/case.ts'
 import { cursorCases } from './pages-cursors.ts'
 import { linkCases } from './pages-links.ts'
 import { sizeCases } from './pages-sizes.ts'

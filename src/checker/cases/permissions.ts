@@ -1,8 +1,8 @@
 /** AUT-3 and AUT-4: what somebody may not do who may do nothing. */
-import type { Case, Step } from '../case.ts'
-import { altogether, finding, itemsOf, refused, sameBody, status, totalOf } from '../expect.ts'
-import { isExactly } from '../expect-records.ts'
-import { given, provided, record, when, whereDemanded } from '../steps.ts'
+import type { Case, Step } from '../case/case.ts'
+import { altogether, finding, itemsOf, refused, sameBody, status, totalOf } from '../case/expect.ts'
+import { isExactly } from '../case/expect-records.ts'
+import { given, provided, record, when, whereDemanded } from '../case/steps.ts'
 
 const mendRight =
   'Decide for each resource and action whether the caller may do it, and answer 403 before anything is done.'

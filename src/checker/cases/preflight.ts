@@ -1,5 +1,5 @@
 /** OPT: OPTIONS and CORS. */
-import type { Case } from '../case.ts'
+import type { Case } from '../case/case.ts'
 import { cors } from './preflight/cors.ts'
 import { options } from './preflight/options.ts'
 

@@ -1,9 +1,9 @@
 /** QRY-6 and QRY-7: deleted records in lists, and what can be asked for at all. */
-import type { Case, Expectation } from '../case.ts'
-import { status } from '../expect.ts'
-import { inOrder, lists } from '../expect-list.ts'
-import { NotSetUp } from '../not-judged.ts'
-import { given, record, when } from '../steps.ts'
+import type { Case, Expectation } from '../case/case.ts'
+import { status } from '../case/expect.ts'
+import { inOrder, lists } from '../case/expect-list.ts'
+import { NotSetUp } from '../case/not-judged.ts'
+import { given, record, when } from '../case/steps.ts'
 
 const needs = ['create', 'list', 'delete', 'unconditional', 'soft', 'marker'] as const
 const gone = given('gone', 'DELETE', '{deleted}')

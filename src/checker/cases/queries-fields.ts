@@ -1,9 +1,9 @@
 /** QRY-4: which members are returned. */
-import type { Case, Expectation } from '../case.ts'
-import { jsonOf } from '../exchange.ts'
-import { answerOf, finding, itemsOf } from '../expect.ts'
-import { NotSetUp } from '../not-judged.ts'
-import { given, record, when } from '../steps.ts'
+import type { Case, Expectation } from '../case/case.ts'
+import { answerOf, finding, itemsOf } from '../case/expect.ts'
+import { NotSetUp } from '../case/not-judged.ts'
+import { given, record, when } from '../case/steps.ts'
+import { jsonOf } from '../client/exchange.ts'
 
 const needs = ['create', 'list', 'marker'] as const
 const whole = given('whole', 'GET', '{collection}?{mine}')

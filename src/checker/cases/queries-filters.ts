@@ -1,8 +1,8 @@
 /** QRY-1 and QRY-2: filters. */
-import type { Case } from '../case.ts'
-import { status } from '../expect.ts'
-import { lists, showsNone } from '../expect-list.ts'
-import { record, recordWithout, when } from '../steps.ts'
+import type { Case } from '../case/case.ts'
+import { status } from '../case/expect.ts'
+import { lists, showsNone } from '../case/expect-list.ts'
+import { record, recordWithout, when } from '../case/steps.ts'
 
 const needs = ['create', 'list', 'marker'] as const
 const odd = `&=#+%'"\\ü日😀`

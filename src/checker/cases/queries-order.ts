@@ -1,9 +1,9 @@
 /** QRY-3: order. */
-import type { Case, Expectation, Seen } from '../case.ts'
-import { altogether, finding } from '../expect.ts'
-import { eachOnce, idsOf, inOrder } from '../expect-list.ts'
-import { memberOf, twoValuesOf } from '../members.ts'
-import { record, records, when } from '../steps.ts'
+import type { Case, Expectation, Seen } from '../case/case.ts'
+import { altogether, finding } from '../case/expect.ts'
+import { eachOnce, idsOf, inOrder } from '../case/expect-list.ts'
+import { memberOf, twoValuesOf } from '../case/members.ts'
+import { record, records, when } from '../case/steps.ts'
 
 const needs = ['create', 'list', 'marker', 'ranked'] as const
 const ranked = (which: 'less' | 'more') => ({ '{member:ranked}': `{${which}:ranked}` })

@@ -1,10 +1,10 @@
 /** QRY-8 and QRY-9: what is refused. */
-import type { Case, Expectation } from '../case.ts'
-import { jsonOf } from '../exchange.ts'
-import { answerOf, code, everyStatus, finding, short, status } from '../expect.ts'
-import { lists } from '../expect-list.ts'
-import { valueAt } from '../pointer.ts'
-import { given, record, when } from '../steps.ts'
+import type { Case, Expectation } from '../case/case.ts'
+import { answerOf, code, everyStatus, finding, short, status } from '../case/expect.ts'
+import { lists } from '../case/expect-list.ts'
+import { given, record, when } from '../case/steps.ts'
+import { jsonOf } from '../client/exchange.ts'
+import { valueAt } from '../values/json.ts'
 
 const secret = 'checked0secret0checked'
 // Signed with nothing: {"alg":"HS256"}, {"sub":"checked"}.

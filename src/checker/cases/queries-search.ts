@@ -1,8 +1,8 @@
 /** QRY-5: search. */
-import type { Case } from '../case.ts'
-import { everyStatus, status } from '../expect.ts'
-import { lists } from '../expect-list.ts'
-import { record, when } from '../steps.ts'
+import type { Case } from '../case/case.ts'
+import { everyStatus, status } from '../case/expect.ts'
+import { lists } from '../case/expect-list.ts'
+import { record, when } from '../case/steps.ts'
 
 const needs = ['create', 'list', 'search'] as const
 

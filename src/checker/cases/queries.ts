@@ -1,5 +1,5 @@
 /** QRY: collection parameters. */
-import type { Case } from '../case.ts'
+import type { Case } from '../case/case.ts'
 import { deletedCases } from './queries-deleted.ts'
 import { fieldsCases } from './queries-fields.ts'
 import { filterCases } from './queries-filters.ts'

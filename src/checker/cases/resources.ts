@@ -1,5 +1,5 @@
 /** RES: addressing and fields. */
-import type { Case } from '../case.ts'
+import type { Case } from '../case/case.ts'
 import { addresses } from './resources/addresses.ts'
 import { identifiers } from './resources/identifiers.ts'
 import { oddAddresses, unknownMembers } from './resources/strictness.ts'

@@ -1,9 +1,9 @@
 /** SEC: transport and hygiene. */
-import type { Case, Expectation } from '../case.ts'
-import { fieldOf } from '../exchange.ts'
-import { altogether, answerOf, field, finding } from '../expect.ts'
-import { NotSetUp } from '../not-judged.ts'
-import { when } from '../steps.ts'
+import type { Case, Expectation } from '../case/case.ts'
+import { altogether, answerOf, field, finding } from '../case/expect.ts'
+import { NotSetUp } from '../case/not-judged.ts'
+import { when } from '../case/steps.ts'
+import { fieldOf } from '../client/exchange.ts'
 
 const isLoopback = (host: string) => /^(127(\.\d+){3}|\[::1\]|localhost|.+\.localhost)$/.test(host)
 

@@ -1,11 +1,11 @@
 /** ERR-3: all that is wrong, at once. */
-import type { Case, Expectation } from '../case.ts'
-import { jsonOf } from '../exchange.ts'
-import { answerOf, finding, short } from '../expect.ts'
-import { NotSetUp } from '../not-judged.ts'
-import { valueAt } from '../pointer.ts'
-import { mistakesOf } from '../profile.ts'
-import { record, when, whereDemanded } from '../steps.ts'
+import type { Case, Expectation } from '../case/case.ts'
+import { answerOf, finding, short } from '../case/expect.ts'
+import { NotSetUp } from '../case/not-judged.ts'
+import { record, when, whereDemanded } from '../case/steps.ts'
+import { jsonOf } from '../client/exchange.ts'
+import { mistakesOf } from '../profile/profile.ts'
+import { valueAt } from '../values/json.ts'
 
 /** Every member that is wrong is named. */
 function namesAll(step: string): Expectation {

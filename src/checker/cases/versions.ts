@@ -1,9 +1,9 @@
 /** VER: versions. */
-import type { Case } from '../case.ts'
-import { fieldOf, jsonOf } from '../exchange.ts'
-import { altogether, answerOf, everyAnswerOf, field, finding, noField, refused, status } from '../expect.ts'
-import { valueAt } from '../pointer.ts'
-import { given, record, when, whereDemanded } from '../steps.ts'
+import type { Case } from '../case/case.ts'
+import { altogether, answerOf, everyAnswerOf, field, finding, noField, refused, status } from '../case/expect.ts'
+import { given, record, when, whereDemanded } from '../case/steps.ts'
+import { fieldOf, jsonOf } from '../client/exchange.ts'
+import { valueAt } from '../values/json.ts'
 
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 

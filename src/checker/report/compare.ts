@@ -1,6 +1,6 @@
 /** Two reports of one server: what got better, and what worse. */
-import type { Report } from '../run.ts'
-import type { Verdict } from '../verdict.ts'
+import type { Report } from '../run/check.ts'
+import type { Verdict } from '../run/verdict.ts'
 import { format } from './json.ts'
 
 const good: ReadonlySet<unknown> = new Set<Verdict>(['holds'])

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Asked } from '../exchange.ts'
+import type { Asked } from '../client/exchange.ts'
 import { commandOf } from './curl.ts'
 
 const asked: Asked = { method: 'GET', url: 'https://a.example/v1/cities', fields: [] }

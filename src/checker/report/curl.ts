@@ -1,5 +1,5 @@
 /** Requests as commands that can be pasted. */
-import type { Asked } from '../exchange.ts'
+import type { Asked } from '../client/exchange.ts'
 
 /** A request as one line of shell: `curl`, or the bytes themselves where no client would send them. */
 export function commandOf(asked: Asked): string {

@@ -1,8 +1,8 @@
 /** The report as a page that stands alone. */
 import { ruleSections } from '../../spec/rules.ts'
-import type { Finding } from '../case.ts'
-import type { Report } from '../run.ts'
-import type { CaseResult, RuleResult, Verdict } from '../verdict.ts'
+import type { Finding } from '../case/case.ts'
+import type { Report } from '../run/check.ts'
+import type { CaseResult, RuleResult, Verdict } from '../run/verdict.ts'
 import { commandOf } from './curl.ts'
 import { style } from './html-style.ts'
 import { leftoversOf } from './leftovers.ts'

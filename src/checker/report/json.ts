@@ -1,5 +1,5 @@
 /** The report as data: for programs, and to compare a later one with. */
-import type { Report } from '../run.ts'
+import type { Report } from '../run/check.ts'
 
 /** What the document calls itself. */
 export const format = 'resourced-check/1'

@@ -1,7 +1,7 @@
 /** The report as JUnit's XML, which CI servers read: a suite for a section, a test for a case. */
 import { ruleSections } from '../../spec/rules.ts'
-import type { Report } from '../run.ts'
-import type { CaseResult } from '../verdict.ts'
+import type { Report } from '../run/check.ts'
+import type { CaseResult } from '../run/verdict.ts'
 import { commandOf } from './curl.ts'
 import { leftoversOf } from './leftovers.ts'
 import { answerLines } from './lines.ts'

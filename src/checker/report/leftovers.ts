@@ -1,6 +1,7 @@
 /** What a check has left behind, in sentences that every format shows. */
-import type { Difference } from '../reconcile.ts'
-import type { Report } from '../run.ts'
+
+import type { Report } from '../run/check.ts'
+import type { Difference } from '../run/reconcile.ts'
 
 /** Something that was left behind, and where. */
 export interface Leftover {

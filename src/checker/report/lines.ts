@@ -1,7 +1,7 @@
 /** An answer as lines, and which of them show what is wrong. */
-import type { Part } from '../case.ts'
-import type { Exchange } from '../exchange.ts'
-import { jsonOf } from '../exchange.ts'
+import type { Part } from '../case/case.ts'
+import type { Exchange } from '../client/exchange.ts'
+import { jsonOf } from '../client/exchange.ts'
 
 /** A line of what was received. */
 export interface Line {

@@ -1,6 +1,6 @@
 /** The report in Markdown: for issues and pull requests. */
 import { ruleSections } from '../../spec/rules.ts'
-import type { Report } from '../run.ts'
+import type { Report } from '../run/check.ts'
 import { commandOf } from './curl.ts'
 import { leftoversOf } from './leftovers.ts'
 import { answerLines } from './lines.ts'

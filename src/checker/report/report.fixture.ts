@@ -1,8 +1,8 @@
 /** A report with something of every kind in it. */
 import { rules } from '../../spec/rules.ts'
-import type { Exchange } from '../exchange.ts'
-import type { Report } from '../run.ts'
-import { type CaseResult, ruleResult } from '../verdict.ts'
+import type { Exchange } from '../client/exchange.ts'
+import type { Report } from '../run/check.ts'
+import { type CaseResult, ruleResult } from '../run/verdict.ts'
 
 const exchange: Exchange = {
   step: 'stale',

@@ -1,6 +1,6 @@
 /** What all reports begin with. */
-import type { Report } from '../run.ts'
-import type { CaseResult, RuleResult, Verdict } from '../verdict.ts'
+import type { Report } from '../run/check.ts'
+import type { CaseResult, RuleResult, Verdict } from '../run/verdict.ts'
 
 /** Verdicts in the order in which they are told. */
 export const verdicts: readonly Verdict[] = [

@@ -1,9 +1,9 @@
 /** The report for a terminal. */
 import { stripVTControlCharacters, styleText } from 'node:util'
 import { ruleSections } from '../../spec/rules.ts'
-import type { Finding } from '../case.ts'
-import type { Report } from '../run.ts'
-import type { CaseResult, RuleResult, Verdict } from '../verdict.ts'
+import type { Finding } from '../case/case.ts'
+import type { Report } from '../run/check.ts'
+import type { CaseResult, RuleResult, Verdict } from '../run/verdict.ts'
 import { commandOf } from './curl.ts'
 import { leftoversOf } from './leftovers.ts'
 import { answerLines } from './lines.ts'

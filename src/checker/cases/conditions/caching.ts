@@ -1,7 +1,7 @@
 /** CON-1: every answer says whether it may be cached. */
-import type { Case, Need, Step } from '../../case.ts'
-import { field, onlyWhere } from '../../expect.ts'
-import { record, when } from '../../steps.ts'
+import type { Case, Need, Step } from '../../case/case.ts'
+import { field, onlyWhere } from '../../case/expect.ts'
+import { record, when } from '../../case/steps.ts'
 
 interface Kind {
   readonly name: string

@@ -1,7 +1,7 @@
 /** CON-3: a write whose condition does not fit changes nothing. */
-import type { Case, Expectation, Need, Request, Step } from '../../case.ts'
-import { done, sameBody, status } from '../../expect.ts'
-import { given, record, when } from '../../steps.ts'
+import type { Case, Expectation, Need, Request, Step } from '../../case/case.ts'
+import { done, sameBody, status } from '../../case/expect.ts'
+import { given, record, when } from '../../case/steps.ts'
 
 /** A write that can be guarded. */
 interface Write {

@@ -1,7 +1,7 @@
 /** CON-6: where several refusals apply, which one is given. */
-import type { Case, Expectation, Need, Request, Step } from '../../case.ts'
-import { onlyWhere, status } from '../../expect.ts'
-import { given, record, when } from '../../steps.ts'
+import type { Case, Expectation, Need, Request, Step } from '../../case/case.ts'
+import { onlyWhere, status } from '../../case/expect.ts'
+import { given, record, when } from '../../case/steps.ts'
 
 /** Two neighbours of the order, and a request that deserves both. */
 interface Pair {

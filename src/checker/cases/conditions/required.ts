@@ -1,7 +1,7 @@
 /** CON-7: a collection may demand conditions. */
-import type { Case, Need, Request } from '../../case.ts'
-import { done, sameBody, status } from '../../expect.ts'
-import { given, record, when } from '../../steps.ts'
+import type { Case, Need, Request } from '../../case/case.ts'
+import { done, sameBody, status } from '../../case/expect.ts'
+import { given, record, when } from '../../case/steps.ts'
 
 interface Write {
   readonly method: string

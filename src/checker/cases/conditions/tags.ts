@@ -1,8 +1,8 @@
 /** CON-8: one tag for a record, however it is read; and what answers depend on. */
-import type { Case, Seen } from '../../case.ts'
-import { fieldOf } from '../../exchange.ts'
-import { altogether, done, finding, onlyWhere } from '../../expect.ts'
-import { given, record, when } from '../../steps.ts'
+import type { Case, Seen } from '../../case/case.ts'
+import { altogether, done, finding, onlyWhere } from '../../case/expect.ts'
+import { given, record, when } from '../../case/steps.ts'
+import { fieldOf } from '../../client/exchange.ts'
 import { sameTag } from './validators.ts'
 
 const restricted = onlyWhere('fields restricts what is returned', (seen) => {

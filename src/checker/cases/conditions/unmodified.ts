@@ -1,8 +1,8 @@
 /** CON-4: what was read before and is still so is not sent again. */
-import type { Case } from '../../case.ts'
-import { fieldOf } from '../../exchange.ts'
-import { answerOf, finding, noBody, onlyWhere, relies, short, status } from '../../expect.ts'
-import { given, record, when } from '../../steps.ts'
+import type { Case } from '../../case/case.ts'
+import { answerOf, finding, noBody, onlyWhere, relies, short, status } from '../../case/expect.ts'
+import { given, record, when } from '../../case/steps.ts'
+import { fieldOf } from '../../client/exchange.ts'
 import { longAgo } from './guards.ts'
 import { tagOf } from './validators.ts'
 

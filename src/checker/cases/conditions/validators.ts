@@ -1,9 +1,9 @@
 /** CON-2: by what to ask again: entity tags and dates. */
 import { parseHttpDate } from '../../../http/fields/http-date.ts'
-import type { Case, Seen } from '../../case.ts'
-import { fieldOf } from '../../exchange.ts'
-import { altogether, answerOf, field, finding, onlyWhere, status } from '../../expect.ts'
-import { given, record, when } from '../../steps.ts'
+import type { Case, Seen } from '../../case/case.ts'
+import { altogether, answerOf, field, finding, onlyWhere, status } from '../../case/expect.ts'
+import { given, record, when } from '../../case/steps.ts'
+import { fieldOf } from '../../client/exchange.ts'
 
 const strong = /^"[\x21\x23-\x7e\x80-\xff]*"$/
 const anyTag = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/

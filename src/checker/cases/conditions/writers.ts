@@ -1,8 +1,8 @@
 /** CON-5: of writers who hold one tag, one succeeds. */
-import type { Ask, Case, Expectation, Finding, Request, Seen, Step } from '../../case.ts'
-import type { Exchange } from '../../exchange.ts'
-import { altogether, finding, onlyWhere } from '../../expect.ts'
-import { given, record, together, when } from '../../steps.ts'
+import type { Ask, Case, Expectation, Finding, Request, Seen, Step } from '../../case/case.ts'
+import { altogether, finding, onlyWhere } from '../../case/expect.ts'
+import { given, record, together, when } from '../../case/steps.ts'
+import type { Exchange } from '../../client/exchange.ts'
 
 const many = 8
 

@@ -1,9 +1,9 @@
 /** DEL-2, DEL-3 and DEL-8: how deletions are answered. */
-import type { Case } from '../../case.ts'
-import { fieldOf, jsonOf } from '../../exchange.ts'
-import { altogether, answerOf, everyStatus, field, finding, member, short, status } from '../../expect.ts'
-import { answered, deleted } from '../../expect-records.ts'
-import { about, given, record, settled, together, when } from '../../steps.ts'
+import type { Case } from '../../case/case.ts'
+import { altogether, answerOf, everyStatus, field, finding, member, short, status } from '../../case/expect.ts'
+import { answered, deleted } from '../../case/expect-records.ts'
+import { about, given, record, settled, together, when } from '../../case/steps.ts'
+import { fieldOf, jsonOf } from '../../client/exchange.ts'
 
 const base = ['create', 'read', 'delete', 'unconditional'] as const
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)$/

@@ -1,7 +1,7 @@
 /** DEL-9: lists that are none, are too long, or hold what is no identifier. Nothing of it may be taken for "everything". */
-import type { Case } from '../../case.ts'
-import { everyStatus, refused, status } from '../../expect.ts'
-import { record, settled, when } from '../../steps.ts'
+import type { Case } from '../../case/case.ts'
+import { everyStatus, refused, status } from '../../case/expect.ts'
+import { record, settled, when } from '../../case/steps.ts'
 import { base, ids, toBulk } from './bulk.ts'
 
 // Nothing of these can be taken for a record of the server, or for a condition: no text that begins with a digit, no object (`{}` is

@@ -1,19 +1,20 @@
 /** DEL-9: many at once. Nothing is sent that could take what the checker has not made. */
-import type { Body, Case } from '../../case.ts'
+
+import type { Body, Case } from '../../case/case.ts'
 import {
   altogether,
   answerOf,
   everyStatus,
   finding,
-  isSame,
   itemsOf,
   member,
   refused,
   short,
   status,
-} from '../../expect.ts'
-import { answered, oneWins } from '../../expect-records.ts'
-import { about, given, record, records, settled, together, when } from '../../steps.ts'
+} from '../../case/expect.ts'
+import { answered, oneWins } from '../../case/expect-records.ts'
+import { about, given, record, records, settled, together, when } from '../../case/steps.ts'
+import { isSame } from '../../values/json.ts'
 
 /** What every one of these cases needs. */
 export const base = ['create', 'read', 'bulk-delete'] as const

@@ -1,8 +1,8 @@
 /** DEL-4 and DEL-5: what becomes of records that refer to what is deleted. What a server does is found by trying. */
-import type { Case, Seen } from '../../case.ts'
-import { altogether, finding, itemsOf, member, sameBody, short, status } from '../../expect.ts'
-import { answered, deleted, recordOf, shows, succeeded } from '../../expect-records.ts'
-import { about, given, record, records, settled, together, when } from '../../steps.ts'
+import type { Case, Seen } from '../../case/case.ts'
+import { altogether, finding, itemsOf, member, sameBody, short, status } from '../../case/expect.ts'
+import { answered, deleted, recordOf, shows, succeeded } from '../../case/expect-records.ts'
+import { about, given, record, records, settled, together, when } from '../../case/steps.ts'
 
 /** Of records that refer to others; `parent` is one of these others. */
 const base = ['create', 'read', 'delete', 'unconditional', 'parent'] as const

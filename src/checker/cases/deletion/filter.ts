@@ -1,9 +1,9 @@
 /** DEL-10: deletion by filter. */
-import type { Case } from '../../case.ts'
-import { jsonOf } from '../../exchange.ts'
-import { answerOf, finding, short, status } from '../../expect.ts'
-import { isExactly, shows, succeeded } from '../../expect-records.ts'
-import { about, given, provided, record, records, settled, when } from '../../steps.ts'
+import type { Case } from '../../case/case.ts'
+import { answerOf, finding, short, status } from '../../case/expect.ts'
+import { isExactly, shows, succeeded } from '../../case/expect-records.ts'
+import { about, given, provided, record, records, settled, when } from '../../case/steps.ts'
+import { jsonOf } from '../../client/exchange.ts'
 
 /**
  * Deletion by filter is tried where the server declares it, with a filter that lists were seen to obey (QRY-1, and again in

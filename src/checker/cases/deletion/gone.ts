@@ -1,8 +1,10 @@
 /** DEL-1: what is deleted is gone, and nothing else is. */
-import type { Case } from '../../case.ts'
-import { answerOf, finding, isSame, itemsOf, short, status } from '../../expect.ts'
-import { asMade, isListed, listed, recordOf, shows } from '../../expect-records.ts'
-import { about, given, provided, record, records, settled, when } from '../../steps.ts'
+
+import type { Case } from '../../case/case.ts'
+import { answerOf, finding, itemsOf, short, status } from '../../case/expect.ts'
+import { asMade, isListed, listed, recordOf, shows } from '../../case/expect-records.ts'
+import { about, given, provided, record, records, settled, when } from '../../case/steps.ts'
+import { isSame } from '../../values/json.ts'
 
 const base = ['create', 'read', 'delete', 'unconditional'] as const
 

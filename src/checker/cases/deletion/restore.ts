@@ -1,8 +1,8 @@
 /** DEL-6, DEL-7 and DEL-11: how records come back, when they do not any more, and what they leave free meanwhile. */
-import type { Case } from '../../case.ts'
-import { status } from '../../expect.ts'
-import { answered, asMade, isListed, oneWins, shows, succeeded, totalChanged } from '../../expect-records.ts'
-import { about, given, provided, record, records, settled, together, when } from '../../steps.ts'
+import type { Case } from '../../case/case.ts'
+import { status } from '../../case/expect.ts'
+import { answered, asMade, isListed, oneWins, shows, succeeded, totalChanged } from '../../case/expect-records.ts'
+import { about, given, provided, record, records, settled, together, when } from '../../case/steps.ts'
 
 const base = ['create', 'read', 'delete', 'unconditional', 'restore'] as const
 const unique = ['create', 'read', 'delete', 'unconditional', 'unique'] as const

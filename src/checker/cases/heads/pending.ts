@@ -1,7 +1,7 @@
 /** HED-2: what is still being prepared. */
-import type { Case } from '../../case.ts'
-import { field, onlyWhere, status } from '../../expect.ts'
-import { record, together, when } from '../../steps.ts'
+import type { Case } from '../../case/case.ts'
+import { field, onlyWhere, status } from '../../case/expect.ts'
+import { record, together, when } from '../../case/steps.ts'
 
 // The last of so many is not ready when it is asked for.
 const many = 12

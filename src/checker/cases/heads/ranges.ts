@@ -1,8 +1,8 @@
 /** HED-3: parts of what can be read. */
-import type { Case, Expectation, Seen, Step } from '../../case.ts'
-import { fieldOf } from '../../exchange.ts'
-import { answerOf, field, finding, noField, short, status } from '../../expect.ts'
-import { given, record, when } from '../../steps.ts'
+import type { Case, Expectation, Seen, Step } from '../../case/case.ts'
+import { answerOf, field, finding, noField, short, status } from '../../case/expect.ts'
+import { given, record, when } from '../../case/steps.ts'
+import { fieldOf } from '../../client/exchange.ts'
 
 const common = { kind: 'changing' as const, needs: ['create', 'read'] as const }
 

@@ -1,8 +1,8 @@
 /** HED-1: HEAD is GET without the body. */
-import type { Case, Expectation, Need, Request, Step } from '../../case.ts'
-import { fieldOf } from '../../exchange.ts'
-import { answerOf, finding, nothingFollows, onlyWhere, relies } from '../../expect.ts'
-import { given, record, when } from '../../steps.ts'
+import type { Case, Expectation, Need, Request, Step } from '../../case/case.ts'
+import { answerOf, finding, nothingFollows, onlyWhere, relies } from '../../case/expect.ts'
+import { given, record, when } from '../../case/steps.ts'
+import { fieldOf } from '../../client/exchange.ts'
 
 // What says something of the representation or of what may be done with it; not what is another with every request.
 const compared = [

@@ -1,9 +1,11 @@
 /** JOB-6: collections written to files. */
+
 import { parse } from 'csv-parse/sync'
-import type { Case, Expectation, Need, Seen, Step } from '../../case.ts'
-import { type Answer, fieldOf } from '../../exchange.ts'
-import { altogether, answerOf, everyStatus, finding, isSame, itemsOf, member, short, status } from '../../expect.ts'
-import { about, given, provided, record, records, settled, when } from '../../steps.ts'
+import type { Case, Expectation, Need, Seen, Step } from '../../case/case.ts'
+import { altogether, answerOf, everyStatus, finding, itemsOf, member, short, status } from '../../case/expect.ts'
+import { about, given, provided, record, records, settled, when } from '../../case/steps.ts'
+import { type Answer, fieldOf } from '../../client/exchange.ts'
+import { isSame } from '../../values/json.ts'
 
 const base: readonly Need[] = ['create', 'read', 'list', 'marker', 'exports']
 const content = '{job.json:/result/content_url}'

@@ -1,10 +1,10 @@
 /** JOB-1, JOB-2 and JOB-4: what a job says of itself, and to whom. The jobs are deletions that were answered 202. */
-import type { Case, Need, Seen } from '../../case.ts'
-import { type Answer, fieldOf, jsonOf } from '../../exchange.ts'
-import { answerOf, everyAnswerOf, finding, itemsOf, member, noField, short, status } from '../../expect.ts'
-import { answered } from '../../expect-records.ts'
-import { valueAt } from '../../pointer.ts'
-import { about, given, record, records, settled, when } from '../../steps.ts'
+import type { Case, Need, Seen } from '../../case/case.ts'
+import { answerOf, everyAnswerOf, finding, itemsOf, member, noField, short, status } from '../../case/expect.ts'
+import { answered } from '../../case/expect-records.ts'
+import { about, given, record, records, settled, when } from '../../case/steps.ts'
+import { type Answer, fieldOf, jsonOf } from '../../client/exchange.ts'
+import { valueAt } from '../../values/json.ts'
 
 const base: readonly Need[] = ['create', 'read', 'delete', 'unconditional', 'deferred']
 

@@ -1,8 +1,10 @@
 /** MET-4: PATCH changes. */
-import type { Body, Case, Need } from '../../case.ts'
-import { done, isSame, onlyWhere, refused, sameBody, short, status } from '../../expect.ts'
-import { differing, holdsSent, isObject, recordOf, sentAt, theRecord } from '../../records.ts'
-import { given, record, when } from '../../steps.ts'
+
+import type { Body, Case, Need } from '../../case/case.ts'
+import { done, onlyWhere, refused, sameBody, short, status } from '../../case/expect.ts'
+import { differing, holdsSent, recordOf, sentAt, theRecord } from '../../case/records.ts'
+import { given, record, when } from '../../case/steps.ts'
+import { isObject, isSame } from '../../values/json.ts'
 import { onlyWhereOptional } from './replacement.ts'
 
 const needs: readonly Need[] = ['create', 'read', 'update', 'change', 'unconditional']

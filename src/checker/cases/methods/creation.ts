@@ -1,8 +1,8 @@
 /** MET-2: POST creates. */
-import type { Case } from '../../case.ts'
-import { altogether, answerOf, done, field, finding, sameBody, short, status } from '../../expect.ts'
-import { differing, holdsSent, madeBy, recordOf, sentAt, theRecord } from '../../records.ts'
-import { given, record, together, when } from '../../steps.ts'
+import type { Case } from '../../case/case.ts'
+import { altogether, answerOf, done, field, finding, sameBody, short, status } from '../../case/expect.ts'
+import { differing, holdsSent, madeBy, recordOf, sentAt, theRecord } from '../../case/records.ts'
+import { given, record, together, when } from '../../case/steps.ts'
 
 const sample = { from: 'example' } as const
 const full = { from: 'example', plus: 'optional' } as const

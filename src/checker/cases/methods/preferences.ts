@@ -1,8 +1,8 @@
 /** MET-8: Prefer. */
-import type { Case, Expectation, Need } from '../../case.ts'
-import { done, field, noBody, status } from '../../expect.ts'
-import { theRecord } from '../../records.ts'
-import { record, when } from '../../steps.ts'
+import type { Case, Expectation, Need } from '../../case/case.ts'
+import { done, field, noBody, status } from '../../case/expect.ts'
+import { theRecord } from '../../case/records.ts'
+import { record, when } from '../../case/steps.ts'
 
 const needs: readonly Need[] = ['create', 'update', 'change', 'unconditional']
 

@@ -1,8 +1,8 @@
 /** MET-10: QUERY. */
-import type { Case, Need } from '../../case.ts'
-import { answerOf, finding, itemsOf, status } from '../../expect.ts'
-import { listed } from '../../records.ts'
-import { record, when } from '../../steps.ts'
+import type { Case, Need } from '../../case/case.ts'
+import { answerOf, finding, itemsOf, status } from '../../case/expect.ts'
+import { listed } from '../../case/records.ts'
+import { record, when } from '../../case/steps.ts'
 
 const needs: readonly Need[] = ['create', 'list', 'marker']
 

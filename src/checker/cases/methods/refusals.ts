@@ -1,8 +1,8 @@
 /** MET-6 and MET-7: methods that an address does not have, and records that are not there. */
-import type { Case } from '../../case.ts'
-import { altogether, field, finding, onlyWhere, status } from '../../expect.ts'
-import type { Operation } from '../../profile.ts'
-import { nobodyThere, record, when } from '../../steps.ts'
+import type { Case } from '../../case/case.ts'
+import { altogether, field, finding, onlyWhere, status } from '../../case/expect.ts'
+import { nobodyThere, record, when } from '../../case/steps.ts'
+import type { Operation } from '../../profile/profile.ts'
 
 // A record has no POST in the specification, and a record of our own can bear one.
 const steps = [record(), when('odd', 'POST', '{one}', { body: { from: 'mark' } })]

@@ -1,9 +1,9 @@
 /** MET-9: Idempotency-Key. */
-import type { Case } from '../../case.ts'
-import { fieldOf } from '../../exchange.ts'
-import { altogether, answerOf, done, finding, itemsOf, onlyWhere, sameBody, status } from '../../expect.ts'
-import { madeBy } from '../../records.ts'
-import { alike, given, record, together, when } from '../../steps.ts'
+import type { Case } from '../../case/case.ts'
+import { altogether, answerOf, done, finding, itemsOf, onlyWhere, sameBody, status } from '../../case/expect.ts'
+import { madeBy } from '../../case/records.ts'
+import { alike, given, record, together, when } from '../../case/steps.ts'
+import { fieldOf } from '../../client/exchange.ts'
 
 // Text in quotes, as the draft has it; those who take the field as it stands get a text all the same.
 const key = { 'Idempotency-Key': '"{mark}"' }

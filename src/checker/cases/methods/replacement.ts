@@ -1,8 +1,10 @@
 /** MET-3: PUT replaces. */
-import type { Case, Seen } from '../../case.ts'
-import { answerOf, done, finding, isSame, onlyWhere, refused, sameBody, short, status } from '../../expect.ts'
-import { differing, holdsSent, recordOf, sentAt, theRecord } from '../../records.ts'
-import { given, record, when } from '../../steps.ts'
+
+import type { Case, Seen } from '../../case/case.ts'
+import { answerOf, done, finding, onlyWhere, refused, sameBody, short, status } from '../../case/expect.ts'
+import { differing, holdsSent, recordOf, sentAt, theRecord } from '../../case/records.ts'
+import { given, record, when } from '../../case/steps.ts'
+import { isSame } from '../../values/json.ts'
 
 const needs: Case['needs'] = ['create', 'read', 'replace', 'change', 'unconditional']
 const changed = { from: { sent: 'one' }, plus: 'change' } as const

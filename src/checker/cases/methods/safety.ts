@@ -1,7 +1,7 @@
 /** MET-1 and MET-5: what reading leaves as it is, and what a deletion leaves. */
-import type { Case, Expectation, Seen } from '../../case.ts'
-import { altogether, finding, itemsOf, sameBody, status, totalOf } from '../../expect.ts'
-import { given, record, when } from '../../steps.ts'
+import type { Case, Expectation, Seen } from '../../case/case.ts'
+import { altogether, finding, itemsOf, sameBody, status, totalOf } from '../../case/expect.ts'
+import { given, record, when } from '../../case/steps.ts'
 
 const tricks = ['_method=DELETE', '_method=PUT', 'method=delete', 'action=delete', 'delete=true', 'id=', 'cmd=remove']
 const overrides = ['X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override']

@@ -1,8 +1,8 @@
 /** OPT-3 to OPT-6: which pages of other origins may call, and read. */
-import type { Case, Expectation, Request, Step } from '../../case.ts'
-import { fieldOf } from '../../exchange.ts'
-import { answerOf, field, finding, onlyWhere, status } from '../../expect.ts'
-import { record, when } from '../../steps.ts'
+import type { Case, Expectation, Request, Step } from '../../case/case.ts'
+import { answerOf, field, finding, onlyWhere, status } from '../../case/expect.ts'
+import { record, when } from '../../case/steps.ts'
+import { fieldOf } from '../../client/exchange.ts'
 
 /** An origin that no server means to allow. */
 const foreign = 'https://foreign.example'

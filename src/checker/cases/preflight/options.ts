@@ -1,8 +1,8 @@
 /** OPT-1, OPT-2: what an address, and a server, supports. */
-import type { Case, Expectation, Seen, Step } from '../../case.ts'
-import { fieldOf } from '../../exchange.ts'
-import { altogether, field, finding, onlyWhere, status } from '../../expect.ts'
-import { given, record, when } from '../../steps.ts'
+import type { Case, Expectation, Seen, Step } from '../../case/case.ts'
+import { altogether, field, finding, onlyWhere, status } from '../../case/expect.ts'
+import { given, record, when } from '../../case/steps.ts'
+import { fieldOf } from '../../client/exchange.ts'
 
 /** The methods in the Allow of a step's answer. */
 function allowed(seen: Seen, step: string): string[] {

@@ -1,9 +1,9 @@
 /** RES-1 to RES-3: where collections and records are. */
-import type { Case, Expectation } from '../../case.ts'
-import { altogether, answerOf, finding, itemsOf, onlyWhere, refused, short, status } from '../../expect.ts'
-import { everyPath, onlyWherePaths } from '../../paths.ts'
-import { each, given, record, when } from '../../steps.ts'
-import { extensionOf, hyphenated, isSingular, verbIn } from '../../words.ts'
+import type { Case, Expectation } from '../../case/case.ts'
+import { altogether, answerOf, finding, itemsOf, onlyWhere, refused, short, status } from '../../case/expect.ts'
+import { everyPath, onlyWherePaths } from '../../case/paths.ts'
+import { each, given, record, when } from '../../case/steps.ts'
+import { extensionOf, hyphenated, isSingular, verbIn } from '../../case/words.ts'
 
 /** The name of every collection that answers is as it should be: the last part of its path. */
 function everyName(step: string, says: string, test: (name: string) => string | undefined): readonly Expectation[] {

@@ -1,8 +1,8 @@
 /** RES-4: the server gives every record its identifier. */
-import type { Case } from '../../case.ts'
-import { altogether, finding, short, status } from '../../expect.ts'
-import { recordOf, theRecord } from '../../records.ts'
-import { given, nobodyThere, record, when } from '../../steps.ts'
+import type { Case } from '../../case/case.ts'
+import { altogether, finding, short, status } from '../../case/expect.ts'
+import { recordOf, theRecord } from '../../case/records.ts'
+import { given, nobodyThere, record, when } from '../../case/steps.ts'
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 

@@ -1,9 +1,9 @@
 /** RES-9 and RES-10: bodies and addresses that are not quite right. */
-import type { Case, Expectation } from '../../case.ts'
-import { jsonOf } from '../../exchange.ts'
-import { altogether, answerOf, done, finding, short, status } from '../../expect.ts'
-import { valueAt } from '../../pointer.ts'
-import { given, record, when } from '../../steps.ts'
+import type { Case, Expectation } from '../../case/case.ts'
+import { altogether, answerOf, done, finding, short, status } from '../../case/expect.ts'
+import { given, record, when } from '../../case/steps.ts'
+import { jsonOf } from '../../client/exchange.ts'
+import { valueAt } from '../../values/json.ts'
 
 const unknown = { unheard_of: 'x' }
 const refuse =

@@ -1,11 +1,11 @@
 /** RES-7 and RES-8: how members are named, and that records look the same wherever they are answered. */
-import type { Case, Expectation, Finding } from '../../case.ts'
-import { type Exchange, jsonOf } from '../../exchange.ts'
-import { altogether, finding, itemsOf, onlyWhere } from '../../expect.ts'
-import { memberPointer, pointerTo } from '../../pointer.ts'
-import { isObject, listed, namesOf, recordOf, sameMembers, theRecord } from '../../records.ts'
-import { each, given, record, when } from '../../steps.ts'
-import { snakeCase } from '../../words.ts'
+import type { Case, Expectation, Finding } from '../../case/case.ts'
+import { altogether, finding, itemsOf, onlyWhere } from '../../case/expect.ts'
+import { listed, namesOf, recordOf, sameMembers, theRecord } from '../../case/records.ts'
+import { each, given, record, when } from '../../case/steps.ts'
+import { snakeCase } from '../../case/words.ts'
+import { type Exchange, jsonOf } from '../../client/exchange.ts'
+import { isObject, memberPointer, pointerTo } from '../../values/json.ts'
 
 function badName(exchange: Exchange, value: unknown, where: string): Finding | undefined {
   if (!isObject(value)) return undefined

@@ -1,10 +1,11 @@
 /** RES-5 and RES-6: when a record was created, changed and deleted. */
-import type { Case, Seen } from '../../case.ts'
-import { fieldOf } from '../../exchange.ts'
-import { altogether, finding, onlyWhere, short } from '../../expect.ts'
-import type { JsonObject } from '../../profile.ts'
-import { listed, recordOf, theRecord, type Wrong, wrongIn } from '../../records.ts'
-import { given, record, when } from '../../steps.ts'
+
+import type { Case, Seen } from '../../case/case.ts'
+import { altogether, finding, onlyWhere, short } from '../../case/expect.ts'
+import { listed, recordOf, theRecord, type Wrong, wrongIn } from '../../case/records.ts'
+import { given, record, when } from '../../case/steps.ts'
+import { fieldOf } from '../../client/exchange.ts'
+import type { JsonObject } from '../../values/json.ts'
 
 const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]00:?00)$/
 const withMilliseconds = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/

@@ -1,0 +1,197 @@
+/** Compares answers with the OpenAPI document of their server (DOC-1). Reads 3.1 as it is, and 3.0 leniently. */
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import formats from 'ajv-formats'
+import { parse as parseYaml } from 'yaml'
+import { type Answer, type Asked, type Exchange, fieldOf, jsonOf } from '../client/exchange.ts'
+import { memberPointer, valueAt } from '../values/json.ts'
+import { useDecimalMultiples } from '../values/multiples.ts'
+import type { Part } from './case.ts'
+
+/** An OpenAPI document that was read. */
+export interface Described {
+  /** The whole document. */
+  readonly root: object
+  /** From where relative addresses in it count. */
+  readonly url: string
+}
+
+/** What of an answer is not as the document says. */
+export interface Misfit {
+  readonly part: Part
+  readonly message: string
+}
+
+/** The document of an answer, JSON or YAML; `undefined` where it is neither, or no object. */
+export function describedBy({ asked, answer }: Exchange): Described | undefined {
+  if (answer === undefined || answer.status !== 200) return undefined
+  // It is fetched anew for each case, and is the same.
+  if (last?.text !== answer.body) last = { text: answer.body, root: jsonOf(answer) ?? yamlOf(answer.body) }
+  const { root } = last
+  return typeof root === 'object' && root !== null ? { root, url: asked.url } : undefined
+}
+
+let last: { readonly text: string; readonly root: unknown } | undefined
+
+function yamlOf(text: string): unknown {
+  try {
+    return parseYaml(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** All references of a document that lead nowhere in it. Those to other files are left to their authors. */
+export function deadReferences({ root }: Described): string[] {
+  const dead = new Set<string>()
+  const look = (node: unknown): void => {
+    if (typeof node !== 'object' || node === null) return
+    const { $ref } = node as { $ref?: unknown }
+    if (typeof $ref === 'string' && $ref.startsWith('#') && at(root, $ref) === undefined) dead.add($ref)
+    for (const each of Object.values(node)) look(each)
+  }
+  look(root)
+  return [...dead]
+}
+
+/** Where a path, from the root of the server, is described: its pointer; `undefined` where it is not. */
+export function pathOf({ root, url }: Described, path: string, base: string): string | undefined {
+  const paths = valueAt(root, '/paths')
+  if (typeof paths !== 'object' || paths === null) return undefined
+  const candidates = Object.entries(paths).flatMap(([template, item]) =>
+    [...serversOf(item, root, url), base, '']
+      .filter((prefix) => fits(prefix + template, path))
+      .map(() => ({ template, open: template.split('{').length })),
+  )
+  // The most concrete one counts.
+  const [best] = candidates.sort((one, other) => one.open - other.open)
+  return best && `/paths${memberPointer(best.template)}`
+}
+
+/** The paths of the servers that an address is below. */
+function serversOf(item: unknown, root: unknown, url: string): string[] {
+  const servers = valueAt(item, '/servers') ?? valueAt(root, '/servers')
+  if (!Array.isArray(servers)) return []
+  return servers.flatMap((server) => {
+    const text = String(server?.url).replaceAll(/\{([^}]*)\}/g, (_, name) =>
+      String(valueAt(server, `/variables${memberPointer(name)}/default`)),
+    )
+    return URL.parse(text, url)?.pathname.replace(/\/$/, '') ?? []
+  })
+}
+
+function fits(template: string, path: string): boolean {
+  const [wanted, given] = [template, path].map((text) => text.split('/'))
+  if (wanted?.length !== given?.length) return false
+  return (
+    wanted?.every((step, index) => step === given?.[index] || (step.includes('{') && given?.[index] !== '')) === true
+  )
+}
+
+/** What of an answer is not as the document says; `undefined`: nothing. */
+export function misfitOf(described: Described, asked: Asked, answer: Answer, base: string): Misfit | undefined {
+  const { root } = described
+  const path = new URL(asked.url).pathname
+  const item = pathOf(described, path, base)
+  if (item === undefined) return { part: 'status', message: `the document has no path for ${path}` }
+  const operation = `${item}/${asked.method.toLowerCase()}`
+  if (valueAt(root, operation) === undefined) {
+    return { part: 'status', message: `the document has no ${asked.method} of ${path}` }
+  }
+  const { status, body } = answer
+  const names = [String(status), `${Math.floor(status / 100)}XX`, 'default']
+  const found = names.map((name) => resolved(root, `${operation}/responses/${name}`)).find((each) => each !== undefined)
+  if (found === undefined) {
+    return { part: 'status', message: `the document says nothing of ${status} to ${asked.method} of ${path}` }
+  }
+  if (body === '') return undefined
+  const type = fieldOf(answer, 'Content-Type') ?? ''
+  const kinds = valueAt(root, `${found}/content`)
+  if (typeof kinds !== 'object' || kinds === null || Object.keys(kinds).length === 0) {
+    return { part: 'body', message: `the document says of no body for ${status}` }
+  }
+  const kind = Object.keys(kinds).find((each) => isOfKind(type, each))
+  if (kind === undefined) {
+    return { part: { field: 'Content-Type' }, message: `${type} is not among ${Object.keys(kinds).join(', ')}` }
+  }
+  const schema = `${found}/content${memberPointer(kind)}/schema`
+  const value = jsonOf(answer)
+  if (value === undefined || valueAt(root, schema) === undefined) return undefined
+  const validate = validatorOf(root, schema)
+  if (validate === undefined || validate(value)) return undefined
+  const [first] = validate.errors ?? []
+  const place = first?.instancePath ?? ''
+  return { part: place === '' ? 'body' : { pointer: place }, message: `${place || 'the body'} ${first?.message}` }
+}
+
+function isOfKind(type: string, described: string): boolean {
+  const [left, right] = [type, described].map((each) => each.split(';')[0]?.trim().toLowerCase() ?? '')
+  return (
+    left === right ||
+    right === '*/*' ||
+    (right?.endsWith('/*') === true && left?.startsWith(right.slice(0, -1)) === true)
+  )
+}
+
+function at(root: unknown, reference: string): unknown {
+  return valueAt(root, decodeURIComponent(reference.slice(1)))
+}
+
+/** The pointer of what a reference at a pointer leads to, however many steps away. */
+function resolved(root: unknown, pointer: string, steps = 0): string | undefined {
+  const node = valueAt(root, pointer)
+  const reference = valueAt(node, '/$ref')
+  if (typeof reference !== 'string' || !reference.startsWith('#') || steps > 10)
+    return node === undefined ? undefined : pointer
+  return resolved(root, decodeURIComponent(reference.slice(1)), steps + 1)
+}
+
+interface Reader {
+  readonly ajv: Ajv2020
+  readonly validators: Map<string, ValidateFunction | undefined>
+}
+
+const readers = new WeakMap<object, Reader>()
+
+/** What judges values by the schema at a pointer; `undefined` where it cannot be read. */
+function validatorOf(root: object, pointer: string): ValidateFunction | undefined {
+  const { ajv, validators } = readers.get(root) ?? { ajv: readerOf(root), validators: new Map() }
+  readers.set(root, { ajv, validators })
+  if (!validators.has(pointer)) {
+    let validate: ValidateFunction | undefined
+    try {
+      validate = ajv.compile({ $ref: `document#${encodeURI(pointer)}` })
+    } catch {
+      // What is wrong with a schema is for a linter to say.
+    }
+    validators.set(pointer, validate)
+  }
+  return validators.get(pointer)
+}
+
+function readerOf(root: object): Ajv2020 {
+  const ajv = new Ajv2020({ strict: false, validateSchema: false, unicodeRegExp: false, logger: false })
+  formats.default(ajv)
+  useDecimalMultiples(ajv)
+  const isOlder = String(valueAt(root, '/openapi')).startsWith('3.0')
+  ajv.addSchema(isOlder ? (modern(root) as object) : root, 'document')
+  return ajv
+}
+
+/** What 3.0 writes in its own words, in those of JSON Schema 2020-12. */
+function modern(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(modern)
+  if (typeof node !== 'object' || node === null) return node
+  const { nullable, ...rest } = Object.fromEntries(Object.entries(node).map(([name, value]) => [name, modern(value)]))
+  for (const [bound, exclusive] of [
+    ['minimum', 'exclusiveMinimum'],
+    ['maximum', 'exclusiveMaximum'],
+  ] as const) {
+    if (typeof rest[exclusive] !== 'boolean') continue
+    if (rest[exclusive]) {
+      rest[exclusive] = rest[bound]
+      delete rest[bound]
+    } else delete rest[exclusive]
+  }
+  if (nullable === true) return { anyOf: [{ type: 'null' }, rest] }
+  return nullable === undefined || typeof nullable === 'boolean' ? rest : { ...rest, nullable }
+}

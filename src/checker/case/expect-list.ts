@@ -1,0 +1,164 @@
+/** What cases expect of lists. */
+
+import type { Answer, Exchange } from '../client/exchange.ts'
+import { jsonOf } from '../client/exchange.ts'
+import { linksOf } from '../client/links.ts'
+import { isSame, valueAt } from '../values/json.ts'
+import type { Expectation, Seen } from './case.ts'
+import { altogether, answerOf, everyAnswerOf, finding, itemsOf, short, totalOf } from './expect.ts'
+
+/** The identifiers in a list; `undefined` where it is none. */
+export function idsOf(answer: Answer | undefined, seen: Seen): string[] | undefined {
+  return itemsOf(answer, seen)?.map((item) => String(item?.[seen.collection.id]))
+}
+
+/** A list holds exactly these records, in whichever order; the name of a step that made several is that of all. */
+export function lists(step: string, ...records: readonly string[]): Expectation {
+  const says = records.length === 0 ? 'is an empty list' : `lists exactly ${records.join(', ')}`
+  return answerOf(step, says, (answer, seen, exchange) => {
+    if (answer.status !== 200) return finding(exchange, 'status', `${answer.status} in place of 200`)
+    const ids = idsOf(answer, seen)
+    if (ids === undefined) return noList(exchange, seen)
+    const wrong = difference(ids, records, seen)
+    return wrong === undefined ? undefined : finding(exchange, itemsPart(seen), wrong)
+  })
+}
+
+/** An answer shows nothing of these records: it is refused, or a list without them. */
+export function showsNone(step: string, ...records: readonly string[]): Expectation {
+  return answerOf(step, `shows nothing of ${records.join(', ')}`, (answer, seen, exchange) => {
+    if (answer.status >= 500) return finding(exchange, 'status', `${answer.status}, a failure of the server`)
+    const shown = records.flatMap(seen.ids).find((id) => idsOf(answer, seen)?.includes(id))
+    return shown === undefined ? undefined : finding(exchange, itemsPart(seen), `the record ${shown} is in it`)
+  })
+}
+
+/** A list shows the same records in the same order as that of another step. */
+export function sameItems(step: string, other: string): Expectation {
+  return answerOf(step, `holds the records of ${other}, in their order`, (answer, seen, exchange) => {
+    const [ids, wanted] = [idsOf(answer, seen), idsOf(seen.of(other).answer, seen)]
+    if (ids === undefined) return noList(exchange, seen)
+    if (isSame(ids, wanted)) return undefined
+    return finding(exchange, itemsPart(seen), `it holds ${ids.join(', ') || 'none'} in place of ${wanted?.join(', ')}`)
+  })
+}
+
+/** All answers of a step together hold each of these records exactly once. */
+export function eachOnce(step: string, ...records: readonly string[]): Expectation {
+  return everyAnswerOf(step, `together hold each of ${records.join(', ')} exactly once`, (_, seen, exchange) => {
+    const pages = seen.all(step).map(({ answer }) => idsOf(answer, seen))
+    if (pages.includes(undefined)) return noList(exchange, seen)
+    const ids = pages.flat()
+    for (const id of records.flatMap(seen.ids)) {
+      const times = ids.filter((each) => each === id).length
+      if (times === 1) continue
+      const often = times === 0 ? 'on none of' : `${times} times on`
+      return finding(seen.of(step), itemsPart(seen), `the record ${id} came ${often} ${pages.length} pages`)
+    }
+    return undefined
+  })
+}
+
+/** A list came in so many pages at least. */
+export function cameIn(step: string, pages: number): Expectation {
+  return altogether(`comes in ${pages} pages`, (seen) => {
+    const { length } = seen.all(step)
+    return length >= pages ? undefined : finding(seen.of(step), 'body', `the list ended after ${length} pages`)
+  })
+}
+
+/** A list holds so many records. */
+export function holds(step: string, count: number): Expectation {
+  return answerOf(step, `holds ${count} records`, (answer, seen, exchange) => {
+    const length = itemsOf(answer, seen)?.length
+    if (length === undefined) return noList(exchange, seen)
+    return length === count ? undefined : finding(exchange, itemsPart(seen), `${length} records in place of ${count}`)
+  })
+}
+
+/** Every answer of a step tells this total. */
+export function totals(step: string, count: number): Expectation {
+  return everyAnswerOf(step, `tells ${count} as the total`, (answer, seen, exchange) => {
+    const { total } = seen.profile.names
+    const part = total.startsWith('header:') ? { field: total.slice('header:'.length) } : { pointer: total }
+    const told = totalOf(answer, seen)
+    if (told === count) return undefined
+    return finding(exchange, part, told === undefined ? 'no total is told' : `${told} in place of ${count}`)
+  })
+}
+
+/** A list gives a cursor to the next or the previous page, or none. */
+export function cursorAt(step: string, which: 'next' | 'previous', wanted: 'a cursor' | 'none'): Expectation {
+  return answerOf(step, `gives ${wanted} to the ${which} page`, (answer, { profile }, exchange) => {
+    const value = valueAt(jsonOf(answer), profile.names[which])
+    const isGiven = typeof value === 'string' && value !== ''
+    if (isGiven === (wanted === 'a cursor')) return undefined
+    const part = { pointer: profile.names[which] }
+    return finding(exchange, part, `${short(value)} in place of ${wanted === 'none' ? 'null' : wanted}`)
+  })
+}
+
+/** The records of a list, by a value of each. */
+export function inOrder(step: string, says: string, test: (items: readonly Item[], seen: Seen) => string | undefined) {
+  return answerOf(step, says, (answer, seen, exchange) => {
+    const items = itemsOf(answer, seen)
+    if (items === undefined) return noList(exchange, seen)
+    const wrong = test(items, seen)
+    return wrong === undefined ? undefined : finding(exchange, itemsPart(seen), wrong)
+  })
+}
+
+/** A record in a list. */
+export type Item = Readonly<Record<string, unknown>>
+
+/** Whether an answer is seen to hold only a part of its list: there are more, there is a next page, or what was made is not in it. */
+export function isPart(answer: Answer | undefined, seen: Seen, made: readonly string[] = []): boolean {
+  const ids = idsOf(answer, seen)
+  if (answer === undefined || ids === undefined) return false
+  const next = valueAt(jsonOf(answer), seen.profile.names.next)
+  return (
+    (totalOf(answer, seen) ?? 0) > ids.length ||
+    (typeof next === 'string' && next !== '') ||
+    linksOf(answer, seen.profile.base).has('next') ||
+    made.some((id) => !ids.includes(id))
+  )
+}
+
+/** Numbers that an answer tells beside its records. */
+export function numbersBeside(answer: Answer, { profile }: Seen): { readonly name: string; readonly value: number }[] {
+  const records = valueAt(jsonOf(answer), profile.names.items)
+  const found: { name: string; value: number }[] = []
+  const look = (name: string, value: unknown): void => {
+    if (typeof value === 'number') found.push({ name, value })
+    if (value === records || typeof value !== 'object' || value === null) return
+    for (const [each, inner] of Object.entries(value)) look(each, inner)
+  }
+  look('', jsonOf(answer))
+  return found
+}
+
+/** The list is not where the profile says. */
+export function noList(exchange: Exchange, { profile }: Seen) {
+  const { items } = profile.names
+  return finding(exchange, exchange.answer?.status === 200 ? 'body' : 'status', noListSaid(exchange, items))
+}
+
+function noListSaid({ answer, failure }: Exchange, items: string): string {
+  if (answer === undefined) return `no answer came: ${failure}`
+  if (answer.status !== 200) return `${answer.status} in place of 200: ${short(answer.body)}`
+  return `there is no array ${items === '' ? 'in the body' : `at ${items}`}`
+}
+
+function itemsPart({ profile }: Seen) {
+  return profile.names.items === '' ? ('body' as const) : { pointer: profile.names.items }
+}
+
+function difference(ids: readonly string[], records: readonly string[], seen: Seen): string | undefined {
+  const wanted = new Map(records.flatMap((name) => seen.ids(name).map((id) => [id, name] as const)))
+  const missing = [...wanted].filter(([id]) => !ids.includes(id)).map(([, name]) => name)
+  const surplus = ids.filter((id) => !wanted.has(id))
+  if (missing.length > 0) return `${ids.length} records, and ${missing.join(', ')} is not among them`
+  if (surplus.length > 0)
+    return `${surplus.length} of ${ids.length} records do not belong there, such as that with the ${seen.collection.id} ${surplus[0]}`
+  return ids.length === wanted.size ? undefined : 'a record is there twice'
+}

@@ -1,0 +1,91 @@
+/** Decides which collections a check leaves alone unless they are named: those of a system itself, and those whose records act. */
+import { objectOf } from '../values/json.ts'
+import type { Draft } from './drafts.ts'
+
+/** A collection that is left alone, and why. */
+export interface LeftAlone {
+  readonly name: string
+  readonly why: string
+}
+
+type Members = Readonly<Record<string, unknown>>
+
+// Prefixes with which systems name their own tables and collections.
+const reserved =
+  /^(?:_|(?:directus|pg|sqlite|mysql|sys|information_schema|auth|django|strapi|up|wp|hdb|knex|prisma|flyway|pb|kinto|system|internal)_)/i
+
+/** Parts of a path below which a system keeps its own. */
+const systemPaths = /^(?:admin|auth|system|internal|users-permissions|content-manager|content-type-builder|upload)$/i
+
+// A record acts, grants access, or costs something.
+const acting =
+  /^(?:api_?)?keys$|^(?:access_?|refresh_?|api_?)?tokens$|^(?:sessions|logins?|auth|passwords|credentials|secrets|payments|charges|refunds|transfers|payouts|e?mails|sms|messages|notifications|invitations|invites|(?:web_?)?hooks|triggers|functions|flows|workflows|crons?|queues)$/i
+
+// Creating a record begins work; reading one is harmless.
+const working = /^(?:(?:cron_?)?jobs|exports|imports|deployments|builds)$/i
+
+// A record configures the server, or says who may do what.
+const configuring =
+  /^(?:super_?users?|admins?|administrators|roles|user_?roles|permissions|policies|grants|acls?|access|scopes|oauth_?(?:clients|applications)|settings|configs?|configurations?|migrations|schema_?migrations|schemas|content_?types|collections|fields|relations|presets|plugins|extensions|buckets|backups|logs|audits?|audit_?logs?|activity|revisions)$/i
+
+const people = /^(?:users?|accounts?|members|profiles|identities|principals|logins|operators)$/i
+const files = /^(?:files?|uploads?|media|assets|attachments)$/i
+
+const secret =
+  /^(?:(?:hashed_?|encrypted_?)?pass(?:word|wd|phrase|code)(?:_?(?:hash|digest|salt|confirm(?:ation)?|reset.*))?|(?:access|refresh|reset|auth|api|confirmation|verification|remember|static)_?token|token_?key|(?:api|private|secret)_?key|client_?secret|(?:tfa|mfa|otp|totp)_?secret)$/i
+const login = /^(?:e_?mail|user_?name|login|login_?name)$/i
+const right =
+  /^(?:roles?|is_?(?:admin|staff|super_?user)|admin|super_?user|permissions|scopes|groups|blocked|confirmed|verified|email_?(?:visibility|verified)|last_?(?:login|access|seen)(?:_?at)?|provider)$/i
+const strongRight = /^(?:is_?(?:admin|staff|super_?user)|super_?user|permissions|scopes|last_?login(?:_?at)?)$/i
+const fileFact =
+  /^(?:mime(?:_?type)?|content_?type|file_?name(?:_?(?:disk|download))?|file_?size|ext(?:ension)?|hash|checksum|storage|bucket|url)$/i
+
+/**
+ * Says why a collection is left alone; `undefined` where it is one of an application's own.
+ *
+ * @param first a record of its list, where one was read
+ */
+export function reasonToLeave(
+  draft: Pick<Draft, 'name' | 'path' | 'operations' | 'creation' | 'changing' | 'record'>,
+  first: Members = {},
+): string | undefined {
+  const parts = draft.path.split('/').filter((part) => part !== '')
+  const name = (parts.at(-1) ?? draft.name).replaceAll('-', '_')
+  if (parts.some((part) => reserved.test(part.replaceAll('-', '_')) || systemPaths.test(part))) {
+    return 'its name is one that systems reserve for themselves'
+  }
+  if (acting.test(name) || (working.test(name) && draft.operations.includes('create')))
+    return 'its records may act, grant access or cost something'
+  if (configuring.test(name)) return 'its records may configure the server or its permissions'
+  const members = [...new Set([...membersOf(draft), ...Object.keys(first)])]
+  const found = (pattern: RegExp) => members.find((each) => pattern.test(each))
+  const password = found(secret)
+  if (password !== undefined) return `its records look like accounts (${password})`
+  const called = found(login)
+  const entitled = found(people.test(name) ? right : strongRight)
+  if (called !== undefined && entitled !== undefined)
+    return `its records look like accounts (${called} and ${entitled})`
+  const facts = members.filter((each) => fileFact.test(each))
+  if (files.test(name) && facts.length > 1)
+    return `its records look like stored files (${facts.slice(0, 2).join(' and ')})`
+  return undefined
+}
+
+function membersOf({ creation, changing, record }: Pick<Draft, 'creation' | 'changing' | 'record'>): string[] {
+  return [creation, changing, record].flatMap((schema) => Object.keys(objectOf(schema?.['properties'])))
+}
+
+/**
+ * Whether a document keeps an application's collections below `/items`, as that of Directus does: all others are then the system's.
+ */
+export function keepsItemsApart(paths: readonly string[]): boolean {
+  return paths.some((path) => path.startsWith('/items/')) && paths.includes('/collections') && paths.includes('/fields')
+}
+
+/** One line for each reason, with the collections that it holds for and how to include them. */
+export function noticesOf(all: readonly LeftAlone[]): string[] {
+  return [...new Set(all.map(({ why }) => why))].map((why) => {
+    const names = all.filter((each) => each.why === why).map(({ name }) => name)
+    return `${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} left alone: ${why}. --collection NAME, or an entry in a profile, checks one.`
+  })
+}

@@ -1,0 +1,141 @@
+/** Servers that are not ours, without a profile: what is found, what is made, and that nothing stays. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { Case } from '../case/case.ts'
+import { cases } from '../cases/cases.ts'
+import { Client } from '../client/client.ts'
+import { CannotCheck } from '../profile/cannot-check.ts'
+import { attempt } from './attempt.ts'
+import { discover, type Looking } from './discover.ts'
+import { serveOther } from './other-servers.fixture.ts'
+
+// What tries all that a profile can say.
+const usual = cases.filter(({ id }) => id === 'CON-2/etag')
+
+async function found(context: TestContext, looking: Looking, chosen: readonly Case[] = usual) {
+  const client = new Client()
+  context.after(() => client.close())
+  const asker = { client, credential: [] }
+  const seen = await discover(asker, looking)
+  const tried = await attempt(asker, { ...seen, cases: chosen, hasKey: false, hasOther: false })
+  return { ...tried, looked: seen, client }
+}
+
+const books = [
+  { id: 1, title: 'Left', isbn: 'a', pages: 5, created_at: '2026-01-01T00:00:00Z' },
+  { id: 2, title: 'Right', isbn: 'b', pages: 6, created_at: '2026-01-02T00:00:00Z' },
+]
+
+test('a server without a document is read from its root, its lists and a record', async (context) => {
+  const { origin, all } = await serveOther(context, {
+    pages: { '/': '<ul><li><a href="/books">books</a><li><a href="/about">about</a></ul>', '/about': 'No list.' },
+    records: books,
+    headers: (known) => ({ 'X-Total-Count': String(known.length) }),
+  })
+  const { profile, remains } = await found(context, { url: origin })
+  const [collection] = profile.collections
+  assert.equal(profile.collections.length, 1)
+  assert.deepEqual([profile.names.items, profile.names.total], ['', 'header:X-Total-Count'])
+  assert.deepEqual([profile.names.code, profile.names.message], ['/error', '/message'])
+  assert.deepEqual(collection?.example, { title: 'Left', isbn: 'a', pages: 5 })
+  assert.deepEqual(collection?.operations, ['list', 'create', 'read', 'replace', 'update', 'delete'])
+  assert.deepEqual(collection?.filters, ['title', 'isbn', 'pages'])
+  assert.equal(collection?.marker, 'title')
+  assert.deepEqual(Object.keys(collection?.change ?? {}), ['title', 'isbn', 'pages'])
+  assert.deepEqual([[...all.keys()], remains], [['1', '2'], []])
+})
+
+test('what a server demands is learnt from what it says, in an empty collection too', async (context) => {
+  const { origin, all } = await serveOther(context, {
+    faults: ({ title, pages, mail }) => ({
+      ...(title === undefined && { title: 'Field required' }),
+      ...(typeof pages !== 'number' && {
+        pages: pages === undefined ? 'Field required' : 'Input should be a valid integer',
+      }),
+      ...(typeof mail === 'string' && mail.includes('@')
+        ? {}
+        : { mail: mail === undefined ? 'Field required' : 'must be a valid email' }),
+    }),
+    refusal: (faults) => ({
+      status: 422,
+      body: { detail: Object.entries(faults).map(([name, msg]) => ({ loc: ['body', name], msg, type: 'x' })) },
+    }),
+    list: (known) => ({ results: known, count: known.length, next: null, previous: null }),
+  })
+  const { profile, notices, remains } = await found(context, { url: origin, only: ['books'] })
+  const [collection] = profile.collections
+  assert.deepEqual(notices, [])
+  assert.deepEqual([profile.names.items, profile.names.total], ['/results', '/count'])
+  assert.deepEqual(new Set(collection?.required), new Set(['title', 'pages', 'mail']))
+  assert.equal(typeof collection?.example?.['pages'], 'number')
+  assert.match(String(collection?.example?.['mail']), /@/)
+  assert.deepEqual([all.size, remains], [0, []])
+})
+
+test('a member that must differ is learnt from a second creation that is refused', async (context) => {
+  const { origin, all } = await serveOther(context, {
+    records: books,
+    faults: ({ isbn }, others): Record<string, string> =>
+      others.some((each) => each['isbn'] === isbn) ? { isbn: 'has already been taken' } : {},
+    refusal: (faults) => ({ status: 422, body: { errors: faults } }),
+  })
+  const { profile, notices } = await found(context, { url: origin, only: ['books'] })
+  assert.deepEqual([profile.collections[0]?.unique, notices, all.size], [['isbn'], [], 2])
+})
+
+test('what cannot be made is told, with what to write into the profile, and nothing stays', async (context) => {
+  const { origin, all } = await serveOther(context, {
+    records: books,
+    faults: () => ({ title: 'is wrong in a way that nobody can guess' }),
+  })
+  const { profile, notices, remains } = await found(context, { url: origin, only: ['books'] })
+  assert.match(notices.join(), /No record of books can be made \(400: .*\)\. Write .*collections\.books\.example/)
+  assert.ok(!profile.collections[0]?.operations.includes('create'))
+  assert.deepEqual([all.size, remains], [2, []])
+})
+
+test('where nothing can be deleted nothing is made', async (context) => {
+  const document = (methods: readonly string[]) => ({
+    openapi: '3.0.3',
+    paths: {
+      '/books': {
+        get: {
+          responses: {
+            200: { content: { 'application/json': { schema: { type: 'array', items: { type: 'object' } } } } },
+          },
+        },
+        post: {
+          requestBody: { content: { 'application/json': { schema: { properties: { title: { type: 'string' } } } } } },
+        },
+      },
+      '/books/{id}': Object.fromEntries(methods.map((each) => [each, {}])),
+    },
+  })
+  const { origin, asked } = await serveOther(context, { records: books, pages: { '/openapi.json': document(['get']) } })
+  await found(context, { url: origin })
+  assert.deepEqual(
+    asked.filter((each) => !/^(?:GET|OPTIONS)/.test(each)),
+    [],
+  )
+})
+
+test('a profile file says more than what is found, and brings collections that nobody finds', async (context) => {
+  const { origin } = await serveOther(context, { records: books, path: '/hidden/books' })
+  const said = {
+    collections: { books: { path: '/hidden/books', example: { title: 'Mine' }, unique: ['title'] } },
+    names: { total: '/n' },
+  }
+  const { looked } = await found(context, { url: origin, said })
+  const [collection] = looked.profile.collections
+  assert.deepEqual(collection?.example, { title: 'Mine' })
+  assert.deepEqual([collection?.path, collection?.id, looked.profile.names.total], ['/hidden/books', 'id', '/n'])
+})
+
+test('a server without anything to find says what to give', async (context) => {
+  const { origin } = await serveOther(context, {})
+  await assert.rejects(found(context, { url: `${origin}/nothing` }), (error: Error) => {
+    assert.ok(error instanceof CannotCheck)
+    assert.match(error.message, /No OpenAPI document was found .* --openapi .* --collection cities/)
+    return true
+  })
+})

@@ -1,0 +1,292 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { Case } from '../case/case.ts'
+import { answerOf, finding, status } from '../case/expect.ts'
+import { given, nobodyThere, record, when, whereDemanded } from '../case/steps.ts'
+import { Client } from '../client/client.ts'
+import { fieldOf } from '../client/exchange.ts'
+import { served } from '../client/served.fixture.ts'
+import { type CollectionProfile, type Profile, usualNames } from '../profile/profile.ts'
+import { type CheckOptions, check, type Report } from './check.ts'
+
+const thingsProfile: CollectionProfile = {
+  ...{ name: 'things', path: '/things', operations: ['list', 'create', 'read', 'delete'], id: 'id' },
+  ...{ example: { name: 'a' }, references: {}, unique: ['name'], required: [], change: {}, optional: {}, invalid: {} },
+  ...{ filters: [], sorts: [], children: {}, deletion: 'hard', pages: [], conditional: false },
+}
+
+interface Thing {
+  readonly id: number
+  readonly name: string
+}
+
+/** A server of things, which can be told not to delete. */
+async function serveThings(context: TestContext, { deletes = true, hold = false } = {}) {
+  const things = new Map<number, Thing>()
+  const seen: { method: string; url: string; authorization: string }[] = []
+  let last = 0
+  const origin = await served(context, ({ method = '', url = '', headers }, response, body) => {
+    seen.push({ method, url, authorization: headers.authorization ?? '' })
+    const id = Number(url.split('/').at(-1))
+    if (hold && method === 'GET' && id > 0) return
+    response.setHeader('X-Echo', headers.authorization ?? '')
+    if (method === 'POST') {
+      const thing = { ...(JSON.parse(body) as Thing), id: ++last }
+      things.set(thing.id, thing)
+      response.writeHead(201, { Location: `/v1/things/${thing.id}` }).end(JSON.stringify(thing))
+    } else if (method === 'DELETE' && !deletes) response.writeHead(500).end()
+    else if (method === 'DELETE') response.writeHead(things.delete(id) ? 204 : 404).end()
+    else if (things.has(id)) response.end(JSON.stringify(things.get(id)))
+    else response.writeHead(404).end()
+  })
+  return { origin, things, seen }
+}
+
+function run(
+  context: TestContext,
+  origin: string,
+  cases: readonly Case[],
+  more: Partial<CheckOptions> = {},
+): Promise<Report> {
+  const client = new Client({ signal: more.signal })
+  context.after(() => client.close())
+  const profile: Profile = { base: `${origin}/v1`, collections: [thingsProfile], names: usualNames, open: [] }
+  return check({ profile, client, credential: [['Authorization', 'Bearer s3cret-key']], cases, ...more })
+}
+
+const usual = { kind: 'changing', needs: ['create', 'read'], mend: 'Mend it.', title: 'So it is' } as const
+
+const holding: Case = {
+  ...usual,
+  id: 'MET-2/one',
+  steps: [record(), when('read', 'GET', '{one}')],
+  expect: [status('read', 200)],
+}
+const failing: Case = {
+  ...usual,
+  id: 'MET-3/two',
+  steps: [record(), when('read', 'GET', '{one}')],
+  expect: [status('read', 418)],
+}
+
+function verdictOf({ rules }: Report, id: string): string {
+  const found = rules.flatMap(({ cases }) => cases).find((each) => each.id === id)
+  return found === undefined ? 'absent' : `${found.verdict}${found.why === '' ? '' : `: ${found.why}`}`
+}
+
+test('a case holds or fails by what was seen, and what it made is taken away', async (context) => {
+  const { origin, things, seen } = await serveThings(context)
+  const report = await run(context, origin, [holding, failing])
+  assert.equal(verdictOf(report, 'MET-2/one'), 'holds')
+  assert.equal(verdictOf(report, 'MET-3/two'), 'fails')
+  assert.deepEqual([things.size, report.remains], [0, []])
+  assert.equal(report.requests, seen.length)
+  // Two cases, two records to see whether identifiers come again, and the list, which is none here.
+  assert.equal(seen.length, 6 + 4 + 2)
+})
+
+test('what cannot be taken away is told', async (context) => {
+  const { origin } = await serveThings(context, { deletes: false })
+  const { remains } = await run(context, origin, [holding])
+  assert.deepEqual(remains, ['/v1/things/1', '/v1/things/2'])
+})
+
+test('what needs a case that does not hold is blocked by it; what nobody wants is not asked', async (context) => {
+  const { origin } = await serveThings(context)
+  const needing: Case = { ...holding, id: 'MET-4/three', after: ['MET-3/two'] }
+  const report = await run(context, origin, [holding, failing, needing])
+  assert.equal(verdictOf(report, 'MET-4/three'), 'blocked: MET-3/two: fails')
+  const only = await run(context, origin, [holding, failing, needing], { only: ['MET-4'] })
+  assert.deepEqual(
+    only.rules.map(({ rule, verdict }) => [rule.id, verdict]),
+    [['MET-4', 'blocked']],
+  )
+})
+
+test('where there is nothing to try a case on, that is said, and nothing else', async (context) => {
+  const { origin } = await serveThings(context)
+  const searching: Case = { ...holding, id: 'QRY-5/four', needs: ['list', 'search'] }
+  const following: Case = { ...holding, id: 'QRY-5/five', after: ['QRY-5/four'] }
+  const unprepared: Case = { ...holding, id: 'MET-5/six', steps: [given('gone', 'GET', '{base}/things/99')] }
+  const unfilled: Case = { ...holding, id: 'MET-6/seven', steps: [record(), when('x', 'GET', '{one.etag}')] }
+  const report = await run(context, origin, [searching, following, unprepared, unfilled])
+  assert.equal(verdictOf(report, 'QRY-5/four'), 'not applicable: no collection can be searched')
+  assert.equal(verdictOf(report, 'QRY-5/five'), 'not applicable: no collection can be searched')
+  assert.equal(verdictOf(report, 'MET-5/six'), 'not set up: GET /v1/things/99 was answered 404')
+  assert.equal(verdictOf(report, 'MET-6/seven'), 'not set up: nothing is known for {one.etag}')
+})
+
+test('a judgement that stumbles ends its case alone', async (context) => {
+  const { origin, things } = await serveThings(context)
+  const stumbling: Case = {
+    ...holding,
+    expect: [
+      answerOf('read', 'is odd', () => {
+        throw new TypeError('it is odd')
+      }),
+    ],
+  }
+  const report = await run(context, origin, [stumbling, failing])
+  assert.match(verdictOf(report, 'MET-2/one'), /^not set up: .*it is odd/)
+  assert.equal(verdictOf(report, 'MET-3/two'), 'fails')
+  assert.equal(things.size, 0)
+})
+
+test('with safe requests only, nothing else is sent', async (context) => {
+  const { origin, seen } = await serveThings(context)
+  const reading: Case = { ...failing, kind: 'reading', steps: [when('read', 'GET', '{collection}/1')] }
+  const report = await run(context, origin, [holding, reading], { readOnly: true })
+  assert.equal(verdictOf(report, 'MET-2/one'), 'not asked: it takes more than safe requests')
+  assert.equal(verdictOf(report, 'MET-3/two'), 'fails')
+  assert.deepEqual([...new Set(seen.map(({ method }) => method))], ['GET'])
+})
+
+test('no report has a credential in it', async (context) => {
+  const { origin } = await serveThings(context)
+  const echoing: Case = {
+    ...failing,
+    expect: [
+      answerOf('read', 'is quiet', (answer, _, exchange) =>
+        finding(exchange, { field: 'X-Echo' }, `it said ${fieldOf(answer, 'X-Echo')}`),
+      ),
+    ],
+  }
+  const text = JSON.stringify(await run(context, origin, [echoing]))
+  assert.doesNotMatch(text, /s3cret/)
+  assert.match(text, /it said Bearer \$KEY/)
+})
+
+test('a run that is stopped says what it has not seen, and takes away what it has made', async (context) => {
+  const { origin, things } = await serveThings(context, { hold: true })
+  const stop = new AbortController()
+  setTimeout(() => stop.abort(), 100)
+  const report = await run(context, origin, [holding, failing], { signal: stop.signal })
+  assert.equal(report.stopped, true)
+  assert.equal(verdictOf(report, 'MET-2/one'), 'not asked: the run was stopped meanwhile')
+  assert.deepEqual([things.size, report.remains], [0, []])
+})
+
+test('a value that must be unique and is taken already makes no case fail where there are few', async (context) => {
+  let refused = 0
+  const origin = await served(context, ({ method }, response) => {
+    if (method === 'DELETE') response.writeHead(204).end()
+    else if (++refused % 3 !== 0) response.writeHead(409).end()
+    else response.writeHead(201, { Location: '/v1/things/1' }).end('{"id":1}')
+  })
+  const once: Case = {
+    ...{ ...usual, id: 'MET-9/once', needs: ['create'] },
+    // With a key nothing is sent once more on its own.
+    steps: [
+      when('one', 'POST', '{collection}', { headers: { 'Idempotency-Key': '{mark}' }, body: { from: 'example' } }),
+    ],
+    expect: [status('one', 201)],
+  }
+  const client = new Client({})
+  context.after(() => client.close())
+  for (const [schemas, verdict] of [
+    [{ name: { pattern: '^[a-z]$' } }, 'holds'],
+    [{}, 'advice'],
+  ] as const) {
+    const profile: Profile = {
+      base: `${origin}/v1`,
+      collections: [{ ...thingsProfile, schemas }],
+      names: usualNames,
+      open: [],
+    }
+    const { rules } = await check({ profile, client, credential: [], cases: [once] })
+    assert.deepEqual(
+      rules.flatMap(({ cases }) => cases.map((each) => each.verdict)),
+      [verdict],
+    )
+  }
+})
+
+test('where identifiers come again, cases run one at a time, and what has one meanwhile is left alone', async (context) => {
+  const things = new Map<number, string>()
+  let open = 0
+  let most = 0
+  const origin = await served(context, ({ method = '', url = '' }, response, body) => {
+    const id = Number(url.split('/').at(-1))
+    if (method === 'POST') {
+      open++
+      most = Math.max(most, open)
+      const made = Math.max(0, ...things.keys()) + 1
+      things.set(made, body)
+      response.writeHead(201, { Location: `/v1/things/${made}` }).end(JSON.stringify({ id: made }))
+    } else if (method === 'DELETE') {
+      open--
+      const text = things.get(id) ?? ''
+      things.delete(id)
+      // Somebody is quick to make one after the case that deletes by itself.
+      if (text.includes('deleted')) things.set(id, '{"name":"of somebody else"}')
+      response.writeHead(204).end()
+    } else if (things.has(id)) response.end(things.get(id))
+    else response.writeHead(404).end()
+  })
+  const deleting: Case = {
+    ...{ ...usual, id: 'DEL-1/self', needs: ['create', 'delete'], expect: [status('gone', 204)] },
+    steps: [record('one', { color: 'deleted' }), when('gone', 'DELETE', '{one}')],
+  }
+  const client = new Client()
+  context.after(() => client.close())
+  const collection: CollectionProfile = { ...thingsProfile, unique: [], marker: 'name' }
+  const profile: Profile = { base: `${origin}/v1`, collections: [collection], names: usualNames, open: [] }
+  const others = ['MET-2/a', 'MET-2/b', 'MET-2/c'].map((id): Case => ({ ...holding, id: id as Case['id'] }))
+  const { rules, remains } = await check({ profile, client, credential: [], cases: [...others, deleting] })
+  assert.deepEqual(new Set(rules.flatMap(({ cases }) => cases.map((each) => each.verdict))), new Set(['holds']))
+  assert.equal(most, 1)
+  assert.deepEqual([...things.values()], ['{"name":"of somebody else"}'])
+  assert.deepEqual(remains, [])
+})
+
+test('a deletion that was only accepted is seen through before a record is taken for gone', async (context) => {
+  let looks = 0
+  const origin = await served(context, ({ method, url }, response) => {
+    if (method === 'POST') response.writeHead(201, { Location: '/v1/things/a' }).end('{"id":"a"}')
+    else if (url === '/v1/things') response.writeHead(404).end()
+    else if (method === 'DELETE') {
+      looks = 0
+      response.writeHead(202).end()
+    } else response.writeHead(++looks < 3 ? 200 : 404).end()
+  })
+  const making: Case = { ...usual, id: 'MET-2/one', needs: ['create'], steps: [record()], expect: [status('one', 201)] }
+  const { remains } = await run(context, origin, [making])
+  assert.deepEqual([remains, looks], [[], 3])
+})
+
+test('a condition is sent only where changes demand one', async (context) => {
+  const sent: (string | undefined)[] = []
+  const origin = await served(context, ({ method, headers }, response) => {
+    if (method === 'PUT') sent.push(headers['if-match'])
+    if (method === 'POST') response.writeHead(201, { Location: '/v1/things/a' }).end('{"id":"a"}')
+    else response.writeHead(method === 'DELETE' ? 204 : 200).end()
+  })
+  const changing: Case = {
+    ...{ ...usual, id: 'MET-3/one', needs: ['create'], expect: [status('put', 200)] },
+    steps: [record(), when('put', 'PUT', '{one}', { headers: whereDemanded, body: { json: {} } })],
+  }
+  const client = new Client()
+  context.after(() => client.close())
+  for (const conditional of [false, true]) {
+    const collections = [{ ...thingsProfile, conditional }]
+    const profile: Profile = { base: `${origin}/v1`, collections, names: usualNames, open: [] }
+    await check({ profile, client, credential: [], cases: [changing] })
+  }
+  assert.deepEqual(sent, [undefined, '*'])
+})
+
+test('nothing is sent to an identifier that somebody may have', async (context) => {
+  const methods = new Set<string>()
+  const origin = await served(context, ({ method = '' }, response) => {
+    methods.add(method)
+    if (method === 'POST') response.writeHead(201, { Location: '/v1/things/seven' }).end('{"id":"seven"}')
+    else response.writeHead(method === 'DELETE' ? 204 : 200).end('{"id":"seven"}')
+  })
+  const putting: Case = {
+    ...{ ...usual, id: 'MET-7/put', expect: [status('put', 404)] },
+    steps: [record(), ...nobodyThere, when('put', 'PUT', '{collection}/{absent}', { body: { json: {} } })],
+  }
+  const report = await run(context, origin, [putting])
+  assert.match(verdictOf(report, 'MET-7/put'), /^not set up: there may be a record of somebody/)
+  assert.deepEqual([...methods].sort(), ['DELETE', 'GET', 'POST'])
+})

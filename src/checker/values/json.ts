@@ -1,0 +1,53 @@
+/** JSON values: objects, equality and JSON Pointers (RFC 6901). */
+
+/** A JSON object. */
+export type JsonObject = Readonly<Record<string, unknown>>
+
+/** Whether a value is a JSON object: not an array, not null. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** A value as a JSON object; every other value counts as an empty one. */
+export function objectOf(value: unknown): JsonObject {
+  return isObject(value) ? value : {}
+}
+
+/** Whether two JSON values are equal. The order of members does not matter. */
+export function isSame(left: unknown, right: unknown): boolean {
+  if (left === right) return true
+  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false
+  if (Array.isArray(left) !== Array.isArray(right)) return false
+  const names = Object.keys(left)
+  return (
+    names.length === Object.keys(right).length &&
+    names.every((name) => Object.hasOwn(right, name) && isSame((left as never)[name], (right as never)[name]))
+  )
+}
+
+/** The value at a pointer; `undefined` where there is none. */
+export function valueAt(value: unknown, pointer: string): unknown {
+  let found = value
+  for (const token of pointer.split('/').slice(1)) {
+    const name = token.replaceAll('~1', '/').replaceAll('~0', '~')
+    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, name)) return undefined
+    found = (found as Record<string, unknown>)[name]
+  }
+  return found
+}
+
+/** Where in a value another stands, the very same; `undefined` where it does not. */
+export function pointerTo(whole: unknown, part: object): string | undefined {
+  if (whole === part) return ''
+  if (typeof whole !== 'object' || whole === null) return undefined
+  for (const [name, value] of Object.entries(whole)) {
+    const within = pointerTo(value, part)
+    if (within !== undefined) return memberPointer(name) + within
+  }
+  return undefined
+}
+
+/** The pointer of a member of an object. */
+export function memberPointer(name: string): string {
+  return `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+}
