@@ -1,7 +1,7 @@
 /** The catalog that a command works on, of the current version or of all. */
 import { completeCatalog } from '../model/catalog.ts'
 import type { Catalog } from '../model/resource.ts'
-import { ConfigurationError } from '../server/configuration-error.ts'
+import { ConfigurationError } from '../spec/configuration-error.ts'
 import { completeVersions, type Versions } from '../versions/versions.ts'
 import { findDeclaration, loadDeclaration } from './load-declaration.ts'
 

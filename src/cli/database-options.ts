@@ -1,7 +1,7 @@
 /** The options of the command line that say where the database is, and how it is reached. */
 import { Option } from 'commander'
-import { ConfigurationError } from '../server/configuration-error.ts'
 import type { DatabaseOptions } from '../server/open-database.ts'
+import { ConfigurationError } from '../spec/configuration-error.ts'
 
 /** Where the database is when nobody says. */
 export const defaultDatabase = 'sqlite:.resourced/data.db'

@@ -1,7 +1,7 @@
 /** Errors in a sentence for people; never a stack trace for a mistake of theirs. */
 import { DeclarationError } from '../model/check.ts'
 import { withoutCredentials } from '../model/credentials.ts'
-import { ConfigurationError } from '../server/configuration-error.ts'
+import { ConfigurationError } from '../spec/configuration-error.ts'
 import { MigrationRefused } from '../storage/migration/migration-refused.ts'
 import { StorageFault } from '../storage/storage.ts'
 

@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { newDatabase } from '../../test/engine.ts'
 import { completeCatalog } from '../model/catalog.ts'
-import { ConfigurationError } from '../server/configuration-error.ts'
 import { openMaintenance } from '../server/open-database.ts'
+import { ConfigurationError } from '../spec/configuration-error.ts'
 import { maintenanceOff, maintenanceOn, maintenanceStatus } from './maintenance.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'resourced-maintenance-'))

@@ -2,7 +2,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { withoutCredentials } from '../model/credentials.ts'
 import type { Catalog } from '../model/resource.ts'
-import { ConfigurationError } from '../server/configuration-error.ts'
 import {
   type DatabaseOptions,
   fillDatabase,
@@ -11,6 +10,7 @@ import {
   openMoveSource,
   planOrApplyMigration,
 } from '../server/open-database.ts'
+import { ConfigurationError } from '../spec/configuration-error.ts'
 import { formatSteps } from '../storage/migration/format-steps.ts'
 import { changesSeen } from '../storage/move/changes-seen.ts'
 import { expectedRows, type Moved, moveAll } from '../storage/move/move-all.ts'

@@ -1,6 +1,6 @@
 /** `resourced openapi`. */
 import { openApiDocument } from '../documents/openapi.ts'
-import { ConfigurationError } from '../server/configuration-error.ts'
+import { ConfigurationError } from '../spec/configuration-error.ts'
 import { loadVersions } from './catalog.ts'
 import { print } from './print.ts'
 

@@ -2,7 +2,7 @@
 import { Command, Option } from 'commander'
 import { withoutCredentials } from '../model/credentials.ts'
 import { logLevels } from '../server/observe/log.ts'
-import { version } from '../server/version.ts'
+import { packageVersion } from '../server/observe/package-version.ts'
 import { argumentsTold } from './arguments-told.ts'
 import { address, pool, pooler, replica, unsafe } from './database-options.ts'
 import { fail } from './fail.ts'
@@ -17,7 +17,7 @@ const declaration = () =>
 
 const program = new Command('resourced')
   .description('Serves the resources that you declare, by HTTP.')
-  .version(version())
+  .version(packageVersion())
   // After a command --version is that command's own.
   .enablePositionalOptions()
   .showHelpAfterError('(resourced --help lists what there is)')

@@ -1,7 +1,7 @@
 /** `resourced purge status | confirm`. */
 import { withoutCredentials } from '../model/credentials.ts'
-import { ConfigurationError } from '../server/configuration-error.ts'
 import { isInMemory, openMaintenance } from '../server/open-database.ts'
+import { ConfigurationError } from '../spec/configuration-error.ts'
 import type { PurgeClockStore } from '../storage/storage.ts'
 import { databaseOf, type GivenDatabase } from './database-options.ts'
 

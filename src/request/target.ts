@@ -1,5 +1,6 @@
 /** Path -> what is there. A value: nothing is refused here, so that authentication comes first (CON-6). */
 import { type Catalog, isRestorable, type Resource } from '../model/resource.ts'
+import { fault } from '../spec/faults.ts'
 
 /** Something that has an address. */
 export type Target =
@@ -58,6 +59,9 @@ export function methodsOf(target: Target): readonly string[] {
   }
   return methods[target.kind]
 }
+
+/** Every method that some address supports, in the order of `Allow`. */
+export const everyMethod = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'QUERY', 'OPTIONS']
 
 /**
  * Finds what a path leads to.
@@ -119,5 +123,74 @@ function decode(segment: string): string | undefined {
     return decodeURIComponent(segment)
   } catch {
     return undefined
+  }
+}
+
+/**
+ * Refuses a method that an address does not support.
+ *
+ * @throws Fault METHOD_NOT_ALLOWED with `Allow`
+ */
+export function requireMethod(target: Target, method: string): void {
+  const methods = methodsOf(target)
+  if (methods.includes(method)) return
+  throw fault('METHOD_NOT_ALLOWED', {
+    detail: `This address supports ${methods.join(', ')}.`,
+    headers: { Allow: methods.join(', ') },
+  })
+}
+
+/**
+ * The target of an address that has one and supports the method.
+ *
+ * @param basePath what addresses of the version begin with
+ * @throws Fault MALFORMED_URL, NOT_FOUND, METHOD_NOT_ALLOWED
+ */
+export function requireTarget(found: Found, method: string, basePath: string): Exclude<Target, { kind: 'health' }> {
+  if (found.kind === 'malformed') {
+    throw fault('MALFORMED_URL', {
+      detail: 'A percent sign in the path is not followed by two hexadecimal digits of UTF-8.',
+    })
+  }
+  if (found.kind === 'missing' || found.target.kind === 'health') {
+    throw fault('NOT_FOUND', {
+      detail: `There is nothing at this address. ${basePath}/openapi.json lists what there is.`,
+    })
+  }
+  requireMethod(found.target, method)
+  return found.target
+}
+
+/**
+ * The template that an address fits.
+ *
+ * @param basePath what addresses begin with: `/v1`, or nothing
+ * @example
+ * routeOf('/v1', target) // '/v1/projects/{id}/tasks'
+ */
+export function routeOf(basePath: string, target: Target): string {
+  switch (target.kind) {
+    case 'collection': {
+      const { parent, resource } = target
+      return parent === undefined
+        ? `${basePath}/${resource.name}`
+        : `${basePath}/${parent.resource.name}/{id}/${resource.name}`
+    }
+    case 'record':
+      return `${basePath}/${target.resource.name}/{id}`
+    case 'restore':
+      return `${basePath}/${target.resource.name}/{id}/restore`
+    case 'bulk-delete':
+      return `${basePath}/${target.resource.name}/bulk-delete`
+    case 'exports':
+      return `${basePath}/exports`
+    case 'export':
+      return `${basePath}/exports/{id}`
+    case 'export-content':
+      return `${basePath}/exports/{id}/content`
+    case 'openapi':
+      return `${basePath}/openapi.json`
+    case 'health':
+      return `/health/${target.probe}`
   }
 }

@@ -1,11 +1,12 @@
 /** The health addresses (OPS-1): whether the server runs, and whether it is to be sent requests. */
 import type { HttpResponse } from '../http/message.ts'
 import type { Catalog } from '../model/resource.ts'
+import { requireMethod } from '../request/target.ts'
 import { fault } from '../spec/faults.ts'
 import { type Storage, StorageFault } from '../storage/storage.ts'
 import type { MaintenanceWatch } from './maintenance.ts'
 import type { Observe } from './observe/observe.ts'
-import { addressOptions, allow } from './options.ts'
+import { addressOptions } from './options.ts'
 
 /** What health is judged by. */
 export interface HealthParts {
@@ -31,7 +32,7 @@ export async function health(
   }: { readonly probe: 'live' | 'ready'; readonly method: string; readonly requestId: string },
 ): Promise<HttpResponse> {
   const target = { kind: 'health', probe } as const
-  allow(target, method)
+  requireMethod(target, method)
   if (method === 'OPTIONS') return addressOptions(parts.catalog, undefined, target)
   const status = probe === 'ready' ? await readiness(parts, requestId) : 'live'
   const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' }

@@ -1,6 +1,7 @@
 /** Opens the database that an address names. The only file that names an engine. */
 import { withoutCredentials } from '../model/credentials.ts'
 import type { Catalog } from '../model/resource.ts'
+import { ConfigurationError } from '../spec/configuration-error.ts'
 import type { Apply } from '../storage/migration/migration-refused.ts'
 import type { MigrationStep } from '../storage/migration/migration-step.ts'
 import type { MoveSource, MoveTarget } from '../storage/move/parts.ts'
@@ -9,7 +10,6 @@ import { hasSqliteTables, openSqliteMaintenance } from '../storage/sqlite/mainte
 import { fillSqlite, sqliteSource } from '../storage/sqlite/move.ts'
 import { migrateSqlite, openSqlite } from '../storage/sqlite/storage.ts'
 import type { KeyStore, MaintenanceStore, OnCommit, OnReplica, PurgeClockStore, Storage } from '../storage/storage.ts'
-import { ConfigurationError } from './configuration-error.ts'
 
 /** Where the database is, and how it is reached. All but the address is about PostgreSQL. */
 export interface DatabaseOptions {

@@ -5,46 +5,8 @@ import { actions, type CallerView } from '../model/declaration.ts'
 import type { Catalog, Resource } from '../model/resource.ts'
 import { permit } from '../policy/permit.ts'
 import { acceptedTypes } from '../request/body.ts'
-import { type Found, methodsOf, type Target } from '../request/target.ts'
+import { everyMethod, type Found, methodsOf, type Target } from '../request/target.ts'
 import { fault } from '../spec/faults.ts'
-
-/** Every method that some address supports. */
-export const everyMethod = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'QUERY', 'OPTIONS']
-
-/**
- * Refuses a method that an address does not support.
- *
- * @throws Fault METHOD_NOT_ALLOWED with `Allow`
- */
-export function allow(target: Target, method: string): void {
-  const methods = methodsOf(target)
-  if (methods.includes(method)) return
-  throw fault('METHOD_NOT_ALLOWED', {
-    detail: `This address supports ${methods.join(', ')}.`,
-    headers: { Allow: methods.join(', ') },
-  })
-}
-
-/**
- * The target of an address that has one and supports the method.
- *
- * @param basePath what addresses of the version begin with
- * @throws Fault MALFORMED_URL, NOT_FOUND, METHOD_NOT_ALLOWED
- */
-export function requireTarget(found: Found, method: string, basePath: string): Exclude<Target, { kind: 'health' }> {
-  if (found.kind === 'malformed') {
-    throw fault('MALFORMED_URL', {
-      detail: 'A percent sign in the path is not followed by two hexadecimal digits of UTF-8.',
-    })
-  }
-  if (found.kind === 'missing' || found.target.kind === 'health') {
-    throw fault('NOT_FOUND', {
-      detail: `There is nothing at this address. ${basePath}/openapi.json lists what there is.`,
-    })
-  }
-  allow(found.target, method)
-  return found.target
-}
 
 /** The answer to a preflight: it comes without credentials, so it says what any address of this kind supports. */
 export function preflight(cors: Cors, found: Found, { headers }: HttpRequest): HttpResponse {

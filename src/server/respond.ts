@@ -30,8 +30,7 @@ import { represent } from '../reply/represent.ts'
 import { sealCursor } from '../request/cursor.ts'
 import { readInput } from '../request/input.ts'
 import { refuseSecrets } from '../request/parameters.ts'
-import { routeOf } from '../request/route.ts'
-import { type Found, findTarget } from '../request/target.ts'
+import { type Found, findTarget, requireTarget, routeOf } from '../request/target.ts'
 import { fault } from '../spec/faults.ts'
 import { headLimits } from '../spec/limits.ts'
 import type { Storage } from '../storage/storage.ts'
@@ -46,11 +45,10 @@ import { type MaintenanceWatch, maintenanceFault } from './maintenance.ts'
 import type { Observe } from './observe/observe.ts'
 import { Timing } from './observe/timing.ts'
 import { beginTrace } from './observe/tracing.ts'
-import { addressOptions, preflight, requireTarget, serverOptions } from './options.ts'
+import { addressOptions, preflight, serverOptions } from './options.ts'
 import { preferencesOf, preferredOf } from './preferences.ts'
 import type { RateLimiter } from './rates/rate-limiter.ts'
 import type { Revocations } from './revocations.ts'
-import { reserveFor } from './unread.ts'
 
 /** Everything that answering needs. */
 export interface App {
@@ -299,4 +297,19 @@ function ranged(request: HttpRequest, response: HttpResponse, now: number): Http
   if (applied.kind === 'response') return applied.response
   const detail = 'The representation ends before the range begins. Content-Range says how long it is.'
   throw fault('RANGE_NOT_SATISFIABLE', { detail, headers: applied.headers })
+}
+
+/** Smaller answers are not counted: the system takes over far more of each connection. */
+const countedFrom = 16_384
+
+/**
+ * Counts an answer as on its way to its caller. What was changed is told whatever it takes; a file is not in memory.
+ *
+ * @throws Fault ANSWERS_UNREAD, OVERLOADED
+ */
+function reserveFor({ method, reserve }: HttpRequest, { body }: HttpResponse, caller: string | undefined): void {
+  if (reserve === undefined || caller === undefined || method === 'HEAD') return
+  if (body === undefined || isFile(body) || body.length < countedFrom) return
+  const refusal = reserve(caller, Buffer.byteLength(body), method === 'GET' || method === 'QUERY')
+  if (refusal !== undefined) throw refusal
 }

@@ -1,7 +1,7 @@
 /** JWT, wired: their settings, their keys, and what verifies them (AUT-2). */
 import type { VerifyToken } from '../policy/authenticate.ts'
 import { type JwtOptions, type JwtSettings, readJwt } from '../policy/jwt-settings.ts'
-import { ConfigurationError } from './configuration-error.ts'
+import { ConfigurationError } from '../spec/configuration-error.ts'
 import { fetchKeys, readKeyFile } from './fetch-keys.ts'
 import type { Observe } from './observe/observe.ts'
 

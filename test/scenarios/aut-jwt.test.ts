@@ -17,10 +17,10 @@ import {
   sign,
 } from '../../src/policy/jwt.fixture.ts'
 import type { JwtOptions } from '../../src/policy/jwt-settings.ts'
-import { ConfigurationError } from '../../src/server/configuration-error.ts'
 import { createApp } from '../../src/server/create-app.ts'
 import { logTo } from '../../src/server/observe/log.ts'
 import { jwtOf } from '../../src/server/tokens.ts'
+import { ConfigurationError } from '../../src/spec/configuration-error.ts'
 import { studio } from '../declarations.ts'
 import { type Trial, trialFor } from '../harness.ts'
 

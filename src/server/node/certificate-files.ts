@@ -3,7 +3,7 @@ import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createSecureContext } from 'node:tls'
-import { ConfigurationError } from '../configuration-error.ts'
+import { ConfigurationError } from '../../spec/configuration-error.ts'
 import type { Observe } from '../observe/observe.ts'
 
 /** Paths of PEM files. */

@@ -4,12 +4,21 @@ import { createSecureServer } from 'node:http2'
 import type { AddressInfo, Server as NetServer } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Server as TlsServer } from 'node:tls'
+import { everyMethod } from '../../request/target.ts'
 import { type Fault, fault } from '../../spec/faults.ts'
-import { Unread, type UnreadBounds } from '../unread.ts'
 import { Admission, type Bounds } from './admission.ts'
 import type { CertificatePair } from './certificate-files.ts'
 import { trackConnections } from './close.ts'
-import { type Edge, type Exchange, enter, type NodeRequest, type NodeResponse, type Patience } from './exchange.ts'
+import {
+  type Edge,
+  type Exchange,
+  enter,
+  type NodeRequest,
+  type NodeResponse,
+  type Patience,
+  Unread,
+  type UnreadBounds,
+} from './exchange.ts'
 import { exchangeOf, handle, handleLate, refuse, turnAway } from './handle.ts'
 import { type ParserError, refuseUnreadable, writeAnswer } from './refusal.ts'
 
@@ -123,8 +132,6 @@ function createSecure(tls: CertificatePair, settings: ServerOptions): Server {
   return server as unknown as Server
 }
 
-const methods = 'GET, HEAD, POST, PUT, PATCH, DELETE, QUERY, OPTIONS'
-
 function attach(server: Server, edge: Edge, bounds: Partial<Bounds> | undefined): void {
   const { admission, receive } = receiver(edge, bounds)
   server.on('connection', () => admission.connected())
@@ -134,7 +141,10 @@ function attach(server: Server, edge: Edge, bounds: Partial<Bounds> | undefined)
   server.on('checkExpectation', (request, response) => receive(exchangeOf(request, response)))
   server.on('clientError', (error: ParserError, socket: Duplex) => refuseUnreadable(edge, error, socket))
   server.on('connect', (request: IncomingMessage, other: Duplex | ServerResponse) => {
-    const error = fault('METHOD_NOT_ALLOWED', { detail: 'This server is not a proxy.', headers: { Allow: methods } })
+    const error = fault('METHOD_NOT_ALLOWED', {
+      detail: 'This server is not a proxy.',
+      headers: { Allow: everyMethod.join(', ') },
+    })
     if (request.httpVersionMajor !== 2) return writeAnswer(other as Duplex, edge.problem(error))
     refuse(edge, { ...exchangeOf(request, other as ServerResponse), inputEnded: true }, error)
   })

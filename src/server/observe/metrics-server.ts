@@ -1,7 +1,7 @@
 /** Serves metrics: plain HTTP on a listener of its own, so that whoever reaches the interface does not reach them (OPS-1). */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { ConfigurationError } from '../configuration-error.ts'
+import { ConfigurationError } from '../../spec/configuration-error.ts'
 import type { Metrics } from './metrics.ts'
 
 /** A server of metrics. */

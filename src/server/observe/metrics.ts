@@ -4,9 +4,9 @@
  * known are labels too, so many at most.
  */
 
-import { everyMethod } from '../options.ts'
-import { version } from '../version.ts'
+import { everyMethod } from '../../request/target.ts'
 import type { Observation, Observe } from './observe.ts'
+import { packageVersion } from './package-version.ts'
 import { countVersions } from './version-usage.ts'
 
 /** Metrics being kept. */
@@ -92,7 +92,7 @@ export async function collectMetrics(): Promise<Metrics> {
     registers,
   })
   const build = new Gauge({ name: 'resourced_build_info', help: 'What runs.', labelNames: ['version'], registers })
-  build.set({ version: version() }, 1)
+  build.set({ version: packageVersion() }, 1)
   collectDefaultMetrics({ register: registry })
 
   function count(seen: Extract<Observation, { kind: 'request' }>): void {

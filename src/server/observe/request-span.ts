@@ -4,8 +4,8 @@
  */
 import { context, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import type { HttpRequest } from '../../http/message.ts'
-import { everyMethod } from '../options.ts'
-import { version } from '../version.ts'
+import { everyMethod } from '../../request/target.ts'
+import { packageVersion } from './package-version.ts'
 import type { Stage } from './timing.ts'
 
 /** What is known of a request when it is answered. */
@@ -24,7 +24,7 @@ export interface RequestSpan {
 }
 
 const methods = new Set(everyMethod)
-const release = version()
+const release = packageVersion()
 
 /**
  * Begins the span of a request. Its parent is the span that is already active here, or else the caller's (`traceparent`).

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ConfigurationError } from '../configuration-error.ts'
+import { ConfigurationError } from '../../spec/configuration-error.ts'
 import { redisCounter } from './redis-counter.ts'
 
 for (const url of ['127.0.0.1:6379', 'http://127.0.0.1', 'redis://', 'redis:///secret', 'redis://:secret@host:port']) {

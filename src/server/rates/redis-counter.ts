@@ -1,6 +1,7 @@
 /** Counts in Redis or Valkey, for all servers that share it. */
+
+import { ConfigurationError } from '../../spec/configuration-error.ts'
 import { fault } from '../../spec/faults.ts'
-import { ConfigurationError } from '../configuration-error.ts'
 import type { Observe } from '../observe/observe.ts'
 import type { Counted, Counter, Share } from './quota.ts'
 import { connectRedis } from './redis-connection.ts'

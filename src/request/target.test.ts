@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { completeCatalog } from '../model/catalog.ts'
-import { routeOf } from './route.ts'
-import { findTarget } from './target.ts'
+import { findTarget, routeOf } from './target.ts'
 
 const catalog = completeCatalog({
   name: 'studio',

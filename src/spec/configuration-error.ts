@@ -1,4 +1,4 @@
-/** A setting that cannot be: its message says what to set instead. */
+/** A setting that cannot be used: the message says what to set instead. */
 export class ConfigurationError extends Error {
   constructor(message: string) {
     super(message)
