@@ -1,9 +1,11 @@
 /** The documents that exports are written as: what stands before, between and after the texts of the records. */
 import type { Resource } from '../model/resource.ts'
+import { exportTypes } from '../spec/media-types.ts'
 
-/** The forms of an export: a JSON array, a JSON text on each line, or CSV (RFC 4180). */
-export const exportFormats = ['json', 'ndjson', 'csv'] as const
-export type ExportFormat = (typeof exportFormats)[number]
+/** The format of an export file. */
+export type ExportFormat = keyof typeof exportTypes
+/** All formats. */
+export const exportFormats = Object.keys(exportTypes) as ExportFormat[]
 
 /** How long a file is kept after its export is finished, in milliseconds. */
 export const exportsKept = 24 * 3_600_000

@@ -9,6 +9,7 @@ import type { ExportFormat } from '../plan/export-document.ts'
 import type { Outcome } from '../plan/plan.ts'
 import type { AskedExport } from '../plan/plan-export.ts'
 import { fault } from '../spec/faults.ts'
+import { exportTypes } from '../spec/media-types.ts'
 import { jobRetry } from './job.ts'
 
 /** What is shown of the job of an export. */
@@ -25,12 +26,6 @@ interface Job {
     readonly bytes: number
     readonly expires_at: string
   }
-}
-
-const mediaTypes: Readonly<Record<ExportFormat, string>> = {
-  json: 'application/json',
-  ndjson: 'application/x-ndjson',
-  csv: 'text/csv',
 }
 
 /**
@@ -65,7 +60,7 @@ export function exportContent(
   if (Date.parse(result.expires_at) <= now) {
     throw fault('NOT_FOUND', { detail: `The file was kept until ${result.expires_at}. Ask for a new export.` })
   }
-  const mediaType = mediaTypes[result.format]
+  const mediaType = exportTypes[result.format]
   if (!accepts(asked['accept'], mediaType)) throw fault('NOT_ACCEPTABLE', { detail: `The file is ${mediaType}.` })
   const tag = { opaque: id, weak: false }
   const finished = Math.floor(Date.parse(job.finished_at) / 1000)

@@ -3,13 +3,7 @@ import { isUtf8, parseContentType } from '../http/fields/content-type.ts'
 import type { HttpRequest } from '../http/message.ts'
 import { deepestNesting, readJson } from '../model/json/read-json.ts'
 import { fault } from '../spec/faults.ts'
-
-const accepted: Readonly<Record<string, readonly string[]>> = {
-  POST: ['application/json'],
-  PUT: ['application/json'],
-  PATCH: ['application/json', 'application/merge-patch+json', 'application/json-patch+json'],
-  QUERY: ['application/json'],
-}
+import { bodyTypes } from '../spec/media-types.ts'
 
 /**
  * The media types that a method takes as a body.
@@ -17,7 +11,7 @@ const accepted: Readonly<Record<string, readonly string[]>> = {
  * @param vendorType one that means `application/json` too: that of a version
  */
 export function acceptedTypes(method: string, vendorType?: string): readonly string[] {
-  const types = accepted[method] ?? []
+  const types = bodyTypes[method] ?? []
   return vendorType === undefined || types.length === 0 ? types : [...types, vendorType]
 }
 

@@ -2,6 +2,7 @@
 
 import type { Catalog } from '../../model/resource.ts'
 import { queryLimits } from '../../spec/limits.ts'
+import { exportTypes } from '../../spec/media-types.ts'
 import { type HeaderName, headers } from './headers.ts'
 import { type Json, object, refTo } from './json.ts'
 import { accepted, answer, body, part } from './operations.ts'
@@ -10,8 +11,7 @@ import { codesOf, type ProblemResponses } from './problems.ts'
 
 const tags = ['exports']
 const fileHeaders: readonly HeaderName[] = ['Content-Disposition', 'ETag', 'Last-Modified', 'Vary']
-const formats = ['json', 'ndjson', 'csv']
-const mediaTypes = ['application/json', 'application/x-ndjson', 'text/csv; charset=utf-8']
+const mediaTypes = Object.values(exportTypes).map((type) => (type === 'text/csv' ? `${type}; charset=utf-8` : type))
 
 /** The Path Items of exports, by path. */
 export function exportPaths(catalog: Catalog, problems: ProblemResponses): Json {
@@ -31,7 +31,7 @@ export function exportPaths(catalog: Catalog, problems: ProblemResponses): Json 
       },
       sort: { ...names(queryLimits.sortTerms), description: 'As the parameter of lists.' },
       fields: { ...names(queryLimits.fields), description: 'The fields to write; `id` always comes along.' },
-      format: { type: 'string', enum: formats },
+      format: { type: 'string', enum: Object.keys(exportTypes) },
     },
     ['collection', 'format'],
   )
