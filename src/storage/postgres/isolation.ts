@@ -1,7 +1,7 @@
 /** How much a change is kept apart from others, so that what was true when it was decided is true when it ends (decision 040). */
 import type { Catalog } from '../../model/resource.ts'
 import type { Write } from '../../plan/plan.ts'
-import { ruledAmong, ruledBelow } from '../transactions/rules-lock.ts'
+import { ruledAmong, ruledBelow } from '../transactions/rows/rules-lock.ts'
 import type { Isolation } from './send.ts'
 
 /**

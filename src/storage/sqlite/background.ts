@@ -7,8 +7,7 @@ import type { Catalog, Conversion, Lens, Resource } from '../../model/resource.t
 import type { SqlContext } from '../sql/predicate.ts'
 import { StorageFault } from '../storage.ts'
 import type { Transaction } from '../transaction.ts'
-import type { Background } from '../transactions/jobs/job-store.ts'
-import { isWriting, type LongWork, longWork } from '../transactions/jobs/long-work.ts'
+import { type Background, isWriting, type LongWork, longWork } from '../transactions/long-work.ts'
 import type { Reader } from './reader.ts'
 import type { Writer } from './writer.ts'
 

@@ -8,11 +8,10 @@ import type { Engine } from '../sql/engine.ts'
 import type { SqlContext } from '../sql/predicate.ts'
 import { keptBy, prepared, type Ready, slot, slotted } from '../sql/prepared.ts'
 import { boundOf, searchWords } from '../sql/rows.ts'
-import { permittedSql } from './admit-draft.ts'
-import { answerSql } from './answered.ts'
-import { tick } from './clock.ts'
-import { conditionsOf, parentSql } from './conditions.ts'
-import { insertionSql, type RowSource, sourceOf } from './record-change.ts'
+import { tick } from './rows/clock.ts'
+import { conditionsOf, parentSql, permittedSql } from './rows/other-records.ts'
+import { answerSql } from './rows/select-record.ts'
+import { insertionSql, type RowSource, sourceOf } from './rows/write-row.ts'
 
 /** What is to be made, and what must be known of other records: references to be there, values to be free. */
 interface Creation {

@@ -10,10 +10,9 @@ import { liveSql, type SqlContext } from '../sql/predicate.ts'
 import { subject } from '../sql/represent.ts'
 import type { ListedKey, NewKey, Revoked, StoredKey } from '../storage.ts'
 import { blind, type Row, single, type Transaction } from '../transaction.ts'
-import { represent } from './answered.ts'
-import { tick } from './clock.ts'
-import { currentRecord } from './current-record.ts'
-import { changeRecord, insertRecord } from './record-change.ts'
+import { tick } from './rows/clock.ts'
+import { currentRecord, represent } from './rows/select-record.ts'
+import { changeRecord, insertRecord } from './rows/write-row.ts'
 
 const columns = sql`t.id, h.hash, t.hint, t.subject, t.roles, t.expires_at, t.created_at, t.revoked_at, t.made_by`
 const keys = sql`resourced_key_hashes h join "api-keys" t on t.id = h.key`

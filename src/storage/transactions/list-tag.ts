@@ -4,7 +4,7 @@ import type { Predicate } from '../../model/predicate.ts'
 import { admitPage } from '../../plan/admit.ts'
 import type { Outcome, PageOutcome, ReadPage } from '../../plan/plan.ts'
 import type { SqlContext } from '../sql/predicate.ts'
-import type { KnownClock } from './memory.ts'
+import type { KnownClock } from './rows/clock.ts'
 import { searchedTexts } from './searched-texts.ts'
 
 /** A list, and the tag that it had last. */

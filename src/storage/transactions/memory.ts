@@ -2,18 +2,11 @@
 import type { Predicate } from '../../model/predicate.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { Outcome, ReadRecord } from '../../plan/plan.ts'
+import type { KnownClock } from './rows/clock.ts'
 import { Totals } from './totals.ts'
 
 /** A record as it was read: found, permitted, all of its fields. */
 type KnownRecord = Extract<Outcome, { readonly kind: 'record' }>
-
-/** The clock of one collection. */
-export interface KnownClock {
-  readonly revision: number
-  readonly live: number
-  /** See `Engine.clockMark`. */
-  readonly mark: number
-}
 
 // Together some ten megabytes: what is asked for again within moments, not a copy of the database.
 const most = 5_000

@@ -7,11 +7,11 @@ import { admitPage, isConditional } from '../../plan/admit.ts'
 import type { Outcome, ReadPage } from '../../plan/plan.ts'
 import type { SqlContext } from '../sql/predicate.ts'
 import { kept, type Statement, single, type Transaction } from '../transaction.ts'
-import { clockOf } from './clock.ts'
 import { answerPage, knownTag } from './list-tag.ts'
 import { type Listing, listingOf, type Walk, walkOf } from './listing.ts'
 import { firstPageOf, firstPageSql } from './page-rows.ts'
 import { isUnfiltered, otherCollections } from './read-page.ts'
+import { clockOf } from './rows/clock.ts'
 import type { Totals } from './totals.ts'
 
 /**

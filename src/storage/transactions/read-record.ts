@@ -1,20 +1,14 @@
 /** Reading one record: a single statement. */
 import sql, { raw, type Sql } from 'sql-template-tag'
 import type { Predicate } from '../../model/predicate.ts'
-import type { Resource } from '../../model/resource.ts'
 import { admit, type Found, isConditional } from '../../plan/admit.ts'
 import type { Outcome, ReadRecord } from '../../plan/plan.ts'
 import { revisionColumn } from '../sql/epoch.ts'
-import { predicateSql, type SqlContext, tableSql } from '../sql/predicate.ts'
+import { type SqlContext, tableSql } from '../sql/predicate.ts'
 import { representationSql, subject } from '../sql/represent.ts'
-import { kept, type Row, type Statement, single, type Transaction } from '../transaction.ts'
+import { kept, type Statement, single, type Transaction } from '../transaction.ts'
 import type { Memory } from './memory.ts'
-
-/** A column that says whether a predicate holds for the row; constants cost nothing. */
-export function holdsSql(context: SqlContext, resource: Resource, predicate: Predicate): Sql {
-  if (predicate.kind === 'always') return sql`1`
-  return sql`case when ${predicateSql(context, resource, subject, predicate)} then 1 else 0 end`
-}
+import { foundOf, holdsSql } from './rows/select-record.ts'
 
 /** Runs a ReadRecord: the record, or 304, 403, 404 as a value. */
 export function* readRecord(
@@ -60,16 +54,6 @@ function recordStatement(context: SqlContext, plan: ReadRecord): Statement {
     return known
   }
   return { sql: known.sql, text: known.text, values: [...known.values.slice(0, -1), id] }
-}
-
-/** What a row says of the record's state. */
-export function foundOf(row: Row | undefined): Found | undefined {
-  if (row === undefined) return undefined
-  return {
-    revision: Number(row['_revision']),
-    updatedAt: String(row['updated_at']),
-    permitted: row['_permitted'] === 1,
-  }
 }
 
 function stateSql(context: SqlContext, { resource, id, permitted }: ReadRecord): Sql {

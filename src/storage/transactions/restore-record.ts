@@ -23,16 +23,15 @@ import { columnSql, predicateSql, type SqlContext, tableSql } from '../sql/predi
 import { subject } from '../sql/represent.ts'
 import { recordOf, storedSql } from '../sql/rows.ts'
 import { blind, single, type Transaction } from '../transaction.ts'
-import { holdsFor } from './admit-draft.ts'
-import { represent } from './answered.ts'
-import { ask } from './ask.ts'
-import { type Moves, noteMove, tickAll } from './clock.ts'
-import { type Closure, cascadesOf, resourceOf, sizeOf } from './delete/closure.ts'
-import { deletionsRun, goingIssue, isBeingDeleted, isRunning } from './delete/going.ts'
+import { type Closure, sizeOf } from './delete/closure.ts'
 import { isForElsewhere, type Large, large, lookedAtOnce } from './delete/large.ts'
 import { purgeBegan } from './delete/purge.ts'
-import { foundOf, holdsSql } from './read-record.ts'
-import { holdAllRulesBelow } from './rules-lock.ts'
+import { type Moves, noteMove, tickAll } from './rows/clock.ts'
+import { cascadesOf, resourceOf } from './rows/dependents.ts'
+import { ask, holdsFor } from './rows/other-records.ts'
+import { deletionsRun, goingIssue, isBeingDeleted, isRunning } from './rows/pending-deletion.ts'
+import { holdAllRulesBelow } from './rows/rules-lock.ts'
+import { foundOf, holdsSql, represent } from './rows/select-record.ts'
 
 /** The most records of one kind that are named as standing in the way: of very many, a few are enough to begin with. */
 const mostNamed = 100

@@ -3,13 +3,11 @@
  * A statement that would refer to one of them, and waits for the transaction that has looked for such references, does not see the job when it
  * goes on: it is older. Of the record that it waited for it sees what it has become (`unannounced`).
  */
-import sql, { raw, type Sql } from 'sql-template-tag'
+import sql, { raw } from 'sql-template-tag'
 import { type SqlContext, tableSql } from '../../sql/predicate.ts'
 import type { Transaction } from '../../transaction.ts'
-import { type Closure, resourceOf } from './closure.ts'
-
-/** That no job has announced that it will take a record: a condition of one statement that refers to the record, or changes it. */
-export const unannounced: Sql = sql`_deletion is null`
+import { resourceOf } from '../rows/dependents.ts'
+import type { Closure } from './closure.ts'
 
 /** Announces what a job will take, in the transaction that has found that nothing is in the way. */
 export function* announce({ catalog, engine }: SqlContext, job: string, closure: Closure): Transaction<void> {

@@ -1,10 +1,11 @@
 /** What goes when records go: they, and by `cascade` all that hangs under them (DEL-5). */
 import sql, { raw, type Sql } from 'sql-template-tag'
-import type { Catalog, Resource } from '../../../model/resource.ts'
+import type { Resource } from '../../../model/resource.ts'
 import type { Engine } from '../../sql/engine.ts'
 import { columnSql, type SqlContext, tableSql } from '../../sql/predicate.ts'
 import { subject } from '../../sql/represent.ts'
 import type { Transaction } from '../../transaction.ts'
+import { cascadesOf } from '../rows/dependents.ts'
 
 /** The ids that go, by collection. */
 export type Closure = ReadonlyMap<string, ReadonlySet<string>>
@@ -70,25 +71,6 @@ function refersSql({ isAmong }: Engine, field: string, ids: readonly string[]): 
 /** How many records a closure has. */
 export function sizeOf(closure: Closure): number {
   return closure.values().reduce((sum, ids) => sum + ids.size, 0)
-}
-
-/** The references by which records of a collection take others along: none where the declaration has lost it since. */
-export function cascadesOf({ resources }: Catalog, collection: string): Resource['dependents'] {
-  const dependents = resources.get(collection)?.dependents ?? []
-  return dependents.filter(({ onDelete }) => onDelete === 'cascade')
-}
-
-/** The collections of which records can go when one of these does, itself first. */
-export function reachOf(catalog: Catalog, resource: Resource): readonly Resource[] {
-  const found = new Set([resource.name])
-  // A set hands out what is added to it while it is walked.
-  for (const name of found) for (const { collection } of cascadesOf(catalog, name)) found.add(collection)
-  return [...found].map((name) => resourceOf(catalog, name))
-}
-
-/** A resource that the catalog is known to have. */
-export function resourceOf({ resources }: Catalog, collection: string): Resource {
-  return resources.get(collection) as Resource
 }
 
 /** The live rows of a collection, under the alias `subject`; conditions follow by `and`. */

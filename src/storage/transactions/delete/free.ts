@@ -2,7 +2,8 @@
 import type { Catalog, Resource } from '../../../model/resource.ts'
 import type { SqlContext } from '../../sql/predicate.ts'
 import type { Transaction } from '../../transaction.ts'
-import { type Closure, closureOf, reachOf } from './closure.ts'
+import { reachOf } from '../rows/dependents.ts'
+import { type Closure, closureOf } from './closure.ts'
 import { blockersOf } from './objections.ts'
 
 /** Whom nobody asks: what stands in the way is counted, and never named. */

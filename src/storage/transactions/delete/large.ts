@@ -1,7 +1,7 @@
 /** Changes of so many records that nobody but who asked should wait while they are looked at. */
 import type { Resource } from '../../../model/resource.ts'
 import type { SqlContext } from '../../sql/predicate.ts'
-import { reachOf } from './closure.ts'
+import { reachOf } from '../rows/dependents.ts'
 
 /** A change that is too much for where requests are answered: it is to be asked for elsewhere, whole. */
 export interface Large {

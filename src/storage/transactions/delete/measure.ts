@@ -4,8 +4,9 @@ import type { Catalog } from '../../../model/resource.ts'
 import { columnSql, type SqlContext } from '../../sql/predicate.ts'
 import { subject } from '../../sql/represent.ts'
 import { single, type Transaction } from '../../transaction.ts'
-import { stateOf } from '../jobs/job-rows.ts'
-import { cascadesOf, liveRows, reachOf, resourceOf } from './closure.ts'
+import { cascadesOf, reachOf, resourceOf } from '../rows/dependents.ts'
+import { stateOf } from '../rows/job-rows.ts'
+import { liveRows } from './closure.ts'
 import type { DeletionState } from './deletion-state.ts'
 
 /** The most ids that are held in memory: beyond that the total stays unknown. */

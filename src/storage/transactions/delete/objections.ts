@@ -9,8 +9,9 @@ import { columnSql, predicateSql, type SqlContext } from '../../sql/predicate.ts
 import { subject } from '../../sql/represent.ts'
 import { recordOf, storedSql } from '../../sql/rows.ts'
 import type { Transaction } from '../../transaction.ts'
-import { ask } from '../ask.ts'
-import { type Closure, liveRows, reachOf, resourceOf } from './closure.ts'
+import { reachOf, resourceOf } from '../rows/dependents.ts'
+import { ask } from '../rows/other-records.ts'
+import { type Closure, liveRows } from './closure.ts'
 
 /** By whom and when, which business rules may ask, and whose ids may be named. */
 type Judged = Pick<Removal, 'caller' | 'now' | 'readable'>

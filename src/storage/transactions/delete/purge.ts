@@ -5,8 +5,8 @@ import { retainedSince } from '../../../plan/retained.ts'
 import { type SqlContext, tableSql } from '../../sql/predicate.ts'
 import type { JobStep } from '../../storage.ts'
 import { single, type Transaction } from '../../transaction.ts'
-import { forgetDeleted } from '../clock.ts'
-import { addJob, advanceJob, finishJob, stateOf } from '../jobs/job-rows.ts'
+import { forgetDeleted } from '../rows/clock.ts'
+import { addJob, advanceJob, finishJob, stateOf } from '../rows/job-rows.ts'
 import { erase } from './remove.ts'
 
 /** The most records that one transaction purges: whoever writes meanwhile waits for it. */

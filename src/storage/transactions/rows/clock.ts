@@ -3,12 +3,24 @@
  * One small read gives the exact unfiltered total, the collection's entity tag and the key of cached totals.
  */
 import sql, { type Sql } from 'sql-template-tag'
-import type { Engine } from '../sql/engine.ts'
-import { blind, type Row, single, type Transaction } from '../transaction.ts'
-import type { KnownClock, Memory } from './memory.ts'
+import type { Engine } from '../../sql/engine.ts'
+import { blind, type Row, single, type Transaction } from '../../transaction.ts'
 
 type Reading = { readonly engine: Pick<Engine, 'clockMark'> }
 type Ticking = { readonly engine: Pick<Engine, 'clockPart'> }
+
+/** The clock of one collection. */
+export interface KnownClock {
+  readonly revision: number
+  readonly live: number
+  /** See `Engine.clockMark`. */
+  readonly mark: number
+}
+
+/** The clocks that were read since the database last changed, by collection. */
+interface KnownClocks {
+  readonly clocks: Map<string, KnownClock>
+}
 
 /** The clock at a moment. */
 export interface Clock {
@@ -23,7 +35,7 @@ export interface Clock {
 /** Reads the clock of a collection, together with those of others that an answer depends on. */
 export function* readClock(
   { engine }: Reading,
-  memory: Pick<Memory, 'clocks'>,
+  memory: KnownClocks,
   collection: string,
   others: Iterable<string>,
 ): Transaction<Clock> {
@@ -39,7 +51,7 @@ export function* readClock(
 
 function* readOne(
   { clockMark }: Reading['engine'],
-  { clocks }: Pick<Memory, 'clocks'>,
+  { clocks }: KnownClocks,
   collection: string,
 ): Transaction<KnownClock> {
   const known = clocks.get(collection)

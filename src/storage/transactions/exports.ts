@@ -1,21 +1,21 @@
 /** Exports in the database: what they are to hold, how far they are, and which server writes the file (JOB-6). */
-import sql, { raw } from 'sql-template-tag'
-import { accessDigest } from '../../../model/access-digest.ts'
-import type { SortTerm } from '../../../model/order.ts'
-import { allOf, type Predicate } from '../../../model/predicate.ts'
-import type { Resource } from '../../../model/resource.ts'
-import { joinTexts } from '../../../plan/export-document.ts'
-import { isConverted } from '../../../plan/older-export.ts'
-import type { Export, Outcome } from '../../../plan/plan.ts'
-import { shownBy } from '../../../plan/stored.ts'
-import { liveSql, type SqlContext, tableSql } from '../../sql/predicate.ts'
-import { subject } from '../../sql/represent.ts'
-import type { ClaimedExport, ExportPiece, ExportProgress, OpenExport } from '../../storage.ts'
-import { single, type Transaction } from '../../transaction.ts'
-import { exportRows } from '../export-rows.ts'
-import { exceededQuota, fitsQuota, roomFor } from './export-quota.ts'
-import { addJob, advanceJob, finishJob, stateOf } from './job-rows.ts'
-import { keepPieces } from './pieces.ts'
+import sql, { empty, raw, type Sql } from 'sql-template-tag'
+import { accessDigest } from '../../model/access-digest.ts'
+import { timestamp } from '../../model/instant.ts'
+import type { SortTerm } from '../../model/order.ts'
+import { allOf, type Predicate } from '../../model/predicate.ts'
+import type { Resource } from '../../model/resource.ts'
+import { exportsKept, joinTexts } from '../../plan/export-document.ts'
+import { isConverted } from '../../plan/older-export.ts'
+import type { Export, Outcome } from '../../plan/plan.ts'
+import { shownBy } from '../../plan/stored.ts'
+import type { Issue } from '../../spec/faults.ts'
+import { liveSql, type SqlContext, tableSql } from '../sql/predicate.ts'
+import { subject } from '../sql/represent.ts'
+import type { ClaimedExport, ExportPiece, ExportProgress, ExportRoom, OpenExport } from '../storage.ts'
+import { single, type Transaction } from '../transaction.ts'
+import { exportRows } from './export-rows.ts'
+import { addJob, advanceJob, finishJob, stateOf } from './rows/job-rows.ts'
 
 /** What the job of an export knows. */
 interface ExportState extends OpenExport {
@@ -155,4 +155,95 @@ function* goingOn(
   if (state.bytes !== bytes - content.length) return undefined
   yield* keepPieces(job, state.bytes, content)
   return state
+}
+
+/** Exports, and the bytes of their files so far. */
+interface Usage {
+  readonly count: number
+  readonly bytes: number
+}
+
+/**
+ * Decides whether a caller may have one more export. Of two requests at once the second waits here, and counts the export of the
+ * first.
+ *
+ * @returns the refusal; `undefined` where one more may begin
+ */
+export function* exceededQuota(context: SqlContext, caller: string, now: number): Transaction<Issue | undefined> {
+  const { count: mostCount, bytes: mostBytes } = context.catalog.limits.exports
+  yield* lockQuota(context, caller)
+  const { count, bytes } = yield* usage(context, sql`and j.started_by = ${caller}`, now)
+  if (count < mostCount && bytes < mostBytes) return undefined
+  const found =
+    count < mostCount
+      ? `Your exports have ${bytes.toLocaleString('en')} of at most ${mostBytes.toLocaleString('en')} bytes.`
+      : `You have ${count.toLocaleString('en')} of at most ${mostCount.toLocaleString('en')} exports.`
+  const remedy = 'Delete one by DELETE /exports/{id}, or wait until one expires, a day after it was written.'
+  return { code: 'EXPORT_QUOTA', message: `${found} ${remedy}` }
+}
+
+/** How long the file of an export may become beside all others that there are now. */
+export function* roomFor(context: SqlContext, job: string, now: number): Transaction<ExportRoom> {
+  const { bytes, total } = context.catalog.limits.exports
+  const caller = sql`and j.started_by = (select started_by from jobs where id = ${job})`
+  const own = yield* usage(context, sql`${caller} and j.id <> ${job}`, now)
+  const all = yield* usage(context, sql`and j.id <> ${job}`, now)
+  return { own: bytes - own.bytes, all: total - all.bytes }
+}
+
+/** Whether the file of an export may have so many bytes, decided while no other export of its caller grows. */
+export function* fitsQuota(context: SqlContext, job: string, bytes: number, now: number): Transaction<boolean> {
+  const row = yield* single(sql`select started_by from jobs where id = ${job}`)
+  yield* lockQuota(context, String(row?.['started_by']))
+  // One that begins again takes nothing, whatever the others have.
+  return bytes === 0 || bytes <= (yield* roomFor(context, job, now)).own
+}
+
+/** Waits until nobody else decides about the exports of a caller, and keeps others waiting until the transaction ends. */
+function* lockQuota({ engine }: SqlContext, caller: string): Transaction<void> {
+  const { waitForLock } = engine
+  if (waitForLock !== undefined) yield sql`select ${waitForLock(`exports of ${caller}`)}`
+}
+
+function* usage({ engine }: SqlContext, which: Sql = empty, now: number): Transaction<Usage> {
+  const { jsonInteger } = engine
+  const bytes = sql`coalesce(${jsonInteger(sql`w.state`, 'bytes')}, ${jsonInteger(sql`j.result`, 'bytes')}, 0)`
+  const isKept = sql`j.status = 'succeeded' and j.finished_at > ${timestamp(now - exportsKept)}`
+  const row = yield* single(
+    sql`select count(*) as count, sum(${bytes}) as bytes from jobs j left join resourced_work w on w.job = j.id where j.kind = 'export' and (j.status in ('pending', 'running') or ${isKept}) ${which}`,
+  )
+  return { count: Number(row?.['count']), bytes: Number(row?.['bytes'] ?? 0) }
+}
+
+/** The most bytes of a piece: who reads a file has one of them in memory. */
+const largest = 512 * 1_024
+
+/** The most pieces that one transaction forgets. */
+export const mostForgotten = 64
+
+/** Keeps what comes next of a file, in as many pieces as it takes. */
+export function* keepPieces(job: string, start: number, content: Uint8Array): Transaction<void> {
+  for (let from = 0; from < content.length; from += largest) {
+    const piece = content.subarray(from, from + largest)
+    yield sql`insert into resourced_pieces (job, start, content) values (${job}, ${start + from}, ${piece})`
+  }
+}
+
+/** The piece of a file that begins at a byte. */
+export function* readPiece(job: string, start: number): Transaction<Uint8Array | undefined> {
+  const row = yield* single(sql`select content from resourced_pieces where job = ${job} and start = ${start}`)
+  return row?.['content'] as Uint8Array | undefined
+}
+
+/** Removes what there is of a file. */
+export function* dropPieces(job: string): Transaction<void> {
+  yield sql`delete from resourced_pieces where job = ${job}`
+}
+
+/** Removes pieces of files whose time is over, or whose job failed or is forgotten. Gives their number. */
+export function* forgetPieces(now: number): Transaction<number> {
+  const begun = sql`select 1 from resourced_work w where w.job = p.job`
+  const finished = sql`select 1 from jobs j where j.id = p.job and j.status = 'succeeded' and j.finished_at > ${timestamp(now - exportsKept)}`
+  const old = sql`select p.job, p.start from resourced_pieces p where not exists (${begun}) and not exists (${finished}) limit ${mostForgotten}`
+  return (yield sql`delete from resourced_pieces where (job, start) in (${old}) returning job`).length
 }

@@ -6,8 +6,8 @@ import type { JobKind, JobStatus } from '../../../model/system-resources.ts'
 import type { SqlContext } from '../../sql/predicate.ts'
 import type { JobTask, OpenJob } from '../../storage.ts'
 import { blind, type Transaction } from '../../transaction.ts'
-import { tick } from '../clock.ts'
-import { changeRecord, insertRecord } from '../record-change.ts'
+import { tick } from './clock.ts'
+import { changeRecord, insertRecord } from './write-row.ts'
 
 /** A job that begins. */
 export interface NewJob {

@@ -8,7 +8,7 @@ import type { Issue } from '../../../spec/faults.ts'
 import { type SqlContext, tableSql } from '../../sql/predicate.ts'
 import { storedSql } from '../../sql/rows.ts'
 import type { Row, Transaction } from '../../transaction.ts'
-import { resourceOf } from './closure.ts'
+import { resourceOf } from './dependents.ts'
 
 /** What is said to whoever would change a record that is going. */
 export const goingIssue: Issue = {
@@ -76,3 +76,6 @@ function parentsOf(resource: Resource, record: RecordValues | Row): { collection
     return typeof id === 'string' ? [{ collection: String(resource.field.get(name)?.reference?.collection), id }] : []
   })
 }
+
+/** That no job has announced that it will take a record: a condition of one statement that refers to the record, or changes it. */
+export const unannounced: Sql = sql`_deletion is null`

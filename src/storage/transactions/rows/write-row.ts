@@ -1,12 +1,12 @@
 /** The statement that writes one row of a record, and what goes with it. */
 import sql, { join, raw, type Sql } from 'sql-template-tag'
-import type { RecordValues, Resource } from '../../model/resource.ts'
-import type { Draft } from '../../plan/draft.ts'
-import { type Column, columnsOf } from '../sql/columns.ts'
-import type { Bound } from '../sql/engine.ts'
-import { type SqlContext, tableSql } from '../sql/predicate.ts'
-import { boundOf, searchWords } from '../sql/rows.ts'
-import { blind, type Transaction } from '../transaction.ts'
+import type { RecordValues, Resource } from '../../../model/resource.ts'
+import type { Draft } from '../../../plan/draft.ts'
+import { type Column, columnsOf } from '../../sql/columns.ts'
+import type { Bound } from '../../sql/engine.ts'
+import { type SqlContext, tableSql } from '../../sql/predicate.ts'
+import { boundOf, searchWords } from '../../sql/rows.ts'
+import { blind, type Transaction } from '../../transaction.ts'
 import { tick } from './clock.ts'
 
 /** What changes one row, and the search words of it that stand elsewhere. */

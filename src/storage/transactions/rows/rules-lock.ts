@@ -3,10 +3,10 @@
  * there, so changes of the collections that it is about are serializable where the engine has many writers. A serializable transaction sees
  * the database as it was when it began: after it has waited for a row, it must not rely on what it reads of others who are not serializable.
  */
-import type { Catalog, Resource } from '../../model/resource.ts'
-import type { SqlContext } from '../sql/predicate.ts'
-import { blind, type Transaction } from '../transaction.ts'
-import { reachOf, resourceOf } from './delete/closure.ts'
+import type { Catalog, Resource } from '../../../model/resource.ts'
+import type { SqlContext } from '../../sql/predicate.ts'
+import { blind, type Transaction } from '../../transaction.ts'
+import { reachOf, resourceOf } from './dependents.ts'
 
 /** How many of some collections business rules are about. */
 export type Ruled = 'none' | 'some' | 'all'

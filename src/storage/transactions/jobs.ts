@@ -1,0 +1,53 @@
+/** Jobs as callers may change them: deleting one that has ended, and forgetting those that ended long ago (JOB-4, LIM-8). */
+import sql from 'sql-template-tag'
+import { timestamp } from '../../model/instant.ts'
+import type { Resource } from '../../model/resource.ts'
+import { admit } from '../../plan/admit.ts'
+import type { DeleteJob, Outcome } from '../../plan/plan.ts'
+import { type SqlContext, tableSql } from '../sql/predicate.ts'
+import type { Transaction } from '../transaction.ts'
+import { dropPieces } from './exports.ts'
+import { tick } from './rows/clock.ts'
+import { currentRecord } from './rows/select-record.ts'
+
+/** Runs a DeleteJob. A file beside the database is the caller's to remove, once this is committed. */
+export function* deleteJob(context: SqlContext, plan: DeleteJob): Transaction<Outcome> {
+  const { found, record } = yield* currentRecord(context, plan)
+  const isElsewhere = plan.mustExport && found?.permitted === true && record?.['kind'] !== 'export'
+  const refusal = admit(plan, isElsewhere ? undefined : found)
+  if (refusal !== undefined || record === undefined) return refusal ?? { kind: 'missing' }
+  if (record['status'] !== 'succeeded' && record['status'] !== 'failed') {
+    const message = `The job is ${record['status']}. Delete it once its status is succeeded or failed.`
+    return { kind: 'conflict', issues: [{ code: 'JOB_NOT_FINISHED', message }] }
+  }
+  yield sql`delete from jobs where id = ${plan.id}`
+  if (context.keepsPieces) yield* dropPieces(plan.id)
+  yield tick(context, 'jobs', -1, 0)
+  return { kind: 'deleted', id: plan.id, deletedAt: timestamp(plan.now) }
+}
+
+/** How long a finished job is kept (JOB-4), in milliseconds. */
+const jobsKept = 30 * 86_400_000
+
+/** The most jobs that one transaction forgets. */
+export const mostForgotten = 100
+
+/** Forgets jobs that were finished 30 days ago, the oldest first. Gives their number. */
+export function* forgetJobs(context: SqlContext, now: number): Transaction<number> {
+  const old = sql`select id from jobs where finished_at <= ${timestamp(now - jobsKept)} limit ${mostForgotten}`
+  const gone = yield sql`delete from jobs where id in (${old}) returning id`
+  if (gone.length > 0) yield tick(context, 'jobs', -gone.length, 0)
+  return gone.length
+}
+
+/** Whether any of some resources has records whose grace period is over. */
+export function* hasExpired(resources: Iterable<Resource>, now: number): Transaction<boolean> {
+  for (const { name, deletion } of resources) {
+    if (deletion.variant === 'hard') continue
+    const expired = timestamp(now - deletion.gracePeriod)
+    const rows =
+      yield sql`select 1 as found from ${tableSql(name)} where _deletion is not null and deleted_at <= ${expired} limit 1`
+    if (rows.length > 0) return true
+  }
+  return false
+}

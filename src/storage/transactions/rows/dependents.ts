@@ -1,0 +1,21 @@
+/** Which collections hang on others: what the references of the catalog say of deletions (DEL-4, DEL-5). */
+import type { Catalog, Resource } from '../../../model/resource.ts'
+
+/** The references by which records of a collection take others along: none where the declaration has lost it since. */
+export function cascadesOf({ resources }: Catalog, collection: string): Resource['dependents'] {
+  const dependents = resources.get(collection)?.dependents ?? []
+  return dependents.filter(({ onDelete }) => onDelete === 'cascade')
+}
+
+/** The collections of which records can go when one of these does, itself first. */
+export function reachOf(catalog: Catalog, resource: Resource): readonly Resource[] {
+  const found = new Set([resource.name])
+  // A set hands out what is added to it while it is walked.
+  for (const name of found) for (const { collection } of cascadesOf(catalog, name)) found.add(collection)
+  return [...found].map((name) => resourceOf(catalog, name))
+}
+
+/** A resource that the catalog is known to have. */
+export function resourceOf({ resources }: Catalog, collection: string): Resource {
+  return resources.get(collection) as Resource
+}

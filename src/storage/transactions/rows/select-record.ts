@@ -1,0 +1,100 @@
+/** What is at the address of a change, and how the client's version sees it. */
+import sql, { empty, raw, type Sql } from 'sql-template-tag'
+import { always, type Predicate } from '../../../model/predicate.ts'
+import type { RecordValues, Resource } from '../../../model/resource.ts'
+import type { Found } from '../../../plan/admit.ts'
+import type { Delete, Represented, Update, Write } from '../../../plan/plan.ts'
+import { type Seen, seenOf } from '../../../plan/stored.ts'
+import { revisionColumn } from '../../sql/epoch.ts'
+import { predicateSql, type SqlContext, tableSql } from '../../sql/predicate.ts'
+import { representationSql, subject } from '../../sql/represent.ts'
+import { recordOf, storedSql } from '../../sql/rows.ts'
+import { alone, type Row, type Statement, single, type Transaction } from '../../transaction.ts'
+
+interface Addressed extends Pick<Update | Delete, 'resource' | 'id' | 'permitted'> {
+  /** The records that the caller may read, where that matters. */
+  readonly mayRead?: Predicate
+}
+
+/** A record at the address of a plan. */
+export interface Current {
+  readonly found: Found | undefined
+  readonly record: RecordValues | undefined
+  /** Whether the caller may read it. */
+  readonly isReadable: boolean
+}
+
+/** The record at a plan's address, locked for what follows, with those that permit it. */
+export function currentRecord(context: SqlContext, plan: Addressed): Transaction<Current> {
+  return readCurrent(plan, sql`${currentSql({ ...context, holding: true }, plan)}${context.engine.lock.update}`)
+}
+
+/** The same as somebody sees it who only looks: before the transaction begins. */
+export function glimpsedRecord(context: SqlContext, plan: Addressed): Transaction<Current> {
+  return readCurrent(plan, alone(currentSql(context, plan), 'reading'))
+}
+
+function currentSql(context: SqlContext, { resource, id, permitted, mayRead = always }: Addressed): Sql {
+  const readable = mayRead.kind === 'always' ? empty : sql`, ${holdsSql(context, resource, mayRead)} as _readable`
+  return sql`select ${storedSql(context, resource)}, ${holdsSql(context, resource, permitted)} as _permitted${readable} from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and deleted_at is null`
+}
+
+function* readCurrent({ resource, mayRead = always }: Addressed, statement: Statement): Transaction<Current> {
+  const row = yield* single(statement)
+  const isReadable = mayRead.kind === 'always' || row?.['_readable'] === 1
+  return { found: foundOf(row), record: row === undefined ? undefined : recordOf(resource, row), isReadable }
+}
+
+/** How the client's version sees what a plan is about. */
+export function seenBy({ catalog }: SqlContext, { shown }: Pick<Write, 'shown'>): Seen | undefined {
+  return shown && seenOf(catalog, shown)
+}
+
+/** A record as it is answered, and whether the caller may see it. */
+export interface Answered extends Represented {
+  readonly readable: boolean
+}
+
+/** Reads a record as it is answered. */
+export function* represent(
+  context: SqlContext,
+  plan: Pick<Write, 'resource' | 'shown'>,
+  id: string,
+  mayRead: Predicate = always,
+): Transaction<Answered> {
+  const answer = answerSql(context, plan, mayRead)
+  return answeredOf(
+    yield* single(sql`select ${answer} from ${tableSql(plan.resource.name)} ${raw(subject)} where id = ${id}`),
+  )
+}
+
+/** The columns of a record as it is answered. */
+export function answerSql(
+  context: SqlContext,
+  { resource, shown }: Pick<Write, 'resource' | 'shown'>,
+  mayRead: Predicate,
+): Sql {
+  return sql`${representationSql(context, shown ?? resource, undefined)} as json, ${revisionColumn(context, resource.name)}, updated_at, ${holdsSql(context, resource, mayRead)} as _permitted`
+}
+
+/** A row of those columns. */
+export function answeredOf(row: Row | undefined): Answered {
+  const { revision, updatedAt, permitted } = foundOf(row) as Found
+  return { json: String(row?.['json']), revision, updatedAt, readable: permitted }
+}
+
+/** A column that says whether a predicate holds for the row; constants cost nothing. */
+export function holdsSql(context: SqlContext, resource: Resource, predicate: Predicate): Sql {
+  if (predicate.kind === 'always') return sql`1`
+  return sql`case when ${predicateSql(context, resource, subject, predicate)} then 1 else 0 end`
+}
+
+/** What a row says of the record's state. */
+export function foundOf(row: Row | undefined): Found | undefined {
+  if (row === undefined) return undefined
+  return {
+    revision: Number(row['_revision']),
+    updatedAt: String(row['updated_at']),
+    permitted: row['_permitted'] === 1,
+  }
+}
