@@ -1,8 +1,7 @@
 /** Says what a check will do, and asks whether it may. */
 import { createInterface } from 'node:readline/promises'
 import { type Attempts, usedCollections } from '../checker/discovery/attempt.ts'
-import { CannotCheck } from '../checker/profile/cannot-check.ts'
-import type { CollectionProfile } from '../checker/profile/profile.ts'
+import { CannotCheck, type CollectionProfile } from '../checker/profile/profile.ts'
 import { type Effects, effectsOf } from '../checker/run/effects.ts'
 
 /** What was found and what will be done, in a few lines. */

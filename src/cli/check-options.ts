@@ -1,7 +1,8 @@
 /** What `resourced check` is told on its command line, as values; and what of it is a secret. */
+
 import { readFileSync } from 'node:fs'
 import type { Fields } from '../checker/client/exchange.ts'
-import { CannotCheck } from '../checker/profile/cannot-check.ts'
+import { CannotCheck } from '../checker/profile/profile.ts'
 import { suggest } from '../model/nearest.ts'
 import { ruleSections, rules } from '../spec/rules.ts'
 

@@ -1,4 +1,5 @@
 /** `resourced check URL`: how far a server keeps the rules, whoever made it. */
+
 import { writeSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { stripVTControlCharacters } from 'node:util'
@@ -6,9 +7,8 @@ import { cases } from '../checker/cases/cases.ts'
 import { Client } from '../checker/client/client.ts'
 import { attempt } from '../checker/discovery/attempt.ts'
 import { type Discovered, discover } from '../checker/discovery/discover.ts'
-import { CannotCheck } from '../checker/profile/cannot-check.ts'
-import { type PartialProfile, readProfile } from '../checker/profile/read-profile.ts'
-import { writeProfile } from '../checker/profile/write-profile.ts'
+import { CannotCheck } from '../checker/profile/profile.ts'
+import { type PartialProfile, readProfile, writeProfile } from '../checker/profile/profile-file.ts'
 import {
   compareReports,
   hasFailed,

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Case } from '../case/case.ts'
 import type { Answer, Fields } from '../client/exchange.ts'
-import type { CollectionProfile, Profile } from '../profile/profile.ts'
+import { type CollectionProfile, canCreate, type Profile } from '../profile/profile.ts'
 import { choose } from '../run/choose-collections.ts'
 import { Ledger } from '../run/ledger.ts'
 import { distinct } from '../values/distinct.ts'
@@ -48,18 +48,13 @@ export function usedCollections({ profile, cases, hasKey, hasOther }: Omit<Attem
     const found = profile.collections.find((each) => each.name === name)
     if (found === undefined || used.has(name)) return
     for (const other of Object.values(found.references)) if (other !== name) add(other)
-    if (canMake(found)) used.add(name)
+    if (canCreate(found)) used.add(name)
   }
   for (const one of cases) {
     const chosen = one.kind === 'changing' ? choose(one, profile, { hasKey, hasOther }) : undefined
     if (chosen !== undefined && 'collections' in chosen) for (const { name } of chosen.collections) add(name)
   }
   return [...used]
-}
-
-/** Whether records can be made, and taken away again. */
-export function canMake({ operations, example }: CollectionProfile): boolean {
-  return operations.includes('create') && operations.includes('delete') && example !== undefined
 }
 
 /** Tries them, and takes away what was made. */

@@ -2,9 +2,8 @@
 
 import { isSequential } from '../case/identifiers.ts'
 import { jsonOf } from '../client/exchange.ts'
-import { CannotCheck } from '../profile/cannot-check.ts'
-import { type CollectionProfile, type Names, type Profile, usualNames } from '../profile/profile.ts'
-import { overridden, type PartialProfile } from '../profile/read-profile.ts'
+import { CannotCheck, type CollectionProfile, type Names, type Profile, usualNames } from '../profile/profile.ts'
+import { mergeProfile, type PartialProfile } from '../profile/profile-file.ts'
 import { countOfMeans } from '../run/choose-collections.ts'
 import { type JsonObject, objectOf } from '../values/json.ts'
 import { type Asker, ask, isGood } from './asker.ts'
@@ -113,7 +112,7 @@ export async function discover(asker: Asker, { url, openapi, only = [], said = {
     open: document === undefined ? [] : await openPaths(asker, document, base),
     ...(document === undefined ? {} : spokenOf(document)),
   }
-  const found = overridden(profile, said)
+  const found = mergeProfile(profile, said)
   const whole = {
     ...found,
     collections: found.collections.toSorted((left, right) => worth(right, found) - worth(left, found)),

@@ -1,6 +1,7 @@
 /** An OpenAPI document (3.0 or 3.1) as a value, and what its references stand for. */
+
 import { parse } from 'yaml'
-import { CannotCheck } from '../profile/cannot-check.ts'
+import { CannotCheck } from '../profile/profile.ts'
 import { isObject, type JsonObject, objectOf, valueAt } from '../values/json.ts'
 
 /** A document, and where it was found. */

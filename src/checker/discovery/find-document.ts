@@ -1,7 +1,8 @@
 /** Finds the OpenAPI document of a server: where one was said to be, or at the usual places. */
+
 import { readFile } from 'node:fs/promises'
 import { type Answer, fieldOf } from '../client/exchange.ts'
-import { CannotCheck } from '../profile/cannot-check.ts'
+import { CannotCheck } from '../profile/profile.ts'
 import { type Asker, ask, isGood } from './asker.ts'
 import { type Document, readDocument } from './document.ts'
 

@@ -1,10 +1,11 @@
 /** Servers that are not ours, without a profile: what is found, what is made, and that nothing stays. */
+
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Case } from '../case/case.ts'
 import { cases } from '../cases/cases.ts'
 import { Client } from '../client/client.ts'
-import { CannotCheck } from '../profile/cannot-check.ts'
+import { CannotCheck } from '../profile/profile.ts'
 import { attempt } from './attempt.ts'
 import { discover, type Looking } from './discover.ts'
 import { serveOther } from './other-servers.fixture.ts'

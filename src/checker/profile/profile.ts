@@ -1,7 +1,10 @@
-/** What is known of a server before it is asked: found in its OpenAPI document, or written in a profile file. */
+/** The profile of a server: everything that the checker must know before it can run cases. */
 import type { JsonObject } from '../values/json.ts'
 
-/** What can be done with a collection and its records. */
+/** A server that cannot be checked, or a file that cannot be used. The message says what to do about it. */
+export class CannotCheck extends Error {}
+
+/** What clients can do with a collection and its records. */
 export type Operation =
   | 'list'
   | 'create'
@@ -13,110 +16,115 @@ export type Operation =
   | 'bulk-delete'
   | 'delete-by-filter'
 
+/** What an access rule may allow (AUT-3). */
+export type Permission = 'create' | 'read' | 'update' | 'delete'
+
+/** A style of pagination (PAG-2). */
+export type PageStyle = 'page' | 'offset' | 'cursor'
+
 /** A collection of a server. */
 export interface CollectionProfile {
-  /** How it is called in reports: the last part of its path. */
+  /** Its name in reports: the last segment of its path. */
   readonly name: string
-  /** From the base: `/cities`. */
+  /** Path from the base: `/cities`. */
   readonly path: string
   readonly operations: readonly Operation[]
-  /** The member that holds a record's identifier. */
+  /** Member that holds a record's identifier. */
   readonly id: string
-  /** Whether identifiers are numbers, or texts with one, that the server counts up; `undefined` where nothing shows it. */
+  /** Whether the server numbers records, also as a part of texts (`ORD-000123`); `undefined` if nothing shows it. */
   readonly sequential?: boolean | undefined
-  /** A body that creates a record; `undefined` where nobody knows one. */
+  /** Body that creates a record; `undefined` if none is known. */
   readonly example?: JsonObject | undefined
-  /** Members of it that hold an identifier of a record of another collection, by its name: made first. */
+  /** Members that hold an identifier of another collection, with the name of that collection. */
   readonly references: Readonly<Record<string, string>>
-  /** Members of it that must differ from record to record. */
+  /** Members whose values must be unique. */
   readonly unique: readonly string[]
-  /** What is known of values, as JSON Schema without references: by it values are made that differ from record to record. */
+  /** JSON Schemas of members, without references. The checker makes values by them. */
   readonly schemas?: Readonly<Record<string, JsonObject>> | undefined
   /** Members that a body must have. */
   readonly required: readonly string[]
-  /** Members that a client may change, each with another value that is good. */
+  /** Members that clients may change, each with another valid value. */
   readonly change: JsonObject
-  /** Members that may be left out and are then empty, each with a value that is good. */
+  /** Members that may be left out and are then empty, each with a valid value. */
   readonly optional: JsonObject
-  /** Members with values that must be refused. */
+  /** Members with values that the server must refuse. */
   readonly invalid: JsonObject
-  /** Members by which lists may be filtered, and sorted. */
+  /** Members by which lists can be filtered. */
   readonly filters: readonly string[]
+  /** Members by which lists can be sorted. */
   readonly sorts: readonly string[]
-  /** A member whose words search (`q`) finds. */
+  /** Member whose words the search (`q`) finds. */
   readonly search?: string | undefined
-  /** A text member that may hold anything and filters lists: what a case has made is told from all else by it. */
+  /** Text member that takes any text and filters lists: a case finds its own records by it. */
   readonly marker?: string | undefined
-  /** Where there is no marker: a text member that takes any text, and holds what the checker recognises its records by. */
+  /** If there is no marker: text member that takes any text, into which the checker writes its mark. */
   readonly label?: string | undefined
-  /** Collections below its records, as the last part of their paths, and the collection that they show. */
+  /** Collections below its records: the last segment of their paths, with the name of the collection shown there. */
   readonly children: Readonly<Record<string, string>>
-  /** What a deletion leaves: `soft` keeps a record for those who may see it. */
+  /** `soft`: the server keeps deleted records for authorized callers. */
   readonly deletion: 'soft' | 'hard'
-  /** Statuses with which its document says that deletions are answered, where it does. */
+  /** Statuses of successful deletions, as the OpenAPI document says. */
   readonly deletionAnswers?: readonly number[] | undefined
-  /** Which styles of pages lists have. */
   readonly pages: readonly PageStyle[]
-  /** Whether a change without a condition is refused (428). */
+  /** Whether the server refuses changes without a condition (428). */
   readonly conditional: boolean
-  /** The member that holds who made a record, where the other caller may make records too, and has to do with no others than these. */
+  /** Member that holds the creator of a record, if the second caller may create records and sees only its own. */
   readonly owner?: string | undefined
-  /** What the other caller may do with records that are not theirs; nothing where left out. */
+  /** What the second caller may do with records of others; nothing if undefined. */
   readonly otherMay?: readonly Permission[] | undefined
-  /** Seconds after which deleted records are gone for good, where the server is set up to be tried out. */
+  /** Seconds after which the server purges deleted records, on servers where this may be tried. */
   readonly grace?: number | undefined
 }
 
-/** What may be allowed or not (AUT-3). */
-export type Permission = 'create' | 'read' | 'update' | 'delete'
-
-/** A style of pages (PAG-2). */
-export type PageStyle = 'page' | 'offset' | 'cursor'
-
-/** Names that the interface leaves open, as JSON Pointers into answers. */
+/** Names that the interface leaves open, as JSON Pointers into responses. */
 export interface Names {
-  /** The records of a list; empty where the list is the array itself. */
+  /** The records of a list; empty if the list is the whole body. */
   readonly items: string
-  /** The exact number of records; `header:X-Total-Count` where a field of the header says it. */
+  /** The exact number of records; `header:X-Total-Count` if a header field holds it. */
   readonly total: string
+  /** The cursor of the next page. */
   readonly next: string
+  /** The cursor of the previous page. */
   readonly previous: string
-  /** The stable code of an error, its message for people, and the errors where there are several. */
+  /** The stable code of an error. */
   readonly code: string
+  /** The message of an error. */
   readonly message: string
+  /** The list of all errors in a request. */
   readonly errors: string
-  /** Statuses with which a job has ended. */
+  /** Statuses of jobs that have ended. */
   readonly finished: readonly string[]
 }
 
-/** A server to be checked. */
+/** A server to check. */
 export interface Profile {
-  /** Where its interface is: `https://api.example.com/v1`, without a slash at the end. */
+  /** Address of the interface, without a slash at the end: `https://api.example.com/v1`. */
   readonly base: string
   readonly collections: readonly CollectionProfile[]
   readonly names: Names
-  /** An origin whose pages may read answers. */
+  /** Origin whose pages may read responses (CORS). */
   readonly origin?: string | undefined
-  /** The OpenAPI document that it came from. */
+  /** Address of the OpenAPI document. */
   readonly document?: string | undefined
-  /** Bases of older versions: one that is deprecated, one past its sunset. */
+  /** Base of an older version that is deprecated. */
   readonly deprecated?: string | undefined
+  /** Base of a version that is past its sunset. */
   readonly retired?: string | undefined
   /** Formats in which `POST /exports` writes collections: `json`, `ndjson`, `csv`. */
   readonly exports?: readonly string[] | undefined
-  /** A field of requests that may name the version beside the path, such as `API-Version`. */
+  /** Request header field that may name the version instead of the path, such as `API-Version`. */
   readonly versionField?: string | undefined
-  /** Paths from the root that answer without a credential: of its health. */
+  /** Paths from the root that answer without a credential, such as health checks. */
   readonly open: readonly string[]
-  /** Whether all that is there may be lost: requests are sent that a careless server could take as "delete everything". */
+  /** Whether all data may be lost. Cases then send requests that a careless server takes as "delete everything". */
   readonly disposable?: boolean | undefined
-  /** Whether requests may choose integer identifiers: a server that takes one may go on counting from it for ever. */
+  /** Whether requests may choose integer identifiers. A server that accepts one may number on from it for ever. */
   readonly allowChosenIds?: boolean | undefined
-  /** After how many failed authentications an address has to wait, for seconds, where the server is set up to be tried out. */
+  /** Number of failed authentications after which an address must wait, on servers where this may be tried. */
   readonly attempts?: number | undefined
 }
 
-/** The names that this project uses. */
+/** The names that this project's own interfaces use. */
 export const usualNames: Names = {
   items: '/data',
   total: '/pagination/total_count',
@@ -128,14 +136,24 @@ export const usualNames: Names = {
   finished: ['succeeded', 'failed'],
 }
 
-/** The members that are wrong in a body that has all bad values that are known, and nothing else. */
+/** The members that a server must report for a body that holds all known invalid values and nothing else. */
 export function mistakesOf({ invalid, required }: Pick<CollectionProfile, 'invalid' | 'required'>): string[] {
   return [...new Set([...Object.keys(invalid), ...required])]
 }
 
-/** The path of an interface's base: empty where it is the root. */
+/** Whether the checker can create records and delete them again. */
+export function canCreate({ operations, example }: CollectionProfile): boolean {
+  return operations.includes('create') && operations.includes('delete') && example !== undefined
+}
+
+/** The path of the interface's base: empty for the root. */
 export function basePath({ base }: Pick<Profile, 'base'>): string {
   return new URL(base).pathname.replace(/\/$/, '')
+}
+
+/** An address on the server, from a path that begins at the root or from a whole address. */
+export function urlOf({ base }: Pick<Profile, 'base'>, path: string): string {
+  return /^https?:/.test(path) ? path : new URL(base).origin + path
 }
 
 /** The segments of a path that are versions, such as `v1` and `v2.1`. */

@@ -3,9 +3,9 @@
 import { totalOf } from '../case/expect.ts'
 import { type Answer, type Exchange, jsonOf } from '../client/exchange.ts'
 import { linksOf } from '../client/links.ts'
-import type { CollectionProfile, Profile } from '../profile/profile.ts'
+import { type CollectionProfile, type Profile, urlOf } from '../profile/profile.ts'
 import { isObject, type JsonObject, memberPointer, valueAt } from '../values/json.ts'
-import { urlOf, type World } from './context.ts'
+import type { World } from './context.ts'
 
 /** The records of a collection at a moment. */
 export interface Count {

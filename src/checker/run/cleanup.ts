@@ -1,10 +1,12 @@
 /** Takes away what the checker has made. */
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Caller } from '../case/case.ts'
 import type { Made } from '../case/known.ts'
 import { type Asked, type Exchange, jsonOf } from '../client/exchange.ts'
+import { urlOf } from '../profile/profile.ts'
 import { valueAt } from '../values/json.ts'
-import { urlOf, type World } from './context.ts'
+import type { World } from './context.ts'
 
 // It is gone, or was already.
 const gone: ReadonlySet<number> = new Set([200, 204, 404, 410])

@@ -7,7 +7,7 @@ import { NotSetUp } from '../case/not-judged.ts'
 import { whereDemanded } from '../case/steps.ts'
 import type { Client } from '../client/client.ts'
 import { type Answer, type Exchange, type Fields, fieldOf, jsonOf } from '../client/exchange.ts'
-import type { Profile } from '../profile/profile.ts'
+import { type Profile, urlOf } from '../profile/profile.ts'
 import { distinct, isNarrow } from '../values/distinct.ts'
 import { type JsonObject, valueAt } from '../values/json.ts'
 import type { Ledger } from './ledger.ts'
@@ -62,11 +62,6 @@ function askOnce(world: World, known: Known, { as, request }: Ask, atOnce: boole
 function isTrusted({ base, deprecated, retired }: Profile, url: string): boolean {
   const { origin } = new URL(url)
   return [base, deprecated, retired].some((each) => each !== undefined && new URL(each).origin === origin)
-}
-
-/** An address from a path: from the root, or whole. */
-export function urlOf({ base }: Pick<Profile, 'base'>, to: string): string {
-  return /^https?:/.test(to) ? to : new URL(base).origin + to
 }
 
 /** The text of a body. */

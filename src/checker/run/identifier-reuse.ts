@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import type { Known, Made } from '../case/known.ts'
 import { NotSetUp } from '../case/not-judged.ts'
 import type { Exchange } from '../client/exchange.ts'
-import type { CollectionProfile } from '../profile/profile.ts'
+import { type CollectionProfile, canCreate } from '../profile/profile.ts'
 import { removeAll } from './cleanup.ts'
 import { create, type World } from './context.ts'
 
@@ -12,7 +12,7 @@ import { create, type World } from './context.ts'
  * moment: no two cases may then run at a time, and nothing is deleted twice without a look at what it is.
  */
 export async function reusesIdentifiers(world: World): Promise<boolean> {
-  const collection = world.profile.collections.find(isTried)
+  const collection = world.profile.collections.find(canCreate)
   if (collection === undefined) return false
   try {
     const first = await made(world, collection)
@@ -23,10 +23,6 @@ export async function reusesIdentifiers(world: World): Promise<boolean> {
     if (error instanceof NotSetUp) return false
     throw error
   }
-}
-
-function isTried({ operations, example }: CollectionProfile): boolean {
-  return example !== undefined && operations.includes('create') && operations.includes('delete')
 }
 
 /** The identifier of a record that is made, and deleted again. */

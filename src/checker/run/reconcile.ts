@@ -1,11 +1,11 @@
 /** Compares collections with what they held before a run, deletes what the checker left there, and reports the rest. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { jsonOf } from '../client/exchange.ts'
-import { basePath, type CollectionProfile, type Profile } from '../profile/profile.ts'
+import { basePath, type CollectionProfile, type Profile, urlOf } from '../profile/profile.ts'
 import { type JsonObject, valueAt } from '../values/json.ts'
 import { type Census, type Count, countOf, pathOf, takeCensus } from './census.ts'
 import { removeAll } from './cleanup.ts'
-import { urlOf, type World } from './context.ts'
+import type { World } from './context.ts'
 
 /** A collection that does not hold after a run what it held before. */
 export interface Difference {

@@ -8,10 +8,10 @@ import type { Known, Made } from '../case/known.ts'
 import { NotApplicable, NotSetUp } from '../case/not-judged.ts'
 import { keyOf } from '../client/credential.ts'
 import { type Exchange, fieldOf, jsonOf } from '../client/exchange.ts'
-import type { CollectionProfile } from '../profile/profile.ts'
+import { type CollectionProfile, urlOf } from '../profile/profile.ts'
 import { type JsonObject, valueAt } from '../values/json.ts'
 import { removeAll, removeExports } from './cleanup.ts'
-import { ask, create, madeOf, saidOf, textOf, urlOf, type World } from './context.ts'
+import { ask, create, madeOf, saidOf, textOf, type World } from './context.ts'
 
 /** What a case has shown. */
 export type Shown =
