@@ -2,8 +2,12 @@
  * Whether a database takes changes (OPS-5). What real changes have come to says so; where there was none lately, a small change of
  * the server's own finds out, for whoever asks. See docs/decisions/034-full-disks-and-wrong-clocks.md.
  */
+
+import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import sql from 'sql-template-tag'
 import { StorageFault } from './storage.ts'
+import { last, type Transaction } from './transaction.ts'
 
 /** For how long a change that succeeded says that others will, and the least time between two probes, in milliseconds. */
 const fresh = 1_000
@@ -71,4 +75,15 @@ export class WriteProbe {
       this.#probing = undefined
     }
   }
+}
+
+/** The key of the row. */
+export const probeKey = 'write_probe'
+
+/** Writes the row anew, with so many bytes at least: by chance, so that no engine makes them fewer. */
+export function* probeWrite(bytes: number): Transaction<void> {
+  const value = randomBytes(Math.max(bytes, 16)).toString('base64url')
+  yield last(
+    sql`insert into resourced_meta (key, value) values (${probeKey}, ${value}) on conflict (key) do update set value = excluded.value`,
+  )
 }

@@ -5,7 +5,7 @@ import { type Filterable, filterables, operatorsFor, sortableNames } from '../..
 import { always, type Predicate } from '../../model/predicate.ts'
 import type { Page, PageOutcome, ReadPage } from '../../plan/plan.ts'
 import { readListQuery } from '../../request/query.ts'
-import { closureOf } from '../transactions/delete/closure.ts'
+import { closureOf } from '../transactions/delete/cascade.ts'
 import { Memory } from '../transactions/memory.ts'
 import { catalog, idOf, resource } from '../transactions/query-plan.fixture.ts'
 import { readPage } from '../transactions/read-page.ts'

@@ -1,8 +1,7 @@
 /** A SQLite file opened for its API keys. */
 
 import type { KeyStore } from '../storage.ts'
-import { keyStore } from '../transactions/key-store.ts'
-import { keysAlone } from '../transactions/keys-alone.ts'
+import { keyStore, keysAlone } from '../transactions/keys.ts'
 import { Connection } from './connection.ts'
 import { sqlite } from './engine.ts'
 import { makeFile } from './file.ts'

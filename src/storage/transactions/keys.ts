@@ -1,15 +1,16 @@
 /** API keys in SQL: a record for what is shown of a key, and its hash beside it, which nothing shows. */
 import sql, { raw } from 'sql-template-tag'
+import { completeCatalog } from '../../model/catalog.ts'
 import { timestamp } from '../../model/instant.ts'
 import { allOf, anyOf, matches, type Scalar } from '../../model/predicate.ts'
 import { comparisonKey } from '../../model/record.ts'
-import type { RecordValues, Resource } from '../../model/resource.ts'
+import type { Catalog, RecordValues, Resource } from '../../model/resource.ts'
 import { admit } from '../../plan/admit.ts'
 import type { CreateKey, Outcome, RevokeKey } from '../../plan/plan.ts'
 import { liveSql, type SqlContext } from '../sql/predicate.ts'
 import { subject } from '../sql/represent.ts'
-import type { ListedKey, NewKey, Revoked, StoredKey } from '../storage.ts'
-import { blind, type Row, single, type Transaction } from '../transaction.ts'
+import type { KeyStore, ListedKey, NewKey, Revoked, StoredKey } from '../storage.ts'
+import { blind, type Row, type Runner, single, type Transaction } from '../transaction.ts'
 import { tick } from './rows/clock.ts'
 import { currentRecord, represent } from './rows/select-record.ts'
 import { changeRecord, insertRecord } from './rows/write-row.ts'
@@ -177,4 +178,21 @@ export function* keepUses(context: SqlContext, uses: ReadonlyMap<string, number>
 
 function keysOf({ catalog }: SqlContext): Resource {
   return catalog.system.get('api-keys') as Resource
+}
+
+/** The keys of a database that is open. */
+export function keyStore(context: SqlContext, { read, write }: Runner): KeyStore {
+  return {
+    find: (hash) => read(() => findKey(hash)),
+    list: () => read(listKeys),
+    add: (key) => write(() => addKey(context, key)),
+    revoke: (id, at, { descendants = false } = {}) => write(() => revokeAnyKey(context, id, at, descendants)),
+    keepUses: (uses) => write(() => keepUses(context, uses)),
+  }
+}
+
+/** The catalog that has the keys and nothing else: whatever is declared, and before anything is. */
+export function keysAlone(): Catalog {
+  const { system, ...rest } = completeCatalog({ name: 'keys', resources: {} })
+  return { ...rest, system: new Map([...system].filter(([name]) => name === 'api-keys')) }
 }

@@ -4,10 +4,9 @@ import { shownBy } from '../../plan/stored.ts'
 import type { SqlContext } from '../sql/predicate.ts'
 import type { JobError, JobStep, JobStore, OpenJob } from '../storage.ts'
 import type { Runner, Transaction } from '../transaction.ts'
-import { stepDeletion, undoDeletion } from './delete/deletion-job.ts'
-import type { DeletionState } from './delete/deletion-state.ts'
-import { countDeletion } from './delete/measure.ts'
-import { beginPurge, stepPurge } from './delete/purge.ts'
+import { countDeletion, type DeletionState } from './delete/deletion-job.ts'
+import { stepDeletion, undoDeletion } from './delete/deletion-phases.ts'
+import { admitRemoval, beginPurge, stepPurge } from './delete/purge.ts'
 import {
   claimExport,
   countExport,
@@ -20,7 +19,6 @@ import {
 } from './exports.ts'
 import { forgetExpired, mostForgotten } from './idempotency.ts'
 import { forgetJobs, hasExpired, mostForgotten as mostJobsForgotten } from './jobs.ts'
-import { admitRemoval } from './purge-clock.ts'
 import { resourceOf } from './rows/dependents.ts'
 import { finishJob, keepTotal, openJobs, stateOf } from './rows/job-rows.ts'
 import { writeTransaction } from './run.ts'

@@ -1,7 +1,7 @@
 /** The switch of maintenance in SQL: a row of `resourced_meta`, which every database has, of whatever version. */
 import sql from 'sql-template-tag'
-import type { Maintenance } from '../storage.ts'
-import { single, type Transaction } from '../transaction.ts'
+import type { Maintenance, MaintenanceStore } from '../storage.ts'
+import { type Runner, single, type Transaction } from '../transaction.ts'
 
 const isSwitch = sql`key = 'maintenance'`
 
@@ -30,4 +30,13 @@ export function* beginMaintenance(
 export function* endMaintenance(): Transaction<Maintenance | undefined> {
   const row = yield* single(sql`delete from resourced_meta where ${isSwitch} returning value`)
   return row === undefined ? undefined : (JSON.parse(String(row['value'])) as Maintenance)
+}
+
+/** The switch of a database that is open. */
+export function maintenanceStore({ read, write }: Runner): MaintenanceStore {
+  return {
+    read: () => read(readMaintenance),
+    begin: (maintenance) => write(() => beginMaintenance(maintenance)),
+    end: () => write(endMaintenance),
+  }
 }

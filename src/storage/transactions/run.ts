@@ -2,15 +2,13 @@
 import type { Outcome, Read, Restore, Write } from '../../plan/plan.ts'
 import type { SqlContext } from '../sql/predicate.ts'
 import type { Transaction } from '../transaction.ts'
-import { bulkDelete } from './delete/bulk-delete.ts'
-import { deleteMatching } from './delete/delete-matching.ts'
-import { deleteRecord } from './delete/delete-record.ts'
-import type { Large } from './delete/large.ts'
+import { bulkDelete, deleteMatching, deleteRecord } from './delete/delete.ts'
 import { beginExport } from './exports.ts'
 import { recognised } from './idempotency.ts'
 import { deleteJob } from './jobs.ts'
 import { createKey, revokeKey } from './keys.ts'
 import { restoreRecord } from './restore-record.ts'
+import type { Large } from './rows/dependents.ts'
 import { currentRecord } from './rows/select-record.ts'
 import { createRecord, updateRecord } from './write-record.ts'
 
@@ -55,4 +53,14 @@ function* restoreOnce(context: SqlContext, plan: Restore): Transaction<Outcome |
   const { record, isReadable } = yield* currentRecord(context, plan)
   if (record !== undefined && isReadable) return outcome
   return { ...outcome, answer: { ...outcome.answer, json: undefined } }
+}
+
+const refusals: ReadonlySet<string> = new Set<Outcome['kind']>([
+  'missing', 'parent-missing', 'forbidden', 'precondition-required', 'stale', 'invalid', 'conflict', 'not-modified',
+  'replayed', 'key-in-use', 'key-reused', 'bulk-refused',
+]) // biome-ignore format: one row reads best
+
+/** Whether an outcome is to stay; otherwise what was done to find it out is undone. */
+export function isChange({ kind }: Outcome | Large): boolean {
+  return kind !== 'large' && !refusals.has(kind)
 }

@@ -1,222 +1,117 @@
 /**
- * A deletion that is a job, batch by batch, each a transaction that also keeps how far it is: killed anywhere, it goes on
- * from its last batch, and does nothing twice (DEL-8, JOB-3).
- *
- * take:  the records of a filtered deletion are deleted (other deletions have done that when they begin)
- * mark:  downwards from them, what hangs on what is deleted is deleted too; up to here all of it can be undone
- * clear: references to what is deleted become null, where so declared
- * erase: rows of resources that are deleted for good go
- * tidy:  the job's queue goes
+ * Live records that a deletion job will take, and that others may refer to by `restrict`: they carry the job's id before they are deleted.
+ * A statement that would refer to one of them, and waits for the transaction that has looked for such references, does not see the job when it
+ * goes on: it is older. Of the record that it waited for it sees what it has become (`unannounced`).
  */
 import sql, { raw } from 'sql-template-tag'
-import type { Resource } from '../../../model/resource.ts'
+import type { Catalog } from '../../../model/resource.ts'
 import { columnSql, type SqlContext, tableSql } from '../../sql/predicate.ts'
 import { subject } from '../../sql/represent.ts'
-import type { JobStep } from '../../storage.ts'
-import type { Row, Transaction } from '../../transaction.ts'
-import { forgetDeleted, type Moves, noteMove, tick, tickAll } from '../rows/clock.ts'
+import { single, type Transaction } from '../../transaction.ts'
 import { cascadesOf, reachOf, resourceOf } from '../rows/dependents.ts'
-import { advanceJob, finishJob, type JobProgress, stateOf } from '../rows/job-rows.ts'
-import { holdAllRulesBelow } from '../rows/rules-lock.ts'
-import { announce, takeBack } from './announced.ts'
-import { liveRows } from './closure.ts'
-import type { DeletionState } from './deletion-state.ts'
-import { freeAmong } from './free.ts'
-import { stayingSql } from './objections.ts'
-import { clear, enqueue, erase, held, mark } from './remove.ts'
+import { stateOf } from '../rows/job-rows.ts'
+import { type Closure, liveRows } from './cascade.ts'
 
-/** The most records that one transaction takes: whoever writes meanwhile waits for it. */
-const batch = 100
-
-/** The most records whose dependents one transaction looks for. */
-const mostParents = 100
-
-const phases = ['take', 'mark', 'clear', 'erase', 'tidy'] as const
-
-/** Takes the next step of a job. */
-export function* stepDeletion(context: SqlContext, job: string, now: number): Transaction<JobStep> {
-  const state = (yield* stateOf(job, context.engine.lock.update)) as DeletionState | undefined
-  if (state === undefined) return 'elsewhere'
-  yield* holdAllRulesBelow(context, state.collection)
-  const next = yield* walk(context, job, state)
-  const ended = next === 'ended'
-  if (ended && state.phase === 'tidy') {
-    const { done, taken, left, ids, deletedAt } = state
-    const what =
-      ids.length === 0 ? { deleted_count: taken, ...(left !== undefined && { left_count: left }) } : { id: ids[0] }
-    const affected = state.asked === undefined ? done : taken
-    const result = { ...what, deleted_at: deletedAt, affected_count: affected }
-    const progress = { done: affected, total: affected }
-    yield* finishJob(context, job, { status: 'succeeded', progress, result }, now)
-    return 'finished'
-  }
-  const kept = ended ? { ...state, phase: after(state.phase), at: 0, table: 0 } : next
-  yield* advanceJob(context, job, kept, shownProgress(kept), now)
-  return 'more'
-}
-
-/** How far a deletion is, as far as whoever began it may know. */
-function shownProgress({ done, total, taken, asked }: DeletionState): JobProgress {
-  return asked === undefined ? { done, total } : { done: taken, total: asked }
-}
-
-/** The state after one batch; `ended` where the phase has nothing more to do. */
-function walk(context: SqlContext, job: string, state: DeletionState): Transaction<DeletionState | 'ended'> {
-  switch (state.phase) {
-    case 'take':
-      return take(context, job, state)
-    case 'mark':
-      return markUnder(context, job, state)
-    case 'clear':
-      return clearAway(context, job, state)
-    case 'erase':
-      return eraseMarked(context, job, state)
-    case 'tidy':
-      return tidy(job, state)
+/** Announces what a job will take, in the transaction that has found that nothing is in the way. */
+export function* announce({ catalog, engine }: SqlContext, job: string, closure: Closure): Transaction<void> {
+  // One writer waits for nobody, and always sees the jobs that run.
+  if (!engine.lock.isNeeded) return
+  for (const [collection, ids] of closure) {
+    if (!resourceOf(catalog, collection).dependents.some(({ onDelete }) => onDelete === 'restrict')) continue
+    yield sql`update ${tableSql(collection)} set _deletion = ${job} where ${engine.isAmong(raw('id'), [...ids])} and deleted_at is null`
   }
 }
 
-function after(phase: DeletionState['phase']): DeletionState['phase'] {
-  return phases[phases.indexOf(phase) + 1] ?? 'tidy'
+/** Takes back what a job has announced of a collection, and not done. */
+export function* takeBack({ engine }: SqlContext, job: string, collection: string): Transaction<void> {
+  if (!engine.lock.isNeeded) return
+  yield sql`update ${tableSql(collection)} set _deletion = null where _deletion = ${job} and deleted_at is null`
 }
 
-function* take(context: SqlContext, job: string, state: DeletionState): Transaction<DeletionState | 'ended'> {
-  const entries =
-    yield sql`select _row, record from resourced_queue where job = ${job} and _row > ${state.at} order by _row limit ${batch}`
-  const last = entries.at(-1)
-  if (last === undefined) return 'ended'
-  const { collection, deletedAt, left = 0 } = state
-  const ids = entries.map((entry) => String(entry['record']))
-  const { isAmong } = context.engine
-  const live = yield* held(context, sql`${liveRows(collection)} and ${isAmong(columnSql(subject, 'id'), ids)}`)
-  // They were free to go when the job began; what has come to stand in the way of one of them since keeps it.
-  const { free, closure } = yield* freeAmong(context, resourceOf(context.catalog, collection), live)
-  const taken = new Set(yield* mark(collection, isAmong(raw('id'), free), job, deletedAt))
-  if (taken.size > 0) yield tick(context, collection, -taken.size, taken.size)
-  yield* announce(context, job, closure)
-  const others = ids.filter((id) => !taken.has(id))
-  if (others.length > 0) {
-    yield sql`delete from resourced_queue where job = ${job} and ${isAmong(raw('record'), others)}`
-  }
-  return {
-    ...state,
-    at: Number(last['_row']),
-    taken: state.taken + taken.size,
-    left: left + live.length - free.length,
-    done: state.done + taken.size,
-  }
+/** How far it is. */
+export interface DeletionState {
+  /** The collection of the records that were asked for. */
+  readonly collection: string
+  readonly deletedAt: string
+  /** The record asked for, where it is one; else none. */
+  readonly ids: readonly string[]
+  readonly phase: 'take' | 'mark' | 'clear' | 'erase' | 'tidy'
+  /** The row after which the phase goes on: of the queue, or of the table that it walks. */
+  readonly at: number
+  /** Which of the tables that a phase walks it is at. */
+  readonly table?: number
+  /** How many of the records asked for are deleted. */
+  readonly taken: number
+  /** How many of them were not, because something stood in the way by then. */
+  readonly left?: number
+  /** How many records are deleted, those that hang under others among them. */
+  readonly done: number
+  /** How many there will be; `null` while nobody knows. */
+  readonly total: number | null
+  /**
+   * How many records were asked for, where whoever began the deletion may not read all that goes with them: they are shown
+   * the records that they asked for alone (AUT-9).
+   */
+  readonly asked?: number
 }
 
-function* markUnder(context: SqlContext, job: string, state: DeletionState): Transaction<DeletionState | 'ended'> {
-  const entries =
-    yield sql`select _row, collection, record from resourced_queue where job = ${job} and _row > ${state.at} order by _row limit ${mostParents}`
-  const [first] = entries
-  if (first === undefined) return 'ended'
-  const collection = String(first['collection'])
-  const alike = runOf(entries, collection)
-  const parents = alike.map((entry) => String(entry['record']))
-  const { isAmong } = context.engine
-  const moves: Moves = new Map()
-  let left = batch
-  for (const { collection: from, field } of cascadesOf(context.catalog, collection)) {
-    const refers = isAmong(columnSql(subject, field), parents)
-    const ids = yield* held(context, sql`${liveRows(from)} and ${refers}`, left)
-    if (ids.length === 0) continue
-    yield* mark(from, isAmong(raw('id'), ids), job, state.deletedAt)
-    noteMove(moves, from, -ids.length, ids.length)
-    yield* enqueue(context, job, resourceOf(context.catalog, from), isAmong(raw('id'), ids))
-    left -= ids.length
-    if (left === 0) break
-  }
-  yield* tickAll(context, moves)
-  // There may be more under them: the next batch asks again, and finds those that are still live.
-  if (left === 0) return { ...state, done: state.done + batch }
-  return { ...state, at: Number(alike.at(-1)?.['_row']), done: state.done + batch - left }
-}
+/** The most ids that are held in memory: beyond that the total stays unknown. */
+const mostHeld = 500_000
 
-/** The first rows of the queue that are of one collection. */
-function runOf(entries: readonly Row[], collection: string): readonly Row[] {
-  const end = entries.findIndex((entry) => entry['collection'] !== collection)
-  return end === -1 ? entries : entries.slice(0, end)
-}
-
-function* clearAway(context: SqlContext, job: string, state: DeletionState): Transaction<DeletionState | 'ended'> {
-  const clears = ({ dependents }: Resource) => dependents.filter(({ onDelete }) => onDelete === 'clear')
-  const targets = reached(context, state).filter((resource) => clears(resource).length > 0)
-  const { table = 0 } = state
-  const target = targets[table]
-  if (target === undefined) return 'ended'
-  const rows = yield* markedRows(target, job, state.at)
-  const last = rows.at(-1)
-  if (last === undefined) return { ...state, table: table + 1, at: 0 }
-  const ids = rows.map((row) => String(row['id']))
-  const moves: Moves = new Map()
-  let left = batch
-  for (const { collection: from, field } of clears(target)) {
-    const staying = stayingSql(context, from, field, ids, new Map())
-    const count = yield* clear(context, from, field, staying, state.deletedAt, left)
-    if (count > 0) noteMove(moves, from, 0, 0)
-    left -= count
-    if (left === 0) break
-  }
-  yield* tickAll(context, moves)
-  if (left === 0) return state
-  return { ...state, at: Number(last['_row']) }
-}
-
-function* eraseMarked(context: SqlContext, job: string, state: DeletionState): Transaction<DeletionState | 'ended'> {
-  const hard = reached(context, state).filter(({ deletion }) => deletion.variant === 'hard')
-  const { table = 0 } = state
-  const resource = hard[table]
-  if (resource === undefined) return 'ended'
-  const rows = yield* markedRows(resource, job, 0)
-  if (rows.length === 0) return { ...state, table: table + 1 }
-  yield* erase(
-    context,
-    resource,
-    rows.map((row) => String(row['id'])),
-  )
-  yield forgetDeleted(context, resource.name, rows.length)
-  return state
-}
-
-function* tidy(job: string, state: DeletionState): Transaction<DeletionState | 'ended'> {
-  const first = sql`select _row from resourced_queue where job = ${job} order by _row limit ${batch}`
-  const gone = yield sql`delete from resourced_queue where _row in (${first}) returning _row`
-  return gone.length === 0 ? 'ended' : state
-}
+/** The records whose dependents one statement looks for. */
+const mostParents = 500
 
 /**
- * Undoes a job that cannot go on, all at once: as long as nothing was cleared or erased. Gives whether it was undone.
- *
- * @throws Error of the engine where a unique value was taken meanwhile; nothing is undone then
+ * Counts what a deletion that has just begun will take: what hangs under the records in its queue. `undefined` where that
+ * is known already, or is too much to find out.
  */
-export function* undoDeletion(
-  context: SqlContext,
-  job: string,
-  error: Readonly<Record<string, unknown>>,
-  now: number,
-): Transaction<boolean> {
-  const state = (yield* stateOf(job, context.engine.lock.update)) as DeletionState | undefined
-  if (state === undefined || (state.phase !== 'take' && state.phase !== 'mark')) return false
-  yield* holdAllRulesBelow(context, state.collection)
-  for (const { name } of reached(context, state)) {
-    yield* takeBack(context, job, name)
-    const back =
-      yield sql`update ${tableSql(name)} set deleted_at = null, _deletion = null, _revision = _revision + 1 where _deletion = ${job} returning id`
-    if (back.length > 0) yield tick(context, name, back.length, -back.length)
+export function* countDeletion(context: SqlContext, job: string): Transaction<number | undefined> {
+  const state = (yield* stateOf(job)) as DeletionState | undefined
+  if (state === undefined || state.total !== null) return undefined
+  const { catalog, engine } = context
+  const held = new Map<string, Set<string>>()
+  const roots = yield sql`select collection, record from resourced_queue where job = ${job} limit ${mostHeld}`
+  const frontier: [string, string[]][] = [[state.collection, roots.map((row) => String(row['record']))]]
+  let count = roots.length
+  let room = mostHeld - count
+  for (let entry = frontier.shift(); entry !== undefined; entry = frontier.shift()) {
+    const [collection, ids] = entry
+    for (const { collection: from, field } of cascadesOf(catalog, collection)) {
+      const fresh: string[] = []
+      for (let at = 0; at < ids.length; at += mostParents) {
+        const refers = engine.isAmong(columnSql(subject, field), ids.slice(at, at + mostParents))
+        if (isLeaf(catalog, state.collection, from)) {
+          const row = yield* single(sql`select count(*) as count from ${liveRows(from)} and ${refers}`)
+          count += Number(row?.['count'])
+          continue
+        }
+        const known = held.get(from) ?? new Set()
+        held.set(from, known)
+        const rows = yield sql`select id from ${liveRows(from)} and ${refers} limit ${room + 1}`
+        for (const row of rows) {
+          const id = String(row['id'])
+          if (known.has(id)) continue
+          known.add(id)
+          fresh.push(id)
+        }
+        room = mostHeld - roots.length - sum(held)
+        if (room < 0) return undefined
+      }
+      count += fresh.length
+      if (fresh.length > 0) frontier.push([from, fresh])
+    }
   }
-  yield sql`delete from resourced_queue where job = ${job}`
-  yield* finishJob(context, job, { status: 'failed', progress: { ...shownProgress(state), done: 0 }, error }, now)
-  return true
+  return count
 }
 
-// A collection that the declaration no longer has is gone with its records.
-function reached({ catalog }: SqlContext, { collection }: DeletionState): readonly Resource[] {
-  const resource = catalog.resources.get(collection)
-  return resource === undefined ? [] : reachOf(catalog, resource)
+/** Whether nothing hangs on the records of a collection, and they on one other: then each is met once. */
+function isLeaf(catalog: Catalog, root: string, collection: string): boolean {
+  if (cascadesOf(catalog, collection).length > 0) return false
+  const reached = reachOf(catalog, resourceOf(catalog, root))
+  const ways = reached.flatMap(({ name }) => cascadesOf(catalog, name)).filter((each) => each.collection === collection)
+  return ways.length === 1
 }
 
-function* markedRows({ name }: Resource, job: string, at: number): Transaction<readonly Row[]> {
-  return yield sql`select _row, id from ${tableSql(name)} where _deletion = ${job} and deleted_at is not null and _row > ${at} order by _row limit ${batch}`
+function sum(held: ReadonlyMap<string, ReadonlySet<string>>): number {
+  return held.values().reduce((total, ids) => total + ids.size, 0)
 }

@@ -3,11 +3,11 @@ import sql from 'sql-template-tag'
 import type { Catalog, Resource } from '../../../model/resource.ts'
 import { retainedSince } from '../../../plan/retained.ts'
 import { type SqlContext, tableSql } from '../../sql/predicate.ts'
-import type { JobStep } from '../../storage.ts'
-import { single, type Transaction } from '../../transaction.ts'
+import type { ClockDoubt, JobStep, PurgeClockStore } from '../../storage.ts'
+import { type Runner, single, type Transaction } from '../../transaction.ts'
 import { forgetDeleted } from '../rows/clock.ts'
 import { addJob, advanceJob, finishJob, stateOf } from '../rows/job-rows.ts'
-import { erase } from './remove.ts'
+import { erase } from './delete-rows.ts'
 
 /** The most records that one transaction purges: whoever writes meanwhile waits for it. */
 export const mostPurged = 50
@@ -100,4 +100,52 @@ function expiredRows(resource: Resource, due: number) {
 /** The resources whose deleted records are kept for a while; those of others go with the job that deleted them. */
 function keptFor({ resources }: Catalog): Resource[] {
   return [...resources.values()].filter(({ deletion }) => deletion.variant === 'soft')
+}
+
+/** By how much a clock may differ, in milliseconds. Servers that run compare it each hour. */
+const tolerance = 86_400_000
+
+const isMark = sql`key = 'purge_clock'`
+
+/** When something was last removed, or the clock was last confirmed: in milliseconds since 1970. */
+function* readMark(): Transaction<number | undefined> {
+  const row = yield* single(sql`select value from resourced_meta where ${isMark}`)
+  return row === undefined ? undefined : Number(row['value'])
+}
+
+function* keepMark(now: number): Transaction<void> {
+  yield sql`insert into resourced_meta (key, value) values ('purge_clock', ${String(now)}) on conflict (key) do update set value = excluded.value`
+}
+
+/**
+ * Decides whether things may be removed by a clock, and notes that they are. In a database in which nothing was removed yet, the
+ * newest record stands for the last removal.
+ *
+ * @returns why not; `undefined` where they may
+ */
+export function* admitRemoval(context: SqlContext, now: number): Transaction<ClockDoubt | undefined> {
+  const mark = yield* readMark()
+  const last = mark ?? (yield* newestRecord(context))
+  if (last !== undefined && Math.abs(now - last) > tolerance) {
+    return { now, last, of: mark === undefined ? 'record' : 'purge' }
+  }
+  yield* keepMark(now)
+  return undefined
+}
+
+function* newestRecord({ catalog }: SqlContext): Transaction<number | undefined> {
+  const times: number[] = []
+  for (const { name } of [...catalog.resources.values(), ...catalog.system.values()]) {
+    const row = yield* single(sql`select max(updated_at) as newest from ${tableSql(name)}`)
+    if (typeof row?.['newest'] === 'string') times.push(Date.parse(row['newest']))
+  }
+  return times.length === 0 ? undefined : Math.max(...times)
+}
+
+/** The clock of purges as the port has it. */
+export function purgeClockStore({ read, write }: Runner): PurgeClockStore {
+  return {
+    read: () => read(readMark),
+    confirm: (now) => write(() => keepMark(now)),
+  }
 }

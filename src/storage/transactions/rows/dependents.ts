@@ -1,5 +1,6 @@
 /** Which collections hang on others: what the references of the catalog say of deletions (DEL-4, DEL-5). */
 import type { Catalog, Resource } from '../../../model/resource.ts'
+import type { SqlContext } from '../../sql/predicate.ts'
 
 /** The references by which records of a collection take others along: none where the declaration has lost it since. */
 export function cascadesOf({ resources }: Catalog, collection: string): Resource['dependents'] {
@@ -18,4 +19,20 @@ export function reachOf(catalog: Catalog, resource: Resource): readonly Resource
 /** A resource that the catalog is known to have. */
 export function resourceOf({ resources }: Catalog, collection: string): Resource {
   return resources.get(collection) as Resource
+}
+
+/** A change that is too much for where requests are answered: it is to be asked for elsewhere, whole. */
+export interface Large {
+  readonly kind: 'large'
+}
+
+/** The one value of it. */
+export const large: Large = { kind: 'large' }
+
+/** As many records as this are looked at on the spot, whatever becomes of them. */
+export const lookedAtOnce = 1_000
+
+/** Whether large changes of a resource are asked for elsewhere; rules that are functions can be asked only here. */
+export function isForElsewhere({ catalog, largeElsewhere = false }: SqlContext, resource: Resource): boolean {
+  return largeElsewhere && !reachOf(catalog, resource).some(({ rules }) => rules.some((rule) => 'check' in rule))
 }

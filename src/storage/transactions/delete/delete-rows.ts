@@ -9,13 +9,11 @@ import { columnSql, type SqlContext, tableSql } from '../../sql/predicate.ts'
 import { subject } from '../../sql/represent.ts'
 import { blind, type Transaction } from '../../transaction.ts'
 import { type Moves, noteMove, tick, tickAll } from '../rows/clock.ts'
-import { cascadesOf, reachOf, resourceOf } from '../rows/dependents.ts'
+import { cascadesOf, isForElsewhere, type Large, large, lookedAtOnce, reachOf, resourceOf } from '../rows/dependents.ts'
 import { addJob } from '../rows/job-rows.ts'
-import { announce } from './announced.ts'
-import { type Closure, closureOf, liveRows, sizeOf } from './closure.ts'
-import type { DeletionState } from './deletion-state.ts'
-import { isForElsewhere, type Large, large, lookedAtOnce } from './large.ts'
-import { canBeBlocked, stayingSql } from './objections.ts'
+import { canBeBlocked, stayingSql } from './blockers.ts'
+import { type Closure, closureOf, liveRows, sizeOf } from './cascade.ts'
+import { announce, type DeletionState } from './deletion-job.ts'
 
 /** Deletes a closure in this very transaction. */
 export function* removeClosure(

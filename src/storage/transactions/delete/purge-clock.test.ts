@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { catalogFixture, resourceFixture } from '../sql/catalog.fixture.ts'
-import type { SqlContext } from '../sql/predicate.ts'
-import type { Row } from '../transaction.ts'
-import { admitRemoval } from './purge-clock.ts'
+import { catalogFixture, resourceFixture } from '../../sql/catalog.fixture.ts'
+import type { SqlContext } from '../../sql/predicate.ts'
+import type { Row } from '../../transaction.ts'
+import { admitRemoval } from './purge.ts'
 
 const day = 86_400_000
 const now = Date.parse('2026-11-22T12:00:00.000Z')

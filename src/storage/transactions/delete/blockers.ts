@@ -11,7 +11,7 @@ import { recordOf, storedSql } from '../../sql/rows.ts'
 import type { Transaction } from '../../transaction.ts'
 import { reachOf, resourceOf } from '../rows/dependents.ts'
 import { ask } from '../rows/other-records.ts'
-import { type Closure, liveRows } from './closure.ts'
+import { type Closure, closureOf, liveRows } from './cascade.ts'
 
 /** By whom and when, which business rules may ask, and whose ids may be named. */
 type Judged = Pick<Removal, 'caller' | 'now' | 'readable'>
@@ -109,4 +109,45 @@ function* ruleObjections(context: SqlContext, plan: Judged, closure: Closure): T
 
 function hasDeletionRules({ rules }: Resource): boolean {
   return rules.some((rule) => [rule.on].flat().includes('delete'))
+}
+
+/** Whom nobody asks: what stands in the way is counted, and never named. */
+const unnamed = { readable: new Map() }
+
+/**
+ * Those of some records that are held, against which nothing stands, neither against what goes with them; and with them what may be
+ * referred to by `restrict`.
+ */
+export function* freeAmong(
+  context: SqlContext,
+  resource: Resource,
+  ids: readonly string[],
+): Transaction<{ readonly free: readonly string[]; readonly closure: Closure }> {
+  const contested = contestedBelow(context.catalog, resource)
+  if (contested.size === 0) return { free: ids, closure: new Map() }
+  // What stays may keep others that it was to take along.
+  for (let free = ids; ; ) {
+    const closure = yield* closureOf(context, resource, free, undefined, contested)
+    if ((yield* blockersOf(context, unnamed, closure, closure)).length === 0) return { free, closure }
+    const kept = new Set<string>()
+    for (const id of free) {
+      const own = yield* closureOf(context, resource, [id], undefined, contested)
+      if ((yield* blockersOf(context, unnamed, own, closure)).length > 0) kept.add(id)
+    }
+    free = free.filter((id) => !kept.has(id))
+  }
+}
+
+/**
+ * The collections that have to be looked into: those that others may refer to by `restrict`, those that do, and what lies on the way to
+ * them. None where nothing can stand in the way.
+ */
+function contestedBelow(catalog: Catalog, resource: Resource): ReadonlySet<string> {
+  const reached = reachOf(catalog, resource)
+  const ends = new Set<string>()
+  for (const { name, dependents } of reached) {
+    for (const { collection, onDelete } of dependents) if (onDelete === 'restrict') ends.add(name).add(collection)
+  }
+  const isOnTheWay = (each: Resource) => reachOf(catalog, each).some(({ name }) => ends.has(name))
+  return new Set(reached.filter(isOnTheWay).map(({ name }) => name))
 }
