@@ -1,9 +1,8 @@
 /** PostgreSQL as an `Engine`: the words of its tables, of reads and writes of records, of JSON (put together as text, so that it is the same as SQLite's) and of search. */
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Scalar } from '../../model/predicate.ts'
-import type { Column } from '../sql/columns.ts'
+import { type Column, subject } from '../sql/columns.ts'
 import type { Bound, Engine } from '../sql/engine.ts'
-import { subject } from '../sql/represent.ts'
 import type { Held } from '../sql/table-spec.ts'
 import type { ColumnSpec, Constraint, IndexSpec, SearchSpec } from '../sql/tables.ts'
 import { foldSql } from './fold.ts'
@@ -117,12 +116,12 @@ export const postgres: Engine = {
   // No index serves a subselect in a branch of an OR; for an array it does.
   isSelected: (column, select) => sql`${column} = any(array(${select}))`,
   // Else the planner may put all that any row could find into a table of its own, however few rows are looked at.
-  alone: raw(' offset 0'),
+  fence: raw(' offset 0'),
   fold: foldSql,
   // What an array is made of is no column to the planner.
   unindexed: (expression) => sql`(array[${expression}])[1]`,
-  holds: (text, part) => sql`strpos(${text}, ${part}) > 0`,
-  begins: (text, part) => sql`starts_with(${text}, ${part})`,
+  contains: (text, part) => sql`strpos(${text}, ${part}) > 0`,
+  startsWith: (text, part) => sql`starts_with(${text}, ${part})`,
   searches(_, alias, words) {
     // Lexemes hold no quotes: quoting them is enough to keep operators out.
     const terms = words.slice(0, -1).map((word) => `'${lexemeOf(word)}'`)

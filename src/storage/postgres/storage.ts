@@ -5,8 +5,8 @@ import sql from 'sql-template-tag'
 import type { Catalog } from '../../model/resource.ts'
 import type { DeleteMatching, Outcome, Plan, ReadPage } from '../../plan/plan.ts'
 import type { Apply } from '../migration/migration-refused.ts'
+import type { SqlContext } from '../sql/context.ts'
 import { type Epochs, readEpochs } from '../sql/epoch.ts'
-import type { SqlContext } from '../sql/predicate.ts'
 import type { Abandoned, OnCommit, OnReplica, Storage } from '../storage.ts'
 import { single, type Transaction } from '../transaction.ts'
 import { purgeClockStore } from '../transactions/delete/purge.ts'
@@ -93,9 +93,8 @@ interface Parts extends Pick<Storage, 'maintenanceFound' | 'close'> {
 
 function storageOf(catalog: Catalog, { primary, replica, secret, epochs, maintenanceFound, close }: Parts): Storage {
   const { database } = primary
-  const { keepsPieces } = postgres.layout
   const context: SqlContext = {
-    ...{ catalog, epochs, keepsPieces, tagSecret: secret },
+    ...{ catalog, epochs, tagSecret: secret },
     engine: replica === undefined ? postgres : withMarks,
   }
   const reading = replica === undefined ? only(primary) : replica.read.bind(replica)

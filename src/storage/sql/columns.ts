@@ -1,4 +1,5 @@
 /** Which columns hold a record: one for each field, and beside some of them a second one that they are compared by. */
+import { raw, type Sql } from 'sql-template-tag'
 import { isFolded } from '../../model/indexed.ts'
 import type { Field, Resource } from '../../model/resource.ts'
 
@@ -71,4 +72,17 @@ function decimalColumn(name: string): string {
 /** The column of a field's text without case. */
 export function foldedColumn(name: string): string {
   return `_folded_${name}`
+}
+
+/** The alias of the table that a statement is about. */
+export const subject = 't'
+
+/** A column of a table alias, quoted. Names come from the catalog only. */
+export function columnSql(alias: string, column: string): Sql {
+  return raw(`${alias}."${column}"`)
+}
+
+/** A resource's table, quoted. */
+export function tableSql(collection: string): Sql {
+  return raw(`"${collection}"`)
 }

@@ -11,8 +11,8 @@ import { type Condition, type ConditionValue, defineInterface, type FieldConditi
 import { matches } from '../../model/predicate.ts'
 import { comparisonKeys } from '../../model/record.ts'
 import type { RecordValues, Resource } from '../../model/resource.ts'
-import { columnsOf } from './columns.ts'
-import { predicateSql, tableSql } from './predicate.ts'
+import { columnsOf, tableSql } from './columns.ts'
+import { predicateSql } from './predicate.ts'
 import { boundOf } from './rows.ts'
 import { openTables } from './statements.fixture.ts'
 
@@ -168,7 +168,7 @@ test('AUT-6: a condition selects the records for which SQL, with null for what i
     fc.asyncProperty(condition(4), async (where) => {
       const predicate = resolveCondition(leaves, where, bindings)
       const expected = await selected(literal(where))
-      assert.deepEqual(await selected(predicateSql({ catalog, engine: words }, leaves, 't', predicate)), expected)
+      assert.deepEqual(await selected(predicateSql({ catalog, engine: words }, leaves, predicate)), expected)
       const matched = records.filter((record) => matches(comparisonKeys(leaves, record), predicate))
       assert.deepEqual(new Set(matched.map(({ id }) => id)), new Set(expected))
       found += expected.length

@@ -3,8 +3,9 @@ import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Resource } from '../../model/resource.ts'
 import { exportColumns } from '../../plan/export-document.ts'
 import { csvCell } from '../../plan/older-export.ts'
-import { columnSql, type SqlContext } from './predicate.ts'
-import { membersOf, subject } from './represent.ts'
+import { columnSql, subject } from './columns.ts'
+import type { SqlContext } from './context.ts'
+import { membersOf } from './represent.ts'
 
 /**
  * What a spreadsheet takes for the beginning of a formula, or strips to find one behind it. The last four are full-width:

@@ -51,16 +51,16 @@ export interface Engine {
   isAmong(column: Sql, values: readonly Scalar[]): Sql
   /** `column` is one of what a select gives, in one branch of several: so written that each branch may have its index. */
   isSelected(column: Sql, select: Sql): Sql
-  /** At the end of a subselect: it is run for each row by itself. */
-  readonly alone: Sql
+  /** At the end of a subquery: keeps the planner from turning it into a join (an optimization fence). */
+  readonly fence: Sql
   /** The text of a column in folded case (`fold` in model/text.ts). */
   fold(column: Sql): Sql
   /** The same expression, so written that no index is looked for. */
   unindexed(expression: Sql): Sql
   /** Whether a text holds another: both folded. */
-  holds(text: Sql, part: string): Sql
+  contains(text: Sql, part: string): Sql
   /** Whether a text begins with another: both folded. */
-  begins(text: Sql, part: string): Sql
+  startsWith(text: Sql, part: string): Sql
   /** Rows of the table `alias` whose search words match: every word, the last as a prefix. */
   searches(collection: string, alias: string, words: readonly string[]): Sql
   /** That texts have all of these words between them, the last as a prefix: decided on the texts themselves, without an index. */

@@ -8,8 +8,7 @@ import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Position, SortTerm } from '../../model/order.ts'
 import type { Scalar } from '../../model/predicate.ts'
 import type { Resource } from '../../model/resource.ts'
-import { type ColumnType, columnsOf, comparisonColumn } from './columns.ts'
-import { columnSql } from './predicate.ts'
+import { type ColumnType, columnSql, columnsOf, comparisonColumn } from './columns.ts'
 
 /** One term of the order, down to the column. `null` sorts after every value in ascending order. */
 export interface OrderTerm {

@@ -1,4 +1,5 @@
 /** One rule value, two readings: what SQL finds is what `matches` finds (AUT-6). */
+
 import assert from 'node:assert/strict'
 import { after as afterAll, test } from 'node:test'
 import fc from 'fast-check'
@@ -12,8 +13,8 @@ import { type Comparable, type Comparison, collectionsOf, matches, type Predicat
 import { comparisonKey, comparisonKeys } from '../../model/record.ts'
 import type { RecordValues, Resource } from '../../model/resource.ts'
 import { compareText } from '../../model/text.ts'
-import { columnsOf } from './columns.ts'
-import { after, liveSql, predicateSql, type SqlContext, tableSql } from './predicate.ts'
+import { columnsOf, tableSql } from './columns.ts'
+import { after, liveSql, type PredicateContext, predicateSql } from './predicate.ts'
 import { boundOf } from './rows.ts'
 import { openTables } from './statements.fixture.ts'
 
@@ -226,10 +227,10 @@ test('AUT-6: SQL and matches() find the same records, whatever the records and t
               matches(comparisonKeys(leaves, row), each, follow),
             )
             const live = matched.filter((row) => row['deleted_at'] === null)
-            for (const through of ['each', 'one by one', 'set'] as const) {
-              const context: SqlContext = { catalog, engine: words, through }
-              const all = predicateSql(context, leaves, 't', each)
-              const conditions = [all, words.unindexed(all), liveSql(context, leaves, 't', each)]
+            for (const semijoin of ['exists', 'fenced exists', 'in'] as const) {
+              const context: PredicateContext = { catalog, engine: words, semijoin }
+              const all = predicateSql(context, leaves, each)
+              const conditions = [all, words.unindexed(all), liveSql(context, leaves, each)]
               const found = await Promise.all(conditions.map(selected))
               assert.deepEqual(found, [matched, matched, live].map(idsOf), all.sql)
             }

@@ -1,44 +1,41 @@
 /**
  * Predicates as SQL: the other reading of `matches` in model/predicate.ts, and the two agree (AUT-6).
- * Negation is pushed down to the comparisons, so that these can use their index. There it needs no care for null: SQL itself
- * has three values.
+ * Negation is pushed down to the comparisons, so that they can use their index. There it needs no care for null, because SQL has
+ * three truth values.
  */
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import { isFolded } from '../../model/indexed.ts'
-import type { Comparison, Predicate } from '../../model/predicate.ts'
-import type { Catalog, Resource } from '../../model/resource.ts'
+import type { Predicate } from '../../model/predicate.ts'
+import type { Resource } from '../../model/resource.ts'
 import { fold } from '../../model/text.ts'
-import { retainedSince } from '../../plan/retained.ts'
-import { comparisonColumn, foldedColumn } from './columns.ts'
+import { columnSql, comparisonColumn, foldedColumn, subject, tableSql } from './columns.ts'
+import type { SqlContext } from './context.ts'
 import type { Engine } from './engine.ts'
-import type { Epochs } from './epoch.ts'
 
-/** What compiling needs beside the predicate. */
-export interface SqlContext {
-  readonly catalog: Catalog
-  readonly engine: Engine
-  /** Of collections that have begun another, the epochs that they had when the storage was opened. */
-  readonly epochs?: Epochs
-  /** What the entity tags of lists are keyed with: the same on all servers. Without it no pages are read. */
-  readonly tagSecret?: Uint8Array
+/** The context of predicates, with what some statements need of `through`: a condition on the record that a reference leads to. */
+export interface PredicateContext extends SqlContext {
   /**
-   * How `through` is asked. Each row's reference is followed (the default), which is right for rows found otherwise: an engine
-   * may do so for all rows together, unless rows are looked at one by one until there are enough. Or rows are found by the
-   * set of all records that they may refer to.
+   * The subquery that `through` becomes. `exists` (the default) follows each row's reference, and the planner may turn it into a join.
+   * `fenced exists` keeps the planner from that: for rows that are read one by one until there are enough. `in` finds rows by the set
+   * of all records that they may refer to.
    */
-  readonly through?: 'each' | 'one by one' | 'set'
-  /** Whether the records that `through` follows are locked until the transaction ends: what they permit stays permitted. */
-  readonly holding?: boolean
-  /** A record as a change makes it: `through` follows references to it there, rather than to the row that it changes. */
-  readonly changed?: { readonly collection: string; readonly id: string; readonly row: Sql }
-  /** `through` follows references to deleted records too, as though they were live, as long as they are retained at this moment. */
-  readonly restoredAt?: number
-  /** Whether what is compiled is one branch of several. */
+  readonly semijoin?: 'exists' | 'fenced exists' | 'in'
+  /** Whether the records that `through` leads to are locked (FOR SHARE), so that what they permit stays permitted. */
+  readonly locksReferenced?: boolean
+  /** A row as a change will make it: references to it lead to this row instead of the stored one. */
+  readonly pendingRow?: { readonly collection: string; readonly id: string; readonly row: Sql }
+  /** Since when deleted records of a collection count as live for `through`; live records only, where left out. */
+  readonly deletedSince?: (resource: Resource) => string
+}
+
+/** The rows that a predicate is compiled for. */
+interface Rows {
+  readonly resource: Resource
+  readonly alias: string
+  /** Compiles the opposite. */
+  readonly negated?: boolean
+  /** Whether the predicate is one branch of an OR. */
   readonly isBranch?: boolean
-  /** Whether changes that are too much to be looked at here are asked for on another thread. */
-  readonly largeElsewhere?: boolean
-  /** Whether the files of exports are kept in the database. */
-  readonly keepsPieces?: boolean
 }
 
 const operators: Readonly<Record<string, string>> = { gt: '>', gte: '>=', lt: '<', lte: '<=' }
@@ -50,142 +47,141 @@ const nothing = sql`1 = 0`
  * A predicate on the rows of `resource` as an SQL condition.
  *
  * @param alias the table's alias in the statement
- * @param negated compiles the opposite
  */
 export function predicateSql(
-  context: SqlContext,
+  context: PredicateContext,
   resource: Resource,
-  alias: string,
   predicate: Predicate,
-  negated = false,
+  alias: string = subject,
 ): Sql {
+  return conditionSql(context, { resource, alias }, predicate)
+}
+
+/**
+ * Live rows that match. A partial index of live rows serves a branch of an OR only where the branch itself says so.
+ *
+ * @param alias the table's alias in the statement
+ */
+export function liveSql(
+  context: PredicateContext,
+  resource: Resource,
+  predicate: Predicate,
+  alias: string = subject,
+): Sql {
+  return liveRowsSql(context, { resource, alias }, predicate)
+}
+
+function liveRowsSql(context: PredicateContext, rows: Rows, predicate: Predicate): Sql {
+  const live = sql`${raw(rows.alias)}.deleted_at is null`
+  if (predicate.kind === 'always') return live
+  if (predicate.kind !== 'or') return sql`${live} and ${conditionSql(context, rows, predicate)}`
+  const branches = predicate.terms.map((term) => liveRowsSql(context, { ...rows, isBranch: true }, term))
+  return sql`${live} and (${join(branches, ' or ')})`
+}
+
+function conditionSql(context: PredicateContext, rows: Rows, predicate: Predicate): Sql {
+  const { resource, alias, negated = false } = rows
   switch (predicate.kind) {
     case 'always':
       return negated ? nothing : everything
     case 'never':
       return negated ? everything : nothing
     case 'not':
-      return predicateSql(context, resource, alias, predicate.term, !negated)
+      return conditionSql(context, { ...rows, negated: !negated }, predicate.term)
     case 'and':
     case 'or': {
       const conjunction = (predicate.kind === 'and') !== negated
-      const inner = conjunction ? context : { ...context, isBranch: true }
-      const terms = predicate.terms.map((term) => predicateSql(inner, resource, alias, term, negated))
+      const inner = conjunction ? rows : { ...rows, isBranch: true }
+      const terms = predicate.terms.map((term) => conditionSql(context, inner, term))
       return sql`(${join(terms, conjunction ? ' and ' : ' or ')})`
     }
-    case 'null': {
-      const column = columnSql(alias, comparisonColumn(resource, predicate.field))
-      return negated ? sql`${column} is not null` : sql`${column} is null`
+    case 'through': {
+      const found = throughSql(context, rows, predicate)
+      return negated ? sql`not ${found}` : found
     }
+  }
+  const column = columnSql(alias, comparisonColumn(resource, predicate.field))
+  const { bind, isAmong, isDistinct } = context.engine
+  switch (predicate.kind) {
+    case 'null':
+      return negated ? sql`${column} is not null` : sql`${column} is null`
     case 'in': {
-      const column = columnSql(alias, comparisonColumn(resource, predicate.field))
-      const among = context.engine.isAmong(column, predicate.values)
+      const among = isAmong(column, predicate.values)
       return negated ? sql`not (${among})` : among
     }
     case 'differs': {
-      const column = columnSql(alias, comparisonColumn(resource, predicate.field))
-      const { bind, isAmong, isDistinct } = context.engine
       const [only, ...others] = predicate.values
       if (only === undefined) return negated ? nothing : everything
       if (others.length === 0) return negated ? sql`${column} = ${bind(only)}` : isDistinct(column, bind(only))
       const among = isAmong(column, predicate.values)
       return negated ? among : sql`(${column} is null or not (${among}))`
     }
-    case 'compare':
-      return compareSql(context, resource, alias, predicate, negated)
-    case 'through': {
-      const found = throughSql(context, alias, predicate, negated)
-      return negated ? sql`not ${found}` : found
+    case 'compare': {
+      const { operator, value } = predicate
+      const bound = bind(value)
+      if (operator === 'eq') return negated ? sql`${column} <> ${bound}` : sql`${column} = ${bound}`
+      if (operator === 'contains' || operator === 'startsWith') {
+        const found = textSql(context.engine, rows, predicate, column)
+        return negated ? sql`not (${found})` : found
+      }
+      const sign = negated ? opposites[operator] : operators[operator]
+      return sql`${column} ${raw(sign as string)} ${bound}`
     }
   }
 }
 
 function throughSql(
-  context: SqlContext,
-  alias: string,
+  context: PredicateContext,
+  { alias, negated = false, isBranch = false }: Rows,
   { collection, field, predicate }: Extract<Predicate, { kind: 'through' }>,
-  negated: boolean,
 ): Sql {
   const target = context.catalog.resources.get(collection) as Resource
-  const { engine, changed, restoredAt } = context
-  const inner = `${alias}x`
+  const { engine, semijoin, pendingRow, deletedSince } = context
+  const referenced: Rows = { resource: target, alias: `${alias}x`, isBranch }
+  const inner = raw(referenced.alias)
   const reference = columnSql(alias, field)
   // Whatever the record was like, its restoration would be permitted through it.
-  if (restoredAt !== undefined && predicate.kind === 'always') return sql`(${reference} is not null)`
-  const rest = thereSql(context, target, inner, predicate)
-  const from = sql`from ${tableSql(collection)} ${raw(inner)} where`
+  if (deletedSince !== undefined && predicate.kind === 'always') return sql`(${reference} is not null)`
+  const rest = referencedSql(context, referenced, predicate)
+  const from = sql`from ${tableSql(collection)} ${inner} where`
   // A set that holds no match says nothing of a reference that is null: negation follows each row.
-  if (context.through === 'set' && !negated) {
-    const ids = sql`select ${raw(inner)}.id ${from} ${rest}`
-    return context.isBranch ? engine.isSelected(reference, ids) : sql`${reference} in (${ids})`
+  if (semijoin === 'in' && !negated) {
+    const ids = sql`select ${inner}.id ${from} ${rest}`
+    return isBranch ? engine.isSelected(reference, ids) : sql`${reference} in (${ids})`
   }
-  const standalone = context.through === 'one by one' ? engine.alone : empty
-  const lock = context.holding ? engine.lock.share : empty
-  const found = sql`exists (select 1 ${from} ${raw(inner)}.id = ${reference} and ${rest}${standalone}${lock})`
-  if (changed?.collection !== collection) return found
-  const itself = sql`exists (select 1 from (${changed.row}) ${raw(inner)} where ${predicateSql(context, target, inner, predicate)})`
-  return sql`case when ${reference} = ${changed.id} then ${itself} else ${found} end`
+  const fence = semijoin === 'fenced exists' ? engine.fence : empty
+  const lock = context.locksReferenced ? engine.lock.share : empty
+  const found = sql`exists (select 1 ${from} ${inner}.id = ${reference} and ${rest}${fence}${lock})`
+  if (pendingRow?.collection !== collection) return found
+  const itself = sql`exists (select 1 from (${pendingRow.row}) ${inner} where ${conditionSql(context, referenced, predicate)})`
+  return sql`case when ${reference} = ${pendingRow.id} then ${itself} else ${found} end`
 }
 
-/**
- * Live rows that match. A partial index of live rows serves a branch of an `or` only where the branch itself says so.
- *
- * @param alias the table's alias in the statement
- */
-export function liveSql(context: SqlContext, resource: Resource, alias: string, predicate: Predicate): Sql {
-  const live = sql`${raw(alias)}.deleted_at is null`
-  if (predicate.kind === 'always') return live
-  if (predicate.kind !== 'or') return sql`${live} and ${predicateSql(context, resource, alias, predicate)}`
-  const branches = predicate.terms.map((term) => liveSql({ ...context, isBranch: true }, resource, alias, term))
-  return sql`${live} and (${join(branches, ' or ')})`
+/** The rows that match and that a reference may lead to. */
+function referencedSql(context: PredicateContext, rows: Rows, predicate: Predicate): Sql {
+  const { deletedSince } = context
+  if (deletedSince === undefined) return liveRowsSql(context, rows, predicate)
+  const deletedAt = sql`${raw(rows.alias)}.deleted_at`
+  const retained = sql`(${deletedAt} is null or ${deletedAt} > ${deletedSince(rows.resource)})`
+  return sql`${retained} and ${conditionSql(context, rows, predicate)}`
 }
 
-/** Rows that match and that `through` may follow. */
-function thereSql(context: SqlContext, resource: Resource, alias: string, predicate: Predicate): Sql {
-  const { restoredAt } = context
-  if (restoredAt === undefined) return liveSql(context, resource, alias, predicate)
-  const deletedAt = sql`${raw(alias)}.deleted_at`
-  const retained = sql`(${deletedAt} is null or ${deletedAt} > ${retainedSince(resource, restoredAt)})`
-  return sql`${retained} and ${predicateSql(context, resource, alias, predicate)}`
-}
-
-function compareSql(
-  { engine }: SqlContext,
-  resource: Resource,
-  alias: string,
-  predicate: Extract<Predicate, { kind: 'compare' }>,
-  negated: boolean,
-): Sql {
-  const { field, operator, value } = predicate
-  const column = columnSql(alias, comparisonColumn(resource, field))
-  const bound = engine.bind(value)
-  if (operator === 'eq') return negated ? sql`${column} <> ${bound}` : sql`${column} = ${bound}`
-  if (operator === 'contains' || operator === 'startsWith') {
-    const held = textSql(engine, resource, alias, operator, field, fold(String(value)))
-    return negated ? sql`not (${held})` : held
-  }
-  const sign = negated ? opposites[operator] : operators[operator]
-  return sql`${column} ${raw(sign as string)} ${bound}`
-}
-
+/** Texts that hold another or begin with it, in whatever case. */
 function textSql(
   engine: Engine,
-  resource: Resource,
-  alias: string,
-  operator: Comparison,
-  name: string,
-  part: string,
+  { resource, alias }: Rows,
+  { field: name, operator, value }: Extract<Predicate, { kind: 'compare' }>,
+  column: Sql,
 ): Sql {
+  const part = fold(String(value))
   const field = resource.field.get(name)
   const indexed = field !== undefined && isFolded(field)
-  const text = indexed
-    ? columnSql(alias, foldedColumn(name))
-    : engine.fold(columnSql(alias, comparisonColumn(resource, name)))
-  if (operator === 'contains') return engine.holds(text, part)
+  const text = indexed ? columnSql(alias, foldedColumn(name)) : engine.fold(column)
+  if (operator === 'contains') return engine.contains(text, part)
   // A range of the folded column's index, rather than a look at every row.
   const end = indexed ? after(part) : undefined
   if (end !== undefined) return sql`(${text} >= ${part} and ${text} < ${end})`
-  return engine.begins(text, part)
+  return engine.startsWith(text, part)
 }
 
 /** The least text greater than all that begin with `prefix`, or `undefined` where there is none. */
@@ -199,14 +195,4 @@ export function after(prefix: string): string | undefined {
     }
   }
   return undefined
-}
-
-/** A column of a table alias, quoted. Names come from the catalog only. */
-export function columnSql(alias: string, column: string): Sql {
-  return raw(`${alias}."${column}"`)
-}
-
-/** A resource's table, quoted. */
-export function tableSql(collection: string): Sql {
-  return raw(`"${collection}"`)
 }

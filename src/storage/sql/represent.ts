@@ -1,12 +1,9 @@
 /** Representations made in the database: the SQL that builds a record's JSON text, once for each shape. */
 import type { Sql } from 'sql-template-tag'
 import type { Catalog, Resource } from '../../model/resource.ts'
-import { type Column, columnsOf } from './columns.ts'
+import { type Column, columnSql, columnsOf, subject } from './columns.ts'
+import type { SqlContext } from './context.ts'
 import type { Engine } from './engine.ts'
-import { columnSql, type SqlContext } from './predicate.ts'
-
-/** The alias of the table that a statement is about. */
-export const subject = 't'
 
 const known = new WeakMap<Engine, WeakMap<Resource, Map<string, Sql>>>()
 

@@ -1,8 +1,8 @@
 /** The thread of long work: it does what it is asked, one piece after the other. */
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Catalog } from '../../model/resource.ts'
+import type { SqlContext } from '../sql/context.ts'
 import { readEpochs } from '../sql/epoch.ts'
-import type { SqlContext } from '../sql/predicate.ts'
 import { type ExportPiece, StorageFault } from '../storage.ts'
 import type { Transaction } from '../transaction.ts'
 import { isWriting, longWork } from '../transactions/long-work.ts'

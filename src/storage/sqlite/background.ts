@@ -4,7 +4,7 @@
  */
 import { Worker } from 'node:worker_threads'
 import type { Catalog, Conversion, Lens, Resource } from '../../model/resource.ts'
-import type { SqlContext } from '../sql/predicate.ts'
+import type { SqlContext } from '../sql/context.ts'
 import { StorageFault } from '../storage.ts'
 import type { Transaction } from '../transaction.ts'
 import { type Background, isWriting, type LongWork, longWork } from '../transactions/long-work.ts'

@@ -91,11 +91,11 @@ export const sqlite: Engine = {
   isDistinct: (column, value) => sql`${column} is not ${value}`,
   isAmong: (column, values) => sql`${column} in (select value from json_each(${JSON.stringify(values.map(bind))}))`,
   isSelected: (column, select) => sql`${column} in (${select})`,
-  alone: empty,
+  fence: empty,
   fold: (column) => sql`${raw(foldFunction)}(${column})`,
   unindexed: (expression) => sql`+(${expression})`,
-  holds: (text, part) => sql`instr(${text}, ${part}) > 0`,
-  begins: (text, part) => sql`substr(${text}, 1, ${[...part].length}) = ${part}`,
+  contains: (text, part) => sql`instr(${text}, ${part}) > 0`,
+  startsWith: (text, part) => sql`substr(${text}, 1, ${[...part].length}) = ${part}`,
   searches(collection, alias, words) {
     // Words hold letters and digits only, so quoting them is enough to keep operators out.
     const match = words.map((word, index) => `"${word}"${index === words.length - 1 ? '*' : ''}`).join(' ')

@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import sql from 'sql-template-tag'
 import type { Catalog } from '../../model/resource.ts'
 import type { DeleteMatching, Outcome, Plan, Write } from '../../plan/plan.ts'
+import type { SqlContext } from '../sql/context.ts'
 import { readEpochs } from '../sql/epoch.ts'
-import type { SqlContext } from '../sql/predicate.ts'
 import { type OnCommit, type Storage, StorageFault } from '../storage.ts'
 import { purgeClockStore } from '../transactions/delete/purge.ts'
 import { findKey, keyStore } from '../transactions/keys.ts'
@@ -59,7 +59,7 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
   writing.stopWaiting()
   // A database in memory belongs to one connection.
   const reader = new Reader(inMemory ? writing : new Connection(options.path, { readOnly: true }), inMemory)
-  const context: SqlContext = { catalog, engine: sqlite, epochs, tagSecret: secret, largeElsewhere: !inMemory }
+  const context: SqlContext = { catalog, engine: sqlite, epochs, tagSecret: secret, offloadsLargeWork: !inMemory }
   const probe = new WriteProbe((bytes) =>
     writer.write(
       () => probeWrite(bytes),

@@ -11,10 +11,12 @@ import type { Position, SortTerm } from '../../model/order.ts'
 import { allOf, type Predicate } from '../../model/predicate.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { ExportFormat } from '../../plan/export-document.ts'
+import { subject } from '../sql/columns.ts'
+import type { SqlContext } from '../sql/context.ts'
 import { csvLineSql } from '../sql/csv-line.ts'
 import { orderTerms, segmentsAfter } from '../sql/keyset.ts'
-import { liveSql, predicateSql, type SqlContext } from '../sql/predicate.ts'
-import { representationSql, subject } from '../sql/represent.ts'
+import { liveSql, predicateSql } from '../sql/predicate.ts'
+import { representationSql } from '../sql/represent.ts'
 import { stretchOf } from '../sql/stretch.ts'
 import { kept, type Transaction } from '../transaction.ts'
 import { rowsSql } from './page-sql.ts'
@@ -55,7 +57,7 @@ export function* exportRows(context: SqlContext, batch: ExportBatch): Transactio
   if (wanted.kind === 'never') return { texts: [], last: undefined }
   const { found, checked } = stretchOf(resource, wanted, sort)
   const terms = orderTerms(resource, sort, subject)
-  const where = liveSql(context, resource, subject, found)
+  const where = liveSql(context, resource, found)
   const text = textSql(context, batch, checked)
   const place = context.engine.jsonKeys(terms.map(({ column, type }) => [column, type]))
   const texts: string[] = []
@@ -81,5 +83,5 @@ function textSql(
 ): Sql {
   const text = format === 'csv' ? csvLineSql(context, shown, fields) : representationSql(context, shown, fields)
   if (checked.kind === 'always') return text
-  return sql`case when ${predicateSql(context, resource, subject, checked)} then ${text} end`
+  return sql`case when ${predicateSql(context, resource, checked)} then ${text} end`
 }

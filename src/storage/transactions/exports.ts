@@ -10,8 +10,9 @@ import { isConverted } from '../../plan/older-export.ts'
 import type { Export, Outcome } from '../../plan/plan.ts'
 import { shownBy } from '../../plan/stored.ts'
 import type { Issue } from '../../spec/faults.ts'
-import { liveSql, type SqlContext, tableSql } from '../sql/predicate.ts'
-import { subject } from '../sql/represent.ts'
+import { subject, tableSql } from '../sql/columns.ts'
+import type { SqlContext } from '../sql/context.ts'
+import { liveSql } from '../sql/predicate.ts'
 import type { ClaimedExport, ExportPiece, ExportProgress, ExportRoom, OpenExport } from '../storage.ts'
 import { single, type Transaction } from '../transaction.ts'
 import { exportRows } from './export-rows.ts'
@@ -63,7 +64,7 @@ export function* countExport(context: SqlContext, job: string): Transaction<numb
   if (state === undefined || resource === undefined || state.total !== null) return undefined
   const wanted = allOf([state.filter, state.permitted])
   const row = yield* single(
-    sql`select count(*) as count from ${tableSql(resource.name)} ${raw(subject)} where ${liveSql(context, resource, subject, wanted)}`,
+    sql`select count(*) as count from ${tableSql(resource.name)} ${raw(subject)} where ${liveSql(context, resource, wanted)}`,
   )
   return Number(row?.['count'])
 }

@@ -1,7 +1,7 @@
 /** Changes that carry a key: the first answer is kept for a day, and a repeat gets it again (MET-9). */
 import sql from 'sql-template-tag'
 import type { Idempotency, Outcome } from '../../plan/plan.ts'
-import type { SqlContext } from '../sql/predicate.ts'
+import type { SqlContext } from '../sql/context.ts'
 import { blind, single, type Transaction } from '../transaction.ts'
 
 /** Milliseconds for which a key is known. */

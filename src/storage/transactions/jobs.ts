@@ -4,7 +4,8 @@ import { timestamp } from '../../model/instant.ts'
 import type { Resource } from '../../model/resource.ts'
 import { admit } from '../../plan/admit.ts'
 import type { DeleteJob, Outcome } from '../../plan/plan.ts'
-import { type SqlContext, tableSql } from '../sql/predicate.ts'
+import { tableSql } from '../sql/columns.ts'
+import type { SqlContext } from '../sql/context.ts'
 import type { Transaction } from '../transaction.ts'
 import { dropPieces } from './exports.ts'
 import { tick } from './rows/clock.ts'
@@ -21,7 +22,7 @@ export function* deleteJob(context: SqlContext, plan: DeleteJob): Transaction<Ou
     return { kind: 'conflict', issues: [{ code: 'JOB_NOT_FINISHED', message }] }
   }
   yield sql`delete from jobs where id = ${plan.id}`
-  if (context.keepsPieces) yield* dropPieces(plan.id)
+  if (context.engine.layout.keepsPieces) yield* dropPieces(plan.id)
   yield tick(context, 'jobs', -1, 0)
   return { kind: 'deleted', id: plan.id, deletedAt: timestamp(plan.now) }
 }

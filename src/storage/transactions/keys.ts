@@ -7,8 +7,9 @@ import { comparisonKey } from '../../model/record.ts'
 import type { Catalog, RecordValues, Resource } from '../../model/resource.ts'
 import { admit } from '../../plan/admit.ts'
 import type { CreateKey, Outcome, RevokeKey } from '../../plan/plan.ts'
-import { liveSql, type SqlContext } from '../sql/predicate.ts'
-import { subject } from '../sql/represent.ts'
+import { subject } from '../sql/columns.ts'
+import type { SqlContext } from '../sql/context.ts'
+import { liveSql } from '../sql/predicate.ts'
 import type { KeyStore, ListedKey, NewKey, Revoked, StoredKey } from '../storage.ts'
 import { blind, type Row, type Runner, single, type Transaction } from '../transaction.ts'
 import { tick } from './rows/clock.ts'
@@ -81,7 +82,7 @@ function* countValid(context: SqlContext, name: string, now: number): Transactio
       { kind: 'compare', field: 'expires_at', operator: 'gt', value: at },
     ]),
   ])
-  const where = liveSql(context, resource, subject, valid)
+  const where = liveSql(context, resource, valid)
   const row = yield* single(sql`select count(*) as count from "api-keys" ${raw(subject)} where ${where}`)
   return Number(row?.['count'])
 }

@@ -1,9 +1,9 @@
 /** Reading a page whose records may be more than it can hold (LIM-6): sizes first, and then the records that fit. */
 import sql, { empty, raw, type Sql } from 'sql-template-tag'
 import type { ReadPage } from '../../plan/plan.ts'
+import { subject, tableSql } from '../sql/columns.ts'
+import type { SqlContext } from '../sql/context.ts'
 import type { Segment } from '../sql/keyset.ts'
-import { type SqlContext, tableSql } from '../sql/predicate.ts'
-import { subject } from '../sql/represent.ts'
 import { single, type Transaction } from '../transaction.ts'
 import type { Walk } from './listing.ts'
 import { countWithin, storedBytesSql } from './page-bytes.ts'

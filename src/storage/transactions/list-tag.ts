@@ -3,7 +3,7 @@ import { createHmac, hash } from 'node:crypto'
 import type { Predicate } from '../../model/predicate.ts'
 import { admitPage } from '../../plan/admit.ts'
 import type { Outcome, PageOutcome, ReadPage } from '../../plan/plan.ts'
-import type { SqlContext } from '../sql/predicate.ts'
+import type { SqlContext } from '../sql/context.ts'
 import type { KnownClock } from './rows/clock.ts'
 import { searchedTexts } from './searched-texts.ts'
 

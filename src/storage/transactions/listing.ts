@@ -1,10 +1,11 @@
 /** What a list asks the database: which rows, and in which order. */
+
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Page, ReadPage } from '../../plan/plan.ts'
-import { comparisonColumn } from '../sql/columns.ts'
+import { columnSql, comparisonColumn, subject } from '../sql/columns.ts'
+import type { SqlContext } from '../sql/context.ts'
 import { type OrderTerm, orderTerms, type Segment } from '../sql/keyset.ts'
-import { columnSql, liveSql, predicateSql, type SqlContext } from '../sql/predicate.ts'
-import { subject } from '../sql/represent.ts'
+import { liveSql, type PredicateContext, predicateSql } from '../sql/predicate.ts'
 import type { Statement } from '../transaction.ts'
 import { type TaggedList, totalKeyOf } from './list-tag.ts'
 import { searchedTexts } from './searched-texts.ts'
@@ -76,19 +77,19 @@ export function walkOf({ plan, context, where, walks }: Listing, total: number):
 }
 
 function whereSql({ catalog, engine }: SqlContext, plan: ReadPage): Sql {
-  const context: SqlContext = { catalog, engine, through: isServed(plan) ? 'each' : 'set' }
+  const context: PredicateContext = { catalog, engine, semijoin: isServed(plan) ? 'exists' : 'in' }
   const { resource, parent, search, deleted } = plan
   const conditions: Sql[] = []
   if (parent !== undefined) conditions.push(sql`${columnSql(subject, parent.field)} = ${parent.id}`)
-  const permitted = liveSql(context, resource, subject, plan.permitted)
+  const permitted = liveSql(context, resource, plan.permitted)
   if (deleted === undefined) {
     conditions.push(permitted)
   } else {
     const retained = sql`${raw(subject)}.deleted_at > ${deleted.since}`
-    const seen = predicateSql(context, resource, subject, deleted.permitted)
+    const seen = predicateSql(context, resource, deleted.permitted)
     conditions.push(sql`((${permitted}) or (${retained} and ${seen}))`)
   }
-  if (plan.filter.kind !== 'always') conditions.push(predicateSql(context, resource, subject, plan.filter))
+  if (plan.filter.kind !== 'always') conditions.push(predicateSql(context, resource, plan.filter))
   if (search !== undefined) {
     conditions.push(search.length === 0 ? sql`1 = 0` : engine.searches(resource.name, subject, search))
     const texts = search.length === 0 ? undefined : searchedTexts(plan)?.map((name) => columnSql(subject, name))
@@ -100,8 +101,8 @@ function whereSql({ catalog, engine }: SqlContext, plan: ReadPage): Sql {
 /** The same rows, so that the order finds them and what is asked for only drops some. */
 function walkedSql({ catalog, engine }: SqlContext, plan: ReadPage): Sql {
   const { resource, parent, permitted, filter } = plan
-  const context: SqlContext = { catalog, engine, through: 'one by one' }
-  const checked = [permitted, filter].map((each) => predicateSql(context, resource, subject, each))
+  const context: PredicateContext = { catalog, engine, semijoin: 'fenced exists' }
+  const checked = [permitted, filter].map((each) => predicateSql(context, resource, each))
   if (parent !== undefined) checked.push(sql`${columnSql(subject, parent.field)} = ${parent.id}`)
   return join([sql`${raw(subject)}.deleted_at is null`, ...checked.map(engine.unindexed)], ' and ')
 }

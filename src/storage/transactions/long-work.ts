@@ -1,7 +1,7 @@
 /** The transactions of long work, by name: what is asked for on another thread. They take and give plain data. */
 import type { Outcome, Write } from '../../plan/plan.ts'
 import { shownBy } from '../../plan/stored.ts'
-import type { SqlContext } from '../sql/predicate.ts'
+import type { SqlContext } from '../sql/context.ts'
 import type { JobError, JobStep, JobStore, OpenJob } from '../storage.ts'
 import type { Runner, Transaction } from '../transaction.ts'
 import { countDeletion, type DeletionState } from './delete/deletion-job.ts'
@@ -89,7 +89,7 @@ export function isWriting(name: keyof LongWork): boolean {
 // What it has done so far is done rightly.
 function* fail(context: SqlContext, job: string, error: JobError, now: number): Transaction<boolean> {
   if ((yield* stateOf(job, context.engine.lock.update)) === undefined) return false
-  if (context.keepsPieces) yield* dropPieces(job)
+  if (context.engine.layout.keepsPieces) yield* dropPieces(job)
   yield* finishJob(context, job, { status: 'failed', error }, now)
   return true
 }
@@ -146,7 +146,9 @@ export function jobStore({ context, runner, background, isClosing }: JobStorePar
       }
       const keys = await untilNone(mostForgotten, () => forgetExpired(now))
       const jobs = await untilNone(mostJobsForgotten, () => forgetJobs(context, now))
-      const pieces = context.keepsPieces ? await untilNone(mostPiecesForgotten, () => forgetPieces(now)) : 0
+      const pieces = context.engine.layout.keepsPieces
+        ? await untilNone(mostPiecesForgotten, () => forgetPieces(now))
+        : 0
       return keys + jobs + pieces
     },
   }

@@ -2,9 +2,10 @@
 import sql, { empty, raw, type Sql } from 'sql-template-tag'
 import type { Resource } from '../../model/resource.ts'
 import type { ReadPage } from '../../plan/plan.ts'
+import { subject, tableSql } from '../sql/columns.ts'
+import type { SqlContext } from '../sql/context.ts'
 import type { Segment } from '../sql/keyset.ts'
-import { type SqlContext, tableSql } from '../sql/predicate.ts'
-import { representationSql, subject } from '../sql/represent.ts'
+import { representationSql } from '../sql/represent.ts'
 import { single, type Transaction } from '../transaction.ts'
 import type { Walk } from './listing.ts'
 

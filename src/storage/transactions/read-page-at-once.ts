@@ -5,7 +5,7 @@
 import sql, { type Sql } from 'sql-template-tag'
 import { admitPage, isConditional } from '../../plan/admit.ts'
 import type { Outcome, ReadPage } from '../../plan/plan.ts'
-import type { SqlContext } from '../sql/predicate.ts'
+import type { SqlContext } from '../sql/context.ts'
 import { kept, type Statement, single, type Transaction } from '../transaction.ts'
 import { answerPage, knownTag } from './list-tag.ts'
 import { type Listing, listingOf, type Walk, walkOf } from './listing.ts'

@@ -1,11 +1,13 @@
 /** Reading a page of a list: its clock, its exact total, and the page itself, in one snapshot. */
+
 import sql, { empty, raw, type Sql } from 'sql-template-tag'
 import { collectionsOf } from '../../model/predicate.ts'
 import { admitPage } from '../../plan/admit.ts'
 import type { Outcome, PageOutcome, Parent, ReadPage } from '../../plan/plan.ts'
+import { subject, tableSql } from '../sql/columns.ts'
+import type { SqlContext } from '../sql/context.ts'
 import { type OrderTerm, reversed, segmentsAfter } from '../sql/keyset.ts'
-import { type SqlContext, tableSql } from '../sql/predicate.ts'
-import { subject } from '../sql/represent.ts'
+import type { PredicateContext } from '../sql/predicate.ts'
 import { single, type Transaction } from '../transaction.ts'
 import { answerPage, knownTag } from './list-tag.ts'
 import { type Listing, listingOf, walkOf } from './listing.ts'
@@ -46,10 +48,10 @@ export function otherCollections({ permitted, deleted }: ReadPage): ReadonlySet<
 }
 
 /** Whether the parent of a nested collection is there, and the caller may read it. */
-export function* checkParent(context: SqlContext, parent: Parent): Transaction<Outcome | undefined> {
+export function* checkParent(context: PredicateContext, parent: Parent): Transaction<Outcome | undefined> {
   const { resource, id, permitted } = parent
   const row = yield* single(
-    sql`select ${holdsSql(context, resource, permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and deleted_at is null${context.holding ? context.engine.lock.share : empty}`,
+    sql`select ${holdsSql(context, resource, permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and deleted_at is null${context.locksReferenced ? context.engine.lock.share : empty}`,
   )
   if (row === undefined) return { kind: 'parent-missing' }
   return row['_permitted'] === 1 ? undefined : { kind: 'forbidden' }

@@ -1,4 +1,5 @@
 /** Taking a deletion back: the record, and exactly what went with it, all or nothing (DEL-6). */
+
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import { indexedTexts } from '../../model/indexed.ts'
 import { timestamp } from '../../model/instant.ts'
@@ -18,9 +19,9 @@ import type { Outcome, Restore } from '../../plan/plan.ts'
 import { retainedSince } from '../../plan/retained.ts'
 import { dependsOn } from '../../plan/with-check.ts'
 import type { Issue } from '../../spec/faults.ts'
-import { comparisonColumn } from '../sql/columns.ts'
-import { columnSql, predicateSql, type SqlContext, tableSql } from '../sql/predicate.ts'
-import { subject } from '../sql/represent.ts'
+import { columnSql, comparisonColumn, subject, tableSql } from '../sql/columns.ts'
+import type { SqlContext } from '../sql/context.ts'
+import { type PredicateContext, predicateSql } from '../sql/predicate.ts'
 import { recordOf, storedSql } from '../sql/rows.ts'
 import { blind, single, type Transaction } from '../transaction.ts'
 import { type Closure, sizeOf } from './delete/cascade.ts'
@@ -51,7 +52,11 @@ export function* restoreRecord(context: SqlContext, plan: Restore): Transaction<
   const now = Math.max(plan.now, (yield* purgeBegan(context)) ?? plan.now)
   const since = retainedSince(resource, now)
   // What permits it may be deleted too: that is what stands against it then, unless it would not permit it (DEL-6).
-  const permitting: SqlContext = { ...context, holding: true, restoredAt: now }
+  const permitting: PredicateContext = {
+    ...context,
+    locksReferenced: true,
+    deletedSince: (target) => retainedSince(target, now),
+  }
   const permitted = decidable(plan, plan.mayRead)
   const row = yield* single(
     sql`select ${storedSql(context, resource)}, ${holdsSql(permitting, resource, permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and (deleted_at is null or deleted_at > ${since})${context.engine.lock.update}`,
@@ -163,7 +168,7 @@ function* readableAmong(
 ): Transaction<string[]> {
   if (objections.length === 0) return []
   const among = context.engine.isAmong(columnSql(subject, 'id'), [...new Set(objections.map(({ id }) => id))])
-  const shown = predicateSql(context, resource, subject, readable.get(resource.name) ?? never)
+  const shown = predicateSql(context, resource, readable.get(resource.name) ?? never)
   const rows = yield sql`select id from ${tableSql(resource.name)} ${raw(subject)} where ${among} and ${shown}`
   return rows.map((row) => String(row['id']))
 }

@@ -1,6 +1,6 @@
 /** Which transaction carries out which change. */
 import type { Outcome, Read, Restore, Write } from '../../plan/plan.ts'
-import type { SqlContext } from '../sql/predicate.ts'
+import type { SqlContext } from '../sql/context.ts'
 import type { Transaction } from '../transaction.ts'
 import { bulkDelete, deleteMatching, deleteRecord } from './delete/delete.ts'
 import { beginExport } from './exports.ts'

@@ -6,7 +6,7 @@ import { judge, type Transition } from '../../plan/decide.ts'
 import type { Create, Outcome, Update, Write } from '../../plan/plan.ts'
 import { draftThrough, updateThrough } from '../../plan/through.ts'
 import { withCheck } from '../../plan/with-check.ts'
-import type { SqlContext } from '../sql/predicate.ts'
+import type { SqlContext } from '../sql/context.ts'
 import { blind, last, single, type Transaction } from '../transaction.ts'
 import { checkParent } from './read-page.ts'
 import { type Moves, noteMove, tick, tickAll } from './rows/clock.ts'
@@ -64,7 +64,7 @@ function* admitCreate(
   const { resource } = plan
   if (plan.parent !== undefined) {
     const { resource: above, id } = plan.parent
-    const refused = yield* checkParent({ ...context, holding: true }, plan.parent)
+    const refused = yield* checkParent({ ...context, locksReferenced: true }, plan.parent)
     if (refused?.kind === 'parent-missing' && (yield* isBeingDeleted(context, above.name, id))) {
       return { kind: 'conflict', issues: [goingIssue] }
     }

@@ -5,8 +5,9 @@ import type { Catalog, Resource } from '../../../model/resource.ts'
 import { questionsOfRules, ruleIssues, type Transition } from '../../../plan/decide.ts'
 import type { Removal } from '../../../plan/plan.ts'
 import type { Issue } from '../../../spec/faults.ts'
-import { columnSql, predicateSql, type SqlContext } from '../../sql/predicate.ts'
-import { subject } from '../../sql/represent.ts'
+import { columnSql, subject } from '../../sql/columns.ts'
+import type { SqlContext } from '../../sql/context.ts'
+import { predicateSql } from '../../sql/predicate.ts'
 import { recordOf, storedSql } from '../../sql/rows.ts'
 import type { Transaction } from '../../transaction.ts'
 import { reachOf, resourceOf } from '../rows/dependents.ts'
@@ -52,7 +53,7 @@ export function* blockersOf(
     for (const { collection: from, field, onDelete } of resourceOf(context.catalog, collection).dependents) {
       if (onDelete !== 'restrict') continue
       const staying = stayingSql(context, from, field, ids, going)
-      const shown = predicateSql(context, resourceOf(context.catalog, from), subject, readable.get(from) ?? never)
+      const shown = predicateSql(context, resourceOf(context.catalog, from), readable.get(from) ?? never)
       const [row] =
         yield sql`select count(*) as count, count(case when ${shown} then 1 end) as readable from ${staying}`
       const [total, count] = [Number(row?.['count']), Number(row?.['readable'])]

@@ -1,9 +1,9 @@
 /** What goes when records go: they, and by `cascade` all that hangs under them (DEL-5). */
 import sql, { raw, type Sql } from 'sql-template-tag'
 import type { Resource } from '../../../model/resource.ts'
+import { columnSql, subject, tableSql } from '../../sql/columns.ts'
+import type { SqlContext } from '../../sql/context.ts'
 import type { Engine } from '../../sql/engine.ts'
-import { columnSql, type SqlContext, tableSql } from '../../sql/predicate.ts'
-import { subject } from '../../sql/represent.ts'
 import type { Transaction } from '../../transaction.ts'
 import { cascadesOf } from '../rows/dependents.ts'
 

@@ -6,8 +6,9 @@ import { allOf, never } from '../../../model/predicate.ts'
 import { admit, admitMatching, decidable } from '../../../plan/admit.ts'
 import type { BulkDelete, Delete, DeleteMatching, Outcome } from '../../../plan/plan.ts'
 import type { Issue } from '../../../spec/faults.ts'
-import { columnSql, liveSql, type SqlContext, tableSql } from '../../sql/predicate.ts'
-import { subject } from '../../sql/represent.ts'
+import { columnSql, subject, tableSql } from '../../sql/columns.ts'
+import type { SqlContext } from '../../sql/context.ts'
+import { liveSql, type PredicateContext } from '../../sql/predicate.ts'
 import { recordOf, storedSql } from '../../sql/rows.ts'
 import { type Row, single, type Transaction } from '../../transaction.ts'
 import type { Large } from '../rows/dependents.ts'
@@ -45,7 +46,7 @@ export function* bulkDelete(context: SqlContext, plan: BulkDelete): Transaction<
   yield* holdTogether(context, resource, ids)
   const among = context.engine.isAmong(columnSql(subject, 'id'), ids)
   const rows =
-    yield sql`select ${storedSql(context, resource)}, ${holdsSql({ ...context, holding: true }, resource, plan.permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where ${raw(subject)}.deleted_at is null and ${among}${context.engine.lock.order}${context.engine.lock.update}`
+    yield sql`select ${storedSql(context, resource)}, ${holdsSql({ ...context, locksReferenced: true }, resource, plan.permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where ${raw(subject)}.deleted_at is null and ${among}${context.engine.lock.order}${context.engine.lock.update}`
   const here = new Map(rows.map((row) => [String(row['id']), row]))
   const refused = yield* refusalsOf(context, plan, here)
   const going = ids.filter((id) => here.get(id)?.['_permitted'] === 1)
@@ -111,7 +112,7 @@ export function* deleteMatching(context: SqlContext, plan: DeleteMatching): Tran
   const large = isTooMany(context, plan, count)
   if (large !== undefined) return large
   const rows =
-    yield sql`select ${storedSql(context, resource)} ${matchingSql({ ...context, holding: true }, plan)}${context.engine.lock.order}${context.engine.lock.update}`
+    yield sql`select ${storedSql(context, resource)} ${matchingSql({ ...context, locksReferenced: true }, plan)}${context.engine.lock.order}${context.engine.lock.update}`
   // More may match by now.
   if (most !== undefined && rows.length > most) return tooMany(rows.length, most)
   const ids: string[] = []
@@ -158,7 +159,7 @@ function* beginMatching(
 }
 
 /** The rows that match and that the caller may delete. */
-function matchingSql(context: SqlContext, { resource, filter, permitted }: DeleteMatching): Sql {
+function matchingSql(context: PredicateContext, { resource, filter, permitted }: DeleteMatching): Sql {
   const from = sql`from ${tableSql(resource.name)} ${raw(subject)}`
-  return sql`${from} where ${liveSql(context, resource, subject, allOf([filter, permitted]))}`
+  return sql`${from} where ${liveSql(context, resource, allOf([filter, permitted]))}`
 }

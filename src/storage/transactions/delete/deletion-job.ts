@@ -5,8 +5,8 @@
  */
 import sql, { raw } from 'sql-template-tag'
 import type { Catalog } from '../../../model/resource.ts'
-import { columnSql, type SqlContext, tableSql } from '../../sql/predicate.ts'
-import { subject } from '../../sql/represent.ts'
+import { columnSql, subject, tableSql } from '../../sql/columns.ts'
+import type { SqlContext } from '../../sql/context.ts'
 import { single, type Transaction } from '../../transaction.ts'
 import { cascadesOf, reachOf, resourceOf } from '../rows/dependents.ts'
 import { stateOf } from '../rows/job-rows.ts'

@@ -10,8 +10,8 @@
  */
 import sql, { raw } from 'sql-template-tag'
 import type { Resource } from '../../../model/resource.ts'
-import { columnSql, type SqlContext, tableSql } from '../../sql/predicate.ts'
-import { subject } from '../../sql/represent.ts'
+import { columnSql, subject, tableSql } from '../../sql/columns.ts'
+import type { SqlContext } from '../../sql/context.ts'
 import type { JobStep } from '../../storage.ts'
 import type { Row, Transaction } from '../../transaction.ts'
 import { forgetDeleted, type Moves, noteMove, tick, tickAll } from '../rows/clock.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { catalogFixture, resourceFixture } from '../../sql/catalog.fixture.ts'
-import type { SqlContext } from '../../sql/predicate.ts'
+import type { SqlContext } from '../../sql/context.ts'
 import type { Row } from '../../transaction.ts'
 import { admitRemoval } from './purge.ts'
 

@@ -1,6 +1,6 @@
 /** Which collections hang on others: what the references of the catalog say of deletions (DEL-4, DEL-5). */
 import type { Catalog, Resource } from '../../../model/resource.ts'
-import type { SqlContext } from '../../sql/predicate.ts'
+import type { SqlContext } from '../../sql/context.ts'
 
 /** The references by which records of a collection take others along: none where the declaration has lost it since. */
 export function cascadesOf({ resources }: Catalog, collection: string): Resource['dependents'] {
@@ -33,6 +33,6 @@ export const large: Large = { kind: 'large' }
 export const lookedAtOnce = 1_000
 
 /** Whether large changes of a resource are asked for elsewhere; rules that are functions can be asked only here. */
-export function isForElsewhere({ catalog, largeElsewhere = false }: SqlContext, resource: Resource): boolean {
-  return largeElsewhere && !reachOf(catalog, resource).some(({ rules }) => rules.some((rule) => 'check' in rule))
+export function isForElsewhere({ catalog, offloadsLargeWork = false }: SqlContext, resource: Resource): boolean {
+  return offloadsLargeWork && !reachOf(catalog, resource).some(({ rules }) => rules.some((rule) => 'check' in rule))
 }

@@ -1,4 +1,5 @@
 /** What must be known of other records before a change may be made (see `plan/decide.ts`), asked in one statement. */
+
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import { collectionsOf, type Predicate } from '../../../model/predicate.ts'
 import type { RecordValues, Resource } from '../../../model/resource.ts'
@@ -13,9 +14,9 @@ import {
 } from '../../../plan/decide.ts'
 import type { Draft } from '../../../plan/draft.ts'
 import type { Create, Outcome, Parent, Update } from '../../../plan/plan.ts'
-import { columnsOf, comparisonColumn } from '../../sql/columns.ts'
-import { columnSql, predicateSql, type SqlContext, tableSql } from '../../sql/predicate.ts'
-import { subject } from '../../sql/represent.ts'
+import { columnSql, columnsOf, comparisonColumn, subject, tableSql } from '../../sql/columns.ts'
+import type { SqlContext } from '../../sql/context.ts'
+import { type PredicateContext, predicateSql } from '../../sql/predicate.ts'
 import { boundOf } from '../../sql/rows.ts'
 import { single, type Transaction } from '../../transaction.ts'
 import { resourceOf } from './dependents.ts'
@@ -62,7 +63,7 @@ export function askedSql(context: SqlContext, resource: Resource, question: Ques
     return sql`${tableSql(resource.name)} ${raw(subject)} where ${join(same, ' and ')} and deleted_at is null and id <> ${question.except}`
   }
   const target = context.catalog.resources.get(question.collection) as Resource
-  return sql`${tableSql(target.name)} ${raw(subject)} where deleted_at is null and ${predicateSql(context, target, subject, question.where)}`
+  return sql`${tableSql(target.name)} ${raw(subject)} where deleted_at is null and ${predicateSql(context, target, question.where)}`
 }
 
 /** Everything that must be known of other records before a draft can be judged. */
@@ -99,14 +100,14 @@ export function permittedRecordSql(
   context: SqlContext,
   { resource, id, permitted }: Pick<Parent, 'resource' | 'id' | 'permitted'>,
 ): Sql {
-  const holding: SqlContext = { ...context, holding: true }
-  return sql`exists (select 1 from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and deleted_at is null and ${predicateSql(holding, resource, subject, permitted)})`
+  const locking: PredicateContext = { ...context, locksReferenced: true }
+  return sql`exists (select 1 from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and deleted_at is null and ${predicateSql(locking, resource, permitted)})`
 }
 
 /** That the parent of a nested collection is there, and the caller may read it. It is locked. */
 export function parentSql(context: SqlContext, { resource, id, permitted }: Parent): Sql {
-  const holding: SqlContext = { ...context, holding: true }
-  return sql`exists (select 1 from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and deleted_at is null and ${predicateSql(holding, resource, subject, permitted)}${context.engine.lock.share})`
+  const locking: PredicateContext = { ...context, locksReferenced: true }
+  return sql`exists (select 1 from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and deleted_at is null and ${predicateSql(locking, resource, permitted)}${context.engine.lock.share})`
 }
 
 /** The refusal of a draft that a permission does not hold for. */
@@ -140,9 +141,9 @@ export function* holdsFor(
 export function permittedSql(context: SqlContext, resource: Resource, predicate: Predicate, record: RecordValues): Sql {
   const row = rowSql(context, resource, record)
   const isOwnParent = collectionsOf(predicate).has(resource.name)
-  const changed = { collection: resource.name, id: String(record['id']), row }
-  const inner = { ...context, holding: true, ...(isOwnParent && { changed }) }
-  return sql`select 1 as one from (${row}) ${raw(subject)} where ${predicateSql(inner, resource, subject, predicate)}`
+  const pendingRow = { collection: resource.name, id: String(record['id']), row }
+  const inner: PredicateContext = { ...context, locksReferenced: true, ...(isOwnParent && { pendingRow }) }
+  return sql`select 1 as one from (${row}) ${raw(subject)} where ${predicateSql(inner, resource, predicate)}`
 }
 
 /** A record as a row that is in no table. */

@@ -4,7 +4,7 @@
  * the database as it was when it began: after it has waited for a row, it must not rely on what it reads of others who are not serializable.
  */
 import type { Catalog, Resource } from '../../../model/resource.ts'
-import type { SqlContext } from '../../sql/predicate.ts'
+import type { SqlContext } from '../../sql/context.ts'
 import { blind, type Transaction } from '../../transaction.ts'
 import { reachOf, resourceOf } from './dependents.ts'
 

@@ -1,13 +1,16 @@
 /** What is at the address of a change, and how the client's version sees it. */
+
 import sql, { empty, raw, type Sql } from 'sql-template-tag'
 import { always, type Predicate } from '../../../model/predicate.ts'
 import type { RecordValues, Resource } from '../../../model/resource.ts'
 import type { Found } from '../../../plan/admit.ts'
 import type { Delete, Represented, Update, Write } from '../../../plan/plan.ts'
 import { type Seen, seenOf } from '../../../plan/stored.ts'
+import { subject, tableSql } from '../../sql/columns.ts'
+import type { SqlContext } from '../../sql/context.ts'
 import { revisionColumn } from '../../sql/epoch.ts'
-import { predicateSql, type SqlContext, tableSql } from '../../sql/predicate.ts'
-import { representationSql, subject } from '../../sql/represent.ts'
+import { type PredicateContext, predicateSql } from '../../sql/predicate.ts'
+import { representationSql } from '../../sql/represent.ts'
 import { recordOf, storedSql } from '../../sql/rows.ts'
 import { alone, type Row, type Statement, single, type Transaction } from '../../transaction.ts'
 
@@ -26,7 +29,7 @@ export interface Current {
 
 /** The record at a plan's address, locked for what follows, with those that permit it. */
 export function currentRecord(context: SqlContext, plan: Addressed): Transaction<Current> {
-  return readCurrent(plan, sql`${currentSql({ ...context, holding: true }, plan)}${context.engine.lock.update}`)
+  return readCurrent(plan, sql`${currentSql({ ...context, locksReferenced: true }, plan)}${context.engine.lock.update}`)
 }
 
 /** The same as somebody sees it who only looks: before the transaction begins. */
@@ -34,7 +37,7 @@ export function glimpsedRecord(context: SqlContext, plan: Addressed): Transactio
   return readCurrent(plan, alone(currentSql(context, plan), 'reading'))
 }
 
-function currentSql(context: SqlContext, { resource, id, permitted, mayRead = always }: Addressed): Sql {
+function currentSql(context: PredicateContext, { resource, id, permitted, mayRead = always }: Addressed): Sql {
   const readable = mayRead.kind === 'always' ? empty : sql`, ${holdsSql(context, resource, mayRead)} as _readable`
   return sql`select ${storedSql(context, resource)}, ${holdsSql(context, resource, permitted)} as _permitted${readable} from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and deleted_at is null`
 }
@@ -84,9 +87,9 @@ export function answeredOf(row: Row | undefined): Answered {
 }
 
 /** A column that says whether a predicate holds for the row; constants cost nothing. */
-export function holdsSql(context: SqlContext, resource: Resource, predicate: Predicate): Sql {
+export function holdsSql(context: PredicateContext, resource: Resource, predicate: Predicate): Sql {
   if (predicate.kind === 'always') return sql`1`
-  return sql`case when ${predicateSql(context, resource, subject, predicate)} then 1 else 0 end`
+  return sql`case when ${predicateSql(context, resource, predicate)} then 1 else 0 end`
 }
 
 /** What a row says of the record's state. */
