@@ -1,47 +1,55 @@
 /**
- * A transaction is a generator that yields statements and receives their rows. Each engine has a runner of a few lines;
- * a test drives one by hand, without a database.
+ * Transactions as generators that yield statements and receive their rows. Each engine has a runner for them, and a test can run
+ * one by hand, without a database.
  */
 import type { Sql } from 'sql-template-tag'
 
 /** A row as the engine gives it: columns by name. */
 export type Row = Record<string, string | number | null | Uint8Array>
 
-/** What is run: a text, in either way of writing parameters, and their values. */
+/** A statement: its text, with `?` (`sql`) or `$1` (`text`) for parameters, and the parameters' values. */
 export type Statement = Pick<Sql, 'sql' | 'text' | 'values'> & {
-  /** Nothing follows it in its transaction, and what it does is to stay: an engine may commit along with it. */
-  readonly isLast?: boolean
-  /** Nobody looks at its rows: an engine may send it along with the next one. */
-  readonly isBlind?: boolean
-  /** It stands before the first statement of its transaction, and is one of its own. */
-  readonly alone?: Alone
+  /** The transaction ends with this statement, and succeeds whatever rows it gives: an engine may send COMMIT along with it. */
+  readonly commits?: boolean
+  /** Nobody reads the rows of this statement: an engine may send it along with the next one. */
+  readonly ignoresRows?: boolean
+  /** The statement is a transaction of its own, before the first statement of the transaction that yields it. */
+  readonly standalone?: Standalone
 }
 
-/** `reading`: what follows must not rely on what it gave. `changing`: it gives rows, and nothing follows; or it gives none, and has changed nothing. */
-export type Alone = 'reading' | 'changing'
+/**
+ * `reading`: what follows must not rely on the rows.
+ * `changing`: either it gives rows, and nothing follows; or it gives none, and has changed nothing.
+ */
+export type Standalone = 'reading' | 'changing'
 
-/** Yields statements, receives rows, returns what came of it. */
+/** Yields statements, receives rows, returns the result of the transaction. */
 export type Transaction<T> = Generator<Statement, T, Row[]>
 
-/** A statement to be run again and again: its text is put together once. */
-export function kept({ sql, text, values }: Sql): Statement {
+/** A statement that is run many times: its text is built once. */
+export function prebuilt({ sql, text, values }: Sql): Statement {
   return { sql, text, values }
 }
 
-/** A statement after which its transaction ends well, whatever rows it gives. */
-export function last(statement: Sql): Statement {
-  return marked(statement, { isLast: true })
+/** A statement that ends its transaction, which succeeds whatever rows the statement gives. */
+export function committing(statement: Sql): Statement {
+  return marked(statement, { commits: true })
 }
 
-/** A statement whose rows nobody looks at. */
-export function blind(statement: Sql): Statement {
-  return marked(statement, { isBlind: true })
+/** A statement whose rows nobody reads. */
+export function ignoringRows(statement: Sql): Statement {
+  return marked(statement, { ignoresRows: true })
 }
 
-/** Its text is put together for the engine that reads it. */
+/** A statement that is a transaction of its own. */
+export function standalone(statement: Pick<Sql, 'sql' | 'text' | 'values'>, kind: Standalone): Statement {
+  return marked(statement, { standalone: kind })
+}
+
+// The getters build only the text that the engine reads.
 function marked(
   statement: Pick<Sql, 'sql' | 'text' | 'values'>,
-  marks: Pick<Statement, 'isLast' | 'isBlind' | 'alone'>,
+  marks: Pick<Statement, 'commits' | 'ignoresRows' | 'standalone'>,
 ): Statement {
   return {
     ...marks,
@@ -55,24 +63,19 @@ function marked(
   }
 }
 
-/** A statement that is a transaction of its own (see `Alone`). */
-export function alone(statement: Pick<Sql, 'sql' | 'text' | 'values'>, alone: Alone): Statement {
-  return marked(statement, { alone })
-}
-
-/** Runs transactions on a database; an error of the engine becomes the port's. */
+/** Runs transactions on a database. Errors of the engine become those of the port (`StorageFault`). */
 export interface Runner {
-  /** Runs one that only reads, on one snapshot. */
+  /** Runs a transaction that only reads, on one snapshot. */
   read<T>(start: () => Transaction<T>): Promise<T>
   /**
-   * Runs one that changes something; resolves once it is durable. An engine may start it again.
+   * Runs a transaction that changes something; resolves once the change is durable. An engine may start the transaction again.
    *
-   * @param changed whether an outcome is a change, otherwise what the transaction did is undone; always, where left out
+   * @param changed whether a result is a change; otherwise the transaction is rolled back. Always a change, where left out.
    */
   write<T>(start: () => Transaction<T>, changed?: (outcome: T) => boolean): Promise<T>
 }
 
-/** One statement's only row. */
-export function* single(statement: Statement): Transaction<Row | undefined> {
+/** The first row of a statement. */
+export function* firstRow(statement: Statement): Transaction<Row | undefined> {
   return (yield statement)[0]
 }

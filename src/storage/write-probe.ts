@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import sql from 'sql-template-tag'
 import { StorageFault } from './storage.ts'
-import { last, type Transaction } from './transaction.ts'
+import { committing, type Transaction } from './transaction.ts'
 
 /** For how long a change that succeeded says that others will, and the least time between two probes, in milliseconds. */
 const fresh = 1_000
@@ -83,7 +83,7 @@ export const probeKey = 'write_probe'
 /** Writes the row anew, with so many bytes at least: by chance, so that no engine makes them fewer. */
 export function* probeWrite(bytes: number): Transaction<void> {
   const value = randomBytes(Math.max(bytes, 16)).toString('base64url')
-  yield last(
+  yield committing(
     sql`insert into resourced_meta (key, value) values (${probeKey}, ${value}) on conflict (key) do update set value = excluded.value`,
   )
 }

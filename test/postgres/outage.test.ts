@@ -6,7 +6,7 @@ import pg from 'pg'
 import sql from 'sql-template-tag'
 import { Database } from '../../src/storage/postgres/database.ts'
 import { usualLimits } from '../../src/storage/postgres/limits.ts'
-import { last, type Transaction } from '../../src/storage/transaction.ts'
+import { committing, type Transaction } from '../../src/storage/transaction.ts'
 import { type Cluster, startCluster } from './cluster.ts'
 import { versionAsked } from './database.ts'
 import { whyNoPostgres } from './programs.ts'
@@ -279,7 +279,7 @@ test('ERR-6: a connection that is lost before the commit was reached says so: no
   await holder.query('begin; lock table held in access exclusive mode')
   // Its commit is sent along with it.
   const change = function* (): Transaction<void> {
-    yield last(sql`update held set number = number + 1`)
+    yield committing(sql`update held set number = number + 1`)
   }
   for (const [isolation, kind] of [
     ['serializable', 'failed'],

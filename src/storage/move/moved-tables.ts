@@ -16,7 +16,7 @@ const apart = new Set(['resourced_meta', 'resourced_clocks', 'resourced_pieces']
 
 /** The tables of a catalog that move, whose columns are the same on every engine. */
 export function movedTables(catalog: Catalog): MovedTable[] {
-  return tablesFor(catalog, { clockSlots: 1, namesRow: false, keepsPieces: false })
+  return tablesFor(catalog, { clockSlots: 1, indexesRowNumber: false, storesExports: false })
     .filter(({ name }) => !apart.has(name))
     .map(({ name, kind, columns, search }) => ({ name, kind, columns, search: search?.columns ?? [] }))
 }

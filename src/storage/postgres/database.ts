@@ -220,19 +220,19 @@ export class Database implements Runner {
     while (step.done !== true) {
       checkAwaited(abandoned)
       const { value } = step
-      if (value.alone !== undefined) {
+      if (value.standalone !== undefined) {
         const sent = send(client, this.#preparing, aloneOf(begin, value))
-        const rows = await (value.alone === 'changing' ? keeping(sent) : sent)
-        if (value.alone === 'changing' && rows.length > 0) return endOf(transaction, rows)
+        const rows = await (value.standalone === 'changing' ? keeping(sent) : sent)
+        if (value.standalone === 'changing' && rows.length > 0) return endOf(transaction, rows)
         step = transaction.next(rows)
         continue
       }
-      if (value.isBlind === true) {
+      if (value.ignoresRows === true) {
         waiting = [...waiting, value]
         step = transaction.next([])
         continue
       }
-      if (value.isLast === true) {
+      if (value.commits === true) {
         return endOf(transaction, await keeping(send(client, this.#preparing, aloneOf(waiting, value))))
       }
       const rows = await send(client, this.#preparing, [...waiting, value])

@@ -5,6 +5,7 @@ import { type Column, subject } from '../sql/columns.ts'
 import type { Bound, Engine } from '../sql/engine.ts'
 import type { Held } from '../sql/table-spec.ts'
 import type { ColumnSpec, Constraint, IndexSpec, SearchSpec } from '../sql/tables.ts'
+import { asStorageFault } from './errors.ts'
 import { foldSql } from './fold.ts'
 import { lexemeOf, lexemePrefixOf, lexemesOf } from './lexemes.ts'
 import { haveWordsSql } from './words.ts'
@@ -36,7 +37,7 @@ const conditions: Readonly<Record<IndexSpec['where'], string>> = {
   deletion: ' where _deletion is not null',
 }
 
-const layout = { clockSlots: 16, namesRow: true, keepsPieces: true } as const
+const layout = { clockSlots: 16, indexesRowNumber: true, storesExports: true } as const
 
 /**
  * The text of a number as JavaScript writes it (`numberText`). PostgreSQL finds the same digits for most, and writes an
@@ -112,9 +113,9 @@ export const postgres: Engine = {
   store,
   bind,
   isDistinct: (column, value) => sql`${column} is distinct from ${value}`,
-  isAmong: (column, values) => sql`${column} = any(${values.map(bind)})`,
+  isAnyOf: (column, values) => sql`${column} = any(${values.map(bind)})`,
   // No index serves a subselect in a branch of an OR; for an array it does.
-  isSelected: (column, select) => sql`${column} = any(array(${select}))`,
+  isInSubquery: (column, select) => sql`${column} = any(array(${select}))`,
   // Else the planner may put all that any row could find into a table of its own, however few rows are looked at.
   fence: raw(' offset 0'),
   fold: foldSql,
@@ -122,7 +123,7 @@ export const postgres: Engine = {
   unindexed: (expression) => sql`(array[${expression}])[1]`,
   contains: (text, part) => sql`strpos(${text}, ${part}) > 0`,
   startsWith: (text, part) => sql`starts_with(${text}, ${part})`,
-  searches(_, alias, words) {
+  matchesSearch(_, alias, words) {
     // Lexemes hold no quotes: quoting them is enough to keep operators out.
     const terms = words.slice(0, -1).map((word) => `'${lexemeOf(word)}'`)
     const query = [...terms, `'${lexemePrefixOf(words.at(-1) ?? '')}':*`].join(' & ')
@@ -131,10 +132,10 @@ export const postgres: Engine = {
   haveWords: haveWordsSql,
   wordColumns: (words) => [[wordsColumn, sql`array_to_tsvector(cast(${lexemesOf(words)} as text[]))`]],
   *indexWords() {},
-  *forgetWords() {},
+  *deleteWords() {},
   jsonObject,
   jsonValue,
-  jsonPlain: (column) => sql`coalesce('"' || ${column} || '"', 'null')`,
+  jsonUnescaped: (column) => sql`coalesce('"' || ${column} || '"', 'null')`,
   // A plan for any limit is one for a tenth of the table.
   limit: (count) => raw(`limit ${Math.trunc(count)}`),
   jsonInteger: (column, member) => sql`cast(${column} ->> ${raw(`'${member}'`)} as bigint)`,
@@ -145,25 +146,26 @@ export const postgres: Engine = {
     const keys = columns.map(([column, type]) => (type === 'boolean' ? sql`cast(${column} as integer)` : column))
     return sql`json_build_array(${join(keys, ', ')})::text`
   },
-  join: (text) => sql`string_agg(${text}, ',' || chr(10))`,
-  typed: (value, type) => sql`${value}${casts[type]}`,
+  joinRows: (text) => sql`string_agg(${text}, ',' || chr(10))`,
+  cast: (value, type) => sql`${value}${casts[type]}`,
   lock: {
-    isNeeded: true,
-    order: raw(' order by id'),
+    hasOtherWriters: true,
+    orderById: raw(' order by id'),
     update: raw(' for update'),
     share: raw(' for share'),
-    free: raw(' for update skip locked'),
+    skipLocked: raw(' for update skip locked'),
     // Of a table that hardly ever changes, so that no vacuum is in the way.
-    rules: raw('lock table resourced_meta in share row exclusive mode'),
+    excludeSerializable: raw('lock table resourced_meta in share row exclusive mode'),
   },
   // Within one server everybody sees commits in one order: a sum of revisions is one state.
-  clockMark: raw('0'),
+  clockChecksum: raw('0'),
   // A connection has its own slot, so that few writers wait for each other.
-  clockPart: raw(` and slot = (pg_backend_pid() & ${layout.clockSlots - 1})`),
-  tryLock: (name) => sql`pg_try_advisory_xact_lock(hashtextextended(${name}, 0))`,
-  waitForLock: (name) => sql`pg_advisory_xact_lock(hashtextextended(${name}, 0))`,
-  together: (change, tick, columns) =>
+  clockSlot: raw(` and slot = (pg_backend_pid() & ${layout.clockSlots - 1})`),
+  tryAdvisoryLock: (name) => sql`pg_try_advisory_xact_lock(hashtextextended(${name}, 0))`,
+  advisoryLock: (name) => sql`pg_advisory_xact_lock(hashtextextended(${name}, 0))`,
+  writeReturning: (change, tick, columns) =>
     sql`with ${raw(subject)} as (${change} returning *), ticked as (${tick} and exists (select 1 from ${raw(subject)})) select ${columns} from ${raw(subject)}`,
+  toFault: asStorageFault,
 }
 
 /**
@@ -173,7 +175,7 @@ export const postgres: Engine = {
 export const withMarks: Engine = {
   ...postgres,
   // Of 40 bits each: the sum over all slots of all collections is an exact number.
-  clockMark: raw("sum(hashtextextended(collection || '/' || slot || '/' || revision, 0) & 1099511627775)"),
+  clockChecksum: raw("sum(hashtextextended(collection || '/' || slot || '/' || revision, 0) & 1099511627775)"),
 }
 
 /** Makes an index while others write; never within a transaction. */

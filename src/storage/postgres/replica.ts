@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import sql from 'sql-template-tag'
 import { type OnReplica, type ReplicaNews, StorageFault } from '../storage.ts'
-import { single, type Transaction } from '../transaction.ts'
+import { firstRow, type Transaction } from '../transaction.ts'
 import { Totals } from '../transactions/totals.ts'
 import type { Client } from './client.ts'
 import type { ConnectionOptions } from './connections.ts'
@@ -154,8 +154,8 @@ export class Replica {
 
 function* endOfLog(isUnsafe: boolean): Transaction<number> {
   const row = isUnsafe
-    ? yield* single(sql`select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0') as position`)
-    : yield* single(sql`select pg_wal_lsn_diff(pg_current_wal_flush_lsn(), '0/0') as position`)
+    ? yield* firstRow(sql`select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0') as position`)
+    : yield* firstRow(sql`select pg_wal_lsn_diff(pg_current_wal_flush_lsn(), '0/0') as position`)
   return Number(row?.['position'])
 }
 
@@ -169,7 +169,7 @@ async function replayed(client: Client): Promise<number> {
 const clusterQuery = 'select system_identifier::text as cluster from pg_control_system()'
 
 function* clusterOf(): Transaction<string> {
-  const row = yield* single({ text: clusterQuery, sql: clusterQuery, values: [] })
+  const row = yield* firstRow({ text: clusterQuery, sql: clusterQuery, values: [] })
   return String(row?.['cluster'])
 }
 

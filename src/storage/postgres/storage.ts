@@ -8,7 +8,7 @@ import type { Apply } from '../migration/migration-refused.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { type Epochs, readEpochs } from '../sql/epoch.ts'
 import type { Abandoned, OnCommit, OnReplica, Storage } from '../storage.ts'
-import { single, type Transaction } from '../transaction.ts'
+import { firstRow, type Transaction } from '../transaction.ts'
 import { purgeClockStore } from '../transactions/delete/purge.ts'
 import { readPiece } from '../transactions/exports.ts'
 import { keyStore } from '../transactions/keys.ts'
@@ -177,6 +177,6 @@ async function takeAll(background: Background, { deletion: job, now }: DeleteMat
 function* cursorSecret(): Transaction<Uint8Array> {
   const fresh = randomBytes(32).toString('base64url')
   yield sql`insert into resourced_meta (key, value) values ('cursor_secret', ${fresh}) on conflict (key) do nothing`
-  const row = yield* single(sql`select value from resourced_meta where key = 'cursor_secret'`)
+  const row = yield* firstRow(sql`select value from resourced_meta where key = 'cursor_secret'`)
   return Buffer.from(String(row?.['value']), 'base64url')
 }

@@ -101,19 +101,19 @@ function conditionSql(context: PredicateContext, rows: Rows, predicate: Predicat
     }
   }
   const column = columnSql(alias, comparisonColumn(resource, predicate.field))
-  const { bind, isAmong, isDistinct } = context.engine
+  const { bind, isAnyOf, isDistinct } = context.engine
   switch (predicate.kind) {
     case 'null':
       return negated ? sql`${column} is not null` : sql`${column} is null`
     case 'in': {
-      const among = isAmong(column, predicate.values)
+      const among = isAnyOf(column, predicate.values)
       return negated ? sql`not (${among})` : among
     }
     case 'differs': {
       const [only, ...others] = predicate.values
       if (only === undefined) return negated ? nothing : everything
       if (others.length === 0) return negated ? sql`${column} = ${bind(only)}` : isDistinct(column, bind(only))
-      const among = isAmong(column, predicate.values)
+      const among = isAnyOf(column, predicate.values)
       return negated ? among : sql`(${column} is null or not (${among}))`
     }
     case 'compare': {
@@ -147,7 +147,7 @@ function throughSql(
   // A set that holds no match says nothing of a reference that is null: negation follows each row.
   if (semijoin === 'in' && !negated) {
     const ids = sql`select ${inner}.id ${from} ${rest}`
-    return isBranch ? engine.isSelected(reference, ids) : sql`${reference} in (${ids})`
+    return isBranch ? engine.isInSubquery(reference, ids) : sql`${reference} in (${ids})`
   }
   const fence = semijoin === 'fenced exists' ? engine.fence : empty
   const lock = context.locksReferenced ? engine.lock.share : empty

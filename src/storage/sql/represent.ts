@@ -24,7 +24,7 @@ export function representationSql(
   let built = shapes.get(key)
   if (built === undefined) {
     const wanted = (name: string) => fields === undefined || fields.includes(name)
-    const plain = (name: string): [string, Sql] => [name, engine.jsonPlain(columnSql(subject, name))]
+    const plain = (name: string): [string, Sql] => [name, engine.jsonUnescaped(columnSql(subject, name))]
     const members = [plain('id')]
     for (const member of membersOf(catalog, resource)) {
       if (!wanted(member.name)) continue
@@ -35,7 +35,7 @@ export function representationSql(
           ? engine.jsonLiteral(member.value)
           : column.field.reference === undefined
             ? engine.jsonValue(columnSql(subject, column.name), column.type)
-            : engine.jsonPlain(columnSql(subject, column.name)),
+            : engine.jsonUnescaped(columnSql(subject, column.name)),
       ])
     }
     for (const name of ['created_at', 'updated_at']) if (wanted(name)) members.push(plain(name))

@@ -51,14 +51,14 @@ const work = system(
 )
 
 /** Records that a job has yet to look at, in order. */
-function queue({ namesRow }: Layout): TableSpec {
+function queue({ indexesRowNumber }: Layout): TableSpec {
   const columns = [
     column('_row', 'integer', 'row'),
     column('job', 'string', 'not null'),
     column('collection', 'string', 'not null'),
     column('record', 'string', 'not null'),
   ]
-  const byJob = index(columns, 'resourced_queue', namesRow ? ['job', '_row'] : ['job'], false, 'everything')
+  const byJob = index(columns, 'resourced_queue', indexesRowNumber ? ['job', '_row'] : ['job'], false, 'everything')
   return { ...system('resourced_queue', columns), indexes: [byJob] }
 }
 
@@ -76,7 +76,7 @@ function pieces(): TableSpec {
 /** The system's tables, in the order in which they are made. */
 export function systemTables(layout: Layout): TableSpec[] {
   const tables = [meta, clocks(layout), keyHashes, idempotency, work, queue(layout)]
-  return layout.keepsPieces ? [...tables, pieces()] : tables
+  return layout.storesExports ? [...tables, pieces()] : tables
 }
 
 function system(name: string, columns: readonly ColumnSpec[], indexed: readonly string[] = []): TableSpec {
@@ -84,7 +84,9 @@ function system(name: string, columns: readonly ColumnSpec[], indexed: readonly 
   return { name, kind: 'system', columns, indexes, search: undefined }
 }
 
-const names = new Set(systemTables({ clockSlots: 1, namesRow: false, keepsPieces: true }).map((table) => table.name))
+const names = new Set(
+  systemTables({ clockSlots: 1, indexesRowNumber: false, storesExports: true }).map((table) => table.name),
+)
 
 /** Whether a table is the system's: its rows are no records. */
 export function isSystemTable(name: string): boolean {

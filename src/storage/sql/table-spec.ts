@@ -68,9 +68,9 @@ export interface Layout {
   /** In how many rows the clock of a collection is kept: so many transactions may move it on at once. */
   readonly clockSlots: number
   /** Whether the number of a row has to be named in an index for rows to be read from it in their order. */
-  readonly namesRow: boolean
+  readonly indexesRowNumber: boolean
   /** Whether the files of exports are kept in the database, because it has no place beside it that every server reaches. */
-  readonly keepsPieces: boolean
+  readonly storesExports: boolean
 }
 
 /** Makes a column of the system's own. */

@@ -57,7 +57,7 @@ function tableFor(resource: Resource, layout: Layout): TableSpec {
   return { name: resource.name, kind: 'resource', columns, indexes: indexesFor(resource, columns, layout), search }
 }
 
-function indexesFor(resource: Resource, columns: readonly ColumnSpec[], { namesRow }: Layout): IndexSpec[] {
+function indexesFor(resource: Resource, columns: readonly ColumnSpec[], { indexesRowNumber }: Layout): IndexSpec[] {
   const key = (name: string) => comparisonColumn(resource, name)
   const made = [
     index(columns, resource.name, ['id'], true, 'everything'),
@@ -65,7 +65,7 @@ function indexesFor(resource: Resource, columns: readonly ColumnSpec[], { namesR
       if (kind === 'unique') return index(columns, resource.name, fields.map(key), true)
       return index(columns, resource.name, [...fields.map(kind === 'folded' ? foldedColumn : key), 'id'])
     }),
-    index(columns, resource.name, namesRow ? ['_deletion', '_row'] : ['_deletion'], false, 'deletion'),
+    index(columns, resource.name, indexesRowNumber ? ['_deletion', '_row'] : ['_deletion'], false, 'deletion'),
     index(columns, resource.name, ['deleted_at'], false, 'deletion'),
   ]
   return [...new Map(made.map((each) => [each.name, each])).values()]

@@ -5,7 +5,8 @@ import type { Column } from '../sql/columns.ts'
 import type { Engine } from '../sql/engine.ts'
 import type { Held } from '../sql/table-spec.ts'
 import { type ColumnSpec, type Constraint, type IndexSpec, searchTable } from '../sql/tables.ts'
-import { single } from '../transaction.ts'
+import { firstRow } from '../transaction.ts'
+import { asStorageFault } from './errors.ts'
 import { partName, partNames, partOf } from './search-parts.ts'
 
 // SQLite has neither booleans nor JSON of its own: they are 0 and 1, and text.
@@ -76,7 +77,7 @@ function partSql(collection: string, part: number): Sql {
 
 /** SQLite 3.53, as it comes with the pinned Node. */
 export const sqlite: Engine = {
-  layout: { clockSlots: 1, namesRow: false, keepsPieces: false },
+  layout: { clockSlots: 1, indexesRowNumber: false, storesExports: false },
   types,
   identifier,
   columnDefinition,
@@ -89,14 +90,14 @@ export const sqlite: Engine = {
   store,
   bind,
   isDistinct: (column, value) => sql`${column} is not ${value}`,
-  isAmong: (column, values) => sql`${column} in (select value from json_each(${JSON.stringify(values.map(bind))}))`,
-  isSelected: (column, select) => sql`${column} in (${select})`,
+  isAnyOf: (column, values) => sql`${column} in (select value from json_each(${JSON.stringify(values.map(bind))}))`,
+  isInSubquery: (column, select) => sql`${column} in (${select})`,
   fence: empty,
   fold: (column) => sql`${raw(foldFunction)}(${column})`,
   unindexed: (expression) => sql`+(${expression})`,
   contains: (text, part) => sql`instr(${text}, ${part}) > 0`,
   startsWith: (text, part) => sql`substr(${text}, 1, ${[...part].length}) = ${part}`,
-  searches(collection, alias, words) {
+  matchesSearch(collection, alias, words) {
     // Words hold letters and digits only, so quoting them is enough to keep operators out.
     const match = words.map((word, index) => `"${word}"${index === words.length - 1 ? '*' : ''}`).join(' ')
     const parts = partNames(searchTable(collection)).map((name) => raw(`"${name}"`))
@@ -105,13 +106,13 @@ export const sqlite: Engine = {
   },
   haveWords: (texts, words) => sql`${raw(wordsFunction)}(${JSON.stringify(words)}, ${join(texts, ', ')})`,
   *indexWords(collection, id, words, replaces) {
-    const found = yield* single(sql`select _row from ${raw(`"${collection}"`)} where id = ${id}`)
+    const found = yield* firstRow(sql`select _row from ${raw(`"${collection}"`)} where id = ${id}`)
     const row = Number(found?.['_row'])
     const part = partSql(collection, partOf(row))
     if (replaces) yield sql`delete from ${part} where rowid = ${row}`
     yield sql`insert into ${part} (rowid, words) values (${row}, ${words})`
   },
-  *forgetWords(collection, ids) {
+  *deleteWords(collection, ids) {
     const found =
       yield sql`select _row from ${raw(`"${collection}"`)} where id in (select value from json_each(${JSON.stringify(ids)}))`
     const rows = found.map((row) => Number(row['_row']))
@@ -126,7 +127,7 @@ export const sqlite: Engine = {
       ', ',
     )})`,
   jsonValue,
-  jsonPlain: (column) => column,
+  jsonUnescaped: (column) => column,
   limit: (count) => sql`limit ${count}`,
   jsonInteger: (column, member) => sql`json_extract(${column}, ${raw(`'$.${member}'`)})`,
   // SQLite writes a number in a text as it does in JSON.
@@ -138,14 +139,22 @@ export const sqlite: Engine = {
       columns.map(([column]) => column),
       ', ',
     )})`,
-  join: (text) => sql`group_concat(${text}, ',' || char(10))`,
-  typed: (value) => sql`${value}`,
-  lock: { isNeeded: false, order: empty, update: empty, share: empty, free: empty, rules: undefined },
-  clockMark: raw('0'),
-  clockPart: empty,
-  tryLock: undefined,
-  waitForLock: undefined,
-  together: undefined,
+  joinRows: (text) => sql`group_concat(${text}, ',' || char(10))`,
+  cast: (value) => sql`${value}`,
+  lock: {
+    hasOtherWriters: false,
+    orderById: empty,
+    update: empty,
+    share: empty,
+    skipLocked: empty,
+    excludeSerializable: undefined,
+  },
+  clockChecksum: raw('0'),
+  clockSlot: empty,
+  tryAdvisoryLock: undefined,
+  advisoryLock: undefined,
+  writeReturning: undefined,
+  toFault: asStorageFault,
 }
 
 function identifier(name: string): string {

@@ -95,7 +95,7 @@ test('words are put in, replaced and forgotten wherever their rows are', () => {
   assert.deepEqual(find(database, 'every'), ids)
   for (const row of rows) run(sqlite.indexWords('tasks', `${row}`, `every new${row}`, true))
   assert.deepEqual([find(database, 'every'), find(database, 'row*'), find(database, 'new*')], [ids, [], ids])
-  run(sqlite.forgetWords('tasks', ['1', '32768', '9000000', 'nobody']))
+  run(sqlite.deleteWords('tasks', ['1', '32768', '9000000', 'nobody']))
   assert.deepEqual(find(database, 'every'), ['32767', '600000'])
   assert.deepEqual(find(database, 'new1 OR new32768'), [])
 })

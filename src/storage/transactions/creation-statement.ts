@@ -19,16 +19,21 @@ interface Creation {
   readonly questions: readonly Question[]
 }
 
-type Together = NonNullable<Engine['together']>
+type WriteReturning = NonNullable<Engine['writeReturning']>
 
 const statements = new WeakMap<SqlContext, ReturnType<typeof keptBy<Resource, (creation: Creation) => Ready>>>()
 
 /** The statement: of each shape its text is put together once, where nothing but the record differs from one to the next. */
-export function creationStatement(context: SqlContext, plan: Create, together: Together, creation: Creation): Ready {
+export function creationStatement(
+  context: SqlContext,
+  plan: Create,
+  writeReturning: WriteReturning,
+  creation: Creation,
+): Ready {
   const { resource, shown = resource, parent, permitted } = plan
   const { record, questions } = creation
   const statement = (source: RowSource, conditions: readonly Sql[]) =>
-    together(
+    writeReturning(
       insertionSql(context, resource, source, conditions),
       tick(context, resource.name, 1, 0),
       answerSql(context, plan, always),

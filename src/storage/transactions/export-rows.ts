@@ -18,7 +18,7 @@ import { orderTerms, segmentsAfter } from '../sql/keyset.ts'
 import { liveSql, predicateSql } from '../sql/predicate.ts'
 import { representationSql } from '../sql/represent.ts'
 import { stretchOf } from '../sql/stretch.ts'
-import { kept, type Transaction } from '../transaction.ts'
+import { prebuilt, type Transaction } from '../transaction.ts'
 import { rowsSql } from './page-sql.ts'
 
 /** Which records are wanted, and how. */
@@ -64,7 +64,7 @@ export function* exportRows(context: SqlContext, batch: ExportBatch): Transactio
   let looked = 0
   let last: unknown
   for (const segment of segmentsAfter(terms, after)) {
-    const rows = yield kept(
+    const rows = yield prebuilt(
       sql`select ${text} as text, ${place} as place ${rowsSql(resource, where, segment)} order by ${segment.order} limit ${limit - looked}`,
     )
     for (const row of rows) if (row['text'] !== null) texts.push(String(row['text']))

@@ -14,7 +14,7 @@ import { subject, tableSql } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { liveSql } from '../sql/predicate.ts'
 import type { ClaimedExport, ExportPiece, ExportProgress, ExportRoom, OpenExport } from '../storage.ts'
-import { single, type Transaction } from '../transaction.ts'
+import { firstRow, type Transaction } from '../transaction.ts'
 import { exportRows } from './export-rows.ts'
 import { addJob, advanceJob, finishJob, stateOf } from './rows/job-rows.ts'
 
@@ -63,7 +63,7 @@ export function* countExport(context: SqlContext, job: string): Transaction<numb
   const resource = context.catalog.resources.get(state?.collection ?? '')
   if (state === undefined || resource === undefined || state.total !== null) return undefined
   const wanted = allOf([state.filter, state.permitted])
-  const row = yield* single(
+  const row = yield* firstRow(
     sql`select count(*) as count from ${tableSql(resource.name)} ${raw(subject)} where ${liveSql(context, resource, wanted)}`,
   )
   return Number(row?.['count'])
@@ -194,7 +194,7 @@ export function* roomFor(context: SqlContext, job: string, now: number): Transac
 
 /** Whether the file of an export may have so many bytes, decided while no other export of its caller grows. */
 export function* fitsQuota(context: SqlContext, job: string, bytes: number, now: number): Transaction<boolean> {
-  const row = yield* single(sql`select started_by from jobs where id = ${job}`)
+  const row = yield* firstRow(sql`select started_by from jobs where id = ${job}`)
   yield* lockQuota(context, String(row?.['started_by']))
   // One that begins again takes nothing, whatever the others have.
   return bytes === 0 || bytes <= (yield* roomFor(context, job, now)).own
@@ -202,15 +202,15 @@ export function* fitsQuota(context: SqlContext, job: string, bytes: number, now:
 
 /** Waits until nobody else decides about the exports of a caller, and keeps others waiting until the transaction ends. */
 function* lockQuota({ engine }: SqlContext, caller: string): Transaction<void> {
-  const { waitForLock } = engine
-  if (waitForLock !== undefined) yield sql`select ${waitForLock(`exports of ${caller}`)}`
+  const { advisoryLock } = engine
+  if (advisoryLock !== undefined) yield sql`select ${advisoryLock(`exports of ${caller}`)}`
 }
 
 function* usage({ engine }: SqlContext, which: Sql = empty, now: number): Transaction<Usage> {
   const { jsonInteger } = engine
   const bytes = sql`coalesce(${jsonInteger(sql`w.state`, 'bytes')}, ${jsonInteger(sql`j.result`, 'bytes')}, 0)`
   const isKept = sql`j.status = 'succeeded' and j.finished_at > ${timestamp(now - exportsKept)}`
-  const row = yield* single(
+  const row = yield* firstRow(
     sql`select count(*) as count, sum(${bytes}) as bytes from jobs j left join resourced_work w on w.job = j.id where j.kind = 'export' and (j.status in ('pending', 'running') or ${isKept}) ${which}`,
   )
   return { count: Number(row?.['count']), bytes: Number(row?.['bytes'] ?? 0) }
@@ -232,7 +232,7 @@ export function* keepPieces(job: string, start: number, content: Uint8Array): Tr
 
 /** The piece of a file that begins at a byte. */
 export function* readPiece(job: string, start: number): Transaction<Uint8Array | undefined> {
-  const row = yield* single(sql`select content from resourced_pieces where job = ${job} and start = ${start}`)
+  const row = yield* firstRow(sql`select content from resourced_pieces where job = ${job} and start = ${start}`)
   return row?.['content'] as Uint8Array | undefined
 }
 

@@ -2,7 +2,7 @@
 import sql from 'sql-template-tag'
 import type { Idempotency, Outcome } from '../../plan/plan.ts'
 import type { SqlContext } from '../sql/context.ts'
-import { blind, single, type Transaction } from '../transaction.ts'
+import { firstRow, ignoringRows, type Transaction } from '../transaction.ts'
 
 /** Milliseconds for which a key is known. */
 const lifetime = 24 * 60 * 60 * 1000
@@ -36,9 +36,9 @@ export function* recognised<Other extends { readonly kind: string } = never>(
   change: Transaction<Outcome | Other>,
 ): Transaction<Outcome | Other> {
   if (idempotency === undefined) return yield* change
-  const { tryLock } = engine
-  if (tryLock !== undefined) {
-    const row = yield* single(sql`select ${tryLock(idempotency.scope)} as locked`)
+  const { tryAdvisoryLock } = engine
+  if (tryAdvisoryLock !== undefined) {
+    const row = yield* firstRow(sql`select ${tryAdvisoryLock(idempotency.scope)} as locked`)
     if (row?.['locked'] !== 1) return { kind: 'key-in-use' }
   }
   const earlier = yield* findAnswer(idempotency, now)
@@ -51,7 +51,7 @@ export function* recognised<Other extends { readonly kind: string } = never>(
 
 /** The first answer under a key, or that it came with another body; `undefined` where the key is new, or forgotten. */
 function* findAnswer({ scope, fingerprint }: Idempotency, now: number): Transaction<Earlier | undefined> {
-  const row = yield* single(
+  const row = yield* firstRow(
     sql`select fingerprint, outcome from resourced_idempotency where scope = ${scope} and created_at > ${now - lifetime}`,
   )
   if (row === undefined) return undefined
@@ -64,7 +64,7 @@ function* findAnswer({ scope, fingerprint }: Idempotency, now: number): Transact
 function* keepAnswer(idempotency: Idempotency, answer: Outcome, now: number): Transaction<void> {
   const { scope, fingerprint, preferred } = idempotency
   const outcome = JSON.stringify({ answer, preferred })
-  yield blind(
+  yield ignoringRows(
     sql`insert into resourced_idempotency (scope, fingerprint, outcome, created_at) values (${scope}, ${fingerprint}, ${outcome}, ${now}) on conflict (scope) do update set fingerprint = excluded.fingerprint, outcome = excluded.outcome, created_at = excluded.created_at`,
   )
 }

@@ -11,7 +11,7 @@ import { subject } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { liveSql } from '../sql/predicate.ts'
 import type { KeyStore, ListedKey, NewKey, Revoked, StoredKey } from '../storage.ts'
-import { blind, type Row, type Runner, single, type Transaction } from '../transaction.ts'
+import { firstRow, ignoringRows, type Row, type Runner, type Transaction } from '../transaction.ts'
 import { tick } from './rows/clock.ts'
 import { currentRecord, represent } from './rows/select-record.ts'
 import { changeRecord, insertRecord } from './rows/write-row.ts'
@@ -28,7 +28,7 @@ function keyOf<Key extends StoredKey>(row: Row): Key {
 
 /** The key with a hash. */
 export function* findKey(hash: string): Transaction<StoredKey | undefined> {
-  const row = yield* single(sql`select ${columns} from ${keys} where h.hash = ${hash}`)
+  const row = yield* firstRow(sql`select ${columns} from ${keys} where h.hash = ${hash}`)
   return row === undefined ? undefined : keyOf(row)
 }
 
@@ -40,8 +40,8 @@ export function* listKeys(): Transaction<ListedKey[]> {
 /** Adds a key. */
 export function* addKey(context: SqlContext, { hash, made_by = null, ...shown }: NewKey): Transaction<void> {
   yield* insertRecord(context, keysOf(context), { ...shown, made_by, updated_at: shown.created_at })
-  yield blind(tick(context, 'api-keys', 1, 0))
-  yield blind(sql`insert into resourced_key_hashes (key, hash) values (${shown.id}, ${hash})`)
+  yield ignoringRows(tick(context, 'api-keys', 1, 0))
+  yield ignoringRows(sql`insert into resourced_key_hashes (key, hash) values (${shown.id}, ${hash})`)
 }
 
 /** Runs a CreateKey. */
@@ -66,7 +66,7 @@ export function* createKey(context: SqlContext, plan: CreateKey): Transaction<Ou
 
 /** Whether a key is not revoked, and cannot be until the transaction ends. */
 function* isHeld({ engine }: SqlContext, id: string): Transaction<boolean> {
-  const row = yield* single(sql`select revoked_at from "api-keys" where id = ${id}${engine.lock.share}`)
+  const row = yield* firstRow(sql`select revoked_at from "api-keys" where id = ${id}${engine.lock.share}`)
   return row !== undefined && row['revoked_at'] === null
 }
 
@@ -83,7 +83,7 @@ function* countValid(context: SqlContext, name: string, now: number): Transactio
     ]),
   ])
   const where = liveSql(context, resource, valid)
-  const row = yield* single(sql`select count(*) as count from "api-keys" ${raw(subject)} where ${where}`)
+  const row = yield* firstRow(sql`select count(*) as count from "api-keys" ${raw(subject)} where ${where}`)
   return Number(row?.['count'])
 }
 
@@ -121,9 +121,9 @@ function* lockDescendants({ engine }: SqlContext, id: string): Transaction<Row[]
   const found: Row[] = []
   const known = new Set([id])
   for (let makers = [id]; makers.length > 0; ) {
-    const among = engine.isAmong(raw('made_by'), makers)
+    const among = engine.isAnyOf(raw('made_by'), makers)
     const rows =
-      yield sql`select id, subject, roles, updated_at, revoked_at from "api-keys" where ${among}${engine.lock.order}${engine.lock.update}`
+      yield sql`select id, subject, roles, updated_at, revoked_at from "api-keys" where ${among}${engine.lock.orderById}${engine.lock.update}`
     const others = rows.filter((row) => !known.has(String(row['id'])))
     for (const row of others) known.add(String(row['id']))
     found.push(...others)
@@ -139,7 +139,7 @@ export function* revokeAnyKey(
   at: string,
   descendants: boolean,
 ): Transaction<Revoked | undefined> {
-  const key = yield* single(
+  const key = yield* firstRow(
     sql`select id, updated_at, revoked_at from "api-keys" where id = ${id}${context.engine.lock.update}`,
   )
   if (key === undefined) return undefined
@@ -163,9 +163,10 @@ function* revoke(context: SqlContext, record: RecordValues, now: number): Transa
  * and once a minute at most.
  */
 export function* keepUses(context: SqlContext, uses: ReadonlyMap<string, number>): Transaction<void> {
-  const { isAmong, lock } = context.engine
-  const among = isAmong(raw('id'), [...uses.keys()])
-  const rows = yield sql`select id, updated_at, last_used_at from "api-keys" where ${among}${lock.order}${lock.update}`
+  const { isAnyOf, lock } = context.engine
+  const among = isAnyOf(raw('id'), [...uses.keys()])
+  const rows =
+    yield sql`select id, updated_at, last_used_at from "api-keys" where ${among}${lock.orderById}${lock.update}`
   for (const row of rows) {
     const { id } = row
     const time = uses.get(String(id)) as number

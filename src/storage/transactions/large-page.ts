@@ -4,7 +4,7 @@ import type { ReadPage } from '../../plan/plan.ts'
 import { subject, tableSql } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import type { Segment } from '../sql/keyset.ts'
-import { single, type Transaction } from '../transaction.ts'
+import { firstRow, type Transaction } from '../transaction.ts'
 import type { Walk } from './listing.ts'
 import { countWithin, storedBytesSql } from './page-bytes.ts'
 import { between, type PlacedRows, placeSql, rowsSql, sizeOf, skipSql, valueSql } from './page-sql.ts'
@@ -36,7 +36,7 @@ export function* readLarge(
     const wanted = limit + more - sizes.length
     if (wanted <= 0) break
     const skip = sizes.length > 0 ? 0 : offset - skipped
-    const row = yield* single(sizesSql(context, plan, walk.where, segment, wanted, skip))
+    const row = yield* firstRow(sizesSql(context, plan, walk.where, segment, wanted, skip))
     const found = JSON.parse(`[${row?.['sizes'] ?? ''}]`) as number[]
     if (found.length === 0 && skip > 0) skipped += yield* sizeOf(plan, walk.where, segment)
     parts.push({ segment, skip, count: found.length })
@@ -50,7 +50,7 @@ export function* readLarge(
   for (const { segment, skip, count: size } of parts) {
     const wanted = Math.min(size, most - count)
     if (wanted <= 0) continue
-    const row = yield* single(
+    const row = yield* firstRow(
       withinSql(context, plan, walk, segment, { limit: wanted, offset: skip }, pageBytes - bytes, count === 0),
     )
     const found = Number(row?.['count'])
@@ -74,7 +74,7 @@ function sizesSql(
   offset: number,
 ): Sql {
   const rows = sql`${rowsSql(plan.resource, where, segment)} order by ${segment.order} ${context.engine.limit(limit)}${skipSql(offset)}`
-  return sql`select ${context.engine.join(raw('size'))} as sizes from (select cast(${storedBytesSql(context, plan)} as text) as size ${rows}) page`
+  return sql`select ${context.engine.joinRows(raw('size'))} as sizes from (select cast(${storedBytesSql(context, plan)} as text) as size ${rows}) page`
 }
 
 /** Rows until they have so many bytes. They are found first: to sort them, an engine may make the JSON of all that match. */
@@ -93,5 +93,5 @@ function withinSql(
   const rows = sql`select ${valueSql(context, plan)} as json, ${placeSql(context, walk)} as place from ${tableSql(plan.resource.name)} ${raw(subject)} where ${raw(subject)}.id in (${ids}) order by ${order} ${engine.limit(limit)}`
   const sized = sql`select json, place, octet_length(json) as size, sum(octet_length(json) + 2) over (rows unbounded preceding) as upto from (${rows}) page`
   const first = isFirst ? raw(' or upto = size + 2') : empty
-  return sql`select ${engine.join(raw('json'))} as json, ${engine.join(raw('place'))} as places, count(*) as count, max(upto) as bytes from (${sized}) sized where upto <= ${raw(String(most))}${first}`
+  return sql`select ${engine.joinRows(raw('json'))} as json, ${engine.joinRows(raw('place'))} as places, count(*) as count, max(upto) as bytes from (${sized}) sized where upto <= ${raw(String(most))}${first}`
 }

@@ -91,7 +91,7 @@ function whereSql({ catalog, engine }: SqlContext, plan: ReadPage): Sql {
   }
   if (plan.filter.kind !== 'always') conditions.push(predicateSql(context, resource, plan.filter))
   if (search !== undefined) {
-    conditions.push(search.length === 0 ? sql`1 = 0` : engine.searches(resource.name, subject, search))
+    conditions.push(search.length === 0 ? sql`1 = 0` : engine.matchesSearch(resource.name, subject, search))
     const texts = search.length === 0 ? undefined : searchedTexts(plan)?.map((name) => columnSql(subject, name))
     if (texts !== undefined) conditions.push(engine.haveWords(texts, search))
   }

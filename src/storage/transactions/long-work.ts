@@ -89,7 +89,7 @@ export function isWriting(name: keyof LongWork): boolean {
 // What it has done so far is done rightly.
 function* fail(context: SqlContext, job: string, error: JobError, now: number): Transaction<boolean> {
   if ((yield* stateOf(job, context.engine.lock.update)) === undefined) return false
-  if (context.engine.layout.keepsPieces) yield* dropPieces(job)
+  if (context.engine.layout.storesExports) yield* dropPieces(job)
   yield* finishJob(context, job, { status: 'failed', error }, now)
   return true
 }
@@ -146,7 +146,7 @@ export function jobStore({ context, runner, background, isClosing }: JobStorePar
       }
       const keys = await untilNone(mostForgotten, () => forgetExpired(now))
       const jobs = await untilNone(mostJobsForgotten, () => forgetJobs(context, now))
-      const pieces = context.engine.layout.keepsPieces
+      const pieces = context.engine.layout.storesExports
         ? await untilNone(mostPiecesForgotten, () => forgetPieces(now))
         : 0
       return keys + jobs + pieces

@@ -1,13 +1,13 @@
 /** The switch of maintenance in SQL: a row of `resourced_meta`, which every database has, of whatever version. */
 import sql from 'sql-template-tag'
 import type { Maintenance, MaintenanceStore } from '../storage.ts'
-import { type Runner, single, type Transaction } from '../transaction.ts'
+import { firstRow, type Runner, type Transaction } from '../transaction.ts'
 
 const isSwitch = sql`key = 'maintenance'`
 
 /** The maintenance that is on; `undefined`: none. */
 export function* readMaintenance(): Transaction<Maintenance | undefined> {
-  const row = yield* single(sql`select value from resourced_meta where ${isSwitch}`)
+  const row = yield* firstRow(sql`select value from resourced_meta where ${isSwitch}`)
   return row === undefined ? undefined : (JSON.parse(String(row['value'])) as Maintenance)
 }
 
@@ -28,7 +28,7 @@ export function* beginMaintenance(
 
 /** Turns it off. Gives what it was before; of several who do so at once, to one. */
 export function* endMaintenance(): Transaction<Maintenance | undefined> {
-  const row = yield* single(sql`delete from resourced_meta where ${isSwitch} returning value`)
+  const row = yield* firstRow(sql`delete from resourced_meta where ${isSwitch} returning value`)
   return row === undefined ? undefined : (JSON.parse(String(row['value'])) as Maintenance)
 }
 

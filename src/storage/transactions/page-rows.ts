@@ -4,7 +4,7 @@ import type { Position } from '../../model/order.ts'
 import type { Page, PageOutcome, ReadPage } from '../../plan/plan.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { type Segment, segmentsAfter } from '../sql/keyset.ts'
-import { kept, type Row, single, type Transaction } from '../transaction.ts'
+import { firstRow, prebuilt, type Row, type Transaction } from '../transaction.ts'
 import { readLarge } from './large-page.ts'
 import type { Walk } from './listing.ts'
 import { countWithin, shareSql } from './page-bytes.ts'
@@ -48,9 +48,9 @@ export function* readNumbered(
     if (count >= limit) break
     const skip = count > 0 ? 0 : offset - skipped
     let statement = index === 0 ? walk.statement : undefined
-    statement ??= kept(numberedSql(context, plan, walk.where, segment, limit - count, skip))
+    statement ??= prebuilt(numberedSql(context, plan, walk.where, segment, limit - count, skip))
     if (index === 0) walk.statement = statement
-    const row = yield* single(statement)
+    const row = yield* firstRow(statement)
     if (isTooLarge(row)) return yield* readNumberedLarge(context, plan, walk, page)
     const found = Number(row?.['count'])
     if (found > 0) texts.push(String(row?.['json']))
@@ -91,7 +91,7 @@ function numberedSql(
 ): Sql {
   const rows = sql`${rowsSql(plan.resource, where, segment)} order by ${segment.order} ${context.engine.limit(limit)}${skipSql(offset)}`
   const [value, fitting] = sharedSql(context, plan, stretchOf(plan.page as NumberedPage)[0])
-  return sql`select ${context.engine.join(raw('json'))} as json, count(*) as count${fitting} from (select ${value} as json ${rows}) page`
+  return sql`select ${context.engine.joinRows(raw('json'))} as json, count(*) as count${fitting} from (select ${value} as json ${rows}) page`
 }
 
 /** Reads a page beside a cursor, or the first one: one row more than it has, to see whether there are more. */
@@ -108,9 +108,9 @@ export function* readFrom(context: SqlContext, plan: ReadPage, walk: Walk, page:
     if (count > limit) break
     const isFirst = keys === undefined && index === 0
     let statement = isFirst ? walk.statement : undefined
-    statement ??= kept(besideSql(context, plan, walk, segment, limit + 1 - count))
+    statement ??= prebuilt(besideSql(context, plan, walk, segment, limit + 1 - count))
     if (isFirst) walk.statement = statement
-    const row = yield* single(statement)
+    const row = yield* firstRow(statement)
     if (isTooLarge(row)) {
       const { sizes, read } = yield* readLarge(context, plan, walk, segments, { limit, offset: 0, more: 1 })
       return besideOf(read, read.count < sizes.length, page)
@@ -149,7 +149,7 @@ function besideSql(context: SqlContext, plan: ReadPage, walk: Walk, segment: Seg
   const { engine } = context
   const rows = sql`${rowsSql(plan.resource, walk.where, segment)} order by ${segment.order} ${engine.limit(limit)}`
   const [value, fitting] = sharedSql(context, plan, (plan.page as CursorPage).limit + 1)
-  return sql`select ${engine.join(raw('json'))} as json, ${engine.join(raw('place'))} as places, count(*) as count${fitting} from (select ${value} as json, ${placeSql(context, walk)} as place ${rows}) page`
+  return sql`select ${engine.joinRows(raw('json'))} as json, ${engine.joinRows(raw('place'))} as places, count(*) as count${fitting} from (select ${value} as json, ${placeSql(context, walk)} as place ${rows}) page`
 }
 
 /** The JSON of a row, null where it has more than its share of a page of so many; and the count of those that have not. */

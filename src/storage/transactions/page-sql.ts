@@ -6,7 +6,7 @@ import { subject, tableSql } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import type { Segment } from '../sql/keyset.ts'
 import { representationSql } from '../sql/represent.ts'
-import { single, type Transaction } from '../transaction.ts'
+import { firstRow, type Transaction } from '../transaction.ts'
 import type { Walk } from './listing.ts'
 
 /** What stands between JSON texts: none of them has a line break, which JSON escapes. */
@@ -50,6 +50,6 @@ export function skipSql(offset: number): Sql {
 
 /** How many rows a segment has: what an offset skips over when it lies beyond it. */
 export function* sizeOf({ resource }: ReadPage, where: Sql, segment: Segment): Transaction<number> {
-  const row = yield* single(sql`select count(*) as total ${rowsSql(resource, where, segment)}`)
+  const row = yield* firstRow(sql`select count(*) as total ${rowsSql(resource, where, segment)}`)
   return Number(row?.['total'] ?? 0)
 }

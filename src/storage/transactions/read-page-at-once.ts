@@ -6,7 +6,7 @@ import sql, { type Sql } from 'sql-template-tag'
 import { admitPage, isConditional } from '../../plan/admit.ts'
 import type { Outcome, ReadPage } from '../../plan/plan.ts'
 import type { SqlContext } from '../sql/context.ts'
-import { kept, type Statement, single, type Transaction } from '../transaction.ts'
+import { firstRow, prebuilt, type Statement, type Transaction } from '../transaction.ts'
 import { answerPage, knownTag } from './list-tag.ts'
 import { type Listing, listingOf, type Walk, walkOf } from './listing.ts'
 import { firstPageOf, firstPageSql } from './page-rows.ts'
@@ -23,14 +23,14 @@ export function* readPageAtOnce(context: SqlContext, totals: Totals, plan: ReadP
   if (plan.page.style === 'cursor' && plan.page.position !== undefined) return undefined
   const listing = listingOf(context, plan)
   if (isConditional(plan.conditions)) {
-    const known = knownTag(context, listing, clockOf(yield* single(clockSql(context, plan))))
+    const known = knownTag(context, listing, clockOf(yield* firstRow(clockSql(context, plan))))
     const ended = known === undefined ? undefined : admitPage(plan, known)
     if (ended !== undefined) return ended
   }
   const before = isUnfiltered(plan) ? undefined : totals.last(listing.totalKey)
   if (before === undefined && !isUnfiltered(plan)) return undefined
   const walk = walkOf(listing, before?.total ?? 0)
-  const row = yield* single(statementOf(context, listing, walk))
+  const row = yield* firstRow(statementOf(context, listing, walk))
   const clock = clockOf(row)
   if (before !== undefined && before.revision !== clock.revision) return undefined
   const known = knownTag(context, listing, clock)
@@ -45,7 +45,7 @@ const statements = new WeakMap<Walk, Statement>()
 function statementOf(context: SqlContext, { plan }: Listing, walk: Walk): Statement {
   let statement = statements.get(walk)
   if (statement === undefined) {
-    statement = kept(
+    statement = prebuilt(
       sql`select clock.*, first.* from (${clockSql(context, plan)}) clock, (${firstPageSql(context, plan, walk)}) first`,
     )
     statements.set(walk, statement)
@@ -57,8 +57,8 @@ function clockSql({ engine }: SqlContext, plan: ReadPage): Sql {
   const { name } = plan.resource
   const others = otherCollections(plan)
   if (others.size === 0) {
-    return sql`select sum(revision) as revision, sum(live) as live, ${engine.clockMark} as mark from resourced_clocks where collection = ${name}`
+    return sql`select sum(revision) as revision, sum(live) as live, ${engine.clockChecksum} as mark from resourced_clocks where collection = ${name}`
   }
-  const all = engine.isAmong(sql`collection`, [...new Set([name, ...others])])
-  return sql`select sum(revision) as revision, sum(case collection when ${name} then live else 0 end) as live, ${engine.clockMark} as mark from resourced_clocks where ${all}`
+  const all = engine.isAnyOf(sql`collection`, [...new Set([name, ...others])])
+  return sql`select sum(revision) as revision, sum(case collection when ${name} then live else 0 end) as live, ${engine.clockChecksum} as mark from resourced_clocks where ${all}`
 }

@@ -8,7 +8,7 @@ import { subject, tableSql } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { type OrderTerm, reversed, segmentsAfter } from '../sql/keyset.ts'
 import type { PredicateContext } from '../sql/predicate.ts'
-import { single, type Transaction } from '../transaction.ts'
+import { firstRow, type Transaction } from '../transaction.ts'
 import { answerPage, knownTag } from './list-tag.ts'
 import { type Listing, listingOf, walkOf } from './listing.ts'
 import type { Memory } from './memory.ts'
@@ -50,7 +50,7 @@ export function otherCollections({ permitted, deleted }: ReadPage): ReadonlySet<
 /** Whether the parent of a nested collection is there, and the caller may read it. */
 export function* checkParent(context: PredicateContext, parent: Parent): Transaction<Outcome | undefined> {
   const { resource, id, permitted } = parent
-  const row = yield* single(
+  const row = yield* firstRow(
     sql`select ${holdsSql(context, resource, permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and deleted_at is null${context.locksReferenced ? context.engine.lock.share : empty}`,
   )
   if (row === undefined) return { kind: 'parent-missing' }
@@ -72,7 +72,7 @@ function* totalOf(plan: ReadPage, listing: Listing, clock: Clock, totals: Totals
   if (isUnfiltered(plan)) return clock.live
   const kept = totals.get(listing.totalKey, clock.revision)
   if (kept !== undefined) return kept
-  const row = yield* single(
+  const row = yield* firstRow(
     sql`select count(*) as total from ${tableSql(plan.resource.name)} ${raw(subject)} where ${listing.where}`,
   )
   const total = Number(row?.['total'] ?? 0)

@@ -7,7 +7,7 @@ import { subject, tableSql } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { revisionColumn } from '../sql/epoch.ts'
 import { representationSql } from '../sql/represent.ts'
-import { kept, type Statement, single, type Transaction } from '../transaction.ts'
+import { firstRow, prebuilt, type Statement, type Transaction } from '../transaction.ts'
 import type { Memory } from './memory.ts'
 import { foundOf, holdsSql } from './rows/select-record.ts'
 
@@ -21,10 +21,10 @@ export function* readRecord(
   if (known !== undefined) return admit(plan, { ...known, permitted: true }) ?? known
   if (isConditional(plan.conditions)) {
     // A 304 needs the revision only: no representation is built for it.
-    const ended = admit(plan, foundOf(yield* single(stateSql(context, plan))))
+    const ended = admit(plan, foundOf(yield* firstRow(stateSql(context, plan))))
     if (ended !== undefined) return ended
   }
-  const row = yield* single(recordStatement(context, plan))
+  const row = yield* firstRow(recordStatement(context, plan))
   const found = foundOf(row)
   const ended = admit(plan, found)
   if (ended !== undefined) return ended
@@ -48,7 +48,7 @@ function recordStatement(context: SqlContext, plan: ReadRecord): Statement {
     statements.set(context, ofCompiler.set(permitted, ofPredicate))
     // Field lists come from callers: keep a bounded number of them.
     if (ofPredicate.size >= 200) ofPredicate.clear()
-    known = kept(
+    known = prebuilt(
       sql`select ${representationSql(context, shown, fields)} as json, ${revisionColumn(context, resource.name)}, updated_at, ${holdsSql(context, resource, permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where deleted_at is null and id = ${id}`,
     )
     ofPredicate.set(key, known)

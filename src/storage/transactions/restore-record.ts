@@ -23,7 +23,7 @@ import { columnSql, comparisonColumn, subject, tableSql } from '../sql/columns.t
 import type { SqlContext } from '../sql/context.ts'
 import { type PredicateContext, predicateSql } from '../sql/predicate.ts'
 import { recordOf, storedSql } from '../sql/rows.ts'
-import { blind, single, type Transaction } from '../transaction.ts'
+import { firstRow, ignoringRows, type Transaction } from '../transaction.ts'
 import { type Closure, sizeOf } from './delete/cascade.ts'
 import { purgeBegan } from './delete/purge.ts'
 import { type Moves, noteMove, tickAll } from './rows/clock.ts'
@@ -58,7 +58,7 @@ export function* restoreRecord(context: SqlContext, plan: Restore): Transaction<
     deletedSince: (target) => retainedSince(target, now),
   }
   const permitted = decidable(plan, plan.mayRead)
-  const row = yield* single(
+  const row = yield* firstRow(
     sql`select ${storedSql(context, resource)}, ${holdsSql(permitting, resource, permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and (deleted_at is null or deleted_at > ${since})${context.engine.lock.update}`,
   )
   const ended = admit(plan, foundOf(row))
@@ -85,7 +85,7 @@ export function* restoreRecord(context: SqlContext, plan: Restore): Transaction<
   const moves: Moves = new Map()
   for (const [collection, ids] of returning) {
     if (ids.size === 0) continue
-    const which = context.engine.isAmong(raw('id'), [...ids])
+    const which = context.engine.isAnyOf(raw('id'), [...ids])
     yield sql`update ${tableSql(collection)} set deleted_at = null, _deletion = null, updated_at = ${timestamp(plan.now)}, _revision = _revision + 1 where ${which}`
     noteMove(moves, collection, ids.size, -ids.size)
   }
@@ -115,9 +115,9 @@ function* returningWith(
     for (const { collection: from, field } of cascadesOf(catalog, collection)) {
       const dependent = resourceOf(catalog, from)
       if (dependent.deletion.variant === 'hard') continue
-      const refers = engine.isAmong(columnSql(subject, field), ids)
+      const refers = engine.isAnyOf(columnSql(subject, field), ids)
       const rows =
-        yield sql`select id from ${tableSql(from)} ${raw(subject)} where ${raw(subject)}.deleted_at > ${retainedSince(dependent, now)} and ${raw(subject)}._deletion = ${deletion} and ${refers}${engine.lock.order}${limit}${engine.lock.update}`
+        yield sql`select id from ${tableSql(from)} ${raw(subject)} where ${raw(subject)}.deleted_at > ${retainedSince(dependent, now)} and ${raw(subject)}._deletion = ${deletion} and ${refers}${engine.lock.orderById}${limit}${engine.lock.update}`
       const known = returning.get(from) ?? new Set<string>()
       returning.set(from, known)
       const fresh = rows.map((row) => String(row['id'])).filter((each) => !known.has(each))
@@ -167,7 +167,7 @@ function* readableAmong(
   objections: readonly Objection[],
 ): Transaction<string[]> {
   if (objections.length === 0) return []
-  const among = context.engine.isAmong(columnSql(subject, 'id'), [...new Set(objections.map(({ id }) => id))])
+  const among = context.engine.isAnyOf(columnSql(subject, 'id'), [...new Set(objections.map(({ id }) => id))])
   const shown = predicateSql(context, resource, readable.get(resource.name) ?? never)
   const rows = yield sql`select id from ${tableSql(resource.name)} ${raw(subject)} where ${among} and ${shown}`
   return rows.map((row) => String(row['id']))
@@ -182,21 +182,21 @@ function* lost(
 ): Transaction<Objection[]> {
   const { engine } = context
   const objections: Objection[] = []
-  const among = engine.isAmong(columnSql(subject, 'id'), [...ids])
+  const among = engine.isAnyOf(columnSql(subject, 'id'), [...ids])
   for (const { name, reference } of resource.fields) {
     if (reference === undefined) continue
     const { collection } = reference
     const column = columnSql(subject, name)
     const back = [...(returning.get(collection) ?? [])]
-    const comes = engine.isAmong(column, back)
+    const comes = engine.isAnyOf(column, back)
     // None of what they refer to goes before they are back.
     const referred = sql`select ${column} from ${tableSql(resource.name)} ${raw(subject)} where ${among}`
-    yield blind(
-      sql`select id from ${tableSql(collection)} where id in (${referred}) and deleted_at is null${engine.lock.order}${engine.lock.share}`,
+    yield ignoringRows(
+      sql`select id from ${tableSql(collection)} where id in (${referred}) and deleted_at is null${engine.lock.orderById}${engine.lock.share}`,
     )
     const referring = sql`from ${tableSql(resource.name)} ${raw(subject)} where ${among} and ${column} is not null and not (${comes})`
     const going = yield* goingAmong(context, collection, sql`select distinct ${column} as id ${referring}`)
-    const isGoing = engine.isAmong(column, going)
+    const isGoing = engine.isAnyOf(column, going)
     const there = sql`exists (select 1 from ${tableSql(collection)} x where x.id = ${column} and x.deleted_at is null)`
     for (const [which, issue] of [
       [sql`not (${isGoing}) and not ${there}`, lostIssue(name, collection)],
@@ -223,7 +223,7 @@ function* goingAmong(context: SqlContext, collection: string, ids: Sql): Transac
 /** Records of which another live one has taken a value that must be unique. */
 function* taken({ engine }: SqlContext, resource: Resource, ids: ReadonlySet<string>): Transaction<Objection[]> {
   const objections: Objection[] = []
-  const among = engine.isAmong(columnSql(subject, 'id'), [...ids])
+  const among = engine.isAnyOf(columnSql(subject, 'id'), [...ids])
   const table = tableSql(resource.name)
   for (const fields of resource.unique) {
     const same = fields.map((name) => {
@@ -244,7 +244,7 @@ function* tooLong({ engine }: SqlContext, resource: Resource, ids: ReadonlySet<s
   if (names.length === 0) return []
   const columns = ['id', ...names].map((name) => columnSql(subject, name))
   const lengths = names.map((name) => sql`coalesce(length(cast(${columnSql(subject, name)} as text)), 0)`)
-  const among = engine.isAmong(columnSql(subject, 'id'), [...ids])
+  const among = engine.isAnyOf(columnSql(subject, 'id'), [...ids])
   const rows =
     yield sql`select ${join(columns, ', ')} from ${tableSql(resource.name)} ${raw(subject)} where ${among} and ${join(lengths, ' + ')} > ${shortText} order by id`
   return rows.flatMap(({ id, ...values }) =>
@@ -261,7 +261,7 @@ function* ruled(
 ): Transaction<Objection[]> {
   if (!resource.rules.some((rule) => [rule.on].flat().includes('restore'))) return []
   const objections: Objection[] = []
-  const among = context.engine.isAmong(raw('id'), [...ids])
+  const among = context.engine.isAnyOf(raw('id'), [...ids])
   for (const row of yield sql`select ${storedSql(context, resource)} from ${tableSql(resource.name)} where ${among} order by id`) {
     const next = recordOf(resource, row)
     const transition: Transition = { resource, trigger: 'restore', current: undefined, next }

@@ -11,7 +11,7 @@ import { draftThrough, updateThrough } from '../../plan/through.ts'
 import { withCheck } from '../../plan/with-check.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { revisionSql } from '../sql/epoch.ts'
-import { alone, single, type Transaction } from '../transaction.ts'
+import { firstRow, standalone, type Transaction } from '../transaction.ts'
 import { creationStatement } from './creation-statement.ts'
 import { tick } from './rows/clock.ts'
 import { conditionsOf, permittedRecordSql, permittedSql, questionsOf } from './rows/other-records.ts'
@@ -21,16 +21,16 @@ import { change } from './rows/write-row.ts'
 
 /** Runs a Create in one statement; `undefined` where it takes more, and nothing was written. */
 export function* createAtOnce(context: SqlContext, plan: Create): Transaction<Outcome | undefined> {
-  const { together } = context.engine
+  const { writeReturning } = context.engine
   const { id, resource } = plan
-  if (together === undefined || plan.idempotency !== undefined) return undefined
+  if (writeReturning === undefined || plan.idempotency !== undefined) return undefined
   const draft = draftThrough(seenBy(context, plan), plan)
   const transition: Transition = { resource, trigger: 'create', current: undefined, next: draft.values }
   const questions = questionsOf(context, plan, transition, draft)
   const hoped = hopedFor(questions)
   if (hoped === undefined || judge(plan, transition, draft, hoped) !== undefined) return undefined
-  const statement = creationStatement(context, plan, together, { record: draft.values, questions })
-  const row = yield* single(alone(statement, 'changing'))
+  const statement = creationStatement(context, plan, writeReturning, { record: draft.values, questions })
+  const row = yield* firstRow(standalone(statement, 'changing'))
   if (row === undefined) return undefined
   const { json, revision, updatedAt } = answeredOf(row)
   return { kind: 'created', id, json, revision, updatedAt }
@@ -47,9 +47,9 @@ export function* updateAtOnce(
   plan: Update,
   permitted: Predicate,
 ): Transaction<Outcome | undefined> {
-  const { together } = context.engine
+  const { writeReturning } = context.engine
   const { id, resource, mayRead } = plan
-  if (together === undefined) return undefined
+  if (writeReturning === undefined) return undefined
   const { found, record, isReadable } = yield* glimpsedRecord(context, { ...plan, permitted })
   const ended = admit(plan, found)
   if (ended !== undefined || found === undefined || record === undefined) return ended
@@ -73,7 +73,9 @@ export function* updateAtOnce(
   ]
   const ticked = tick(context, resource.name, 0, 0)
   const changed = change(context, resource, draft, conditions).change
-  const row = yield* single(alone(together(changed, ticked, answerSql(context, plan, mayRead)), 'changing'))
+  const row = yield* firstRow(
+    standalone(writeReturning(changed, ticked, answerSql(context, plan, mayRead)), 'changing'),
+  )
   if (row === undefined) return undefined
   const { json, revision, updatedAt, readable } = answeredOf(row)
   return { kind: 'updated', json: readable ? json : undefined, revision, updatedAt }

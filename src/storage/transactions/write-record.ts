@@ -7,7 +7,7 @@ import type { Create, Outcome, Update, Write } from '../../plan/plan.ts'
 import { draftThrough, updateThrough } from '../../plan/through.ts'
 import { withCheck } from '../../plan/with-check.ts'
 import type { SqlContext } from '../sql/context.ts'
-import { blind, last, single, type Transaction } from '../transaction.ts'
+import { committing, firstRow, ignoringRows, type Transaction } from '../transaction.ts'
 import { checkParent } from './read-page.ts'
 import { type Moves, noteMove, tick, tickAll } from './rows/clock.ts'
 import { admitDraft, ask, questionsOf } from './rows/other-records.ts'
@@ -124,12 +124,12 @@ function* writeAndRepresent(
 ): Transaction<Answered> {
   const { resource } = plan
   const ticked = tick(context, resource.name, live, 0)
-  const { together } = context.engine
-  if (together === undefined) {
+  const { writeReturning } = context.engine
+  if (writeReturning === undefined) {
     yield* carryOut(context, resource, write)
-    yield blind(ticked)
+    yield ignoringRows(ticked)
     return yield* represent(context, plan, write.id, mayRead)
   }
-  const statement = together(write.change, ticked, answerSql(context, plan, mayRead))
-  return answeredOf(yield* single(isLast ? last(statement) : statement))
+  const statement = writeReturning(write.change, ticked, answerSql(context, plan, mayRead))
+  return answeredOf(yield* firstRow(isLast ? committing(statement) : statement))
 }

@@ -84,10 +84,10 @@ export function stayingSql(
   ids: Iterable<string>,
   closure: Closure,
 ): Sql {
-  const refers = engine.isAmong(columnSql(subject, field), [...ids])
+  const refers = engine.isAnyOf(columnSql(subject, field), [...ids])
   const going = closure.get(from)
   if (going === undefined || going.size === 0) return sql`${liveRows(from)} and ${refers}`
-  return sql`${liveRows(from)} and ${refers} and not (${engine.isAmong(columnSql(subject, 'id'), [...going])})`
+  return sql`${liveRows(from)} and ${refers} and not (${engine.isAnyOf(columnSql(subject, 'id'), [...going])})`
 }
 
 /** What the business rules of everything that goes say against it. */
@@ -96,7 +96,7 @@ function* ruleObjections(context: SqlContext, plan: Judged, closure: Closure): T
   for (const [collection, ids] of closure) {
     const resource = resourceOf(context.catalog, collection)
     if (!hasDeletionRules(resource)) continue
-    const among = context.engine.isAmong(columnSql(subject, 'id'), [...ids])
+    const among = context.engine.isAnyOf(columnSql(subject, 'id'), [...ids])
     const rows = yield sql`select ${storedSql(context, resource)} from ${liveRows(collection)} and ${among} order by id`
     for (const row of rows) {
       const current = recordOf(resource, row)

@@ -47,7 +47,7 @@ export function* closureOf(
       if (among?.has(from) === false) continue
       const refers = refersSql(engine, field, parents)
       const rows =
-        yield sql`select id from ${liveRows(from)} and ${refers}${engine.lock.order}${limit}${engine.lock.update}`
+        yield sql`select id from ${liveRows(from)} and ${refers}${engine.lock.orderById}${limit}${engine.lock.update}`
       const known = closure.get(from) ?? new Set()
       closure.set(from, known)
       const fresh = rows.map((row) => String(row['id'])).filter((id) => !known.has(id))
@@ -63,9 +63,9 @@ export function* closureOf(
  * That a record refers to one of several. Those that refer to a single one stand in an index in the order of their ids: of a
  * million, so many are read as are wanted, and none is sorted.
  */
-function refersSql({ isAmong }: Engine, field: string, ids: readonly string[]): Sql {
+function refersSql({ isAnyOf }: Engine, field: string, ids: readonly string[]): Sql {
   const column = columnSql(subject, field)
-  return ids.length === 1 ? sql`${column} = ${ids[0]}` : isAmong(column, ids)
+  return ids.length === 1 ? sql`${column} = ${ids[0]}` : isAnyOf(column, ids)
 }
 
 /** How many records a closure has. */

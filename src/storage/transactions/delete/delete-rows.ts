@@ -7,7 +7,7 @@ import type { Outcome, Removal } from '../../../plan/plan.ts'
 import type { Issue } from '../../../spec/faults.ts'
 import { columnSql, subject, tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
-import { blind, type Transaction } from '../../transaction.ts'
+import { ignoringRows, type Transaction } from '../../transaction.ts'
 import { type Moves, noteMove, tick, tickAll } from '../rows/clock.ts'
 import { cascadesOf, isForElsewhere, type Large, large, lookedAtOnce, reachOf, resourceOf } from '../rows/dependents.ts'
 import { addJob } from '../rows/job-rows.ts'
@@ -34,7 +34,7 @@ export function* removeClosure(
     if (ids.size === 0) continue
     const resource = resourceOf(context.catalog, collection)
     if (resource.deletion.variant === 'soft') {
-      yield* mark(collection, context.engine.isAmong(raw('id'), [...ids]), deletion, at)
+      yield* mark(collection, context.engine.isAnyOf(raw('id'), [...ids]), deletion, at)
       noteMove(moves, collection, -ids.size, ids.size)
     } else {
       yield* erase(context, resource, [...ids])
@@ -55,7 +55,7 @@ export function* clear(
 ): Transaction<number> {
   const ids = yield* held(context, rows, most)
   if (ids.length > 0) {
-    yield sql`update ${tableSql(from)} set ${raw(`"${field}"`)} = null, updated_at = ${at}, _revision = _revision + 1 where ${context.engine.isAmong(raw('id'), ids)}`
+    yield sql`update ${tableSql(from)} set ${raw(`"${field}"`)} = null, updated_at = ${at}, _revision = _revision + 1 where ${context.engine.isAnyOf(raw('id'), ids)}`
   }
   return ids.length
 }
@@ -67,8 +67,8 @@ export function* clear(
  * @param most as many as there are or come free, in no order: of very many, none but these are looked at
  */
 export function* held({ engine }: SqlContext, rows: Sql, most?: number): Transaction<string[]> {
-  const { order, update } = engine.lock
-  const which = most === undefined ? order : sql` limit ${most}`
+  const { orderById, update } = engine.lock
+  const which = most === undefined ? orderById : sql` limit ${most}`
   return (yield sql`select id from ${rows}${which}${update}`).map((row) => String(row['id']))
 }
 
@@ -77,10 +77,10 @@ export function* held({ engine }: SqlContext, rows: Sql, most?: number): Transac
  * one order: two deletions that meet in both do not wait for each other. Otherwise each would hold what it was asked for first.
  */
 export function* holdTogether(context: SqlContext, { name, dependents }: Resource, ids: readonly string[]) {
-  const { isAmong, lock } = context.engine
+  const { isAnyOf, lock } = context.engine
   const own = dependents.filter(({ collection, onDelete }) => collection === name && onDelete !== 'restrict')
-  if (!lock.isNeeded || own.length === 0) return
-  const among = ['id', ...own.map(({ field }) => field)].map((field) => isAmong(columnSql(subject, field), ids))
+  if (!lock.hasOtherWriters || own.length === 0) return
+  const among = ['id', ...own.map(({ field }) => field)].map((field) => isAnyOf(columnSql(subject, field), ids))
   yield* held(context, sql`${liveRows(name)} and (${join(among, ' or ')})`)
 }
 
@@ -94,8 +94,8 @@ export function* mark(collection: string, which: Sql, deletion: string, at: stri
 /** Takes rows out of their table, and their words out of search. The clock is the caller's. */
 export function* erase({ engine }: Pick<SqlContext, 'engine'>, resource: Resource, ids: readonly string[]) {
   const { name, fields } = resource
-  if (fields.some((field) => field.search)) yield* engine.forgetWords(name, ids)
-  yield blind(sql`delete from ${tableSql(name)} where ${engine.isAmong(raw('id'), ids)}`)
+  if (fields.some((field) => field.search)) yield* engine.deleteWords(name, ids)
+  yield ignoringRows(sql`delete from ${tableSql(name)} where ${engine.isAnyOf(raw('id'), ids)}`)
 }
 
 /** What is known of a deletion before it is made. */
@@ -138,9 +138,9 @@ export function* beginDeletion(
 ): Transaction<Outcome> {
   const { resource, deletion, now } = plan
   const deletedAt = timestamp(now)
-  const { length } = yield* mark(resource.name, context.engine.isAmong(raw('id'), ids), deletion, deletedAt)
+  const { length } = yield* mark(resource.name, context.engine.isAnyOf(raw('id'), ids), deletion, deletedAt)
   yield tick(context, resource.name, -length, length)
-  yield* enqueue(context, deletion, resource, context.engine.isAmong(raw('id'), ids))
+  yield* enqueue(context, deletion, resource, context.engine.isAnyOf(raw('id'), ids))
   if (closure !== undefined) yield* announce(context, deletion, closure)
   const total = closure === undefined ? null : sizeOf(closure)
   const asked = { collection: resource.name, deletedAt, ids: kind === 'deletion' ? ids : [] }
@@ -180,7 +180,7 @@ export function* enqueue(
   which: Sql,
 ): Transaction<void> {
   if (cascadesOf(catalog, name).length === 0 && !dependents.some(({ onDelete }) => onDelete === 'clear')) return
-  yield blind(
+  yield ignoringRows(
     sql`insert into resourced_queue (job, collection, record) select ${job}, ${name}, id from ${tableSql(name)} where ${which}`,
   )
 }

@@ -10,7 +10,7 @@ import { columnSql, subject, tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import { liveSql, type PredicateContext } from '../../sql/predicate.ts'
 import { recordOf, storedSql } from '../../sql/rows.ts'
-import { type Row, single, type Transaction } from '../../transaction.ts'
+import { firstRow, type Row, type Transaction } from '../../transaction.ts'
 import type { Large } from '../rows/dependents.ts'
 import { canHang, goingIssue, isGoing } from '../rows/pending-deletion.ts'
 import { holdRulesBelow } from '../rows/rules-lock.ts'
@@ -44,9 +44,9 @@ export function* bulkDelete(context: SqlContext, plan: BulkDelete): Transaction<
   const { resource, ids } = plan
   yield* holdRulesBelow(context, resource)
   yield* holdTogether(context, resource, ids)
-  const among = context.engine.isAmong(columnSql(subject, 'id'), ids)
+  const among = context.engine.isAnyOf(columnSql(subject, 'id'), ids)
   const rows =
-    yield sql`select ${storedSql(context, resource)}, ${holdsSql({ ...context, locksReferenced: true }, resource, plan.permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where ${raw(subject)}.deleted_at is null and ${among}${context.engine.lock.order}${context.engine.lock.update}`
+    yield sql`select ${storedSql(context, resource)}, ${holdsSql({ ...context, locksReferenced: true }, resource, plan.permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where ${raw(subject)}.deleted_at is null and ${among}${context.engine.lock.orderById}${context.engine.lock.update}`
   const here = new Map(rows.map((row) => [String(row['id']), row]))
   const refused = yield* refusalsOf(context, plan, here)
   const going = ids.filter((id) => here.get(id)?.['_permitted'] === 1)
@@ -105,14 +105,14 @@ export function* deleteMatching(context: SqlContext, plan: DeleteMatching): Tran
   if (stale !== undefined) return stale
   yield* holdRulesBelow(context, resource)
   const matching = matchingSql(context, plan)
-  const row = yield* single(sql`select count(*) as count ${matching}`)
+  const row = yield* firstRow(sql`select count(*) as count ${matching}`)
   const count = Number(row?.['count'])
   if (most !== undefined && count > most) return tooMany(count, most)
   if (count === 0) return { kind: 'deleted-matching', count }
   const large = isTooMany(context, plan, count)
   if (large !== undefined) return large
   const rows =
-    yield sql`select ${storedSql(context, resource)} ${matchingSql({ ...context, locksReferenced: true }, plan)}${context.engine.lock.order}${context.engine.lock.update}`
+    yield sql`select ${storedSql(context, resource)} ${matchingSql({ ...context, locksReferenced: true }, plan)}${context.engine.lock.orderById}${context.engine.lock.update}`
   // More may match by now.
   if (most !== undefined && rows.length > most) return tooMany(rows.length, most)
   const ids: string[] = []
@@ -143,7 +143,7 @@ function* beginMatching(
   closure: Closure | undefined,
 ): Transaction<Outcome> {
   const { resource, deletion, now } = plan
-  const among = context.engine.isAmong(raw('id'), ids)
+  const among = context.engine.isAnyOf(raw('id'), ids)
   yield sql`insert into resourced_queue (job, collection, record) select ${deletion}, ${resource.name}, id from ${tableSql(resource.name)} where ${among}`
   const total = closure === undefined ? null : sizeOf(closure)
   const state = { collection: resource.name, deletedAt: timestamp(now), ids: [], phase: 'take', at: 0 } as const

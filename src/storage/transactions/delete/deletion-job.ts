@@ -7,7 +7,7 @@ import sql, { raw } from 'sql-template-tag'
 import type { Catalog } from '../../../model/resource.ts'
 import { columnSql, subject, tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
-import { single, type Transaction } from '../../transaction.ts'
+import { firstRow, type Transaction } from '../../transaction.ts'
 import { cascadesOf, reachOf, resourceOf } from '../rows/dependents.ts'
 import { stateOf } from '../rows/job-rows.ts'
 import { type Closure, liveRows } from './cascade.ts'
@@ -15,16 +15,16 @@ import { type Closure, liveRows } from './cascade.ts'
 /** Announces what a job will take, in the transaction that has found that nothing is in the way. */
 export function* announce({ catalog, engine }: SqlContext, job: string, closure: Closure): Transaction<void> {
   // One writer waits for nobody, and always sees the jobs that run.
-  if (!engine.lock.isNeeded) return
+  if (!engine.lock.hasOtherWriters) return
   for (const [collection, ids] of closure) {
     if (!resourceOf(catalog, collection).dependents.some(({ onDelete }) => onDelete === 'restrict')) continue
-    yield sql`update ${tableSql(collection)} set _deletion = ${job} where ${engine.isAmong(raw('id'), [...ids])} and deleted_at is null`
+    yield sql`update ${tableSql(collection)} set _deletion = ${job} where ${engine.isAnyOf(raw('id'), [...ids])} and deleted_at is null`
   }
 }
 
 /** Takes back what a job has announced of a collection, and not done. */
 export function* takeBack({ engine }: SqlContext, job: string, collection: string): Transaction<void> {
-  if (!engine.lock.isNeeded) return
+  if (!engine.lock.hasOtherWriters) return
   yield sql`update ${tableSql(collection)} set _deletion = null where _deletion = ${job} and deleted_at is null`
 }
 
@@ -79,9 +79,9 @@ export function* countDeletion(context: SqlContext, job: string): Transaction<nu
     for (const { collection: from, field } of cascadesOf(catalog, collection)) {
       const fresh: string[] = []
       for (let at = 0; at < ids.length; at += mostParents) {
-        const refers = engine.isAmong(columnSql(subject, field), ids.slice(at, at + mostParents))
+        const refers = engine.isAnyOf(columnSql(subject, field), ids.slice(at, at + mostParents))
         if (isLeaf(catalog, state.collection, from)) {
-          const row = yield* single(sql`select count(*) as count from ${liveRows(from)} and ${refers}`)
+          const row = yield* firstRow(sql`select count(*) as count from ${liveRows(from)} and ${refers}`)
           count += Number(row?.['count'])
           continue
         }

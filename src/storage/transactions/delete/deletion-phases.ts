@@ -85,16 +85,16 @@ function* take(context: SqlContext, job: string, state: DeletionState): Transact
   if (last === undefined) return 'ended'
   const { collection, deletedAt, left = 0 } = state
   const ids = entries.map((entry) => String(entry['record']))
-  const { isAmong } = context.engine
-  const live = yield* held(context, sql`${liveRows(collection)} and ${isAmong(columnSql(subject, 'id'), ids)}`)
+  const { isAnyOf } = context.engine
+  const live = yield* held(context, sql`${liveRows(collection)} and ${isAnyOf(columnSql(subject, 'id'), ids)}`)
   // They were free to go when the job began; what has come to stand in the way of one of them since keeps it.
   const { free, closure } = yield* freeAmong(context, resourceOf(context.catalog, collection), live)
-  const taken = new Set(yield* mark(collection, isAmong(raw('id'), free), job, deletedAt))
+  const taken = new Set(yield* mark(collection, isAnyOf(raw('id'), free), job, deletedAt))
   if (taken.size > 0) yield tick(context, collection, -taken.size, taken.size)
   yield* announce(context, job, closure)
   const others = ids.filter((id) => !taken.has(id))
   if (others.length > 0) {
-    yield sql`delete from resourced_queue where job = ${job} and ${isAmong(raw('record'), others)}`
+    yield sql`delete from resourced_queue where job = ${job} and ${isAnyOf(raw('record'), others)}`
   }
   return {
     ...state,
@@ -113,16 +113,16 @@ function* markUnder(context: SqlContext, job: string, state: DeletionState): Tra
   const collection = String(first['collection'])
   const alike = runOf(entries, collection)
   const parents = alike.map((entry) => String(entry['record']))
-  const { isAmong } = context.engine
+  const { isAnyOf } = context.engine
   const moves: Moves = new Map()
   let left = batch
   for (const { collection: from, field } of cascadesOf(context.catalog, collection)) {
-    const refers = isAmong(columnSql(subject, field), parents)
+    const refers = isAnyOf(columnSql(subject, field), parents)
     const ids = yield* held(context, sql`${liveRows(from)} and ${refers}`, left)
     if (ids.length === 0) continue
-    yield* mark(from, isAmong(raw('id'), ids), job, state.deletedAt)
+    yield* mark(from, isAnyOf(raw('id'), ids), job, state.deletedAt)
     noteMove(moves, from, -ids.length, ids.length)
-    yield* enqueue(context, job, resourceOf(context.catalog, from), isAmong(raw('id'), ids))
+    yield* enqueue(context, job, resourceOf(context.catalog, from), isAnyOf(raw('id'), ids))
     left -= ids.length
     if (left === 0) break
   }

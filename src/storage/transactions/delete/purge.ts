@@ -5,7 +5,7 @@ import { retainedSince } from '../../../plan/retained.ts'
 import { tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import type { ClockDoubt, JobStep, PurgeClockStore } from '../../storage.ts'
-import { type Runner, single, type Transaction } from '../../transaction.ts'
+import { firstRow, type Runner, type Transaction } from '../../transaction.ts'
 import { forgetDeleted } from '../rows/clock.ts'
 import { addJob, advanceJob, finishJob, stateOf } from '../rows/job-rows.ts'
 import { erase } from './delete-rows.ts'
@@ -31,7 +31,7 @@ const gate = sql`key = 'cursor_secret'`
  */
 export function* purgeBegan(context: SqlContext): Transaction<number | undefined> {
   yield sql`select key from resourced_meta where ${gate}${context.engine.lock.share}`
-  const row = yield* single(sql`select state from resourced_work where task = 'purge'`)
+  const row = yield* firstRow(sql`select state from resourced_work where task = 'purge'`)
   return row === undefined ? undefined : (JSON.parse(String(row['state'])) as PurgeState).due
 }
 
@@ -46,7 +46,7 @@ export function* beginPurge(
   if (running.length > 0) return false
   let total = 0
   for (const resource of keptFor(context.catalog)) {
-    const row = yield* single(sql`select count(*) as count ${expiredRows(resource, now)}`)
+    const row = yield* firstRow(sql`select count(*) as count ${expiredRows(resource, now)}`)
     total += Number(row?.['count'])
   }
   if (total === 0) return false
@@ -83,7 +83,7 @@ export function* stepPurge(context: SqlContext, job: string, now: number): Trans
  */
 export function* purgeRecords(context: SqlContext, resource: Resource, due: number): Transaction<number> {
   const rows =
-    yield sql`select id ${expiredRows(resource, due)} order by deleted_at limit ${mostPurged}${context.engine.lock.free}`
+    yield sql`select id ${expiredRows(resource, due)} order by deleted_at limit ${mostPurged}${context.engine.lock.skipLocked}`
   if (rows.length === 0) return 0
   yield* erase(
     context,
@@ -110,7 +110,7 @@ const isMark = sql`key = 'purge_clock'`
 
 /** When something was last removed, or the clock was last confirmed: in milliseconds since 1970. */
 function* readMark(): Transaction<number | undefined> {
-  const row = yield* single(sql`select value from resourced_meta where ${isMark}`)
+  const row = yield* firstRow(sql`select value from resourced_meta where ${isMark}`)
   return row === undefined ? undefined : Number(row['value'])
 }
 
@@ -137,7 +137,7 @@ export function* admitRemoval(context: SqlContext, now: number): Transaction<Clo
 function* newestRecord({ catalog }: SqlContext): Transaction<number | undefined> {
   const times: number[] = []
   for (const { name } of [...catalog.resources.values(), ...catalog.system.values()]) {
-    const row = yield* single(sql`select max(updated_at) as newest from ${tableSql(name)}`)
+    const row = yield* firstRow(sql`select max(updated_at) as newest from ${tableSql(name)}`)
     if (typeof row?.['newest'] === 'string') times.push(Date.parse(row['newest']))
   }
   return times.length === 0 ? undefined : Math.max(...times)

@@ -4,16 +4,16 @@
  */
 import sql, { type Sql } from 'sql-template-tag'
 import type { Engine } from '../../sql/engine.ts'
-import { blind, type Row, single, type Transaction } from '../../transaction.ts'
+import { firstRow, ignoringRows, type Row, type Transaction } from '../../transaction.ts'
 
-type Reading = { readonly engine: Pick<Engine, 'clockMark'> }
-type Ticking = { readonly engine: Pick<Engine, 'clockPart'> }
+type Reading = { readonly engine: Pick<Engine, 'clockChecksum'> }
+type Ticking = { readonly engine: Pick<Engine, 'clockSlot'> }
 
 /** The clock of one collection. */
 export interface KnownClock {
   readonly revision: number
   readonly live: number
-  /** See `Engine.clockMark`. */
+  /** See `Engine.clockChecksum`. */
   readonly mark: number
 }
 
@@ -26,7 +26,7 @@ interface KnownClocks {
 export interface Clock {
   /** Grows with every change in any of the collections asked for. */
   readonly revision: number
-  /** See `Engine.clockMark`. */
+  /** See `Engine.clockChecksum`. */
   readonly mark: number
   /** Live records of the first collection asked for. */
   readonly live: number
@@ -50,14 +50,14 @@ export function* readClock(
 }
 
 function* readOne(
-  { clockMark }: Reading['engine'],
+  { clockChecksum }: Reading['engine'],
   { clocks }: KnownClocks,
   collection: string,
 ): Transaction<KnownClock> {
   const known = clocks.get(collection)
   if (known !== undefined) return known
-  const row = yield* single(
-    sql`select sum(revision) as revision, sum(live) as live, ${clockMark} as mark from resourced_clocks where collection = ${collection}`,
+  const row = yield* firstRow(
+    sql`select sum(revision) as revision, sum(live) as live, ${clockChecksum} as mark from resourced_clocks where collection = ${collection}`,
   )
   const clock = clockOf(row)
   clocks.set(collection, clock)
@@ -72,7 +72,7 @@ export function clockOf(row: Row | undefined): KnownClock {
 
 /** Moves the clock of a collection on: by one revision, and by so many live and deleted records. */
 export function tick({ engine }: Ticking, collection: string, live: number, deleted: number): Sql {
-  return sql`update resourced_clocks set revision = revision + 1, live = live + ${live}, deleted = deleted + ${deleted} where collection = ${collection}${engine.clockPart}`
+  return sql`update resourced_clocks set revision = revision + 1, live = live + ${live}, deleted = deleted + ${deleted} where collection = ${collection}${engine.clockSlot}`
 }
 
 /** How many live and deleted records more several collections have. */
@@ -91,11 +91,11 @@ export function noteMove(moves: Moves, collection: string, live: number, deleted
 export function* tickAll(ticking: Ticking, moves: Moves): Transaction<void> {
   for (const collection of [...moves.keys()].sort()) {
     const { live, deleted } = moves.get(collection) as { live: number; deleted: number }
-    yield blind(tick(ticking, collection, live, deleted))
+    yield ignoringRows(tick(ticking, collection, live, deleted))
   }
 }
 
 /** Fewer deleted records are kept. Nobody could see them any more: the collection's revision stays. */
 export function forgetDeleted({ engine }: Ticking, collection: string, count: number): Sql {
-  return sql`update resourced_clocks set deleted = deleted - ${count} where collection = ${collection}${engine.clockPart}`
+  return sql`update resourced_clocks set deleted = deleted - ${count} where collection = ${collection}${engine.clockSlot}`
 }

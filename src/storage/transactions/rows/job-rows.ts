@@ -5,7 +5,7 @@ import type { RecordValues, Resource } from '../../../model/resource.ts'
 import type { JobKind, JobStatus } from '../../../model/system-resources.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import type { JobTask, OpenJob } from '../../storage.ts'
-import { blind, type Transaction } from '../../transaction.ts'
+import { ignoringRows, type Transaction } from '../../transaction.ts'
 import { tick } from './clock.ts'
 import { changeRecord, insertRecord } from './write-row.ts'
 
@@ -50,8 +50,10 @@ export function* addJob(context: SqlContext, job: NewJob): Transaction<void> {
     ...{ created_at: at, updated_at: at },
   }
   yield* insertRecord(context, jobsOf(context), shown)
-  yield blind(tick(context, 'jobs', 1, 0))
-  yield blind(sql`insert into resourced_work (job, task, state) values (${id}, ${task}, ${JSON.stringify(state)})`)
+  yield ignoringRows(tick(context, 'jobs', 1, 0))
+  yield ignoringRows(
+    sql`insert into resourced_work (job, task, state) values (${id}, ${task}, ${JSON.stringify(state)})`,
+  )
 }
 
 /** Changes what is shown of a job. */
@@ -86,7 +88,7 @@ function* startOf(id: string, now: number): Transaction<Pick<JobChanges, 'starte
 }
 
 function* keepState(job: string, state: unknown): Transaction<void> {
-  yield blind(sql`update resourced_work set state = ${JSON.stringify(state)} where job = ${job}`)
+  yield ignoringRows(sql`update resourced_work set state = ${JSON.stringify(state)} where job = ${job}`)
 }
 
 /** Keeps how much a job has to do, once that was counted. */
@@ -107,7 +109,7 @@ export function* finishJob(
   changes: JobChanges & { readonly status: 'succeeded' | 'failed' },
   now: number,
 ): Transaction<void> {
-  yield blind(sql`delete from resourced_work where job = ${id}`)
+  yield ignoringRows(sql`delete from resourced_work where job = ${id}`)
   yield* changeJob(context, id, { ...(yield* startOf(id, now)), ...changes, finished_at: timestamp(now) }, now)
 }
 

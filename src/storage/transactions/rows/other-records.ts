@@ -18,7 +18,7 @@ import { columnSql, columnsOf, comparisonColumn, subject, tableSql } from '../..
 import type { SqlContext } from '../../sql/context.ts'
 import { type PredicateContext, predicateSql } from '../../sql/predicate.ts'
 import { boundOf } from '../../sql/rows.ts'
-import { single, type Transaction } from '../../transaction.ts'
+import { firstRow, type Transaction } from '../../transaction.ts'
 import { resourceOf } from './dependents.ts'
 import { canHang, deletionsRunSql, isBeingDeleted, unannounced } from './pending-deletion.ts'
 
@@ -29,7 +29,7 @@ export function* ask(context: SqlContext, resource: Resource, questions: readonl
     const exists = sql`select exists (select 1 from ${askedSql(context, resource, question)})`
     return sql`(${exists}) as ${raw(`a${index}`)}`
   })
-  const row = yield* single(sql`select ${join(columns, ', ')}`)
+  const row = yield* firstRow(sql`select ${join(columns, ', ')}`)
   const answers: [Question, Answer][] = []
   for (const [index, question] of questions.entries()) {
     const exists = row?.[`a${index}`] === 1
@@ -130,7 +130,7 @@ export function* holdsFor(
   record: RecordValues,
 ): Transaction<boolean> {
   if (predicate.kind === 'always' || predicate.kind === 'never') return predicate.kind === 'always'
-  const row = yield* single(permittedSql(context, resource, predicate, record))
+  const row = yield* firstRow(permittedSql(context, resource, predicate, record))
   return row !== undefined
 }
 
@@ -148,12 +148,12 @@ export function permittedSql(context: SqlContext, resource: Resource, predicate:
 
 /** A record as a row that is in no table. */
 function rowSql({ engine }: SqlContext, resource: Resource, record: RecordValues): Sql {
-  const { typed } = engine
+  const { cast } = engine
   const columns = columnsOf(resource).map(
-    (column) => sql`${typed(boundOf(column, record), column.type)} as ${raw(`"${column.name}"`)}`,
+    (column) => sql`${cast(boundOf(column, record), column.type)} as ${raw(`"${column.name}"`)}`,
   )
   for (const name of ['id', 'created_at', 'updated_at', 'deleted_at']) {
-    columns.push(sql`${typed(record[name] as string | null, 'text')} as ${raw(name)}`)
+    columns.push(sql`${cast(record[name] as string | null, 'text')} as ${raw(name)}`)
   }
   return sql`select ${join(columns, ', ')}`
 }

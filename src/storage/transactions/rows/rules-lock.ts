@@ -5,7 +5,7 @@
  */
 import type { Catalog, Resource } from '../../../model/resource.ts'
 import type { SqlContext } from '../../sql/context.ts'
-import { blind, type Transaction } from '../../transaction.ts'
+import { ignoringRows, type Transaction } from '../../transaction.ts'
 import { reachOf, resourceOf } from './dependents.ts'
 
 /** How many of some collections business rules are about. */
@@ -41,7 +41,7 @@ export function ruledBelow(catalog: Catalog, resource: Resource): Ruled {
  * that which says what the transaction is about.
  */
 export function* holdRules({ engine: { lock } }: SqlContext): Transaction<void> {
-  if (lock.rules !== undefined) yield blind(lock.rules)
+  if (lock.excludeSerializable !== undefined) yield ignoringRows(lock.excludeSerializable)
 }
 
 /** The same where some of what a deletion is about is ruled, and some is not: then the deletion is not serializable. */

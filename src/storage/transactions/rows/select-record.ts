@@ -12,7 +12,7 @@ import { revisionColumn } from '../../sql/epoch.ts'
 import { type PredicateContext, predicateSql } from '../../sql/predicate.ts'
 import { representationSql } from '../../sql/represent.ts'
 import { recordOf, storedSql } from '../../sql/rows.ts'
-import { alone, type Row, type Statement, single, type Transaction } from '../../transaction.ts'
+import { firstRow, type Row, type Statement, standalone, type Transaction } from '../../transaction.ts'
 
 interface Addressed extends Pick<Update | Delete, 'resource' | 'id' | 'permitted'> {
   /** The records that the caller may read, where that matters. */
@@ -34,7 +34,7 @@ export function currentRecord(context: SqlContext, plan: Addressed): Transaction
 
 /** The same as somebody sees it who only looks: before the transaction begins. */
 export function glimpsedRecord(context: SqlContext, plan: Addressed): Transaction<Current> {
-  return readCurrent(plan, alone(currentSql(context, plan), 'reading'))
+  return readCurrent(plan, standalone(currentSql(context, plan), 'reading'))
 }
 
 function currentSql(context: PredicateContext, { resource, id, permitted, mayRead = always }: Addressed): Sql {
@@ -43,7 +43,7 @@ function currentSql(context: PredicateContext, { resource, id, permitted, mayRea
 }
 
 function* readCurrent({ resource, mayRead = always }: Addressed, statement: Statement): Transaction<Current> {
-  const row = yield* single(statement)
+  const row = yield* firstRow(statement)
   const isReadable = mayRead.kind === 'always' || row?.['_readable'] === 1
   return { found: foundOf(row), record: row === undefined ? undefined : recordOf(resource, row), isReadable }
 }
@@ -67,7 +67,7 @@ export function* represent(
 ): Transaction<Answered> {
   const answer = answerSql(context, plan, mayRead)
   return answeredOf(
-    yield* single(sql`select ${answer} from ${tableSql(plan.resource.name)} ${raw(subject)} where id = ${id}`),
+    yield* firstRow(sql`select ${answer} from ${tableSql(plan.resource.name)} ${raw(subject)} where id = ${id}`),
   )
 }
 

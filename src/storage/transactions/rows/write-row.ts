@@ -6,7 +6,7 @@ import { type Column, columnsOf, tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import type { Bound } from '../../sql/engine.ts'
 import { boundOf, searchWords } from '../../sql/rows.ts'
-import { blind, type Transaction } from '../../transaction.ts'
+import { ignoringRows, type Transaction } from '../../transaction.ts'
 import { tick } from './clock.ts'
 
 /** What changes one row, and the search words of it that stand elsewhere. */
@@ -96,7 +96,7 @@ export function change(
 
 /** Writes a row, and the words of it that stand elsewhere. */
 export function* carryOut({ engine }: SqlContext, resource: Resource, { id, change, words, replaces }: RecordChange) {
-  yield blind(change)
+  yield ignoringRows(change)
   if (words !== undefined) yield* engine.indexWords(resource.name, id, words, replaces)
 }
 
@@ -112,5 +112,5 @@ export function* changeRecord(
   draft: Pick<Draft, 'values' | 'changed'>,
 ): Transaction<void> {
   yield* carryOut(context, resource, change(context, resource, draft))
-  yield blind(tick(context, resource.name, 0, 0))
+  yield ignoringRows(tick(context, resource.name, 0, 0))
 }
