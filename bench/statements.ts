@@ -47,7 +47,7 @@ async function pagePlan(catalog: Catalog, address: string): Promise<ReadPage> {
   const preferred = { return: undefined, asynchronously: false, most: undefined }
   const caller = { id: 'bench', roles: ['admin'], claims: {} }
   return planFor(
-    { catalog, shown: catalog, cursorSecret: new Uint8Array(32), now: Date.now(), preferred, basePath: '/v1' },
+    { catalog, versionCatalog: catalog, cursorSecret: new Uint8Array(32), now: Date.now(), preferred, basePath: '/v1' },
     caller,
     found.target,
     input,

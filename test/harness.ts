@@ -6,7 +6,6 @@ import { uuidv7 } from 'uuidv7'
 import { openApiDocument } from '../src/documents/openapi.ts'
 import type { Cors } from '../src/http/cors.ts'
 import { type FileBody, type HttpRequest, type HttpResponse, isFile } from '../src/http/message.ts'
-import { completeCatalog } from '../src/model/catalog.ts'
 import type { InterfaceDeclaration } from '../src/model/declaration.ts'
 import { always } from '../src/model/predicate.ts'
 import type { Resource } from '../src/model/resource.ts'
@@ -85,8 +84,8 @@ export async function trial(
     readonly rates?: RateOptions
   } = {},
 ): Promise<Trial> {
-  const catalog = completeCatalog(declaration)
-  const versions = completeVersions(declaration, catalog)
+  const versions = completeVersions(declaration)
+  const { stored: catalog } = versions
   const prepared = { declaration, catalog }
   const database = options.database ?? (await newDatabase({ memory: options.memory, prepared }))
   const storage = await database.open(catalog)

@@ -3,15 +3,14 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import type { HttpRequest } from '../src/http/message.ts'
 import { isFile } from '../src/http/message.ts'
-import { completeCatalog } from '../src/model/catalog.ts'
 import { hashOfKey, hintOfKey, newKey } from '../src/policy/api-keys.ts'
 import { type Application, assemble } from '../src/server/app.ts'
 import { openStorage } from '../src/server/open-database.ts'
 import { completeVersions } from '../src/versions/versions.ts'
 import { everything } from './declarations-everything.ts'
 
-const catalog = completeCatalog(everything)
-const versions = completeVersions(everything, catalog)
+const versions = completeVersions(everything)
+const { stored: catalog } = versions
 
 /** An answer, without what no two answers have in common. */
 export interface Recorded {

@@ -1,10 +1,10 @@
 /** VER-2: while servers of two declarations share a database, one of the older that starts again undoes nothing. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { completeCatalog } from '../src/model/catalog.ts'
 import { defineInterface, type FieldDeclaration, type InterfaceDeclaration } from '../src/model/declaration.ts'
 import { planOrApplyMigration } from '../src/server/open-database.ts'
 import { MigrationRefused } from '../src/storage/migration/migration-refused.ts'
+import { completeVersions } from '../src/versions/versions.ts'
 import { type Trial, trialFor } from './harness.ts'
 
 type Fields = Readonly<Record<string, FieldDeclaration>>
@@ -37,7 +37,7 @@ async function stateOf({ database }: Trial): Promise<unknown> {
 }
 
 async function start({ database }: Trial, declaration: InterfaceDeclaration, migrate?: 'never' | 'all'): Promise<void> {
-  await (await database.open(completeCatalog(declaration), migrate && { migrate })).close()
+  await (await database.open(completeVersions(declaration).stored, migrate && { migrate })).close()
 }
 
 test('an older server starts beside newer ones, is served from, and leaves what they have made', async (context) => {
@@ -105,7 +105,7 @@ test('who asks for the older one by the command goes back, and the newer is the 
   const first = await trialFor(context, older)
   const { database } = first
   await start(first, newer)
-  const catalog = completeCatalog(older)
+  const catalog = completeVersions(older).stored
   const shown = await planOrApplyMigration({ database: database.address }, catalog, false)
   assert.equal(shown.applied, false)
   assert.ok(shown.steps.some(({ sentence }) => sentence === 'drop the column books.rank'))
@@ -113,7 +113,10 @@ test('who asks for the older one by the command goes back, and the newer is the 
   await first.make('books', { title: 'Ulysses' })
   await start(first, older, 'never')
   await assert.rejects(start(first, newer), /A newer declaration has changed the database since/)
-  assert.equal((await planOrApplyMigration({ database: database.address }, completeCatalog(newer), true)).applied, true)
+  assert.equal(
+    (await planOrApplyMigration({ database: database.address }, completeVersions(newer).stored, true)).applied,
+    true,
+  )
   await start(first, newer, 'never')
   await start(first, older)
 })

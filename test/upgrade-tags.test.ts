@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { completeCatalog } from '../src/model/catalog.ts'
 import { defineInterface, type FieldDeclaration, type InterfaceDeclaration } from '../src/model/declaration.ts'
+import { completeVersions } from '../src/versions/versions.ts'
 import { type Received, type Trial, trialFor } from './harness.ts'
 
 type Changes = Pick<InterfaceDeclaration, 'versions' | 'changes'>
@@ -21,7 +21,7 @@ const tag = (answer: Received) => String(answer.headers['etag'])
 
 /** Brings the database of a trial to another declaration, whatever that loses. */
 async function apply({ database }: Trial, declaration: InterfaceDeclaration): Promise<void> {
-  await (await database.open(completeCatalog(declaration), { migrate: 'all' })).close()
+  await (await database.open(completeVersions(declaration).stored, { migrate: 'all' })).close()
   // On SQLite whatever one turn reads is of one moment.
   await turn()
 }

@@ -7,7 +7,6 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { uuidv7 } from 'uuidv7'
 import type { HttpRequest } from '../src/http/message.ts'
-import { completeCatalog } from '../src/model/catalog.ts'
 import type { InterfaceDeclaration } from '../src/model/declaration.ts'
 import { hashOfKey, hintOfKey, newKey } from '../src/policy/api-keys.ts'
 import { assemble } from '../src/server/app.ts'
@@ -19,9 +18,10 @@ import { newDatabase, type TrialDatabase } from './engine.ts'
 const key = newKey()
 
 async function serve(declaration: InterfaceDeclaration, database: TrialDatabase) {
-  const catalog = completeCatalog(declaration)
+  const versions = completeVersions(declaration)
+  const { stored: catalog } = versions
   const storage = await database.open(catalog)
-  const app = assemble(catalog, storage, { rateLimit: 'off', versions: completeVersions(declaration, catalog) })
+  const app = assemble(catalog, storage, { rateLimit: 'off', versions })
   if ((await storage.keys.list()).length === 0) {
     const created_at = new Date().toISOString()
     const stored = { id: uuidv7(), hash: hashOfKey(key), hint: hintOfKey(key), subject: 'root', roles: ['admin'] }
@@ -100,7 +100,7 @@ test('VER-2: a database of version 1 is brought to version 3 at the start; versi
   await after.close()
 
   // There is nothing left to do.
-  const unchanged = await database.open(completeCatalog(desk), { migrate: 'never' })
+  const unchanged = await database.open(completeVersions(desk).stored, { migrate: 'never' })
   await unchanged.close()
 })
 
@@ -110,7 +110,7 @@ test('VER-2: values of a dropped field are not lost without being asked', async 
   const person = JSON.parse((await before.ask('POST', '/v1/people', { name: 'Ann' })).text)
   await before.ask('POST', '/v1/tickets', { subject: 'Red', colour: 'red', asker_id: person.id })
   await before.close()
-  const catalog = completeCatalog(desk)
+  const catalog = completeVersions(desk).stored
   const refused = await database.open(catalog).catch((error: unknown) => error)
   assert.ok(refused instanceof MigrationRefused)
   const sentences = refused.steps.map(({ sentence }) => sentence)

@@ -58,7 +58,7 @@ async function planOf(catalog: Catalog, address: string): Promise<Read> {
   if (input.kind !== 'read-page' && input.kind !== 'read-record') throw new Error(`${address} reads no records.`)
   const preferred = { return: undefined, asynchronously: false, most: undefined }
   return planFor(
-    { catalog, shown: catalog, cursorSecret: new Uint8Array(32), now: Date.now(), preferred, basePath: '/v1' },
+    { catalog, versionCatalog: catalog, cursorSecret: new Uint8Array(32), now: Date.now(), preferred, basePath: '/v1' },
     { id: 'bench', roles: ['admin'], claims: {} },
     found.target,
     input,

@@ -1,5 +1,4 @@
 /** The catalog that a command works on, of the current version or of all. */
-import { completeCatalog } from '../model/catalog.ts'
 import type { Catalog } from '../model/resource.ts'
 import { ConfigurationError } from '../spec/configuration-error.ts'
 import { completeVersions, type Versions } from '../versions/versions.ts'
@@ -19,7 +18,7 @@ export async function loadVersions(file: string | undefined): Promise<Versions> 
     )
   }
   const declaration = await loadDeclaration(found)
-  return completeVersions(declaration, completeCatalog(declaration))
+  return completeVersions(declaration)
 }
 
 /** The same, for those whom only concerns what is stored. */

@@ -4,7 +4,6 @@ import { extname } from 'node:path'
 import type { ServedVersion } from '../changes/compare.ts'
 import { DocumentError, documentOf } from '../changes/openapi/document.ts'
 import { openApiDocument } from '../documents/openapi.ts'
-import { completeCatalog } from '../model/catalog.ts'
 import { ConfigurationError } from '../spec/configuration-error.ts'
 import { completeVersions } from '../versions/versions.ts'
 import { duplicateKeys } from './json-duplicates.ts'
@@ -23,7 +22,7 @@ export async function loadInterface(file: string): Promise<ServedVersion[]> {
   const read = await readOpenApi(file)
   if (read === undefined) {
     const declaration = await loadDeclaration(file)
-    const versions = completeVersions(declaration, completeCatalog(declaration))
+    const versions = completeVersions(declaration)
     const pathless = !versions.carriers.includes('path')
     return [...versions.all.values()].map(({ name: version, catalog, sunsetAt: sunset }) => {
       // Through JSON, so that every schema is an object of its own, as in a document that was read.

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { completeCatalog } from '../model/catalog.ts'
 import type { InterfaceDeclaration } from '../model/declaration.ts'
 import { completeVersions } from '../versions/versions.ts'
 import { versionLines } from './version-lines.ts'
@@ -13,7 +12,7 @@ function lines(
   versionCarriers: NonNullable<InterfaceDeclaration['versionCarriers']> = ['path'],
 ): string[] {
   const declaration = { name: 'notes', resources: { notes: { fields: {} } }, versions: versions ?? {}, versionCarriers }
-  return versionLines(completeVersions(declaration, completeCatalog(declaration)), origin, Date.parse(day))
+  return versionLines(completeVersions(declaration), origin, Date.parse(day))
 }
 
 const ending = { v1: { deprecated: '2026-09-01', sunset: '2027-06-01' }, v2: {} }

@@ -196,7 +196,7 @@ const { versions, ...rest } = {
   versionCarriers: ['path', 'header', 'media-type', 'query'] as const,
   resources: { tasks: { fields: { title: { type: 'string' } } } },
 }
-const all = completeVersions({ ...rest, versions }, completeCatalog({ ...rest, versions }))
+const all = completeVersions({ ...rest, versions })
 const documentAt = (name: string, day: string): Any =>
   openApiDocument(all.all.get(name)!.catalog, { versions: all, now: Date.parse(day) })
 const versioned = documentAt('v1', '2026-09-01')

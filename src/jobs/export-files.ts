@@ -5,10 +5,8 @@
 
 import { accessDigest } from '../model/access-digest.ts'
 import { timestamp } from '../model/instant.ts'
-import type { Catalog, Resource } from '../model/resource.ts'
-import { exportHead, exportsKept, exportTail } from '../plan/export-document.ts'
-import { isConverted, olderTexts } from '../plan/older-export.ts'
-import { seenOf, shownBy } from '../plan/stored.ts'
+import { type Catalog, hasConversions, isMapped, type Resource, resourceInVersion } from '../model/resource.ts'
+import { convertedTexts, exportHead, exportsKept, exportTail } from '../plan/export-document.ts'
 import { fault } from '../spec/faults.ts'
 import type { ExportPiece, ExportRoom, JobStep, OpenExport, Storage } from '../storage/storage.ts'
 import { noRoom } from './disk-reserve.ts'
@@ -71,7 +69,7 @@ export function exportFiles({ catalog, storage, server }: ExportFilesOptions): E
         return 'elsewhere'
       }
       await place.leave(job)
-      const collection = shownBy(catalog, claimed.version, claimed.collection)?.name ?? claimed.collection
+      const collection = resourceInVersion(catalog, claimed.version, claimed.collection)?.name ?? claimed.collection
       const expires_at = timestamp(now + exportsKept)
       const result = { collection, format, content_url: contentUrl, record_count: count, bytes, expires_at }
       return (await jobs.finishExport(job, server, result, now, content)) ? 'finished' : 'elsewhere'
@@ -103,17 +101,16 @@ function checkRoom(bytes: number, { own, all }: ExportRoom): void {
 /** A piece as it is written, with what stands before the first and after the last. */
 function partsOf(catalog: Catalog, claimed: OpenExport, piece: ExportPiece): Uint8Array[] {
   const { collection, version, fields, format, bytes } = claimed
-  const resource = shownBy(catalog, version, collection)
+  const resource = resourceInVersion(catalog, version, collection)
   if (resource === undefined) throw new Error(`There is no collection ${collection} to export any more.`)
   const head = bytes === 0 ? exportHead(resource, fields ?? undefined, format) : ''
   const tail = piece.after === undefined ? exportTail(format) : ''
-  return [Buffer.from(head), textOf(catalog, resource, claimed, piece), Buffer.from(tail)]
+  return [Buffer.from(head), textOf(resource, claimed, piece), Buffer.from(tail)]
 }
 
 /** The records of a piece: where an older version has values of its own, they are made here. */
-function textOf(catalog: Catalog, shown: Resource, claimed: OpenExport, { text }: ExportPiece): Uint8Array {
-  const { fields, format, count } = claimed
-  const seen = isConverted(shown) ? seenOf(catalog, shown) : undefined
-  if (seen === undefined) return text
-  return Buffer.from(olderTexts(seen, Buffer.from(text).toString(), fields ?? undefined, format, count === 0))
+function textOf(resource: Resource, { fields, format, count }: OpenExport, { text }: ExportPiece): Uint8Array {
+  if (!isMapped(resource) || !hasConversions(resource)) return text
+  const options = { fields: fields ?? undefined, format, isFirst: count === 0 }
+  return Buffer.from(convertedTexts(resource, Buffer.from(text).toString(), options))
 }

@@ -4,7 +4,6 @@ import type { AccessRule, Action, FieldDeclaration, InterfaceDeclaration, Resour
 import { actions, type DeletionDeclaration, type RateDeclaration } from './declaration.ts'
 import { parseDuration } from './duration.ts'
 import { deepFreeze } from './frozen.ts'
-import { versionsOf } from './lens.ts'
 import { limitDefaults } from './limit-defaults.ts'
 import { plainCopy } from './plain-copy.ts'
 import { parseRate, type Rate } from './rate.ts'
@@ -13,15 +12,17 @@ import { hashOf } from './shape-hash.ts'
 import { madeByServer, madeForClients } from './system-resources.ts'
 
 /**
- * Completes a declaration in which `checkDeclaration` found nothing wrong; any other may throw anything.
- * What comes out shares nothing with what was given, but its functions.
+ * Completes the current version of a declaration without mistakes (`checkDeclaration`). `completeVersions` adds the older
+ * versions. The catalog shares only functions with the declaration.
+ *
+ * @throws Error of any kind if the declaration has mistakes
  */
 export function completeCatalog(declaration: InterfaceDeclaration): Catalog {
   const declared = plainCopy(declaration) as InterfaceDeclaration
   const resources = startAll(declared.resources, 'by-clients')
   const pageSize = declared.limits?.pageSize
   const max = pageSize?.max ?? limitDefaults.largestPage
-  const catalog: Catalog = {
+  return deepFreeze<Catalog>({
     name: declared.name,
     title: declared.title ?? titleOf(declared.name),
     description: declared.description,
@@ -40,8 +41,7 @@ export function completeCatalog(declaration: InterfaceDeclaration): Catalog {
       exports: { ...limitDefaults.exports, ...declared.limits?.exports },
     },
     versions: new Map(),
-  }
-  return deepFreeze<Catalog>({ ...catalog, versions: versionsOf(catalog, declared) })
+  })
 }
 
 function startAll(declared: InterfaceDeclaration['resources'], made: Resource['made']): Alone[] {

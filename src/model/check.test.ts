@@ -10,7 +10,7 @@ import { fieldsMistakes } from '../../test/mistakes/fields.ts'
 import { interfaceMistakes } from '../../test/mistakes/interface.ts'
 import { rulesMistakes } from '../../test/mistakes/rules.ts'
 import { versionsMistakes } from '../../test/mistakes/versions.ts'
-import { completeCatalog } from './catalog.ts'
+import { completeVersions } from '../versions/versions.ts'
 import { checkDeclaration, formatProblems } from './check.ts'
 import type { InterfaceDeclaration } from './declaration.ts'
 import { studio } from './studio.fixture.ts'
@@ -93,7 +93,7 @@ describe('what looks like a mistake and is none', () => {
       const declaration = studio()
       for (const [place, value] of Object.entries(places)) spoil(declaration, place, value)
       assert.deepEqual(checkDeclaration(declaration), [])
-      completeCatalog(declaration as unknown as InterfaceDeclaration)
+      completeVersions(declaration as unknown as InterfaceDeclaration)
     })
   }
 })
@@ -222,7 +222,7 @@ describe('whatever it is given, it answers', () => {
         }
         if (checkDeclaration(declaration).length > 0) return
         passed++
-        completeCatalog(declaration as unknown as InterfaceDeclaration)
+        completeVersions(declaration as unknown as InterfaceDeclaration)
       }),
       { numRuns: 400 },
     )

@@ -1,8 +1,20 @@
-/** A record's values as conditions compare them. */
+/** A record's values as conditions compare them, and records that are not stored yet. */
+
+import type { Issue } from '../spec/faults.ts'
 import { decimalKeyOf } from './decimal.ts'
 import { instantKey, timestamp } from './instant.ts'
 import type { Comparable, Scalar } from './predicate.ts'
 import type { Field, RecordValues, Resource } from './resource.ts'
+
+/** A record as a request would make it. */
+export interface Draft {
+  /** Each value fits its field: a value that does not is `null`, so that readers of a draft need not check it. */
+  readonly values: RecordValues
+  /** What makes it invalid: 400. */
+  readonly issues: readonly Issue[]
+  /** The declared fields whose value differs from the current one; on creation all that have a value. */
+  readonly changed: readonly string[]
+}
 
 /** What a field or a system field is, as far as comparing goes. `undefined`: no such field. */
 export function comparableType(resource: Resource, name: string): Field['type'] | 'timestamp' | undefined {

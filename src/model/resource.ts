@@ -65,20 +65,24 @@ export interface Conversion {
   readonly newer: (value: unknown) => unknown
 }
 
-/** How an older version shows a resource: what its fields are of those that are stored (VER-2). */
-export interface Lens {
+/** How a resource of an older version differs from the stored resource, which is that of the current version (VER-2). */
+export interface VersionMapping {
   readonly version: string
-  /** The collection as it is stored: as the current version calls it. */
-  readonly collection: string
-  /** The stored field behind each one that is shown. */
-  readonly stored: ReadonlyMap<string, string>
-  /** The other way about. */
-  readonly shown: ReadonlyMap<string, string>
-  /** The values of what only older versions have. */
+  readonly stored: Resource
+  /** The stored field behind each field of the version that has one. */
+  readonly toStored: ReadonlyMap<string, string>
+  /** The field of the version for each stored field that it has. */
+  readonly fromStored: ReadonlyMap<string, string>
+  /** The values of the fields that are not stored, which are the same in all records. */
   readonly constants: ReadonlyMap<string, unknown>
-  /** By the name that is shown. */
+  /** By the field's name in the version. */
   readonly conversions: ReadonlyMap<string, Conversion>
+  /** What the version calls each stored collection that it has, and the stored fields of that collection. */
+  readonly collections: ReadonlyMap<string, { readonly name: string; readonly fields: ReadonlyMap<string, string> }>
 }
+
+/** A resource of an older version that differs from the stored one. */
+export type MappedResource = Resource & { readonly mapping: VersionMapping }
 
 /** One resource, complete. */
 export interface Resource {
@@ -106,8 +110,8 @@ export interface Resource {
   readonly dependents: readonly Dependent[]
   /** The collections nested under a record of this one. */
   readonly children: readonly string[]
-  /** Where an older version shows it: how. `undefined`: as it is stored. */
-  readonly lens?: Lens
+  /** How an older version's resource differs from the stored one; `undefined`: not at all. */
+  readonly mapping?: VersionMapping
   /** Short hash of what a representation looks like: entity tags change with it. */
   readonly shape: string
 }
@@ -133,7 +137,10 @@ export interface Catalog {
   readonly resources: ReadonlyMap<string, Resource>
   /** Those whose records the server makes: jobs, API keys. */
   readonly system: ReadonlyMap<string, Resource>
-  /** Every version by its name, the oldest first, as its clients see it: with its resources, and no versions. */
+  /**
+   * Every version by its name, the oldest first: a catalog with the version's resources, and without versions. Empty in what
+   * `completeCatalog` makes; `completeVersions` adds them.
+   */
   readonly versions: ReadonlyMap<string, Catalog>
   readonly limits: {
     readonly pageSize: { readonly default: number; readonly max: number }
@@ -156,4 +163,32 @@ export type RecordValues = Readonly<Record<string, unknown>>
 /** Whether deleted records of a resource can be brought back (DEL-6). */
 export function isRestorable({ deletion }: Resource): boolean {
   return deletion.variant === 'soft' && deletion.restorable
+}
+
+/** Whether a resource differs from the stored one. */
+export function isMapped(resource: Resource): resource is MappedResource {
+  return resource.mapping !== undefined
+}
+
+/** The resource as it is stored. */
+export function storedResource(resource: Resource): Resource {
+  return resource.mapping?.stored ?? resource
+}
+
+/** Whether values of an older version differ from the stored ones: then SQL alone cannot write its JSON. */
+export function hasConversions({ mapping }: Resource): boolean {
+  return mapping !== undefined && mapping.conversions.size > 0
+}
+
+/** The resource that a version has for a stored collection; `undefined`: none. */
+export function resourceOfStored({ resources }: Pick<Catalog, 'resources'>, collection: string): Resource | undefined {
+  const same = resources.get(collection)
+  if (same !== undefined && storedResource(same).name === collection) return same
+  for (const resource of resources.values()) if (storedResource(resource).name === collection) return resource
+  return undefined
+}
+
+/** The resource that a named version has for a stored collection; an unknown version counts as the current one. */
+export function resourceInVersion(catalog: Catalog, version: string, collection: string): Resource | undefined {
+  return resourceOfStored(catalog.versions.get(version) ?? catalog, collection)
 }

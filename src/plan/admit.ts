@@ -36,7 +36,7 @@ export function admit(
   const verdict = decidePreconditions({
     method: reading ? 'GET' : 'PUT',
     conditions: plan.conditions,
-    current: validatorsOf(plan.shown ?? plan.resource, found),
+    current: validatorsOf(plan.versionResource ?? plan.resource, found),
   })
   if (verdict === 'proceed') return undefined
   if (verdict !== 'not-modified') return { kind: 'stale', header: verdict.failed }

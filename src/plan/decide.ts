@@ -8,11 +8,12 @@ import { resolveCondition } from '../model/condition.ts'
 import type { BusinessRule, RuleContext, RuleObjection, RuleTrigger } from '../model/declaration.ts'
 import { callDeclared, FunctionFault, frozenCopy, frozenOnce } from '../model/declared-function.ts'
 import { fieldsOf, matches, type Predicate, type Scalar } from '../model/predicate.ts'
+import type { Draft } from '../model/record.ts'
 import { comparisonKey, comparisonKeys } from '../model/record.ts'
 import type { Catalog, RecordValues, Resource } from '../model/resource.ts'
 import type { Issue } from '../spec/faults.ts'
 import { conceal, writeOnlyTexts } from './conceal.ts'
-import { type Draft, issue } from './draft.ts'
+import { issue } from './draft.ts'
 import type { Outcome, Write } from './plan.ts'
 
 /** Something to know of other records; the answer is whether such a live record exists. */

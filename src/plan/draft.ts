@@ -5,21 +5,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import { canonicalValue } from '../model/decimal-field.ts'
 import { timestamp } from '../model/instant.ts'
+import type { Draft } from '../model/record.ts'
 import { type Field, type RecordValues, type Resource, systemFields } from '../model/resource.ts'
 import type { Issue } from '../spec/faults.ts'
 import { isObject, mergePatch } from './merge-patch.ts'
 import type { Create, Update } from './plan.ts'
 import { isRewritten } from './unread.ts'
-
-/** A record as it would be. */
-export interface Draft {
-  /** Each value fits its field: one that does not counts as unset, so that whoever reads a draft need not doubt it. */
-  readonly values: RecordValues
-  /** What makes it invalid: 400. */
-  readonly issues: readonly Issue[]
-  /** The declared fields whose value differs from the current one; on creation all that are set. */
-  readonly changed: readonly string[]
-}
 
 /** The record that a POST would make. */
 export function draftOfCreate(plan: Create): Draft {

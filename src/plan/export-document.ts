@@ -1,6 +1,8 @@
-/** The documents that exports are written as: what stands before, between and after the texts of the records. */
-import type { Resource } from '../model/resource.ts'
+/** The files that exports write (JOB-6): what stands before, between and after the texts of the records, and CSV cells. */
+import { isRecord } from '../model/field-shape.ts'
+import type { MappedResource, Resource } from '../model/resource.ts'
 import { exportTypes } from '../spec/media-types.ts'
+import { jsonFromStored } from '../versions/translate-record.ts'
 
 /** The format of an export file. */
 export type ExportFormat = keyof typeof exportTypes
@@ -49,4 +51,50 @@ export function joinTexts(texts: readonly string[], format: ExportFormat, isFirs
   if (format === 'json') return (isFirst ? '' : ',\n') + texts.join(',\n')
   const end = format === 'csv' ? '\r\n' : '\n'
   return texts.join(end) + end
+}
+
+/**
+ * The texts of some records of an older version whose values are converted, which the database cannot write.
+ *
+ * @param records as the database gives them, a JSON text on each line
+ * @param options `isFirst`: whether no record was written yet
+ */
+export function convertedTexts(
+  resource: MappedResource,
+  records: string,
+  options: { readonly fields: readonly string[] | undefined; readonly format: ExportFormat; readonly isFirst: boolean },
+): string {
+  const { fields, format, isFirst } = options
+  const lines = records.split('\n').filter((line) => line !== '')
+  const texts = lines.map((line) => {
+    const json = jsonFromStored(resource, line)
+    return format === 'csv' ? csvLine(resource, json, fields) : json
+  })
+  return joinTexts(texts, format, isFirst)
+}
+
+// The same as `storage/sql/csv-line.ts` has the database write.
+const formulaStart = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/
+
+function csvLine(resource: Resource, json: string, fields: readonly string[] | undefined): string {
+  const record = JSON.parse(json) as Readonly<Record<string, unknown>>
+  const cells = exportColumns(resource, fields).map((name) => {
+    const value = record[name]
+    const field = resource.field.get(name)
+    // Ids and timestamps come from the server and need no quotes.
+    return field === undefined ? String(value ?? '') : csvCell(value, field.type === 'decimal')
+  })
+  return cells.join(',')
+}
+
+/** A value as a cell of CSV. Texts are always quoted; null is empty; decimals are digits. */
+export function csvCell(value: unknown, isDecimal: boolean): string {
+  if (value === null || value === undefined) return ''
+  if (isDecimal) return String(value)
+  if (typeof value === 'string') return quoted(formulaStart.test(value) ? `'${value}` : value)
+  return isRecord(value) || Array.isArray(value) ? quoted(JSON.stringify(value)) : String(value)
+}
+
+function quoted(text: string): string {
+  return `"${text.replaceAll('"', '""')}"`
 }

@@ -12,14 +12,18 @@ import type { Idempotency, Preferred } from './plan.ts'
  * @returns `undefined` where it came without a key
  */
 export function idempotencyOf(
-  { shown, preferred }: { readonly shown: Pick<Catalog, 'version'>; readonly preferred: Preferred },
+  { versionCatalog, preferred }: { readonly versionCatalog: Pick<Catalog, 'version'>; readonly preferred: Preferred },
   caller: CallerView,
   place: readonly string[],
   { idempotencyKey, body }: { readonly idempotencyKey: string | undefined; readonly body?: unknown },
 ): Idempotency | undefined {
   if (idempotencyKey === undefined) return undefined
   return {
-    scope: hash('sha256', JSON.stringify([caller.id, shown.version, 'POST', place, idempotencyKey]), 'base64url'),
+    scope: hash(
+      'sha256',
+      JSON.stringify([caller.id, versionCatalog.version, 'POST', place, idempotencyKey]),
+      'base64url',
+    ),
     fingerprint: hash('sha256', body === undefined ? '' : canonicalJson(body), 'base64url'),
     preferred,
   }

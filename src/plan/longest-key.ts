@@ -1,10 +1,10 @@
 /** What no index holds: texts that are found, ordered or kept unique may be so long, and no longer, on any engine. */
 import { type Indexed, indexedOf } from '../model/indexed.ts'
-import { comparisonKey } from '../model/record.ts'
+import { comparisonKey, type Draft } from '../model/record.ts'
 import type { RecordValues, Resource } from '../model/resource.ts'
 import { fold } from '../model/text.ts'
 import type { Issue } from '../spec/faults.ts'
-import { type Draft, issue } from './draft.ts'
+import { issue } from './draft.ts'
 
 /**
  * The most bytes, in UTF-8, of what one index holds of a record. PostgreSQL puts at most 2,704 into an entry, with its head, the

@@ -4,15 +4,15 @@ import type { Conditions } from '../http/preconditions.ts'
 import { resolveCondition } from '../model/condition.ts'
 import type { CallerView } from '../model/declaration.ts'
 import { never } from '../model/predicate.ts'
-import type { Catalog, Resource } from '../model/resource.ts'
+import { type Catalog, isMapped, type Resource, storedResource } from '../model/resource.ts'
 import { permit } from '../policy/permit.ts'
 import { fault } from '../spec/faults.ts'
+import { translateFilter, translateSort } from '../versions/translate-request.ts'
 import { readExportRequest } from './export-request.ts'
 import { idempotencyOf } from './idempotency.ts'
 import { isObject } from './merge-patch.ts'
 import type { DeleteJob, Export, ReadRecord } from './plan.ts'
 import type { Planning } from './plan-for.ts'
-import { seenOf, storedOf, storedPredicate, storedSort } from './stored.ts'
 
 /**
  * Plans an export.
@@ -24,14 +24,14 @@ export function planExport(
   caller: CallerView,
   input: { readonly body: unknown; readonly idempotencyKey: string | undefined },
 ): Export {
-  const { catalog, shown, basePath, now } = planning
+  const { catalog, versionCatalog, basePath, now } = planning
   const { body } = input
-  const named = isObject(body) ? shown.resources.get(String(body['collection'])) : undefined
-  const permitted = named === undefined ? undefined : permit(catalog, caller, 'read', storedOf(catalog, named))
+  const named = isObject(body) ? versionCatalog.resources.get(String(body['collection'])) : undefined
+  const permitted = named === undefined ? undefined : permit(catalog, caller, 'read', storedResource(named))
   if (permitted?.kind === 'never') {
     throw fault('FORBIDDEN', { detail: `Your credential does not allow you to read ${named?.name}.` })
   }
-  const request = readExportRequest(shown, body)
+  const request = readExportRequest(versionCatalog, body)
   const id = uuidv7()
   const shared = {
     kind: 'export',
@@ -48,11 +48,18 @@ export function planExport(
     return { ...shared, ...nothing, format: 'json', issues }
   }
   const { resource, where, sort, fields, format } = request
-  const filter = resolveCondition(resource, where, { caller })
-  const seen = seenOf(catalog, resource)
-  if (seen === undefined) return { ...shared, resource, filter, permitted, sort, fields, format, issues: [] }
-  const asked = { filter: storedPredicate(seen, filter), sort: storedSort(seen, sort) }
-  return { ...shared, ...asked, resource: seen.stored, shown: resource, permitted, fields, format, issues: [] }
+  const filter = translateFilter(resource, resolveCondition(resource, where, { caller }))
+  return {
+    ...shared,
+    resource: storedResource(resource),
+    versionResource: isMapped(resource) ? resource : undefined,
+    filter,
+    permitted,
+    sort: translateSort(resource, sort),
+    fields,
+    format,
+    issues: [],
+  }
 }
 
 /** Plans to read the job of an export: whoever may see the job may have what it made. */
@@ -74,18 +81,18 @@ export interface AskedExport {
  * Whether a caller may have the file of an export. It holds what its asker could read, who must be able to read something still;
  * others must be able to read everything (AUT-9).
  *
- * @param shown the collections of each version
+ * @param versionCatalogs of all versions
  */
 export function mayHaveExport(
   catalog: Catalog,
-  shown: Iterable<Catalog>,
+  versionCatalogs: Iterable<Catalog>,
   caller: CallerView,
   { collection, asker }: AskedExport,
 ): boolean {
-  for (const { resources } of shown) {
+  for (const { resources } of versionCatalogs) {
     const resource = resources.get(collection)
     if (resource === undefined) continue
-    const { kind } = permit(catalog, caller, 'read', storedOf(catalog, resource))
+    const { kind } = permit(catalog, caller, 'read', storedResource(resource))
     if (kind === 'always' || (kind !== 'never' && asker === caller.id)) return true
   }
   return false

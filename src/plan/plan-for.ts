@@ -2,7 +2,7 @@
 import { uuidv7 } from 'uuidv7'
 import type { Action, CallerView, OnDelete } from '../model/declaration.ts'
 import { allOf, type Predicate } from '../model/predicate.ts'
-import type { Catalog, Resource } from '../model/resource.ts'
+import { type Catalog, type Resource, resourceOfStored } from '../model/resource.ts'
 import { isAdministrator } from '../policy/caller.ts'
 import { permit, throughFields } from '../policy/permit.ts'
 import { openCursor } from '../request/cursor.ts'
@@ -14,14 +14,13 @@ import { readBulkIds } from './bulk-ids.ts'
 import { idempotencyOf } from './idempotency.ts'
 import type { Page, Parent, Plan, Preferred, Removal } from './plan.ts'
 import { retainedSince } from './retained.ts'
-import { shownName } from './stored.ts'
 
 /** What planning knows beside the request. */
 export interface Planning {
   /** What is stored. */
   readonly catalog: Catalog
-  /** What the client's version shows. */
-  readonly shown: Catalog
+  /** The catalog of the client's version. */
+  readonly versionCatalog: Catalog
   readonly cursorSecret: Uint8Array
   /** Milliseconds since 1970. */
   readonly now: number
@@ -60,20 +59,21 @@ export function planFor(planning: Planning, caller: CallerView, target: Addresse
         conditions: input.conditions,
       }
     case 'read-page': {
-      const { filter, search, sort, fields, page, includeDeleted } = input.query
+      const { filter, versionFilter, search, sort, fields, page, includeDeleted } = input.query
       const parent = parentOf(planning, caller, target)
       return {
         kind: 'read-page',
         resource,
         parent,
         filter,
+        versionFilter,
         permitted: required('read'),
         search,
         deleted: includeDeleted
           ? { permitted: allOf([required('readDeleted'), required('read')]), since: retainedSince(resource, now) }
           : undefined,
         sort,
-        page: openPage(planning, page, bindingOf(planning.shown, resource, parent, input.query.binding)),
+        page: openPage(planning, page, bindingOf(planning.versionCatalog, resource, parent, input.query.binding)),
         fields,
         conditions: input.conditions,
       }
@@ -192,9 +192,15 @@ function readableOf(
 }
 
 /** What a cursor of a list is bound to; in another version its keys may mean something else. */
-export function bindingOf(shown: Catalog, resource: Resource, parent: Parent | undefined, query: string): string {
-  const above = parent === undefined ? '' : `${shownName(shown, parent.resource)}/${parent.id}`
-  return `${shown.version} ${shownName(shown, resource)} ${above} ${query}`
+export function bindingOf(
+  versionCatalog: Catalog,
+  resource: Resource,
+  parent: Parent | undefined,
+  query: string,
+): string {
+  const nameOf = ({ name }: Resource) => resourceOfStored(versionCatalog, name)?.name ?? name
+  const above = parent === undefined ? '' : `${nameOf(parent.resource)}/${parent.id}`
+  return `${versionCatalog.version} ${nameOf(resource)} ${above} ${query}`
 }
 
 // The same request gives the same page: storages know lists again by it.

@@ -1,12 +1,13 @@
 /** target + input -> the plan that is made for it. */
+import { isMapped } from '../model/resource.ts'
 import type { Caller } from '../policy/caller.ts'
 import type { Input } from '../request/input.ts'
 import type { Target } from '../request/target.ts'
+import { translateTarget } from '../versions/translate-request.ts'
 import type { Plan } from './plan.ts'
 import { planExport, planJobDeletion } from './plan-export.ts'
 import { type Planning, planFor } from './plan-for.ts'
 import { planKey, planRevocation } from './plan-key.ts'
-import { seenOf, storedInput, storedTarget } from './stored.ts'
 
 /**
  * Plans whatever has a plan.
@@ -14,12 +15,9 @@ import { seenOf, storedInput, storedTarget } from './stored.ts'
  * @throws Fault as the plan of each does
  */
 export function planRequest(planning: Planning, caller: Caller, target: Target, input: Input): Plan {
-  if ('resource' in target && target.resource.lens !== undefined) {
-    const seen = seenOf(planning.catalog, target.resource)!
-    const plan = planRequest(planning, caller, storedTarget(planning.catalog, target), storedInput(seen, input))
-    const shown = target.resource
-    if (plan.kind !== 'read-page' || input.kind !== 'read-page') return { ...plan, shown }
-    return { ...plan, shown, asked: input.query.filter }
+  if ('resource' in target && isMapped(target.resource)) {
+    const { resource: versionResource } = target
+    return { ...planRequest(planning, caller, translateTarget(target), input), versionResource }
   }
   if (input.kind === 'export') return planExport(planning, caller, input)
   if (input.kind === 'delete' && target.kind === 'export') {

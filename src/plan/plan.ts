@@ -6,7 +6,7 @@ import type { Conditions } from '../http/preconditions.ts'
 import type { CallerView } from '../model/declaration.ts'
 import type { Position, SortTerm } from '../model/order.ts'
 import type { Predicate, Scalar } from '../model/predicate.ts'
-import type { Resource } from '../model/resource.ts'
+import type { MappedResource, Resource } from '../model/resource.ts'
 import type { Issue } from '../spec/faults.ts'
 import type { ExportFormat } from './export-document.ts'
 
@@ -18,10 +18,10 @@ export type Page =
   | { readonly style: 'offset'; readonly offset: number; readonly limit: number }
   | { readonly style: 'cursor'; readonly limit: number; readonly position: Position | undefined }
 
-/** How the client's version shows what a plan is about. */
-interface Shown {
-  /** `undefined`: as it is stored. */
-  readonly shown?: Resource
+/** The terms of the client's version. */
+interface Versioned {
+  /** The resource as an older version has it; `undefined`: as it is stored. */
+  readonly versionResource?: MappedResource
 }
 
 /** A record under which a collection is asked for, and which parents the caller may read. */
@@ -33,7 +33,7 @@ export interface Parent {
   readonly permitted: Predicate
 }
 
-export interface ReadRecord extends Shown {
+export interface ReadRecord extends Versioned {
   readonly kind: 'read-record'
   readonly resource: Resource
   readonly id: string
@@ -44,14 +44,14 @@ export interface ReadRecord extends Shown {
   readonly conditions: Conditions
 }
 
-export interface ReadPage extends Shown {
+export interface ReadPage extends Versioned {
   readonly kind: 'read-page'
   readonly resource: Resource
   readonly parent: Parent | undefined
   /** What the query asks for. */
   readonly filter: Predicate
-  /** The same in the words of an older version, where it came from one. */
-  readonly asked?: Predicate
+  /** The same in terms of the older version that the request used. */
+  readonly versionFilter?: Predicate
   /** The records that the caller may read. */
   readonly permitted: Predicate
   /** The words of `q`, the last one a prefix; `undefined`: no search; an empty list matches nothing. */
@@ -65,7 +65,7 @@ export interface ReadPage extends Shown {
 }
 
 /** What every change carries: who makes it, and when. */
-interface Change extends Shown {
+interface Change extends Versioned {
   readonly resource: Resource
   readonly caller: CallerView
   /** Milliseconds since 1970. */

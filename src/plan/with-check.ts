@@ -1,7 +1,7 @@
 /** What must hold for a record as a change makes it (AUT-8), as `with check` says of a policy in PostgreSQL. Pure. */
 import { collectionsOf, fieldsOf, type Predicate } from '../model/predicate.ts'
+import type { Draft } from '../model/record.ts'
 import type { Resource } from '../model/resource.ts'
-import type { Draft } from './draft.ts'
 import type { Update } from './plan.ts'
 
 /**

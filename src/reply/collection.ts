@@ -14,7 +14,7 @@ export function collectionResponse(plan: ReadPage, outcome: PageOutcome, context
     status: 200,
     headers: {
       'Content-Type': 'application/json',
-      ...listCaching(plan.shown ?? plan.resource, outcome.tag),
+      ...listCaching(plan.versionResource ?? plan.resource, outcome.tag),
       ...(context.linked ? { Link: formatLinks(links) } : {}),
       'X-Total-Count': String(outcome.total),
     },

@@ -18,7 +18,7 @@ const json = 'application/json'
  * @throws Fault for what is not there, not allowed, not in the expected state, or not valid
  */
 export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): HttpResponse {
-  const resource = plan.shown ?? plan.resource
+  const resource = plan.versionResource ?? plan.resource
   switch (outcome.kind) {
     case 'record': {
       const { headers, body } = recordAnswer(resource, outcome)

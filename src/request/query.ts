@@ -3,9 +3,10 @@
 import type { SortTerm } from '../model/order.ts'
 import type { Predicate } from '../model/predicate.ts'
 import { allOf } from '../model/predicate.ts'
-import { type Resource, systemFields } from '../model/resource.ts'
+import { isMapped, type Resource, systemFields } from '../model/resource.ts'
 import { isStorableText } from '../model/text.ts'
 import { type Fault, fault, type Issue } from '../spec/faults.ts'
+import { translateFilter, translateSort } from '../versions/translate-request.ts'
 import { readFields } from './fields.ts'
 import { readFilter } from './filter.ts'
 import { type PageRequest, readPageRequest } from './page.ts'
@@ -16,7 +17,10 @@ import { readSort } from './sort.ts'
 
 /** What a collection is asked for. */
 export interface ListQuery {
+  /** In terms of what is stored, like `sort`. */
   readonly filter: Predicate
+  /** The filter in terms of the older version that the request uses; `undefined`: they are the same. */
+  readonly versionFilter: Predicate | undefined
   readonly sort: readonly SortTerm[]
   readonly search: readonly string[] | undefined
   readonly fields: readonly string[] | undefined
@@ -83,8 +87,9 @@ export function readListQuery(
   if (predicates.length > 1) predicates.sort((left, right) => (JSON.stringify(left) < JSON.stringify(right) ? -1 : 1))
   const filter = allOf(predicates)
   return {
-    filter,
-    sort,
+    filter: translateFilter(resource, filter),
+    versionFilter: isMapped(resource) ? filter : undefined,
+    sort: translateSort(resource, sort),
     search,
     fields,
     includeDeleted,
@@ -94,7 +99,8 @@ export function readListQuery(
 }
 
 /**
- * Reads which records of a collection are to be deleted (DEL-10): filters alone, and at least one.
+ * Reads which records of a collection are to be deleted (DEL-10): filters alone, and at least one. The result is in terms of
+ * what is stored.
  *
  * @throws Fault INVALID_QUERY, FILTER_REQUIRED
  */
@@ -110,7 +116,7 @@ export function readDeletionFilter(resource: Resource, parameters: readonly Para
     ? [...filters].map(([name, values]) => readFilter(resource, name, values, issues))
     : []
   if (issues.length > 0) throw invalid(issues)
-  if (predicates.length > 0) return allOf(predicates)
+  if (predicates.length > 0) return translateFilter(resource, allOf(predicates))
   const detail = 'Without a filter nothing is deleted. Say which records are meant, such as ?status=done.'
   throw fault('FILTER_REQUIRED', { detail })
 }

@@ -1,6 +1,5 @@
 /** The program as a library: a declaration in, an application out. */
 import type { HttpRequest, HttpResponse } from '../http/message.ts'
-import { completeCatalog } from '../model/catalog.ts'
 import { checkDeclaration, DeclarationError } from '../model/check.ts'
 import type { InterfaceDeclaration } from '../model/declaration.ts'
 import type { JwtOptions } from '../policy/jwt-settings.ts'
@@ -62,8 +61,8 @@ export interface App {
 export function createApp(declaration: InterfaceDeclaration, options: AppOptions = {}): App {
   const problems = checkDeclaration(declaration)
   if (problems.length > 0) throw new DeclarationError(problems)
-  const catalog = completeCatalog(declaration)
-  const versions = completeVersions(declaration, catalog)
+  const versions = completeVersions(declaration)
+  const { stored: catalog } = versions
   const {
     database = 'sqlite:.resourced/data.db',
     migrate,

@@ -2,7 +2,7 @@
 import { type Cors, preflightHeaders } from '../http/cors.ts'
 import type { HttpRequest, HttpResponse, ResponseHeaders } from '../http/message.ts'
 import { actions, type CallerView } from '../model/declaration.ts'
-import type { Catalog, Resource } from '../model/resource.ts'
+import { type Catalog, type Resource, storedResource } from '../model/resource.ts'
 import { permit } from '../policy/permit.ts'
 import { acceptedTypes } from '../request/body.ts'
 import { everyMethod, type Found, methodsOf, type Target } from '../request/target.ts'
@@ -31,8 +31,14 @@ export function addressOptions(
   target: Target,
   vendorType?: string,
 ): HttpResponse {
-  if (caller !== undefined && 'resource' in target && !mayDoAnything(catalog, caller, target.resource)) {
-    throw fault('FORBIDDEN', { detail: `Your credential does not allow anything on ${target.resource.name}.` })
+  if (
+    caller !== undefined &&
+    'resource' in target &&
+    !mayDoAnything(catalog, caller, storedResource(target.resource))
+  ) {
+    throw fault('FORBIDDEN', {
+      detail: `Your credential does not allow anything on ${storedResource(target.resource).name}.`,
+    })
   }
   const methods = methodsOf(target)
   const headers: ResponseHeaders = { Allow: methods.join(', '), 'Cache-Control': 'no-store' }

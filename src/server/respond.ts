@@ -14,12 +14,11 @@ import { pathWithoutCredentials } from '../model/credentials.ts'
 import type { Position } from '../model/order.ts'
 import type { Catalog } from '../model/resource.ts'
 import { conceal, writeOnlyTexts } from '../plan/conceal.ts'
+import { outcomeForClient } from '../plan/older-version.ts'
 import type { Outcome, Plan } from '../plan/plan.ts'
 import { type AskedExport, mayHaveExport, planJob } from '../plan/plan-export.ts'
 import { bindingOf } from '../plan/plan-for.ts'
 import { planRequest } from '../plan/plan-request.ts'
-import { storedTarget } from '../plan/stored.ts'
-import { toldOutcome } from '../plan/through.ts'
 import type { Authenticate } from '../policy/authenticate.ts'
 import type { Caller } from '../policy/caller.ts'
 import { refusalIn } from '../policy/refusal.ts'
@@ -215,8 +214,7 @@ async function answerCaller(
     return retired(app.versions, version, { path: instance, query: choice.query, movable }, now)
   }
   const target = requireTarget(found, request.method, basePath)
-  if (request.method === 'OPTIONS')
-    return addressOptions(app.catalog, caller, storedTarget(app.catalog, target), vendorType)
+  if (request.method === 'OPTIONS') return addressOptions(app.catalog, caller, target, vendorType)
   if (target.kind !== 'export-content' && !accepts(request.headers['accept'], choice.mediaType)) {
     throw fault('NOT_ACCEPTABLE', { detail: `The representations here are ${vendorType ?? 'application/json'}.` })
   }
@@ -226,7 +224,7 @@ async function answerCaller(
   if (target.kind === 'openapi' && input.kind === 'document') return app.documents.openapi(version, input.conditions)
   const { cursorSecret } = app.storage
   const preferred = preferredOf(preferences)
-  const planning = { catalog: app.catalog, shown: catalog, cursorSecret, now: app.now(), preferred, basePath }
+  const planning = { catalog: app.catalog, versionCatalog: catalog, cursorSecret, now: app.now(), preferred, basePath }
   if (target.kind === 'export-content') {
     const outcome = await app.storage.run(planJob(planning, caller, target.id))
     const catalogs = [...app.versions.all.values()].map((each) => each.catalog)
@@ -237,7 +235,7 @@ async function answerCaller(
   }
   const plan = planRequest(planning, caller, target, input)
   timing?.mark('plan')
-  const outcome = toldOutcome(app.catalog, plan, await run(app.storage, plan, request.abandoned))
+  const outcome = outcomeForClient(plan, await run(app.storage, plan, request.abandoned))
   timing?.mark('db')
   const context: ReplyContext = {
     instance,
@@ -274,7 +272,7 @@ async function run(storage: Storage, plan: Plan, abandoned: HttpRequest['abandon
     return await storage.run(plan, abandoned)
   } catch (error) {
     throw 'body' in plan && 'resource' in plan
-      ? conceal(error, writeOnlyTexts(plan.shown ?? plan.resource, plan.body))
+      ? conceal(error, writeOnlyTexts(plan.versionResource ?? plan.resource, plan.body))
       : error
   }
 }

@@ -1,39 +1,37 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { completeCatalog } from '../model/catalog.ts'
 import { type Carrier, carriers } from '../model/declaration.ts'
-import { chooseVersion } from './choose-version.ts'
-import type { Asked } from './named-versions.ts'
+import { chooseVersion, type VersionedRequest } from './choose-version.ts'
 import { completeVersions } from './versions.ts'
 
 const vendor = (version: string) => `application/vnd.notes.${version}+json`
 
-function choose(carried: readonly Carrier[], asked: Partial<Asked>) {
+function choose(carried: readonly Carrier[], asked: Partial<VersionedRequest>) {
   const declaration = {
     name: 'notes',
     resources: { notes: { fields: {} } },
     versions: { v1: {}, v2: {}, v10: {} },
     versionCarriers: carried,
   }
-  const versions = completeVersions(declaration, completeCatalog(declaration))
+  const versions = completeVersions(declaration)
   return chooseVersion(versions, { path: '/notes', query: '', headers: {}, ...asked })
 }
 
 /** The version chosen, `-` where the path has none that there is, or the code of the refusal. */
-function outcome(carried: readonly Carrier[], asked: Partial<Asked>): string {
+function outcome(carried: readonly Carrier[], asked: Partial<VersionedRequest>): string {
   const { version, known, refusal } = choose(carried, asked)
   return refusal?.code ?? (known ? version.name : '-')
 }
 
 /** How a carrier says a version. */
-const says: Readonly<Record<Carrier, (version: string) => Partial<Asked>>> = {
+const says: Readonly<Record<Carrier, (version: string) => Partial<VersionedRequest>>> = {
   path: (version) => ({ path: `/${version}/notes` }),
   header: (version) => ({ headers: { 'api-version': version } }),
   'media-type': (version) => ({ headers: { accept: vendor(version) } }),
   query: (version) => ({ query: `version=${version}` }),
 }
 
-function together(...asked: readonly Partial<Asked>[]): Partial<Asked> {
+function together(...asked: readonly Partial<VersionedRequest>[]): Partial<VersionedRequest> {
   return { ...Object.assign({}, ...asked), headers: Object.assign({}, ...asked.map(({ headers }) => headers)) }
 }
 
@@ -75,7 +73,7 @@ describe('every combination of carriers', () => {
 })
 
 const long = 'v1'.repeat(5_000)
-const table: readonly (readonly [carrier: Carrier, asked: Partial<Asked>, expected: string])[] = [
+const table: readonly (readonly [carrier: Carrier, asked: Partial<VersionedRequest>, expected: string])[] = [
   ['path', { path: '/v1' }, 'v1'],
   ['path', { path: '/%76%31/notes' }, 'v1'],
   ['path', { path: '/v10/notes' }, 'v10'],

@@ -2,7 +2,7 @@
 import { formatHttpDate } from '../http/fields/http-date.ts'
 import { formatLinks, type Link } from '../http/fields/link.ts'
 import { type HttpResponse, isFile, type ResponseHeaders } from '../http/message.ts'
-import type { Catalog } from '../model/resource.ts'
+import { type Catalog, resourceOfStored, storedResource } from '../model/resource.ts'
 import { fault } from '../spec/faults.ts'
 import { isDeprecated, isLeaving, successorOf, type Version, type Versions } from './versions.ts'
 
@@ -130,11 +130,8 @@ function addressIn(versions: Versions, from: Version, to: Version, path: string)
   return !isInPath && versions.carriers.includes('query') ? `${address}?version=${to.name}` : address
 }
 
-/** What another version calls a collection; what is none is called the same everywhere. */
+/** What another version calls a collection; other names are the same in every version. */
 function nameIn(from: Catalog, to: Catalog, name: string): string | undefined {
   const resource = from.resources.get(name)
-  if (resource === undefined) return name
-  const stored = resource.lens?.collection ?? name
-  for (const each of to.resources.values()) if ((each.lens?.collection ?? each.name) === stored) return each.name
-  return undefined
+  return resource === undefined ? name : resourceOfStored(to, storedResource(resource).name)?.name
 }

@@ -1,8 +1,11 @@
 /** The versions of an interface: which there are, what carries them in a request, and when each of them ends (VER-1, VER-3, VER-4). */
+import { completeCatalog } from '../model/catalog.ts'
 import type { Carrier, InterfaceDeclaration } from '../model/declaration.ts'
 import { deepFreeze } from '../model/frozen.ts'
 import { momentOf } from '../model/instant.ts'
+import { plainCopy } from '../model/plain-copy.ts'
 import type { Catalog } from '../model/resource.ts'
+import { catalogsOfVersions } from './version-mapping.ts'
 
 /** One version of the interface. */
 export interface Version {
@@ -34,21 +37,30 @@ export interface Versions {
   readonly carriers: readonly Carrier[]
 }
 
-/**
- * Completes the versions of a declaration in which `checkDeclaration` found nothing wrong.
- *
- * @param catalog that of the current version
- */
-export function completeVersions(declaration: InterfaceDeclaration, catalog: Catalog): Versions {
+/** Completes all versions of a declaration without mistakes (`checkDeclaration`). */
+export function completeVersions(declaration: InterfaceDeclaration): Versions {
+  const current = completeCatalog(declaration)
+  const versions = catalogsOfVersions(current, plainCopy(declaration) as InterfaceDeclaration)
+  return versionsOf(declaration, deepFreeze({ ...current, versions }))
+}
+
+/** The versions of an interface that has only one, in the path. */
+export function onlyVersion(catalog: Catalog): Versions {
+  return versionsOf({}, catalog)
+}
+
+function versionsOf(
+  declaration: Pick<InterfaceDeclaration, 'versions' | 'versionCarriers'>,
+  catalog: Catalog,
+): Versions {
   const declared = Object.entries(declaration.versions ?? { [catalog.version]: {} })
-  // Where there is only one it shows what is stored.
-  const shown = declared.length > 1 ? catalog.versions : new Map<string, Catalog>()
   const carriers: readonly Carrier[] = [...(declaration.versionCarriers ?? (['path'] as const))]
   const versions = declared.map(([name, { deprecated, sunset, afterSunset = 'gone', guide }]): Version => {
     const [deprecatedAt, sunsetAt] = [deprecated, sunset].map((text) => (text === undefined ? text : momentOf(text)))
     const basePath = basePathOf({ carriers }, name)
     const vendorType = carriers.includes('media-type') ? mediaTypeOf({ name: catalog.name, version: name }) : undefined
-    const own = shown.get(name) ?? catalog
+    // The only version is what is stored.
+    const own = declared.length > 1 ? (catalog.versions.get(name) ?? catalog) : catalog
     return { name, catalog: own, basePath, vendorType, deprecatedAt, sunsetAt, afterSunset, guide }
   })
   return deepFreeze({
@@ -57,11 +69,6 @@ export function completeVersions(declaration: InterfaceDeclaration, catalog: Cat
     stored: catalog,
     carriers,
   })
-}
-
-/** The versions of an interface that has only one, in the path. */
-export function onlyVersion(catalog: Catalog): Versions {
-  return completeVersions({ name: catalog.name, resources: {} }, catalog)
 }
 
 /** What comes before collections in the addresses of a version: `/v1`, or nothing where the path does not carry it. */

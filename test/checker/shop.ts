@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Operation, type Profile, usualNames } from '../../src/checker/profile/profile.ts'
 import { makeKey } from '../../src/cli/keys.ts'
-import { completeCatalog } from '../../src/model/catalog.ts'
 import { defineInterface, reference } from '../../src/model/declaration.ts'
 import { localCertificate } from '../../src/server/node/tls.ts'
 import { type Serving, serve } from '../../src/server/serve.ts'
@@ -117,7 +116,7 @@ export const origin = 'https://pages.example'
  */
 export async function serveShop({ database = 'sqlite::memory:', secure = false } = {}): Promise<Shop> {
   const shop = shopWith(secure ? soonSpent : unhurried)
-  const versions = completeVersions(shop, completeCatalog(shop))
+  const versions = completeVersions(shop)
   const folder = secure ? await mkdtemp(join(tmpdir(), 'resourced-shop-')) : undefined
   const serving = await serve({
     ...{ catalog: versions.stored, versions, database, host: '127.0.0.1', port: 0, http: !secure },

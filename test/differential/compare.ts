@@ -1,5 +1,4 @@
 /** Runs of requests against both engines, and what is different in their answers. */
-import { completeCatalog } from '../../src/model/catalog.ts'
 import { completeVersions } from '../../src/versions/versions.ts'
 import { randomFrom } from '../durability/random.ts'
 import { menagerie } from './declaration.ts'
@@ -31,7 +30,7 @@ export async function runSeed(
 ): Promise<Found | undefined> {
   const random = randomFrom(seed)
   const declaration = menagerie(random)
-  const { all } = completeVersions(declaration, completeCatalog(declaration))
+  const { all } = completeVersions(declaration)
   const catalogs = new Map([...all].map(([name, { catalog }]) => [name, catalog]))
   const known = new Known()
   const requests: Asked[] = []

@@ -1,7 +1,6 @@
 /** Two applications of one declaration, each on an engine of its own, that are asked the same and must answer the same. */
 import { readFileSync } from 'node:fs'
 import { type HttpRequest, isFile, type ResponseBody } from '../../src/http/message.ts'
-import { completeCatalog } from '../../src/model/catalog.ts'
 import type { InterfaceDeclaration } from '../../src/model/declaration.ts'
 import { hashOfKey, hintOfKey, newKey } from '../../src/policy/api-keys.ts'
 import { type Application, assemble } from '../../src/server/app.ts'
@@ -9,7 +8,7 @@ import { fault } from '../../src/spec/faults.ts'
 import { openPostgres } from '../../src/storage/postgres/storage.ts'
 import { openSqlite } from '../../src/storage/sqlite/storage.ts'
 import type { Storage } from '../../src/storage/storage.ts'
-import { completeVersions } from '../../src/versions/versions.ts'
+import { completeVersions, type Versions } from '../../src/versions/versions.ts'
 import { emptyDatabase } from '../postgres/database.ts'
 import { beginIds, uuidv7 } from './ids.ts'
 
@@ -52,10 +51,9 @@ export interface Twins {
 /** Opens both on empty databases. */
 export async function openTwins(declaration: InterfaceDeclaration): Promise<Twins> {
   const { url, remove } = await emptyDatabase()
-  const catalog = () => completeCatalog(declaration)
-  const [left, right] = [catalog(), catalog()]
-  const sqlite = await twin(declaration, left, openSqlite(left, { path: ':memory:' }))
-  const postgres = await twin(declaration, right, await openPostgres(right, { url, unsafe: true, poolSize: 2 }))
+  const [left, right] = [completeVersions(declaration), completeVersions(declaration)]
+  const sqlite = await twin(left, openSqlite(left.stored, { path: ':memory:' }))
+  const postgres = await twin(right, await openPostgres(right.stored, { url, unsafe: true, poolSize: 2 }))
   return {
     async ask(asked) {
       return [await sqlite.ask(asked), await postgres.ask(asked)]
@@ -72,17 +70,13 @@ interface Twin {
   close(): Promise<void>
 }
 
-async function twin(
-  declaration: InterfaceDeclaration,
-  catalog: ReturnType<typeof completeCatalog>,
-  storage: Storage,
-): Promise<Twin> {
+async function twin(versions: Versions, storage: Storage): Promise<Twin> {
   let now = 0
   let failures: string[] = []
   // Cursors that are signed alike are alike, and so are the tags of lists.
   storage.cursorSecret.fill(0)
-  const app = assemble(catalog, storage, {
-    versions: completeVersions(declaration, catalog),
+  const app = assemble(versions.stored, storage, {
+    versions,
     now: () => now,
     rateLimit: 'off',
     observe(seen) {

@@ -2,7 +2,7 @@
 import { formatLimits, formatPolicies } from '../../http/fields/rate-limit.ts'
 import type { ResponseHeaders } from '../../http/message.ts'
 import { type CountedAction, countedActions } from '../../model/rate.ts'
-import type { Catalog } from '../../model/resource.ts'
+import { type Catalog, storedResource } from '../../model/resource.ts'
 import type { Found } from '../../request/target.ts'
 import { type Fault, fault } from '../../spec/faults.ts'
 import type { Observe } from '../observe/observe.ts'
@@ -48,9 +48,9 @@ export function rateLimiter(catalog: Catalog, counter: Counter, observe: Observe
   function termsFor(found: Found, method: string): Terms {
     if (special.size === 0 || found.kind !== 'found' || !('resource' in found.target)) return usual
     const action = actionOf(found.target, method)
-    const { name, lens } = found.target.resource
+    const { name } = storedResource(found.target.resource)
     // Quotas are of what is stored, whatever a version calls it.
-    return special.get(`${lens?.collection ?? name}.${action}`) ?? usual
+    return special.get(`${name}.${action}`) ?? usual
   }
 
   function refusalOf({ passes, standings }: Counted): Fault | undefined {

@@ -2,8 +2,7 @@
  * From what an older version stored to what the current one stores: tables and columns get the names, and values the form,
  * that the declared changes say (VER-2). What is left to do afterwards is the same as for any database.
  */
-import type { Catalog, Resource } from '../../model/resource.ts'
-import { shownBy } from '../../plan/stored.ts'
+import { type Catalog, isMapped, type MappedResource, resourceInVersion } from '../../model/resource.ts'
 import type { TableSpec } from '../sql/tables.ts'
 import type { ExistingSchema, ExistingTable } from './migration.ts'
 import { type MigrationStep, step } from './migration-step.ts'
@@ -22,21 +21,22 @@ export function planCatchUp(
   if (version === catalog.version || !catalog.versions.has(version)) return []
   const existing = new Map(current.tables.map((table) => [table.name, table]))
   return [...catalog.resources.values()].flatMap((stored) => {
-    const shown = shownBy(catalog, version, stored.name)
-    const table = shown && existing.get(shown.name)
+    const older = resourceInVersion(catalog, version, stored.name)
+    const table = older && existing.get(older.name)
     const spec = desired.find((each) => each.name === stored.name)
-    if (shown?.lens === undefined || table === undefined || spec === undefined) return []
+    if (older === undefined || !isMapped(older) || table === undefined || spec === undefined) return []
     // What has that name already was not made by an older version.
-    if (shown.name !== stored.name && existing.has(stored.name)) return []
-    return catchUp(table, stored, shown, spec)
+    if (older.name !== stored.name && existing.has(stored.name)) return []
+    return catchUp(table, older, spec)
   })
 }
 
-function catchUp(table: ExistingTable, stored: Resource, { lens }: Resource, spec: TableSpec): MigrationStep[] {
+function catchUp(table: ExistingTable, { mapping }: MappedResource, spec: TableSpec): MigrationStep[] {
+  const { stored, toStored, conversions } = mapping
   const { name } = stored
   const has = (column: string) => table.columns.some((each) => each.name === column)
-  const renamed = [...(lens?.stored ?? [])].filter(([from, to]) => from !== to && has(from))
-  const converted = [...(lens?.conversions ?? [])].filter(([from]) => has(from))
+  const renamed = [...toStored].filter(([from, to]) => from !== to && has(from))
+  const converted = [...conversions].filter(([from]) => has(from))
   const isMoved = table.name !== name
   if (!isMoved && renamed.length === 0 && converted.length === 0) return []
   // Indexes are called by what they are of, and are made anew.
@@ -65,7 +65,7 @@ function catchUp(table: ExistingTable, stored: Resource, { lens }: Resource, spe
       ? [step(name, { kind: 'rename-columns', columns }, `rename columns of ${name}: ${names}`)]
       : []),
     ...converted.flatMap(([from, conversion]) => {
-      const column = spec.columns.find((each) => each.name === lens?.stored.get(from))
+      const column = spec.columns.find((each) => each.name === toStored.get(from))
       const field = stored.field.get(column?.name ?? '')
       const was = table.columns.find((each) => each.name === from)
       if (column === undefined || field === undefined || was === undefined) return []

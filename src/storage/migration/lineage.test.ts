@@ -2,11 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { completeCatalog } from '../../model/catalog.ts'
 import type { FieldDeclaration } from '../../model/declaration.ts'
+import { completeVersions } from '../../versions/versions.ts'
 import { givenAlso, givenBy, standingOf } from './lineage.ts'
 
 function catalogOf(fields: Readonly<Record<string, FieldDeclaration>>, ...versions: string[]) {
   const named = versions.length === 0 ? {} : { versions: Object.fromEntries(versions.map((each) => [each, {}])) }
-  return completeCatalog({ name: 'n', resources: { books: { fields } }, ...named })
+  return completeVersions({ name: 'n', resources: { books: { fields } }, ...named }).stored
 }
 
 const text = { type: 'string', optional: true } as const

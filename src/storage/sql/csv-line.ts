@@ -1,8 +1,7 @@
 /** A record as one line of CSV (RFC 4180), made in the database. */
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Resource } from '../../model/resource.ts'
-import { exportColumns } from '../../plan/export-document.ts'
-import { csvCell } from '../../plan/older-export.ts'
+import { csvCell, exportColumns } from '../../plan/export-document.ts'
 import { columnSql, subject } from './columns.ts'
 import type { SqlContext } from './context.ts'
 import { membersOf } from './represent.ts'
@@ -19,12 +18,8 @@ const formulaStarts = ['=', '+', '-', '@', '\t', '\r', '\n', '\uff1d', '\uff0b',
  *
  * @param fields those asked for; `undefined`: all; `id` always comes along (QRY-4)
  */
-export function csvLineSql(
-  { catalog, engine }: SqlContext,
-  resource: Resource,
-  fields: readonly string[] | undefined,
-): Sql {
-  const members = new Map(membersOf(catalog, resource).map((member) => [member.name, member]))
+export function csvLineSql({ engine }: SqlContext, resource: Resource, fields: readonly string[] | undefined): Sql {
+  const members = new Map(membersOf(resource).map((member) => [member.name, member]))
   const cells = exportColumns(resource, fields).map((name) => {
     const member = members.get(name)
     // Ids and timestamps, which the server makes: nothing in them needs quotes.

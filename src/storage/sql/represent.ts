@@ -1,6 +1,6 @@
 /** Representations made in the database: the SQL that builds a record's JSON text, once for each shape. */
 import type { Sql } from 'sql-template-tag'
-import type { Catalog, Resource } from '../../model/resource.ts'
+import { type Resource, storedResource } from '../../model/resource.ts'
 import { type Column, columnSql, columnsOf, subject } from './columns.ts'
 import type { SqlContext } from './context.ts'
 import type { Engine } from './engine.ts'
@@ -14,7 +14,7 @@ const known = new WeakMap<Engine, WeakMap<Resource, Map<string, Sql>>>()
  * @param withDeleted adds `deleted_at`, which live records do not have (RES-6)
  */
 export function representationSql(
-  { catalog, engine }: SqlContext,
+  { engine }: SqlContext,
   resource: Resource,
   fields: readonly string[] | undefined,
   withDeleted = false,
@@ -26,7 +26,7 @@ export function representationSql(
     const wanted = (name: string) => fields === undefined || fields.includes(name)
     const plain = (name: string): [string, Sql] => [name, engine.jsonUnescaped(columnSql(subject, name))]
     const members = [plain('id')]
-    for (const member of membersOf(catalog, resource)) {
+    for (const member of membersOf(resource)) {
       if (!wanted(member.name)) continue
       const { name, column } = member
       members.push([
@@ -63,14 +63,14 @@ export interface Member {
 }
 
 /** The fields of a resource as they are answered, but for those that every record has. */
-export function membersOf(catalog: Catalog, resource: Resource): Member[] {
-  const { lens } = resource
-  const stored = lens === undefined ? resource : (catalog.resources.get(lens.collection) as Resource)
+export function membersOf(resource: Resource): Member[] {
+  const { mapping } = resource
+  const stored = storedResource(resource)
   const columns = new Map(columnsOf(stored).flatMap((each) => (each.role === 'value' ? [[each.name, each]] : [])))
   return resource.fields.flatMap(({ name, writeOnly }): Member[] => {
     if (writeOnly) return []
-    const field = lens === undefined ? name : lens.stored.get(name)
-    if (field === undefined) return [{ name, column: undefined, value: lens?.constants.get(name) ?? null }]
+    const field = mapping === undefined ? name : mapping.toStored.get(name)
+    if (field === undefined) return [{ name, column: undefined, value: mapping?.constants.get(name) ?? null }]
     return [{ name, column: columns.get(field) }]
   })
 }

@@ -3,7 +3,13 @@
  * A database in memory belongs to one connection: there it is done between requests.
  */
 import { Worker } from 'node:worker_threads'
-import type { Catalog, Conversion, Lens, Resource } from '../../model/resource.ts'
+import {
+  type Catalog,
+  type Conversion,
+  type Resource,
+  storedResource,
+  type VersionMapping,
+} from '../../model/resource.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { StorageFault } from '../storage.ts'
 import type { Transaction } from '../transaction.ts'
@@ -94,26 +100,29 @@ export function threadedBackground(path: string, catalog: Catalog, changed: () =
 
 /** What long work reads of a catalog: functions cannot go to another thread, and nobody is permitted anything there. */
 function withoutFunctions(catalog: Catalog): Catalog {
-  const plain = (resource: Resource): Resource => {
-    const fields = resource.fields.map((field) => ({ ...field, validate: undefined as never }))
-    const field = new Map(fields.map((each) => [each.name, each]))
-    const rules = resource.rules.filter((rule) => 'unless' in rule)
-    const { lens } = resource
-    return {
-      ...resource,
-      fields,
-      field,
-      rules,
-      access: {} as never,
-      ...(lens === undefined ? {} : { lens: named(lens) }),
-    }
-  }
-  const all = (resources: Catalog['resources']) => new Map([...resources].map(([name, each]) => [name, plain(each)]))
-  const versions = new Map([...catalog.versions].map(([name, each]) => [name, withoutFunctions(each)]))
-  return { ...catalog, resources: all(catalog.resources), system: all(catalog.system), versions }
+  const all = (resources: Catalog['resources']) =>
+    new Map([...resources].map(([name, each]) => [name, plainResource(each)]))
+  const resources = all(catalog.resources)
+  const versions = [...catalog.versions].map(([name, version]): [string, Catalog] => {
+    const own = [...version.resources.values()].map((resource) => {
+      const stored = resources.get(storedResource(resource).name) as Resource
+      const { mapping } = resource
+      return mapping === undefined ? stored : { ...plainResource(resource), mapping: plainMapping(mapping, stored) }
+    })
+    return [name, { ...version, resources: new Map(own.map((each) => [each.name, each])), system: new Map() }]
+  })
+  return { ...catalog, resources, system: all(catalog.system), versions: new Map(versions) }
 }
 
-/** A lens that still says what is converted; to do it is for others. */
-function named(lens: Lens): Lens {
-  return { ...lens, conversions: new Map([...lens.conversions.keys()].map((name) => [name, {} as Conversion])) }
+function plainResource(resource: Resource): Resource {
+  const fields = resource.fields.map((field) => ({ ...field, validate: undefined as never }))
+  const field = new Map(fields.map((each) => [each.name, each]))
+  const rules = resource.rules.filter((rule) => 'unless' in rule)
+  return { ...resource, fields, field, rules, access: {} as never }
+}
+
+/** A mapping that still says which fields are converted; the thread that has the functions converts them. */
+function plainMapping(mapping: VersionMapping, stored: Resource): VersionMapping {
+  const conversions = new Map([...mapping.conversions.keys()].map((name) => [name, {} as Conversion]))
+  return { ...mapping, stored, conversions }
 }

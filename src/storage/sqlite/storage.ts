@@ -121,8 +121,8 @@ function replacedFile(): StorageFault {
 }
 
 /** Decides a large change where nobody is kept waiting for it but who asked. */
-function elsewhere(background: Background, { resource, shown, ...plan }: Write): Promise<Outcome> {
-  return background.run('write', { plan, collection: resource.name, version: shown?.lens?.version })
+function elsewhere(background: Background, { resource, versionResource, ...plan }: Write): Promise<Outcome> {
+  return background.run('write', { plan, collection: resource.name, version: versionResource?.mapping.version })
 }
 
 /** Deletes the records of a filtered deletion: whoever asked for it hears of it when none is found any more. */

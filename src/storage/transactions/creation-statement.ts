@@ -30,7 +30,7 @@ export function creationStatement(
   writeReturning: WriteReturning,
   creation: Creation,
 ): Ready {
-  const { resource, shown = resource, parent, permitted } = plan
+  const { resource, versionResource, parent, permitted } = plan
   const { record, questions } = creation
   const statement = (source: RowSource, conditions: readonly Sql[]) =>
     writeReturning(
@@ -50,7 +50,7 @@ export function creationStatement(
   }
   const kept = statements.get(context) ?? keptBy(200)
   statements.set(context, kept)
-  const run = kept(shown, questions.map(nameOf).join(), () =>
+  const run = kept(versionResource ?? resource, questions.map(nameOf).join(), () =>
     prepared(statement(slotsOf(resource), conditionsOf(context, resource, questions.map(slotsOfQuestion)))),
   )
   return run(creation)

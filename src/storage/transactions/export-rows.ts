@@ -25,7 +25,7 @@ import { rowsSql } from './page-sql.ts'
 export interface ExportBatch {
   readonly resource: Resource
   /** The resource as an older version shows it, where one asked. */
-  readonly shown?: Resource
+  readonly represented?: Resource
   readonly filter: Predicate
   /** Which records the caller may read. */
   readonly permitted: Predicate
@@ -78,10 +78,11 @@ export function* exportRows(context: SqlContext, batch: ExportBatch): Transactio
 /** The text of a row; null where it is not asked for, or the caller may not see it. */
 function textSql(
   context: SqlContext,
-  { resource, shown = resource, fields, format }: ExportBatch,
+  { resource, represented = resource, fields, format }: ExportBatch,
   checked: Predicate,
 ): Sql {
-  const text = format === 'csv' ? csvLineSql(context, shown, fields) : representationSql(context, shown, fields)
+  const text =
+    format === 'csv' ? csvLineSql(context, represented, fields) : representationSql(context, represented, fields)
   if (checked.kind === 'always') return text
   return sql`case when ${predicateSql(context, resource, checked)} then ${text} end`
 }

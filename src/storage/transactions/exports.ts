@@ -4,11 +4,9 @@ import { accessDigest } from '../../model/access-digest.ts'
 import { timestamp } from '../../model/instant.ts'
 import type { SortTerm } from '../../model/order.ts'
 import { allOf, type Predicate } from '../../model/predicate.ts'
-import type { Resource } from '../../model/resource.ts'
+import { hasConversions, type Resource, resourceInVersion } from '../../model/resource.ts'
 import { exportsKept, joinTexts } from '../../plan/export-document.ts'
-import { isConverted } from '../../plan/older-export.ts'
 import type { Export, Outcome } from '../../plan/plan.ts'
-import { shownBy } from '../../plan/stored.ts'
 import type { Issue } from '../../spec/faults.ts'
 import { subject, tableSql } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
@@ -35,13 +33,14 @@ const lease = 3_000
 /** Runs an Export: begins its job. */
 export function* beginExport(context: SqlContext, plan: Export): Transaction<Outcome> {
   if (plan.issues.length > 0) return { kind: 'invalid', issues: plan.issues }
-  const { id, resource, shown, statusUrl, contentUrl, filter, permitted, sort, fields, format, caller, now } = plan
+  const { id, resource, versionResource, statusUrl, contentUrl, filter, permitted, sort, fields, format, caller, now } =
+    plan
   const exceeded = yield* exceededQuota(context, caller.id, now)
   if (exceeded !== undefined) return { kind: 'conflict', issues: [exceeded] }
   const state: ExportState = {
     ...{
       collection: resource.name,
-      version: shown?.lens?.version ?? context.catalog.version,
+      version: versionResource?.mapping.version ?? context.catalog.version,
       contentUrl,
       filter,
       permitted,
@@ -90,12 +89,12 @@ export function* readExport(context: SqlContext, job: string): Transaction<Expor
   const state = (yield* stateOf(job)) as ExportState
   const resource = context.catalog.resources.get(state.collection) as Resource
   const { filter, permitted, sort } = state
-  const shown = shownBy(context.catalog, state.version, state.collection) ?? resource
-  // What is converted is made into its texts where the functions are.
-  const format = isConverted(shown) ? 'ndjson' : state.format
+  const represented = resourceInVersion(context.catalog, state.version, state.collection) ?? resource
+  // Conversions run where the functions of the declaration are.
+  const format = hasConversions(represented) ? 'ndjson' : state.format
   const [fields, after] = [state.fields ?? undefined, state.after ?? undefined]
   const { texts, last } = yield* exportRows(context, {
-    ...{ resource, shown, filter, permitted, sort, fields, format, after },
+    ...{ resource, represented, filter, permitted, sort, fields, format, after },
     limit: pieceSize,
   })
   const text = joinTexts(texts, format, state.count === 0)

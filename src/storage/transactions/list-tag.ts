@@ -26,7 +26,7 @@ function clockTag({ tagSecret }: SqlContext, listing: TaggedList, clock: ListClo
   if (tagSecret === undefined) throw new Error('Pages cannot be read without the secret of their tags.')
   const state = stateOf(clock)
   if (listing.tagged?.state !== state) {
-    const { name, shape } = plan.shown ?? plan.resource
+    const { name, shape } = plan.versionResource ?? plan.resource
     const text = `${name} ${state} ${shape} ${subjectOf(asAsked(plan))}`
     listing.tagged = { state, tag: createHmac('sha256', tagSecret).update(text).digest('base64url').slice(0, 22) }
   }
@@ -62,7 +62,7 @@ export function answerPage(
 
 /** The opaque tag of a page, made of what the caller is shown. It is kept with the list. */
 function pageTag(listing: TaggedList, clock: ListClock, page: Omit<PageOutcome, 'kind' | 'tag'>): string {
-  const { shape } = listing.plan.shown ?? listing.plan.resource
+  const { shape } = listing.plan.versionResource ?? listing.plan.resource
   const { json, total, previous, next } = page
   const tag = hash('sha256', `${JSON.stringify([shape, total, previous, next])}\n${json}`, 'base64url').slice(0, 22)
   listing.tagged = { state: stateOf(clock), tag }
@@ -78,7 +78,7 @@ function stateOf({ revision, mark }: ListClock): string {
 
 /** An older version's clients keep their tags when a newer one calls fields something else. */
 function asAsked(plan: ReadPage): ReadPage {
-  return plan.asked === undefined ? plan : { ...plan, filter: plan.asked }
+  return plan.versionFilter === undefined ? plan : { ...plan, filter: plan.versionFilter }
 }
 
 /** The key under which the total of a list is known. */

@@ -55,7 +55,7 @@ function isSameList(a: ReadPage, b: ReadPage): boolean {
     a.search === b.search &&
     a.sort === b.sort &&
     a.fields === b.fields &&
-    a.shown === b.shown &&
+    a.versionResource === b.versionResource &&
     a.parent?.id === b.parent?.id &&
     a.parent?.field === b.parent?.field
   )

@@ -1,6 +1,6 @@
 /** The transactions of long work, by name: what is asked for on another thread. They take and give plain data. */
+import { resourceInVersion } from '../../model/resource.ts'
 import type { Outcome, Write } from '../../plan/plan.ts'
-import { shownBy } from '../../plan/stored.ts'
 import type { SqlContext } from '../sql/context.ts'
 import type { JobError, JobStep, JobStore, OpenJob } from '../storage.ts'
 import type { Runner, Transaction } from '../transaction.ts'
@@ -30,7 +30,7 @@ interface Step {
 
 /** A change as plain data: its resource by name. */
 interface PlainWrite {
-  readonly plan: Omit<Write, 'resource' | 'shown'>
+  readonly plan: Omit<Write, 'resource' | 'versionResource'>
   readonly collection: string
   /** The version that asked, where it is an older one. */
   readonly version: string | undefined
@@ -42,7 +42,7 @@ const writing = {
     writeTransaction(context, {
       ...plan,
       resource: resourceOf(context.catalog, collection),
-      shown: version === undefined ? undefined : shownBy(context.catalog, version, collection),
+      versionResource: version === undefined ? undefined : resourceInVersion(context.catalog, version, collection),
     } as Write) as Transaction<Outcome>,
   step: (context: SqlContext, { job, now }: Step): Transaction<JobStep> =>
     job.task === 'deletion' ? stepDeletion(context, job.id, now) : stepPurge(context, job.id, now),

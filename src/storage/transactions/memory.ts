@@ -30,22 +30,22 @@ export class Memory {
   }
 
   /** A record that was read before with the same permission. */
-  record({ resource, shown, id, permitted, fields }: ReadRecord): KnownRecord | undefined {
-    return fields === undefined ? this.#records.get(permitted)?.get(keyOf(shown ?? resource, id)) : undefined
+  record({ resource, versionResource, id, permitted, fields }: ReadRecord): KnownRecord | undefined {
+    return fields === undefined ? this.#records.get(permitted)?.get(keyOf(versionResource ?? resource, id)) : undefined
   }
 
   /** Keeps a record that was read. */
-  keep({ resource, shown, id, permitted, fields }: ReadRecord, record: KnownRecord): void {
+  keep({ resource, versionResource, id, permitted, fields }: ReadRecord, record: KnownRecord): void {
     if (fields !== undefined || record.json.length > largest) return
     if (this.#kept >= most) this.forget()
     const records = this.#records.get(permitted) ?? new Map<string, KnownRecord>()
     this.#records.set(permitted, records)
-    records.set(keyOf(shown ?? resource, id), record)
+    records.set(keyOf(versionResource ?? resource, id), record)
     this.#kept++
   }
 }
 
 /** What one version shows of a record is not what another does. */
-function keyOf({ name, lens }: Resource, id: string): string {
-  return lens === undefined ? `${name} ${id}` : `${lens.version}/${name} ${id}`
+function keyOf({ name, mapping }: Resource, id: string): string {
+  return mapping === undefined ? `${name} ${id}` : `${mapping.version}/${name} ${id}`
 }

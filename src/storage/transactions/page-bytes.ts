@@ -56,12 +56,12 @@ export function countWithin(sizes: readonly number[], most: number): number {
   return beyond === -1 ? sizes.length : Math.max(1, beyond)
 }
 
-function bytesOf({ catalog, engine }: SqlContext, { resource: stored, shown, fields }: ReadPage): RecordBytes {
-  const resource = shown ?? stored
+function bytesOf({ engine }: SqlContext, { resource: stored, versionResource, fields }: ReadPage): RecordBytes {
+  const resource = versionResource ?? stored
   let fixed = systemBytes
   let large = 0
   const columns: { readonly column: Sql; readonly most: number }[] = []
-  for (const { name, column, value } of membersOf(catalog, resource)) {
+  for (const { name, column, value } of membersOf(resource)) {
     if (fields !== undefined && !fields.includes(name)) continue
     const most = column === undefined ? Buffer.byteLength(JSON.stringify(value)) : longestJson(column.field)
     fixed += name.length + 4

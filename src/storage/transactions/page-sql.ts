@@ -30,8 +30,8 @@ export function rowsSql({ name }: Resource, where: Sql, { condition }: Segment):
 }
 
 /** The JSON of a row. */
-export function valueSql(context: SqlContext, { resource: stored, shown, fields, deleted }: ReadPage): Sql {
-  const resource = shown ?? stored
+export function valueSql(context: SqlContext, { resource: stored, versionResource, fields, deleted }: ReadPage): Sql {
+  const resource = versionResource ?? stored
   const live = representationSql(context, resource, fields, false)
   if (deleted === undefined) return live
   const whole = representationSql(context, resource, fields, true)

@@ -39,17 +39,18 @@ const statements = new WeakMap<SqlContext, WeakMap<Predicate, Map<string, Statem
 
 /** The statement of a record: of each shape its text is put together once. */
 function recordStatement(context: SqlContext, plan: ReadRecord): Statement {
-  const { resource, shown = resource, id, permitted, fields } = plan
+  const { resource, versionResource, id, permitted, fields } = plan
   const ofCompiler = statements.get(context) ?? new WeakMap<Predicate, Map<string, Statement>>()
   const ofPredicate = ofCompiler.get(permitted) ?? new Map<string, Statement>()
-  const key = `${shown.lens?.version ?? ''}/${shown.name}/${fields?.join() ?? '*'}`
+  const represented = versionResource ?? resource
+  const key = `${versionResource?.mapping.version ?? ''}/${represented.name}/${fields?.join() ?? '*'}`
   let known = ofPredicate.get(key)
   if (known === undefined) {
     statements.set(context, ofCompiler.set(permitted, ofPredicate))
     // Field lists come from callers: keep a bounded number of them.
     if (ofPredicate.size >= 200) ofPredicate.clear()
     known = prebuilt(
-      sql`select ${representationSql(context, shown, fields)} as json, ${revisionColumn(context, resource.name)}, updated_at, ${holdsSql(context, resource, permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where deleted_at is null and id = ${id}`,
+      sql`select ${representationSql(context, represented, fields)} as json, ${revisionColumn(context, resource.name)}, updated_at, ${holdsSql(context, resource, permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where deleted_at is null and id = ${id}`,
     )
     ofPredicate.set(key, known)
     return known

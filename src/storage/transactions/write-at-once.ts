@@ -6,8 +6,8 @@ import sql from 'sql-template-tag'
 import { collectionsOf, type Predicate } from '../../model/predicate.ts'
 import { admit } from '../../plan/admit.ts'
 import { type Answers, judge, type Question, type Transition } from '../../plan/decide.ts'
+import { draftCreate, draftUpdate } from '../../plan/older-version.ts'
 import type { Create, Outcome, Update } from '../../plan/plan.ts'
-import { draftThrough, updateThrough } from '../../plan/through.ts'
 import { withCheck } from '../../plan/with-check.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { revisionSql } from '../sql/epoch.ts'
@@ -16,7 +16,7 @@ import { creationStatement } from './creation-statement.ts'
 import { tick } from './rows/clock.ts'
 import { conditionsOf, permittedRecordSql, permittedSql, questionsOf } from './rows/other-records.ts'
 import { canHang } from './rows/pending-deletion.ts'
-import { answeredOf, answerSql, glimpsedRecord, seenBy } from './rows/select-record.ts'
+import { answeredOf, answerSql, glimpsedRecord } from './rows/select-record.ts'
 import { change } from './rows/write-row.ts'
 
 /** Runs a Create in one statement; `undefined` where it takes more, and nothing was written. */
@@ -24,7 +24,7 @@ export function* createAtOnce(context: SqlContext, plan: Create): Transaction<Ou
   const { writeReturning } = context.engine
   const { id, resource } = plan
   if (writeReturning === undefined || plan.idempotency !== undefined) return undefined
-  const draft = draftThrough(seenBy(context, plan), plan)
+  const draft = draftCreate(plan)
   const transition: Transition = { resource, trigger: 'create', current: undefined, next: draft.values }
   const questions = questionsOf(context, plan, transition, draft)
   const hoped = hopedFor(questions)
@@ -53,7 +53,7 @@ export function* updateAtOnce(
   const { found, record, isReadable } = yield* glimpsedRecord(context, { ...plan, permitted })
   const ended = admit(plan, found)
   if (ended !== undefined || found === undefined || record === undefined) return ended
-  const drafted = updateThrough(seenBy(context, plan), plan, record, isReadable)
+  const drafted = draftUpdate(plan, record, isReadable)
   if (drafted.kind !== 'draft') return drafted
   const { draft } = drafted
   if (draft.changed.length === 0) return undefined

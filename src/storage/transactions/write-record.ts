@@ -3,8 +3,8 @@ import { always, type Predicate } from '../../model/predicate.ts'
 import type { RecordValues } from '../../model/resource.ts'
 import { admit, decidable } from '../../plan/admit.ts'
 import { judge, type Transition } from '../../plan/decide.ts'
+import { draftCreate, draftUpdate } from '../../plan/older-version.ts'
 import type { Create, Outcome, Update, Write } from '../../plan/plan.ts'
-import { draftThrough, updateThrough } from '../../plan/through.ts'
 import { withCheck } from '../../plan/with-check.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { committing, firstRow, ignoringRows, type Transaction } from '../transaction.ts'
@@ -13,7 +13,7 @@ import { type Moves, noteMove, tick, tickAll } from './rows/clock.ts'
 import { admitDraft, ask, questionsOf } from './rows/other-records.ts'
 import { goingIssue, isBeingDeleted, isGoing } from './rows/pending-deletion.ts'
 import { holdRules, ruledAmong } from './rows/rules-lock.ts'
-import { type Answered, answeredOf, answerSql, currentRecord, represent, seenBy } from './rows/select-record.ts'
+import { type Answered, answeredOf, answerSql, currentRecord, represent } from './rows/select-record.ts'
 import { carryOut, change, insertion, insertRecord, type RecordChange } from './rows/write-row.ts'
 import { createAtOnce, updateAtOnce } from './write-at-once.ts'
 
@@ -70,7 +70,7 @@ function* admitCreate(
     }
     if (refused !== undefined) return refused
   }
-  const draft = draftThrough(seenBy(context, plan), plan)
+  const draft = draftCreate(plan)
   const barred = yield* admitDraft(context, resource, plan.permitted, draft)
   if (barred !== undefined) return barred
   const transition: Transition = { resource, trigger: 'create', current: undefined, next: draft.values }
@@ -88,7 +88,7 @@ export function* updateRecord(context: SqlContext, plan: Update): Transaction<Ou
   const { found, record, isReadable } = yield* currentRecord(context, { ...plan, permitted })
   const ended = admit(plan, found)
   if (ended !== undefined || record === undefined) return ended ?? { kind: 'missing' }
-  const drafted = updateThrough(seenBy(context, plan), plan, record, isReadable)
+  const drafted = draftUpdate(plan, record, isReadable)
   if (drafted.kind !== 'draft') return drafted
   const { draft } = drafted
   for (const permission of withCheck(plan, draft)) {
@@ -117,7 +117,7 @@ export function* updateRecord(context: SqlContext, plan: Update): Transaction<Ou
  */
 function* writeAndRepresent(
   context: SqlContext,
-  plan: Pick<Write, 'resource' | 'shown'>,
+  plan: Pick<Write, 'resource' | 'versionResource'>,
   write: RecordChange,
   { live = 0, isLast }: { readonly live?: number; readonly isLast: boolean },
   mayRead: Predicate = always,

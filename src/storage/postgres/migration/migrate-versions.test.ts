@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type pg from 'pg'
 import { desk, deskAtFirst } from '../../../../test/declarations-desk.ts'
 import { whyNoDatabase } from '../../../../test/postgres/database.ts'
-import { completeCatalog } from '../../../model/catalog.ts'
+import { completeVersions } from '../../../versions/versions.ts'
 import { MigrationRefused } from '../../migration/migration-refused.ts'
 import { migrate } from '../../sqlite/migrate.ts'
 import { all, clockOf, emptyDatabase, insert, now, relations } from './migrate.fixture.ts'
@@ -12,7 +12,7 @@ import { migratePostgres } from './migrate.ts'
 import { query } from './session.ts'
 
 const skip = whyNoDatabase ?? false
-const [first, last] = [completeCatalog(deskAtFirst), completeCatalog(desk)]
+const [first, last] = [completeVersions(deskAtFirst).stored, completeVersions(desk).stored]
 
 const tickets = [
   { subject: 'Broken key', price: 2.5, urgency: 1, state: 'new', code: 'C1', deleted_at: null },
@@ -93,12 +93,12 @@ test('VER-2: values are converted once, however often a server starts', { skip }
   const convert = {
     price: { schema: { type: 'number' }, older: (cents: number) => cents / 100, newer: (price: number) => price * 100 },
   } as const
-  const money = completeCatalog({
+  const money = completeVersions({
     ...{ name: 'money', versions: { v1: {}, v2: {} }, resources: things },
     changes: [{ version: 'v2', resource: 'things', convert }],
-  })
+  }).stored
   const client = await emptyDatabase(context)
-  const atFirst = completeCatalog({ name: 'money', versions: { v1: {} }, resources: things })
+  const atFirst = completeVersions({ name: 'money', versions: { v1: {} }, resources: things }).stored
   await migratePostgres(client, atFirst, { apply: 'additive', now })
   await insert(client, 'things', { id: 'id1', price: 2.5 })
   for (let start = 0; start < 3; start++) {

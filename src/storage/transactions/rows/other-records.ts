@@ -2,6 +2,7 @@
 
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import { collectionsOf, type Predicate } from '../../../model/predicate.ts'
+import type { Draft } from '../../../model/record.ts'
 import type { RecordValues, Resource } from '../../../model/resource.ts'
 import {
   type Answer,
@@ -12,7 +13,6 @@ import {
   refusalOf,
   type Transition,
 } from '../../../plan/decide.ts'
-import type { Draft } from '../../../plan/draft.ts'
 import type { Create, Outcome, Parent, Update } from '../../../plan/plan.ts'
 import { columnSql, columnsOf, comparisonColumn, subject, tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'

@@ -5,7 +5,6 @@ import { always, type Predicate } from '../../../model/predicate.ts'
 import type { RecordValues, Resource } from '../../../model/resource.ts'
 import type { Found } from '../../../plan/admit.ts'
 import type { Delete, Represented, Update, Write } from '../../../plan/plan.ts'
-import { type Seen, seenOf } from '../../../plan/stored.ts'
 import { subject, tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import { revisionColumn } from '../../sql/epoch.ts'
@@ -48,11 +47,6 @@ function* readCurrent({ resource, mayRead = always }: Addressed, statement: Stat
   return { found: foundOf(row), record: row === undefined ? undefined : recordOf(resource, row), isReadable }
 }
 
-/** How the client's version sees what a plan is about. */
-export function seenBy({ catalog }: SqlContext, { shown }: Pick<Write, 'shown'>): Seen | undefined {
-  return shown && seenOf(catalog, shown)
-}
-
 /** A record as it is answered, and whether the caller may see it. */
 export interface Answered extends Represented {
   readonly readable: boolean
@@ -61,7 +55,7 @@ export interface Answered extends Represented {
 /** Reads a record as it is answered. */
 export function* represent(
   context: SqlContext,
-  plan: Pick<Write, 'resource' | 'shown'>,
+  plan: Pick<Write, 'resource' | 'versionResource'>,
   id: string,
   mayRead: Predicate = always,
 ): Transaction<Answered> {
@@ -74,10 +68,10 @@ export function* represent(
 /** The columns of a record as it is answered. */
 export function answerSql(
   context: SqlContext,
-  { resource, shown }: Pick<Write, 'resource' | 'shown'>,
+  { resource, versionResource }: Pick<Write, 'resource' | 'versionResource'>,
   mayRead: Predicate,
 ): Sql {
-  return sql`${representationSql(context, shown ?? resource, undefined)} as json, ${revisionColumn(context, resource.name)}, updated_at, ${holdsSql(context, resource, mayRead)} as _permitted`
+  return sql`${representationSql(context, versionResource ?? resource, undefined)} as json, ${revisionColumn(context, resource.name)}, updated_at, ${holdsSql(context, resource, mayRead)} as _permitted`
 }
 
 /** A row of those columns. */

@@ -1,7 +1,7 @@
 /** The statement that writes one row of a record, and what goes with it. */
 import sql, { join, raw, type Sql } from 'sql-template-tag'
+import type { Draft } from '../../../model/record.ts'
 import type { RecordValues, Resource } from '../../../model/resource.ts'
-import type { Draft } from '../../../plan/draft.ts'
 import { type Column, columnsOf, tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import type { Bound } from '../../sql/engine.ts'

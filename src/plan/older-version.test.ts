@@ -2,13 +2,20 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { completeCatalog } from '../model/catalog.ts'
 import { checkDeclaration, formatProblems } from '../model/check.ts'
 import type { ChangeDeclaration, FieldDeclaration, InterfaceDeclaration } from '../model/declaration.ts'
-import type { RecordValues, Resource } from '../model/resource.ts'
+import {
+  isMapped,
+  type MappedResource,
+  type RecordValues,
+  type Resource,
+  resourceInVersion,
+} from '../model/resource.ts'
+import { issueFromStored } from '../versions/translate-issue.ts'
+import { jsonFromStored, recordFromStored } from '../versions/translate-record.ts'
+import { completeVersions } from '../versions/versions.ts'
+import { draftCreate, draftUpdate } from './older-version.ts'
 import type { Create, Update } from './plan.ts'
-import { type Seen, seenOf, shownBy } from './stored.ts'
-import { draftThrough, olderJson, olderRecord, shownIssue, updateThrough } from './through.ts'
 
 const text: FieldDeclaration = { type: 'string', optional: true, filter: true }
 /** The way to a version and back; of two of them the order matters. */
@@ -66,17 +73,31 @@ function recordOf(resource: Resource, values: readonly string[]): RecordValues {
   }
 }
 
-function update(seen: Seen, body: unknown, kind: Update['kind'] = 'replace'): Update {
+function update(older: MappedResource, body: unknown, kind: Update['kind'] = 'replace'): Update {
   const always = { kind: 'always' } as const
   return {
-    ...{ kind, resource: seen.stored, shown: seen.shown, id: 'x', body, permitted: always, mayCreate: always },
+    ...{
+      kind,
+      resource: older.mapping.stored,
+      versionResource: older,
+      id: 'x',
+      body,
+      permitted: always,
+      mayCreate: always,
+    },
     ...{ movedBy: [], mayRead: always, mayAssignOwner: false, conditions: {}, now: Date.parse('2026-02-01T00:00:00Z') },
     caller: { id: 'ann', roles: [], claims: {} },
   }
 }
 
-function draftOf(seen: Seen, plan: Update, record: RecordValues) {
-  const made = updateThrough(seen, plan, record)
+/** The resource of a version that differs from the stored one; `undefined`: it does not. */
+function mappedIn(declaration: InterfaceDeclaration, version: string): MappedResource | undefined {
+  const resource = resourceInVersion(completeVersions(declaration).stored, version, 'things')
+  return resource !== undefined && isMapped(resource) ? resource : undefined
+}
+
+function draftOf(plan: Update, record: RecordValues) {
+  const made = draftUpdate(plan, record)
   assert.equal(made.kind, 'draft')
   return made.kind === 'draft' ? made.draft : assert.fail()
 }
@@ -87,38 +108,37 @@ test('VER-2: through any chain of changes, what is read can be sent back, and wh
       const declaration = evolved(steps)
       const problems = checkDeclaration(declaration)
       assert.deepEqual(problems, [], formatProblems(problems))
-      const catalog = completeCatalog(declaration)
-      for (const version of catalog.versions.keys()) {
-        const shown = shownBy(catalog, version, 'things')!
-        const seen = seenOf(catalog, shown)
-        if (seen === undefined) continue
-        const record = recordOf(seen.stored, values)
-        const older = olderRecord(seen, record)
+      for (const version of Object.keys(declaration.versions ?? {})) {
+        const resource = mappedIn(declaration, version)
+        if (resource === undefined) continue
+        const { mapping } = resource
+        const record = recordOf(mapping.stored, values)
+        const older = recordFromStored(resource, record)
         assert.deepEqual(
           Object.keys(older).slice(4),
-          shown.fields.map(({ name }) => name),
+          resource.fields.map(({ name }) => name),
         )
         const { id: _id, created_at: _created, updated_at: _updated, deleted_at: _deleted, ...body } = older
         // Sent back as it was read, it changes nothing: least of all what the version does not know.
-        assert.deepEqual(draftOf(seen, update(seen, body), record), { values: record, issues: [], changed: [] })
-        for (const { name } of shown.fields) {
-          const stored: string | undefined = seen.lens.stored.get(name)
+        assert.deepEqual(draftOf(update(resource, body), record), { values: record, issues: [], changed: [] })
+        for (const { name } of resource.fields) {
+          const stored: string | undefined = mapping.toStored.get(name)
           for (const kind of ['replace', 'merge'] as const) {
             const asked = kind === 'merge' ? { [name]: sent } : { ...body, [name]: sent }
-            const draft = draftOf(seen, update(seen, asked, kind), record)
+            const draft = draftOf(update(resource, asked, kind), record)
             const expected: string[] = stored === undefined || older[name] === sent ? [] : [stored]
             assert.deepEqual(draft.changed, expected)
-            assert.equal(olderRecord(seen, draft.values)[name], stored === undefined ? older[name] : sent)
-            for (const field of seen.stored.fields) {
+            assert.equal(recordFromStored(resource, draft.values)[name], stored === undefined ? older[name] : sent)
+            for (const field of mapping.stored.fields) {
               if (field.name !== stored) assert.equal(draft.values[field.name], record[field.name])
             }
           }
         }
         // A JSON text is converted as a record is.
-        const names = [...seen.lens.stored]
+        const names = [...mapping.toStored]
         const json = JSON.stringify(Object.fromEntries(names.map(([name, field]) => [name, record[field]])))
         const expected = Object.fromEntries(names.map(([name]) => [name, older[name]]))
-        assert.deepEqual(JSON.parse(olderJson(seen, json)), expected)
+        assert.deepEqual(JSON.parse(jsonFromStored(resource, json)), expected)
       }
     }),
   )
@@ -127,16 +147,16 @@ test('VER-2: through any chain of changes, what is read can be sent back, and wh
 test('VER-2: a POST of an older version gives the rest its defaults', () => {
   fc.assert(
     fc.property(chains, texts, (steps, sent) => {
-      const catalog = completeCatalog(evolved(steps))
-      const seen = seenOf(catalog, shownBy(catalog, 'v1', 'things')!)
-      if (seen === undefined) return
-      const body = Object.fromEntries(seen.shown.fields.map(({ name }) => [name, sent]))
+      const resource = mappedIn(evolved(steps), 'v1')
+      if (resource === undefined) return
+      const { stored, toStored, fromStored, constants } = resource.mapping
+      const body = Object.fromEntries(resource.fields.map(({ name }) => [name, sent]))
       const always = { kind: 'always' } as const
       const plan: Create = {
         ...{
           kind: 'create',
-          resource: seen.stored,
-          shown: seen.shown,
+          resource: stored,
+          versionResource: resource,
           id: 'x',
           parent: undefined,
           body,
@@ -144,12 +164,11 @@ test('VER-2: a POST of an older version gives the rest its defaults', () => {
         },
         ...{ mayAssignOwner: false, caller: { id: 'ann', roles: [], claims: {} }, now: 0 },
       }
-      const draft = draftThrough(seen, plan)
+      const draft = draftCreate(plan)
       assert.deepEqual(draft.issues, [])
-      const older = olderRecord(seen, draft.values)
-      for (const { name } of seen.shown.fields)
-        assert.equal(older[name], seen.lens.stored.has(name) ? sent : seen.lens.constants.get(name))
-      for (const { name } of seen.stored.fields) if (!seen.lens.shown.has(name)) assert.equal(draft.values[name], null)
+      const older = recordFromStored(resource, draft.values)
+      for (const { name } of resource.fields) assert.equal(older[name], toStored.has(name) ? sent : constants.get(name))
+      for (const { name } of stored.fields) if (!fromStored.has(name)) assert.equal(draft.values[name], null)
     }),
   )
 })
@@ -170,12 +189,11 @@ test('VER-2: what is wrong is told in the names that the client knows', () => {
       },
     },
   }
-  const catalog = completeCatalog(declaration)
-  const seen = seenOf(catalog, shownBy(catalog, 'v1', 'things')!)!
-  const record = { ...recordOf(seen.stored, ['old']), name: 7, extra: null }
+  const resource = mappedIn(declaration, 'v1')!
+  const record = { ...recordOf(resource.mapping.stored, ['old']), name: 7, extra: null }
   const issuesOf = (body: unknown) =>
-    draftOf(seen, update(seen, body), record)
-      .issues.map((issue) => shownIssue(seen, issue))
+    draftOf(update(resource, body), record)
+      .issues.map((issue) => issueFromStored(resource.mapping, issue))
       .map(({ pointer, message }) => `${pointer}: ${message}`)
   assert.deepEqual(issuesOf({ name: 'x' }), ['/name: name must have at least 2 characters.'])
   assert.deepEqual(issuesOf({ name: 'fine', title: 'x', extra: 'y' }), [
@@ -184,10 +202,15 @@ test('VER-2: what is wrong is told in the names that the client knows', () => {
   ])
   // What the current version says of a field that is not shown.
   assert.deepEqual(
-    shownIssue(seen, { code: 'DUPLICATE_VALUE', message: 'extra is taken.', pointer: '/extra' }).pointer,
+    issueFromStored(resource.mapping, { code: 'DUPLICATE_VALUE', message: 'extra is taken.', pointer: '/extra' })
+      .pointer,
     '',
   )
-  const named = shownIssue(seen, { code: 'DUPLICATE_VALUE', message: 'title is taken.', pointer: '/title' })
+  const named = issueFromStored(resource.mapping, {
+    code: 'DUPLICATE_VALUE',
+    message: 'title is taken.',
+    pointer: '/title',
+  })
   assert.deepEqual([named.pointer, named.message], ['/name', 'name is taken.'])
 })
 
@@ -204,11 +227,13 @@ test('VER-2: a conversion that makes what the current version does not allow is 
     ],
     resources: { things: { fields: { size: { type: 'integer' } } } },
   }
-  const catalog = completeCatalog(declaration)
-  const seen = seenOf(catalog, shownBy(catalog, 'v1', 'things')!)!
-  const record = { ...recordOf(seen.stored, ['x']), size: 3 }
-  assert.throws(() => updateThrough(seen, update(seen, { size: 'large' }), record), /conversion of size in v1/)
-  assert.equal(draftOf(seen, update(seen, { size: '12' }), record).values['size'], 12)
+  const resource = mappedIn(declaration, 'v1')!
+  const record = { ...recordOf(resource.mapping.stored, ['x']), size: 3 }
+  assert.throws(() => draftUpdate(update(resource, { size: 'large' }), record), /conversion of size in v1/)
+  assert.equal(draftOf(update(resource, { size: '12' }), record).values['size'], 12)
   // Numbers beyond what JavaScript holds pass unharmed beside what is converted.
-  assert.equal(olderJson(seen, '{"size":3,"other":12345678901234567890}'), '{"size":"3","other":12345678901234567890}')
+  assert.equal(
+    jsonFromStored(resource, '{"size":3,"other":12345678901234567890}'),
+    '{"size":"3","other":12345678901234567890}',
+  )
 })

@@ -1,0 +1,101 @@
+/**
+ * Records, drafts and their JSON between an older version and what is stored (VER-2). A draft is judged as the version has it,
+ * and then translated. Fields that the version does not have keep their values, even in a PUT.
+ */
+import { isRecord } from '../model/field-shape.ts'
+import type { Draft } from '../model/record.ts'
+import { hasConversions, type MappedResource, type RecordValues, type VersionMapping } from '../model/resource.ts'
+import { issueToStored } from './translate-issue.ts'
+
+/** A stored record as an older version has it. */
+export function recordFromStored({ fields, mapping }: MappedResource, record: RecordValues): RecordValues {
+  const { id, created_at, updated_at, deleted_at } = record
+  const values: Record<string, unknown> = { id, created_at, updated_at, deleted_at }
+  for (const { name } of fields) {
+    const field = mapping.toStored.get(name)
+    if (field === undefined) values[name] = mapping.constants.get(name) ?? null
+    else values[name] = olderValue(mapping, name, record[field])
+  }
+  return values
+}
+
+/**
+ * The draft of a new record, in terms of what is stored.
+ *
+ * @param draft as the older version has it
+ * @param empty the draft that an empty body makes of the stored resource: defaults, and what the server sets
+ */
+export function createToStored({ mapping }: MappedResource, draft: Draft, empty: Draft): Draft {
+  const values: Record<string, unknown> = { ...empty.values }
+  for (const [name, field] of mapping.toStored) values[field] = newerValue(mapping, name, draft.values[name])
+  const changed = mapping.stored.fields.map(({ name }) => name).filter((name) => values[name] !== null)
+  const missing = empty.issues.filter(({ pointer = '' }) => !mapping.fromStored.has(pointer.slice(1)))
+  const issues = [...draft.issues.map((issue) => issueToStored(mapping, issue)), ...missing]
+  return { values, issues, changed }
+}
+
+/**
+ * The draft of an update, in terms of what is stored.
+ *
+ * @param current the stored record
+ * @param draft as the older version has it
+ */
+export function updateToStored({ mapping }: MappedResource, current: RecordValues, draft: Draft): Draft {
+  const values: Record<string, unknown> = { ...current }
+  const changed: string[] = []
+  for (const name of draft.changed) {
+    const field = mapping.toStored.get(name)
+    // Values of fields that only the older version has are not stored.
+    if (field === undefined) continue
+    values[field] = newerValue(mapping, name, draft.values[name])
+    changed.push(field)
+  }
+  if (changed.length > 0) values['updated_at'] = draft.values['updated_at']
+  return { values, issues: draft.issues.map((issue) => issueToStored(mapping, issue)), changed }
+}
+
+function olderValue({ conversions }: VersionMapping, name: string, value: unknown): unknown {
+  const conversion = conversions.get(name)
+  return (conversion === undefined ? value : conversion.older(value ?? null)) ?? null
+}
+
+/** @throws Error if a conversion returns what the current version does not allow: a mistake in the declaration */
+function newerValue({ conversions, toStored, stored, version }: VersionMapping, name: string, value: unknown): unknown {
+  const conversion = conversions.get(name)
+  if (conversion === undefined || value === null || value === undefined) return value ?? null
+  const made = conversion.newer(value)
+  const field = stored.field.get(toStored.get(name)!)
+  if (made !== null && field?.validate(made).length !== 0) {
+    throw new Error(`The conversion of ${name} in ${version} makes a value that ${stored.name} does not allow.`)
+  }
+  return made ?? null
+}
+
+/**
+ * The JSON of a record with its values converted to those of an older version. The database writes the older names.
+ *
+ * @param json of one record, or of an array of records; the texts of several are joined by `,\n`
+ */
+export function jsonFromStored(resource: MappedResource, json: string): string {
+  if (!hasConversions(resource)) return json
+  const { mapping } = resource
+  const convert = (record: unknown) => {
+    if (!isRecord(record)) return record
+    const made: Record<string, unknown> = { ...record }
+    for (const name of mapping.conversions.keys())
+      if (Object.hasOwn(made, name)) made[name] = olderValue(mapping, name, made[name])
+    return made
+  }
+  // Numbers that JavaScript cannot hold stay as they are written.
+  const exact = (name: string, value: unknown, context?: { source?: string }) => {
+    const source = context?.source
+    if (typeof value !== 'number' || source === undefined || String(value) === source) return value
+    return mapping.conversions.has(name) ? value : rawJson(source)
+  }
+  const parsed = JSON.parse(json, exact)
+  const write = (record: unknown) => JSON.stringify(convert(record))
+  return Array.isArray(parsed) ? parsed.map(write).join(',\n') : write(parsed)
+}
+
+// TypeScript's library does not declare it yet.
+const { rawJSON: rawJson } = JSON as unknown as { rawJSON(text: string): unknown }

@@ -1,0 +1,87 @@
+/** Requests of older versions in terms of what is stored (VER-2): the address, filters and sort orders. */
+import { decimalOfKey, decimalText } from '../model/decimal.ts'
+import type { SortTerm } from '../model/order.ts'
+import { allOf, always, anyOf, evaluate, never, not, type Predicate, type Scalar } from '../model/predicate.ts'
+import { comparisonKey } from '../model/record.ts'
+import { isMapped, type MappedResource, type Resource, storedResource, systemFields } from '../model/resource.ts'
+
+/** A target that has a resource: of its own, and of the record that it is nested under. */
+interface ResourceTarget {
+  readonly resource: Resource
+  readonly parent?: { readonly resource: Resource } | undefined
+}
+
+/** The same address with the stored resources. */
+export function translateTarget<T extends ResourceTarget>(target: T): T {
+  const { parent } = target
+  const resource = storedResource(target.resource)
+  if (parent === undefined) return resource === target.resource ? target : { ...target, resource }
+  return { ...target, resource, parent: { ...parent, resource: storedResource(parent.resource) } }
+}
+
+/** The same condition on stored records. */
+export function translateFilter(resource: Resource, filter: Predicate): Predicate {
+  return isMapped(resource) ? translatePredicate(resource, filter, never) : filter
+}
+
+/** The same order of stored records. */
+export function translateSort(resource: Resource, sort: readonly SortTerm[]): readonly SortTerm[] {
+  if (!isMapped(resource)) return sort
+  return sort.flatMap((term) => {
+    const field = storedField(resource, term.field)
+    // A field that is not stored has the same value in all records: it orders nothing.
+    return field === undefined ? [] : [{ ...term, field }]
+  })
+}
+
+/**
+ * A comparison of a field that only the older version has is decided here: its value is the same in every record.
+ *
+ * @param unknown replaces a comparison whose result is unknown: `never`, and under `not`, `always`
+ */
+function translatePredicate(resource: MappedResource, predicate: Predicate, unknown: Predicate): Predicate {
+  switch (predicate.kind) {
+    case 'always':
+    case 'never':
+      return predicate
+    case 'and':
+      return allOf(predicate.terms.map((term) => translatePredicate(resource, term, unknown)))
+    case 'or':
+      return anyOf(predicate.terms.map((term) => translatePredicate(resource, term, unknown)))
+    case 'not':
+      return not(translatePredicate(resource, predicate.term, not(unknown)))
+    default: {
+      const { field } = predicate
+      const name = storedField(resource, field)
+      if (name === undefined) {
+        const value = comparisonKey(resource, field, resource.mapping.constants.get(field) ?? null) ?? null
+        const decided = evaluate({ [field]: value }, predicate)
+        return decided === undefined ? unknown : decided ? always : never
+      }
+      if (predicate.kind === 'compare')
+        return { ...predicate, field: name, value: storedKey(resource, field, predicate.value) }
+      if (predicate.kind !== 'in' && predicate.kind !== 'differs') return { ...predicate, field: name }
+      return { ...predicate, field: name, values: predicate.values.map((value) => storedKey(resource, field, value)) }
+    }
+  }
+}
+
+/** The stored field; `undefined` if only the older version has the field. */
+function storedField({ mapping }: MappedResource, name: string): string | undefined {
+  return mapping.toStored.get(name) ?? ((systemFields as readonly string[]).includes(name) ? name : undefined)
+}
+
+function storedKey(resource: MappedResource, name: string, value: Scalar): Scalar {
+  const { conversions, stored, toStored } = resource.mapping
+  const conversion = conversions.get(name)
+  if (conversion === undefined) return value
+  return comparisonKey(stored, toStored.get(name)!, conversion.newer(valueOfKey(resource, name, value))) ?? value
+}
+
+/** The value that a comparison key of a decimal field means: conversions take values as clients send them. */
+function valueOfKey({ field }: Resource, name: string, key: Scalar): Scalar {
+  const decimal = field.get(name)?.decimal
+  if (decimal === undefined) return key
+  const value = decimalOfKey(String(key))
+  return decimalText(value, decimal) ?? decimalText(value, { precision: 198, scale: 99 }) ?? key
+}
