@@ -4,7 +4,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { circles, type Import, importsOf, readSources, type Source } from '../test/imports.ts'
+import { folderCycles, type Import, importsOf, readSources, type Source } from '../test/imports.ts'
 import { footprints } from './footprint.ts'
 
 /** The figure that the project wants to reach; the baseline is what it has reached so far. */
@@ -103,14 +103,4 @@ function exportsUsedOnce(sources: readonly Source[], imports: readonly Import[])
     ),
   )
   return { all: exported.length, once: exported.filter((key) => users.get(key)?.size === 1).length }
-}
-
-/** Groups of folders that import one another, directly or through others. */
-function folderCycles(imports: readonly Import[]): string[][] {
-  const folderOf = (file: string) => file.slice(0, Math.max(0, file.lastIndexOf('/')))
-  const between = imports.flatMap((found) => {
-    const [file, target] = [folderOf(found.file), found.target === undefined ? '' : folderOf(found.target)]
-    return file === '' || target === '' || file === target ? [] : [{ ...found, file, target }]
-  })
-  return circles(between)
 }

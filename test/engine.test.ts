@@ -7,7 +7,7 @@ import { testFiles } from './postgres/test-files.ts'
 
 const ownFolder = 'src/storage/sqlite/'
 const ofSqlite: Readonly<Record<string, string>> = {
-  'src/storage/sql/csv-line.test.ts': 'reads values through the expressions of SQLite',
+  'src/storage/transactions/export-csv.test.ts': 'reads values through the engine of SQLite',
   'test/atlas.test.ts': 'the example fills a file and takes it into use by renaming it',
   'test/browser/cors.test.ts': 'is about a browser',
   'test/canaries.test.ts': 'is about what the command says; one file will do',

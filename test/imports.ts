@@ -76,3 +76,13 @@ export function circles(imports: readonly Import[]): string[][] {
   for (const file of targets.keys()) visit(file, [])
   return found
 }
+
+/** The circles in which folders import one another, sub-folders included. */
+export function folderCycles(imports: readonly Import[]): string[][] {
+  const folderOf = (file: string) => file.slice(0, Math.max(0, file.lastIndexOf('/')))
+  const between = imports.flatMap((found) => {
+    const [file, target] = [folderOf(found.file), found.target === undefined ? '' : folderOf(found.target)]
+    return file === '' || target === '' || file === target ? [] : [{ ...found, file, target }]
+  })
+  return circles(between)
+}

@@ -73,7 +73,7 @@ export function convertedTexts(
   return joinTexts(texts, format, isFirst)
 }
 
-// The same as `storage/sql/csv-line.ts` has the database write.
+// The same as `storage/transactions/export-rows.ts` has the database write.
 const formulaStart = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/
 
 function csvLine(resource: Resource, json: string, fields: readonly string[] | undefined): string {

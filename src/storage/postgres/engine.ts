@@ -5,7 +5,6 @@ import { type Column, subject } from '../sql/columns.ts'
 import type { Bound, Engine } from '../sql/engine.ts'
 import type { Held } from '../sql/table-spec.ts'
 import type { ColumnSpec, Constraint, IndexSpec, SearchSpec } from '../sql/tables.ts'
-import { asStorageFault } from './errors.ts'
 import { foldSql } from './fold.ts'
 import { lexemeOf, lexemePrefixOf, lexemesOf } from './lexemes.ts'
 import { haveWordsSql } from './words.ts'
@@ -165,7 +164,6 @@ export const postgres: Engine = {
   advisoryLock: (name) => sql`pg_advisory_xact_lock(hashtextextended(${name}, 0))`,
   writeReturning: (change, tick, columns) =>
     sql`with ${raw(subject)} as (${change} returning *), ticked as (${tick} and exists (select 1 from ${raw(subject)})) select ${columns} from ${raw(subject)}`,
-  toFault: asStorageFault,
 }
 
 /**

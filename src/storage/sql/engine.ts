@@ -123,6 +123,4 @@ export interface Engine {
    * no such statement. If the change affects no row, the clock does not tick.
    */
   readonly writeReturning: ((change: Sql, tick: Sql, columns: Sql) => Sql) | undefined
-  /** An error of the engine as the port throws it. Faults of the request and of the program pass unchanged. */
-  readonly toFault: (error: unknown) => unknown
 }

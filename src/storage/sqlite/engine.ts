@@ -6,7 +6,6 @@ import type { Engine } from '../sql/engine.ts'
 import type { Held } from '../sql/table-spec.ts'
 import { type ColumnSpec, type Constraint, type IndexSpec, searchTable } from '../sql/tables.ts'
 import { firstRow } from '../transaction.ts'
-import { asStorageFault } from './errors.ts'
 import { partName, partNames, partOf } from './search-parts.ts'
 
 // SQLite has neither booleans nor JSON of its own: they are 0 and 1, and text.
@@ -154,7 +153,6 @@ export const sqlite: Engine = {
   tryAdvisoryLock: undefined,
   advisoryLock: undefined,
   writeReturning: undefined,
-  toFault: asStorageFault,
 }
 
 function identifier(name: string): string {

@@ -6,17 +6,16 @@
  * all for each batch anew. Only a condition whose index has the order too (`stretch.ts`) is asked of the index. Of a sort by
  * several fields that no index has together, the records that tie in the first are sorted for each batch.
  */
-import sql, { type Sql } from 'sql-template-tag'
+import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Position, SortTerm } from '../../model/order.ts'
 import { allOf, type Predicate } from '../../model/predicate.ts'
 import type { Resource } from '../../model/resource.ts'
-import type { ExportFormat } from '../../plan/export-document.ts'
-import { subject } from '../sql/columns.ts'
+import { csvCell, type ExportFormat, exportColumns } from '../../plan/export-document.ts'
+import { columnSql, subject } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
-import { csvLineSql } from '../sql/csv-line.ts'
 import { orderTerms, segmentsAfter } from '../sql/keyset.ts'
 import { liveSql, predicateSql } from '../sql/predicate.ts'
-import { representationSql } from '../sql/represent.ts'
+import { membersOf, representationSql } from '../sql/represent.ts'
 import { stretchOf } from '../sql/stretch.ts'
 import { prebuilt, type Transaction } from '../transaction.ts'
 import { rowsSql } from './page-sql.ts'
@@ -85,4 +84,51 @@ function textSql(
     format === 'csv' ? csvLineSql(context, represented, fields) : representationSql(context, represented, fields)
   if (checked.kind === 'always') return text
   return sql`case when ${predicateSql(context, resource, checked)} then ${text} end`
+}
+
+/**
+ * What a spreadsheet takes for the beginning of a formula, or strips to find one behind it. The last four are full-width:
+ * some programs read them as the others.
+ */
+const formulaStarts = ['=', '+', '-', '@', '\t', '\r', '\n', '\uff1d', '\uff0b', '\uff0d', '\uff20']
+
+/**
+ * The line of one row, without its end. Null is nothing between the commas, and texts are always quoted, so that an empty
+ * one is `""`. A text that a spreadsheet would calculate gets an apostrophe before it.
+ *
+ * @param fields those asked for; `undefined`: all; `id` always comes along (QRY-4)
+ */
+function csvLineSql({ catalog, engine }: SqlContext, resource: Resource, fields: readonly string[] | undefined): Sql {
+  const members = new Map(membersOf(resource).map((member) => [member.name, member]))
+  const cells = exportColumns(resource, fields).map((name) => {
+    const member = members.get(name)
+    // Ids and timestamps, which the server makes: nothing in them needs quotes.
+    if (member === undefined) return columnSql(subject, name)
+    const isDecimal = resource.field.get(name)?.type === 'decimal'
+    if (member.column === undefined) return sql`${csvCell(member.value, isDecimal)}`
+    const { name: column, type } = member.column
+    const value = columnSql(subject, column)
+    // Digits, with a minus before them at most: a number to every program.
+    if (isDecimal) return sql`coalesce(${value}, '')`
+    if (type === 'text') return sql`coalesce(${quotedSql(harmlessSql(value))}, '')`
+    const text = engine.jsonText(value, type)
+    // Of all that begins a formula, JSON can only begin with the minus of a number, which is what it will be taken for.
+    return sql`coalesce(${type === 'json' ? quotedSql(text) : text}, '')`
+  })
+  return chainSql(cells)
+}
+
+function quotedSql(text: Sql): Sql {
+  return sql`'"' || replace(${text}, '"', '""') || '"'`
+}
+
+function harmlessSql(text: Sql): Sql {
+  return sql`case when substr(${text}, 1, 1) in (${join(formulaStarts)}) then '''' || ${text} else ${text} end`
+}
+
+/** Cells with commas between them, put together in halves: databases bound how deep an expression is nested. */
+function chainSql(cells: readonly Sql[]): Sql {
+  if (cells.length === 1) return cells[0] as Sql
+  const half = cells.length >> 1
+  return sql`(${chainSql(cells.slice(0, half))} || ${raw("','")} || ${chainSql(cells.slice(half))})`
 }

@@ -6,11 +6,11 @@ import fc from 'fast-check'
 import sql from 'sql-template-tag'
 import type { RecordValues } from '../../model/resource.ts'
 import { exportColumns } from '../../plan/export-document.ts'
+import { catalogFixture, resourceFixture } from '../sql/catalog.fixture.ts'
 import { Connection } from '../sqlite/connection.ts'
 import { sqlite } from '../sqlite/engine.ts'
 import { migrate } from '../sqlite/migrate.ts'
-import { batchOf, books, documentOf, idOf, openLibrary, plant } from '../transactions/export-rows.fixture.ts'
-import { catalogFixture, resourceFixture } from './catalog.fixture.ts'
+import { batchOf, books, documentOf, idOf, openLibrary, plant } from './export-rows.fixture.ts'
 
 const stamp = '2026-11-21T08:00:00.000Z'
 const plain = { id: idOf(1), title: 'T', kind: 'novel', owner_id: 'u1', created_at: stamp, updated_at: stamp }
@@ -26,7 +26,7 @@ function csvOf(records: readonly RecordValues[], fields?: readonly string[]): st
   }
 }
 
-import { exportRows } from '../transactions/export-rows.ts'
+import { exportRows } from './export-rows.ts'
 
 test('a line for each record, under the names of its fields', () => {
   const full = {
