@@ -5,7 +5,7 @@ import { type Filterable, filterables, operatorsFor, sortableNames } from '../..
 import { always, type Predicate } from '../../model/predicate.ts'
 import type { Page, PageOutcome, ReadPage } from '../../plan/plan.ts'
 import { readListQuery } from '../../request/query.ts'
-import { closureOf } from '../transactions/delete/cascade.ts'
+import { closureWithin } from '../transactions/delete/cascade.ts'
 import { Memory } from '../transactions/memory.ts'
 import { catalog, idOf, resource } from '../transactions/query-plan.fixture.ts'
 import { readPage } from '../transactions/read-page.ts'
@@ -134,7 +134,7 @@ test('QRY-2: many are met along the order, without sorting', async () => {
 })
 
 test('DEL-8: whether a record takes more along than may be looked at is found by so many, in the order of their ids', async () => {
-  const { result, statements } = await store.explained(closureOf(context, resource('shelves'), [idOf(3)], 10))
+  const { result, statements } = await store.explained(closureWithin(context, resource('shelves'), [idOf(3)], 10))
   assert.equal(result, undefined)
   const { sorted, scanned, looked, text } = statements[0] as Explained
   assert.deepEqual([sorted, scanned], [0, []], text)

@@ -129,7 +129,7 @@ function storageOf(catalog: Catalog, { primary, replica, secret, epochs, mainten
         { isolation: isolationOfAll(catalog, plans), isLong: true },
       )
     },
-    jobs: jobStore({ context, runner: database, background, isClosing: () => closing }),
+    jobs: jobStore(context, database, background, () => closing),
     keys: keyStore(context, { read: (start) => database.each(start), write: database.write }),
     purgeClock: purgeClockStore(database),
     maintenance: maintenanceStore({ read: (start) => database.aside(start), write: database.write }),

@@ -80,7 +80,7 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
     async run(plan: Plan): Promise<Outcome> {
       if (isWrite(plan)) {
         const written = await writer.write(() => writeTransaction(context, plan), isChange)
-        const outcome = written.kind === 'large' ? await elsewhere(background, plan) : written
+        const outcome = written.kind === 'too-large' ? await elsewhere(background, plan) : written
         if (outcome.kind === 'accepted' && plan.kind === 'delete-matching') await takeAll(background, plan)
         return outcome
       }
@@ -95,7 +95,7 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
         (outcomes) => outcomes.includes(undefined),
       )
     },
-    jobs: jobStore({ context, runner, background, isClosing: () => closing }),
+    jobs: jobStore(context, runner, background, () => closing),
     keys: keyStore(context, runner),
     purgeClock: purgeClockStore(runner),
     maintenance: maintenanceStore(runner),

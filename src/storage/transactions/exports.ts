@@ -119,7 +119,11 @@ export function* keepExport(
   const state = yield* goingOn(context, kept, progress.bytes)
   if (state === undefined) return false
   const { count: done } = progress
-  yield* advanceJob(context, job, { ...state, ...progress }, { done, total: state.total }, now)
+  yield* advanceJob(context, job, {
+    state: { ...state, ...progress },
+    progress: { done, total: state.total },
+    now,
+  })
   return true
 }
 

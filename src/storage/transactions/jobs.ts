@@ -1,17 +1,15 @@
 /** Jobs as callers may change them: deleting one that has ended, and forgetting those that ended long ago (JOB-4, LIM-8). */
 import sql from 'sql-template-tag'
 import { timestamp } from '../../model/instant.ts'
-import type { Resource } from '../../model/resource.ts'
 import { admit } from '../../plan/admit.ts'
 import type { DeleteJob, Outcome } from '../../plan/plan.ts'
-import { tableSql } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import type { Transaction } from '../transaction.ts'
 import { dropPieces } from './exports.ts'
 import { tick } from './rows/clock.ts'
 import { currentRecord } from './rows/select-record.ts'
 
-/** Runs a DeleteJob. A file beside the database is the caller's to remove, once this is committed. */
+/** Runs a DeleteJob. A file beside the database has to be removed by the caller of `run`, after the commit. */
 export function* deleteJob(context: SqlContext, plan: DeleteJob): Transaction<Outcome> {
   const { found, record } = yield* currentRecord(context, plan)
   const isElsewhere = plan.mustExport && found?.permitted === true && record?.['kind'] !== 'export'
@@ -39,16 +37,4 @@ export function* forgetJobs(context: SqlContext, now: number): Transaction<numbe
   const gone = yield sql`delete from jobs where id in (${old}) returning id`
   if (gone.length > 0) yield tick(context, 'jobs', -gone.length, 0)
   return gone.length
-}
-
-/** Whether any of some resources has records whose grace period is over. */
-export function* hasExpired(resources: Iterable<Resource>, now: number): Transaction<boolean> {
-  for (const { name, deletion } of resources) {
-    if (deletion.variant === 'hard') continue
-    const expired = timestamp(now - deletion.gracePeriod)
-    const rows =
-      yield sql`select 1 as found from ${tableSql(name)} where _deletion is not null and deleted_at <= ${expired} limit 1`
-    if (rows.length > 0) return true
-  }
-  return false
 }

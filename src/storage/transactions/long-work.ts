@@ -1,12 +1,16 @@
-/** The transactions of long work, by name: what is asked for on another thread. They take and give plain data. */
+/**
+ * The transactions of background jobs, by name, and the port's `JobStore` that calls them. On SQLite they run on another thread:
+ * their arguments and results are plain data.
+ */
+
 import { resourceInVersion } from '../../model/resource.ts'
 import type { Outcome, Write } from '../../plan/plan.ts'
 import type { SqlContext } from '../sql/context.ts'
 import type { JobError, JobStep, JobStore, OpenJob } from '../storage.ts'
 import type { Runner, Transaction } from '../transaction.ts'
-import { countDeletion, type DeletionState } from './delete/deletion-job.ts'
-import { stepDeletion, undoDeletion } from './delete/deletion-phases.ts'
-import { admitRemoval, beginPurge, stepPurge } from './delete/purge.ts'
+import { countDeletion, lockedState, undoDeletion } from './delete/deletion-job.ts'
+import { stepDeletion } from './delete/deletion-phases.ts'
+import { admitRemoval, beginPurge, hasExpired, stepPurge } from './delete/purge.ts'
 import {
   claimExport,
   countExport,
@@ -18,7 +22,7 @@ import {
   readExport,
 } from './exports.ts'
 import { forgetExpired, mostForgotten } from './idempotency.ts'
-import { forgetJobs, hasExpired, mostForgotten as mostJobsForgotten } from './jobs.ts'
+import { forgetJobs, mostForgotten as mostJobsForgotten } from './jobs.ts'
 import { resourceOf } from './rows/dependents.ts'
 import { finishJob, keepTotal, openJobs, stateOf } from './rows/job-rows.ts'
 import { writeTransaction } from './run.ts'
@@ -28,15 +32,15 @@ interface Step {
   readonly now: number
 }
 
-/** A change as plain data: its resource by name. */
+/** A plan as plain data: its resource by name. */
 interface PlainWrite {
   readonly plan: Omit<Write, 'resource' | 'versionResource'>
   readonly collection: string
-  /** The version that asked, where it is an older one. */
+  /** The version of the request, if it is an older one. */
   readonly version: string | undefined
 }
 
-/** Changes: each is one transaction. */
+/** Transactions that change something. */
 const writing = {
   write: (context: SqlContext, { plan, collection, version }: PlainWrite) =>
     writeTransaction(context, {
@@ -46,13 +50,12 @@ const writing = {
     } as Write) as Transaction<Outcome>,
   step: (context: SqlContext, { job, now }: Step): Transaction<JobStep> =>
     job.task === 'deletion' ? stepDeletion(context, job.id, now) : stepPurge(context, job.id, now),
-  /** Deletes the next records of a filtered deletion that has begun. Gives `true` where all of them are deleted. */
+  /** Deletes the next records of a deletion by filter. Returns whether all of them are deleted. */
   take: function* (
     context: SqlContext,
     { job, now }: { readonly job: string; readonly now: number },
   ): Transaction<boolean> {
-    const state = (yield* stateOf(job, context.engine.lock.update)) as DeletionState | undefined
-    if (state?.phase !== 'take') return true
+    if ((yield* lockedState(context, job))?.phase !== 'take') return true
     yield* stepDeletion(context, job, now)
     return false
   },
@@ -66,27 +69,27 @@ const writing = {
     keepTotal(context, job.id, total, now),
 }
 
-/** Reads: on a snapshot, and nobody waits for them. */
+/** Transactions that read, on a snapshot. */
 const reading = {
   count: (context: SqlContext, { job }: { readonly job: OpenJob }): Transaction<number | undefined> =>
     job.task === 'deletion' ? countDeletion(context, job.id) : countExport(context, job.id),
   readExport: (context: SqlContext, { job }: { readonly job: string }) => readExport(context, job),
 }
 
-/** All of long work. */
+/** The transactions of background jobs. */
 export const longWork = { ...writing, ...reading }
 export type LongWork = typeof longWork
 
-/** What a piece of long work takes, and what it gives. */
+/** The argument and the result of such a transaction. */
 export type Asked<Name extends keyof LongWork> = Parameters<LongWork[Name]>[1]
 export type Given<Name extends keyof LongWork> = ReturnType<LongWork[Name]> extends Transaction<infer T> ? T : never
 
-/** Whether a piece of long work changes anything. */
+/** Whether such a transaction changes anything. */
 export function isWriting(name: keyof LongWork): boolean {
   return name in writing
 }
 
-// What it has done so far is done rightly.
+// What the job has done so far is consistent: nothing is undone.
 function* fail(context: SqlContext, job: string, error: JobError, now: number): Transaction<boolean> {
   if ((yield* stateOf(job, context.engine.lock.update)) === undefined) return false
   if (context.engine.layout.storesExports) yield* dropPieces(job)
@@ -94,24 +97,21 @@ function* fail(context: SqlContext, job: string, error: JobError, now: number): 
   return true
 }
 
-/** Does long work. */
+/** Runs the transactions of background jobs. */
 export interface Background {
-  /** @throws StorageFault where the database fails; nothing is changed then */
+  /** @throws StorageFault if the database fails; nothing is changed then */
   run<Name extends keyof LongWork>(name: Name, asked: Asked<Name>): Promise<Given<Name>>
-  /** Finishes what is being done. */
+  /** Finishes the running transaction. */
   close(): Promise<void>
 }
 
-/** What it works with. */
-export interface JobStoreParts {
-  readonly context: SqlContext
-  readonly runner: Runner
-  readonly background: Pick<Background, 'run'>
-  readonly isClosing: () => boolean
-}
-
-/** The long work of a database: what is short of it where requests are answered, the rest in the background. */
-export function jobStore({ context, runner, background, isClosing }: JobStoreParts): JobStore {
+/** The jobs of a database. Short transactions run where requests are answered, the others in the background. */
+export function jobStore(
+  context: SqlContext,
+  runner: Runner,
+  background: Pick<Background, 'run'>,
+  isClosing: () => boolean,
+): JobStore {
   return {
     open: () => runner.read(openJobs),
     async measure(job, now) {
@@ -132,7 +132,7 @@ export function jobStore({ context, runner, background, isClosing }: JobStorePar
         (doubt) => doubt === undefined,
       ),
     async beginPurge(job, now) {
-      const expired = await runner.read(() => hasExpired(context.catalog.resources.values(), now))
+      const expired = await runner.read(() => hasExpired(context, now))
       return expired ? background.run('beginPurge', { ...job, now }) : false
     },
     async forget(now, goesOn = () => true) {

@@ -15,7 +15,7 @@ import { firstRow, standalone, type Transaction } from '../transaction.ts'
 import { creationStatement } from './creation-statement.ts'
 import { tick } from './rows/clock.ts'
 import { conditionsOf, permittedRecordSql, permittedSql, questionsOf } from './rows/other-records.ts'
-import { canHang } from './rows/pending-deletion.ts'
+import { hasCascadeParents } from './rows/pending-deletion.ts'
 import { answeredOf, answerSql, glimpsedRecord } from './rows/select-record.ts'
 import { change } from './rows/write-row.ts'
 
@@ -69,7 +69,7 @@ export function* updateAtOnce(
     ...withCheck(plan, draft).map((check) => sql`exists (${permittedSql(context, resource, check, draft.values)})`),
     sql`deleted_at is null`,
     sql`${revisionSql(context, resource.name)} = ${found.revision}`,
-    ...conditionsOf(context, resource, questions, canHang(resource)),
+    ...conditionsOf(context, resource, questions, hasCascadeParents(resource)),
   ]
   const ticked = tick(context, resource.name, 0, 0)
   const changed = change(context, resource, draft, conditions).change

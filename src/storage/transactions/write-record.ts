@@ -11,7 +11,7 @@ import { committing, firstRow, ignoringRows, type Transaction } from '../transac
 import { checkParent } from './read-page.ts'
 import { type Moves, noteMove, tick, tickAll } from './rows/clock.ts'
 import { admitDraft, ask, questionsOf } from './rows/other-records.ts'
-import { goingIssue, isBeingDeleted, isGoing } from './rows/pending-deletion.ts'
+import { beingDeletedIssue, isBeingDeleted, isPendingDeletion } from './rows/pending-deletion.ts'
 import { holdRules, ruledAmong } from './rows/rules-lock.ts'
 import { type Answered, answeredOf, answerSql, currentRecord, represent } from './rows/select-record.ts'
 import { carryOut, change, insertion, insertRecord, type RecordChange } from './rows/write-row.ts'
@@ -66,7 +66,7 @@ function* admitCreate(
     const { resource: above, id } = plan.parent
     const refused = yield* checkParent({ ...context, locksReferenced: true }, plan.parent)
     if (refused?.kind === 'parent-missing' && (yield* isBeingDeleted(context, above.name, id))) {
-      return { kind: 'conflict', issues: [goingIssue] }
+      return { kind: 'conflict', issues: [beingDeletedIssue] }
     }
     if (refused !== undefined) return refused
   }
@@ -98,8 +98,8 @@ export function* updateRecord(context: SqlContext, plan: Update): Transaction<Ou
   const transition: Transition = { resource, trigger: 'update', current: record, next: draft.values }
   const answers = yield* ask(context, resource, questionsOf(context, plan, transition, draft))
   const refused = judge(plan, transition, draft, answers)
-  if (refused?.kind !== 'invalid' && (yield* isGoing(context, resource, record))) {
-    return { kind: 'conflict', issues: [goingIssue] }
+  if (refused?.kind !== 'invalid' && (yield* isPendingDeletion(context, resource, record))) {
+    return { kind: 'conflict', issues: [beingDeletedIssue] }
   }
   if (refused !== undefined) return refused
   const { json, revision, updatedAt, readable } =

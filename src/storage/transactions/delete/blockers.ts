@@ -1,5 +1,5 @@
-/** What stands against a deletion: records that refer to what would go, and business rules (DEL-4). */
-import sql, { type Sql } from 'sql-template-tag'
+/** What blocks a deletion: records that refer to a deleted one by `restrict`, and business rules (DEL-4). */
+import sql from 'sql-template-tag'
 import { never } from '../../../model/predicate.ts'
 import type { Catalog, Resource } from '../../../model/resource.ts'
 import { questionsOfRules, ruleIssues, type Transition } from '../../../plan/decide.ts'
@@ -10,57 +10,57 @@ import type { SqlContext } from '../../sql/context.ts'
 import { predicateSql } from '../../sql/predicate.ts'
 import { recordOf, storedSql } from '../../sql/rows.ts'
 import type { Transaction } from '../../transaction.ts'
-import { reachOf, resourceOf } from '../rows/dependents.ts'
+import { cascadeReach, resourceOf } from '../rows/dependents.ts'
 import { ask } from '../rows/other-records.ts'
 import { type Closure, closureOf, liveRows } from './cascade.ts'
+import { remainingSql } from './delete-rows.ts'
 
-/** By whom and when, which business rules may ask, and whose ids may be named. */
-type Judged = Pick<Removal, 'caller' | 'now' | 'readable'>
-
-/** The most ids of records in the way that are named. */
+/** The most blocking records whose ids are named. */
 const mostNamed = 5
 
-/** Whether anything can stand against deletions of a resource at all: else nobody need look. */
+/** Whether anything can block deletions of a resource. */
 export function canBeBlocked(catalog: Catalog, resource: Resource): boolean {
-  return reachOf(catalog, resource).some(
+  return cascadeReach(catalog, resource).some(
     (each) => hasDeletionRules(each) || each.dependents.some(({ onDelete }) => onDelete === 'restrict'),
   )
 }
 
 /**
- * Everything that stands against a deletion.
+ * Everything that blocks a deletion.
  *
- * @param going all that goes, where that is more than the closure asked about
+ * @param deleted all that is deleted, if that is more than the closure
  */
-export function* objectionsOf(
+export function* findBlockers(
   context: SqlContext,
-  plan: Judged,
+  plan: Pick<Removal, 'caller' | 'now' | 'readable'>,
   closure: Closure,
-  going = closure,
+  deleted = closure,
 ): Transaction<Issue[]> {
-  return [...(yield* blockersOf(context, plan, closure, going)), ...(yield* ruleObjections(context, plan, closure))]
+  const dependents = yield* blockingRecords(context, plan.readable, closure, deleted)
+  return [...dependents, ...(yield* blockingRules(context, plan, closure))]
 }
 
-/** Live records that refer to what goes, do not go themselves, and forbid it. */
-export function* blockersOf(
+/** The live records that refer by `restrict` to a record which is deleted, and are not deleted themselves. */
+function* blockingRecords(
   context: SqlContext,
-  { readable }: Pick<Removal, 'readable'>,
+  readable: Removal['readable'],
   closure: Closure,
-  going: Closure,
+  deleted: Closure,
 ): Transaction<Issue[]> {
   const issues: Issue[] = []
   for (const [collection, ids] of closure) {
-    for (const { collection: from, field, onDelete } of resourceOf(context.catalog, collection).dependents) {
+    for (const dependent of resourceOf(context.catalog, collection).dependents) {
+      const { collection: from, field, onDelete } = dependent
       if (onDelete !== 'restrict') continue
-      const staying = stayingSql(context, from, field, ids, going)
+      const blocking = remainingSql(context, dependent, ids, deleted)
       const shown = predicateSql(context, resourceOf(context.catalog, from), readable.get(from) ?? never)
       const [row] =
-        yield sql`select count(*) as count, count(case when ${shown} then 1 end) as readable from ${staying}`
+        yield sql`select count(*) as count, count(case when ${shown} then 1 end) as readable from ${blocking}`
       const [total, count] = [Number(row?.['count']), Number(row?.['readable'])]
       if (total === 0) continue
       // The order of the reference's index.
       const order = sql`order by ${columnSql(subject, field)}, ${columnSql(subject, 'id')}`
-      const named = count === 0 ? [] : yield sql`select id from ${staying} and ${shown} ${order} limit ${mostNamed}`
+      const named = count === 0 ? [] : yield sql`select id from ${blocking} and ${shown} ${order} limit ${mostNamed}`
       const message = blockedBy(from, collection, field, total === count ? count : undefined)
       const blockers = named.map((each) => String(each['id'])).sort()
       issues.push({ code: 'HAS_DEPENDENTS', message, collection: from, count, ids: blockers })
@@ -69,29 +69,19 @@ export function* blockersOf(
   return issues
 }
 
-/** @param count how many records are in the way; `undefined`: the caller may not read all of them, and is not told (AUT-9) */
+/** @param count how many records block it; `undefined`: the caller may not read all of them, and does not learn the number (AUT-9) */
 function blockedBy(from: string, collection: string, field: string, count: number | undefined): string {
   if (count === 1) return `1 record of ${from} refers to ${collection} by ${field}; delete or change it first.`
   const which = count === undefined ? 'Some records' : `${count} records`
   return `${which} of ${from} refer to ${collection} by ${field}; delete or change them first.`
 }
 
-/** Live records of `from` that refer to one of `ids` and do not go themselves. */
-export function stayingSql(
-  { engine }: SqlContext,
-  from: string,
-  field: string,
-  ids: Iterable<string>,
+/** What the business rules of the deleted records say against it. */
+function* blockingRules(
+  context: SqlContext,
+  plan: Pick<Removal, 'caller' | 'now'>,
   closure: Closure,
-): Sql {
-  const refers = engine.isAnyOf(columnSql(subject, field), [...ids])
-  const going = closure.get(from)
-  if (going === undefined || going.size === 0) return sql`${liveRows(from)} and ${refers}`
-  return sql`${liveRows(from)} and ${refers} and not (${engine.isAnyOf(columnSql(subject, 'id'), [...going])})`
-}
-
-/** What the business rules of everything that goes say against it. */
-function* ruleObjections(context: SqlContext, plan: Judged, closure: Closure): Transaction<Issue[]> {
+): Transaction<Issue[]> {
   const issues: Issue[] = []
   for (const [collection, ids] of closure) {
     const resource = resourceOf(context.catalog, collection)
@@ -112,43 +102,43 @@ function hasDeletionRules({ rules }: Resource): boolean {
   return rules.some((rule) => [rule.on].flat().includes('delete'))
 }
 
-/** Whom nobody asks: what stands in the way is counted, and never named. */
-const unnamed = { readable: new Map() }
-
 /**
- * Those of some records that are held, against which nothing stands, neither against what goes with them; and with them what may be
- * referred to by `restrict`.
+ * Of the locked records that a batch of a deletion by filter has come to, those that no record blocks by now (DEL-10): others may
+ * have begun to refer to them, or to their children. With them comes everything below them that may be referred to by `restrict`.
  */
-export function* freeAmong(
+export function* deletableAmong(
   context: SqlContext,
   resource: Resource,
   ids: readonly string[],
-): Transaction<{ readonly free: readonly string[]; readonly closure: Closure }> {
-  const contested = contestedBelow(context.catalog, resource)
-  if (contested.size === 0) return { free: ids, closure: new Map() }
-  // What stays may keep others that it was to take along.
-  for (let free = ids; ; ) {
-    const closure = yield* closureOf(context, resource, free, undefined, contested)
-    if ((yield* blockersOf(context, unnamed, closure, closure)).length === 0) return { free, closure }
-    const kept = new Set<string>()
-    for (const id of free) {
-      const own = yield* closureOf(context, resource, [id], undefined, contested)
-      if ((yield* blockersOf(context, unnamed, own, closure)).length > 0) kept.add(id)
+): Transaction<{ readonly deletable: readonly string[]; readonly closure: Closure }> {
+  const restricted = restrictedBelow(context.catalog, resource)
+  if (restricted.size === 0) return { deletable: ids, closure: new Map() }
+  const isBlocked = function* (closure: Closure, deleted: Closure): Transaction<boolean> {
+    return (yield* blockingRecords(context, new Map(), closure, deleted)).length > 0
+  }
+  // A record that stays may block others that were to be deleted with it.
+  for (let deletable = ids; ; ) {
+    const closure = yield* closureOf(context, resource, deletable, restricted)
+    if (!(yield* isBlocked(closure, closure))) return { deletable, closure }
+    const blocked = new Set<string>()
+    for (const id of deletable) {
+      const own = yield* closureOf(context, resource, [id], restricted)
+      if (yield* isBlocked(own, closure)) blocked.add(id)
     }
-    free = free.filter((id) => !kept.has(id))
+    deletable = deletable.filter((id) => !blocked.has(id))
   }
 }
 
 /**
- * The collections that have to be looked into: those that others may refer to by `restrict`, those that do, and what lies on the way to
- * them. None where nothing can stand in the way.
+ * The collections below a resource in which a blocker has to be searched for: those with a reference by `restrict` between them, and
+ * those on the way there.
  */
-function contestedBelow(catalog: Catalog, resource: Resource): ReadonlySet<string> {
-  const reached = reachOf(catalog, resource)
+function restrictedBelow(catalog: Catalog, resource: Resource): ReadonlySet<string> {
+  const reached = cascadeReach(catalog, resource)
   const ends = new Set<string>()
   for (const { name, dependents } of reached) {
     for (const { collection, onDelete } of dependents) if (onDelete === 'restrict') ends.add(name).add(collection)
   }
-  const isOnTheWay = (each: Resource) => reachOf(catalog, each).some(({ name }) => ends.has(name))
-  return new Set(reached.filter(isOnTheWay).map(({ name }) => name))
+  const leadsThere = (each: Resource) => cascadeReach(catalog, each).some(({ name }) => ends.has(name))
+  return new Set(reached.filter(leadsThere).map(({ name }) => name))
 }

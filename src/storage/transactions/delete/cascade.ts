@@ -1,56 +1,82 @@
-/** What goes when records go: they, and by `cascade` all that hangs under them (DEL-5). */
+/** Finds everything that is deleted together with records: their children by `cascade`, and the children of those (DEL-5). */
 import sql, { raw, type Sql } from 'sql-template-tag'
-import type { Resource } from '../../../model/resource.ts'
+import type { Catalog, Resource } from '../../../model/resource.ts'
 import { columnSql, subject, tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
-import type { Engine } from '../../sql/engine.ts'
 import type { Transaction } from '../../transaction.ts'
-import { cascadesOf } from '../rows/dependents.ts'
+import { cascadeReach, cascadesOf } from '../rows/dependents.ts'
 
-/** The ids that go, by collection. */
+/** The ids that are deleted together, by collection. */
 export type Closure = ReadonlyMap<string, ReadonlySet<string>>
 
+/** A change of so many records that the thread which answers requests should not make it: the background runs it, whole. */
+export interface TooLarge {
+  readonly kind: 'too-large'
+}
+
+export const tooLarge: TooLarge = { kind: 'too-large' }
+
+/** The most records that are inspected where requests are answered. */
+export const mostInspected = 1_000
+
+/** Whether large changes of a resource run in the background. Rules that are functions can run only where requests are answered. */
+export function runsInBackground({ catalog, offloadsLargeWork = false }: SqlContext, resource: Resource): boolean {
+  return (
+    offloadsLargeWork && !cascadeReach(catalog, resource).some(({ rules }) => rules.some((rule) => 'check' in rule))
+  )
+}
+
 /**
- * Finds records and all that goes with them; cycles end where everything is found.
+ * Finds and locks all that is deleted with some records.
  *
- * @param most where there are more, `undefined`: they are not all looked for
- * @param among the collections that are looked into; left out: all
+ * @param among the only collections to search; left out: all
  */
-export function closureOf(
+export function* closureOf(
   context: SqlContext,
   resource: Resource,
   ids: readonly string[],
-  most?: undefined,
   among?: ReadonlySet<string>,
-): Transaction<Closure>
-export function closureOf(
+): Transaction<Closure> {
+  const find: FindChildren = (from, field, parents) =>
+    among?.has(from) === false ? undefined : childrenSql(context, from, field, parents)
+  return (yield* descend(context.catalog, [resource.name, ids], find)) as Closure
+}
+
+/** The same up to a number of records; `undefined` if there are more: then not all of them were searched for. */
+export function closureWithin(
   context: SqlContext,
   resource: Resource,
   ids: readonly string[],
   most: number,
-): Transaction<Closure | undefined>
-export function* closureOf(
-  { catalog, engine }: SqlContext,
-  resource: Resource,
-  ids: readonly string[],
-  most = Number.POSITIVE_INFINITY,
-  among?: ReadonlySet<string>,
 ): Transaction<Closure | undefined> {
-  const closure = new Map([[resource.name, new Set(ids)]])
-  let count = ids.length
-  const frontier: [string, readonly string[]][] = [[resource.name, ids]]
-  // One more than there may be shows that there are more.
-  const limit = most === Number.POSITIVE_INFINITY ? raw('') : sql` limit ${most + 1}`
-  for (let entry = frontier.shift(); entry !== undefined && count <= most; entry = frontier.shift()) {
+  // One more than the most shows that there are more.
+  const limit = sql` limit ${most + 1}`
+  const find: FindChildren = (from, field, parents) => childrenSql(context, from, field, parents, limit)
+  return descend(context.catalog, [resource.name, ids], find, most)
+}
+
+/** The select of the ids of the records that refer to parents; `undefined`: they are not searched for. */
+type FindChildren = (from: string, field: string, parents: readonly string[]) => Sql | undefined
+
+/** Follows the references with `cascade` downwards from some records, each record once. */
+export function* descend(
+  catalog: Catalog,
+  roots: readonly [collection: string, ids: readonly string[]],
+  find: FindChildren,
+  most = Number.POSITIVE_INFINITY,
+): Transaction<Closure | undefined> {
+  const closure = new Map([[roots[0], new Set(roots[1])]])
+  let count = roots[1].length
+  const frontier = [roots]
+  for (let entry = frontier.shift(); entry !== undefined; entry = frontier.shift()) {
     const [collection, parents] = entry
     for (const { collection: from, field } of cascadesOf(catalog, collection)) {
-      if (among?.has(from) === false) continue
-      const refers = refersSql(engine, field, parents)
-      const rows =
-        yield sql`select id from ${liveRows(from)} and ${refers}${engine.lock.orderById}${limit}${engine.lock.update}`
+      if (count > most) return undefined
+      const select = find(from, field, parents)
+      if (select === undefined) continue
       const known = closure.get(from) ?? new Set()
       closure.set(from, known)
-      const fresh = rows.map((row) => String(row['id'])).filter((id) => !known.has(id))
+      const fresh = (yield select).map((row) => String(row['id'])).filter((id) => !known.has(id))
       for (const id of fresh) known.add(id)
       count += fresh.length
       if (fresh.length > 0) frontier.push([from, fresh])
@@ -59,13 +85,18 @@ export function* closureOf(
   return count > most ? undefined : closure
 }
 
-/**
- * That a record refers to one of several. Those that refer to a single one stand in an index in the order of their ids: of a
- * million, so many are read as are wanted, and none is sorted.
- */
-function refersSql({ isAnyOf }: Engine, field: string, ids: readonly string[]): Sql {
+// The index of a reference has the children of one parent in the order of their ids: of a million, a limit reads as many
+// as it wants, and nothing is sorted.
+function childrenSql(
+  { engine }: SqlContext,
+  from: string,
+  field: string,
+  parents: readonly string[],
+  limit = raw(''),
+): Sql {
   const column = columnSql(subject, field)
-  return ids.length === 1 ? sql`${column} = ${ids[0]}` : isAnyOf(column, ids)
+  const refers = parents.length === 1 ? sql`${column} = ${parents[0]}` : engine.isAnyOf(column, parents)
+  return sql`select id from ${liveRows(from)} and ${refers}${engine.lock.orderById}${limit}${engine.lock.update}`
 }
 
 /** How many records a closure has. */

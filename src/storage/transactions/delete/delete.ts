@@ -1,132 +1,138 @@
-/** Deleting a record, and with it what depends on it: all or nothing (DEL-4, DEL-5). */
+/**
+ * The three deletions that a caller can ask for: one record, a list of ids, and everything that matches a filter. Each deletes all
+ * that it should, children included, or nothing (DEL-4, DEL-5, DEL-9, DEL-10). A deletion of many records becomes a job (DEL-8).
+ */
 
 import sql, { raw, type Sql } from 'sql-template-tag'
 import { timestamp } from '../../../model/instant.ts'
 import { allOf, never } from '../../../model/predicate.ts'
 import { admit, admitMatching, decidable } from '../../../plan/admit.ts'
-import type { BulkDelete, Delete, DeleteMatching, Outcome } from '../../../plan/plan.ts'
+import type { BulkDelete, Delete, DeleteMatching, Outcome, Removal } from '../../../plan/plan.ts'
 import type { Issue } from '../../../spec/faults.ts'
 import { columnSql, subject, tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import { liveSql, type PredicateContext } from '../../sql/predicate.ts'
-import { recordOf, storedSql } from '../../sql/rows.ts'
+import { storedSql } from '../../sql/rows.ts'
 import { firstRow, type Row, type Transaction } from '../../transaction.ts'
-import type { Large } from '../rows/dependents.ts'
-import { canHang, goingIssue, isGoing } from '../rows/pending-deletion.ts'
+import { beingDeletedIssue, isPendingDeletion } from '../rows/pending-deletion.ts'
 import { holdRulesBelow } from '../rows/rules-lock.ts'
 import { currentRecord, holdsSql } from '../rows/select-record.ts'
-import { objectionsOf } from './blockers.ts'
-import { type Closure, closureOf, sizeOf } from './cascade.ts'
-import { addDeletion, beginDeletion, holdTogether, isTooMany, lookAt, removeClosure } from './delete-rows.ts'
+import { canBeBlocked, findBlockers } from './blockers.ts'
+import {
+  type Closure,
+  closureOf,
+  closureWithin,
+  mostInspected,
+  runsInBackground,
+  sizeOf,
+  type TooLarge,
+  tooLarge,
+} from './cascade.ts'
+import { deleteClosure, lockRows } from './delete-rows.ts'
+import { beginDeletion, beginFilteredDeletion } from './deletion-job.ts'
 
 /** Runs a Delete. */
-export function* deleteRecord(context: SqlContext, plan: Delete): Transaction<Outcome | Large> {
+export function* deleteRecord(context: SqlContext, plan: Delete): Transaction<Outcome | TooLarge> {
   const { resource, id } = plan
   yield* holdRulesBelow(context, resource)
-  yield* holdTogether(context, resource, [id])
+  yield* lockRows(context, resource, [id])
   const permitted = decidable(plan, plan.readable.get(resource.name) ?? never)
   const { found, record } = yield* currentRecord(context, { ...plan, permitted })
   const ended = admit(plan, found)
   if (ended !== undefined || record === undefined) return ended ?? { kind: 'missing' }
-  if (yield* isGoing(context, resource, record)) return { kind: 'conflict', issues: [goingIssue] }
-  const looked = yield* lookAt(context, plan, [id], (closure) => objectionsOf(context, plan, closure))
-  if ('kind' in looked) return looked
-  const { closure, isJob, issues } = looked
+  if (yield* isPendingDeletion(context, resource, record)) return { kind: 'conflict', issues: [beingDeletedIssue] }
+  const inspected = yield* inspect(context, plan, [id], (closure) => findBlockers(context, plan, closure))
+  if ('kind' in inspected) return inspected
+  const { closure, isJob, issues } = inspected
   if (issues.length > 0) return { kind: 'conflict', issues }
-  if (isJob || closure === undefined) return yield* beginDeletion(context, plan, 'deletion', [id], closure)
-  yield* removeClosure(context, plan, closure)
+  if (isJob || closure === undefined) return yield* beginDeletion(context, plan, [id], closure)
+  yield* deleteClosure(context, plan, closure)
   return { kind: 'deleted', id, deletedAt: timestamp(plan.now) }
 }
 
-/** Runs a BulkDelete. */
-export function* bulkDelete(context: SqlContext, plan: BulkDelete): Transaction<Outcome | Large> {
+/** Runs a BulkDelete: all of the records, or none and the reason for each that cannot be deleted. */
+export function* bulkDelete(context: SqlContext, plan: BulkDelete): Transaction<Outcome | TooLarge> {
   if (plan.issues.length > 0) return { kind: 'invalid', issues: plan.issues }
   const { resource, ids } = plan
   yield* holdRulesBelow(context, resource)
-  yield* holdTogether(context, resource, ids)
-  const among = context.engine.isAnyOf(columnSql(subject, 'id'), ids)
+  yield* lockRows(context, resource, ids)
+  const { isAnyOf, lock } = context.engine
+  const among = isAnyOf(columnSql(subject, 'id'), ids)
   const rows =
-    yield sql`select ${storedSql(context, resource)}, ${holdsSql({ ...context, locksReferenced: true }, resource, plan.permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where ${raw(subject)}.deleted_at is null and ${among}${context.engine.lock.orderById}${context.engine.lock.update}`
-  const here = new Map(rows.map((row) => [String(row['id']), row]))
-  const refused = yield* refusalsOf(context, plan, here)
-  const going = ids.filter((id) => here.get(id)?.['_permitted'] === 1)
-  const looked = yield* lookAt(context, plan, going, (all) => objectionsById(context, plan, going, all))
-  if ('kind' in looked) return looked
-  const { closure, isJob } = looked
-  const issues = [...refused, ...looked.issues]
+    yield sql`select ${storedSql(context, resource)}, ${holdsSql({ ...context, locksReferenced: true }, resource, plan.permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where ${raw(subject)}.deleted_at is null and ${among}${lock.orderById}${lock.update}`
+  const found = new Map(rows.map((row) => [String(row['id']), row]))
+  const refused = yield* refusalsOf(context, plan, found)
+  const permitted = ids.filter((id) => found.get(id)?.['_permitted'] === 1)
+  const inspected = yield* inspect(context, plan, permitted, (all) => blockersById(context, plan, permitted, all))
+  if ('kind' in inspected) return inspected
+  const { closure, isJob } = inspected
+  const issues = [...refused, ...inspected.issues]
   if (issues.length > 0) return { kind: 'bulk-refused', issues }
-  if (isJob || closure === undefined) return yield* beginDeletion(context, plan, 'bulk-deletion', ids, closure)
-  yield* removeClosure(context, plan, closure)
+  if (isJob || closure === undefined) return yield* beginDeletion(context, plan, ids, closure)
+  yield* deleteClosure(context, plan, closure)
   return { kind: 'bulk-deleted', ids, deletedAt: timestamp(plan.now) }
 }
 
-/** Ids that lead to nothing, to what the caller may not delete, or to what goes already. */
+/** The ids without a live record, those that the caller may not delete, and those that are being deleted already. */
 function* refusalsOf(
   context: SqlContext,
   { resource, ids }: BulkDelete,
-  here: ReadonlyMap<string, Row>,
+  found: ReadonlyMap<string, Row>,
 ): Transaction<Issue[]> {
   const issues: Issue[] = []
   for (const [index, id] of ids.entries()) {
     const pointer = `/ids/${index}`
-    const row = here.get(id)
+    const row = found.get(id)
     if (row === undefined) issues.push({ code: 'NOT_FOUND', message: 'There is no such record.', pointer })
     else if (row['_permitted'] !== 1) {
       issues.push({ code: 'FORBIDDEN', message: 'You may not delete this record.', pointer })
-    } else if (canHang(resource) && (yield* isGoing(context, resource, recordOf(resource, row)))) {
-      issues.push({ ...goingIssue, pointer })
-    }
+    } else if (yield* isPendingDeletion(context, resource, row)) issues.push({ ...beingDeletedIssue, pointer })
   }
   return issues
 }
 
-/** Which of them meets an objection is found out one by one; the others go all the same, so they do not object. */
-function* objectionsById(
+/** What blocks each record by itself. The other records of the request do not block it: they are deleted too. */
+function* blockersById(
   context: SqlContext,
   plan: BulkDelete,
-  going: readonly string[],
-  closure: Closure,
+  ids: readonly string[],
+  deleted: Closure,
 ): Transaction<Issue[]> {
-  if ((yield* objectionsOf(context, plan, closure)).length === 0) return []
+  if ((yield* findBlockers(context, plan, deleted)).length === 0) return []
   const issues: Issue[] = []
-  for (const id of going) {
+  for (const id of ids) {
     const own = yield* closureOf(context, plan.resource, [id])
     const pointer = `/ids/${plan.ids.indexOf(id)}`
-    // A pointer of a business rule leads into a record that the body does not show.
-    issues.push(...(yield* objectionsOf(context, plan, own, closure)).map((each) => ({ ...each, pointer })))
+    // The pointer of a business rule leads into a record that the body does not show.
+    issues.push(...(yield* findBlockers(context, plan, own, deleted)).map((each) => ({ ...each, pointer })))
   }
   return issues
 }
 
-/** Runs a DeleteMatching. */
-export function* deleteMatching(context: SqlContext, plan: DeleteMatching): Transaction<Outcome | Large> {
-  const { resource, most } = plan
+/** Runs a DeleteMatching: the records that match a filter and that the caller may delete. */
+export function* deleteMatching(context: SqlContext, plan: DeleteMatching): Transaction<Outcome | TooLarge> {
+  const { resource, above, most } = plan
   const stale = admitMatching(plan)
   if (stale !== undefined) return stale
   yield* holdRulesBelow(context, resource)
-  const matching = matchingSql(context, plan)
-  const row = yield* firstRow(sql`select count(*) as count ${matching}`)
+  const row = yield* firstRow(sql`select count(*) as count ${matchingSql(context, plan)}`)
   const count = Number(row?.['count'])
   if (most !== undefined && count > most) return tooMany(count, most)
   if (count === 0) return { kind: 'deleted-matching', count }
-  const large = isTooMany(context, plan, count)
-  if (large !== undefined) return large
+  if (count > Math.max(above, mostInspected) && runsInBackground(context, resource)) return tooLarge
+  const { orderById, update } = context.engine.lock
   const rows =
-    yield sql`select ${storedSql(context, resource)} ${matchingSql({ ...context, locksReferenced: true }, plan)}${context.engine.lock.orderById}${context.engine.lock.update}`
-  // More may match by now.
+    yield sql`select ${storedSql(context, resource)} ${matchingSql({ ...context, locksReferenced: true }, plan)}${orderById}${update}`
+  // More records may match by now.
   if (most !== undefined && rows.length > most) return tooMany(rows.length, most)
   const ids: string[] = []
-  for (const found of rows) {
-    // What goes by another deletion already is as good as gone.
-    if (canHang(resource) && (yield* isGoing(context, resource, found))) continue
-    ids.push(String(found['id']))
-  }
-  const looked = yield* lookAt(context, plan, ids, (closure) => objectionsOf(context, plan, closure))
-  if ('kind' in looked) return looked
-  const { closure, isJob, issues } = looked
+  for (const found of rows) if (!(yield* isPendingDeletion(context, resource, found))) ids.push(String(found['id']))
+  const inspected = yield* inspect(context, plan, ids, (closure) => findBlockers(context, plan, closure))
+  if ('kind' in inspected) return inspected
+  const { closure, isJob, issues } = inspected
   if (issues.length > 0) return { kind: 'conflict', issues }
-  if (isJob || closure === undefined) return yield* beginMatching(context, plan, ids, closure)
-  yield* removeClosure(context, plan, closure)
+  if (isJob || closure === undefined) return yield* beginFilteredDeletion(context, plan, ids, closure)
+  yield* deleteClosure(context, plan, closure)
   return { kind: 'deleted-matching', count: ids.length }
 }
 
@@ -135,31 +141,30 @@ function tooMany(count: number, most: number): Outcome {
   return { kind: 'conflict', issues: [{ code: 'TOO_MANY_AFFECTED', message, count, header: 'Prefer' }] }
 }
 
-/** Begins the job: which records it deletes is settled now, and they are deleted before anyone is answered. */
-function* beginMatching(
-  context: SqlContext,
-  plan: DeleteMatching,
-  ids: readonly string[],
-  closure: Closure | undefined,
-): Transaction<Outcome> {
-  const { resource, deletion, now } = plan
-  const among = context.engine.isAnyOf(raw('id'), ids)
-  yield sql`insert into resourced_queue (job, collection, record) select ${deletion}, ${resource.name}, id from ${tableSql(resource.name)} where ${among}`
-  const total = closure === undefined ? null : sizeOf(closure)
-  const state = { collection: resource.name, deletedAt: timestamp(now), ids: [], phase: 'take', at: 0 } as const
-  yield* addDeletion(context, plan, 'filtered-deletion', {
-    ...state,
-    taken: 0,
-    left: 0,
-    done: 0,
-    total,
-    asked: ids.length,
-  })
-  return { kind: 'accepted', job: deletion, statusUrl: plan.statusUrl }
-}
-
-/** The rows that match and that the caller may delete. */
 function matchingSql(context: PredicateContext, { resource, filter, permitted }: DeleteMatching): Sql {
   const from = sql`from ${tableSql(resource.name)} ${raw(subject)}`
   return sql`${from} where ${liveSql(context, resource, allOf([filter, permitted]))}`
+}
+
+/** What is known of a deletion before it is made. */
+interface Inspected {
+  /** Everything that is deleted; `undefined`: more than was searched for, because nothing can block it. */
+  readonly closure: Closure | undefined
+  readonly isJob: boolean
+  readonly issues: readonly Issue[]
+}
+
+/** Finds what is deleted with records, and what blocks that. */
+function* inspect(
+  context: SqlContext,
+  { resource, above }: Removal,
+  ids: readonly string[],
+  blockersOf: (closure: Closure) => Transaction<Issue[]>,
+): Transaction<Inspected | TooLarge> {
+  const few = yield* closureWithin(context, resource, ids, Math.max(above, mostInspected))
+  const needsAll = few !== undefined || canBeBlocked(context.catalog, resource)
+  if (few === undefined && needsAll && runsInBackground(context, resource)) return tooLarge
+  const closure = few ?? (needsAll ? yield* closureOf(context, resource, ids) : undefined)
+  const issues = closure === undefined ? [] : yield* blockersOf(closure)
+  return { closure, isJob: few === undefined || sizeOf(few) > above, issues }
 }

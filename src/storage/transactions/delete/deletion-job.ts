@@ -1,20 +1,135 @@
 /**
- * Live records that a deletion job will take, and that others may refer to by `restrict`: they carry the job's id before they are deleted.
- * A statement that would refer to one of them, and waits for the transaction that has looked for such references, does not see the job when it
- * goes on: it is older. Of the record that it waited for it sees what it has become (`unannounced`).
+ * The job of a deletion of many records: what it has to know, how it begins, how its records are counted, and how it is undone
+ * (DEL-8). `deletion-phases.ts` has its batches.
  */
-import sql, { raw } from 'sql-template-tag'
-import type { Catalog } from '../../../model/resource.ts'
+import sql, { raw, type Sql } from 'sql-template-tag'
+import { timestamp } from '../../../model/instant.ts'
+import type { Catalog, Resource } from '../../../model/resource.ts'
+import type { BulkDelete, Delete, DeleteMatching, Outcome } from '../../../plan/plan.ts'
 import { columnSql, subject, tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
-import { firstRow, type Transaction } from '../../transaction.ts'
-import { cascadesOf, reachOf, resourceOf } from '../rows/dependents.ts'
-import { stateOf } from '../rows/job-rows.ts'
-import { type Closure, liveRows } from './cascade.ts'
+import { firstRow, ignoringRows, type Transaction } from '../../transaction.ts'
+import { tick } from '../rows/clock.ts'
+import { cascadeReach, cascadesOf, resourceOf } from '../rows/dependents.ts'
+import { addJob, finishJob, type JobProgress, stateOf } from '../rows/job-rows.ts'
+import { holdAllRulesBelow } from '../rows/rules-lock.ts'
+import { type Closure, liveRows, sizeOf } from './cascade.ts'
+import { markDeleted } from './delete-rows.ts'
 
-/** Announces what a job will take, in the transaction that has found that nothing is in the way. */
-export function* announce({ catalog, engine }: SqlContext, job: string, closure: Closure): Transaction<void> {
-  // One writer waits for nobody, and always sees the jobs that run.
+/** What the job of a deletion keeps between its batches. */
+export interface DeletionState {
+  /** The collection of the records that were asked for. */
+  readonly collection: string
+  readonly deletedAt: string
+  /** The record that was asked for, if it was one; else none. */
+  readonly ids: readonly string[]
+  readonly phase: 'take' | 'mark' | 'clear' | 'erase' | 'tidy'
+  /** The row after which the phase continues: of the queue, or of the table that the phase scans. */
+  readonly at: number
+  /** The index of the table that the phase scans. */
+  readonly table?: number
+  /** How many of the records that were asked for are deleted. */
+  readonly taken: number
+  /** How many of them were not deleted, because something blocked it by then. */
+  readonly left?: number
+  /** How many records are deleted, children included. */
+  readonly done: number
+  /** How many records will be deleted; `null`: not counted yet. */
+  readonly total: number | null
+  /**
+   * How many records were asked for, if the caller may not read everything that is deleted with them: then the job shows these
+   * records only (AUT-9).
+   */
+  readonly asked?: number
+}
+
+/** The state of a deletion's job, locked; `undefined`: the job is finished. */
+export function lockedState({ engine }: SqlContext, job: string): Transaction<DeletionState | undefined> {
+  return stateOf(job, engine.lock.update) as Transaction<DeletionState | undefined>
+}
+
+/** The progress of a deletion, as far as the caller who began it may see it. */
+export function shownProgress({ done, total, taken, asked }: DeletionState): JobProgress {
+  return asked === undefined ? { done, total } : { done: taken, total: asked }
+}
+
+/** The resources whose records a deletion can delete: none if the declaration no longer has its collection. */
+export function reachedBy({ catalog }: SqlContext, { collection }: DeletionState): readonly Resource[] {
+  const resource = catalog.resources.get(collection)
+  return resource === undefined ? [] : cascadeReach(catalog, resource)
+}
+
+/** Begins the job: deletes the records that were asked for; their children follow. */
+export function* beginDeletion(
+  context: SqlContext,
+  plan: Delete | BulkDelete,
+  ids: readonly string[],
+  closure: Closure | undefined,
+): Transaction<Outcome> {
+  const { resource, deletion, now } = plan
+  const deletedAt = timestamp(now)
+  const which = context.engine.isAnyOf(raw('id'), ids)
+  const { length } = yield* markDeleted(resource.name, which, deletion, deletedAt)
+  yield tick(context, resource.name, -length, length)
+  yield* enqueue(context, deletion, resource, which)
+  if (closure !== undefined) yield* claimRows(context, deletion, closure)
+  return yield* addDeletion(context, plan, ids.length, {
+    ...{ collection: resource.name, deletedAt, ids: plan.kind === 'delete' ? ids : [], phase: 'mark', at: 0 },
+    ...{ taken: ids.length, done: ids.length, total: closure === undefined ? null : sizeOf(closure) },
+  })
+}
+
+/** Begins the job of a deletion by filter: which records it deletes is settled now, and they are deleted before it is answered. */
+export function* beginFilteredDeletion(
+  context: SqlContext,
+  plan: DeleteMatching,
+  ids: readonly string[],
+  closure: Closure | undefined,
+): Transaction<Outcome> {
+  const { resource, deletion, now } = plan
+  yield enqueueSql(deletion, resource, context.engine.isAnyOf(raw('id'), ids))
+  return yield* addDeletion(context, plan, ids.length, {
+    ...{ collection: resource.name, deletedAt: timestamp(now), ids: [], phase: 'take', at: 0 },
+    ...{ taken: 0, left: 0, done: 0, total: closure === undefined ? null : sizeOf(closure) },
+  })
+}
+
+function* addDeletion(
+  context: SqlContext,
+  { kind, resource, readable, deletion, statusUrl, caller, now }: Delete | BulkDelete | DeleteMatching,
+  asked: number,
+  found: DeletionState,
+): Transaction<Outcome> {
+  const mayReadAll = cascadeReach(context.catalog, resource).every(({ name }) => readable.get(name)?.kind === 'always')
+  // A known total is not counted again.
+  const state: DeletionState = mayReadAll ? found : { ...found, asked, total: asked }
+  const progress = { done: state.done, total: state.total }
+  const jobKind = jobKinds[kind]
+  yield* addJob(context, {
+    ...{ id: deletion, kind: jobKind, task: 'deletion', statusUrl, startedBy: caller.id, progress, state, now },
+  })
+  return { kind: 'accepted', job: deletion, statusUrl }
+}
+
+const jobKinds = { delete: 'deletion', 'bulk-delete': 'bulk-deletion', 'delete-matching': 'filtered-deletion' } as const
+
+/** Puts rows into the queue of a job, if other records can depend on them. */
+export function* enqueue({ catalog }: SqlContext, job: string, resource: Resource, which: Sql): Transaction<void> {
+  const { name, dependents } = resource
+  if (cascadesOf(catalog, name).length === 0 && !dependents.some(({ onDelete }) => onDelete === 'clear')) return
+  yield ignoringRows(enqueueSql(job, resource, which))
+}
+
+function enqueueSql(job: string, { name }: Resource, which: Sql): Sql {
+  return sql`insert into resourced_queue (job, collection, record) select ${job}, ${name}, id from ${tableSql(name)} where ${which}`
+}
+
+/**
+ * Claims live records that the job will delete and that others may refer to by `restrict`, in the transaction that has found no
+ * blocker: the records carry the job's id before they are deleted (`unclaimed`).
+ */
+export function* claimRows({ catalog, engine }: SqlContext, job: string, closure: Closure): Transaction<void> {
+  // With a single writer every transaction sees the jobs that run.
   if (!engine.lock.hasOtherWriters) return
   for (const [collection, ids] of closure) {
     if (!resourceOf(catalog, collection).dependents.some(({ onDelete }) => onDelete === 'restrict')) continue
@@ -22,49 +137,41 @@ export function* announce({ catalog, engine }: SqlContext, job: string, closure:
   }
 }
 
-/** Takes back what a job has announced of a collection, and not done. */
-export function* takeBack({ engine }: SqlContext, job: string, collection: string): Transaction<void> {
-  if (!engine.lock.hasOtherWriters) return
-  yield sql`update ${tableSql(collection)} set _deletion = null where _deletion = ${job} and deleted_at is null`
+/**
+ * Undoes a job that cannot go on, in one transaction, if nothing was cleared or removed yet. Returns whether it was undone.
+ *
+ * @throws Error of the engine if a unique value was taken meanwhile; nothing is undone then
+ */
+export function* undoDeletion(
+  context: SqlContext,
+  job: string,
+  error: Readonly<Record<string, unknown>>,
+  now: number,
+): Transaction<boolean> {
+  const state = yield* lockedState(context, job)
+  if (state === undefined || (state.phase !== 'take' && state.phase !== 'mark')) return false
+  yield* holdAllRulesBelow(context, state.collection)
+  for (const { name } of reachedBy(context, state)) {
+    const table = tableSql(name)
+    if (context.engine.lock.hasOtherWriters) {
+      yield sql`update ${table} set _deletion = null where _deletion = ${job} and deleted_at is null`
+    }
+    const back =
+      yield sql`update ${table} set deleted_at = null, _deletion = null, _revision = _revision + 1 where _deletion = ${job} returning id`
+    if (back.length > 0) yield tick(context, name, back.length, -back.length)
+  }
+  yield sql`delete from resourced_queue where job = ${job}`
+  yield* finishJob(context, job, { status: 'failed', progress: { ...shownProgress(state), done: 0 }, error }, now)
+  return true
 }
 
-/** How far it is. */
-export interface DeletionState {
-  /** The collection of the records that were asked for. */
-  readonly collection: string
-  readonly deletedAt: string
-  /** The record asked for, where it is one; else none. */
-  readonly ids: readonly string[]
-  readonly phase: 'take' | 'mark' | 'clear' | 'erase' | 'tidy'
-  /** The row after which the phase goes on: of the queue, or of the table that it walks. */
-  readonly at: number
-  /** Which of the tables that a phase walks it is at. */
-  readonly table?: number
-  /** How many of the records asked for are deleted. */
-  readonly taken: number
-  /** How many of them were not, because something stood in the way by then. */
-  readonly left?: number
-  /** How many records are deleted, those that hang under others among them. */
-  readonly done: number
-  /** How many there will be; `null` while nobody knows. */
-  readonly total: number | null
-  /**
-   * How many records were asked for, where whoever began the deletion may not read all that goes with them: they are shown
-   * the records that they asked for alone (AUT-9).
-   */
-  readonly asked?: number
-}
-
-/** The most ids that are held in memory: beyond that the total stays unknown. */
+/** The most ids that are held in memory while records are counted: beyond that the total stays unknown. */
 const mostHeld = 500_000
 
-/** The records whose dependents one statement looks for. */
+/** The most records whose children one statement counts. */
 const mostParents = 500
 
-/**
- * Counts what a deletion that has just begun will take: what hangs under the records in its queue. `undefined` where that
- * is known already, or is too much to find out.
- */
+/** Counts the records that a deletion which has just begun will delete; `undefined` if that is known, or takes too much memory. */
 export function* countDeletion(context: SqlContext, job: string): Transaction<number | undefined> {
   const state = (yield* stateOf(job)) as DeletionState | undefined
   if (state === undefined || state.total !== null) return undefined
@@ -94,7 +201,7 @@ export function* countDeletion(context: SqlContext, job: string): Transaction<nu
           known.add(id)
           fresh.push(id)
         }
-        room = mostHeld - roots.length - sum(held)
+        room = mostHeld - roots.length - sizeOf(held)
         if (room < 0) return undefined
       }
       count += fresh.length
@@ -104,14 +211,10 @@ export function* countDeletion(context: SqlContext, job: string): Transaction<nu
   return count
 }
 
-/** Whether nothing hangs on the records of a collection, and they on one other: then each is met once. */
+/** Whether records of a collection have no children and a single kind of parent: then none of them is met twice. */
 function isLeaf(catalog: Catalog, root: string, collection: string): boolean {
   if (cascadesOf(catalog, collection).length > 0) return false
-  const reached = reachOf(catalog, resourceOf(catalog, root))
-  const ways = reached.flatMap(({ name }) => cascadesOf(catalog, name)).filter((each) => each.collection === collection)
-  return ways.length === 1
-}
-
-function sum(held: ReadonlyMap<string, ReadonlySet<string>>): number {
-  return held.values().reduce((total, ids) => total + ids.size, 0)
+  const reached = cascadeReach(catalog, resourceOf(catalog, root))
+  const references = reached.flatMap(({ name }) => cascadesOf(catalog, name))
+  return references.filter((each) => each.collection === collection).length === 1
 }

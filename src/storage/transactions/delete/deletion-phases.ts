@@ -1,12 +1,12 @@
 /**
- * A deletion that is a job, batch by batch, each a transaction that also keeps how far it is: killed anywhere, it goes on
- * from its last batch, and does nothing twice (DEL-8, JOB-3).
+ * The batches of a deletion's job. Each batch is a transaction that also keeps the progress: a job that was killed continues
+ * after its last batch and does nothing twice (DEL-8, JOB-3).
  *
- * take:  the records of a filtered deletion are deleted (other deletions have done that when they begin)
- * mark:  downwards from them, what hangs on what is deleted is deleted too; up to here all of it can be undone
- * clear: references to what is deleted become null, where so declared
- * erase: rows of resources that are deleted for good go
- * tidy:  the job's queue goes
+ * take:  deletes the records of a deletion by filter; other deletions have done that when they began
+ * mark:  deletes the children of what is deleted, downwards; until then everything can be undone
+ * clear: sets references with `clear` to what is deleted to null
+ * erase: removes the rows of resources that are not kept after deletion
+ * tidy:  removes the job's queue
  */
 import sql, { raw } from 'sql-template-tag'
 import type { Resource } from '../../../model/resource.ts'
@@ -15,28 +15,28 @@ import type { SqlContext } from '../../sql/context.ts'
 import type { JobStep } from '../../storage.ts'
 import type { Row, Transaction } from '../../transaction.ts'
 import { forgetDeleted, type Moves, noteMove, tick, tickAll } from '../rows/clock.ts'
-import { cascadesOf, reachOf, resourceOf } from '../rows/dependents.ts'
-import { advanceJob, finishJob, type JobProgress, stateOf } from '../rows/job-rows.ts'
+import { cascadesOf, resourceOf } from '../rows/dependents.ts'
+import { advanceJob, finishJob } from '../rows/job-rows.ts'
 import { holdAllRulesBelow } from '../rows/rules-lock.ts'
-import { freeAmong, stayingSql } from './blockers.ts'
+import { deletableAmong } from './blockers.ts'
 import { liveRows } from './cascade.ts'
-import { clear, enqueue, erase, held, mark } from './delete-rows.ts'
-import { announce, type DeletionState, takeBack } from './deletion-job.ts'
+import { clearReferences, lockedIds, markDeleted, remainingSql, removeRows } from './delete-rows.ts'
+import { claimRows, type DeletionState, enqueue, lockedState, reachedBy, shownProgress } from './deletion-job.ts'
 
-/** The most records that one transaction takes: whoever writes meanwhile waits for it. */
+/** The most records that one batch deletes: other writers wait for it. */
 const batch = 100
 
-/** The most records whose dependents one transaction looks for. */
+/** The most records whose children one batch searches for. */
 const mostParents = 100
 
 const phases = ['take', 'mark', 'clear', 'erase', 'tidy'] as const
 
-/** Takes the next step of a job. */
+/** Runs the next batch of a job. */
 export function* stepDeletion(context: SqlContext, job: string, now: number): Transaction<JobStep> {
-  const state = (yield* stateOf(job, context.engine.lock.update)) as DeletionState | undefined
+  const state = yield* lockedState(context, job)
   if (state === undefined) return 'elsewhere'
   yield* holdAllRulesBelow(context, state.collection)
-  const next = yield* walk(context, job, state)
+  const next = yield* runBatch(context, job, state)
   const ended = next === 'ended'
   if (ended && state.phase === 'tidy') {
     const { done, taken, left, ids, deletedAt } = state
@@ -49,17 +49,12 @@ export function* stepDeletion(context: SqlContext, job: string, now: number): Tr
     return 'finished'
   }
   const kept = ended ? { ...state, phase: after(state.phase), at: 0, table: 0 } : next
-  yield* advanceJob(context, job, kept, shownProgress(kept), now)
+  yield* advanceJob(context, job, { state: kept, progress: shownProgress(kept), now })
   return 'more'
 }
 
-/** How far a deletion is, as far as whoever began it may know. */
-function shownProgress({ done, total, taken, asked }: DeletionState): JobProgress {
-  return asked === undefined ? { done, total } : { done: taken, total: asked }
-}
-
-/** The state after one batch; `ended` where the phase has nothing more to do. */
-function walk(context: SqlContext, job: string, state: DeletionState): Transaction<DeletionState | 'ended'> {
+/** The state after one batch; `ended`: the phase has nothing more to do. */
+function runBatch(context: SqlContext, job: string, state: DeletionState): Transaction<DeletionState | 'ended'> {
   switch (state.phase) {
     case 'take':
       return take(context, job, state)
@@ -86,12 +81,12 @@ function* take(context: SqlContext, job: string, state: DeletionState): Transact
   const { collection, deletedAt, left = 0 } = state
   const ids = entries.map((entry) => String(entry['record']))
   const { isAnyOf } = context.engine
-  const live = yield* held(context, sql`${liveRows(collection)} and ${isAnyOf(columnSql(subject, 'id'), ids)}`)
-  // They were free to go when the job began; what has come to stand in the way of one of them since keeps it.
-  const { free, closure } = yield* freeAmong(context, resourceOf(context.catalog, collection), live)
-  const taken = new Set(yield* mark(collection, isAnyOf(raw('id'), free), job, deletedAt))
+  const live = yield* lockedIds(context, sql`${liveRows(collection)} and ${isAnyOf(columnSql(subject, 'id'), ids)}`)
+  // Nothing blocked them when the job began. A record that something blocks by now stays.
+  const { deletable, closure } = yield* deletableAmong(context, resourceOf(context.catalog, collection), live)
+  const taken = new Set(yield* markDeleted(collection, isAnyOf(raw('id'), deletable), job, deletedAt))
   if (taken.size > 0) yield tick(context, collection, -taken.size, taken.size)
-  yield* announce(context, job, closure)
+  yield* claimRows(context, job, closure)
   const others = ids.filter((id) => !taken.has(id))
   if (others.length > 0) {
     yield sql`delete from resourced_queue where job = ${job} and ${isAnyOf(raw('record'), others)}`
@@ -100,7 +95,7 @@ function* take(context: SqlContext, job: string, state: DeletionState): Transact
     ...state,
     at: Number(last['_row']),
     taken: state.taken + taken.size,
-    left: left + live.length - free.length,
+    left: left + live.length - deletable.length,
     done: state.done + taken.size,
   }
 }
@@ -118,16 +113,16 @@ function* markUnder(context: SqlContext, job: string, state: DeletionState): Tra
   let left = batch
   for (const { collection: from, field } of cascadesOf(context.catalog, collection)) {
     const refers = isAnyOf(columnSql(subject, field), parents)
-    const ids = yield* held(context, sql`${liveRows(from)} and ${refers}`, left)
+    const ids = yield* lockedIds(context, sql`${liveRows(from)} and ${refers}`, left)
     if (ids.length === 0) continue
-    yield* mark(from, isAnyOf(raw('id'), ids), job, state.deletedAt)
+    yield* markDeleted(from, isAnyOf(raw('id'), ids), job, state.deletedAt)
     noteMove(moves, from, -ids.length, ids.length)
     yield* enqueue(context, job, resourceOf(context.catalog, from), isAnyOf(raw('id'), ids))
     left -= ids.length
     if (left === 0) break
   }
   yield* tickAll(context, moves)
-  // There may be more under them: the next batch asks again, and finds those that are still live.
+  // They may have more children. The next batch asks again and finds those that are still live.
   if (left === 0) return { ...state, done: state.done + batch }
   return { ...state, at: Number(alike.at(-1)?.['_row']), done: state.done + batch - left }
 }
@@ -140,7 +135,7 @@ function runOf(entries: readonly Row[], collection: string): readonly Row[] {
 
 function* clearAway(context: SqlContext, job: string, state: DeletionState): Transaction<DeletionState | 'ended'> {
   const clears = ({ dependents }: Resource) => dependents.filter(({ onDelete }) => onDelete === 'clear')
-  const targets = reached(context, state).filter((resource) => clears(resource).length > 0)
+  const targets = reachedBy(context, state).filter((resource) => clears(resource).length > 0)
   const { table = 0 } = state
   const target = targets[table]
   if (target === undefined) return 'ended'
@@ -150,10 +145,10 @@ function* clearAway(context: SqlContext, job: string, state: DeletionState): Tra
   const ids = rows.map((row) => String(row['id']))
   const moves: Moves = new Map()
   let left = batch
-  for (const { collection: from, field } of clears(target)) {
-    const staying = stayingSql(context, from, field, ids, new Map())
-    const count = yield* clear(context, from, field, staying, state.deletedAt, left)
-    if (count > 0) noteMove(moves, from, 0, 0)
+  for (const dependent of clears(target)) {
+    const remaining = remainingSql(context, dependent, ids)
+    const count = yield* clearReferences(context, dependent, remaining, { at: state.deletedAt, most: left })
+    if (count > 0) noteMove(moves, dependent.collection, 0, 0)
     left -= count
     if (left === 0) break
   }
@@ -163,13 +158,13 @@ function* clearAway(context: SqlContext, job: string, state: DeletionState): Tra
 }
 
 function* eraseMarked(context: SqlContext, job: string, state: DeletionState): Transaction<DeletionState | 'ended'> {
-  const hard = reached(context, state).filter(({ deletion }) => deletion.variant === 'hard')
+  const hard = reachedBy(context, state).filter(({ deletion }) => deletion.variant === 'hard')
   const { table = 0 } = state
   const resource = hard[table]
   if (resource === undefined) return 'ended'
   const rows = yield* markedRows(resource, job, 0)
   if (rows.length === 0) return { ...state, table: table + 1 }
-  yield* erase(
+  yield* removeRows(
     context,
     resource,
     rows.map((row) => String(row['id'])),
@@ -182,37 +177,6 @@ function* tidy(job: string, state: DeletionState): Transaction<DeletionState | '
   const first = sql`select _row from resourced_queue where job = ${job} order by _row limit ${batch}`
   const gone = yield sql`delete from resourced_queue where _row in (${first}) returning _row`
   return gone.length === 0 ? 'ended' : state
-}
-
-/**
- * Undoes a job that cannot go on, all at once: as long as nothing was cleared or erased. Gives whether it was undone.
- *
- * @throws Error of the engine where a unique value was taken meanwhile; nothing is undone then
- */
-export function* undoDeletion(
-  context: SqlContext,
-  job: string,
-  error: Readonly<Record<string, unknown>>,
-  now: number,
-): Transaction<boolean> {
-  const state = (yield* stateOf(job, context.engine.lock.update)) as DeletionState | undefined
-  if (state === undefined || (state.phase !== 'take' && state.phase !== 'mark')) return false
-  yield* holdAllRulesBelow(context, state.collection)
-  for (const { name } of reached(context, state)) {
-    yield* takeBack(context, job, name)
-    const back =
-      yield sql`update ${tableSql(name)} set deleted_at = null, _deletion = null, _revision = _revision + 1 where _deletion = ${job} returning id`
-    if (back.length > 0) yield tick(context, name, back.length, -back.length)
-  }
-  yield sql`delete from resourced_queue where job = ${job}`
-  yield* finishJob(context, job, { status: 'failed', progress: { ...shownProgress(state), done: 0 }, error }, now)
-  return true
-}
-
-// A collection that the declaration no longer has is gone with its records.
-function reached({ catalog }: SqlContext, { collection }: DeletionState): readonly Resource[] {
-  const resource = catalog.resources.get(collection)
-  return resource === undefined ? [] : reachOf(catalog, resource)
 }
 
 function* markedRows({ name }: Resource, job: string, at: number): Transaction<readonly Row[]> {

@@ -8,7 +8,7 @@ import type { ClockDoubt, JobStep, PurgeClockStore } from '../../storage.ts'
 import { firstRow, type Runner, type Transaction } from '../../transaction.ts'
 import { forgetDeleted } from '../rows/clock.ts'
 import { addJob, advanceJob, finishJob, stateOf } from '../rows/job-rows.ts'
-import { erase } from './delete-rows.ts'
+import { removeRows } from './delete-rows.ts'
 
 /** The most records that one transaction purges: whoever writes meanwhile waits for it. */
 export const mostPurged = 50
@@ -33,6 +33,14 @@ export function* purgeBegan(context: SqlContext): Transaction<number | undefined
   yield sql`select key from resourced_meta where ${gate}${context.engine.lock.share}`
   const row = yield* firstRow(sql`select state from resourced_work where task = 'purge'`)
   return row === undefined ? undefined : (JSON.parse(String(row['state'])) as PurgeState).due
+}
+
+/** Whether any deleted record is past its grace period. */
+export function* hasExpired({ catalog }: SqlContext, now: number): Transaction<boolean> {
+  for (const resource of keptFor(catalog)) {
+    if ((yield sql`select 1 as found ${expiredRows(resource, now)} limit 1`).length > 0) return true
+  }
+  return false
 }
 
 /** Begins a purge where there is anything to purge, and none runs. Gives whether it began. */
@@ -73,7 +81,7 @@ export function* stepPurge(context: SqlContext, job: string, now: number): Trans
     return 'finished'
   }
   const next: PurgeState = { ...state, done }
-  yield* advanceJob(context, job, next, next, now)
+  yield* advanceJob(context, job, { state: next, progress: next, now })
   return 'more'
 }
 
@@ -85,7 +93,7 @@ export function* purgeRecords(context: SqlContext, resource: Resource, due: numb
   const rows =
     yield sql`select id ${expiredRows(resource, due)} order by deleted_at limit ${mostPurged}${context.engine.lock.skipLocked}`
   if (rows.length === 0) return 0
-  yield* erase(
+  yield* removeRows(
     context,
     resource,
     rows.map((row) => String(row['id'])),

@@ -68,18 +68,17 @@ export function* stateOf(job: string, held = raw('')): Transaction<unknown> {
   return row === undefined ? undefined : JSON.parse(String(row['state']))
 }
 
-/** Keeps what a job knows after a batch, and shows how far it is; the first batch is its start. */
+/** Keeps the state and the progress of a job after a batch. The first batch starts the job. */
 export function* advanceJob(
   context: SqlContext,
   id: string,
-  state: unknown,
-  { done, total }: JobProgress,
-  now: number,
+  { state, progress, now }: { readonly state: unknown; readonly progress: JobProgress; readonly now: number },
 ): Transaction<void> {
   yield* keepState(id, state)
+  const { done, total } = progress
   // More may be done than was counted beforehand.
-  const progress = { done, total: total === null ? null : Math.max(total, done) }
-  yield* changeJob(context, id, { status: 'running', progress, ...(yield* startOf(id, now)) }, now)
+  const shown = { done, total: total === null ? null : Math.max(total, done) }
+  yield* changeJob(context, id, { status: 'running', progress: shown, ...(yield* startOf(id, now)) }, now)
 }
 
 function* startOf(id: string, now: number): Transaction<Pick<JobChanges, 'started_at'>> {

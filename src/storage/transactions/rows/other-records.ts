@@ -20,7 +20,7 @@ import { type PredicateContext, predicateSql } from '../../sql/predicate.ts'
 import { boundOf } from '../../sql/rows.ts'
 import { firstRow, type Transaction } from '../../transaction.ts'
 import { resourceOf } from './dependents.ts'
-import { canHang, deletionsRunSql, isBeingDeleted, unannounced } from './pending-deletion.ts'
+import { hasCascadeParents, isBeingDeleted, runningDeletionsSql, unclaimed } from './pending-deletion.ts'
 
 /** Asks all questions in one statement. */
 export function* ask(context: SqlContext, resource: Resource, questions: readonly Question[]): Transaction<Answers> {
@@ -42,7 +42,7 @@ function* isReferenceGoing(context: SqlContext, question: Question, exists: bool
   if (question.kind !== 'reference') return false
   const { collection, id } = question
   // What hangs on nothing is there, or is not.
-  if (exists && !canHang(resourceOf(context.catalog, collection))) return false
+  if (exists && !hasCascadeParents(resourceOf(context.catalog, collection))) return false
   return yield* isBeingDeleted(context, collection, id)
 }
 
@@ -85,13 +85,13 @@ export function conditionsOf(
 ): Sql[] {
   let isAskedOfDeletions = mayBeGoing
   const conditions = questions.map((question) => {
-    const hangs = question.kind === 'reference' && canHang(resourceOf(context.catalog, question.collection))
+    const hangs = question.kind === 'reference' && hasCascadeParents(resourceOf(context.catalog, question.collection))
     if (hangs) isAskedOfDeletions = true
-    const exists = sql`exists (select 1 from ${askedSql(context, resource, question, hangs ? sql` and ${unannounced}` : empty)})`
+    const exists = sql`exists (select 1 from ${askedSql(context, resource, question, hangs ? sql` and ${unclaimed}` : empty)})`
     return question.kind === 'reference' ? exists : sql`not ${exists}`
   })
-  if (mayBeGoing) conditions.push(unannounced)
-  if (isAskedOfDeletions) conditions.push(sql`not exists (${deletionsRunSql})`)
+  if (mayBeGoing) conditions.push(unclaimed)
+  if (isAskedOfDeletions) conditions.push(sql`not exists (${runningDeletionsSql})`)
   return conditions
 }
 

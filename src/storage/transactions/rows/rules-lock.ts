@@ -6,7 +6,7 @@
 import type { Catalog, Resource } from '../../../model/resource.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import { ignoringRows, type Transaction } from '../../transaction.ts'
-import { reachOf, resourceOf } from './dependents.ts'
+import { cascadeReach, resourceOf } from './dependents.ts'
 
 /** How many of some collections business rules are about. */
 export type Ruled = 'none' | 'some' | 'all'
@@ -31,7 +31,7 @@ function ruledOf({ resources }: Catalog): ReadonlySet<string> {
 
 /** How many of the collections that a deletion changes, or looks for dependents in, business rules are about. */
 export function ruledBelow(catalog: Catalog, resource: Resource): Ruled {
-  const reached = reachOf(catalog, resource)
+  const reached = cascadeReach(catalog, resource)
   const dependents = reached.flatMap((each) => each.dependents.map(({ collection }) => collection))
   return ruledAmong(catalog, [...reached.map(({ name }) => name), ...dependents])
 }

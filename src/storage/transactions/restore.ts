@@ -1,4 +1,4 @@
-/** Taking a deletion back: the record, and exactly what went with it, all or nothing (DEL-6). */
+/** Undoing a deletion: the record and everything that was deleted with it, or nothing (DEL-6). */
 
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import { indexedTexts } from '../../model/indexed.ts'
@@ -24,34 +24,44 @@ import type { SqlContext } from '../sql/context.ts'
 import { type PredicateContext, predicateSql } from '../sql/predicate.ts'
 import { recordOf, storedSql } from '../sql/rows.ts'
 import { firstRow, ignoringRows, type Transaction } from '../transaction.ts'
-import { type Closure, sizeOf } from './delete/cascade.ts'
+import { type Closure, descend, mostInspected, runsInBackground, type TooLarge, tooLarge } from './delete/cascade.ts'
 import { purgeBegan } from './delete/purge.ts'
+import { recognised } from './idempotency.ts'
 import { type Moves, noteMove, tickAll } from './rows/clock.ts'
-import { cascadesOf, isForElsewhere, type Large, large, lookedAtOnce, resourceOf } from './rows/dependents.ts'
+import { resourceOf } from './rows/dependents.ts'
 import { ask, holdsFor } from './rows/other-records.ts'
-import { deletionsRun, goingIssue, isBeingDeleted, isRunning } from './rows/pending-deletion.ts'
+import { beingDeletedIssue, isBeingDeleted, isDeletionRunning, isJobRunning } from './rows/pending-deletion.ts'
 import { holdAllRulesBelow } from './rows/rules-lock.ts'
-import { foundOf, holdsSql, represent } from './rows/select-record.ts'
+import { currentRecord, foundOf, holdsSql, represent } from './rows/select-record.ts'
 
-/** The most records of one kind that are named as standing in the way: of very many, a few are enough to begin with. */
+/** The most blocked records that each check names. */
 const mostNamed = 100
 
-/** The characters that every index holds: each takes six bytes at most, its case folded. */
+/** A text of so many characters fits into every index: each takes six bytes at most, its case folded. */
 const shortText = Math.floor(longestKey / 6) - 50
 
-/** Something that stands against the return of one record. */
-interface Objection {
+/** Something that blocks the restoration of one record. */
+interface Blocker {
   readonly id: string
   readonly issue: Issue
 }
 
-/** Runs a Restore. */
-export function* restoreRecord(context: SqlContext, plan: Restore): Transaction<Outcome | Large> {
+/** Runs a Restore. If it is repeated and the caller may no longer read the record, the repeated answer does not show it (AUT-9). */
+export function* restoreRecord(context: SqlContext, plan: Restore): Transaction<Outcome | TooLarge> {
+  const outcome = yield* recognised(context, plan, restore(context, plan))
+  if (outcome.kind !== 'replayed' || outcome.answer.kind !== 'updated' || outcome.answer.json === undefined)
+    return outcome
+  const { record, isReadable } = yield* currentRecord(context, plan)
+  if (record !== undefined && isReadable) return outcome
+  return { ...outcome, answer: { ...outcome.answer, json: undefined } }
+}
+
+function* restore(context: SqlContext, plan: Restore): Transaction<Outcome | TooLarge> {
   const { resource, id } = plan
   yield* holdAllRulesBelow(context, resource.name)
   const now = Math.max(plan.now, (yield* purgeBegan(context)) ?? plan.now)
   const since = retainedSince(resource, now)
-  // What permits it may be deleted too: that is what stands against it then, unless it would not permit it (DEL-6).
+  // A record by which a permission holds may be deleted too. That blocks the restoration, unless nothing would permit it (DEL-6).
   const permitting: PredicateContext = {
     ...context,
     locksReferenced: true,
@@ -71,16 +81,10 @@ export function* restoreRecord(context: SqlContext, plan: Restore): Transaction<
   const isDecided = !dependsOn(resource, plan.permitted, ['deleted_at', 'updated_at'])
   if (!isDecided && !(yield* holdsFor(permitting, resource, plan.permitted, restored))) return { kind: 'forbidden' }
   const deletion = String(row['_deletion'])
-  if (yield* isRunning(deletion)) return { kind: 'conflict', issues: [goingIssue] }
-  const elsewhere = isForElsewhere(context, resource)
-  const returning = yield* returningWith(
-    context,
-    { resource, id, now },
-    deletion,
-    elsewhere ? lookedAtOnce : Number.POSITIVE_INFINITY,
-  )
-  if (returning === undefined) return large
-  const issues = yield* objectionsTo(context, plan, returning)
+  if (yield* isJobRunning(deletion)) return { kind: 'conflict', issues: [beingDeletedIssue] }
+  const returning = yield* deletedWith(context, { resource, id, now }, deletion)
+  if (returning === undefined) return tooLarge
+  const issues = yield* findBlockers(context, plan, returning)
   if (issues.length > 0) return { kind: 'conflict', issues }
   const moves: Moves = new Map()
   for (const [collection, ids] of returning) {
@@ -95,51 +99,37 @@ export function* restoreRecord(context: SqlContext, plan: Restore): Transaction<
 }
 
 /**
- * The record, and what hangs under it by `cascade` and was deleted by the same deletion: nothing that had gone before, and
- * nothing that is gone since, because its own grace period was shorter (DEL-7).
- *
- * @param asked `now`: milliseconds since 1970
- * @param most where there are more, `undefined`
+ * The record, and the records below it by `cascade` that the same deletion has deleted: none that were deleted before, and none
+ * that are past their own grace period since (DEL-7). `undefined`: too many for the thread that answers requests.
  */
-function* returningWith(
-  { catalog, engine }: SqlContext,
+function deletedWith(
+  context: SqlContext,
   { resource, id, now }: Pick<Restore, 'resource' | 'id' | 'now'>,
   deletion: string,
-  most: number,
 ): Transaction<Closure | undefined> {
-  const returning = new Map([[resource.name, new Set([id])]])
-  const limit = most === Number.POSITIVE_INFINITY ? raw('') : sql` limit ${most + 1}`
-  const frontier: [string, string[]][] = [[resource.name, [id]]]
-  for (let entry = frontier.shift(); entry !== undefined; entry = frontier.shift()) {
-    const [collection, ids] = entry
-    for (const { collection: from, field } of cascadesOf(catalog, collection)) {
-      const dependent = resourceOf(catalog, from)
-      if (dependent.deletion.variant === 'hard') continue
-      const refers = engine.isAnyOf(columnSql(subject, field), ids)
-      const rows =
-        yield sql`select id from ${tableSql(from)} ${raw(subject)} where ${raw(subject)}.deleted_at > ${retainedSince(dependent, now)} and ${raw(subject)}._deletion = ${deletion} and ${refers}${engine.lock.orderById}${limit}${engine.lock.update}`
-      const known = returning.get(from) ?? new Set<string>()
-      returning.set(from, known)
-      const fresh = rows.map((row) => String(row['id'])).filter((each) => !known.has(each))
-      for (const each of fresh) known.add(each)
-      if (sizeOf(returning) > most) return undefined
-      if (fresh.length > 0) frontier.push([from, fresh])
-    }
+  const { catalog, engine } = context
+  const most = runsInBackground(context, resource) ? mostInspected : undefined
+  const limit = most === undefined ? raw('') : sql` limit ${most + 1}`
+  const find = (from: string, field: string, parents: readonly string[]) => {
+    const child = resourceOf(catalog, from)
+    if (child.deletion.variant === 'hard') return undefined
+    const refers = engine.isAnyOf(columnSql(subject, field), parents)
+    return sql`select id from ${tableSql(from)} ${raw(subject)} where ${raw(subject)}.deleted_at > ${retainedSince(child, now)} and ${raw(subject)}._deletion = ${deletion} and ${refers}${engine.lock.orderById}${limit}${engine.lock.update}`
   }
-  return returning
+  return descend(catalog, [resource.name, [id]], find, most)
 }
 
-/** What stands against it: values taken meanwhile, records that are not there any more, business rules. */
-function* objectionsTo(context: SqlContext, plan: Restore, returning: Closure): Transaction<Issue[]> {
+/** Everything that blocks a restoration: unique values that were taken, lost references, long texts and business rules. */
+function* findBlockers(context: SqlContext, plan: Restore, returning: Closure): Transaction<Issue[]> {
   const issues: Issue[] = []
   for (const [collection, ids] of returning) {
     if (ids.size === 0) continue
     const resource = resourceOf(context.catalog, collection)
     const found = [
-      ...(yield* lost(context, resource, ids, returning)),
-      ...(yield* taken(context, resource, ids)),
-      ...(yield* tooLong(context, resource, ids)),
-      ...(yield* ruled(context, plan, resource, ids)),
+      ...(yield* lostReferences(context, resource, ids, returning)),
+      ...(yield* takenValues(context, resource, ids)),
+      ...(yield* longTexts(context, resource, ids)),
+      ...(yield* blockingRules(context, plan, resource, ids)),
     ]
     const isOwn = (id: string) => resource === plan.resource && id === plan.id
     const others = found.filter(({ id }) => !isOwn(id))
@@ -148,7 +138,7 @@ function* objectionsTo(context: SqlContext, plan: Restore, returning: Closure): 
     for (const { id, issue } of found) {
       if (isOwn(id)) issues.push(issue)
       else {
-        // A pointer leads into the record that was asked for; of another one the message says which.
+        // A pointer leads into the record that was asked for. Of another record the message says which.
         const { pointer, ...rest } = issue
         if (readable.has(id)) issues.push({ ...rest, message: `${collection} ${id}: ${issue.message}` })
         else unread.set(`${issue.code} ${issue.message}`, { ...rest, message: `${collection}: ${issue.message}` })
@@ -159,70 +149,68 @@ function* objectionsTo(context: SqlContext, plan: Restore, returning: Closure): 
   return issues
 }
 
-/** Those of some deleted records that the caller may read, as the records were: others are neither named nor counted (AUT-9). */
+/** Those of the blocked records that the caller may read. Others are neither named nor counted (AUT-9). */
 function* readableAmong(
   context: SqlContext,
   { readable }: Pick<Restore, 'readable'>,
   resource: Resource,
-  objections: readonly Objection[],
+  blocked: readonly Blocker[],
 ): Transaction<string[]> {
-  if (objections.length === 0) return []
-  const among = context.engine.isAnyOf(columnSql(subject, 'id'), [...new Set(objections.map(({ id }) => id))])
+  if (blocked.length === 0) return []
+  const among = context.engine.isAnyOf(columnSql(subject, 'id'), [...new Set(blocked.map(({ id }) => id))])
   const shown = predicateSql(context, resource, readable.get(resource.name) ?? never)
   const rows = yield sql`select id from ${tableSql(resource.name)} ${raw(subject)} where ${among} and ${shown}`
   return rows.map((row) => String(row['id']))
 }
 
-/** Records that refer to something that is deleted, and does not return with them. */
-function* lost(
+/** Records that refer to a record which is deleted and is not restored with them. */
+function* lostReferences(
   context: SqlContext,
   resource: Resource,
   ids: ReadonlySet<string>,
   returning: Closure,
-): Transaction<Objection[]> {
+): Transaction<Blocker[]> {
   const { engine } = context
-  const objections: Objection[] = []
+  const blockers: Blocker[] = []
   const among = engine.isAnyOf(columnSql(subject, 'id'), [...ids])
   for (const { name, reference } of resource.fields) {
     if (reference === undefined) continue
     const { collection } = reference
     const column = columnSql(subject, name)
-    const back = [...(returning.get(collection) ?? [])]
-    const comes = engine.isAnyOf(column, back)
-    // None of what they refer to goes before they are back.
+    const returns = engine.isAnyOf(column, [...(returning.get(collection) ?? [])])
+    // None of the records that they refer to is deleted before they are restored.
     const referred = sql`select ${column} from ${tableSql(resource.name)} ${raw(subject)} where ${among}`
     yield ignoringRows(
       sql`select id from ${tableSql(collection)} where id in (${referred}) and deleted_at is null${engine.lock.orderById}${engine.lock.share}`,
     )
-    const referring = sql`from ${tableSql(resource.name)} ${raw(subject)} where ${among} and ${column} is not null and not (${comes})`
-    const going = yield* goingAmong(context, collection, sql`select distinct ${column} as id ${referring}`)
-    const isGoing = engine.isAnyOf(column, going)
-    const there = sql`exists (select 1 from ${tableSql(collection)} x where x.id = ${column} and x.deleted_at is null)`
+    const referring = sql`from ${tableSql(resource.name)} ${raw(subject)} where ${among} and ${column} is not null and not (${returns})`
+    const pending = yield* beingDeletedAmong(context, collection, sql`select distinct ${column} as id ${referring}`)
+    const isPending = engine.isAnyOf(column, pending)
+    const exists = sql`exists (select 1 from ${tableSql(collection)} x where x.id = ${column} and x.deleted_at is null)`
     for (const [which, issue] of [
-      [sql`not (${isGoing}) and not ${there}`, lostIssue(name, collection)],
-      [isGoing, goingReferenceIssue(name, collection)],
+      [sql`not (${isPending}) and not ${exists}`, lostIssue(name, collection)],
+      [isPending, goingReferenceIssue(name, collection)],
     ] as const) {
-      const rows = yield sql`select id ${referring} and ${which} order by id limit ${mostNamed}`
-      objections.push(...rows.map((row) => ({ id: String(row['id']), issue })))
+      blockers.push(...(yield* named(sql`select id ${referring} and ${which}`, issue)))
     }
   }
-  return objections
+  return blockers
 }
 
-/** Those of some records that a deletion which still runs has taken, or is about to take. */
-function* goingAmong(context: SqlContext, collection: string, ids: Sql): Transaction<string[]> {
-  if (!(yield* deletionsRun())) return []
-  const going: string[] = []
+/** Those of some records that a running deletion has deleted or will delete. */
+function* beingDeletedAmong(context: SqlContext, collection: string, ids: Sql): Transaction<string[]> {
+  if (!(yield* isDeletionRunning())) return []
+  const found: string[] = []
   for (const row of yield ids) {
     const id = String(row['id'])
-    if (yield* isBeingDeleted(context, collection, id)) going.push(id)
+    if (yield* isBeingDeleted(context, collection, id)) found.push(id)
   }
-  return going
+  return found
 }
 
-/** Records of which another live one has taken a value that must be unique. */
-function* taken({ engine }: SqlContext, resource: Resource, ids: ReadonlySet<string>): Transaction<Objection[]> {
-  const objections: Objection[] = []
+/** Records with a unique value that another live record has taken. */
+function* takenValues({ engine }: SqlContext, resource: Resource, ids: ReadonlySet<string>): Transaction<Blocker[]> {
+  const blockers: Blocker[] = []
   const among = engine.isAnyOf(columnSql(subject, 'id'), [...ids])
   const table = tableSql(resource.name)
   for (const fields of resource.unique) {
@@ -231,15 +219,20 @@ function* taken({ engine }: SqlContext, resource: Resource, ids: ReadonlySet<str
       return sql`${columnSql('x', column)} = ${columnSql(subject, column)}`
     })
     const other = sql`exists (select 1 from ${table} x where ${join(same, ' and ')} and x.deleted_at is null)`
-    const rows =
-      yield sql`select id from ${table} ${raw(subject)} where ${among} and ${other} order by id limit ${mostNamed}`
-    for (const row of rows) objections.push({ id: String(row['id']), issue: takenIssue(fields) })
+    const select = sql`select id from ${table} ${raw(subject)} where ${among} and ${other}`
+    blockers.push(...(yield* named(select, takenIssue(fields))))
   }
-  return objections
+  return blockers
 }
 
-/** Records with a text that is too long for an index, which holds live records only: it was declared after their deletion (LIM-3). */
-function* tooLong({ engine }: SqlContext, resource: Resource, ids: ReadonlySet<string>): Transaction<Objection[]> {
+/** The first rows of a select of ids, as blocked by an issue. */
+function* named(select: Sql, issue: Issue): Transaction<Blocker[]> {
+  const rows = yield sql`${select} order by id limit ${mostNamed}`
+  return rows.map((row) => ({ id: String(row['id']), issue }))
+}
+
+/** Records with a text that is too long for an index which was declared after their deletion: it has live records only (LIM-3). */
+function* longTexts({ engine }: SqlContext, resource: Resource, ids: ReadonlySet<string>): Transaction<Blocker[]> {
   const names = indexedTexts(resource)
   if (names.length === 0) return []
   const columns = ['id', ...names].map((name) => columnSql(subject, name))
@@ -252,22 +245,21 @@ function* tooLong({ engine }: SqlContext, resource: Resource, ids: ReadonlySet<s
   )
 }
 
-/** Records that a business rule does not let return: those are asked one by one. */
-function* ruled(
+/** Records that a business rule keeps from being restored. */
+function* blockingRules(
   context: SqlContext,
   plan: Restore,
   resource: Resource,
   ids: ReadonlySet<string>,
-): Transaction<Objection[]> {
+): Transaction<Blocker[]> {
   if (!resource.rules.some((rule) => [rule.on].flat().includes('restore'))) return []
-  const objections: Objection[] = []
+  const blockers: Blocker[] = []
   const among = context.engine.isAnyOf(raw('id'), [...ids])
   for (const row of yield sql`select ${storedSql(context, resource)} from ${tableSql(resource.name)} where ${among} order by id`) {
     const next = recordOf(resource, row)
     const transition: Transition = { resource, trigger: 'restore', current: undefined, next }
     const answers = yield* ask(context, resource, questionsOfRules(context.catalog, plan, transition))
-    const found = ruleIssues(plan, transition, answers)
-    objections.push(...found.map((issue) => ({ id: String(next['id']), issue })))
+    blockers.push(...ruleIssues(plan, transition, answers).map((issue) => ({ id: String(next['id']), issue })))
   }
-  return objections
+  return blockers
 }
