@@ -6,7 +6,7 @@ import { parse } from 'yaml'
 import studio from '../examples/studio/resources.ts'
 import { openApiDocument } from '../src/documents/openapi.ts'
 import { completeCatalog } from '../src/model/catalog.ts'
-import { checkDeclaration } from '../src/model/check.ts'
+import { checkDeclaration } from '../src/model/check/check-declaration.ts'
 import type { InterfaceDeclaration } from '../src/model/declaration.ts'
 
 const text = await readFile(new URL('../examples/studio/resources.yaml', import.meta.url), 'utf8')

@@ -1,6 +1,6 @@
 /** What two declarations differ in and their OpenAPI documents do not tell, though clients feel it. */
 
-import { escapeStep } from '../model/pointer.ts'
+import { escapeStep } from '../model/place.ts'
 import type { Catalog, Resource } from '../model/resource.ts'
 import { compareAccess } from './declared/access.ts'
 import { compareDeletion } from './declared/deletion.ts'

@@ -1,5 +1,5 @@
 /** Errors in a sentence for people; never a stack trace for a mistake of theirs. */
-import { DeclarationError } from '../model/check.ts'
+import { DeclarationError } from '../model/check/check-declaration.ts'
 import { withoutCredentials } from '../model/credentials.ts'
 import { ConfigurationError } from '../spec/configuration-error.ts'
 import { MigrationRefused } from '../storage/migration/migration-refused.ts'

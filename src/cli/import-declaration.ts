@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { registerHooks, stripTypeScriptTypes } from 'node:module'
 import { extname } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import type { Problem } from '../model/check.ts'
+import type { Problem } from '../model/check/check-declaration.ts'
 
 /** The default export of a module, or why there is none. */
 export type Imported =

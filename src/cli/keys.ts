@@ -1,6 +1,6 @@
 /** `resourced keys create | list | revoke`. */
 import { uuidv7 } from 'uuidv7'
-import { parseDuration } from '../model/duration.ts'
+import { parseDuration } from '../model/time.ts'
 import { hashOfKey, hintOfKey, newKey } from '../policy/api-keys.ts'
 import { type DatabaseOptions, hasTables, isInMemory, openKeys, placeOf } from '../server/open-database.ts'
 import { ConfigurationError } from '../spec/configuration-error.ts'

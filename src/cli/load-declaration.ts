@@ -2,7 +2,7 @@
 import { constants } from 'node:fs'
 import { access, readFile, stat } from 'node:fs/promises'
 import { basename, extname, join, resolve } from 'node:path'
-import { checkDeclaration, DeclarationError, type Problem } from '../model/check.ts'
+import { checkDeclaration, DeclarationError, type Problem } from '../model/check/check-declaration.ts'
 import type { InterfaceDeclaration } from '../model/declaration.ts'
 import { importDeclaration } from './import-declaration.ts'
 import { readJson } from './read-json.ts'

@@ -1,7 +1,7 @@
 /** `resourced maintenance on | off | status`. */
 import { withoutCredentials } from '../model/credentials.ts'
-import { parseDuration } from '../model/duration.ts'
 import { isStorableText } from '../model/text.ts'
+import { parseDuration } from '../model/time.ts'
 import { isInMemory, openMaintenance } from '../server/open-database.ts'
 import { ConfigurationError } from '../spec/configuration-error.ts'
 import type { Maintenance, MaintenanceStore } from '../storage/storage.ts'

@@ -1,5 +1,5 @@
 /** Declarations in JSON: syntax errors and keys given twice, with line and column. */
-import type { Problem } from '../model/check.ts'
+import type { Problem } from '../model/check/check-declaration.ts'
 import { duplicateKeys } from './json-duplicates.ts'
 import { place } from './text-place.ts'
 

@@ -1,6 +1,6 @@
 /** Declarations in YAML. Loaded when there is one: the parser is as large as all of our own code. */
 import { LineCounter, parseDocument } from 'yaml'
-import type { Problem } from '../model/check.ts'
+import type { Problem } from '../model/check/check-declaration.ts'
 import type { Parsed } from './read-json.ts'
 import { repeatedKeys } from './read-large-yaml.ts'
 

@@ -1,6 +1,6 @@
 /** The text of a CSV cell as a value of its field. */
 import { isUtf8 } from 'node:buffer'
-import { isKeptExactly } from '../model/json/exact-number.ts'
+import { isKeptExactly } from '../model/json/find-issues.ts'
 import { deepestNesting, readJson } from '../model/json/read-json.ts'
 import type { Field } from '../model/resource.ts'
 import { isStorableText } from '../model/text.ts'

@@ -3,9 +3,9 @@
  * itself. Which of the two it is makes no difference to what is asked of them.
  */
 
-import { accessDigest } from '../model/access-digest.ts'
-import { timestamp } from '../model/instant.ts'
+import { accessDigest } from '../model/digest.ts'
 import { type Catalog, hasConversions, isMapped, type Resource, resourceInVersion } from '../model/resource.ts'
+import { timestamp } from '../model/time.ts'
 import { convertedTexts, exportHead, exportsKept, exportTail } from '../plan/export-document.ts'
 import { fault } from '../spec/faults.ts'
 import type { ExportPiece, ExportRoom, JobStep, OpenExport, Storage } from '../storage/storage.ts'

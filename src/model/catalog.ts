@@ -1,15 +1,15 @@
 /** The declaration made complete: every default filled in, every name resolved, frozen. */
-import { completeField } from './complete-field.ts'
+
 import type { AccessRule, Action, FieldDeclaration, InterfaceDeclaration, ResourceDeclaration } from './declaration.ts'
 import { actions, type DeletionDeclaration, type RateDeclaration } from './declaration.ts'
-import { parseDuration } from './duration.ts'
-import { deepFreeze } from './frozen.ts'
-import { limitDefaults } from './limit-defaults.ts'
-import { plainCopy } from './plain-copy.ts'
-import { parseRate, type Rate } from './rate.ts'
+import { hashOf } from './digest.ts'
+import { completeField } from './field.ts'
+import { withIndexes } from './indexes.ts'
+import { limitDefaults, parseRate, type Rate } from './limits.ts'
+import { deepFreeze, plainCopy } from './plain-copy.ts'
 import type { Catalog, Deletion, Dependent, Field, Rates, Resource } from './resource.ts'
-import { hashOf } from './shape-hash.ts'
 import { madeByServer, madeForClients } from './system-resources.ts'
+import { parseDuration } from './time.ts'
 
 /**
  * Completes the current version of a declaration without mistakes (`checkDeclaration`). `completeVersions` adds the older
@@ -49,11 +49,13 @@ function startAll(declared: InterfaceDeclaration['resources'], made: Resource['m
 }
 
 function related(resources: readonly Alone[]): Map<string, Resource> {
-  return new Map(resources.map((resource) => [resource.name, { ...resource, ...relationsOf(resource, resources) }]))
+  return new Map(
+    resources.map((resource) => [resource.name, withIndexes({ ...resource, ...relationsOf(resource, resources) })]),
+  )
 }
 
 /** A resource but for what other resources say about it. */
-type Alone = Omit<Resource, 'dependents' | 'children'>
+type Alone = Omit<Resource, 'dependents' | 'children' | 'filterables' | 'indexes'>
 
 function startResource(name: string, declared: ResourceDeclaration, made: Resource['made']): Alone {
   const fields = Object.entries(declared.fields).map(([field, declaration]) =>

@@ -1,8 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { decimalKey, decimalKeyOf, decimalOf, decimalOfKey, decimalText, isMultipleOf, readDecimal } from './decimal.ts'
-import { canonicalValue } from './decimal-field.ts'
+import {
+  canonicalValue,
+  decimalKey,
+  decimalKeyOf,
+  decimalOf,
+  decimalOfKey,
+  decimalText,
+  isMultipleOf,
+  readDecimal,
+} from './decimal.ts'
 import { compileSchema } from './schema.ts'
 import { compareText } from './text.ts'
 

@@ -1,4 +1,6 @@
-/** Places in a declaration, written as people would: `resources.tasks.rules[0].code`. */
+/**
+ * Where something stands: paths in a declaration (`resources.tasks.rules[0].code`) and JSON Pointers in a body (RFC 6901).
+ */
 
 const simple = /^[\w$-]{1,80}$/
 
@@ -19,4 +21,14 @@ export type Steps = readonly (string | number)[]
 /** The place to which steps lead from another one. */
 export function below(path: string, steps: Steps): string {
   return steps.reduce<string>((place, step) => (typeof step === 'number' ? item(place, step) : at(place, step)), path)
+}
+
+/** One step of a pointer, escaped (section 3). */
+export function escapeStep(step: string): string {
+  return step.replaceAll('~', '~0').replaceAll('/', '~1')
+}
+
+/** The pointer to which steps lead. */
+export function pointerTo(steps: Steps): string {
+  return steps.map((step) => `/${escapeStep(String(step))}`).join('')
 }

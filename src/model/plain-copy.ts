@@ -1,4 +1,4 @@
-/** A declaration copied into plain data of our own: whatever it was made of, the rest of the program meets no surprise in it. */
+/** Copies a declaration into plain data, and freezes data: later changes of the declaration have no effect. */
 import { at, item } from './place.ts'
 
 /** Told of what cannot be in a declaration: its place, what is wrong, and what to write instead. */
@@ -75,4 +75,21 @@ function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
   // An object of another realm has another Object.prototype, which has no prototype of its own either.
   return prototype === null || Object.getPrototypeOf(prototype) === null
+}
+
+/** Freezes plain data, arrays and maps. Functions are left alone: they are the user's. */
+export function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
+  if (value instanceof Map) {
+    for (const each of value.values()) deepFreeze(each)
+    const refuse = () => {
+      throw new TypeError('The catalog cannot be changed.')
+    }
+    // Freezing an object leaves a map's own contents open.
+    for (const method of ['set', 'delete', 'clear']) Object.defineProperty(value, method, { value: refuse })
+    return Object.freeze(value)
+  }
+  Object.freeze(value)
+  for (const each of Object.values(value)) deepFreeze(each)
+  return value
 }

@@ -2,9 +2,9 @@
 
 import type { Issue } from '../spec/faults.ts'
 import { decimalKeyOf } from './decimal.ts'
-import { instantKey, timestamp } from './instant.ts'
 import type { Comparable, Scalar } from './predicate.ts'
 import type { Field, RecordValues, Resource } from './resource.ts'
+import { instantKey, timestamp } from './time.ts'
 
 /** A record as a request would make it. */
 export interface Draft {

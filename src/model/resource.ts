@@ -2,7 +2,7 @@
 
 import type { DecimalForm } from './decimal.ts'
 import type { AccessRule, Action, BusinessRule, ExportLimits, OnDelete } from './declaration.ts'
-import type { Rate } from './rate.ts'
+import type { Rate } from './limits.ts'
 import type { ValidateValue } from './schema.ts'
 
 /** How a field's values are stored and compared. `json` is any value that is none of the others. */
@@ -84,6 +84,21 @@ export interface VersionMapping {
 /** A resource of an older version that differs from the stored one. */
 export type MappedResource = Resource & { readonly mapping: VersionMapping }
 
+/** The fields of an index, in its order. */
+export interface Index {
+  readonly fields: readonly string[]
+  /** `list`: by comparison keys. `folded`: by text without case. `unique`: no two live records have the same values. */
+  readonly kind: 'list' | 'folded' | 'unique'
+}
+
+/** A name that lists can be filtered by. */
+export interface Filterable {
+  readonly name: string
+  readonly type: 'string' | 'integer' | 'number' | 'decimal' | 'boolean' | 'timestamp'
+  /** `undefined`: a timestamp that the server sets. */
+  readonly field: Field | undefined
+}
+
 /** One resource, complete. */
 export interface Resource {
   /** Whose work its records are: what the server makes, clients only read; what it makes for them, they ask for and give back. */
@@ -112,6 +127,9 @@ export interface Resource {
   readonly children: readonly string[]
   /** How an older version's resource differs from the stored one; `undefined`: not at all. */
   readonly mapping?: VersionMapping
+  /** What lists can be filtered by: declared filters, then the timestamps. */
+  readonly filterables: readonly Filterable[]
+  readonly indexes: readonly Index[]
   /** Short hash of what a representation looks like: entity tags change with it. */
   readonly shape: string
 }

@@ -2,7 +2,7 @@
 import type { ErrorObject } from 'ajv'
 import type { Issue, IssueCode } from '../spec/faults.ts'
 import { oneOf } from './nearest.ts'
-import { escapeStep } from './pointer.ts'
+import { escapeStep } from './place.ts'
 
 // A megabyte of wrong items would make a hundred megabytes of answer.
 const mostIssues = 1_000

@@ -3,10 +3,10 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import type { Issue } from '../spec/faults.ts'
 import { isMultipleOf } from './decimal.ts'
-import { instantKey } from './instant.ts'
-import { escapeStep } from './pointer.ts'
-import { isRecordId } from './record-id.ts'
+import { escapeStep } from './place.ts'
 import { issuesOf } from './schema-issues.ts'
+import { isRecordId } from './text.ts'
+import { instantKey } from './time.ts'
 
 /** Every issue of a value, pointers beginning with the field's own (`/labels/0`); an empty array where it is valid. */
 export type ValidateValue = (value: unknown) => Issue[]

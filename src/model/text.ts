@@ -1,4 +1,4 @@
-/** Text as the interface compares it: by code point, by folded case, and by its words. */
+/** Text as the interface compares it: by code point, by folded case, and by its words. Record ids. */
 
 /** Orders two texts by code point, as both engines do (`<` would go by UTF-16 unit). Negative, zero or positive. */
 export function compareText(left: string, right: string): number {
@@ -103,4 +103,11 @@ export function words(text: string): string[] {
 /** Whether a text can be stored unchanged everywhere: no U+0000, no half of a surrogate pair. */
 export function isStorableText(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed()
+}
+
+const recordId = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/
+
+/** Whether a text can be the id of a record. */
+export function isRecordId(text: string): boolean {
+  return recordId.test(text)
 }

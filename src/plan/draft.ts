@@ -3,10 +3,10 @@
  * POST, PUT and PATCH, which differ only in what stands in for a field that was not sent.
  */
 import { isDeepStrictEqual } from 'node:util'
-import { canonicalValue } from '../model/decimal-field.ts'
-import { timestamp } from '../model/instant.ts'
+import { canonicalValue } from '../model/decimal.ts'
 import type { Draft } from '../model/record.ts'
 import { type Field, type RecordValues, type Resource, systemFields } from '../model/resource.ts'
+import { timestamp } from '../model/time.ts'
 import type { Issue } from '../spec/faults.ts'
 import { isObject, mergePatch } from './merge-patch.ts'
 import type { Create, Update } from './plan.ts'

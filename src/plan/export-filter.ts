@@ -1,9 +1,7 @@
 /** The filter of an export: a condition of the declaration language, of any field that is answered. */
-import { comparedResource } from '../model/check/compared.ts'
-import { conditionProblems } from '../model/check/conditions.ts'
+import { comparedResource, conditionProblems } from '../model/check/conditions.ts'
 import type { Condition } from '../model/declaration.ts'
-import { below, type Steps } from '../model/place.ts'
-import { pointerTo } from '../model/pointer.ts'
+import { below, pointerTo, type Steps } from '../model/place.ts'
 import type { Resource } from '../model/resource.ts'
 import type { Issue } from '../spec/faults.ts'
 import { queryLimits } from '../spec/limits.ts'

@@ -1,8 +1,8 @@
 /** What an export is asked to hold, as the body of `POST /exports` says it. */
 import type { Condition } from '../model/declaration.ts'
 import { oneOf, suggest } from '../model/nearest.ts'
-import type { SortTerm } from '../model/order.ts'
-import { escapeStep } from '../model/pointer.ts'
+import { escapeStep } from '../model/place.ts'
+import type { SortTerm } from '../model/predicate.ts'
 import type { Catalog, Resource } from '../model/resource.ts'
 import { readFields } from '../request/fields.ts'
 import { listed, type Placed } from '../request/placed.ts'

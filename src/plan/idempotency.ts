@@ -1,7 +1,7 @@
 /** What makes a POST recognisable when it is repeated (MET-9). */
 import { hash } from 'node:crypto'
 import type { CallerView } from '../model/declaration.ts'
-import { canonicalJson } from '../model/json/canonical.ts'
+import { canonicalJson } from '../model/digest.ts'
 import type { Catalog } from '../model/resource.ts'
 import type { Idempotency, Preferred } from './plan.ts'
 

@@ -1,9 +1,10 @@
 /** What an API key is asked to be, as the body of `POST /api-keys` says it (AUT-2). */
-import { instantKey, timestamp } from '../model/instant.ts'
+
 import { suggest } from '../model/nearest.ts'
-import { escapeStep } from '../model/pointer.ts'
+import { escapeStep } from '../model/place.ts'
 import { type Resource, systemFields } from '../model/resource.ts'
 import { keyBounds } from '../model/system-resources.ts'
+import { instantKey, timestamp } from '../model/time.ts'
 import type { Issue } from '../spec/faults.ts'
 import { isObject } from './merge-patch.ts'
 

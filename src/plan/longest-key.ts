@@ -1,7 +1,7 @@
 /** What no index holds: texts that are found, ordered or kept unique may be so long, and no longer, on any engine. */
-import { type Indexed, indexedOf } from '../model/indexed.ts'
+
 import { comparisonKey, type Draft } from '../model/record.ts'
-import type { RecordValues, Resource } from '../model/resource.ts'
+import type { Index, RecordValues, Resource } from '../model/resource.ts'
 import { fold } from '../model/text.ts'
 import type { Issue } from '../spec/faults.ts'
 import { issue } from './draft.ts'
@@ -28,7 +28,7 @@ export function longKeyIssues(
 ): Issue[] {
   if (changed.length === 0) return []
   const issues = new Map<string, Issue>()
-  for (const index of indexedOf(resource)) {
+  for (const index of resource.indexes) {
     const { fields } = index
     if (isShort(fields, values) || fields.some((name) => issues.has(name))) continue
     const sizes = fields.map((name) => ({ name, bytes: sizeOf(resource, index, values[name], name) }))
@@ -52,7 +52,7 @@ function isShort(fields: readonly string[], values: RecordValues): boolean {
   return most <= longestKey
 }
 
-function sizeOf(resource: Resource, { kind }: Indexed, value: unknown, name: string): number {
+function sizeOf(resource: Resource, { kind }: Index, value: unknown, name: string): number {
   if (value === null || value === undefined) return 0
   const key = comparisonKey(resource, name, value)
   return typeof key === 'string' ? Buffer.byteLength(kind === 'folded' ? fold(key) : key) : 8
@@ -62,7 +62,7 @@ function sum(sizes: readonly { readonly bytes: number }[]): number {
   return sizes.reduce((total, { bytes }) => total + bytes, 0)
 }
 
-function words({ fields, kind }: Indexed, longest: string, bytes: number): string {
+function words({ fields, kind }: Index, longest: string, bytes: number): string {
   const others = fields.filter((name) => name !== longest)
   const together = others.length === 0 ? '' : `together with ${others.join(' and ')} `
   const how = kind === 'folded' ? 'UTF-8, its case folded' : 'UTF-8'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { checkDeclaration, formatProblems } from '../model/check.ts'
+import { checkDeclaration, formatProblems } from '../model/check/check-declaration.ts'
 import type { ChangeDeclaration, FieldDeclaration, InterfaceDeclaration } from '../model/declaration.ts'
 import {
   isMapped,

@@ -1,5 +1,5 @@
 /** What an update says that the record should be. A JSON Patch says it by operations on the record as it is answered (MET-4). */
-import { canonicalValue } from '../model/decimal-field.ts'
+import { canonicalValue } from '../model/decimal.ts'
 import type { RecordValues, Resource } from '../model/resource.ts'
 import { jsonPatch, type Patched } from './json-patch.ts'
 import { isObject } from './merge-patch.ts'

@@ -4,8 +4,7 @@
  */
 import type { Conditions } from '../http/preconditions.ts'
 import type { CallerView } from '../model/declaration.ts'
-import type { Position, SortTerm } from '../model/order.ts'
-import type { Predicate, Scalar } from '../model/predicate.ts'
+import type { Position, Predicate, Scalar, SortTerm } from '../model/predicate.ts'
 import type { MappedResource, Resource } from '../model/resource.ts'
 import type { Issue } from '../spec/faults.ts'
 import type { ExportFormat } from './export-document.ts'

@@ -1,6 +1,7 @@
 /** How long deleted records are kept (DEL-7). */
-import { timestamp } from '../model/instant.ts'
+
 import type { Resource } from '../model/resource.ts'
+import { timestamp } from '../model/time.ts'
 
 /**
  * What was deleted after this moment is still there; what was deleted before is gone to everyone, purged or not.

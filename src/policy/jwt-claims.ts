@@ -1,5 +1,5 @@
 /** The claims of a verified JWT -> its caller (AUT-2). */
-import { deepFreeze } from '../model/frozen.ts'
+import { deepFreeze } from '../model/plain-copy.ts'
 import { isStorableText } from '../model/text.ts'
 import type { Caller } from './caller.ts'
 

@@ -1,6 +1,5 @@
 /** Caller x action x resource -> the records allowed, as a predicate (AUT-3 to AUT-6). */
-import { comparedResource } from '../model/check/compared.ts'
-import { conditionProblems } from '../model/check/conditions.ts'
+import { comparedResource, conditionProblems } from '../model/check/conditions.ts'
 import { resolveCondition } from '../model/condition.ts'
 import type { AccessRule, Action, CallerView, Condition } from '../model/declaration.ts'
 import { callDeclared, FunctionFault, frozenOnce } from '../model/declared-function.ts'

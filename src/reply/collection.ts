@@ -1,7 +1,7 @@
 /** A page of a collection: its envelope, links and header fields (PAG-3, PAG-7). */
 import { formatLinks, type Link } from '../http/fields/link.ts'
 import type { HttpResponse } from '../http/message.ts'
-import type { Position } from '../model/order.ts'
+import type { Position } from '../model/predicate.ts'
 import type { PageOutcome, ReadPage } from '../plan/plan.ts'
 import { type Fault, fault } from '../spec/faults.ts'
 import { listCaching } from './caching.ts'

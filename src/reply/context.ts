@@ -1,5 +1,5 @@
 /** What the replies know of their request. */
-import type { Position } from '../model/order.ts'
+import type { Position } from '../model/predicate.ts'
 import type { Occurrence } from './problem.ts'
 
 /** What a reply needs beside plan and outcome. */

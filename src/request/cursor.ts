@@ -1,6 +1,6 @@
 /** Cursors: a place in an ordered list, sealed and bound to the list it came from (PAG-5). */
 import { hash, timingSafeEqual } from 'node:crypto'
-import type { Position } from '../model/order.ts'
+import type { Position } from '../model/predicate.ts'
 import { fault } from '../spec/faults.ts'
 
 const sealBytes = 16

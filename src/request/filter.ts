@@ -1,10 +1,10 @@
 /** One filter of the query string, `field=value` or `field[operator]=value`, as a predicate (QRY-1, QRY-2). */
 import { decimalKeyOf } from '../model/decimal.ts'
-import { instantKey, stampKey } from '../model/instant.ts'
-import { type Filterable, filterables, operatorsFor } from '../model/operators.ts'
+import { operatorsFor } from '../model/indexes.ts'
 import { always, anyOf, type Comparison, not, type Predicate, type Scalar } from '../model/predicate.ts'
-import { isRecordId } from '../model/record-id.ts'
-import type { Resource } from '../model/resource.ts'
+import type { Filterable, Resource } from '../model/resource.ts'
+import { isRecordId } from '../model/text.ts'
+import { instantKey, stampKey } from '../model/time.ts'
 import type { Issue } from '../spec/faults.ts'
 
 /**
@@ -16,11 +16,9 @@ import type { Issue } from '../spec/faults.ts'
  */
 export function readFilter(resource: Resource, name: string, values: readonly string[], issues: Issue[]): Predicate {
   const parts = /^([^[\]]*)(?:\[([^[\]]*)\])?$/.exec(name)
-  const subject = filterables(resource).find((each) => each.name === parts?.[1])
+  const subject = resource.filterables.find((each) => each.name === parts?.[1])
   if (subject === undefined) {
-    const possible = filterables(resource)
-      .map((each) => each.name)
-      .join(', ')
+    const possible = resource.filterables.map((each) => each.name).join(', ')
     const message = `${JSON.stringify(name)} is no parameter of ${resource.name}; it can be filtered by ${possible}.`
     issues.push({ code: 'UNKNOWN_PARAMETER', message, parameter: name })
     return always

@@ -1,6 +1,6 @@
 /** The body of a QUERY as the parameters that it stands for (MET-10, RFC 10008): `query.ts` reads them like those of an address. */
 import { controlParameters } from '../model/check/names.ts'
-import { escapeStep } from '../model/pointer.ts'
+import { escapeStep } from '../model/place.ts'
 import { words } from '../model/text.ts'
 import type { Issue } from '../spec/faults.ts'
 import { queryLimits } from '../spec/limits.ts'

@@ -1,7 +1,6 @@
 /** The parameters of a collection: filters, sort, page, fields, search (QRY, PAG). Everything wrong is in one answer (QRY-8). */
 
-import type { SortTerm } from '../model/order.ts'
-import type { Predicate } from '../model/predicate.ts'
+import type { Predicate, SortTerm } from '../model/predicate.ts'
 import { allOf } from '../model/predicate.ts'
 import { isMapped, type Resource, systemFields } from '../model/resource.ts'
 import { isStorableText } from '../model/text.ts'

@@ -1,6 +1,6 @@
 /** The terms of a sort, in a query or a body: `-due_on`, `title` (QRY-3). */
-import { sortableNames } from '../model/operators.ts'
-import type { SortTerm } from '../model/order.ts'
+import { sortableNames } from '../model/indexes.ts'
+import type { SortTerm } from '../model/predicate.ts'
 import type { Resource } from '../model/resource.ts'
 import type { Issue } from '../spec/faults.ts'
 import type { Placed } from './placed.ts'

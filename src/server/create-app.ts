@@ -1,6 +1,6 @@
 /** The program as a library: a declaration in, an application out. */
 import type { HttpRequest, HttpResponse } from '../http/message.ts'
-import { checkDeclaration, DeclarationError } from '../model/check.ts'
+import { checkDeclaration, DeclarationError } from '../model/check/check-declaration.ts'
 import type { InterfaceDeclaration } from '../model/declaration.ts'
 import type { JwtOptions } from '../policy/jwt-settings.ts'
 import type { Fault } from '../spec/faults.ts'

@@ -1,5 +1,5 @@
 /** The storage port: what the program asks of a database, whichever it is. */
-import type { Position } from '../model/order.ts'
+import type { Position } from '../model/predicate.ts'
 import type { ExportFormat } from '../plan/export-document.ts'
 import type { Create, Outcome, Plan } from '../plan/plan.ts'
 

@@ -2,13 +2,14 @@
  * The catalogs of older versions (VER-2). Each declared change is undone, from the newest version back to the oldest. The
  * result for each version is a catalog whose resources say, by their mapping, how they differ from the stored ones.
  */
-import { completeField } from '../model/complete-field.ts'
-import { canonicalValue } from '../model/decimal-field.ts'
+
+import { canonicalValue } from '../model/decimal.ts'
 import type { ChangeDeclaration, FieldDeclaration, InterfaceDeclaration } from '../model/declaration.ts'
 import { callDeclared, frozenCopy } from '../model/declared-function.ts'
-import { shapeOf } from '../model/field-shape.ts'
+import { hashOf } from '../model/digest.ts'
+import { completeField, shapeOf } from '../model/field.ts'
+import { withIndexes } from '../model/indexes.ts'
 import type { Catalog, Conversion, Field, Resource, VersionMapping } from '../model/resource.ts'
-import { hashOf } from '../model/shape-hash.ts'
 
 /** A field as an older version has it. */
 interface OlderField {
@@ -164,7 +165,7 @@ function resourceOf(
     ),
   }
   const fields = olderFields.map((each) => fieldOf(each, stored, collections))
-  return {
+  return withIndexes({
     ...stored,
     name,
     fields,
@@ -178,7 +179,7 @@ function resourceOf(
     children: stored.children.flatMap((each) => collections.get(each)?.name ?? []),
     mapping,
     shape: hashOf(fields, mapping.constants),
-  }
+  })
 }
 
 function withinOf({ stored: { within }, fromStored, collections }: VersionMapping): Resource['within'] {

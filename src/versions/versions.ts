@@ -1,10 +1,9 @@
 /** The versions of an interface: which there are, what carries them in a request, and when each of them ends (VER-1, VER-3, VER-4). */
 import { completeCatalog } from '../model/catalog.ts'
 import type { Carrier, InterfaceDeclaration } from '../model/declaration.ts'
-import { deepFreeze } from '../model/frozen.ts'
-import { momentOf } from '../model/instant.ts'
-import { plainCopy } from '../model/plain-copy.ts'
+import { deepFreeze, plainCopy } from '../model/plain-copy.ts'
 import type { Catalog } from '../model/resource.ts'
+import { momentOf } from '../model/time.ts'
 import { catalogsOfVersions } from './version-mapping.ts'
 
 /** One version of the interface. */

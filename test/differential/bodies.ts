@@ -1,5 +1,4 @@
 /** Bodies by chance, for a collection as a version shows it. */
-import { filterables } from '../../src/model/operators.ts'
 import type { Field, Resource } from '../../src/model/resource.ts'
 import { pick, type Random } from '../durability/random.ts'
 import type { Making, Place } from './drafts.ts'
@@ -51,7 +50,7 @@ export function conditionText(making: Making, resource: Resource, depth = 2): st
       () => `{"or":[${inner()},${inner()}]}`,
     ])()
   }
-  const { name, field } = pick(random, filterables(resource))
+  const { name, field } = pick(random, resource.filterables)
   if (field === undefined) return `{"${name}":{"gt":"2026-01-01T00:00:20Z"}}`
   const value = valueText(making, field)
   const operator = pick(random, ['', 'in', 'not', 'null', 'gt', 'lte', 'contains', 'startsWith'])

@@ -1,5 +1,5 @@
 /** Query strings by chance: filters with every operator, sorts, pages, searches. */
-import { filterables, filterOperators, operatorsFor, sortableNames } from '../../src/model/operators.ts'
+import { filterOperators, operatorsFor, sortableNames } from '../../src/model/indexes.ts'
 import { pick } from '../durability/random.ts'
 import { stringOf, valueText } from './bodies.ts'
 import type { Making, Place } from './drafts.ts'
@@ -50,7 +50,7 @@ function searchOf(random: Making['random']): string {
 
 function filterOf(making: Making, { resource }: Place): [string, string][] {
   const { random } = making
-  const each = pick(random, filterables(resource))
+  const each = pick(random, resource.filterables)
   const { name, field } = each
   const operator = pick(random, random() < 0.97 ? ['eq', 'eq', ...operatorsFor(each)] : filterOperators)
   const value = () => {

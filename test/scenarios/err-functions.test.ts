@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
 import { defineInterface, Type } from '../../src/index.ts'
-import { checkDeclaration } from '../../src/model/check.ts'
+import { checkDeclaration } from '../../src/model/check/check-declaration.ts'
 import type { BusinessRule, RuleContext } from '../../src/model/declaration.ts'
 import { logTo } from '../../src/server/observe/log.ts'
 import { type Trial, trialFor } from '../harness.ts'

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import fc from 'fast-check'
-import { instantKey } from '../../src/model/instant.ts'
 import { compareText } from '../../src/model/text.ts'
+import { instantKey } from '../../src/model/time.ts'
 import { shop } from '../declarations-shop.ts'
 import { type Received, type Trial, trial } from '../harness.ts'
 

@@ -1,5 +1,5 @@
 /** An OpenAPI document as it was parsed, and how its references are followed. */
-import { escapeStep } from '../../model/pointer.ts'
+import { escapeStep } from '../../model/place.ts'
 
 /** A document that cannot be compared: its message says what is wrong, where, and what to do. */
 export class DocumentError extends Error {

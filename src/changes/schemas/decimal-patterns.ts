@@ -1,4 +1,4 @@
-/** The patterns of decimals (`model/decimal-field.ts`): which of two admits more digits. */
+/** The patterns of decimals (`model/decimal.ts`): which of two admits more digits. */
 
 interface Digits {
   readonly before: number

@@ -1,12 +1,6 @@
 /** The parameters of operations: what a collection can be asked, and the conditions of a request. */
-import {
-  type Filterable,
-  type FilterOperator,
-  filterables,
-  operatorsFor,
-  sortableNames,
-} from '../../model/operators.ts'
-import type { Catalog, Resource } from '../../model/resource.ts'
+import { type FilterOperator, operatorsFor, sortableNames } from '../../model/indexes.ts'
+import type { Catalog, Filterable, Resource } from '../../model/resource.ts'
 import { queryLimits } from '../../spec/limits.ts'
 import { type Json, refTo } from './json.ts'
 
@@ -142,7 +136,7 @@ const meanings: Readonly<Record<FilterOperator, string>> = {
 
 /** The filters of a collection. */
 export function filterParameters(resource: Resource): Json[] {
-  return filterables(resource).flatMap(filtersOf)
+  return resource.filterables.flatMap(filtersOf)
 }
 
 function filtersOf(filterable: Filterable): Json[] {

@@ -1,5 +1,5 @@
 /** The schemas of one resource: what it looks like in answers, and what its bodies may hold. */
-import { patternOf } from '../../model/decimal-field.ts'
+import { patternOf } from '../../model/decimal.ts'
 import type { Field, Resource } from '../../model/resource.ts'
 import { exampleOfObject } from './example.ts'
 import { type Json, object, refTo } from './json.ts'

@@ -1,12 +1,11 @@
 /** Access rules: who may do what (AUT-3 to AUT-7). */
 import { actions } from '../declaration.ts'
-import { isRecord } from '../field-shape.ts'
+import { isRecord } from '../field.ts'
 import { nearest, oneOf, suggest } from '../nearest.ts'
 import { at, item } from '../place.ts'
 import { checkCondition } from './conditions.ts'
-import type { Edge } from './cycles.ts'
-import { checkKeys, expectRecord, own } from './expect.ts'
-import { type Report, show } from './problem.ts'
+import { checkKeys, expectRecord, own, type Report, show } from './problem.ts'
+import type { Edge } from './relations.ts'
 import type { ResourceView, ResourceViews } from './views.ts'
 
 /**

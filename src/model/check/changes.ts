@@ -1,12 +1,11 @@
 /** Declared changes (VER-2), walked back from the newest version: each is judged by what the version that made it has. */
-import { isRecord, shapeOf } from '../field-shape.ts'
+import { isRecord, shapeOf } from '../field.ts'
 import { oneOf, suggest } from '../nearest.ts'
 import { at, item } from '../place.ts'
 import { checkSynchronous } from './access.ts'
-import { checkChoice, checkKeys, expectRecord, own } from './expect.ts'
 import { checkFieldSchema } from './field-schema.ts'
 import { checkCollectionName, checkFieldName } from './names.ts'
-import { mustBe, type Report } from './problem.ts'
+import { checkChoice, checkKeys, expectRecord, mustBe, own, type Report } from './problem.ts'
 import type { FieldView, ResourceView, ResourceViews } from './views.ts'
 
 /** A collection as some version has it; `undefined` stands for a field that only older versions have. */

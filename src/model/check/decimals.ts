@@ -1,7 +1,15 @@
 /** Fields of type `decimal`: how many digits they have, and bounds that decimals of that form can keep to. */
-import { type DecimalForm, decimalKeyOf, decimalOf, mostDigits, readDecimal } from '../decimal.ts'
-import { compileDecimal, decimalLists, decimalWords } from '../decimal-field.ts'
-import { isFieldWord, type Schema } from '../field-shape.ts'
+import {
+  compileDecimal,
+  type DecimalForm,
+  decimalKeyOf,
+  decimalLists,
+  decimalOf,
+  decimalWords,
+  mostDigits,
+  readDecimal,
+} from '../decimal.ts'
+import { isFieldWord, type Schema } from '../field.ts'
 import { at, item } from '../place.ts'
 import { mustBe, type Report, show } from './problem.ts'
 import type { FieldView } from './views.ts'

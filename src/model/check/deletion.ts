@@ -1,9 +1,9 @@
 /** How records are deleted (DEL-1 to DEL-10). */
-import { parseDuration } from '../duration.ts'
-import { isRecord } from '../field-shape.ts'
+
+import { isRecord } from '../field.ts'
 import { at } from '../place.ts'
-import { checkChoice, checkFlag, checkKeys, checkWhole, expectRecord, own } from './expect.ts'
-import { mustBe, type Report } from './problem.ts'
+import { parseDuration } from '../time.ts'
+import { checkChoice, checkFlag, checkKeys, checkWhole, expectRecord, mustBe, own, type Report } from './problem.ts'
 import type { ResourceView } from './views.ts'
 
 const keys = ['variant', 'gracePeriod', 'restorable', 'asynchronous', 'answer', 'repeated', 'bulk', 'byFilter']

@@ -1,13 +1,12 @@
 /** A field's JSON Schema: keywords that exist, values that fit them, and a default that its own schema accepts. */
 
-import { compileDecimal } from '../decimal-field.ts'
-import { fieldWords, isFieldWord, isRecord, type Schema } from '../field-shape.ts'
+import { compileDecimal } from '../decimal.ts'
+import { fieldWords, isFieldWord, isRecord, type Schema } from '../field.ts'
 import { nearest, oneOf, suggest } from '../nearest.ts'
 import { at, item } from '../place.ts'
 import { ajv, compileInteger, compileReference, compileSchema, type ValidateValue } from '../schema.ts'
 import { checkDecimal } from './decimals.ts'
-import { own } from './expect.ts'
-import { type Report, show } from './problem.ts'
+import { own, type Report, show } from './problem.ts'
 import { metaProblems } from './schema-form.ts'
 import { longestText, worstPower } from './slow-pattern.ts'
 import type { FieldView } from './views.ts'

@@ -1,12 +1,12 @@
 /** Fields: their names, and our own words on them. */
-import { isFilterByItself } from '../complete-field.ts'
+
 import type { FieldDeclaration } from '../declaration.ts'
+import { isFilterByItself } from '../field.ts'
 import { suggest } from '../nearest.ts'
 import { at, item } from '../place.ts'
-import { checkChoice, checkFlag, expectRecord, own } from './expect.ts'
 import { checkFieldSchema } from './field-schema.ts'
 import { checkFieldName, controlParameters, secretParameters } from './names.ts'
-import { mustBe, type Report, show } from './problem.ts'
+import { checkChoice, checkFlag, expectRecord, mustBe, own, type Report, show } from './problem.ts'
 import { type FieldView, isComparable, type ResourceView, type ResourceViews } from './views.ts'
 
 // SQLite holds 2,000 columns in a table, PostgreSQL 1,600; some fields take two.

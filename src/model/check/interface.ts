@@ -1,10 +1,24 @@
-/** The top level of a declaration: its name, its versions, its limits. */
-import { limitDefaults } from '../limit-defaults.ts'
-import { checkKeys, checkText, checkTitle, checkWhole, expectRecord, own } from './expect.ts'
+/** Checks what concerns the whole interface: its name, limits, rates (LIM-1) and versions (VER-1 to VER-4). */
+
+import { carriers } from '../declaration.ts'
+import { isRecord } from '../field.ts'
+import { countedActions, limitDefaults, parseRate } from '../limits.ts'
+import { suggest } from '../nearest.ts'
+import { at, item } from '../place.ts'
+import { momentOf } from '../time.ts'
 import { checkInterfaceName } from './names.ts'
-import type { Report } from './problem.ts'
-import { checkRates } from './rates.ts'
-import { checkVersions } from './versions.ts'
+import {
+  checkChoice,
+  checkKeys,
+  checkText,
+  checkTitle,
+  checkWhole,
+  expectRecord,
+  mustBe,
+  own,
+  type Report,
+  show,
+} from './problem.ts'
 
 const keys = ['name', 'title', 'description', 'resources', 'versions', 'versionCarriers', 'changes', 'limits']
 
@@ -72,5 +86,145 @@ function checkPageSize(report: Report, pageSize: unknown): void {
       `is larger than the maximum of ${largest}${unsaid}`,
       `Write at most ${largest}, or raise limits.pageSize.max.`,
     )
+  }
+}
+
+/** Checks `limits.rate`. */
+export function checkRates(report: Report, rate: unknown, resources: unknown): void {
+  const path = 'limits.rate'
+  if (rate === undefined || !expectRecord(report, path, rate, "rate: { caller: '600/minute' }")) return
+  checkKeys(report, path, rate, ['caller', 'address', 'actions'])
+  for (const key of ['caller', 'address']) {
+    const value = own(rate, key)
+    if (value !== undefined) checkRate(report, at(path, key), value)
+  }
+  checkActions(report, at(path, 'actions'), own(rate, 'actions'), isRecord(resources) ? Object.keys(resources) : [])
+}
+
+function checkRate(report: Report, path: string, value: unknown): void {
+  if (typeof value === 'string' && parseRate(value) !== undefined) return
+  report(path, mustBe('a rate', value), 'Write N/second, N/minute or N/hour: "600/minute".')
+}
+
+function checkActions(report: Report, path: string, actions: unknown, collections: readonly string[]): void {
+  const example = "actions: { 'tasks.create': '10/minute' }"
+  if (actions === undefined || !expectRecord(report, path, actions, example)) return
+  for (const [name, rate] of Object.entries(actions)) {
+    const place = at(path, name)
+    checkAction(report, place, name, collections)
+    checkRate(report, place, rate)
+  }
+}
+
+function checkAction(report: Report, place: string, name: string, collections: readonly string[]): void {
+  const [collection = '', action, ...more] = name.split('.')
+  if (action === undefined || more.length > 0) {
+    const first = collections[0] ?? 'tasks'
+    report(place, 'is not a collection and an action', `Write "${first}.create", or * for any: "*.create".`)
+  } else if (name === '*.*') {
+    report(place, 'is every request', 'Write limits.rate.caller instead.')
+  } else if (collection !== '*' && !collections.includes(collection)) {
+    report(place, `names a collection that is not declared: ${show(collection)}`, suggest(collection, collections))
+  } else if (action === 'readDeleted') {
+    report(place, 'is counted as reading', `Write "${collection}.read".`)
+  } else if (action !== '*' && !(countedActions as readonly string[]).includes(action)) {
+    report(place, `names no action: ${show(action)}`, suggest(action, countedActions))
+  }
+}
+
+const versionKeys = ['deprecated', 'sunset', 'afterSunset', 'guide']
+
+// What a version may be called in addresses, header fields and media types.
+const form = /^v[1-9]\d{0,5}$/
+
+/** Checks `versions` and `versionCarriers`. */
+export function checkVersions(report: Report, versions: unknown, carriers: unknown): void {
+  checkCarriers(report, carriers)
+  if (versions === undefined || !expectRecord(report, 'versions', versions, 'versions: { v1: {} }')) return
+  const names = Object.keys(versions)
+  if (names.length === 0) report('versions', 'must name a version', 'Write { v1: {} }, or leave `versions` out.')
+  checkNames(report, names)
+  // A redirect needs another address to lead to.
+  const addressed = !Array.isArray(carriers) || carriers.includes('path') || carriers.includes('query')
+  for (const name of names) {
+    const path = at('versions', name)
+    const version = versions[name]
+    if (!expectRecord(report, path, version, `${path}: {}`)) continue
+    checkKeys(report, path, version, versionKeys)
+    if (name === names.at(-1)) checkCurrent(report, path, version)
+    else checkEnd(report, path, version, addressed)
+  }
+}
+
+function checkNames(report: Report, names: readonly string[]): void {
+  let highest = 0
+  for (const name of names) {
+    const path = at('versions', name)
+    if (!form.test(name)) {
+      report(path, 'must be v and a number', 'Write v1, v2 and so on.')
+      continue
+    }
+    const number = Number(name.slice(1))
+    if (number < highest) {
+      report(path, `stands after v${highest}, and the last version is the current one`, `Write it before v${highest}.`)
+    } else highest = number
+  }
+}
+
+/** Nothing follows the last version, so it cannot end. */
+function checkCurrent(report: Report, path: string, version: Readonly<Record<string, unknown>>): void {
+  for (const key of versionKeys.filter((each) => own(version, each) !== undefined)) {
+    const remedy = 'Declare the version that follows it too, or remove this.'
+    report(at(path, key), 'stands in the last version, which is the current one and has no successor', remedy)
+  }
+}
+
+function checkEnd(report: Report, path: string, version: Readonly<Record<string, unknown>>, addressed: boolean): void {
+  const deprecated = checkMoment(report, at(path, 'deprecated'), own(version, 'deprecated'))
+  const sunset = checkMoment(report, at(path, 'sunset'), own(version, 'sunset'))
+  if (deprecated !== undefined && sunset !== undefined && sunset < deprecated) {
+    // RFC 9745 section 4.
+    report(at(path, 'sunset'), 'is before the version is deprecated', `Write a date after ${version['deprecated']}.`)
+  }
+  const after = own(version, 'afterSunset')
+  checkChoice(report, at(path, 'afterSunset'), after, ['gone', 'redirect'])
+  if (after !== undefined && own(version, 'sunset') === undefined) {
+    report(at(path, 'afterSunset'), 'needs a sunset to come after', 'Add sunset, such as "2027-06-01", or remove this.')
+  } else if (after === 'redirect' && !addressed) {
+    const remedy = 'Write "gone", or carry the version in "path" or "query" too.'
+    report(at(path, 'afterSunset'), 'leads nowhere: all versions have the same addresses', remedy)
+  }
+  checkGuide(report, at(path, 'guide'), own(version, 'guide'))
+  if (own(version, 'guide') !== undefined && own(version, 'deprecated') === undefined && sunset === undefined) {
+    const remedy = 'Add deprecated or sunset, such as "2027-06-01", or remove this.'
+    report(at(path, 'guide'), 'is shown only by a version that is deprecated or ends', remedy)
+  }
+}
+
+function checkMoment(report: Report, path: string, value: unknown): number | undefined {
+  const moment = typeof value === 'string' ? momentOf(value) : undefined
+  if (value !== undefined && moment === undefined) {
+    report(path, mustBe('a date, or a date-time', value), 'Write it such as "2027-06-01" or "2027-06-01T08:00:00Z".')
+  }
+  return moment
+}
+
+function checkGuide(report: Report, path: string, value: unknown): void {
+  const url = typeof value === 'string' ? URL.parse(value) : undefined
+  if (value === undefined || url?.protocol === 'https:' || url?.protocol === 'http:') return
+  report(path, mustBe('the URL of a page', value), 'Write it whole, such as "https://example.org/v2".')
+}
+
+function checkCarriers(report: Report, value: unknown): void {
+  if (value === undefined) return
+  const path = 'versionCarriers'
+  if (!Array.isArray(value) || value.length === 0) {
+    report(path, mustBe('an array of carriers', value), 'Write ["path"], or leave it out.')
+    return
+  }
+  for (const [index, carrier] of value.entries()) {
+    if (carrier === undefined) report(item(path, index), mustBe('a carrier', carrier), 'Remove it.')
+    checkChoice(report, item(path, index), carrier, carriers)
+    if (value.indexOf(carrier) < index) report(item(path, index), 'stands here twice', 'Remove it.')
   }
 }

@@ -4,8 +4,7 @@ import { suggest } from '../nearest.ts'
 import { at, item } from '../place.ts'
 import { checkSynchronous } from './access.ts'
 import { checkCondition } from './conditions.ts'
-import { checkChoice, checkKeys, expectRecord, own } from './expect.ts'
-import { mustBe, type Report, show } from './problem.ts'
+import { checkChoice, checkKeys, expectRecord, mustBe, own, type Report, show } from './problem.ts'
 import type { ResourceView, ResourceViews } from './views.ts'
 
 const triggers = ['create', 'update', 'delete', 'restore']

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { checkDeclaration } from '../check.ts'
 import { ajv, compileSchema } from '../schema.ts'
+import { checkDeclaration } from './check-declaration.ts'
 import { longestText, worstPower } from './slow-pattern.ts'
 
 const common = [

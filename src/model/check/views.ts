@@ -1,8 +1,8 @@
 /** A declaration as the checks look at it: what can be read of it, whatever else is wrong. */
-import { type FieldShape, isRecord, type Schema, shapeOf } from '../field-shape.ts'
+import { type FieldShape, isRecord, type Schema, shapeOf } from '../field.ts'
 import { at } from '../place.ts'
 import type { FieldType } from '../resource.ts'
-import { own } from './expect.ts'
+import { own } from './problem.ts'
 
 /** A field, as far as it can be read. */
 export interface FieldView {

@@ -1,7 +1,6 @@
-/** Everything in a well-formed JSON text that we refuse, each with its place. */
+/** What valid JSON may not contain in a request body: duplicate keys, inexact numbers, unstorable text (RFC 8259). */
 import { type Issue, issueCodes } from '../../spec/faults.ts'
-import { isKeptExactly } from './exact-number.ts'
-import { closingQuote, isNumberPart } from './scan.ts'
+import { decimalOf } from '../decimal.ts'
 
 /** One answer names no more than this many; a caller who sends more has one mistake, not many. */
 const mostIssues = 100
@@ -93,4 +92,42 @@ function pointerTo(path: readonly Container[]): string {
 
 function escapeName(name: string): string {
   return name.toWellFormed().replaceAll('\0', '\ufffd').replaceAll('~', '~0').replaceAll('/', '~1')
+}
+
+/**
+ * Whether a double keeps the value of a JSON number. An integer written out must lie within ±(2^53 - 1), where doubles
+ * count by ones; any other number must have the decimal value of the shortest text of its double, so that it is
+ * written as it was read. What overflows, or vanishes into zero, is not kept.
+ *
+ * @param literal a number as RFC 8259 section 6 writes it
+ */
+export function isKeptExactly(literal: string): boolean {
+  const value = Number(literal)
+  if (!Number.isFinite(value)) return false
+  if (!/[.eE]/.test(literal)) return Number.isSafeInteger(value)
+  const shortest = String(value)
+  if (shortest === literal) return true
+  const written = decimalOf(literal)
+  const kept = decimalOf(shortest)
+  return written.digits === kept.digits && (written.digits === '' || written.exponent === kept.exponent)
+}
+
+const backslash = 0x5c
+
+/** Where the string ends whose opening quote is at `start`: the index of its closing quote, -1 where there is none. */
+export function closingQuote(text: string, start: number): number {
+  let found = text.indexOf('"', start + 1)
+  while (found !== -1 && text.charCodeAt(found - 1) === backslash) {
+    let first = found - 1
+    while (first - 1 > start && text.charCodeAt(first - 1) === backslash) first--
+    // An even number of backslashes escape each other; an odd one escapes the quote.
+    if ((found - first) % 2 === 0) return found
+    found = text.indexOf('"', found + 1)
+  }
+  return found
+}
+
+/** Whether a number goes on with this UTF-16 unit: a digit, a point, a sign or an exponent's letter. */
+export function isNumberPart(code: number): boolean {
+  return (code >= 0x30 && code <= 0x39) || code === 0x2e || code === 0x2b || code === 0x2d || (code | 0x20) === 0x65
 }

@@ -1,5 +1,5 @@
 /** Which action a request is, as far as its address and its method tell. */
-import type { CountedAction } from '../../model/rate.ts'
+import type { CountedAction } from '../../model/limits.ts'
 import type { Target } from '../../request/target.ts'
 
 const byMethod: Readonly<Record<string, CountedAction>> = {

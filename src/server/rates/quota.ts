@@ -1,5 +1,5 @@
 /** Quotas, and what counts against them. */
-import type { Rate } from '../../model/rate.ts'
+import type { Rate } from '../../model/limits.ts'
 
 /** So many requests in a window, which begins with the first of them (decision 018). */
 export interface Quota extends Rate {

@@ -1,7 +1,7 @@
 /** Decides who may go on asking (LIM-1), and what answers say of it (LIM-2). */
 import { formatLimits, formatPolicies } from '../../http/fields/rate-limit.ts'
 import type { ResponseHeaders } from '../../http/message.ts'
-import { type CountedAction, countedActions } from '../../model/rate.ts'
+import { type CountedAction, countedActions } from '../../model/limits.ts'
 import { type Catalog, storedResource } from '../../model/resource.ts'
 import type { Found } from '../../request/target.ts'
 import { type Fault, fault } from '../../spec/faults.ts'

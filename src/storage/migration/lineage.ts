@@ -3,7 +3,6 @@
  * may start once more: it must know that it is the older one, and leave to the newer what the newer has made.
  */
 import { createHash } from 'node:crypto'
-import { indexedOf } from '../../model/indexed.ts'
 import type { Catalog } from '../../model/resource.ts'
 import { columnsOf } from '../sql/columns.ts'
 import { searchColumns } from '../sql/tables.ts'
@@ -35,7 +34,7 @@ function hashOf({ resources, system }: Catalog): string {
   const tables = [...resources.values(), ...system.values()].map((resource) => [
     resource.name,
     columnsOf(resource).map(({ name, field }) => [name, field.type, field.required, field.default ?? null]),
-    indexedOf(resource),
+    resource.indexes,
     searchColumns(resource),
   ])
   return createHash('sha256').update(JSON.stringify(tables)).digest('base64url').slice(0, 16)

@@ -1,7 +1,6 @@
 /** Any declarations, and any records of them, for the tests of migrations. */
 import fc from 'fast-check'
-import { type DecimalForm, decimalText, readDecimal } from '../../model/decimal.ts'
-import { canonicalValue } from '../../model/decimal-field.ts'
+import { canonicalValue, type DecimalForm, decimalText, readDecimal } from '../../model/decimal.ts'
 import type { Catalog, FieldType } from '../../model/resource.ts'
 import { catalogFixture, type FieldFixture, resourceFixture } from '../sql/catalog.fixture.ts'
 

@@ -1,8 +1,8 @@
 /** Moves all that a database holds into another one, and reads it back: what answers say of it is the same to the byte. */
 import { createHash } from 'node:crypto'
 import sql, { empty, raw } from 'sql-template-tag'
-import { timestamp } from '../../model/instant.ts'
 import type { Catalog } from '../../model/resource.ts'
+import { timestamp } from '../../model/time.ts'
 import { exportsKept } from '../../plan/export-document.ts'
 import { StorageFault } from '../storage.ts'
 import type { Statement } from '../transaction.ts'

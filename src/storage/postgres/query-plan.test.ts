@@ -1,8 +1,9 @@
 /** No list costs the size of its table: what PostgreSQL does for every statement that is really run (QRY-7). */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { type Filterable, filterables, operatorsFor, sortableNames } from '../../model/operators.ts'
+import { operatorsFor, sortableNames } from '../../model/indexes.ts'
 import { always, type Predicate } from '../../model/predicate.ts'
+import type { Filterable } from '../../model/resource.ts'
 import type { Page, PageOutcome, ReadPage } from '../../plan/plan.ts'
 import { readListQuery } from '../../request/query.ts'
 import { closureWithin } from '../transactions/delete/cascade.ts'
@@ -36,7 +37,7 @@ const values: Readonly<Record<string, string>> = {
   ...{ due: '2020-12-25T00:00:00Z', shelf_id: idOf(3), label_id: idOf(4) },
   ...{ created_at: '2020-11-20T00:00:00Z', updated_at: '2020-11-20T00:00:00Z' },
 }
-const all = filterables(goods)
+const all = goods.filterables
 const sorts = sortableNames(goods).flatMap((name) => [name, `-${name}`])
 const isFew = ({ field }: Filterable) =>
   field !== undefined && (field.reference !== undefined || field.enum !== undefined || field.type === 'boolean')

@@ -1,5 +1,6 @@
 /** Small catalogs for the tests of tables and migrations. */
-import { limitDefaults } from '../../model/limit-defaults.ts'
+import { withIndexes } from '../../model/indexes.ts'
+import { limitDefaults } from '../../model/limits.ts'
 import type { Catalog, Field, FieldType, Resource } from '../../model/resource.ts'
 
 /** A field of a test: its type, and what is not the default. */
@@ -37,7 +38,7 @@ export function resourceFixture(
   more: Partial<Resource> = {},
 ): Resource {
   const fields = Object.entries(fixtures).map(([field, fixture]) => fieldFixture(field, fixture))
-  return {
+  return withIndexes({
     name,
     title: name,
     description: undefined,
@@ -65,7 +66,7 @@ export function resourceFixture(
     children: [],
     shape: 'shape',
     ...more,
-  }
+  })
 }
 
 /** A catalog of resources. */

@@ -1,6 +1,6 @@
 /** Which columns hold a record: one for each field, and beside some of them a second one that they are compared by. */
 import { raw, type Sql } from 'sql-template-tag'
-import { isFolded } from '../../model/indexed.ts'
+import { isFolded } from '../../model/indexes.ts'
 import type { Field, Resource } from '../../model/resource.ts'
 
 /** How a column is stored; each dialect has its own word for it. */

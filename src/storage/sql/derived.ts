@@ -1,7 +1,7 @@
 /** Values made from other values, so that every engine compares and finds alike. Whatever writes a record uses these. */
 import { decimalKeyOf } from '../../model/decimal.ts'
-import { instantKey } from '../../model/instant.ts'
 import { fold, words } from '../../model/text.ts'
+import { instantKey } from '../../model/time.ts'
 import type { Derivation } from './columns.ts'
 
 /** What a derived column holds for the value of its field (see `columns.ts`). */

@@ -5,8 +5,7 @@
  * begins with it has the rest in order.
  */
 import sql, { join, raw, type Sql } from 'sql-template-tag'
-import type { Position, SortTerm } from '../../model/order.ts'
-import type { Scalar } from '../../model/predicate.ts'
+import type { Position, Scalar, SortTerm } from '../../model/predicate.ts'
 import type { Resource } from '../../model/resource.ts'
 import { type ColumnType, columnSql, columnsOf, comparisonColumn } from './columns.ts'
 

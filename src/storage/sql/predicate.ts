@@ -4,7 +4,7 @@
  * three truth values.
  */
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
-import { isFolded } from '../../model/indexed.ts'
+import { isFolded } from '../../model/indexes.ts'
 import type { Predicate } from '../../model/predicate.ts'
 import type { Resource } from '../../model/resource.ts'
 import { fold } from '../../model/text.ts'

@@ -1,6 +1,6 @@
 /** Which of the conditions on a list an index keeps together in the list's order: the rows are one stretch of it. */
-import { isEqualityFilter, isIndexed } from '../../model/indexed.ts'
-import type { SortTerm } from '../../model/order.ts'
+import { isEqualityFilter, isIndexed } from '../../model/indexes.ts'
+import type { SortTerm } from '../../model/predicate.ts'
 import { allOf, always, type Predicate } from '../../model/predicate.ts'
 import type { Resource } from '../../model/resource.ts'
 

@@ -1,5 +1,4 @@
 /** Which tables, columns, indexes and full-text indexes a database should hold for a catalog. */
-import { indexedOf } from '../../model/indexed.ts'
 import type { Catalog, Resource } from '../../model/resource.ts'
 import { columnsOf, comparisonColumn, foldedColumn } from './columns.ts'
 import { systemTables } from './system-tables.ts'
@@ -61,7 +60,7 @@ function indexesFor(resource: Resource, columns: readonly ColumnSpec[], { indexe
   const key = (name: string) => comparisonColumn(resource, name)
   const made = [
     index(columns, resource.name, ['id'], true, 'everything'),
-    ...indexedOf(resource).map(({ fields, kind }) => {
+    ...resource.indexes.map(({ fields, kind }) => {
       if (kind === 'unique') return index(columns, resource.name, fields.map(key), true)
       return index(columns, resource.name, [...fields.map(kind === 'folded' ? foldedColumn : key), 'id'])
     }),

@@ -118,7 +118,7 @@ function plainResource(resource: Resource): Resource {
   const fields = resource.fields.map((field) => ({ ...field, validate: undefined as never }))
   const field = new Map(fields.map((each) => [each.name, each]))
   const rules = resource.rules.filter((rule) => 'unless' in rule)
-  return { ...resource, fields, field, rules, access: {} as never }
+  return { ...resource, fields, field, rules, access: {} as never, filterables: [] }
 }
 
 /** A mapping that still says which fields are converted; the thread that has the functions converts them. */

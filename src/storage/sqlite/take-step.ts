@@ -1,6 +1,6 @@
 /** The questions and the steps of a migration, carried out on SQLite. */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
-import { timestamp } from '../../model/instant.ts'
+import { timestamp } from '../../model/time.ts'
 import { isWider } from '../migration/convert.ts'
 import type { Answer, MigrationStep, Question } from '../migration/migration-step.ts'
 import { beginEpoch, forgetEpoch } from '../sql/epoch.ts'

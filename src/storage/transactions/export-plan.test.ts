@@ -1,7 +1,7 @@
 /** No batch of an export costs more than its size: what SQLite says of each statement in the middle of one. */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import { sortableNames } from '../../model/operators.ts'
+import { sortableNames } from '../../model/indexes.ts'
 import { always, type Predicate } from '../../model/predicate.ts'
 import { type ExportBatch, exportRows } from './export-rows.ts'
 import { context, costsOf, type Explained, explained, idOf, openStore, resource } from './query-plan.fixture.ts'

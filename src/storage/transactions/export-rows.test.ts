@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import sql from 'sql-template-tag'
-import { timestamp } from '../../model/instant.ts'
 import { always, never, type Predicate } from '../../model/predicate.ts'
+import { timestamp } from '../../model/time.ts'
 import type { Page, ReadPage } from '../../plan/plan.ts'
 import {
   batches,

@@ -7,8 +7,7 @@
  * several fields that no index has together, the records that tie in the first are sorted for each batch.
  */
 import sql, { join, raw, type Sql } from 'sql-template-tag'
-import type { Position, SortTerm } from '../../model/order.ts'
-import { allOf, type Predicate } from '../../model/predicate.ts'
+import { allOf, type Position, type Predicate, type SortTerm } from '../../model/predicate.ts'
 import type { Resource } from '../../model/resource.ts'
 import { csvCell, type ExportFormat, exportColumns } from '../../plan/export-document.ts'
 import { columnSql, subject } from '../sql/columns.ts'
@@ -98,7 +97,7 @@ const formulaStarts = ['=', '+', '-', '@', '\t', '\r', '\n', '\uff1d', '\uff0b',
  *
  * @param fields those asked for; `undefined`: all; `id` always comes along (QRY-4)
  */
-function csvLineSql({ catalog, engine }: SqlContext, resource: Resource, fields: readonly string[] | undefined): Sql {
+function csvLineSql({ engine }: SqlContext, resource: Resource, fields: readonly string[] | undefined): Sql {
   const members = new Map(membersOf(resource).map((member) => [member.name, member]))
   const cells = exportColumns(resource, fields).map((name) => {
     const member = members.get(name)

@@ -1,10 +1,10 @@
 /** Exports in the database: what they are to hold, how far they are, and which server writes the file (JOB-6). */
 import sql, { empty, raw, type Sql } from 'sql-template-tag'
-import { accessDigest } from '../../model/access-digest.ts'
-import { timestamp } from '../../model/instant.ts'
-import type { SortTerm } from '../../model/order.ts'
+import { accessDigest } from '../../model/digest.ts'
+import type { SortTerm } from '../../model/predicate.ts'
 import { allOf, type Predicate } from '../../model/predicate.ts'
 import { hasConversions, type Resource, resourceInVersion } from '../../model/resource.ts'
+import { timestamp } from '../../model/time.ts'
 import { exportsKept, joinTexts } from '../../plan/export-document.ts'
 import type { Export, Outcome } from '../../plan/plan.ts'
 import type { Issue } from '../../spec/faults.ts'

@@ -1,6 +1,6 @@
 /** Jobs as callers may change them: deleting one that has ended, and forgetting those that ended long ago (JOB-4, LIM-8). */
 import sql from 'sql-template-tag'
-import { timestamp } from '../../model/instant.ts'
+import { timestamp } from '../../model/time.ts'
 import { admit } from '../../plan/admit.ts'
 import type { DeleteJob, Outcome } from '../../plan/plan.ts'
 import type { SqlContext } from '../sql/context.ts'

@@ -1,10 +1,10 @@
 /** API keys in SQL: a record for what is shown of a key, and its hash beside it, which nothing shows. */
 import sql, { raw } from 'sql-template-tag'
 import { completeCatalog } from '../../model/catalog.ts'
-import { timestamp } from '../../model/instant.ts'
 import { allOf, anyOf, matches, type Scalar } from '../../model/predicate.ts'
 import { comparisonKey } from '../../model/record.ts'
 import type { Catalog, RecordValues, Resource } from '../../model/resource.ts'
+import { timestamp } from '../../model/time.ts'
 import { admit } from '../../plan/admit.ts'
 import type { CreateKey, Outcome, RevokeKey } from '../../plan/plan.ts'
 import { subject } from '../sql/columns.ts'

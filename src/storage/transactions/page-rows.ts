@@ -1,6 +1,6 @@
 /** The rows of a page: segment by segment of the order, until there are enough. */
 import sql, { empty, raw, type Sql } from 'sql-template-tag'
-import type { Position } from '../../model/order.ts'
+import type { Position } from '../../model/predicate.ts'
 import type { Page, PageOutcome, ReadPage } from '../../plan/plan.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { type Segment, segmentsAfter } from '../sql/keyset.ts'

@@ -2,11 +2,10 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import sql from 'sql-template-tag'
-import { type Filterable, filterables, operatorsFor, sortableNames } from '../../model/operators.ts'
-import type { Position } from '../../model/order.ts'
-import { always, type Comparable, matches, type Predicate } from '../../model/predicate.ts'
+import { operatorsFor, sortableNames } from '../../model/indexes.ts'
+import { always, type Comparable, matches, type Position, type Predicate } from '../../model/predicate.ts'
 import { comparisonKeys } from '../../model/record.ts'
-import type { RecordValues } from '../../model/resource.ts'
+import type { Filterable, RecordValues } from '../../model/resource.ts'
 import { compareText } from '../../model/text.ts'
 import type { Conditions, Page, PageOutcome, ReadPage } from '../../plan/plan.ts'
 import { readListQuery } from '../../request/query.ts'
@@ -117,7 +116,7 @@ const few: Readonly<Record<string, string>> = {
 }
 const sorts = sortableNames(goods).flatMap((name) => [name, `-${name}`])
 const declared = sorts.filter((sort) => !/_at$/.test(sort))
-const all = filterables(goods)
+const all = goods.filterables
 const isFew = ({ field }: Filterable) =>
   field !== undefined && (field.reference !== undefined || field.enum !== undefined || field.type === 'boolean')
 

@@ -1,10 +1,10 @@
 /** Undoing a deletion: the record and everything that was deleted with it, or nothing (DEL-6). */
 
 import sql, { join, raw, type Sql } from 'sql-template-tag'
-import { indexedTexts } from '../../model/indexed.ts'
-import { timestamp } from '../../model/instant.ts'
+import { indexedTexts } from '../../model/indexes.ts'
 import { never } from '../../model/predicate.ts'
 import type { Resource } from '../../model/resource.ts'
+import { timestamp } from '../../model/time.ts'
 import { admit, decidable } from '../../plan/admit.ts'
 import {
   goingReferenceIssue,

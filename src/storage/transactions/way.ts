@@ -3,7 +3,7 @@
  * can find what matches and sort it, or walk the whole order and drop what does not match; which of them costs the table's
  * size depends on how many rows match, and that is known: the list's exact total.
  */
-import { isEqualityFilter, isFolded, isIndexed } from '../../model/indexed.ts'
+import { isEqualityFilter, isFolded, isIndexed } from '../../model/indexes.ts'
 import type { Predicate } from '../../model/predicate.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { ReadPage } from '../../plan/plan.ts'

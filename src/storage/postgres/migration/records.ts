@@ -1,6 +1,6 @@
 /** What a migration does to records: new values, and a new revision where anybody can see the difference. */
 import type { ClientBase } from 'pg'
-import { timestamp } from '../../../model/instant.ts'
+import { timestamp } from '../../../model/time.ts'
 import { isWider } from '../../migration/convert.ts'
 import { isSystemTable } from '../../sql/system-tables.ts'
 import type { Held } from '../../sql/table-spec.ts'

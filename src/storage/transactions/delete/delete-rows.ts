@@ -3,8 +3,8 @@
  * and clears references with `clear`. A deletion at once does all of it in one transaction, a job in batches.
  */
 import sql, { join, raw, type Sql } from 'sql-template-tag'
-import { timestamp } from '../../../model/instant.ts'
 import type { Resource } from '../../../model/resource.ts'
+import { timestamp } from '../../../model/time.ts'
 import type { Removal } from '../../../plan/plan.ts'
 import { columnSql, subject, tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'

@@ -4,8 +4,8 @@
  */
 
 import sql, { raw, type Sql } from 'sql-template-tag'
-import { timestamp } from '../../../model/instant.ts'
 import { allOf, never } from '../../../model/predicate.ts'
+import { timestamp } from '../../../model/time.ts'
 import { admit, admitMatching, decidable } from '../../../plan/admit.ts'
 import type { BulkDelete, Delete, DeleteMatching, Outcome, Removal } from '../../../plan/plan.ts'
 import type { Issue } from '../../../spec/faults.ts'

@@ -3,8 +3,8 @@
  * (DEL-8). `deletion-phases.ts` has its batches.
  */
 import sql, { raw, type Sql } from 'sql-template-tag'
-import { timestamp } from '../../../model/instant.ts'
 import type { Catalog, Resource } from '../../../model/resource.ts'
+import { timestamp } from '../../../model/time.ts'
 import type { BulkDelete, Delete, DeleteMatching, Outcome } from '../../../plan/plan.ts'
 import { columnSql, subject, tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'

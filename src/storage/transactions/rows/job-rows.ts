@@ -1,8 +1,8 @@
 /** Jobs as records: what is shown of them, and beside it what an unfinished one knows (JOB-1 to JOB-3). */
 import sql, { raw } from 'sql-template-tag'
-import { timestamp } from '../../../model/instant.ts'
 import type { RecordValues, Resource } from '../../../model/resource.ts'
 import type { JobKind, JobStatus } from '../../../model/system-resources.ts'
+import { timestamp } from '../../../model/time.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import type { JobTask, OpenJob } from '../../storage.ts'
 import { ignoringRows, type Transaction } from '../../transaction.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { completeCatalog } from './catalog.ts'
-import { filterables, operatorsFor, sortableNames } from './operators.ts'
+import { operatorsFor, sortableNames } from './indexes.ts'
 
 const { resources } = completeCatalog({
   name: 'atlas',
@@ -24,7 +24,7 @@ const { resources } = completeCatalog({
 const cities = resources.get('cities')!
 
 test('each filter has the operators that make sense for it (QRY-2, QRY-7)', () => {
-  const found = filterables(cities).map((filterable) => [filterable.name, operatorsFor(filterable).join(' ')])
+  const found = cities.filterables.map((filterable) => [filterable.name, operatorsFor(filterable).join(' ')])
   const order = 'gt gte lt lte not in'
   assert.deepEqual(Object.fromEntries(found), {
     name: `${order} contains starts_with null`,

@@ -1,8 +1,14 @@
-/** Everything wrong in a declaration, all at once, each with its place and what to write instead. */
-import { checkAccess } from './check/access.ts'
-import { checkChanges } from './check/changes.ts'
-import { findCycles } from './check/cycles.ts'
-import { checkDeletion } from './check/deletion.ts'
+/** Finds all mistakes in a declaration, each with its place and what to write instead. */
+
+import { isRecord } from '../field.ts'
+import { at } from '../place.ts'
+import { plainCopy } from '../plain-copy.ts'
+import { checkAccess } from './access.ts'
+import { checkChanges } from './changes.ts'
+import { checkDeletion } from './deletion.ts'
+import { checkFields } from './fields.ts'
+import { checkInterface } from './interface.ts'
+import { checkCollectionName } from './names.ts'
 import {
   checkChoice,
   checkKeys,
@@ -10,20 +16,16 @@ import {
   checkTitle,
   checkWhole,
   expectRecord,
-  isRecord,
+  mustBe,
   own,
-} from './check/expect.ts'
-import { checkFields } from './check/fields.ts'
-import { checkInterface } from './check/interface.ts'
-import { checkCollectionName } from './check/names.ts'
-import { mustBe, type Problem, type Report } from './check/problem.ts'
-import { checkOwner, checkUnique, checkWithin, requiredReferences } from './check/relations.ts'
-import { checkRules } from './check/rules.ts'
-import { type ResourceView, type ResourceViews, viewsOf } from './check/views.ts'
-import { at } from './place.ts'
-import { plainCopy } from './plain-copy.ts'
+  type Problem,
+  type Report,
+} from './problem.ts'
+import { checkOwner, checkUnique, checkWithin, findCycles, requiredReferences } from './relations.ts'
+import { checkRules } from './rules.ts'
+import { type ResourceView, type ResourceViews, viewsOf } from './views.ts'
 
-export { DeclarationError, formatProblems, type Problem } from './check/problem.ts'
+export { DeclarationError, formatProblems, type Problem } from './problem.ts'
 
 // More collections than any interface has, and few enough to follow them all round.
 const mostResources = 500

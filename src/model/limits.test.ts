@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseRate } from './rate.ts'
+import { parseRate } from './limits.ts'
 
 test('a rate is so many a second, a minute or an hour', () => {
   assert.deepEqual(parseRate('5/second'), { most: 5, window: 1 })

@@ -1,6 +1,15 @@
-/** Rates as declarations write them: `600/minute`. */
-
+/** The default limits of an interface, and rates as declarations write them (LIM-1): `600/minute`. */
 import type { Action } from './declaration.ts'
+export const limitDefaults = {
+  pageSize: 20,
+  largestPage: 100,
+  pageBytes: 4_194_304,
+  bodyBytes: 1_048_576,
+  callerRate: '600/minute',
+  addressRate: '60/minute',
+  keysPerSubject: 100,
+  exports: { count: 20, bytes: 1_073_741_824, total: 10_737_418_240 },
+} as const
 
 /** The actions that rates can be declared for. What reads deleted records too is a read. */
 export const countedActions = ['read', 'create', 'update', 'delete', 'restore'] as const satisfies readonly Action[]
