@@ -79,12 +79,6 @@ function fieldFrom(text: string): readonly [string, string] {
   return [found[1] as string, (found[2] as string).trim()]
 }
 
-/** A function that takes the secrets of all credentials out of a text. */
-export function hiderOf(all: readonly (Fields | undefined)[]): (text: string) => string {
-  const secrets = all.flatMap((fields) => (fields ?? []).map(([, value]) => value.slice(value.indexOf(' ') + 1)))
-  return (text) => secrets.reduce((rest, secret) => (secret === '' ? rest : rest.replaceAll(secret, '***')), text)
-}
-
 /**
  * The sections and rules that are asked for.
  *

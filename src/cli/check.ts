@@ -5,8 +5,9 @@ import { writeFile } from 'node:fs/promises'
 import { stripVTControlCharacters } from 'node:util'
 import { cases } from '../checker/cases/cases.ts'
 import { Client } from '../checker/client/client.ts'
-import { attempt } from '../checker/discovery/attempt.ts'
+import { hideSecrets } from '../checker/client/credentials.ts'
 import { type Discovered, discover } from '../checker/discovery/discover.ts'
+import { tryCollections } from '../checker/discovery/try-collections.ts'
 import { CannotCheck } from '../checker/profile/profile.ts'
 import { type PartialProfile, readProfile, writeProfile } from '../checker/profile/profile-file.ts'
 import {
@@ -23,8 +24,8 @@ import { takeCensus } from '../checker/run/census.ts'
 import { check, type Report, watchedBy, withNeeded } from '../checker/run/check.ts'
 import type { Ledger } from '../checker/run/ledger.ts'
 import { pathsOf } from '../checker/run/reconcile.ts'
-import { announcement, isAgreed } from './check-agreed.ts'
-import { type CheckOptions, concurrencyOf, fileOf, hiderOf, onlyOf, type Whom, whomOf } from './check-options.ts'
+import { type CheckOptions, concurrencyOf, fileOf, onlyOf, type Whom, whomOf } from './check-options.ts'
+import { isConfirmed, planLines } from './check-plan.ts'
 import { explain } from './explain.ts'
 import { print } from './print.ts'
 import { type Progress, showProgress } from './progress.ts'
@@ -37,7 +38,7 @@ export async function checkCommand(address: string, options: CheckOptions): Prom
   let hide = (text: string) => text
   try {
     const whom = whomOf(address, options)
-    hide = hiderOf([whom.credential, whom.other])
+    hide = hideSecrets([whom.credential, whom.other])
     process.exitCode = await checked(whom, options, hide)
   } catch (error) {
     process.stderr.write(`${hide(error instanceof CannotCheck ? error.message : explain(error))}\n`)
@@ -61,9 +62,9 @@ async function checked(whom: Whom, options: CheckOptions, hide: Hide): Promise<n
     onPause: pauseTeller(progress),
   })
   try {
-    const asker = { client, credential: whom.credential, signal: interrupted.signal }
-    const looking = { url: whom.url, openapi: options.openapi, only: options.collection, said }
-    const found = await discover(asker, looking).catch((error: unknown) => {
+    const requester = { client, credential: whom.credential, signal: interrupted.signal }
+    const wanted = { url: whom.url, openapi: options.openapi, only: options.collection, given: said }
+    const found = await discover(requester, wanted).catch((error: unknown) => {
       // What was cut short says nothing about the server.
       if (interrupted.signal.aborted) return undefined
       throw error
@@ -120,12 +121,12 @@ interface Running {
 async function run({ profile, notices, guessed }: Discovered, running: Running): Promise<Report | undefined> {
   const { whom, options, only, client, progress, signal, hide } = running
   const readOnly = options.readOnly === true
-  const attempts = {
-    ...{ profile, guessed, signal, cases: withNeeded(cases, only) },
-    ...{ hasKey: whom.credential.length > 0, hasOther: whom.other !== undefined, other: whom.other },
+  const planned = {
+    ...{ profile, cases: withNeeded(cases, only) },
+    ...{ hasKey: whom.credential.length > 0, hasOther: whom.other !== undefined },
   }
-  for (const line of announcement(attempts, notices, readOnly)) progress.say(hide(line))
-  if (!readOnly && options.yes !== true && !(await isAgreed(signal))) return undefined
+  for (const line of planLines(planned, notices, readOnly)) progress.say(hide(line))
+  if (!readOnly && options.yes !== true && !(await isConfirmed(signal))) return undefined
   const ledger = watchedBy(client)
   running.onLedger(ledger)
   const reading = { client, profile, credentials: { caller: whom.credential } }
@@ -134,7 +135,10 @@ async function run({ profile, notices, guessed }: Discovered, running: Running):
   for (const path of before === undefined ? [] : pathsOf(profile, before)) ledger.foreign.add(path)
   const tried = readOnly
     ? { profile, notices: [] }
-    : await attempt({ client, credential: whom.credential, signal }, { ...attempts, ledger })
+    : await tryCollections(
+        { client, credential: whom.credential, signal },
+        { ...planned, guessed, other: whom.other, ledger },
+      )
   for (const notice of signal.aborted ? [] : tried.notices) progress.say(hide(`! ${notice}`))
   const report = await check({
     ...{ profile: tried.profile, client, credential: whom.credential, other: whom.other, readOnly, only, signal },

@@ -67,7 +67,7 @@ describe('resourced check', () => {
     const { code, out, err } = await check(url, '--key', shop.key, '--yes', '--only', 'con-3')
     assert.equal(code, 0, err)
     assert.match(err, /OpenAPI document: http.*openapi\.json/)
-    assert.match(err, /Records will be made in .*and deleted again/)
+    assert.match(err, /The checker creates records in .*and deletes them again/)
     assert.match(err, /stay in the recycle bin/)
     assert.match(out, /✔ CON-3/)
     assert.equal(await count(), 0)
@@ -76,7 +76,7 @@ describe('resourced check', () => {
   it('needs --yes or --read-only where nobody can be asked', async () => {
     const { code, out, err } = await check(url, '--key', shop.key)
     assert.deepEqual([code, out], [2, ''])
-    assert.match(err, /--yes .*--read-only/)
+    assert.match(err, /--yes.*--read-only/)
   })
 
   it('ends with 1 where a rule that must hold is broken, and keeps secrets out of every report', async () => {
@@ -156,7 +156,7 @@ describe('resourced check', () => {
 
   it('ends with 2 and says what to do where a server or a command line cannot be used', async () => {
     const refused: readonly (readonly [given: readonly string[], says: RegExp])[] = [
-      [[url, '--yes'], /answers 401 to everything.*--key/],
+      [[url, '--yes'], /answers 401 to every request.*--key/],
       [[url, '--yes', '--key', 'wrong'], /also with the credential/],
       [['http://127.0.0.1:9', '--yes'], /nothing listens there/],
       [[url.replace('http:', 'https:'), '--yes'], /Perhaps it speaks plain HTTP/],

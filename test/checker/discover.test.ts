@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { cases } from '../../src/checker/cases/cases.ts'
 import { Client } from '../../src/checker/client/client.ts'
-import { attempt } from '../../src/checker/discovery/attempt.ts'
 import { discover } from '../../src/checker/discovery/discover.ts'
-import { choose } from '../../src/checker/run/choose-collections.ts'
+import { tryCollections } from '../../src/checker/discovery/try-collections.ts'
+import { chooseCollections } from '../../src/checker/run/choose-collections.ts'
 import { serveShop } from './shop.ts'
 import { casesOf, checkShop, tellAll } from './try-faults.ts'
 
@@ -21,12 +21,11 @@ test('without a profile each case finds a collection that finds one with a profi
     client.close()
     return shop.serving.close()
   })
-  const asker = { client, credential: [['Authorization', `Bearer ${shop.key}`]] as const }
-  const found = await discover(asker, { url: shop.serving.origin })
-  const tried = await attempt(asker, {
+  const requester = { client, credential: [['Authorization', `Bearer ${shop.key}`]] as const }
+  const found = await discover(requester, { url: shop.serving.origin })
+  const tried = await tryCollections(requester, {
     ...found,
     cases,
-    ...means,
     other: [['Authorization', `Bearer ${shop.otherKey}`]],
   })
   assert.deepEqual([tried.notices, tried.remains], [[], []])
@@ -34,8 +33,8 @@ test('without a profile each case finds a collection that finds one with a profi
   const lost = cases.filter(
     (each) =>
       !each.needs.some((need) => told.includes(need)) &&
-      'collection' in choose(each, shop.profile, means) &&
-      'why' in choose(each, tried.profile, means),
+      'collections' in chooseCollections(each, shop.profile, means) &&
+      'why' in chooseCollections(each, tried.profile, means),
   )
   assert.deepEqual(
     lost.map(({ id, needs }) => `${id}: ${needs}`),

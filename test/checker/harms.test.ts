@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { cases } from '../../src/checker/cases/cases.ts'
 import { Client } from '../../src/checker/client/client.ts'
-import { attempt } from '../../src/checker/discovery/attempt.ts'
 import { discover } from '../../src/checker/discovery/discover.ts'
+import { tryCollections } from '../../src/checker/discovery/try-collections.ts'
 import { takeCensus } from '../../src/checker/run/census.ts'
 import { check as runCases, watchedBy } from '../../src/checker/run/check.ts'
 import { assertTold, check, storeFor, strangersIn, verdictOf } from './check-store.ts'
@@ -31,7 +31,7 @@ describe('A server with sequential keys', () => {
     for (const id of ['RES-4/not-chosen', 'RES-4/kept', 'MET-7/put']) assert.match(verdictOf(ended, id), /^fails/)
     assert.ok((store.tables['orders']?.last ?? 0) < 100_000)
     assert.deepEqual(strangersIn(store), [])
-    assert.match(ended.err, /Identifiers of the checker's choice are sent: .* orders from there/)
+    assert.match(ended.err, /The checker sends identifiers that it chooses: .* orders from there/)
   })
 
   it('that demands an identifier gets no record', async (context) => {
@@ -45,7 +45,7 @@ describe('A server with sequential keys', () => {
     })
     const { err } = await check(store, '--only', 'MET-2')
     assert.deepEqual([strangersIn(store), store.tables['orders']?.last], [[], 3])
-    assert.match(err, /No record of orders can be made .*--allow-chosen-ids/)
+    assert.match(err, /No record of orders can be created .*--allow-chosen-ids/)
   })
 })
 
@@ -126,8 +126,7 @@ describe('A server that creates unasked', () => {
     const ledger = watchedBy(client)
     const found = await discover({ client, credential: [] }, { url: store.origin })
     const before = await takeCensus({ client, profile: found.profile, credentials: { caller: [] } })
-    const means = { hasKey: false, hasOther: false, ledger }
-    const { profile } = await attempt({ client, credential: [] }, { ...found, ...means, cases })
+    const { profile } = await tryCollections({ client, credential: [] }, { ...found, cases, ledger })
     const report = await runCases({ profile, client, credential: [], ledger, before, only: ['MET'] })
     assert.ok(ledger.unanswered > 0)
     assert.deepEqual([strangersIn(store), report.remains, report.differences], [[], [], []])
@@ -191,9 +190,9 @@ describe('A server with collections of its own', () => {
       [],
     )
     assert.deepEqual([...new Set(store.asked.filter((each) => / \/users/.test(each)))], ['GET /users'])
-    assert.match(err, /_superusers, directus_users are left alone: its name|_superusers, directus_users are left alone/)
-    assert.match(err, /users is left alone: its records look like accounts \(email and role\)/)
-    assert.match(err, /roles, permissions, settings are left alone: .*--collection NAME/)
+    assert.match(err, /_superusers, directus_users are excluded/)
+    assert.match(err, /users is excluded: its records look like accounts \(email and role\)/)
+    assert.match(err, /roles, permissions, settings are excluded: .*--collection NAME/)
   })
 
   it('has one checked where it is named', async (context) => {

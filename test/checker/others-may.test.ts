@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { cases } from '../../src/checker/cases/cases.ts'
 import { Client } from '../../src/checker/client/client.ts'
-import { attempt } from '../../src/checker/discovery/attempt.ts'
 import { discover } from '../../src/checker/discovery/discover.ts'
+import { tryCollections } from '../../src/checker/discovery/try-collections.ts'
 import { check } from '../../src/checker/run/check.ts'
 import { makeKey } from '../../src/cli/keys.ts'
 import { completeCatalog } from '../../src/model/catalog.ts'
@@ -42,11 +42,11 @@ test('AUT-3: what others may is told and may be said, and nothing that they coul
   }
   const credential = await credentialOf('checker', ['admin'])
   const other = await credentialOf('other', [])
-  const asker = { client, credential }
-  const found = await discover(asker, { url: serving.origin })
-  const { profile, notices, remains } = await attempt(asker, { ...found, cases, hasKey: true, hasOther: true, other })
+  const requester = { client, credential }
+  const found = await discover(requester, { url: serving.origin })
+  const { profile, notices, remains } = await tryCollections(requester, { ...found, cases, other })
   assert.deepEqual(remains, [])
-  assert.match(notices.join(), /may make and read records of authors.*otherMay/)
+  assert.match(notices.join(), /may create and read records of authors.*otherMay/)
 
   const failing = async (otherMay: readonly ('create' | 'read')[]) => {
     const collections = profile.collections.map((each) => ({ ...each, otherMay }))

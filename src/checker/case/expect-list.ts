@@ -1,8 +1,6 @@
 /** What cases expect of lists. */
 
-import type { Answer, Exchange } from '../client/exchange.ts'
-import { jsonOf } from '../client/exchange.ts'
-import { linksOf } from '../client/links.ts'
+import { type Answer, type Exchange, jsonOf, linksOf } from '../client/exchange.ts'
 import { isSame, valueAt } from '../values/json.ts'
 import type { Expectation, Seen } from './case.ts'
 import { altogether, answerOf, everyAnswerOf, finding, itemsOf, short, totalOf } from './expect.ts'

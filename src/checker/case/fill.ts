@@ -1,7 +1,6 @@
 /** Fills the places of a case's texts with what is known when they are needed. */
-import { altered } from '../client/credential.ts'
-import { type Answer, type Exchange, fieldOf, jsonOf } from '../client/exchange.ts'
-import { linksOf } from '../client/links.ts'
+import { altered } from '../client/credentials.ts'
+import { type Answer, type Exchange, fieldOf, jsonOf, linksOf } from '../client/exchange.ts'
 import { basePath, versionsIn } from '../profile/profile.ts'
 import { memberPointer, valueAt } from '../values/json.ts'
 import { nestedPath, parentOf } from './family.ts'

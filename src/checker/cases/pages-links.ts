@@ -1,9 +1,10 @@
 /** PAG-7: links between pages, and pages past the end. */
+
 import type { Case, Expectation } from '../case/case.ts'
 import { answerOf, everyStatus, field, finding } from '../case/expect.ts'
 import { eachOnce, lists, sameItems } from '../case/expect-list.ts'
 import { given, records, when } from '../case/steps.ts'
-import { linksOf } from '../client/links.ts'
+import { linksOf } from '../client/exchange.ts'
 
 const needs = ['create', 'list', 'marker'] as const
 

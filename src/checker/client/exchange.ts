@@ -1,57 +1,57 @@
-/** What was asked of a server, and what came back: the evidence of every verdict. */
+/** Requests to a server and its responses: the evidence of every verdict. */
 
-/** Fields of a header section, as they stood: names in any case, one for each line. */
+/** Header fields as they were sent or received: one entry for each line, names in any case. */
 export type Fields = readonly (readonly [name: string, value: string])[]
 
 /** A request as it was sent. */
 export interface Asked {
   readonly method: string
-  /** Whole: `https://api.example.com/v1/cities`. */
+  /** Absolute: `https://api.example.com/v1/cities`. */
   readonly url: string
   readonly fields: Fields
   readonly body?: string | undefined
-  /** All that was sent, one byte for each character, where it is no request as clients make them. */
+  /** All bytes that were sent, one for each character, if no HTTP client would send such a request. */
   readonly bytes?: string | undefined
 }
 
-/** An answer as it was received. */
+/** A response as it was received. */
 export interface Answer {
   readonly status: number
   /** `1.1`. */
   readonly version: string
   readonly fields: Fields
-  /** As text; bytes that are no UTF-8 are replaced. */
+  /** As text; bytes that are not UTF-8 are replaced. */
   readonly body: string
 }
 
-/** A request, and its answer where one came. */
+/** A request and its response, if one arrived. */
 export interface Exchange {
-  /** The step of the case that made it. */
+  /** The step of the case that sent it; empty outside of cases. */
   readonly step: string
   readonly asked: Asked
   readonly answer?: Answer | undefined
-  /** Why there is no answer. */
+  /** Why there is no response. */
   readonly failure?: string | undefined
-  /** What came after the last whole answer, where bytes were sent: nothing, if all is well. */
+  /** After a request in bytes: what followed the last complete response. */
   readonly rest?: string | undefined
   readonly milliseconds: number
 }
 
-/** The value of a field, lines of one name joined as RFC 9110 section 5.3 says; `undefined` where it is absent. */
+/** The value of a header field, lines of one name combined (RFC 9110, section 5.3); `undefined` if it is absent. */
 export function fieldOf({ fields }: Pick<Answer, 'fields'>, name: string): string | undefined {
   const lower = name.toLowerCase()
   const values = fields.filter(([each]) => each.toLowerCase() === lower).map(([, value]) => value)
   return values.length === 0 ? undefined : values.join(', ')
 }
 
-const read = new WeakMap<Answer, { readonly value: unknown }>()
+const parsedBodies = new WeakMap<Answer, { readonly value: unknown }>()
 
-/** The JSON of an answer's body; `undefined` where it is none. */
+/** The JSON value of a response body; `undefined` if the body is not JSON. */
 export function jsonOf(answer: Answer): unknown {
-  let known = read.get(answer)
+  let known = parsedBodies.get(answer)
   if (known === undefined) {
     known = { value: parsed(answer.body) }
-    read.set(answer, known)
+    parsedBodies.set(answer, known)
   }
   return known.value
 }
@@ -62,4 +62,29 @@ function parsed(text: string): unknown {
   } catch {
     return undefined
   }
+}
+
+declare const success: unique symbol
+
+/** Whether a response arrived and its status is 2xx. */
+export function isSuccess(answer: Answer | undefined): answer is Answer & { readonly [success]: true } {
+  return answer !== undefined && answer.status >= 200 && answer.status < 300
+}
+
+/**
+ * Targets of `Link` (RFC 8288) by relation type, as paths with queries: credentials never go to another server.
+ *
+ * @param base the address of the request, to which relative targets refer
+ */
+export function linksOf(answer: Answer, base: string): ReadonlyMap<string, string> {
+  const targets = new Map<string, string>()
+  for (const [, target = '', parameters = ''] of (fieldOf(answer, 'Link') ?? '').matchAll(/<([^<>]*)>([^<]*)/g)) {
+    const rel = /;\s*rel\s*=\s*(?:"([^"]*)"|([^\s;,"]+))/i.exec(parameters)
+    if (rel === null || !URL.canParse(target, base)) continue
+    const { pathname, search } = new URL(target, base)
+    for (const type of (rel[1] ?? rel[2] ?? '').toLowerCase().split(/\s+/)) {
+      if (!targets.has(type)) targets.set(type, pathname + search)
+    }
+  }
+  return targets
 }

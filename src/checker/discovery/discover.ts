@@ -1,235 +1,203 @@
-/** From an address to a profile, with safe requests alone. */
-
-import { isSequential } from '../case/identifiers.ts'
-import { jsonOf } from '../client/exchange.ts'
-import { CannotCheck, type CollectionProfile, type Names, type Profile, usualNames } from '../profile/profile.ts'
+/**
+ * Discovers a server from its address, with safe requests only: finds its OpenAPI document or guesses, excludes what must not be
+ * touched, describes its collections, and completes them with the entries of a profile file.
+ */
+import { type Answer, isSuccess } from '../client/exchange.ts'
+import { type Requester, request } from '../client/requester.ts'
+import { CannotCheck, type CollectionProfile, type Profile } from '../profile/profile.ts'
 import { mergeProfile, type PartialProfile } from '../profile/profile-file.ts'
-import { countOfMeans } from '../run/choose-collections.ts'
-import { type JsonObject, objectOf } from '../values/json.ts'
-import { type Asker, ask, isGood } from './asker.ts'
-import { type Document, expanded } from './document.ts'
-import { type Draft, draftsOf, errorSchemas, isNumbered } from './drafts.ts'
-import { addressesOf, serversOf } from './endpoints.ts'
-import { findDocument, namedDocument } from './find-document.ts'
-import { keepsItemsApart, type LeftAlone, noticesOf, reasonToLeave } from './left-alone.ts'
-import { draftFrom, idIn, isList, type Looked, linksAt, lookAt } from './look.ts'
-import { describe, narrowMembers } from './members.ts'
-import { finishedOf, namesInError, namesOfErrors, namesOfList } from './names.ts'
-import { bareAddress, beginnings, placed } from './places.ts'
-import { reasonOf } from './reason.ts'
+import { countOfNeeds } from '../run/choose-collections.ts'
+import { objectOf } from '../values/json.ts'
+import { bareAddress, type Located, locate, pathAt } from './base.ts'
+import { bareCandidate, type Candidate, isCalled } from './candidate.ts'
+import { describeCollection, narrowMembers } from './describe.ts'
+import { type Excluded, exclusionNotices, hasItemsPath, reasonToExclude } from './exclude.ts'
+import { findDocument, readDocumentAt } from './find-document.ts'
+import { guessCandidate, linkedPaths, readList } from './guess.ts'
+import { type Document, expandSchema, pathsOf, serversOf } from './openapi.ts'
+import { namesOf } from './response-names.ts'
 
-/** What to look for. */
-export interface Looking {
-  /** The address that was given. */
+/** What a user says about the server. */
+export interface DiscoveryOptions {
+  /** Address of the interface, of its server, or of its OpenAPI document. */
   readonly url: string
-  /** A file or an address of the OpenAPI document; found at the usual places unless given. */
+  /** File or address of the OpenAPI document. */
   readonly openapi?: string | undefined
-  /** Collections to keep to; all that are found unless given. */
+  /** Names or paths of the collections to check; all if empty. */
   readonly only?: readonly string[] | undefined
-  readonly said?: PartialProfile | undefined
+  /** Entries of a profile file. */
+  readonly given?: PartialProfile | undefined
 }
 
-/** What was found. */
+/** What discovery found. */
 export interface Discovered {
   readonly profile: Profile
-  /** What whoever asked should know. */
+  /** Sentences for people about what is missing or excluded. */
   readonly notices: readonly string[]
-  /** Collections that no document describes: what can be done with them is found out by trying. */
+  /** Names of the collections that no document describes. The trial finds out what clients can do with them. */
   readonly guessed: ReadonlySet<string>
 }
 
 /**
- * Looks at a server.
+ * Discovers a server.
  *
- * @throws CannotCheck where it does not answer, wants a credential first, or has no collection that anybody can find
+ * @throws CannotCheck if the server does not answer, refuses the credential, or has no collection that can be found
  */
-export async function discover(asker: Asker, { url, openapi, only = [], said = {} }: Looking): Promise<Discovered> {
+export async function discover(requester: Requester, options: DiscoveryOptions): Promise<Discovered> {
+  const { only = [], given = {} } = options
+  const { address, document, rootStatus } = await openServer(requester, options)
+  const described: Located =
+    document === undefined ? { base: address, candidates: [] } : await locate(requester, document, address)
+  const base = given.base ?? described.base
+  const selection = new Selection(options, described.candidates)
+
+  const included = described.candidates.filter((each) => selection.includes(each))
+  const unknown = selection.paths.filter((path) => !described.candidates.some((each) => isCalled(each, path)))
+  if (described.candidates.length === 0 && unknown.length === 0) {
+    unknown.push(...(await linkedPaths(requester, base)).filter((path) => selection.includes(bareCandidate(path))))
+  }
+  const { listed, guesses } = await readLists(requester, base, included, unknown)
+  checkAccess(requester, [...listed, ...guesses], rootStatus)
+
+  const guessed = await Promise.all(
+    guesses.flatMap((each) => (each.listed?.names && [guessCandidate(requester, base, each.path, each.listed)]) ?? []),
+  )
+  const candidates = [...listed, ...guessed]
+  const used = selection.withReferences(candidates).filter((each) => selection.includes(each))
+  const collections = used.map((each) => describeCollection(each, used))
+
+  const unknownPath = `${base}/no-such-collection-${Date.now().toString(36)}`
+  const { answer: error } = await request(requester, 'GET', unknownPath)
+  const found: Profile = {
+    base,
+    collections: collections.map(({ collection }) => collection),
+    names: namesOf(candidates, document, error),
+    document: document?.url,
+    open: document === undefined ? [] : await openPaths(requester, document, base),
+    ...(document === undefined ? {} : featuresOf(document)),
+  }
+  const profile = sortCollections(mergeProfile(found, given))
+  if (profile.collections.length === 0) throw new CannotCheck(nothingFound(address, document, only, selection.excluded))
+  const notices = [
+    ...exclusionNotices(selection.excluded.filter(({ name }) => selection.isWanted({ name, path: `/${name}` }))),
+    ...(used.some(({ hasSlash }) => hasSlash)
+      ? ['The document writes paths with a slash at their end. The checker sends requests without it.']
+      : []),
+    ...collections.flatMap((each) => each.notices),
+  ]
+  return { profile, notices, guessed: new Set(guessed.map(({ name }) => name)) }
+}
+
+/** Checks that the server answers, and finds its document. */
+async function openServer(requester: Requester, { url, openapi, given = {} }: DiscoveryOptions) {
   const isDocument = /\.(?:json|ya?ml)$/.test(new URL(url).pathname)
-  const given = said.base ?? (isDocument ? new URL(url).origin : bareAddress(url))
-  const root = await ask(asker, 'GET', isDocument ? url : given)
-  if (root.answer === undefined) throw new CannotCheck(reasonOf(new URL(url), String(root.failure)))
-  const named = openapi ?? (isDocument ? url : said.document)
-  const document = named === undefined ? await findDocument(asker, given) : await namedDocument(asker, named)
-  const notices: string[] = []
-  const described = document === undefined ? undefined : await inDocument(asker, document, given)
-  const base = said.base ?? described?.base ?? given
-  const wanted = (draft: Pick<Draft, 'name' | 'path'>) =>
-    only.length === 0 || only.some((each) => isCalled(draft, each))
-  const isNamed = (draft: Pick<Draft, 'name' | 'path'>) =>
-    only.some((each) => isCalled(draft, each)) || Object.hasOwn(said.collections ?? {}, draft.name)
-  const left: LeftAlone[] = []
-  const isApart = keepsItemsApart(described?.drafts.map(({ path }) => path) ?? [])
-  /** Whether a collection may be used; what is left alone is not even read. */
-  const isOurs = (draft: Draft, first?: JsonObject) => {
-    const isSystems = isApart && !draft.path.startsWith('/items/')
-    const why = isNamed(draft)
-      ? undefined
-      : (reasonToLeave(draft, first) ?? (isSystems ? 'the collections of the application are below /items' : undefined))
-    if (why !== undefined) left.push({ name: draft.name, why })
+  const address = given.base ?? (isDocument ? new URL(url).origin : bareAddress(url))
+  const { answer, failure } = await request(requester, 'GET', isDocument ? url : address)
+  if (answer === undefined) throw new CannotCheck(connectionAdvice(new URL(url), String(failure)))
+  const place = openapi ?? (isDocument ? url : given.document)
+  const document = place === undefined ? await findDocument(requester, address) : await readDocumentAt(requester, place)
+  return { address, document, rootStatus: answer.status }
+}
+
+/** Which candidates to check: those that the user names, and without names all that are not excluded. */
+class Selection {
+  readonly excluded: Excluded[] = []
+  /** Paths that the user names. */
+  readonly paths: readonly string[]
+  readonly #only: readonly string[]
+  readonly #given: NonNullable<PartialProfile['collections']>
+  readonly #hasItemsPath: boolean
+
+  constructor({ only = [], given = {} }: DiscoveryOptions, described: readonly Candidate[]) {
+    this.#only = only
+    this.#given = given.collections ?? {}
+    this.#hasItemsPath = hasItemsPath(described.map(({ path }) => path))
+    const givenPaths = Object.entries(this.#given).flatMap(([name, each]) =>
+      each === false ? [] : [each.path ?? `/${name}`],
+    )
+    this.paths = [...only.map((each) => `/${each.replace(/^\//, '')}`), ...givenPaths]
+  }
+
+  isWanted(candidate: Pick<Candidate, 'name' | 'path'>): boolean {
+    return this.#only.length === 0 || this.#isNamed(candidate)
+  }
+
+  #isNamed(candidate: Pick<Candidate, 'name' | 'path'>): boolean {
+    return this.#only.some((each) => isCalled(candidate, each))
+  }
+
+  /** Whether the checker may use a candidate. Notes the reason if not. Excluded candidates are not even read. */
+  includes(candidate: Candidate): boolean {
+    if (this.#isNamed(candidate) || Object.hasOwn(this.#given, candidate.name)) return true
+    const isOutside = this.#hasItemsPath && !candidate.path.startsWith('/items/')
+    const why =
+      reasonToExclude(candidate) ?? (isOutside ? 'the collections of the application are below /items' : undefined)
+    if (why !== undefined) this.excluded.push({ name: candidate.name, why })
     return why === undefined
   }
-  const all = (described?.drafts ?? []).filter((draft) => isOurs(draft))
-  const written = Object.entries(said.collections ?? {}).flatMap(([name, each]) =>
-    each === false ? [] : [each.path ?? `/${name}`],
-  )
-  const paths = [...only.map((each) => `/${each.replace(/^\//, '')}`), ...written].filter(
-    (path) => !described?.drafts.some((draft) => draft.path === path || isCalled(draft, path.slice(1))),
-  )
-  if (!described?.drafts.length && paths.length === 0) {
-    paths.push(...(await linksAt(asker, base)).filter((path) => isOurs(bareDraft(path))))
+
+  /** The wanted candidates, and those to which their records refer. */
+  withReferences(candidates: readonly Candidate[]): Candidate[] {
+    const wanted = candidates.filter((each) => this.isWanted(each))
+    return candidates.filter(
+      (each) =>
+        wanted.includes(each) ||
+        wanted.some((by) =>
+          Object.values(describeCollection(by, [by, each]).collection.references).includes(each.name),
+        ),
+    )
   }
-  const looked = new Map<string, Looked>()
-  await Promise.all(
-    [...new Set([...all.filter((each) => each.operations.includes('list')).map(({ path }) => path), ...paths])]
-      .slice(0, mostLists)
-      .map(async (path) => looked.set(path, await lookAt(asker, base + path))),
-  )
-  checkAdmitted([...looked.values()], root.answer.status, asker)
-  const guesses = await Promise.all(
-    paths.flatMap((path) => {
-      const seen = looked.get(path)
-      return seen !== undefined && isList(seen) ? [draftFrom(asker, base, path, seen)] : []
-    }),
-  )
-  const drafts = [...all, ...guesses]
-  const kept = drafts.filter((draft) => wanted(draft) || isReferredTo(draft, drafts.filter(wanted)))
-  const used = kept.filter((draft) => isOurs(draft, looked.get(draft.path)?.first))
-  notices.push(...noticesOf(left.filter(({ name }) => wanted({ name, path: `/${name}` }))))
-  if (used.some(({ isSlashed }) => isSlashed))
-    notices.push('Paths are written with a slash at their end; they are asked for without it.')
-  const known = used.map((draft) => {
-    const { collection, notices: told } = describe(observed(draft, looked.get(draft.path)), used)
-    const id = looked.get(draft.path)?.first?.[collection.id]
-    const sequential = id === undefined ? isNumbered(draft, collection.id) : isSequential(String(id))
-    return { collection: { ...collection, sequential }, notices: told }
-  })
-  notices.push(...known.flatMap((each) => each.notices))
-  const profile: Profile = {
-    base,
-    collections: known.map(({ collection }) => collection),
-    names: await namesOf(asker, base, document, drafts, [...looked.values()]),
-    document: document?.url,
-    open: document === undefined ? [] : await openPaths(asker, document, base),
-    ...(document === undefined ? {} : spokenOf(document)),
-  }
-  const found = mergeProfile(profile, said)
-  const whole = {
-    ...found,
-    collections: found.collections.toSorted((left, right) => worth(right, found) - worth(left, found)),
-  }
-  if (whole.collections.length === 0) throw new CannotCheck(nothingFound(given, document, only, left))
-  return { profile: whole, notices, guessed: new Set(guesses.map(({ name }) => name)) }
 }
 
 const mostLists = 60
 
-function isCalled({ name, path }: Pick<Draft, 'name' | 'path'>, called: string): boolean {
-  const bare = called.replace(/^\//, '')
-  return name === bare || path === `/${bare}`
+/** Requests the lists of candidates and of paths that no document describes. */
+async function readLists(
+  requester: Requester,
+  base: string,
+  candidates: readonly Candidate[],
+  unknownPaths: readonly string[],
+): Promise<{ readonly listed: readonly Candidate[]; readonly guesses: readonly Candidate[] }> {
+  let left = mostLists
+  const read = (candidate: Candidate) =>
+    left-- > 0 ? readList(requester, base + candidate.path).then((listed) => ({ ...candidate, listed })) : candidate
+  const [listed, guesses] = await Promise.all([
+    Promise.all(candidates.map((each) => (each.operations.includes('list') ? read(each) : each))),
+    Promise.all([...new Set(unknownPaths)].map((path) => read(bareCandidate(path)))),
+  ])
+  return { listed, guesses }
 }
 
-/** Whether records of one of these cannot be made without it. */
-function isReferredTo(draft: Draft, by: readonly Draft[]): boolean {
-  return by.some((each) => Object.values(describe(each, [each, draft]).collection.references).includes(draft.name))
-}
-
-/** A collection of which only the path is known. */
-function bareDraft(path: string): Draft {
-  return {
-    ...{ name: path.split('/').at(-1) ?? '', path, operations: [], query: [], below: [], deletionAnswers: [] },
-    ...{ isConditional: false, isSlashed: false },
-  }
-}
-
-/** A draft with what its list has shown, where the document is silent. */
-function observed(draft: Draft, looked: Looked | undefined): Draft {
-  const first = looked?.first
-  if (first === undefined) return draft
-  const id = idIn(first, draft.name)
-  return draft.idParameter === undefined && id !== undefined ? { ...draft, idParameter: id } : draft
-}
-
-/** More can be tried on it, and with less beside it. */
-function worth(collection: CollectionProfile, profile: Profile): number {
-  const isMade = collection.operations.includes('create') && collection.example !== undefined
-  return (
-    countOfMeans(collection, profile) +
-    (isMade ? 20 : 0) -
-    3 * Object.keys(collection.references).length -
-    4 * narrowMembers(collection).length
-  )
-}
-
-async function inDocument(asker: Asker, document: Document, given: string) {
-  const drafts = draftsOf(document)
-  const probe = drafts.find(({ operations }) => operations.includes('list')) ?? drafts[0]
-  if (probe === undefined) return undefined
-  const all = beginnings(document, given)
-  for (const beginning of all) {
-    const { answer } = await ask(asker, 'GET', new URL(given).origin + beginning + probe.path)
-    if (answer !== undefined && answer.status !== 404 && answer.status < 500) return placed(drafts, beginning, given)
-  }
-  return placed(drafts, all[0] ?? '', given)
-}
-
-function checkAdmitted(looked: readonly Looked[], root: number, { credential }: Asker): void {
-  const statuses = looked.map(({ exchange }) => exchange.answer?.status ?? 0)
-  const all = statuses.length > 0 ? statuses : [root]
-  if (!all.every((status) => status === 401 || status === 403)) return
+function checkAccess({ credential }: Requester, candidates: readonly Candidate[], rootStatus: number): void {
+  const answers = candidates.flatMap(({ listed }) => (listed === undefined ? [] : [listed.exchange.answer]))
+  const statuses = answers.length > 0 ? answers.map((answer: Answer | undefined) => answer?.status ?? 0) : [rootStatus]
+  if (!statuses.every((status) => status === 401 || status === 403)) return
   throw new CannotCheck(
     credential.length === 0
-      ? `The server answers ${all[0]} to everything: it wants a credential. Give one with --key KEY (Authorization: Bearer), RESOURCED_CHECK_KEY, or --header 'Name: value'.`
-      : `The server answers ${all[0]} to everything, also with the credential that was given. Give one that may read and change, with --key or --header.`,
+      ? `The server answers ${statuses[0]} to every request: it needs a credential. Give one with --key KEY (Authorization: Bearer), RESOURCED_CHECK_KEY, or --header 'Name: value'.`
+      : `The server answers ${statuses[0]} to every request, also with the given credential. Give one that may read and change records, with --key or --header.`,
   )
 }
 
-function nothingFound(
-  given: string,
-  document: Document | undefined,
-  only: readonly string[],
-  left: readonly LeftAlone[],
-): string {
-  if (left.length > 0 && only.length === 0) return ['No collection is left to check.', ...noticesOf(left)].join('\n')
-  if (only.length > 0)
-    return `There is no collection ${only.join(' or ')} at ${given}: GET of it answers no list. Name it as its path has it.`
-  return document === undefined
-    ? `No OpenAPI document was found at ${given}, and no collection either. Give the document with --openapi FILE or URL, or name a collection: --collection cities.`
-    : `The OpenAPI document ${document.url ?? ''} describes no collection: no path /x beside a path /x/{id}. Name one with --collection cities.`
+/** Collections on which most can be tried first, and of those the ones that need the fewest others. */
+function sortCollections(profile: Profile): Profile {
+  const worth = (collection: CollectionProfile) =>
+    countOfNeeds(collection, profile) +
+    (collection.operations.includes('create') && collection.example !== undefined ? 20 : 0) -
+    3 * Object.keys(collection.references).length -
+    4 * narrowMembers(collection)
+  return { ...profile, collections: profile.collections.toSorted((left, right) => worth(right) - worth(left)) }
 }
 
-/** What is called how: what was seen counts more than what a document says, and that more than what is usual. */
-async function namesOf(
-  asker: Asker,
-  base: string,
-  document: Document | undefined,
-  drafts: readonly Draft[],
-  looked: readonly Looked[],
-): Promise<Names> {
-  const told = drafts.flatMap(({ list }) => (list === undefined ? [] : [namesOfList(list)]))
-  const seen = looked.filter(isList).map(({ names }) => names)
-  const { answer } = await ask(asker, 'GET', `${base}/no-such-collection-${Date.now().toString(36)}`)
-  const error = answer !== undefined && answer.status >= 400 ? namesInError(jsonOf(answer)) : {}
-  const job = drafts.find(({ name }) => name === 'jobs')?.record
-  const finished = finishedOf(job)
-  return {
-    ...usualNames,
-    ...Object.assign({}, ...told.toReversed()),
-    ...(document === undefined ? {} : namesOfErrors(errorSchemas(document))),
-    ...Object.assign({}, ...seen.toReversed()),
-    ...error,
-    ...(finished !== undefined && { finished }),
-  }
-}
-
-/** What a document says of the server as a whole. */
-function spokenOf({ root }: Document) {
-  const addresses = addressesOf(root)
-  const fields = addresses.flatMap(({ endpoints }) => [...endpoints.values()].flatMap(({ parameters }) => parameters))
-  const versionField = fields.find(
+/** What a document says about the server as a whole. */
+function featuresOf({ root }: Document): Partial<Profile> {
+  const paths = pathsOf(root)
+  const parameters = paths.flatMap(({ endpoints }) => [...endpoints.values()].flatMap((each) => each.parameters))
+  const versionField = parameters.find(
     (each) => each.in === 'header' && /^(?:x-)?(?:api|accept)-version$/i.test(each.name),
   )?.name
-  const body = addresses.find(({ path }) => /\/exports$/.test(path))?.endpoints.get('POST')?.body
-  const properties = objectOf(body && expanded(root, body['schema'])['properties'])
+  const body = paths.find(({ path }) => /\/exports$/.test(path))?.endpoints.get('POST')?.body
+  const properties = objectOf(body && expandSchema(root, body['schema'])['properties'])
   const formats = objectOf(properties['format'])['enum']
   return {
     ...(versionField !== undefined && { versionField }),
@@ -237,19 +205,57 @@ function spokenOf({ root }: Document) {
   }
 }
 
-/** Paths that the document calls open to all, and are. */
-async function openPaths(asker: Asker, { root, url }: Document, base: string): Promise<string[]> {
-  const here = new URL(url ?? `${base}/`)
-  const open = addressesOf(root).filter(
+/** Paths of health checks that answer without a credential, as the document says. */
+async function openPaths(requester: Requester, { root, url }: Document, base: string): Promise<string[]> {
+  const here = url ?? `${base}/`
+  const open = pathsOf(root).filter(
     ({ path, endpoints }) =>
       /health|alive|live|ready|status|ping/i.test(path) && !path.includes('{') && endpoints.get('GET')?.isOpen,
   )
   const paths = open.slice(0, 10).map(({ path, servers }) => {
     const server = servers[0] ?? serversOf(root)[0] ?? ''
-    return (URL.canParse(server, here) ? new URL(server, here).pathname.replace(/\/+$/, '') : '') + path
+    return (URL.canParse(server, here) ? pathAt(new URL(server, here).href) : '') + path
   })
-  const answers = await Promise.all(
-    paths.map((path) => ask(asker, 'GET', new URL(base).origin + path, { asNobody: true })),
+  const exchanges = await Promise.all(
+    paths.map((path) => request(requester, 'GET', new URL(base).origin + path, { anonymous: true })),
   )
-  return paths.filter((_, index) => isGood(answers[index]?.answer))
+  return paths.filter((_, index) => isSuccess(exchanges[index]?.answer))
+}
+
+function nothingFound(
+  address: string,
+  document: Document | undefined,
+  only: readonly string[],
+  excluded: readonly Excluded[],
+): string {
+  if (only.length > 0) {
+    return `There is no collection ${only.join(' or ')} at ${address}: GET returns no list. Give its name as it is in the path.`
+  }
+  if (excluded.length > 0) return ['All collections are excluded.', ...exclusionNotices(excluded)].join('\n')
+  return document === undefined
+    ? `No OpenAPI document was found at ${address}, and no collection. Give the document with --openapi FILE or URL, or name a collection: --collection cities.`
+    : `The OpenAPI document ${document.url ?? ''} describes no collection: no path /x with a path /x/{id}. Name one with --collection cities.`
+}
+
+/** What a user can do about a connection that failed. */
+function connectionAdvice({ origin, hostname, protocol, port }: URL, failure: string): string {
+  // OpenSSL adds the place in its source code.
+  const text = failure.replace(/^.*:SSL routines:[^:]*:([^:]*):.*$/s, '$1').trim()
+  const other = (scheme: string) => `${scheme}://${hostname}${port && `:${port}`}`
+  const start = `${origin} does not answer`
+  if (/ECONNREFUSED/.test(text)) return `${start}: nothing listens there. Start the server, or correct the address.`
+  if (/ENOTFOUND|EAI_AGAIN/.test(text)) return `${start}: there is no host ${hostname}. Correct the address.`
+  if (/EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|no answer within/.test(text)) {
+    return `${start}: it cannot be reached from here (${text}).`
+  }
+  if (/certificate|self.signed|CERT_|UNABLE_TO_|issuer|altnames/i.test(text)) {
+    return `The certificate of ${origin} is not trusted (${text}). Give the one to trust with --cacert FILE, or trust any with --insecure.`
+  }
+  if (protocol === 'https:' && /EPROTO|wrong version number|packet length/i.test(failure)) {
+    return `${start} by HTTPS (${text}). Perhaps it speaks plain HTTP: ${other('http')}`
+  }
+  if (protocol === 'http:' && /socket hang up|ECONNRESET|Parse Error/i.test(text)) {
+    return `${start} by plain HTTP (${text}). Perhaps it speaks HTTPS: ${other('https')}`
+  }
+  return `${start}: ${text}.`
 }

@@ -1,4 +1,4 @@
-/** Servers that are not ours, without a profile: what is found, what is made, and that nothing stays. */
+/** Discovery of servers of other makes without a profile. No record of the checker stays. */
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -6,20 +6,20 @@ import type { Case } from '../case/case.ts'
 import { cases } from '../cases/cases.ts'
 import { Client } from '../client/client.ts'
 import { CannotCheck } from '../profile/profile.ts'
-import { attempt } from './attempt.ts'
-import { discover, type Looking } from './discover.ts'
+import { type DiscoveryOptions, discover } from './discover.ts'
 import { serveOther } from './other-servers.fixture.ts'
+import { tryCollections } from './try-collections.ts'
 
-// What tries all that a profile can say.
+// A case that needs a collection in which records can be created.
 const usual = cases.filter(({ id }) => id === 'CON-2/etag')
 
-async function found(context: TestContext, looking: Looking, chosen: readonly Case[] = usual) {
+async function found(context: TestContext, options: DiscoveryOptions, chosen: readonly Case[] = usual) {
   const client = new Client()
   context.after(() => client.close())
-  const asker = { client, credential: [] }
-  const seen = await discover(asker, looking)
-  const tried = await attempt(asker, { ...seen, cases: chosen, hasKey: false, hasOther: false })
-  return { ...tried, looked: seen, client }
+  const requester = { client, credential: [] }
+  const discovered = await discover(requester, options)
+  const tried = await tryCollections(requester, { ...discovered, cases: chosen })
+  return { ...tried, discovered, client }
 }
 
 const books = [
@@ -27,7 +27,7 @@ const books = [
   { id: 2, title: 'Right', isbn: 'b', pages: 6, created_at: '2026-01-02T00:00:00Z' },
 ]
 
-test('a server without a document is read from its root, its lists and a record', async (context) => {
+test('a server without a document is discovered from its root, its lists and a record', async (context) => {
   const { origin, all } = await serveOther(context, {
     pages: { '/': '<ul><li><a href="/books">books</a><li><a href="/about">about</a></ul>', '/about': 'No list.' },
     records: books,
@@ -46,7 +46,7 @@ test('a server without a document is read from its root, its lists and a record'
   assert.deepEqual([[...all.keys()], remains], [['1', '2'], []])
 })
 
-test('what a server demands is learnt from what it says, in an empty collection too', async (context) => {
+test('required members are learnt from error responses, in an empty collection too', async (context) => {
   const { origin, all } = await serveOther(context, {
     faults: ({ title, pages, mail }) => ({
       ...(title === undefined && { title: 'Field required' }),
@@ -73,7 +73,7 @@ test('what a server demands is learnt from what it says, in an empty collection 
   assert.deepEqual([all.size, remains], [0, []])
 })
 
-test('a member that must differ is learnt from a second creation that is refused', async (context) => {
+test('a unique member is learnt from a second creation that the server refuses', async (context) => {
   const { origin, all } = await serveOther(context, {
     records: books,
     faults: ({ isbn }, others): Record<string, string> =>
@@ -84,18 +84,18 @@ test('a member that must differ is learnt from a second creation that is refused
   assert.deepEqual([profile.collections[0]?.unique, notices, all.size], [['isbn'], [], 2])
 })
 
-test('what cannot be made is told, with what to write into the profile, and nothing stays', async (context) => {
+test('a collection in which no record can be created is reported, with the profile entry to write', async (context) => {
   const { origin, all } = await serveOther(context, {
     records: books,
     faults: () => ({ title: 'is wrong in a way that nobody can guess' }),
   })
   const { profile, notices, remains } = await found(context, { url: origin, only: ['books'] })
-  assert.match(notices.join(), /No record of books can be made \(400: .*\)\. Write .*collections\.books\.example/)
+  assert.match(notices.join(), /No record of books can be created \(400: .*\)\. Write .*collections\.books\.example/)
   assert.ok(!profile.collections[0]?.operations.includes('create'))
   assert.deepEqual([all.size, remains], [2, []])
 })
 
-test('where nothing can be deleted nothing is made', async (context) => {
+test('no record is created where none can be deleted', async (context) => {
   const document = (methods: readonly string[]) => ({
     openapi: '3.0.3',
     paths: {
@@ -120,19 +120,19 @@ test('where nothing can be deleted nothing is made', async (context) => {
   )
 })
 
-test('a profile file says more than what is found, and brings collections that nobody finds', async (context) => {
+test('a profile file overrides what was found, and adds collections', async (context) => {
   const { origin } = await serveOther(context, { records: books, path: '/hidden/books' })
-  const said = {
+  const given = {
     collections: { books: { path: '/hidden/books', example: { title: 'Mine' }, unique: ['title'] } },
     names: { total: '/n' },
   }
-  const { looked } = await found(context, { url: origin, said })
-  const [collection] = looked.profile.collections
+  const { discovered } = await found(context, { url: origin, given })
+  const [collection] = discovered.profile.collections
   assert.deepEqual(collection?.example, { title: 'Mine' })
-  assert.deepEqual([collection?.path, collection?.id, looked.profile.names.total], ['/hidden/books', 'id', '/n'])
+  assert.deepEqual([collection?.path, collection?.id, discovered.profile.names.total], ['/hidden/books', 'id', '/n'])
 })
 
-test('a server without anything to find says what to give', async (context) => {
+test('a server without collections is reported with the options to give', async (context) => {
   const { origin } = await serveOther(context, {})
   await assert.rejects(found(context, { url: `${origin}/nothing` }), (error: Error) => {
     assert.ok(error instanceof CannotCheck)

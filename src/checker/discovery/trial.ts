@@ -1,127 +1,136 @@
-/** What has been made to try a server, and what was learnt by it. */
+/** The state of a trial: the records that it created, and what they have shown about their collections so far. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Answer, type Exchange, type Fields, fieldOf, jsonOf } from '../client/exchange.ts'
+import { type Exchange, fieldOf, isSuccess, jsonOf } from '../client/exchange.ts'
+import { type Requester, type RequestParts, request } from '../client/requester.ts'
 import type { CollectionProfile, Profile } from '../profile/profile.ts'
 import type { Ledger } from '../run/ledger.ts'
-import { isObject, type JsonObject, valueAt } from '../values/json.ts'
-import { type Asker, ask, isGood } from './asker.ts'
-import { idIn } from './look.ts'
+import { isObject, type JsonObject, objectOf, valueAt } from '../values/json.ts'
+import { identifierIn } from './naming.ts'
 
-/** A record that was made to try it. */
-export interface Tried {
+/** A record that a trial created. */
+export interface TrialRecord {
   readonly id: string
-  /** Whole address. */
   readonly url: string
   readonly path: string
+  /** Body that created it. */
   readonly body: JsonObject
-  readonly record: JsonObject | undefined
-  /** Who made it. */
-  readonly by: Asker
+  readonly creator: Requester
 }
 
-/** What goes on while it is tried. */
+/** A trial of several collections, one after the other. */
 export interface Trial {
-  readonly asker: Asker
+  readonly requester: Requester
+  /** The second caller, if there is one. */
+  readonly other: Requester | undefined
+  /** What is known so far. */
   profile: Profile
-  readonly made: Map<string, Tried>
-  /** Everything that is there, in the order in which it was made. */
-  readonly there: Tried[]
+  /** All records that exist, in the order of their creation. */
+  readonly records: TrialRecord[]
+  /** The first existing record of each collection. */
+  readonly first: Map<string, TrialRecord>
   readonly notices: string[]
+  /** Collections that no document describes. */
   readonly guessed: ReadonlySet<string>
-  readonly other?: Fields | undefined
   readonly ledger: Ledger
-  /** A text in what is created here, by which it is recognised. */
+  /** Text by which the checker recognizes the records. */
   readonly mark: string
 }
 
-/** A collection as it is known by now. */
-export function known({ profile }: Trial, name: string): CollectionProfile {
+/** What is known of a collection so far. */
+export function collectionOf({ profile }: Trial, name: string): CollectionProfile {
   return profile.collections.find((each) => each.name === name) as CollectionProfile
 }
 
-/** Writes down what was learnt of a collection. */
-export function learn(trial: Trial, name: string, more: Partial<CollectionProfile>): void {
-  const collections = trial.profile.collections.map((each) => (each.name === name ? { ...each, ...more } : each))
+/** Adds to what is known of a collection. */
+export function learn(trial: Trial, name: string, facts: Partial<CollectionProfile>): void {
+  const collections = trial.profile.collections.map((each) => (each.name === name ? { ...each, ...facts } : each))
   trial.profile = { ...trial.profile, collections }
 }
 
-/** Notes what an answer says was made. */
-export function keep(
+/** Sends a request to a collection: `suffix` follows its address. */
+export function requestCollection(
+  { requester, profile }: Trial,
+  { path }: CollectionProfile,
+  method: string,
+  { suffix = '', ...parts }: RequestParts & { readonly suffix?: string } = {},
+): Promise<Exchange> {
+  return request(requester, method, profile.base + path + suffix, parts)
+}
+
+/** The records in the response of a list; `undefined` if it is no list. */
+export function itemsOf({ profile }: Trial, { answer }: Exchange): readonly JsonObject[] | undefined {
+  const items = isSuccess(answer) ? valueAt(jsonOf(answer), profile.names.items) : undefined
+  return Array.isArray(items) ? items.map(objectOf) : undefined
+}
+
+/** Notes the record that a request created; `undefined` if the response does not identify a new record. */
+export function noteRecord(
   trial: Trial,
-  collection: CollectionProfile,
-  exchange: Exchange,
+  { name, id, path }: CollectionProfile,
+  { answer }: Exchange,
   body: JsonObject,
-  by = trial.asker,
-): Tried | undefined {
-  const answer = exchange.answer as Answer
+  creator = trial.requester,
+): TrialRecord | undefined {
+  if (answer === undefined) return undefined
   const { items } = trial.profile.names
-  const said = jsonOf(answer)
-  const inner = items === '' ? undefined : valueAt(said, items)
-  const record = isObject(inner) ? inner : isObject(said) ? said : undefined
-  const idMember =
-    record === undefined
-      ? undefined
-      : Object.hasOwn(record, collection.id)
-        ? collection.id
-        : idIn(record, collection.name)
-  const location = fieldOf(answer, 'Location')
-  const id = idMember === undefined ? location?.split(/[?#]/)[0]?.split('/').at(-1) : record?.[idMember]
-  if (id === undefined || id === '') return undefined
-  if (idMember !== undefined && idMember !== collection.id) learn(trial, collection.name, { id: idMember })
-  const url = `${trial.profile.base}${collection.path}/${encodeURIComponent(String(id))}`
-  const tried = { id: String(id), url, path: new URL(url).pathname, body, record, by }
-  // An answer may name a record that was there before: it is not to be deleted.
-  if (trial.ledger.foreign.has(tried.path)) return undefined
-  trial.there.push(tried)
-  trial.ledger.remains.add(tried.path)
-  trial.ledger.created++
-  if (!trial.made.has(collection.name)) trial.made.set(collection.name, tried)
-  return tried
+  const whole = jsonOf(answer)
+  const record = [items === '' ? undefined : valueAt(whole, items), whole].find(isObject)
+  const member = record === undefined ? undefined : Object.hasOwn(record, id) ? id : identifierIn(record, name)
+  const location = fieldOf(answer, 'Location')?.split(/[?#]/)[0]?.split('/').at(-1)
+  const value = member === undefined ? location : record?.[member]
+  if (value === undefined || value === '') return undefined
+  if (member !== undefined && member !== id) learn(trial, name, { id: member })
+  const url = `${trial.profile.base}${path}/${encodeURIComponent(String(value))}`
+  const created = { id: String(value), url, path: new URL(url).pathname, body, creator }
+  // A response may name a record that existed before. It must not be deleted.
+  if (!trial.ledger.add(created.path)) return undefined
+  trial.records.push(created)
+  if (!trial.first.has(name)) trial.first.set(name, created)
+  return created
 }
 
-/** Deletes what was made, the last first. Gives the paths of what stays. */
-export async function removeTried(trial: Trial): Promise<string[]> {
-  const remains: string[] = []
-  for (const tried of trial.there.toReversed()) if (!(await isRemoved(trial, tried))) remains.push(tried.path)
-  return remains
+/** Deletes all records, the last one first. Returns the paths of those that could not be deleted. */
+export async function deleteRecords(trial: Trial): Promise<string[]> {
+  const remaining: string[] = []
+  for (const each of trial.records.toReversed()) if (!(await deleteRecord(trial, each))) remaining.push(each.path)
+  return remaining
 }
 
-/** Deletes a record that was made to try its collection, and forgets it. Gives whether it is gone. */
-export async function isRemoved(trial: Trial, { url, path, by }: Tried): Promise<boolean> {
-  const { asker, ledger, there, made } = trial
-  // Who could make it may not be allowed to delete it.
-  const isGone = (await isRemovedBy(by, url)) || (by !== asker && (await isRemovedBy(asker, url)))
+/** Deletes a record. Returns whether the server says that it is gone. */
+export async function deleteRecord(trial: Trial, { url, path, creator }: TrialRecord): Promise<boolean> {
+  const { requester, records, first } = trial
+  // A caller who may create records may not be allowed to delete them.
+  const isGone = (await isDeleted(creator, url)) || (creator !== requester && (await isDeleted(requester, url)))
   if (!isGone) return false
-  ledger.remains.delete(path)
-  const at = there.findIndex((each) => each.path === path)
-  if (at >= 0) there.splice(at, 1)
-  for (const [name, each] of made) if (each.path === path) made.delete(name)
+  trial.ledger.remains.delete(path)
+  const at = records.findIndex((each) => each.path === path)
+  if (at >= 0) records.splice(at, 1)
+  for (const [name, each] of first) if (each.path === path) first.delete(name)
   return true
 }
 
-/** Whether a record is still there soon after its deletion was said to be done, or accepted. */
-export async function isListed(trial: Trial, name: string, { url, id, path }: Tried): Promise<boolean> {
-  const collection = known(trial, name)
-  const patient = { ...trial.asker, signal: undefined }
-  for (let pause = 50; pause < longestPause; pause *= 2) {
-    if (!isGood((await ask(patient, 'GET', url)).answer)) return false
-    // What is only marked as deleted may still be read, and is in no list.
-    const { answer } = await ask(patient, 'GET', trial.profile.base + collection.path)
-    const items = answer && valueAt(jsonOf(answer), trial.profile.names.items)
-    if (!Array.isArray(items) || !items.some((each) => String(each?.[collection.id]) === id)) return false
+async function isDeleted(requester: Requester, url: string): Promise<boolean> {
+  // Cleanup goes on after the user stops the run.
+  const patient = { ...requester, signal: undefined }
+  let { answer } = await request(patient, 'DELETE', url)
+  if (answer?.status === 428) answer = (await request(patient, 'DELETE', url, { fields: [['If-Match', '*']] })).answer
+  return isSuccess(answer) || answer?.status === 404 || answer?.status === 410
+}
+
+/** How long a deletion may take that the server has accepted, in milliseconds. */
+const longestDeletion = 4_000
+
+/** Whether a record still exists soon after the server said that it is gone. */
+export async function isStillListed(trial: Trial, name: string, { url, id, path }: TrialRecord): Promise<boolean> {
+  const collection = collectionOf(trial, name)
+  const patient = { ...trial, requester: { ...trial.requester, signal: undefined } }
+  for (let pause = 50; pause < longestDeletion; pause *= 2) {
+    if (!isSuccess((await request(patient.requester, 'GET', url)).answer)) return false
+    // A record that is only marked as deleted may still be readable. No list shows it.
+    const items = itemsOf(trial, await requestCollection(patient, collection, 'GET'))
+    if (!items?.some((each) => String(each[collection.id]) === id)) return false
     await sleep(pause)
   }
   trial.ledger.remains.add(path)
   return true
-}
-
-/** A deletion may be carried out later: so long it is waited for, in milliseconds. */
-const longestPause = 4_000
-
-async function isRemovedBy(asker: Asker, url: string): Promise<boolean> {
-  // Also after a stop.
-  const patient = { ...asker, signal: undefined }
-  let { answer } = await ask(patient, 'DELETE', url)
-  if (answer?.status === 428) answer = (await ask(patient, 'DELETE', url, { fields: [['If-Match', '*']] })).answer
-  return isGood(answer) || answer?.status === 404 || answer?.status === 410
 }

@@ -1,8 +1,7 @@
 /** Counts the records of collections before and after a run, so that nothing which the checker created stays unnoticed. */
 
 import { totalOf } from '../case/expect.ts'
-import { type Answer, type Exchange, jsonOf } from '../client/exchange.ts'
-import { linksOf } from '../client/links.ts'
+import { type Answer, type Exchange, jsonOf, linksOf } from '../client/exchange.ts'
 import { type CollectionProfile, type Profile, urlOf } from '../profile/profile.ts'
 import { isObject, type JsonObject, memberPointer, valueAt } from '../values/json.ts'
 import type { World } from './context.ts'

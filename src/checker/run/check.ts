@@ -1,18 +1,20 @@
 /** Runs all cases on a server, each when those that it needs have held. */
+
 import { randomBytes } from 'node:crypto'
 import { rules } from '../../spec/rules.ts'
 import { type Case, ruleOf } from '../case/case.ts'
 import { cases as allCases } from '../cases/cases.ts'
 import type { Client } from '../client/client.ts'
+import { wrongCredential } from '../client/credentials.ts'
 import type { Fields } from '../client/exchange.ts'
 import type { CollectionProfile, Profile } from '../profile/profile.ts'
 import { type Census, takeCensus } from './census.ts'
-import { choose, hasFewValues } from './choose-collections.ts'
+import { chooseCollections, hasFewValues } from './choose-collections.ts'
 import type { World } from './context.ts'
 import { reusesIdentifiers } from './identifier-reuse.ts'
 import { Ledger } from './ledger.ts'
 import { type Difference, pathsOf, reconcile, removeJobs } from './reconcile.ts'
-import { masker } from './redact.ts'
+import { redactor } from './redact.ts'
 import { runCase, type Shown } from './run-case.ts'
 import { broken, type CaseResult, type RuleResult, ruleResult, type Verdict } from './verdict.ts'
 
@@ -68,12 +70,12 @@ export async function check(options: CheckOptions): Promise<Report> {
   const credentials = {
     caller: credential,
     nobody: [],
-    wrong: credential.map(([name, value]) => [name, spoiled(value)] as const),
+    wrong: wrongCredential(credential),
     other: options.other ?? [],
   }
   const ledger = options.ledger ?? watchedBy(client)
   const world: World = { client, profile, credentials, ledger }
-  const mask = masker({ KEY: credential, OTHER_KEY: options.other ?? [] })
+  const mask = redactor({ KEY: credential, OTHER_KEY: options.other ?? [] })
   const chosen = withNeeded(options.cases ?? allCases, options.only)
   const changes = options.readOnly !== true && chosen.some(({ kind }) => kind === 'changing')
   const before = changes ? (options.before ?? (await takeCensus(world))) : undefined
@@ -108,12 +110,6 @@ export function watchedBy(client: Client): Ledger {
   const ledger = new Ledger()
   client.watch((exchange) => ledger.note(exchange))
   return ledger
-}
-
-/** A credential that is none: as long, and of the same kind. */
-function spoiled(value: string): string {
-  const [scheme, ...rest] = value.split(' ')
-  return rest.length === 0 ? 'x'.repeat(value.length) : `${scheme} ${'x'.repeat(rest.join(' ').length)}`
 }
 
 /** The cases that are asked for, and those without which they prove nothing. */
@@ -193,7 +189,7 @@ async function resultOf(
   })
   if (signal?.aborted) return said('not asked', 'the run was stopped before')
   if (readOnly === true && one.kind === 'changing') return said('not asked', 'it takes more than safe requests')
-  const chosen = choose(one, world.profile, { hasKey: credential.length > 0, hasOther: other !== undefined })
+  const chosen = chooseCollections(one, world.profile, { hasKey: credential.length > 0, hasOther: other !== undefined })
   if ('why' in chosen) return said('not applicable', chosen.why)
   const missing = needed.find((each) => each !== undefined && each.verdict !== 'holds')
   if (missing?.verdict === 'not applicable') return said('not applicable', missing.why)

@@ -1,138 +1,128 @@
-/** Which collection a case is tried on, and why none is there. */
-
+/** Chooses the collections on which a case runs, or says why there are none. */
 import type { Case, Need } from '../case/case.ts'
 import { nesting, parentOf } from '../case/family.ts'
 import { type MemberKind, memberOf, objectOf } from '../case/members.ts'
-import { type CollectionProfile, mistakesOf, type Permission, type Profile, versionsIn } from '../profile/profile.ts'
+import {
+  type CollectionProfile,
+  canCreate,
+  mistakesOf,
+  type Operation,
+  type Permission,
+  type Profile,
+  versionsIn,
+} from '../profile/profile.ts'
 import { isNarrow } from '../values/distinct.ts'
 
-/** What a run has beside the profile. */
-export interface Means {
+/** Which callers a run has. */
+export interface Callers {
   readonly hasKey: boolean
-  /** Whether there is a second credential, of somebody who may do nothing. */
+  /** Whether there is a second credential, of a caller without permissions. */
   readonly hasOther: boolean
 }
 
-type OfCollection = Exclude<Need, OfServer>
-type OfServer =
-  | 'key'
-  | 'other'
-  | 'origin'
-  | 'document'
-  | 'deprecated'
-  | 'retired'
-  | 'open'
-  | 'tls'
-  | 'exports'
-  | 'disposable'
-  | 'version'
-  | 'version-field'
-  | 'attempts'
+/** The cases of a run, and what it knows before they run. */
+export interface PlannedRun extends Callers {
+  readonly profile: Profile
+  readonly cases: readonly Case[]
+}
 
-const ofServer: Readonly<Record<OfServer, readonly [test: (profile: Profile, means: Means) => boolean, why: string]>> =
-  {
-    key: [(_, { hasKey }) => hasKey, 'no credential was given (--key)'],
-    other: [(_, { hasOther }) => hasOther, 'no credential was given of somebody who may do nothing (--other-key)'],
-    origin: [({ origin }) => origin !== undefined, 'the profile names no origin whose pages may read answers'],
-    document: [({ document }) => /^https?:/.test(document ?? ''), 'no OpenAPI document was found at an address'],
-    deprecated: [({ deprecated }) => deprecated !== undefined, 'the profile names no deprecated version'],
-    retired: [({ retired }) => retired !== undefined, 'the profile names no version past its sunset'],
-    open: [({ open }) => open.length > 0, 'the profile names no path that is open to all'],
-    exports: [
-      ({ exports = [] }) => exports.length > 0,
-      'the profile names no format in which collections are exported',
-    ],
-    disposable: [
-      ({ disposable }) => disposable === true,
-      'a careless server could take it as "delete everything", and the profile does not say that its data may be lost (disposable)',
-    ],
-    tls: [({ base }) => base.startsWith('https:'), 'the server is asked by plain HTTP'],
-    version: [
-      ({ base }) => versionsIn(new URL(base).pathname).length > 0,
-      'the address of the interface has no version',
-    ],
-    'version-field': [({ versionField }) => versionField !== undefined, 'no header field names the version'],
-    attempts: [
-      ({ attempts }) => attempts !== undefined,
-      'the profile does not say that it may be tried out how many requests are too many (attempts)',
-    ],
-  }
+type ServerNeed = keyof typeof serverNeeds
+type CollectionNeed = Exclude<Need, ServerNeed>
+type ServerTest = readonly [test: (profile: Profile, callers: Callers) => boolean, why: string]
+type CollectionTest = readonly [
+  test: (collection: CollectionProfile, profile: Pick<Profile, 'collections'>) => boolean,
+  /** What a collection has or does that passes the test: "no collection …". */
+  says: string,
+]
+
+const serverNeeds = {
+  key: [(_, { hasKey }) => hasKey, 'no credential was given (--key)'],
+  other: [(_, { hasOther }) => hasOther, 'no credential of a caller without permissions was given (--other-key)'],
+  origin: [({ origin }) => origin !== undefined, 'the profile names no origin whose pages may read responses'],
+  document: [({ document }) => /^https?:/.test(document ?? ''), 'no OpenAPI document was found at an address'],
+  deprecated: [({ deprecated }) => deprecated !== undefined, 'the profile names no deprecated version'],
+  retired: [({ retired }) => retired !== undefined, 'the profile names no version past its sunset'],
+  open: [({ open }) => open.length > 0, 'the profile names no path that answers without a credential'],
+  exports: [({ exports = [] }) => exports.length > 0, 'the profile names no format in which collections are exported'],
+  disposable: [
+    ({ disposable }) => disposable === true,
+    'a careless server could take the request as "delete everything", and the profile does not say that its data may be lost (disposable)',
+  ],
+  tls: [({ base }) => base.startsWith('https:'), 'the address of the server is not HTTPS'],
+  version: [({ base }) => versionsIn(new URL(base).pathname).length > 0, 'the address of the interface has no version'],
+  'version-field': [({ versionField }) => versionField !== undefined, 'no header field names the version'],
+  attempts: [
+    ({ attempts }) => attempts !== undefined,
+    'the profile does not allow to try how many failed authentications are too many (attempts)',
+  ],
+} as const satisfies Readonly<Partial<Record<Need, ServerTest>>>
 
 const isSome = (value: object) => Object.keys(value).length > 0
 
-/** Nobody waits longer for a case. */
+/** The longest grace period for which a case waits, in seconds. */
 const longestGrace = 5
 
-type OfOne = readonly [test: (it: CollectionProfile, profile: Pick<Profile, 'collections'>) => boolean, why: string]
-
-const ofCollection: Readonly<Record<OfCollection, OfOne>> = {
+const collectionNeeds: Readonly<Record<CollectionNeed, CollectionTest>> = {
   list: [can('list'), 'can be listed'],
-  create: [(it) => can('create')(it) && it.example !== undefined, 'can be created in, with a body that is known'],
+  create: [(it) => can('create')(it) && it.example !== undefined, 'can be created in, with a known body'],
   read: [can('read'), 'has records that can be read'],
   replace: [can('replace'), 'takes PUT'],
   update: [can('update'), 'takes PATCH'],
   delete: [can('delete'), 'takes DELETE'],
   restore: [can('restore'), 'has restore'],
   'bulk-delete': [can('bulk-delete'), 'has bulk-delete'],
-  'delete-by-filter': [can('delete-by-filter'), 'is deleted from by filter'],
+  'delete-by-filter': [can('delete-by-filter'), 'takes DELETE with a filter'],
   page: [({ pages }) => pages.includes('page'), 'has pages by number'],
   offset: [({ pages }) => pages.includes('offset'), 'has pages by offset'],
   cursor: [({ pages }) => pages.includes('cursor'), 'has pages by cursor'],
   marker: [
     ({ marker, unique }) => marker !== undefined && !unique.includes(marker),
-    'has a text that may be the same in several records and filters lists',
+    'has a text that filters lists and may be the same in several records',
   ],
   search: [({ search }) => search !== undefined, 'can be searched'],
   sort: [({ sorts }) => sorts.length > 0, 'can be sorted'],
   filter: [({ filters }) => filters.length > 0, 'can be filtered'],
-  ranked: [has('ranked'), 'can be sorted by a member of which two values are known'],
-  measured: [has('measured'), 'can be filtered by a number of which two values are known'],
+  ranked: [has('ranked'), 'can be sorted by a member with two known values'],
+  measured: [has('measured'), 'can be filtered by a number with two known values'],
   emptied: [has('emptied'), 'can be filtered by a member that may be left out'],
-  undeclared: [has('undeclared'), 'has a text that it is said to be neither filtered nor sorted by'],
+  undeclared: [has('undeclared'), 'has a text by which lists can neither be filtered nor sorted'],
   'marker-sort': [
     ({ marker, sorts, unique }) => marker !== undefined && !unique.includes(marker) && sorts.includes(marker),
-    'can be sorted by the text by which its records are told from others',
+    'can be sorted by the text that identifies the records of the checker',
   ],
   paged: [({ pages }) => pages.length > 0, 'has pages'],
   unique: [({ unique }) => unique.length > 0, 'has a unique member'],
   required: [({ required }) => required.length > 0, 'has a required member'],
-  invalid: [({ invalid }) => isSome(invalid), 'has members of which bad values are known'],
-  mistakes: [(it) => mistakesOf(it).length > 1, 'is known to have two members or more that can be wrong'],
-  change: [({ change }) => isSome(change), 'has members that a client may change'],
+  invalid: [({ invalid }) => isSome(invalid), 'has members with known invalid values'],
+  mistakes: [(it) => mistakesOf(it).length > 1, 'has two members or more that can be invalid'],
+  change: [({ change }) => isSome(change), 'has members that clients may change'],
   optional: [({ optional }) => isSome(optional), 'has members that may be left out'],
   reference: [({ references }) => isSome(references), 'refers to another'],
   parent: [
     (it, profile) => {
       const parent = parentOf(it, profile)
-      return (
-        parent !== undefined &&
-        !parent.conditional &&
-        ['create', 'read', 'delete'].every((each) => can(each as 'read')(parent))
-      )
+      return parent?.conditional === false && (['create', 'read', 'delete'] as const).every((each) => can(each)(parent))
     },
-    'refers to another whose records can be made and deleted',
+    'refers to another whose records can be created and deleted',
   ],
   children: [({ children }) => isSome(children), 'has collections below its records'],
-  nested: [(it, profile) => nesting(it, profile) !== undefined, 'is shown below the records that it refers to'],
-  object: [(it) => objectOf(it) !== undefined, 'has a member that is an object, with two members or more'],
-  soft: [({ deletion }) => deletion === 'soft', 'keeps what is deleted'],
+  nested: [(it, profile) => nesting(it, profile) !== undefined, 'is shown below the records to which it refers'],
+  object: [(it) => objectOf(it) !== undefined, 'has a member that is an object with two members or more'],
+  soft: [({ deletion }) => deletion === 'soft', 'keeps deleted records'],
   hard: [({ deletion }) => deletion === 'hard', 'deletes for good'],
-  conditional: [({ conditional }) => conditional, 'demands a condition for changes'],
+  conditional: [({ conditional }) => conditional, 'needs a condition for changes'],
   unconditional: [({ conditional }) => !conditional, 'takes changes without a condition'],
-  grace: [({ grace }) => grace !== undefined && grace <= longestGrace, 'is said to purge soon'],
-  summary: [answers(200), 'is said to answer deletions with 200'],
-  deferred: [answers(202), 'is said to answer deletions with 202'],
-  'no create': [
-    (it) => it.owner === undefined && keepsFrom('create')(it),
-    'is closed to the second credential for POST',
-  ],
-  'no read': [keepsFrom('read'), 'is closed to the second credential for GET'],
-  'no update': [keepsFrom('update'), 'is closed to the second credential for PATCH and PUT'],
-  'no delete': [keepsFrom('delete'), 'is closed to the second credential for DELETE'],
-  owner: [({ owner }) => owner !== undefined, 'is said to keep the records of one caller from the other'],
+  grace: [({ grace }) => grace !== undefined && grace <= longestGrace, 'purges soon, as the profile says'],
+  summary: [answers(200), 'answers deletions with 200, as its document says'],
+  deferred: [answers(202), 'answers deletions with 202, as its document says'],
+  'no create': [(it) => it.owner === undefined && forbids('create')(it), 'is closed to the second credential for POST'],
+  'no read': [forbids('read'), 'is closed to the second credential for GET'],
+  'no update': [forbids('update'), 'is closed to the second credential for PATCH and PUT'],
+  'no delete': [forbids('delete'), 'is closed to the second credential for DELETE'],
+  owner: [({ owner }) => owner !== undefined, 'keeps the records of one caller from the other'],
 }
 
-function can(operation: CollectionProfile['operations'][number]): (it: CollectionProfile) => boolean {
+function can(operation: Operation): (it: CollectionProfile) => boolean {
   return ({ operations }) => operations.includes(operation)
 }
 
@@ -140,7 +130,7 @@ function answers(status: number): (it: CollectionProfile) => boolean {
   return ({ deletionAnswers = [] }) => deletionAnswers.includes(status)
 }
 
-function keepsFrom(permission: Permission): (it: CollectionProfile) => boolean {
+function forbids(permission: Permission): (it: CollectionProfile) => boolean {
   return ({ otherMay = [] }) => !otherMay.includes(permission)
 }
 
@@ -148,41 +138,59 @@ function has(kind: MemberKind): (it: CollectionProfile) => boolean {
   return (it) => memberOf(it, kind) !== undefined
 }
 
-function isOfServer(need: Need): need is OfServer {
-  return need in ofServer
+function isServerNeed(need: Need): need is ServerNeed {
+  return need in serverNeeds
 }
 
-/** On so many collections a case is tried that turns out to be about nothing that they have. */
+/** The most collections on which a case is tried until it turns out to be about one of them. */
 const mostCollections = 8
 
 /**
- * The collections for a case: the first that has all it needs, and where only trying shows whether it is about something there,
- * some more to go on with. Otherwise, why there is none.
+ * The collections for a case: the first that has everything the case needs. If only the responses show whether the case is about
+ * a collection, some more follow. If there is none, the reason.
  */
-export function choose(
+export function chooseCollections(
   { needs, steps }: Pick<Case, 'needs' | 'steps'>,
   profile: Profile,
-  means: Means,
+  callers: Callers,
 ): { readonly collections: readonly CollectionProfile[] } | { readonly why: string } {
-  const lacking = needs.filter(isOfServer).find((need) => !ofServer[need][0](profile, means))
-  if (lacking !== undefined) return { why: ofServer[lacking][1] }
-  const wanted = needs.filter((need): need is OfCollection => !isOfServer(need))
-  const collections = profile.collections.filter((each) => wanted.every((need) => ofCollection[need][0](each, profile)))
-  // Where two records may well want one value, a case could fail by bad luck.
-  collections.sort((left, right) => Number(hasFewValues(left)) - Number(hasFewValues(right)))
+  const lacking = needs.filter(isServerNeed).find((need) => !serverNeeds[need][0](profile, callers))
+  if (lacking !== undefined) return { why: serverNeeds[lacking][1] }
+  const wanted = needs.filter((need): need is CollectionNeed => !isServerNeed(need))
+  const fits = (collection: CollectionProfile, need: CollectionNeed) => collectionNeeds[need][0](collection, profile)
+  const collections = profile.collections
+    .filter((each) => wanted.every((need) => fits(each, need)))
+    // If two records may get the same unique value, a case can fail by chance.
+    .toSorted((left, right) => Number(hasFewValues(left)) - Number(hasFewValues(right)))
   const isTried = steps.some((step) => step.kind === 'only' && step.otherwise === 'not applicable')
   if (collections.length > 0) return { collections: collections.slice(0, isTried ? mostCollections : 1) }
-  const alone = wanted.find((need) => !profile.collections.some((each) => ofCollection[need][0](each, profile)))
-  const all = alone === undefined ? wanted : [alone]
-  return { why: `no collection ${all.map((need) => ofCollection[need][1]).join(' and ')}` }
+  const impossible = wanted.find((need) => !profile.collections.some((each) => fits(each, need)))
+  const unmet = impossible === undefined ? wanted : [impossible]
+  return { why: `no collection ${unmet.map((need) => collectionNeeds[need][1]).join(' and ')}` }
 }
 
-/** How much there is to be tried on a collection: of how many things that cases need it has something. */
-export function countOfMeans(collection: CollectionProfile, profile: Pick<Profile, 'collections'>): number {
-  return Object.values(ofCollection).filter(([test]) => test(collection, profile)).length
+/** How many of the needs of cases a collection meets. */
+export function countOfNeeds(collection: CollectionProfile, profile: Pick<Profile, 'collections'>): number {
+  return Object.values(collectionNeeds).filter(([test]) => test(collection, profile)).length
 }
 
-/** Whether two records of a collection may well be given one value of a member that must be unique: there are few. */
+/** The collections in which cases will create records, and those to which they refer. */
+export function creatableCollections({ profile, cases, ...callers }: PlannedRun): string[] {
+  const used = new Set<string>()
+  const add = (name: string) => {
+    const found = profile.collections.find((each) => each.name === name)
+    if (found === undefined || used.has(name)) return
+    for (const other of Object.values(found.references)) if (other !== name) add(other)
+    if (canCreate(found)) used.add(name)
+  }
+  for (const one of cases) {
+    const chosen = one.kind === 'changing' ? chooseCollections(one, profile, callers) : undefined
+    if (chosen !== undefined && 'collections' in chosen) for (const { name } of chosen.collections) add(name)
+  }
+  return [...used]
+}
+
+/** Whether a unique member has so few values that two records may well get the same one. */
 export function hasFewValues({ unique, schemas = {} }: Pick<CollectionProfile, 'unique' | 'schemas'>): boolean {
   return unique.some((member) => isNarrow(schemas[member] ?? {}))
 }

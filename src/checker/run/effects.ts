@@ -1,7 +1,7 @@
 /** Estimates what a check does to a server, from the cases that will run and from what discovery found. */
-import type { Case, Step } from '../case/case.ts'
+import type { Step } from '../case/case.ts'
 import type { CollectionProfile, Profile } from '../profile/profile.ts'
-import { choose } from './choose-collections.ts'
+import { chooseCollections, type PlannedRun } from './choose-collections.ts'
 
 /** What a check will do, in round numbers. */
 export interface Effects {
@@ -10,14 +10,6 @@ export interface Effects {
   readonly requests: number
   /** Requests without a credential, or with a wrong one. */
   readonly refused: number
-}
-
-/** What a run knows when its effects are estimated. */
-export interface Planned {
-  readonly profile: Profile
-  readonly cases: readonly Case[]
-  readonly hasKey: boolean
-  readonly hasOther: boolean
 }
 
 // To try a collection before the cases run takes so many records.
@@ -30,11 +22,11 @@ interface Sum {
 }
 
 /** Estimates the effects of a run on a server that answers as the cases demand. */
-export function effectsOf({ profile, cases, hasKey, hasOther }: Planned, used: readonly string[]): Effects {
+export function effectsOf({ profile, cases, hasKey, hasOther }: PlannedRun, used: readonly string[]): Effects {
   const records = new Map<string, number>(used.map((name) => [name, perTrial]))
   let [requests, refused] = [used.length * 20, 0]
   for (const one of cases) {
-    const chosen = choose(one, profile, { hasKey, hasOther })
+    const chosen = chooseCollections(one, profile, { hasKey, hasOther })
     const collection = 'collections' in chosen ? chosen.collections[0] : undefined
     if (collection === undefined) continue
     const sum = sumOf(one.steps)

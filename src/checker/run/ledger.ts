@@ -53,6 +53,14 @@ export class Ledger {
     }
   }
 
+  /** Adds a record that the checker created. Returns false for one that existed before the run: it must not be touched. */
+  add(path: string): boolean {
+    if (this.foreign.has(path)) return false
+    this.remains.add(path)
+    this.created++
+    return true
+  }
+
   #noteJob(from: string, answer: Answer): void {
     const address = textIn(jsonOf(answer), 'status_url') ?? fieldOf(answer, 'Location')
     if (address === undefined || !URL.canParse(address, from)) return

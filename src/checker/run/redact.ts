@@ -1,40 +1,31 @@
-/** Keeps credentials out of whatever is told: a report is shown to others. */
+/** Removes credentials from results, because people share reports. */
 import type { Finding } from '../case/case.ts'
-import { altered } from '../client/credential.ts'
-import type { Answer, Asked, Exchange, Fields } from '../client/exchange.ts'
+import { nameSecrets } from '../client/credentials.ts'
+import type { Exchange, Fields } from '../client/exchange.ts'
 import type { CaseResult } from './verdict.ts'
 
 /**
- * Puts names of variables, as shells write them, in place of credentials, wherever they stand.
+ * Replaces credentials with the names of variables, wherever they stand in a result.
  *
- * @param credentials what goes along with requests, by the name of its variable
+ * @param credentials by the name of their variable
  */
-export function masker(credentials: Readonly<Record<string, Fields>>): (result: CaseResult) => CaseResult {
-  const secrets = Object.entries(credentials).flatMap(([name, fields]) =>
-    // `Bearer` is no secret: what stands after it is.
-    fields.flatMap(([, value], index) => {
-      const secret = value.slice(value.indexOf(' ') + 1)
-      const variable = `$${name}${index === 0 ? '' : index + 1}`
-      // But for a character it is the secret.
-      return [[secret, variable] as const, [altered(secret), `${variable}-altered`] as const]
-    }),
-  )
-  const masked = new Map<Exchange, Exchange>()
-  const text = (value: string) =>
-    secrets.reduce((said, [secret, name]) => (secret.length < 2 ? said : said.replaceAll(secret, name)), value)
+export function redactor(credentials: Readonly<Record<string, Fields>>): (result: CaseResult) => CaseResult {
+  const text = nameSecrets(credentials)
   const fieldsOf = (fields: Fields) => fields.map(([name, value]) => [name, text(value)] as const)
-  const askedOf = ({ method, url, fields, body, bytes }: Asked): Asked => ({
-    ...{ method, url: text(url), fields: fieldsOf(fields) },
-    ...{ body: body && text(body), bytes: bytes && text(bytes) },
-  })
-  const answerOf = (answer: Answer): Answer => ({ ...answer, fields: fieldsOf(answer.fields), body: text(answer.body) })
+  const redacted = new Map<Exchange, Exchange>()
   const exchangeOf = (exchange: Exchange): Exchange => {
-    const known = masked.get(exchange)
-    if (known !== undefined) return known
     const { asked, answer } = exchange
-    const made = { ...exchange, asked: askedOf(asked), answer: answer && answerOf(answer) }
-    masked.set(exchange, made)
-    return made
+    const known = redacted.get(exchange) ?? {
+      ...exchange,
+      asked: {
+        ...{ method: asked.method, url: text(asked.url), fields: fieldsOf(asked.fields) },
+        ...{ body: asked.body && text(asked.body), bytes: asked.bytes && text(asked.bytes) },
+      },
+      answer: answer && { ...answer, fields: fieldsOf(answer.fields), body: text(answer.body) },
+    }
+    // Findings and the list of exchanges share their exchanges.
+    redacted.set(exchange, known)
+    return known
   }
   const findingOf = (finding: Finding): Finding => ({
     ...finding,

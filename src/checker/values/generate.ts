@@ -1,7 +1,7 @@
 /** Values for JSON Schemas, as far as those of interfaces are common: good ones, other good ones, and bad ones. */
 
 import { randomUUID } from 'node:crypto'
-import { isSame, type JsonObject } from './json.ts'
+import { isObject, isSame, type JsonObject } from './json.ts'
 import { isMultiple, times } from './multiples.ts'
 import { textMatching } from './pattern.ts'
 
@@ -225,4 +225,26 @@ function textFor(schema: Schema, name: string, turn: number): unknown {
   const text = turn === 0 ? `Some ${words}` : `Other ${words} ${turn}`
   const fitted = text.length <= most ? text : `${turn || ''}${words}`.replaceAll(' ', '').slice(0, most)
   return fitted.padEnd(Math.min(least, 10_000), 'x')
+}
+
+/** A schema that fits a value: its types, and the formats of its texts. */
+export function schemaOf(value: unknown): Schema {
+  if (value === null || value === undefined) return {}
+  if (Array.isArray(value)) return { type: 'array', items: value.length > 0 ? schemaOf(value[0]) : {} }
+  if (isObject(value)) {
+    return {
+      type: 'object',
+      properties: Object.fromEntries(Object.entries(value).map(([name, each]) => [name, schemaOf(each)])),
+    }
+  }
+  if (typeof value === 'number') return { type: Number.isInteger(value) ? 'integer' : 'number' }
+  if (typeof value !== 'string') return { type: typeof value }
+  const formats = {
+    uuid: /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i,
+    'date-time': /^\d{4}-\d\d-\d\dT/,
+    date: /^\d{4}-\d\d-\d\d$/,
+    email: /^[^\s@]+@[^\s@]+\.\w+$/,
+  }
+  const format = Object.entries(formats).find(([, pattern]) => pattern.test(value))?.[0]
+  return { type: 'string', ...(format && { format }) }
 }

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Document } from './document.ts'
-import { draftsOf } from './drafts.ts'
-import { describe } from './members.ts'
+import { candidatesIn } from './candidate.ts'
+import { describeCollection } from './describe.ts'
 
 const parameter = (name: string) => ({ in: 'query', name, schema: { type: 'string' } })
 
@@ -21,11 +20,11 @@ function operationsBy(name: string): readonly string[] {
       '/books/{id}': { get: { responses: { 200: { content } } }, delete: { responses: { 204: {} } } },
     },
   }
-  const drafts = draftsOf({ root, url: 'https://api.example.com/openapi.json' } as unknown as Document)
-  return drafts.flatMap((draft) => describe(draft, drafts).collection.operations)
+  const candidates = candidatesIn(root)
+  return candidates.flatMap((each) => describeCollection(each, candidates).collection.operations)
 }
 
-test('a deletion by filter is tried only where its filter is the one that finds what the checker has made', () => {
+test("deletion by filter is used only with the filter that finds the checker's own records", () => {
   assert.ok(operationsBy('title').includes('delete-by-filter'))
   for (const name of ['confirm', 'force', 'year']) assert.ok(!operationsBy(name).includes('delete-by-filter'), name)
 })

@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Operation } from '../profile/profile.ts'
-import { keepsItemsApart, noticesOf, reasonToLeave } from './left-alone.ts'
+import { exclusionNotices, hasItemsPath, reasonToExclude } from './exclude.ts'
 
+const exchange = { step: '', asked: { method: 'GET', url: 'http://x/users', fields: [] }, milliseconds: 0 }
 const operations: readonly Operation[] = ['list', 'create', 'read', 'delete']
 
 function reason(path: string, ...members: readonly string[]): string | undefined {
   const properties = Object.fromEntries(members.map((each) => [each, { type: 'string' }]))
-  return reasonToLeave({ name: path.split('/').at(-1) ?? '', path, operations, record: { properties } })
+  return reasonToExclude({ name: path.split('/').at(-1) ?? '', path, operations, record: { properties } })
 }
 
-test('A collection that is reserved by its name is left alone', () => {
+test('A collection with a reserved name is excluded', () => {
   const reserved = ['/_superusers', '/directus_users', '/directus-files', '/pg_stat', '/auth_group', '/admin/orders']
   assert.deepEqual(
     reserved.filter((path) => !reason(path)?.includes('reserve')),
@@ -18,7 +19,7 @@ test('A collection that is reserved by its name is left alone', () => {
   )
 })
 
-test('A collection whose records act, or say who may do what, is left alone', () => {
+test('A collection whose records act, or say who may do what, is excluded', () => {
   const acting = ['/api-keys', '/access_tokens', '/sessions', '/webhooks', '/payments', '/exports', '/jobs']
   const configuring = ['/roles', '/permissions', '/settings', '/superusers', '/buckets', '/audit-logs', '/collections']
   assert.deepEqual(
@@ -29,7 +30,7 @@ test('A collection whose records act, or say who may do what, is left alone', ()
     configuring.filter((path) => !reason(path)?.includes('may configure')),
     [],
   )
-  assert.equal(reasonToLeave({ name: 'jobs', path: '/jobs', operations: ['list', 'read'] }), undefined)
+  assert.equal(reasonToExclude({ name: 'jobs', path: '/jobs', operations: ['list', 'read'] }), undefined)
 })
 
 test('Accounts and stored files are recognised by their members', () => {
@@ -37,11 +38,14 @@ test('Accounts and stored files are recognised by their members', () => {
   assert.match(reason('/customers', 'name', 'password_hash') ?? '', /accounts \(password_hash\)/)
   assert.match(reason('/people', 'email', 'is_superuser') ?? '', /accounts/)
   assert.match(reason('/files', 'filename', 'mimetype') ?? '', /stored files/)
-  const draft = { name: 'users', path: '/users', operations }
-  assert.match(reasonToLeave(draft, { email: 'a@b.example', emailVisibility: false }) ?? '', /accounts/)
+  const users = { name: 'users', path: '/users', operations }
+  assert.match(
+    reasonToExclude({ ...users, listed: { exchange, first: { email: 'a@b.example', emailVisibility: false } } }) ?? '',
+    /accounts/,
+  )
 })
 
-test('Collections of an application are not left alone', () => {
+test('Collections of an application are included', () => {
   const own: readonly (readonly string[])[] = [
     ['/orders', 'title', 'note'],
     ['/users', 'name', 'email'],
@@ -57,17 +61,17 @@ test('Collections of an application are not left alone', () => {
   )
 })
 
-test('Where the items of an application have a place of their own, all else is the system', () => {
-  assert.equal(keepsItemsApart(['/items/a', '/collections', '/fields', '/panels']), true)
-  assert.equal(keepsItemsApart(['/items', '/collections', '/fields']), false)
+test('A document with /items, /collections and /fields keeps the items of the application below /items', () => {
+  assert.equal(hasItemsPath(['/items/a', '/collections', '/fields', '/panels']), true)
+  assert.equal(hasItemsPath(['/items', '/collections', '/fields']), false)
 })
 
-test('A notice names all collections of a reason, and how to include one', () => {
+test('A notice names all collections with the same reason, and how to include one', () => {
   const why = 'its records may act'
-  const [one, ...others] = noticesOf([
+  const [one, ...others] = exclusionNotices([
     { name: 'keys', why },
     { name: 'hooks', why },
   ])
-  assert.match(one ?? '', /^keys, hooks are left alone: .*--collection NAME, or an entry in a profile/)
+  assert.match(one ?? '', /^keys, hooks are excluded: .*--collection NAME or an entry in a profile/)
   assert.deepEqual(others, [])
 })

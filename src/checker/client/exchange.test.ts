@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { linksOf } from './links.ts'
+import { linksOf } from './exchange.ts'
 
 function linksIn(...values: string[]): Record<string, string> {
   const fields = values.map((value) => ['link', value] as const)

@@ -1,27 +1,25 @@
-/** Decides which collections a check leaves alone unless they are named: those of a system itself, and those whose records act. */
+/** Decides which collections the checker excludes unless the user names them: those of a system itself, and those whose records act. */
 import { objectOf } from '../values/json.ts'
-import type { Draft } from './drafts.ts'
+import type { Candidate } from './candidate.ts'
 
-/** A collection that is left alone, and why. */
-export interface LeftAlone {
+/** A collection that the checker excludes, and why. */
+export interface Excluded {
   readonly name: string
   readonly why: string
 }
 
-type Members = Readonly<Record<string, unknown>>
-
-// Prefixes with which systems name their own tables and collections.
+// Prefixes of tables and collections that belong to a system.
 const reserved =
   /^(?:_|(?:directus|pg|sqlite|mysql|sys|information_schema|auth|django|strapi|up|wp|hdb|knex|prisma|flyway|pb|kinto|system|internal)_)/i
 
-/** Parts of a path below which a system keeps its own. */
+/** Segments of a path below which a system keeps its own collections. */
 const systemPaths = /^(?:admin|auth|system|internal|users-permissions|content-manager|content-type-builder|upload)$/i
 
 // A record acts, grants access, or costs something.
 const acting =
   /^(?:api_?)?keys$|^(?:access_?|refresh_?|api_?)?tokens$|^(?:sessions|logins?|auth|passwords|credentials|secrets|payments|charges|refunds|transfers|payouts|e?mails|sms|messages|notifications|invitations|invites|(?:web_?)?hooks|triggers|functions|flows|workflows|crons?|queues)$/i
 
-// Creating a record begins work; reading one is harmless.
+// Creating a record starts work; reading one is harmless.
 const working = /^(?:(?:cron_?)?jobs|exports|imports|deployments|builds)$/i
 
 // A record configures the server, or says who may do what.
@@ -40,24 +38,20 @@ const strongRight = /^(?:is_?(?:admin|staff|super_?user)|super_?user|permissions
 const fileFact =
   /^(?:mime(?:_?type)?|content_?type|file_?name(?:_?(?:disk|download))?|file_?size|ext(?:ension)?|hash|checksum|storage|bucket|url)$/i
 
-/**
- * Says why a collection is left alone; `undefined` where it is one of an application's own.
- *
- * @param first a record of its list, where one was read
- */
-export function reasonToLeave(
-  draft: Pick<Draft, 'name' | 'path' | 'operations' | 'creation' | 'changing' | 'record'>,
-  first: Members = {},
-): string | undefined {
-  const parts = draft.path.split('/').filter((part) => part !== '')
-  const name = (parts.at(-1) ?? draft.name).replaceAll('-', '_')
+type Described = Pick<Candidate, 'name' | 'path' | 'operations' | 'creation' | 'changing' | 'record' | 'listed'>
+
+/** Why the checker excludes a collection; `undefined` if the collection is one of an application's own. */
+export function reasonToExclude(candidate: Described): string | undefined {
+  const parts = candidate.path.split('/').filter((part) => part !== '')
+  const name = (parts.at(-1) ?? candidate.name).replaceAll('-', '_')
   if (parts.some((part) => reserved.test(part.replaceAll('-', '_')) || systemPaths.test(part))) {
     return 'its name is one that systems reserve for themselves'
   }
-  if (acting.test(name) || (working.test(name) && draft.operations.includes('create')))
+  if (acting.test(name) || (working.test(name) && candidate.operations.includes('create'))) {
     return 'its records may act, grant access or cost something'
+  }
   if (configuring.test(name)) return 'its records may configure the server or its permissions'
-  const members = [...new Set([...membersOf(draft), ...Object.keys(first)])]
+  const members = membersOf(candidate)
   const found = (pattern: RegExp) => members.find((each) => pattern.test(each))
   const password = found(secret)
   if (password !== undefined) return `its records look like accounts (${password})`
@@ -71,21 +65,20 @@ export function reasonToLeave(
   return undefined
 }
 
-function membersOf({ creation, changing, record }: Pick<Draft, 'creation' | 'changing' | 'record'>): string[] {
-  return [creation, changing, record].flatMap((schema) => Object.keys(objectOf(schema?.['properties'])))
+function membersOf({ creation, changing, record, listed }: Described): string[] {
+  const described = [creation, changing, record].flatMap((schema) => Object.keys(objectOf(schema?.['properties'])))
+  return [...new Set([...described, ...Object.keys(listed?.first ?? {})])]
 }
 
-/**
- * Whether a document keeps an application's collections below `/items`, as that of Directus does: all others are then the system's.
- */
-export function keepsItemsApart(paths: readonly string[]): boolean {
+/** Whether a document keeps an application's collections below `/items`, as that of Directus. All others are the system's. */
+export function hasItemsPath(paths: readonly string[]): boolean {
   return paths.some((path) => path.startsWith('/items/')) && paths.includes('/collections') && paths.includes('/fields')
 }
 
-/** One line for each reason, with the collections that it holds for and how to include them. */
-export function noticesOf(all: readonly LeftAlone[]): string[] {
+/** One line for each reason, with its collections and how to include them. */
+export function exclusionNotices(all: readonly Excluded[]): string[] {
   return [...new Set(all.map(({ why }) => why))].map((why) => {
     const names = all.filter((each) => each.why === why).map(({ name }) => name)
-    return `${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} left alone: ${why}. --collection NAME, or an entry in a profile, checks one.`
+    return `${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} excluded: ${why}. Include one with --collection NAME or an entry in a profile.`
   })
 }

@@ -1,9 +1,9 @@
 /** A credential goes into no report, whole or almost whole. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { masker } from '../run/redact.ts'
+import { redactor } from '../run/redact.ts'
 import type { CaseResult } from '../run/verdict.ts'
-import { altered, keyOf } from './credential.ts'
+import { altered, keyOf } from './credentials.ts'
 
 const credential = [['Authorization', 'Bearer key-0123456789']] as const
 
@@ -26,7 +26,7 @@ test('SEC-3: reports have neither the credential nor what is almost one', () => 
     ...{ id: 'AUT-1/altered', title: '', level: 'must', mend: '', verdict: 'fails', why: '', collection: 'cities' },
     ...{ findings: [], exchanges: [{ step: 'list', asked, milliseconds: 1 }], milliseconds: 1 },
   } as const satisfies CaseResult
-  const text = JSON.stringify(masker({ KEY: credential })(result))
+  const text = JSON.stringify(redactor({ KEY: credential })(result))
   assert.doesNotMatch(text, /key-/)
   assert.match(text, /Bearer \$KEY"/)
 })

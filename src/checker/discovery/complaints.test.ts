@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Answer } from '../client/exchange.ts'
-import { complaintsIn, schemaIn } from './complaint.ts'
+import { complaintsIn, schemaFromText } from './complaints.ts'
 
 function answer(status: number, body: unknown): Answer {
   return { status, version: '1.1', fields: [], body: typeof body === 'string' ? body : JSON.stringify(body) }
 }
 
-const told: readonly {
+const responses: readonly {
   make: string
   status?: number
   body: unknown
@@ -16,7 +16,7 @@ const told: readonly {
   {
     make: 'problem details with pointers',
     body: { title: 'x', status: 400, errors: [{ code: 'REQUIRED', message: 'name is required.', pointer: '/name' }] },
-    expect: [['name', 'lacking']],
+    expect: [['name', 'missing']],
   },
   {
     make: 'FastAPI',
@@ -28,15 +28,15 @@ const told: readonly {
       ],
     },
     expect: [
-      ['title', 'lacking'],
-      ['pages', 'bad'],
+      ['title', 'missing'],
+      ['pages', 'invalid'],
     ],
   },
   {
     make: 'Django REST framework',
     body: { title: ['This field is required.'], isbn: ['book with this isbn already exists.'] },
     expect: [
-      ['title', 'lacking'],
+      ['title', 'missing'],
       ['isbn', 'taken'],
     ],
   },
@@ -45,7 +45,7 @@ const told: readonly {
     status: 422,
     body: { errors: { title: ["can't be blank"], isbn: ['has already been taken'] } },
     expect: [
-      ['title', 'lacking'],
+      ['title', 'missing'],
       ['isbn', 'taken'],
     ],
   },
@@ -57,7 +57,7 @@ const told: readonly {
       error: 'Bad Request',
       message: "body must have required property 'title'",
     },
-    expect: [['title', 'lacking']],
+    expect: [['title', 'missing']],
   },
   {
     make: 'class-validator',
@@ -67,7 +67,7 @@ const told: readonly {
       error: 'Bad Request',
     },
     expect: [
-      ['pages', 'bad'],
+      ['pages', 'invalid'],
       ['colour', 'unknown'],
     ],
   },
@@ -75,17 +75,17 @@ const told: readonly {
     make: 'JSON:API',
     status: 422,
     body: { errors: [{ status: '422', title: 'is invalid', source: { pointer: '/data/attributes/pages' } }] },
-    expect: [['pages', 'bad']],
+    expect: [['pages', 'invalid']],
   },
   {
     make: 'express-validator',
     body: { errors: [{ type: 'field', msg: 'Invalid value', path: 'pages', location: 'body' }] },
-    expect: [['pages', 'bad']],
+    expect: [['pages', 'invalid']],
   },
   {
     make: 'zod',
     body: { issues: [{ code: 'invalid_type', expected: 'string', path: ['title'], message: 'Required' }] },
-    expect: [['title', 'lacking']],
+    expect: [['title', 'missing']],
   },
   {
     make: 'Spring',
@@ -94,11 +94,11 @@ const told: readonly {
       error: 'Bad Request',
       errors: [{ field: 'pages', defaultMessage: 'must be positive', code: 'Positive' }],
     },
-    expect: [['pages', 'bad']],
+    expect: [['pages', 'invalid']],
   },
-  { make: 'a sentence of text', body: 'The title is required', expect: [['title', 'lacking']] },
+  { make: 'a sentence of text', body: 'The title is required', expect: [['title', 'missing']] },
   {
-    make: 'a database that speaks',
+    make: 'a database error',
     status: 409,
     body: {
       code: '23505',
@@ -107,11 +107,11 @@ const told: readonly {
     },
     expect: [['isbn', 'taken']],
   },
-  { make: 'one that says nothing', status: 409, body: { message: 'Conflict' }, expect: [[undefined, 'taken']] },
+  { make: 'a conflict without details', status: 409, body: { message: 'Conflict' }, expect: [[undefined, 'taken']] },
 ]
 
-for (const { make, status = 400, body, expect } of told) {
-  test(`what is wrong with a body is read from ${make}`, () => {
+for (const { make, status = 400, body, expect } of responses) {
+  test(`complaints about a body are read from ${make}`, () => {
     const found = complaintsIn(answer(status, body), ['title', 'isbn', 'pages', 'colour'])
     assert.deepEqual(
       found.map(({ member, kind }) => [member, kind]),
@@ -120,10 +120,13 @@ for (const { make, status = 400, body, expect } of told) {
   })
 }
 
-test('what a value has to be is read from sentences', () => {
-  assert.deepEqual(schemaIn('must be a valid e-mail address'), { type: 'string', format: 'email' })
-  assert.deepEqual(schemaIn('Input should be a valid integer'), { type: 'integer' })
-  assert.deepEqual(schemaIn('must be one of: red, green, blue'), { type: 'string', enum: ['red', 'green', 'blue'] })
-  assert.deepEqual(schemaIn('must be at least 18'), { type: 'number', minimum: 18 })
-  assert.deepEqual(schemaIn('must be at most 5 characters'), { type: 'string', maxLength: 5 })
+test('schemas of valid values are read from sentences', () => {
+  assert.deepEqual(schemaFromText('must be a valid e-mail address'), { type: 'string', format: 'email' })
+  assert.deepEqual(schemaFromText('Input should be a valid integer'), { type: 'integer' })
+  assert.deepEqual(schemaFromText('must be one of: red, green, blue'), {
+    type: 'string',
+    enum: ['red', 'green', 'blue'],
+  })
+  assert.deepEqual(schemaFromText('must be at least 18'), { type: 'number', minimum: 18 })
+  assert.deepEqual(schemaFromText('must be at most 5 characters'), { type: 'string', maxLength: 5 })
 })

@@ -1,11 +1,11 @@
-/** What is read from OpenAPI documents: of 3.0 and 3.1, in JSON and YAML, however they say it. */
+/** OpenAPI documents of 3.0 and 3.1, in JSON and YAML: which collections they describe, and how. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { expanded, followed, readDocument } from './document.ts'
-import { draftsOf } from './drafts.ts'
-import { describe } from './members.ts'
-import { namesOfList } from './names.ts'
-import { beginnings, placed } from './places.ts'
+import { pathPrefixes, placed } from './base.ts'
+import { candidatesIn } from './candidate.ts'
+import { describeCollection } from './describe.ts'
+import { expandSchema, readDocument, resolve } from './openapi.ts'
+import { namesInListSchema } from './response-names.ts'
 
 const yaml = `
 openapi: 3.0.3
@@ -71,21 +71,21 @@ paths:
 `
 
 const root = readDocument(yaml, 'here') ?? {}
-const drafts = draftsOf({ root })
+const candidates = candidatesIn(root)
 const described = (name: string) => {
-  const draft = drafts.find((each) => each.name === name)
-  assert.ok(draft !== undefined, name)
-  return describe(draft, drafts).collection
+  const candidate = candidates.find((each) => each.name === name)
+  assert.ok(candidate !== undefined, name)
+  return describeCollection(candidate, candidates).collection
 }
 
-test('collections are paths beside paths of records', () => {
+test('paths with a path of single records below are collections', () => {
   assert.deepEqual(
-    drafts.map(({ name }) => name),
+    candidates.map(({ name }) => name),
     ['authors', 'books', 'shelves'],
   )
 })
 
-test('what can be done is read from methods and paths', () => {
+test('methods and paths show the operations of a collection', () => {
   assert.deepEqual(described('authors').operations, ['list', 'create', 'read', 'replace', 'delete'])
   assert.deepEqual(described('books').operations, ['list', 'create', 'read', 'update', 'delete', 'restore'])
   assert.deepEqual([described('books').deletion, described('authors').deletion], ['soft', 'hard'])
@@ -93,12 +93,12 @@ test('what can be done is read from methods and paths', () => {
   assert.deepEqual(described('authors').children, { books: 'books' })
 })
 
-test('parameters of the path count as those of the method, and say pages, filters and orders', () => {
+test('parameters of paths and methods show pages, filters and orders', () => {
   const { pages, filters, sorts, marker } = described('authors')
   assert.deepEqual([pages, filters, sorts, marker], [['offset'], ['name'], ['born', 'name'], 'name'])
 })
 
-test('bodies are made from joined schemas, without what the server sets', () => {
+test('bodies are generated from joined schemas, without members that the server sets', () => {
   const { example, required, optional, id } = described('authors')
   assert.deepEqual(
     [Object.keys(example ?? {}), required, Object.keys(optional), id],
@@ -110,38 +110,38 @@ test('bodies are made from joined schemas, without what the server sets', () => 
   assert.deepEqual(book.unique, ['isbn'])
 })
 
-test('references are found by names and types', () => {
+test('names and types of members show references', () => {
   assert.deepEqual(described('books').references, { authorId: 'authors', shelf: 'shelves' })
 })
 
-test('names are found in the schema of a list', () => {
-  const { list = {} } = drafts[0] ?? {}
-  assert.deepEqual(namesOfList(list), { items: '/items', total: '/meta/totalItems', next: '/meta/nextCursor' })
+test('the schema of a list shows where records, total and cursor are', () => {
+  const { list = {} } = candidates[0] ?? {}
+  assert.deepEqual(namesInListSchema(list), { items: '/items', total: '/meta/totalItems', next: '/meta/nextCursor' })
 })
 
-test('the base is where the servers of the document say, as far as it is where was asked', () => {
-  assert.deepEqual(beginnings({ root, url: 'http://127.0.0.1:3000/openapi.yaml' }, 'http://127.0.0.1:3000'), [
+test('the servers of the document and the given address show the base', () => {
+  assert.deepEqual(pathPrefixes({ root, url: 'http://127.0.0.1:3000/openapi.yaml' }, 'http://127.0.0.1:3000'), [
     '/api/v1',
     '',
   ])
-  const at = placed(drafts, '/api/v1', 'http://127.0.0.1:3000')
-  assert.deepEqual([at.base, at.drafts[0]?.path], ['http://127.0.0.1:3000/api/v1', '/authors'])
+  const at = placed(candidates, '/api/v1', 'http://127.0.0.1:3000')
+  assert.deepEqual([at.base, at.candidates[0]?.path], ['http://127.0.0.1:3000/api/v1', '/authors'])
 })
 
-test('circles end, and references that lead nowhere are empty', () => {
+test('references in a circle end, and references without a target are empty', () => {
   const circle = {
     a: { $ref: '#/b' },
     b: { $ref: '#/a' },
     tree: { properties: { left: { $ref: '#/tree' }, right: { $ref: '#/tree' } } },
   }
-  assert.deepEqual(followed(circle, { $ref: '#/a' }), {})
-  assert.deepEqual(followed(circle, { $ref: 'https://example.com/x.json' }), {})
+  assert.deepEqual(resolve(circle, { $ref: '#/a' }), {})
+  assert.deepEqual(resolve(circle, { $ref: 'https://example.com/x.json' }), {})
   const began = performance.now()
-  expanded(circle, { $ref: '#/tree' })
+  expandSchema(circle, { $ref: '#/tree' })
   assert.ok(performance.now() - began < 500)
 })
 
-test('what is no document is none, and Swagger 2 says so', () => {
+test('other texts are no document, and Swagger 2.0 is refused with advice', () => {
   assert.equal(readDocument('{"name":"x"}', 'here'), undefined)
   assert.equal(readDocument('<html>openapi: x</html>', 'here'), undefined)
   assert.throws(() => readDocument('{"swagger":"2.0","paths":{}}', 'here'), /Swagger 2\.0/)

@@ -1,0 +1,274 @@
+/** Turns a candidate into the profile of a collection: its members, a body that creates a record, valid and invalid values. */
+
+import { isSequential } from '../case/identifiers.ts'
+import type { CollectionProfile, PageStyle } from '../profile/profile.ts'
+import { isNarrow } from '../values/distinct.ts'
+import { another, generate, isUnmade, listOf, type Schema, typeOf, unfit } from '../values/generate.ts'
+import { isObject, type JsonObject, objectOf } from '../values/json.ts'
+import { type Candidate, listParameter } from './candidate.ts'
+import { identifierIn, identifierOf, normalized, recordNames, referredName } from './naming.ts'
+
+type Schemas = Readonly<Record<string, Schema>>
+
+/** The profile of a collection as far as its candidate goes, and notices about what is missing. */
+export function describeCollection(
+  candidate: Candidate,
+  all: readonly Candidate[],
+): { readonly collection: CollectionProfile; readonly notices: readonly string[] } {
+  const { name, path, query, deletionFilters = [], deletionAnswers } = candidate
+  const id = idOf(candidate)
+  const schemas = settableSchemas(candidate, id)
+  const members = Object.keys(schemas)
+  const shown = Object.keys(recordProperties(candidate))
+  const required = listOf(candidate.creation?.['required'])
+    .map(String)
+    .filter((each) => members.includes(each))
+  const references = referencesOf(candidate, schemas, required, all)
+  const { example, unmade } = exampleOf(candidate, schemas, required)
+  const unique = uniqueMembers(schemas, example)
+  const filterable = query
+    .map((each) => each.name)
+    .filter((each) => [...shown, ...members].includes(each) && !listParameter.test(each))
+  const marker = markerOf(schemas, filterable, unique, references)
+  // Filters other than the marker might select records that are not the checker's.
+  const isSafe = marker !== undefined && deletionFilters.includes(marker)
+  const operations = candidate.operations.filter((each) => each !== 'delete-by-filter' || isSafe)
+  const isFree = (each: string) =>
+    !unique.includes(each) && !Object.hasOwn(references, each) && (shown.length === 0 || shown.includes(each))
+  const changeable = members.filter((each) => isFree(each) && isChangeable(candidate, each, schemas[each]))
+  const withoutMarker = changeable.filter((each) => each !== marker)
+  const collection: CollectionProfile = {
+    ...{ name, path, operations, id, references, unique, required, schemas, example, marker },
+    sequential: sequenceOf(candidate, id),
+    // The checker finds its records by the marker.
+    change: valuesOf(withoutMarker.length > 0 ? withoutMarker : changeable, (each) =>
+      another(example?.[each], schemas[each] ?? {}, each),
+    ),
+    optional: valuesOf(
+      members.filter((each) => isFree(each) && !required.includes(each) && !('default' in (schemas[each] ?? {}))),
+      (each) => example?.[each] ?? generate(schemas[each] ?? {}, each, 1),
+    ),
+    invalid: valuesOf(
+      members
+        .filter((each) => !Object.hasOwn(references, each))
+        .toSorted((left, right) => strictness(schemas[left]) - strictness(schemas[right])),
+      (each) => unfit(schemas[each] ?? {}),
+    ),
+    filters: ranked(filterable, example, (each) => (each === marker ? 0 : unique.includes(each) ? 2 : 1)),
+    // Numbers have the same order everywhere, texts do not.
+    sorts: ranked(sortableMembers(candidate, [...new Set([...shown, ...members])]), example, (each) =>
+      typeof example?.[each] === 'number' ? 0 : 1,
+    ),
+    search: searchMember(candidate, schemas),
+    children: Object.fromEntries(
+      candidate.children.filter((each) => all.some((other) => other.name === each)).map((each) => [each, each]),
+    ),
+    deletion: keepsDeleted(candidate) ? 'soft' : 'hard',
+    pages: (['page', 'offset', 'cursor'] as const satisfies PageStyle[]).filter((style) =>
+      query.some((each) => each.name === style),
+    ),
+    conditional: candidate.isConditional,
+    ...(deletionAnswers.length > 0 && { deletionAnswers }),
+    owner: ownerMember(candidate, id),
+  }
+  const notices = unmade.map(
+    ([member, why]) =>
+      `${name}: no value for ${member} can be generated (${why}). Write a valid one into the profile: collections.${name}.example.${member}`,
+  )
+  return { collection, notices: operations.includes('create') ? notices : [] }
+}
+
+function recordProperties({ record }: Candidate): JsonObject {
+  return objectOf(record?.['properties'])
+}
+
+function idOf({ record, idName, listed, name }: Candidate): string {
+  const seen = idName ?? (listed?.first && identifierIn(listed.first, name))
+  return identifierOf(objectOf(record?.['properties']), name, seen)
+}
+
+/** Whether the server numbers the records: by the first record of the list, or by the type of the identifier. */
+function sequenceOf(candidate: Candidate, id: string): boolean | undefined {
+  const value = candidate.listed?.first?.[id]
+  if (value !== undefined) return isSequential(String(value))
+  const schema = objectOf(recordProperties(candidate)[id])
+  if (schema['format'] === 'uuid') return false
+  return ['integer', 'number'].includes(typeOf(schema) ?? '') ? true : undefined
+}
+
+const setByServer =
+  /^(?:created|updated|modified|deleted)_?(?:at|on|by|time|date)?$|^(?:date_?(?:created|modified))$|^_|^etag$/i
+
+/** The schemas of the members that a client may send. */
+function settableSchemas({ creation }: Candidate, id: string): Schemas {
+  const required = listOf(creation?.['required'])
+  const all = Object.entries(objectOf(creation?.['properties'])).map(
+    ([name, value]) => [name, objectOf(value)] as const,
+  )
+  return Object.fromEntries(
+    all.filter(
+      ([name, schema]) =>
+        schema['readOnly'] !== true && (required.includes(name) || (name !== id && !setByServer.test(name))),
+    ),
+  )
+}
+
+function isWritable(schema: unknown): boolean {
+  return isObject(schema) && schema['readOnly'] !== true
+}
+
+function isChangeable({ changing }: Candidate, member: string, schema: Schema = {}): boolean {
+  const properties = changing?.['properties']
+  const isFixed = /\b(?:fixed|immutable|cannot be changed|changes only)\b/i.test(String(schema['description'] ?? ''))
+  return (
+    (properties === undefined || isWritable(objectOf(properties)[member])) && schema['x-immutable'] !== true && !isFixed
+  )
+}
+
+/** A body with the values that the document shows, or generated ones; and the required members without a value. */
+function exampleOf({ example, creation }: Candidate, schemas: Schemas, required: readonly string[]) {
+  const unmade: (readonly [member: string, why: string])[] = []
+  if (creation === undefined) return { example: undefined, unmade }
+  const made = Object.entries(schemas).flatMap(([name, schema]) => {
+    const given = example?.[name] ?? undefined
+    // An empty object shows nothing.
+    if (given !== undefined && !(isObject(given) && Object.keys(given).length === 0)) return [[name, given] as const]
+    // What a shown body leaves out can be left out.
+    if (example !== undefined && given === undefined && !required.includes(name)) return []
+    const value = generate(schema, name)
+    if (!isUnmade(value)) return [[name, value] as const]
+    if (required.includes(name)) unmade.push([name, value.unmade])
+    return []
+  })
+  return { example: unmade.length > 0 ? undefined : Object.fromEntries(made), unmade }
+}
+
+/** Members that identify a record of another collection. Optional ones only if clients can create those records. */
+function referencesOf(
+  candidate: Candidate,
+  schemas: Schemas,
+  required: readonly string[],
+  all: readonly Candidate[],
+): Record<string, string> {
+  const found = Object.entries(schemas).flatMap(([member, schema]) => {
+    const other = all.find((each) => refersTo(member, schema, each))
+    if (other === undefined || typeOf(schema) === 'array' || typeOf(schema) === 'object') return []
+    const isUsed = required.includes(member) || (other.name !== candidate.name && other.operations.includes('create'))
+    return isUsed ? [[member, other.name] as const] : []
+  })
+  return Object.fromEntries(found)
+}
+
+function refersTo(member: string, schema: Schema, other: Candidate): boolean {
+  const names = recordNames(other.name)
+  const described = /\bid of (?:one of )?(?:the|an?) ([\w-]+)/i.exec(String(schema['description'] ?? ''))?.[1]
+  if (described !== undefined && [other.name, ...names].includes(described.toLowerCase())) return true
+  const referred = referredName(member)
+  if (referred !== undefined) {
+    return names.some((each) => referred === each || (referred.endsWith(each) && each.length > 3))
+  }
+  const id = objectOf(recordProperties(other)[idOf(other)])
+  const isAlike =
+    typeOf(schema) === 'integer' ? typeOf(id) === 'integer' : schema['format'] === 'uuid' && id['format'] === 'uuid'
+  return isAlike && names.includes(normalized(member))
+}
+
+/** Names of members that are often unique. */
+export const oftenUnique =
+  /^(?:e-?mail|sku|slug|user_?name|login|code|isbn|handle|domain|key|ean|vin|iban|serial(?:_?number)?)$/i
+
+function uniqueMembers(schemas: Schemas, example: JsonObject = {}): string[] {
+  return Object.keys(schemas).filter((name) => {
+    const schema = schemas[name] ?? {}
+    const isDeclared =
+      schema['x-unique'] === true ||
+      /\b(?:no two|must be unique|is unique|unique (?:in|among|across))\b/i.test(String(schema['description'] ?? ''))
+    const isScalar = ['string', 'number'].includes(typeof example[name]) && !('enum' in schema)
+    return isScalar && (isDeclared || oftenUnique.test(name))
+  })
+}
+
+/** A filter that takes any text that is as long as a mark. */
+export function markerOf(
+  schemas: Schemas,
+  filters: readonly string[],
+  unique: readonly string[],
+  references: Readonly<Record<string, string>>,
+): string | undefined {
+  const fitting = filters.filter((each) => {
+    const schema = schemas[each]
+    if (schema === undefined || typeOf(schema) !== 'string' || Object.hasOwn(references, each)) return false
+    const isFree = !['enum', 'pattern', 'format'].some((keyword) => keyword in schema)
+    return isFree && Number(schema['maxLength'] ?? 99) >= 24
+  })
+  return fitting.find((each) => !unique.includes(each)) ?? fitting[0]
+}
+
+/** The members that the `sort` parameter names: in its values, its pattern or its description. */
+function sortableMembers({ query }: Candidate, members: readonly string[]): string[] {
+  const sort = query.find(({ name }) => name === 'sort')
+  if (sort === undefined) return []
+  const { schema, description } = sort
+  const values = [schema['enum'], objectOf(schema['items'])['enum']].find(Array.isArray)
+  const text = values?.join(' ') ?? `${schema['pattern'] ?? ''} ${description} ${schema['description'] ?? ''}`
+  const words = new Set(text.match(/[A-Za-z_]\w*/g) ?? [])
+  return members.filter((each) => words.has(each))
+}
+
+/** The member that `q` searches: one that its description names, or a usual one. */
+function searchMember({ query }: Candidate, schemas: Schemas): string | undefined {
+  const q = query.find(({ name }) => name === 'q')
+  if (q === undefined) return undefined
+  const texts = Object.keys(schemas).filter(
+    (each) => typeOf(schemas[each] ?? {}) === 'string' && !('enum' in (schemas[each] ?? {})),
+  )
+  const words = new Set(q.description.match(/\w+/g) ?? [])
+  return (
+    texts.find((each) => words.has(each)) ??
+    texts.find((each) => /^(?:name|title|label|subject|text)$/i.test(each)) ??
+    texts[0]
+  )
+}
+
+/** A member that the server sets to the creator of a record. Discovery tries later whether other callers see the record. */
+function ownerMember(candidate: Candidate, id: string): string | undefined {
+  const sent = objectOf(candidate.creation?.['properties'])
+  return Object.entries(recordProperties(candidate)).find(
+    ([name, value]) =>
+      name !== id &&
+      !isWritable(sent[name]) &&
+      /^(?:owner|creator|created_?by|author)(?:_?id)?$/i.test(name) &&
+      typeOf(objectOf(value)) !== 'object',
+  )?.[0]
+}
+
+function keepsDeleted(candidate: Candidate): boolean {
+  return (
+    candidate.operations.includes('restore') ||
+    candidate.query.some(({ name }) => name === 'include_deleted') ||
+    Object.keys(recordProperties(candidate)).some((each) => /^deleted_?at$/i.test(each))
+  )
+}
+
+function valuesOf(members: readonly string[], make: (member: string) => unknown): JsonObject {
+  const made = members.map((each) => [each, make(each)] as const)
+  return Object.fromEntries(made.filter(([, value]) => value !== undefined && value !== null && !isUnmade(value)))
+}
+
+/** Ranks schemas by how certainly servers refuse an invalid value: 0 for the most certain ones. */
+function strictness(schema: Schema = {}): number {
+  if ('enum' in schema) return 0
+  if (['integer', 'number', 'boolean'].includes(typeOf(schema) ?? '')) return 1
+  return 'format' in schema ? 2 : 3
+}
+
+/** Members in the order of their rank; last those that are not in the example, because cases cannot choose their values. */
+function ranked(members: readonly string[], example: JsonObject = {}, rank: (member: string) => number): string[] {
+  const place = (each: string) => (Object.hasOwn(example, each) ? rank(each) : 9)
+  return members.toSorted((left, right) => place(left) - place(right))
+}
+
+/** The number of unique members of a collection that soon run out of values. */
+export function narrowMembers({ unique, schemas = {} }: CollectionProfile): number {
+  return unique.filter((each) => isNarrow(schemas[each] ?? {})).length
+}

@@ -1,0 +1,149 @@
+/** Finds out what a document leaves open about a collection, while a record exists that may be changed. */
+import { type Answer, fieldOf, isSuccess } from '../client/exchange.ts'
+import { request } from '../client/requester.ts'
+import type { CollectionProfile, PageStyle } from '../profile/profile.ts'
+import { distinct } from '../values/distinct.ts'
+import { another, schemaOf, unfit } from '../values/generate.ts'
+import type { JsonObject } from '../values/json.ts'
+import { complaintsIn } from './complaints.ts'
+import { markerOf } from './describe.ts'
+import { itemsOf, noteRecord, requestCollection, type Trial, type TrialRecord } from './trial.ts'
+
+type Facts = Partial<CollectionProfile>
+
+/** What requests show about a collection. */
+export async function probe(trial: Trial, collection: CollectionProfile, record: TrialRecord): Promise<Facts> {
+  const isGuessed = trial.guessed.has(collection.name)
+  const described = isGuessed ? { ...collection, ...factsFromBody(collection, record.body) } : collection
+  // Before changes: a change may let other callers see the record.
+  const owner = await probeOwner(trial, described, record)
+  const changes = await probeChanges(trial, described, record)
+  const lists = isGuessed ? await probeList(trial, described, record) : {}
+  const search = await probeSearch(trial, described, record)
+  const { schemas = {}, filters, unique, references } = { ...described, ...lists }
+  const marker = collection.marker ?? markerOf(schemas, filters, unique, references)
+  return { ...described, ...owner, ...changes, ...lists, ...(search !== undefined && { search }), marker }
+}
+
+/** For a collection without a document: the members of a body that the server accepted. */
+function factsFromBody({ unique, references, required }: CollectionProfile, body: JsonObject): Facts {
+  const schemas = Object.fromEntries(Object.entries(body).map(([name, value]) => [name, schemaOf(value)]))
+  const free = Object.keys(body).filter((name) => !unique.includes(name) && !Object.hasOwn(references, name))
+  const valuesOf = (make: (name: string) => unknown) =>
+    Object.fromEntries(free.map((name) => [name, make(name)]).filter(([, value]) => value !== undefined))
+  return {
+    schemas,
+    invalid: required.length === 0 ? {} : valuesOf((name) => unfit(schemas[name] ?? {})),
+    change: valuesOf((name) => another(body[name], schemas[name] ?? {}, name)),
+  }
+}
+
+/** Whether the second caller may create records and cannot see this one. Only then a record has an owner. */
+async function probeOwner(trial: Trial, collection: CollectionProfile, { url, body }: TrialRecord): Promise<Facts> {
+  const { other } = trial
+  if (other === undefined) return { owner: undefined }
+  const { answer: read } = await request(other, 'GET', url)
+  const unique = collection.unique.map((name) => [name, distinct(body[name], 0, collection.schemas?.[name])])
+  const theirs = { ...body, ...Object.fromEntries(unique) }
+  const created = await requestCollection({ ...trial, requester: other }, collection, 'POST', { body: theirs })
+  const mayCreate = isSuccess(created.answer)
+  if (mayCreate) {
+    noteRecord(trial, collection, created, body, other)
+    if (read !== undefined && [403, 404].includes(read.status) && collection.owner !== undefined) return {}
+  }
+  const may = [...(mayCreate ? ['create'] : []), ...(isSuccess(read) ? ['read'] : [])]
+  if (may.length > 0) {
+    trial.notices.push(
+      `The caller of --other-key may ${may.join(' and ')} records of ${collection.name}. Rules about callers without permission (AUT-3) need a key without it. If the permission is intended, write it into the profile (otherMay).`,
+    )
+  }
+  return { owner: undefined }
+}
+
+/** Which of the described changes the server accepts, and whether changes need a condition. */
+async function probeChanges(trial: Trial, collection: CollectionProfile, { url }: TrialRecord): Promise<Facts> {
+  const { change, operations } = collection
+  if (!operations.includes('update') || Object.keys(change).length === 0) return {}
+  let { conditional } = collection
+  const patch = async (body: JsonObject): Promise<Answer | undefined> => {
+    const fields = conditional ? [['If-Match', await tagAt(trial, url)] as const] : []
+    const { answer } = await request(trial.requester, 'PATCH', url, { body, fields })
+    if (answer?.status !== 428 || conditional) return answer
+    conditional = true
+    return patch(body)
+  }
+  const answer = await patch(change)
+  if (answer !== undefined && [404, 405, 501].includes(answer.status)) {
+    return trial.guessed.has(collection.name) ? { operations: operations.filter((each) => each !== 'update') } : {}
+  }
+  if (answer === undefined || ![400, 409, 422].includes(answer.status)) return { conditional }
+  const refused = new Set(complaintsIn(answer, Object.keys(change)).map(({ member }) => member))
+  const rest = Object.fromEntries(Object.entries(change).filter(([name]) => !refused.has(name)))
+  if (Object.keys(rest).length > 0 && refused.size > 0 && isSuccess(await patch(rest))) {
+    return { change: rest, conditional }
+  }
+  const accepted: [string, unknown][] = []
+  for (const [name, value] of Object.entries(change).slice(0, 8)) {
+    if (isSuccess(await patch({ [name]: value }))) accepted.push([name, value])
+  }
+  return { change: Object.fromEntries(accepted), conditional }
+}
+
+async function tagAt({ requester }: Trial, url: string): Promise<string> {
+  const { answer } = await request(requester, 'GET', url)
+  return (answer && fieldOf(answer, 'ETag')) ?? '*'
+}
+
+const mostMembers = 6
+
+/** For a collection without a document: pages, filters and orders of its list. */
+async function probeList(trial: Trial, collection: CollectionProfile, { body }: TrialRecord): Promise<Facts> {
+  const list = async (parameters: Readonly<Record<string, string>>) => {
+    const suffix = `?${new URLSearchParams(parameters)}`
+    return itemsOf(trial, await requestCollection(trial, collection, 'GET', { suffix }))
+  }
+  const pages: PageStyle[] = []
+  if (((await list({}))?.length ?? 0) > 1) {
+    if ((await list({ page: '1', per_page: '1' }))?.length === 1) pages.push('page')
+    if ((await list({ offset: '0', limit: '1' }))?.length === 1) pages.push('offset')
+  }
+  const filters: string[] = []
+  const sorts: string[] = []
+  for (const [name, value] of Object.entries(body).slice(0, mostMembers)) {
+    if (typeof value !== 'object') {
+      const hit = await list({ [name]: String(value) })
+      const absent = typeof value === 'string' ? `no-such-${Date.now().toString(36)}` : '-987654321'
+      const miss = await list({ [name]: absent })
+      const isExact = hit !== undefined && hit.length > 0 && hit.every((each) => each[name] === value)
+      if (isExact && (miss === undefined || miss.length === 0)) filters.push(name)
+    }
+    const [up, down] = [await list({ sort: name }), await list({ sort: `-${name}` })]
+    if (up !== undefined && up.length > 1 && down !== undefined && up[0]?.[name] !== down[0]?.[name]) sorts.push(name)
+  }
+  return { pages, filters, sorts }
+}
+
+/** A member whose words the search finds: the described one, or another one of the record that exists. */
+async function probeSearch(
+  trial: Trial,
+  collection: CollectionProfile,
+  record: TrialRecord,
+): Promise<string | undefined> {
+  const { search, id, schemas = {}, references } = collection
+  if (search === undefined) return undefined
+  const texts = Object.keys(record.body).filter(
+    (name) =>
+      name !== search &&
+      typeof record.body[name] === 'string' &&
+      !('enum' in (schemas[name] ?? {})) &&
+      !Object.hasOwn(references, name),
+  )
+  for (const name of [search, ...texts].slice(0, mostMembers)) {
+    const words = record.body[name]
+    if (typeof words !== 'string' || words.trim() === '') continue
+    const suffix = `?q=${encodeURIComponent(words)}`
+    const items = itemsOf(trial, await requestCollection(trial, collection, 'GET', { suffix }))
+    if (items?.some((each) => String(each[id]) === record.id)) return name
+  }
+  return search
+}

@@ -1,0 +1,282 @@
+/**
+ * Completes a profile by trying: before the cases run, it creates records in each collection that they will use, corrects bodies
+ * by what the server says about them, and deletes the records again.
+ */
+import { randomBytes } from 'node:crypto'
+import type { Case } from '../case/case.ts'
+import { type Answer, type Exchange, type Fields, isSuccess } from '../client/exchange.ts'
+import type { Requester } from '../client/requester.ts'
+import type { CollectionProfile, Profile } from '../profile/profile.ts'
+import { creatableCollections } from '../run/choose-collections.ts'
+import { Ledger } from '../run/ledger.ts'
+import { distinct } from '../values/distinct.ts'
+import { type Schema, typeOf } from '../values/generate.ts'
+import type { JsonObject } from '../values/json.ts'
+import { complaintsIn } from './complaints.ts'
+import { oftenUnique } from './describe.ts'
+import { probe } from './probe.ts'
+import { repairBody } from './repair-body.ts'
+import {
+  collectionOf,
+  deleteRecord,
+  deleteRecords,
+  isStillListed,
+  learn,
+  noteRecord,
+  requestCollection,
+  type Trial,
+  type TrialRecord,
+} from './trial.ts'
+
+/** What is to be tried. */
+export interface TrialOptions {
+  readonly profile: Profile
+  /** The cases that will run: only collections that they use are tried. */
+  readonly cases: readonly Case[]
+  /** Collections that no document describes. */
+  readonly guessed: ReadonlySet<string>
+  /** Credential of the second caller. */
+  readonly other?: Fields | undefined
+  /** Notes everything that is created; a new one if undefined. */
+  readonly ledger?: Ledger | undefined
+}
+
+/** What a trial found. */
+export interface TrialResult {
+  readonly profile: Profile
+  readonly notices: readonly string[]
+  /** Paths of records that could not be deleted. */
+  readonly remains: readonly string[]
+}
+
+/** Tries the collections that cases will use, those first to which others refer. */
+export async function tryCollections(requester: Requester, options: TrialOptions): Promise<TrialResult> {
+  const { profile, cases, guessed, ledger = new Ledger() } = options
+  const other = options.other && { ...requester, credential: options.other }
+  const mark = `checked-${randomBytes(5).toString('hex')}`
+  const trial: Trial = {
+    ...{ requester, other, profile, guessed, ledger, mark },
+    ...{ records: [], first: new Map(), notices: [] },
+  }
+  const callers = { hasKey: requester.credential.length > 0, hasOther: other !== undefined }
+  const tried = new Set<string>()
+  let remains: readonly string[] = []
+  try {
+    while (requester.signal?.aborted !== true) {
+      // If a collection turns out to be unusable, another one takes its place.
+      const used = creatableCollections({ profile: trial.profile, cases, ...callers })
+      const name = used.find((each) => !tried.has(each))
+      if (name === undefined) break
+      tried.add(name)
+      await tryCollection(trial, name)
+    }
+  } finally {
+    remains = await deleteRecords(trial)
+  }
+  return { profile: trial.profile, notices: trial.notices, remains }
+}
+
+async function tryCollection(trial: Trial, name: string): Promise<void> {
+  const single = await createMarked(trial, name)
+  if (single === undefined) return
+  // A single record shows whether records can be deleted. If not, no other is created.
+  if (!(await deleteRecord(trial, single)) || (await isStillListed(trial, name, single))) {
+    trial.notices.push(
+      `${name}: ${single.path} was created and cannot be deleted again. The checker creates no other record there and leaves out cases that need one.`,
+    )
+    return withoutCreation(trial, name)
+  }
+  const first = await createMarked(trial, name)
+  if (first === undefined) return
+  await findUniqueMembers(trial, name, first)
+  learn(trial, name, await probe(trial, collectionOf(trial, name), first))
+  // Cases about callers who may do nothing need a collection in which the second caller may not create records.
+  if (collectionOf(trial, name).owner !== undefined && trial.other !== undefined) {
+    const isOwned = (each: CollectionProfile) => Number(each.name === name)
+    const collections = trial.profile.collections.toSorted((left, right) => isOwned(left) - isOwned(right))
+    trial.profile = { ...trial.profile, collections }
+  }
+}
+
+/** Creates a record with the checker's mark in a member that takes any text. Without such a member, a plain record. */
+async function createMarked(trial: Trial, name: string): Promise<TrialRecord | undefined> {
+  const collection = collectionOf(trial, name)
+  const label = collection.marker ?? labelOf(collection)
+  const plain = bodyOf(trial, collection)
+  if (label === undefined || chosenIdentifier(trial.profile, collection, plain) !== undefined) {
+    return create(trial, name)
+  }
+  // Lists are filtered by the whole value of a marker.
+  const text = label === collection.marker ? trial.mark : `${plain[label] ?? ''} ${trial.mark}`.trim()
+  const body = { ...plain, [label]: text }
+  const exchange = await requestCollection(trial, collection, 'POST', { body })
+  if (!isSuccess(exchange.answer)) return create(trial, name)
+  const created = noteCreation(trial, collection, exchange, body)
+  if (created === undefined) return undefined
+  learnBody(trial, collection, plain, new Set(collection.unique))
+  if (collection.marker === undefined) learn(trial, name, { label })
+  return created
+}
+
+const mostTurns = 6
+
+/** Creates a record. Refused bodies are repaired a few times by what the server says about them. */
+async function create(trial: Trial, name: string): Promise<TrialRecord | undefined> {
+  const collection = collectionOf(trial, name)
+  const { references } = collection
+  let body = bodyOf(trial, collection)
+  let last: Answer | undefined
+  const required = new Set(collection.required)
+  const unique = new Set(collection.unique)
+  const schemas: Record<string, Schema> = { ...collection.schemas }
+  for (let turn = 0; turn <= mostTurns; turn++) {
+    const chosen = chosenIdentifier(trial.profile, { ...collection, schemas }, body)
+    if (chosen !== undefined) return cannotCreate(trial, name, chosen)
+    const exchange = await requestCollection(trial, collection, 'POST', { body })
+    last = exchange.answer
+    if (last === undefined) return cannotCreate(trial, name, `no response: ${exchange.failure}`)
+    if (isSuccess(last)) {
+      const created = noteCreation(trial, collection, exchange, body)
+      if (created === undefined) return undefined
+      learnBody(trial, collection, body, unique)
+      learn(trial, name, { required: [...required], schemas })
+      return created
+    }
+    if (!isRefusal(last)) break
+    const complaints = complaintsIn(last, [...Object.keys(schemas), ...Object.keys(body)])
+    const repaired = repairBody({ body, complaints, schemas, required: [...required], turn, references })
+    if (repaired === undefined) break
+    body = repaired.body
+    for (const each of repaired.required) required.add(each)
+    for (const each of repaired.unique) unique.add(each)
+    Object.assign(schemas, repaired.schemas)
+  }
+  return cannotCreate(trial, name, statusText(last))
+}
+
+/** Whether a response refuses a body because of its content. */
+function isRefusal({ status }: Answer): boolean {
+  return [400, 409, 422].includes(status)
+}
+
+function noteCreation(trial: Trial, collection: CollectionProfile, exchange: Exchange, body: JsonObject) {
+  const created = noteRecord(trial, collection, exchange, body)
+  const why = 'the response has neither its identifier nor its Location, or names a record that existed before'
+  return created ?? cannotCreate(trial, collection.name, why)
+}
+
+function cannotCreate(trial: Trial, name: string, why: string): undefined {
+  trial.notices.push(
+    `No record of ${name} can be created (${why}). Write a body that creates one into the profile: collections.${name}.example; or exclude it: collections.${name}: false`,
+  )
+  withoutCreation(trial, name)
+}
+
+function withoutCreation(trial: Trial, name: string): void {
+  learn(trial, name, { operations: collectionOf(trial, name).operations.filter((each) => each !== 'create') })
+}
+
+function statusText(answer: Answer | undefined): string {
+  const text = (answer?.body ?? '').replaceAll(/\s+/g, ' ').trim()
+  return `${answer?.status}: ${text.length > 400 ? `${text.slice(0, 400)} …` : text}`
+}
+
+/** Keeps a body that the server accepted. Its unique members keep their examples, because each body has other values. */
+function learnBody(
+  trial: Trial,
+  { name, unique, example: before = {} }: CollectionProfile,
+  body: JsonObject,
+  differing: ReadonlySet<string>,
+): void {
+  const kept = unique.filter((each) => Object.hasOwn(before, each))
+  learn(trial, name, {
+    example: { ...body, ...Object.fromEntries(kept.map((each) => [each, before[each]])) },
+    unique: [...differing].filter((each) => Object.hasOwn(body, each)),
+  })
+}
+
+/** A text member of the example that seems to take any text. */
+function labelOf(collection: CollectionProfile): string | undefined {
+  const { example = {}, unique, schemas = {} } = collection
+  return freeTexts(example, collection).find((each) => {
+    const { pattern, maxLength } = schemas[each] ?? {}
+    return !unique.includes(each) && pattern === undefined && Number(maxLength ?? 99) >= 40
+  })
+}
+
+/** Why a body must not be sent: it would choose the identifier of its record. `undefined` if it may be sent. */
+function chosenIdentifier(
+  { allowChosenIds }: Profile,
+  { id, sequential, schemas = {} }: CollectionProfile,
+  body: JsonObject,
+): string | undefined {
+  if (allowChosenIds === true || !Object.hasOwn(body, id)) return undefined
+  const isText = typeof body[id] === 'string' && typeOf(schemas[id] ?? {}) === 'string'
+  if (sequential === false ? typeof body[id] === 'string' : isText && sequential === undefined) return undefined
+  return `the checker would have to choose the identifier ${id}, which could move a sequence for ever; --allow-chosen-ids permits it`
+}
+
+let turns = 0
+
+/** The example of a collection with new values of unique members and identifiers of records that exist. */
+function bodyOf(trial: Trial, { example = {}, references, unique, schemas = {} }: CollectionProfile): JsonObject {
+  const body: Record<string, unknown> = { ...example }
+  const turn = ++turns
+  for (const member of unique) {
+    if (Object.hasOwn(body, member)) body[member] = distinct(body[member], turn, schemas[member])
+  }
+  for (const [member, other] of Object.entries(references)) {
+    const parent = trial.first.get(other)
+    if (parent === undefined) continue
+    const isNumber = typeof body[member] === 'number' || schemas[member]?.['type'] === 'integer'
+    body[member] = isNumber ? Number(parent.id) : parent.id
+  }
+  return body
+}
+
+/** Finds unique members: sends the same body again, and then one with other values where the server refuses the same ones. */
+async function findUniqueMembers(trial: Trial, name: string, first: TrialRecord): Promise<void> {
+  const collection = collectionOf(trial, name)
+  const same = await requestCollection(trial, collection, 'POST', { body: first.body })
+  if (isSuccess(same.answer)) {
+    noteRecord(trial, collection, same, first.body)
+    return learn(trial, name, { unique: [] })
+  }
+  if (same.answer === undefined || !isRefusal(same.answer)) return
+  learn(trial, name, { unique: refusedMembers(collection, same.answer, first.body) })
+  const body = bodyOf(trial, { ...collectionOf(trial, name), example: first.body })
+  const other = await requestCollection(trial, collection, 'POST', { body })
+  if (isSuccess(other.answer)) noteRecord(trial, collection, other, body)
+  else {
+    trial.notices.push(
+      `A second record of ${name} is refused (${statusText(other.answer)}). Write the members that must be unique into the profile: collections.${name}.unique`,
+    )
+  }
+}
+
+/** The members because of which a server refuses a second record with the same values. */
+function refusedMembers(collection: CollectionProfile, answer: Answer, body: JsonObject): string[] {
+  const named = complaintsIn(answer, Object.keys(body)).flatMap(({ member, kind }) =>
+    member !== undefined && kind === 'taken' && Object.hasOwn(body, member) ? [member] : [],
+  )
+  const texts = freeTexts(body, collection)
+  // A reference cannot be changed. If only references are named, other members must be unique together with them.
+  const own = named.filter((each) => !Object.hasOwn(collection.references, each))
+  const words = new Set(answer.body.match(/[\w-]+/g) ?? [])
+  const reported = own.length > 0 || named.length === 0 ? own : texts.filter((each) => words.has(each))
+  const all = [...new Set([...collection.unique, ...reported])]
+  const guess =
+    all.length > 0 ? all : Object.keys(body).filter((each) => typeof body[each] === 'string' && oftenUnique.test(each))
+  if (guess.length > 0) return guess
+  return collection.marker === undefined ? texts.slice(0, 1) : []
+}
+
+/** Text members without a format, a list of values or a reference. */
+function freeTexts(body: JsonObject, { references, schemas = {} }: CollectionProfile): string[] {
+  return Object.keys(body).filter((each) => {
+    const schema = schemas[each] ?? {}
+    return (
+      typeof body[each] === 'string' && !Object.hasOwn(references, each) && !('enum' in schema) && !('format' in schema)
+    )
+  })
+}

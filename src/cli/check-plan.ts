@@ -1,0 +1,108 @@
+/** Prints what a check will do and what it will leave behind, and asks for confirmation. */
+import { createInterface } from 'node:readline/promises'
+import { CannotCheck, type CollectionProfile } from '../checker/profile/profile.ts'
+import { creatableCollections, type PlannedRun } from '../checker/run/choose-collections.ts'
+import { type Effects, effectsOf } from '../checker/run/effects.ts'
+
+/** The lines of a plan: what was discovered, what will be done, and what will remain on the server. */
+export function planLines(planned: PlannedRun, notices: readonly string[], readOnly: boolean): string[] {
+  const { base, document, collections } = planned.profile
+  return [
+    base,
+    `  OpenAPI document: ${document ?? 'none at an address; the rules about it are left out'}`,
+    `  Collections: ${collections.map(({ name }) => name).join(', ')}`,
+    ...notices.map((notice) => `  ! ${notice}`),
+    ...(readOnly
+      ? ['The checker sends safe requests only: GET, HEAD and OPTIONS. The server may log and count them.']
+      : changeLines(planned)),
+  ]
+}
+
+function changeLines(planned: PlannedRun): string[] {
+  const used = creatableCollections(planned)
+  const effects = effectsOf(planned, used)
+  const names = used.map((name) => `${name} (up to about ${effects.records.get(name)})`).join(', ')
+  const isPartial = used.length < planned.profile.collections.length
+  return [
+    used.length === 0
+      ? 'The checker knows no collection in which it can create records and delete them again. It leaves out the cases that need one.'
+      : `The checker creates records in ${names}, changes them and deletes them again.${isPartial ? ' If a collection cannot be used, it takes another one.' : ''} It does not touch existing records.`,
+    'What remains on the server, as far as can be known:',
+    ...remainderOf(planned, used, effects).map((line) => `  - ${line}`),
+  ]
+}
+
+/** The effects that the checker cannot undo, one line each. */
+function remainderOf(
+  { profile }: PlannedRun,
+  used: readonly string[],
+  { records, requests, refused }: Effects,
+): string[] {
+  const all = profile.collections.filter(({ name }) => used.includes(name))
+  const namesOf = (test: (collection: CollectionProfile) => boolean) => all.filter(test).map(({ name }) => name)
+  const soft = namesOf(({ deletion }) => deletion === 'soft')
+  const numbered = namesOf(({ sequential }) => sequential !== false)
+  const mailed = namesOf(({ schemas = {}, example = {} }) =>
+    Object.entries(example).some(([name, value]) => schemas[name]?.['format'] === 'email' || /@/.test(String(value))),
+  )
+  const deferred = namesOf(({ deletionAnswers = [] }) => deletionAnswers.includes(202))
+  const { exports = [], attempts } = profile
+  const counts = numbered.map((name) => `${name} by up to about ${records.get(name)}`)
+  const lines: readonly (readonly [isSo: boolean, line: string])[] = [
+    [soft.length > 0, `Deleted records of ${soft.join(', ')} stay in the recycle bin until the server purges them.`],
+    [numbered.length > 0, `Identifiers that the server numbers move on: ${counts.join(', ')}.`],
+    [
+      profile.allowChosenIds === true && numbered.length > 0,
+      `The checker sends identifiers that it chooses: a server that accepts one may number ${numbered.join(', ')} from there.`,
+    ],
+    [exports.length > 0, 'Exports and their jobs stay if the server does not let the checker delete them.'],
+    [deferred.length > 0, `Jobs of deletions in ${deferred.join(', ')} stay if the checker may not delete them.`],
+    [
+      used.length > 0,
+      'Log entries, audit entries, events, webhooks and mails that the server writes or sends for each change.',
+    ],
+    [
+      mailed.length > 0,
+      `Records of ${mailed.join(', ')} have e-mail addresses: the checker generates addresses at example.org only.`,
+    ],
+    [
+      used.length > 0,
+      'Records that the server creates and neither names nor lists. The checker counts every collection before and after the run, and reports what it could not delete.',
+    ],
+    [
+      true,
+      `Up to about ${requests} requests in logs and rate limits${refused === 0 ? '' : `, about ${refused} of them without a credential or with a wrong one`}.`,
+    ],
+    [
+      attempts !== undefined,
+      `This address fails to authenticate up to ${4 * (attempts ?? 0)} times, and must wait as long as the server says.`,
+    ],
+    [
+      profile.disposable === true,
+      'The profile says that all data may be lost: a careless server may take some requests as "delete everything".',
+    ],
+  ]
+  return lines.flatMap(([isSo, line]) => (isSo ? [line] : []))
+}
+
+/**
+ * Asks for confirmation at the terminal.
+ *
+ * @throws CannotCheck if there is no terminal
+ */
+export async function isConfirmed(signal: AbortSignal): Promise<boolean> {
+  if (process.stdin.isTTY !== true || process.stderr.isTTY !== true) {
+    throw new CannotCheck('There is no terminal to ask for confirmation. Confirm with --yes, or use --read-only.')
+  }
+  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  // While the terminal reads, it handles Ctrl-C itself.
+  terminal.on('SIGINT', () => terminal.close())
+  try {
+    const answer = await terminal.question('Go on? [y/N] ', { signal })
+    return /^y(?:es)?$/i.test(answer.trim())
+  } catch {
+    return false
+  } finally {
+    terminal.close()
+  }
+}
