@@ -2,7 +2,7 @@
 import { DeclarationError } from '../model/check/check-declaration.ts'
 import { withoutCredentials } from '../model/credentials.ts'
 import { ConfigurationError } from '../spec/configuration-error.ts'
-import { MigrationRefused } from '../storage/migration/migration-refused.ts'
+import { MigrationRefused } from '../storage/migration/describe.ts'
 import { StorageFault } from '../storage/storage.ts'
 
 /** An error as people read it, without the passwords of addresses. */

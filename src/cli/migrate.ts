@@ -1,6 +1,6 @@
 /** `resourced migrate`. */
 import { planOrApplyMigration } from '../server/open-database.ts'
-import { formatSteps } from '../storage/migration/format-steps.ts'
+import { formatSteps } from '../storage/migration/describe.ts'
 import { loadCatalog } from './catalog.ts'
 import { databaseOf, type GivenDatabase } from './database-options.ts'
 import { print } from './print.ts'

@@ -11,10 +11,15 @@ import {
   planOrApplyMigration,
 } from '../server/open-database.ts'
 import { ConfigurationError } from '../spec/configuration-error.ts'
-import { formatSteps } from '../storage/migration/format-steps.ts'
-import { changesSeen } from '../storage/move/changes-seen.ts'
-import { expectedRows, type Moved, moveAll } from '../storage/move/move-all.ts'
-import type { MoveSource, MoveTarget } from '../storage/move/parts.ts'
+import { formatSteps } from '../storage/migration/describe.ts'
+import {
+  expectedRows,
+  fingerprint,
+  type Moved,
+  type MoveSource,
+  type MoveTarget,
+  moveAll,
+} from '../storage/move/move.ts'
 import type { MaintenanceStore } from '../storage/storage.ts'
 import { loadCatalog } from './catalog.ts'
 import { format, type Progress, showProgress } from './progress.ts'
@@ -111,7 +116,7 @@ async function move(from: DatabaseOptions, target: MoveTarget, { catalog, progre
       },
       onPhase: (phase) => phase === 'indexes' && progress.say('All rows are written; now come the indexes.'),
     })
-    if ((await changesSeen(source.now)) === seen) return moved
+    if ((await fingerprint(source.now)) === seen) return moved
     throw new ConfigurationError(`The source has changed meanwhile. ${whoWrites}`)
   } finally {
     await source.close()
@@ -123,10 +128,10 @@ const whoWrites = 'End what writes to it beside the servers, such as an import, 
 /** Waits until nothing changes any more. Gives what was seen last. */
 async function untilQuiet(source: MoveSource, signal: AbortSignal): Promise<string> {
   const started = performance.now()
-  let seen = await changesSeen(source.now)
+  let seen = await fingerprint(source.now)
   for (let since = started; performance.now() - since < quiet; ) {
     await sleep(100, undefined, { signal })
-    const now = await changesSeen(source.now)
+    const now = await fingerprint(source.now)
     if (now === seen) continue
     if (performance.now() - started > patience) {
       throw new ConfigurationError(`The source keeps changing, although it is under maintenance. ${whoWrites}`)
@@ -144,11 +149,7 @@ function interruption(): { readonly signal: AbortSignal; stop(): void } {
   return { signal: controller.signal, stop: () => process.off('SIGINT', abort) }
 }
 
-function summary(
-  { rows, files, lost, begunAgain }: Moved,
-  seconds: number,
-  { from, to }: Pick<Options, 'from' | 'to'>,
-) {
+function summary({ rows, files, lost, restarted }: Moved, seconds: number, { from, to }: Pick<Options, 'from' | 'to'>) {
   const count = (table: string) => rows.get(table) ?? 0
   const system = ['jobs', 'api-keys']
   const own = [...rows].filter(([name]) => !name.startsWith('resourced_') && !system.includes(name))
@@ -165,7 +166,7 @@ function summary(
     `With them: ${also.join('; ')}.`,
     'Every row was read back, and is the same.',
     ...lost.map((job) => `Left behind: the file of the export ${job} is not there, or not whole.`),
-    ...(begunAgain > 0 ? [`${format(begunAgain)} unfinished exports begin again.`] : []),
+    ...(restarted > 0 ? [`${format(restarted)} unfinished exports begin again.`] : []),
     `Start the servers with --database ${withoutCredentials(to)}, which is not under maintenance.`,
     `The source stays under maintenance. To go on with it instead: resourced maintenance off --database ${withoutCredentials(from)}`,
   ]

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { type Cors, readCors } from '../http/cors.ts'
 import type { Catalog } from '../model/resource.ts'
 import { ConfigurationError } from '../spec/configuration-error.ts'
-import type { Apply } from '../storage/migration/migration-refused.ts'
+import type { Apply } from '../storage/migration/step.ts'
 import { basePathOf, onlyVersion, type Versions } from '../versions/versions.ts'
 import { type Application, assemble } from './app.ts'
 import {

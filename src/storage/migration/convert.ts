@@ -1,12 +1,52 @@
-/** What becomes of a stored value when its field is declared with another type. */
+/** Converts stored values to the type that a field is declared with now. */
 import { type DecimalForm, decimalKeyOf, decimalText, readDecimal } from '../../model/decimal.ts'
+import type { Engine } from '../sql/engine.ts'
 import { decimalFormIn, type Held } from '../sql/table-spec.ts'
+
+/** A stored value as an engine gives it to JavaScript: PostgreSQL as its text, SQLite as its own type. */
+export type Stored = string | number | bigint
+
+/** A stored value as JSON has it. Integers beyond 2^53 become `bigint`, so that no digit is lost. */
+export function readStored(stored: Stored, holds: Held): unknown {
+  switch (holds) {
+    case 'integer':
+      return Number.isSafeInteger(Number(stored)) ? Number(stored) : BigInt(stored)
+    case 'number':
+      return Number(stored)
+    case 'boolean':
+      return stored === 'true' || (typeof stored !== 'string' && Number(stored) !== 0)
+    case 'array':
+    case 'object':
+    case 'json':
+      return JSON.parse(String(stored))
+    default:
+      // Strings, and decimals: the text that they have in JSON.
+      return stored
+  }
+}
+
+/** A value as an engine stores it. */
+export function writeStored(value: unknown, holds: Held, { store }: Pick<Engine, 'store'>): Stored | null {
+  return store(value, holds) as Stored | null
+}
+
+/** Converts a stored value to another type; `null` where that is not exact. */
+export function convertStored(stored: Stored, from: Held, to: Held, engine: Pick<Engine, 'store'>): Stored | null {
+  const converted = convertValue(readStored(stored, from), to, from)
+  if (converted === undefined) return null
+  // JSON text stays as it is: printing it again could change how its numbers are written.
+  return isJson(from) && isJson(to) ? stored : writeStored(converted, to, engine)
+}
+
+function isJson(holds: Held): boolean {
+  return holds === 'array' || holds === 'object' || holds === 'json'
+}
 
 /**
  * Converts a value to another type where that is exact; `undefined` where it would not be.
  *
- * @param value what JSON has for it, never `null`; integers beyond 2^53 as `bigint`
- * @param from what it is; left out: what its type in JavaScript says
+ * @param value as JSON has it, never `null`; integers beyond 2^53 as `bigint`
+ * @param from what it holds; left out: what its type in JavaScript says
  */
 export function convertValue(value: unknown, to: Held, from?: Held): unknown {
   const form = decimalFormIn(to)
@@ -37,7 +77,7 @@ function toDecimal(value: unknown, form: DecimalForm): string | undefined {
   return read && decimalText(read, form)
 }
 
-/** The number that a decimal is, where a double has its digits. */
+/** The number of a decimal, where a double can represent all of its digits. */
 function fromDecimal(text: string, to: 'integer' | 'number'): number | undefined {
   const number = Number(text) + 0
   if (decimalKeyOf(number) !== decimalKeyOf(text)) return undefined
@@ -60,13 +100,13 @@ function toNumber(value: unknown): number | undefined {
   if (typeof value === 'number') return value
   if (typeof value === 'boolean') return value ? 1 : 0
   if (typeof value === 'bigint') return BigInt(Number(value)) === value ? Number(value) : undefined
-  // A text is a number where the number's own text is the same: not "1.50", not " 7", not "1e400".
+  // A text converts if it is how JavaScript prints the number: not "1.50", not " 7", not "1e400".
   if (typeof value !== 'string') return undefined
   const number = Number(value)
   return Number.isFinite(number) && String(number) === value ? number : undefined
 }
 
-/** Whether every value of one type is a value of another: nobody who reads it can tell that the type has changed. */
+/** Whether every value of one type is a value of another, so that no reader notices the change. */
 export function isWider(from: Held, to: Held): boolean {
   if (to === 'json' || (from === 'integer' && to === 'number')) return true
   const [before, after] = [decimalFormIn(from), decimalFormIn(to)]

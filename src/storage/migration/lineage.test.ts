@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { completeCatalog } from '../../model/catalog.ts'
 import type { FieldDeclaration } from '../../model/declaration.ts'
 import { completeVersions } from '../../versions/versions.ts'
-import { givenAlso, givenBy, standingOf } from './lineage.ts'
+import { declarationOf, standingOf, withDeclaration } from './lineage.ts'
 
 function catalogOf(fields: Readonly<Record<string, FieldDeclaration>>, ...versions: string[]) {
   const named = versions.length === 0 ? {} : { versions: Object.fromEntries(versions.map((each) => [each, {}])) }
@@ -16,28 +16,28 @@ const second = catalogOf({ a: text, b: text })
 const third = catalogOf({ a: text }, 'v1', 'v2')
 
 test('what a database was given last is current, what it was given before is former, all else is new', () => {
-  const lineage = givenAlso(givenAlso([], first), second)
-  assert.deepEqual(lineage, [givenBy(first), givenBy(second)])
+  const lineage = withDeclaration(withDeclaration([], first), second)
+  assert.deepEqual(lineage, [declarationOf(first), declarationOf(second)])
   assert.deepEqual([standingOf([], first), standingOf(lineage, first)], ['new', 'former'])
   assert.deepEqual([standingOf(lineage, second), standingOf(lineage, third)], ['current', 'new'])
 })
 
 test('a version that is known to be older is former, whatever its tables are', () => {
-  const lineage = [first, third].reduce(givenAlso, [])
+  const lineage = [first, third].reduce(withDeclaration, [])
   assert.equal(standingOf(lineage, second), 'former')
   assert.equal(standingOf(lineage, catalogOf({ b: text }, 'v2')), 'new')
   // Where it has the last version too it is no older one.
   assert.equal(standingOf(lineage, catalogOf({ b: text }, 'v2', 'v1')), 'new')
   assert.equal(standingOf(lineage, { ...catalogOf({ b: text }, 'v2'), versions: new Map() }), 'new')
   // A version may have another name from one day to the next.
-  assert.equal(standingOf([givenBy(first)], catalogOf({ a: text }, '2026')), 'new')
+  assert.equal(standingOf([declarationOf(first)], catalogOf({ a: text }, '2026')), 'new')
 })
 
 test('whoever is given again is the last; a hundred are remembered', () => {
-  const lineage = [first, second, first].reduce(givenAlso, [])
+  const lineage = [first, second, first].reduce(withDeclaration, [])
   assert.deepEqual([standingOf(lineage, first), standingOf(lineage, second)], ['current', 'former'])
   const many = Array.from({ length: 150 }, (_, index) => catalogOf({ [`f${index}`]: text }))
-  assert.equal(many.reduce(givenAlso, lineage).length, 100)
+  assert.equal(many.reduce(withDeclaration, lineage).length, 100)
 })
 
 test('what no table knows of makes no other declaration: titles, rules, who may', () => {
@@ -45,5 +45,5 @@ test('what no table knows of makes no other declaration: titles, rules, who may'
     name: 'n',
     resources: { books: { title: 'B', fields: { a: { ...text, maxLength: 5 } }, access: { read: 'anyone' } } },
   })
-  assert.deepEqual(givenBy(same), givenBy(first))
+  assert.deepEqual(declarationOf(same), declarationOf(first))
 })

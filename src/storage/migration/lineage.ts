@@ -1,30 +1,30 @@
 /**
- * Which declarations a database has been given, in their order. While servers of two declarations run side by side an older one
- * may start once more: it must know that it is the older one, and leave to the newer what the newer has made.
+ * Which declarations were applied to a database, in order. While servers of two declarations run side by side, an older one may
+ * start again. It must recognize that it is the older one, and must not undo what the newer one has changed.
  */
 import { createHash } from 'node:crypto'
 import type { Catalog } from '../../model/resource.ts'
 import { columnsOf } from '../sql/columns.ts'
 import { searchColumns } from '../sql/tables.ts'
-import type { ExistingTable } from './migration.ts'
-import type { MigrationStep } from './migration-step.ts'
+import type { ExistingTable } from './diff.ts'
+import type { MigrationStep } from './step.ts'
 
-/** A declaration, as far as a database sees it: the version that its tables are named by, and a hash of what they are. */
-export interface Given {
+/** A declaration, as far as a database sees it: the version that its tables are named by, and a hash of its tables. */
+export interface AppliedDeclaration {
   readonly version: string
   readonly hash: string
 }
 
-/** `current`: the last that the database was given. `former`: another has been since. `new`: it never was. */
+/** `current`: the last that was applied. `former`: it was applied, and another one since. `new`: it never was applied. */
 export type Standing = 'current' | 'former' | 'new'
 
-/** So many are remembered: nobody starts an older one by mistake. */
-const mostGiven = 100
+/** How many declarations are remembered. */
+const mostRemembered = 100
 
-const known = new WeakMap<Catalog, Given>()
+const known = new WeakMap<Catalog, AppliedDeclaration>()
 
 /** What is remembered of a catalog. The same on every engine, since it moves with the database. */
-export function givenBy(catalog: Catalog): Given {
+export function declarationOf(catalog: Catalog): AppliedDeclaration {
   const kept = known.get(catalog) ?? { version: catalog.version, hash: hashOf(catalog) }
   known.set(catalog, kept)
   return kept
@@ -40,37 +40,34 @@ function hashOf({ resources, system }: Catalog): string {
   return createHash('sha256').update(JSON.stringify(tables)).digest('base64url').slice(0, 16)
 }
 
-/** How a catalog stands among those that a database was given, the last one last. */
-export function standingOf(lineage: readonly Given[], catalog: Catalog): Standing {
+/** Where a catalog stands among the declarations that were applied. */
+export function standingOf(lineage: readonly AppliedDeclaration[], catalog: Catalog): Standing {
   const last = lineage.at(-1)
-  const given = givenBy(catalog)
+  const own = declarationOf(catalog)
   if (last === undefined) return 'new'
-  if (last.hash === given.hash && last.version === given.version) return 'current'
-  if (lineage.some(({ hash, version }) => hash === given.hash && version === given.version)) return 'former'
-  // One of its version's that was mended, say, when the next version was there already.
+  if (last.hash === own.hash && last.version === own.version) return 'current'
+  if (lineage.some(({ hash, version }) => hash === own.hash && version === own.version)) return 'former'
+  // A correction of an old version that was made after the next version was applied also gets here.
   if (last.version === catalog.version || catalog.versions.has(last.version)) return 'new'
   return lineage.some(({ version }) => version === catalog.version) ? 'former' : 'new'
 }
 
-/** The declarations when a database has been given another, or one of them again. */
-export function givenAlso(lineage: readonly Given[], catalog: Catalog): Given[] {
-  const given = givenBy(catalog)
-  const others = lineage.filter(({ hash, version }) => hash !== given.hash || version !== given.version)
-  return [...others, given].slice(-mostGiven)
+/** The lineage after a catalog was applied, for the first time or again. */
+export function withDeclaration(lineage: readonly AppliedDeclaration[], catalog: Catalog): AppliedDeclaration[] {
+  const own = declarationOf(catalog)
+  const others = lineage.filter(({ hash, version }) => hash !== own.hash || version !== own.version)
+  return [...others, own].slice(-mostRemembered)
 }
 
 /**
- * Those of the steps to a former declaration without which it cannot be served: what it reads or writes is not there, or is
- * something else. All others only undo what a newer one has made.
+ * The steps to a former declaration that its servers cannot run without: they add a table or a column, or change what a column
+ * holds. All other steps only undo what a newer declaration has made.
  *
- * @param tables those that are there
+ * @param tables the existing ones
  */
-export function lackedByFormer(steps: readonly MigrationStep[], tables: readonly ExistingTable[]): MigrationStep[] {
+export function requiredByFormer(steps: readonly MigrationStep[], tables: readonly ExistingTable[]): MigrationStep[] {
   const searched = new Set(tables.filter(({ search }) => search !== undefined).map(({ name }) => name))
-  return steps.filter((step) => {
-    if (step.kind === 'build-search') return !searched.has(step.table)
-    return !undoing.has(step.kind)
-  })
+  return steps.filter((step) => (step.kind === 'build-search' ? !searched.has(step.table) : !undoing.has(step.kind)))
 }
 
 const undoing: ReadonlySet<MigrationStep['kind']> = new Set<MigrationStep['kind']>([

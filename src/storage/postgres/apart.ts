@@ -1,7 +1,7 @@
 /** A PostgreSQL database opened for one thing, beside its servers: its tables, its keys, its switch of maintenance. */
 import type { Catalog } from '../../model/resource.ts'
-import type { Migrated } from '../migration/migrated.ts'
-import { MigrationRefused } from '../migration/migration-refused.ts'
+import type { Migrated } from '../migration/apply.ts'
+import { MigrationRefused } from '../migration/describe.ts'
 import { type KeyStore, type MaintenanceStore, type PurgeClockStore, StorageFault } from '../storage.ts'
 import { purgeClockStore } from '../transactions/delete/purge.ts'
 import { keyStore, keysAlone } from '../transactions/keys.ts'
@@ -11,7 +11,7 @@ import { type ConnectionOptions, settingsOf } from './connections.ts'
 import { Database } from './database.ts'
 import { postgres } from './engine.ts'
 import { migrateForKeys, migratePostgres } from './migration/migrate.ts'
-import { isInUse } from './migration/schema.ts'
+import { isInUse } from './migration/requirements.ts'
 import { unreachable } from './unreachable.ts'
 
 /**

@@ -1,37 +1,34 @@
-/** A PostgreSQL schema that is moved as a whole, or filled: in one transaction, so that a killed move leaves it as it was. */
+/** Reads a PostgreSQL schema that is moved, or fills one: in one transaction, so that a killed move leaves it as it was. */
 import type { ClientBase } from 'pg'
 import type { Catalog } from '../../model/resource.ts'
-import { planMigration } from '../migration/migration.ts'
-import { MigrationRefused } from '../migration/migration-refused.ts'
-import type { MigrationStep } from '../migration/migration-step.ts'
-import { clockSums } from '../move/clock-sums.ts'
-import { notEmpty } from '../move/filled.ts'
-import { movedTables } from '../move/moved-tables.ts'
-import type { MoveSource, MoveTarget } from '../move/parts.ts'
-import { tablesFor } from '../sql/tables.ts'
+import { buildIndex, createTables } from '../migration/apply.ts'
+import { insertClock } from '../migration/steps.ts'
+import { batch, type MovedRow, type MovedTable, type MoveSource, type MoveTarget, movedTables } from '../move/move.ts'
+import { searchText } from '../sql/derived.ts'
+import type { ColumnSpec } from '../sql/tables.ts'
 import { StorageFault } from '../storage.ts'
-import type { Row, Statement, Transaction } from '../transaction.ts'
+import type { Statement } from '../transaction.ts'
 import { keepPieces, readPiece } from '../transactions/exports.ts'
 import { connected } from './apart.ts'
 import type { Client } from './client.ts'
 import type { ConnectionOptions } from './connections.ts'
 import { checkDurability } from './durability.ts'
-import { postgres } from './engine.ts'
+import { postgres, wordsColumn } from './engine.ts'
 import { asStorageFault } from './errors.ts'
+import { lexemesOf } from './lexemes.ts'
+import { migrationEngine } from './migration/engine.ts'
+import { tooLongForIndex } from './migration/indexes.ts'
 import { underLock, usualWaits } from './migration/migration-lock.ts'
-import { keepShape, keepVersion } from './migration/remembered.ts'
 import { checkRights, checkServer } from './migration/requirements.ts'
-import { isInUse, readSchema } from './migration/schema.ts'
-import { inTransaction, query, stateOf, withSettings } from './migration/session.ts'
-import { takeStep } from './migration/take-step.ts'
-import { rowsOf, writeRows } from './move-rows.ts'
+import { inTransaction, query, run, stateOf, withSettings } from './migration/session.ts'
+import { rowTypes } from './types.ts'
 
 const quote = postgres.identifier
 
 const begin = 'begin isolation level read committed'
 
-/** A connection on which also the time between two statements may take as long as it takes. */
-async function unhurried(options: ConnectionOptions): Promise<Client> {
+/** A connection without a limit on the time between two statements. */
+async function unlimited(options: ConnectionOptions): Promise<Client> {
   const client = await connected(options)
   await query(client, 'set idle_in_transaction_session_timeout = 0')
   return client
@@ -39,13 +36,13 @@ async function unhurried(options: ConnectionOptions): Promise<Client> {
 
 const all = (client: ClientBase) => (statement: Statement) => query(client, statement.text, statement.values)
 
-/** Opens a database to be read as a whole. */
+/** Opens a database to be moved. */
 export async function postgresSource(options: ConnectionOptions): Promise<MoveSource> {
-  const [snapshot, present] = await Promise.all([unhurried(options), unhurried(options)])
+  const [snapshot, present] = await Promise.all([unlimited(options), unlimited(options)])
   return {
     async begin() {
       await query(snapshot, 'begin isolation level repeatable read read only')
-      // It begins with what is read first.
+      // The snapshot is of the moment of the first read.
       await query(snapshot, 'select count(*) from resourced_meta')
     },
     all: failing(all(snapshot)),
@@ -82,24 +79,24 @@ function failing<A, T>(work: (asked: A) => Promise<T>): (asked: A) => Promise<T>
 }
 
 /**
- * Fills a schema that holds nothing of ours: with all that `fill` writes, or, where it throws, with nothing.
+ * Fills a schema without tables of ours with everything that `fill` writes, or, where that throws, with nothing.
  *
- * @throws StorageFault where it holds something, or may not be written
- * @throws MigrationRefused where it has a table of somebody else's under a name of ours
+ * @throws StorageFault where the schema is not empty, or may not be written
+ * @throws MigrationRefused where somebody else's table has the name of one of ours
  */
 export async function fillPostgres<T>(
   options: ConnectionOptions & { readonly unsafe?: boolean | undefined },
   catalog: Catalog,
   fill: (target: MoveTarget) => Promise<T>,
 ): Promise<T> {
-  const client = await unhurried(options)
+  const client = await unlimited(options)
   try {
     if (options.unsafe !== true) await checkDurability(client)
     await checkServer(client)
     await checkRights(client)
-    // A server that starts meanwhile waits, or gives up.
+    // A server that starts meanwhile waits for the lock, or gives up.
     const filled = () => inTransaction(client, begin, async () => fill(await makeTarget(client, catalog)))
-    // Killed, it is noticed within a second.
+    // The server notices within a second that this process was killed.
     const settings = { client_connection_check_interval: '1000' }
     return await withSettings(client, settings, () => underLock(client, usualWaits, filled))
   } catch (error) {
@@ -110,18 +107,13 @@ export async function fillPostgres<T>(
 }
 
 async function makeTarget(client: ClientBase, catalog: Catalog): Promise<MoveTarget> {
-  if (await isInUse(client)) throw notEmpty(await all(client)(clockSums))
-  const desired = tablesFor(catalog, postgres.layout)
-  const { foreign } = await readSchema(client)
-  const steps = planMigration({ tables: [], foreign }, desired)
-  const blocked = steps.filter(({ kind }) => kind === 'blocked')
-  if (blocked.length > 0) throw new MigrationRefused(blocked)
-  const now = Date.now()
-  for (const step of steps) if (step.kind === 'create-table') await takeStep(client, step, now)
+  const engine = migrationEngine(usualWaits.lock)
+  const indexes = await run(client, createTables(engine, catalog))
   return {
-    clockSlots: postgres.layout.clockSlots,
     all: all(client),
     write: (table, rows) => writeRows(client, table, rows),
+    writeClock: async (collection, numbers) =>
+      void (await all(client)(insertClock(postgres.layout, collection, numbers))),
     async writeFile(job, content) {
       let start = 0
       for await (const piece of content) {
@@ -130,43 +122,83 @@ async function makeTarget(client: ClientBase, catalog: Catalog): Promise<MoveTar
       }
     },
     async index() {
-      for (const step of steps) await indexBy(client, step, now)
+      for (const step of indexes) {
+        await run(client, buildIndex(engine, step)).catch((error) => {
+          throw tooLongForIndex(error, step, 'move again') ?? error
+        })
+      }
       for (const { name, columns } of movedTables(catalog)) {
-        if (columns[0]?.constraint === 'row') await numberOn(client, name)
-        // Else nothing is known of its values until PostgreSQL looks by itself.
+        if (columns[0]?.constraint === 'row') await restartNumbers(client, name)
+        // Without this, the planner has no statistics until autovacuum runs.
         await query(client, `analyze ${quote(name)}`)
       }
-      await keepShape(client, desired)
-      await keepVersion(client, catalog.version)
     },
     rows: (table) => rowsOf(client, table),
   }
 }
 
-async function indexBy(client: ClientBase, step: MigrationStep, now: number): Promise<void> {
-  if (step.kind === 'build-search') await query(client, postgres.createSearch(step.search))
-  if (step.kind !== 'create-index') return
-  try {
-    await takeStep(client, step, now)
-  } catch (error) {
-    if (stateOf(error) !== '54000') throw error
-    const columns = step.index.columns.join(', ')
-    const sentence = `A value in ${step.table} is too long for PostgreSQL's index of (${columns}): shorten it, then move again.`
-    throw new StorageFault('failed', sentence, error)
-  }
-}
-
-/** New rows get numbers after those that are there. */
-async function numberOn(client: ClientBase, table: string): Promise<void> {
+/** Makes new rows get higher numbers than the existing ones. */
+async function restartNumbers(client: ClientBase, table: string): Promise<void> {
   const [row] = await query(client, `select coalesce(max(_row), 0) + 1 as next from ${quote(table)}`)
   await query(client, `alter table ${quote(table)} alter column _row restart with ${Number(row?.['next'])}`)
 }
 
-async function run<T>(client: ClientBase, transaction: Transaction<T>): Promise<T> {
-  let step = transaction.next([])
-  while (step.done !== true) {
-    const rows: Row[] = await all(client)(step.value)
-    step = transaction.next(rows)
+/** Reads a table in the order of its first column, in batches. */
+async function* rowsOf(client: ClientBase, table: MovedTable): AsyncGenerator<readonly MovedRow[]> {
+  const names = table.columns.map((column) => quote(column.name))
+  const key = names[0]
+  const sizes = table.columns.filter(isLong).map(({ name }) => `coalesce(octet_length(${quote(name)}::text), 0)`)
+  const page = (condition: string) =>
+    `select ${names.join(', ')} from (
+       select *, sum(_size) over (order by ${key} rows unbounded preceding) - _size as _before from (
+         select ${names.join(', ')}, ${sizes.join(' + ') || '0'} as _size from ${quote(table.name)}
+           ${condition} order by ${key} limit ${batch.rows}) as page
+     ) as sized where _before < ${batch.bytes} order by ${key}`
+  const read = async (text: string, values: unknown[]) => {
+    const { rows } = await client.query<unknown[]>({ text, values, rowMode: 'array', types: rowTypes })
+    return rows as unknown as MovedRow[]
   }
-  return step.value
+  let rows = await read(page(''), [])
+  while (rows.length > 0) {
+    yield rows
+    rows = await read(page(`where ${key} > $1`), [rows.at(-1)?.[0]])
+  }
+}
+
+function isLong({ type }: ColumnSpec): boolean {
+  return type === 'text' || type === 'json'
+}
+
+// The types of arrays of values. JSON is sent as text, so that its text stays the same.
+const arrays: Readonly<Record<ColumnSpec['type'], string>> = {
+  text: 'text[]',
+  integer: 'bigint[]',
+  real: 'double precision[]',
+  boolean: 'boolean[]',
+  json: 'text[]',
+  bytes: 'bytea[]',
+}
+
+/** Writes rows, with the words of their full-text index. */
+async function writeRows(client: ClientBase, table: MovedTable, rows: readonly MovedRow[]): Promise<void> {
+  const { columns, search } = table
+  const names = columns.map(({ name }) => quote(name))
+  const values = columns.map(({ type }, index) => (type === 'json' ? `v${index}::json` : `v${index}`))
+  const made = columns.map((_, index) => `v${index}`)
+  const sent = columns.map(({ type }, index) => `$${index + 1}::${arrays[type]}`)
+  const given: unknown[] = columns.map((_, index) => rows.map((row) => row[index]))
+  if (search.length > 0) {
+    const places = search.map((name) => columns.findIndex((column) => column.name === name))
+    names.push(wordsColumn)
+    values.push(`array_to_tsvector(string_to_array(words, ' '))`)
+    made.push('words')
+    sent.push(`$${columns.length + 1}::text[]`)
+    given.push(rows.map((row) => lexemesOf(searchText(places.map((place) => row[place] as string | null))).join(' ')))
+  }
+  await query(
+    client,
+    `insert into ${quote(table.name)} (${names.join(', ')}) select ${values.join(', ')}
+       from unnest(${sent.join(', ')}) as made (${made.join(', ')})`,
+    given,
+  )
 }

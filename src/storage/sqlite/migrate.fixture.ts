@@ -1,8 +1,10 @@
 /** Databases in memory and their rows, for the tests of migrations. */
 import { DatabaseSync } from 'node:sqlite'
+import type { Migrated } from '../migration/apply.ts'
+import type { Apply } from '../migration/step.ts'
 import { catalogFixture, type FieldFixture, resourceFixture } from '../sql/catalog.fixture.ts'
 import { searchTable } from '../sql/tables.ts'
-import { type Apply, type Migrated, migrate } from './migrate.ts'
+import { migrate } from './migrate.ts'
 import { partNames } from './search-parts.ts'
 
 /** The fields of `tasks` in a test. */

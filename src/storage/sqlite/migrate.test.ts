@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
+import { MigrationRefused } from '../migration/describe.ts'
 import { catalogFixture, resourceFixture } from '../sql/catalog.fixture.ts'
 import { all, column, databaseOf, find, migrateTo, now, snapshot, tasks } from './migrate.fixture.ts'
-import { MigrationRefused, migrate } from './migrate.ts'
+import { migrate } from './migrate.ts'
 
 function refusal(work: () => unknown): MigrationRefused {
   try {

@@ -1,33 +1,27 @@
-/** A SQLite file that is moved as a whole, or filled: in one transaction, so that a killed move leaves it as it was. */
+/** Reads a SQLite file that is moved, or fills one: in one transaction, so that a killed move leaves it as it was. */
 import { createReadStream, mkdirSync } from 'node:fs'
 import { open, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { SQLInputValue } from 'node:sqlite'
 import type { Catalog } from '../../model/resource.ts'
-import { planMigration } from '../migration/migration.ts'
-import { MigrationRefused } from '../migration/migration-refused.ts'
-import { clockSums } from '../move/clock-sums.ts'
-import { notEmpty } from '../move/filled.ts'
-import type { MovedTable } from '../move/moved-tables.ts'
-import { batch, type MovedRow, type MoveSource, type MoveTarget } from '../move/parts.ts'
-import { tablesFor } from '../sql/tables.ts'
+import { buildIndex, createTables } from '../migration/apply.ts'
+import { insertClock } from '../migration/steps.ts'
+import { batch, type MovedRow, type MovedTable, type MoveSource, type MoveTarget } from '../move/move.ts'
 import { Connection } from './connection.ts'
 import { sqlite } from './engine.ts'
 import { exportsFolderOf, makeFile } from './file.ts'
-import { addFunctions } from './functions.ts'
-import { keepShape, keepVersion, readSchema } from './schema.ts'
-import { takeStep } from './take-step.ts'
+import { migrationEngineOf } from './migration-engine.ts'
 
 const quote = sqlite.identifier
 
-/** Opens a file to be read as a whole. */
+/** Opens a file to be moved. */
 export function sqliteSource(path: string): MoveSource {
   const snapshot = new Connection(path, { readOnly: true })
   const present = new Connection(path, { readOnly: true })
   return {
     async begin() {
       snapshot.execute('begin')
-      // It begins with what is read first.
+      // The snapshot is of the moment of the first read.
       snapshot.value('select count(*) from resourced_meta')
     },
     all: async (statement) => snapshot.all(statement),
@@ -42,10 +36,10 @@ export function sqliteSource(path: string): MoveSource {
 }
 
 /**
- * Fills a file that is empty, or not there yet: with all that `fill` writes, or, where it throws, with nothing.
+ * Fills a file that is empty or does not exist yet with everything that `fill` writes, or, where that throws, with nothing.
  *
- * @throws StorageFault where it holds something
- * @throws MigrationRefused where it has a table of somebody else's under a name of ours
+ * @throws StorageFault where the file is not empty
+ * @throws MigrationRefused where somebody else's table has the name of one of ours
  */
 export async function fillSqlite<T>(
   path: string,
@@ -56,9 +50,8 @@ export async function fillSqlite<T>(
   const connection = new Connection(path)
   const { database } = connection
   try {
-    // What is sorted for an index is more than the memory may hold.
+    // Sorting the rows for an index may exceed the memory.
     database.exec('pragma temp_store = file; pragma cache_size = -65536')
-    addFunctions(database)
     connection.execute('begin immediate')
     const filled = await fill(makeTarget(connection, path, catalog))
     connection.execute('commit')
@@ -72,17 +65,10 @@ export async function fillSqlite<T>(
 
 function makeTarget(connection: Connection, path: string, catalog: Catalog): MoveTarget {
   const { database } = connection
-  const desired = tablesFor(catalog, sqlite.layout)
-  const { tables, foreign } = readSchema(database)
-  if (tables.length > 0) throw notEmpty(connection.all(clockSums))
-  const steps = planMigration({ tables: [], foreign }, desired)
-  const blocked = steps.filter(({ kind }) => kind === 'blocked')
-  if (blocked.length > 0) throw new MigrationRefused(blocked)
-  const now = Date.now()
-  for (const step of steps) if (step.kind === 'create-table') takeStep(database, step, now)
+  const engine = migrationEngineOf(database)
+  const indexes = connection.run(createTables(engine, catalog))
   const folder = exportsFolderOf(path)
   return {
-    clockSlots: sqlite.layout.clockSlots,
     all: async (statement) => connection.all(statement),
     async write({ name, columns }, rows) {
       const names = columns.map((column) => quote(column.name)).join(', ')
@@ -91,6 +77,7 @@ function makeTarget(connection: Connection, path: string, catalog: Catalog): Mov
       )
       for (const row of rows) insert.run(...(row as readonly SQLInputValue[]))
     },
+    writeClock: async (collection, numbers) => void connection.all(insertClock(sqlite.layout, collection, numbers)),
     async writeFile(job, content, finished) {
       mkdirSync(folder, { recursive: true, mode: 0o700 })
       const file = await open(join(folder, job), 'w', 0o600)
@@ -100,18 +87,15 @@ function makeTarget(connection: Connection, path: string, catalog: Catalog): Mov
       } finally {
         await file.close()
       }
-      // By this it is known when its day is over.
+      // Servers delete the file a day after this time.
       await utimes(join(folder, job), finished / 1_000, finished / 1_000)
     },
     async index() {
-      for (const step of steps) {
-        if (step.kind !== 'create-index' && step.kind !== 'build-search') continue
-        takeStep(database, step, now)
-        // Whoever wants to interrupt it is heard between two.
+      for (const step of indexes) {
+        connection.run(buildIndex(engine, step))
+        // Lets an interruption be handled between two indexes.
         await new Promise(setImmediate)
       }
-      keepShape(database, desired)
-      keepVersion(database, catalog.version)
     },
     rows: (table) => rowsOf(connection, table),
   }

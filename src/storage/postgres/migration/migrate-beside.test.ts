@@ -4,10 +4,11 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { databaseFor, whyNoDatabase } from '../../../../test/postgres/database.ts'
-import { MigrationRefused } from '../../migration/migration-refused.ts'
+import { MigrationRefused } from '../../migration/describe.ts'
 import { StorageFault } from '../../storage.ts'
-import { batches } from './batches.ts'
 import { all, connect, type Fields, find, insert, migrateTo, refusal, relations } from './migrate.fixture.ts'
+import { type BatchRow, readBatch } from './rewrite.ts'
+import { run } from './session.ts'
 
 const skip = whyNoDatabase ?? false
 const quick = { patience: 20_000, lock: 200, pause: 200 }
@@ -202,7 +203,9 @@ test('records that are too large to be held together go by in batches', { skip }
        select 'small' || i, 'W' || i, '', '', 1 from generate_series(1, 5000) as i`,
   )
   let rows = 0
-  for await (const batch of batches(client, 'tasks', ['title'])) {
+  const read = (previous?: readonly BatchRow[]) =>
+    run(client, readBatch({ table: 'tasks', columns: ['title'] }, previous))
+  for (let batch = await read(); batch.length > 0; batch = await read(batch)) {
     rows += batch.length
     const bytes = batch.reduce((sum, { texts }) => sum + (texts[0]?.length ?? 0), 0)
     assert.ok(bytes <= 5_100_000 && batch.length <= 2_000, `${bytes} bytes, ${batch.length} rows`)

@@ -5,8 +5,7 @@ import { databaseFor, whyNoDatabase } from '../../../../test/postgres/database.t
 import { StorageFault } from '../../storage.ts'
 import { connect, emptyDatabase, migrateTo, relations } from './migrate.fixture.ts'
 import { migrateForKeys } from './migrate.ts'
-import { checkServer } from './requirements.ts'
-import { isInUse } from './schema.ts'
+import { checkServer, isInUse } from './requirements.ts'
 
 const skip = whyNoDatabase ?? false
 

@@ -1,6 +1,6 @@
-/** One PostgreSQL session, as migrations use it: statements one after the other, and transactions. */
+/** Runs statements and transactions one after the other on one PostgreSQL connection, as migrations need it. */
 import type { ClientBase } from 'pg'
-import type { Row } from '../../transaction.ts'
+import type { Row, Transaction } from '../../transaction.ts'
 import { rowTypes } from '../types.ts'
 
 /** Runs a statement. */
@@ -9,13 +9,14 @@ export async function query(client: ClientBase, text: string, values: readonly u
   return rows as Row[]
 }
 
-/** How many rows a statement changed. */
-export async function change(client: ClientBase, text: string, values: readonly unknown[] = []): Promise<number> {
-  const { rowCount } = await client.query({ text, values: [...values] })
-  return rowCount ?? 0
+/** Runs the statements of a transaction; BEGIN and COMMIT are the caller's. */
+export async function run<T>(client: ClientBase, transaction: Transaction<T>): Promise<T> {
+  let step = transaction.next([])
+  while (step.done !== true) step = transaction.next(await query(client, step.value.text, step.value.values))
+  return step.value
 }
 
-/** Runs work in a transaction, which is rolled back where it throws. */
+/** Runs work in a transaction, which is rolled back where the work throws. */
 export async function inTransaction<T>(client: ClientBase, begin: string, work: () => Promise<T>): Promise<T> {
   await query(client, begin)
   try {
@@ -23,7 +24,7 @@ export async function inTransaction<T>(client: ClientBase, begin: string, work: 
     await query(client, 'commit')
     return result
   } catch (error) {
-    // Where the connection is lost the server does it, and the first error is the one to tell.
+    // A lost connection cannot roll back: the server does it, and the first error is reported.
     await query(client, 'rollback').catch(() => undefined)
     throw error
   }
@@ -35,9 +36,7 @@ export function stateOf(error: unknown): string | undefined {
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined
 }
 
-/**
- * Gives settings of the session other values for as long as work takes; those that the server does not know are left out.
- */
+/** Changes settings of the session while work runs. Settings that the server does not have are left out. */
 export async function withSettings<T>(
   client: ClientBase,
   settings: Readonly<Record<string, string>>,
@@ -56,7 +55,7 @@ export async function withSettings<T>(
   }
 }
 
-/** A setting may not be possible everywhere: `client_connection_check_interval` needs a system that can tell. */
+/** Some systems do not support each setting: `client_connection_check_interval` is one. */
 async function set(client: ClientBase, name: string, value: string): Promise<void> {
   await query(client, 'select set_config($1, $2, false)', [name, value]).catch(() => undefined)
 }

@@ -1,9 +1,12 @@
-/** From what a database holds to what it should hold: the steps between, in the order in which they work. */
-
+/**
+ * Plans a migration: compares what a database holds with what it should hold, and lists the steps between in the order in
+ * which they work.
+ */
+import { type Catalog, isMapped, type MappedResource, resourceInVersion } from '../../model/resource.ts'
 import { formerKeys } from '../sql/system-tables.ts'
 import type { Held } from '../sql/table-spec.ts'
 import type { ColumnSpec, TableSpec } from '../sql/tables.ts'
-import { type MigrationStep, step } from './migration-step.ts'
+import { type MigrationStep, step } from './step.ts'
 
 /** A column as it is. */
 export interface ExistingColumn {
@@ -13,29 +16,38 @@ export interface ExistingColumn {
   readonly required: boolean
 }
 
+/** A full-text index as it is. */
+export interface ExistingSearch {
+  /** The columns whose words are stored. */
+  readonly columns: readonly string[]
+  /** Whether the words are indexed too: a killed migration may leave words without an index. */
+  readonly isComplete: boolean
+}
+
 /** A table of ours as it is. */
 export interface ExistingTable {
   readonly name: string
   readonly columns: readonly ExistingColumn[]
   /** The names of its indexes that are ours. */
   readonly indexes: readonly string[]
-  /** Its full-text index, and the columns whose words are in it. */
-  readonly search: { readonly name: string; readonly columns: readonly string[] } | undefined
-  /** Whether its records are counted. Tables of the system are not. */
+  /** The names of those that an interrupted build left behind: they are maintained, but no query uses them. */
+  readonly invalidIndexes: readonly string[]
+  readonly search: ExistingSearch | undefined
+  /** Whether its records are counted. System tables need no clock. */
   readonly clock: boolean
 }
 
-/** What a database holds. */
+/** The tables of a database. */
 export interface ExistingSchema {
   /** The tables that are ours. */
   readonly tables: readonly ExistingTable[]
-  /** The names of everything else, in lower case. */
+  /** The names of everything else, as the engine compares them. */
   readonly foreign: readonly string[]
 }
 
 /**
- * Plans the steps from one schema to another. Nothing is counted here: each step with a `question` has to be
- * weighed (`weigh`) when those before it have been taken, because they may change the answer.
+ * Plans the steps from one schema to another. Nothing is counted here. Each step with a `question` has to be assessed
+ * (`assess`) after the steps before it were taken, because they may change the answer.
  *
  * @returns no steps where the database holds what it should
  */
@@ -53,19 +65,19 @@ export function planMigration(current: ExistingSchema, desired: readonly TableSp
   })
   return [
     ...blocked.map(blockedStep),
-    // Indexes stand in the way of changing their columns; searches too, and both are cheaper made at once at the end.
+    // A column cannot change while an index includes it, and building each index once, at the end, is cheaper.
     ...kept.flatMap(({ table, before }) => dropIndexes(before, table)),
     ...kept.flatMap(({ table, before }) => dropSearch(before, table)),
     ...gone.map(dropTable),
     ...created.map((spec) => step(spec.name, { kind: 'create-table', spec }, `create the table ${spec.name}`)),
-    ...(moves ? [step('api-keys', { kind: 'move-keys' }, 'make records of the API keys')] : []),
-    // Before rows change: every change moves the clock on.
+    ...desired.filter(({ name }) => moves && name === 'api-keys').map(moveKeys),
+    // Before rows change, because each change increments the clock.
     ...created.flatMap((table) => setClock(table)),
     ...kept.flatMap(({ table, before }) => (before.clock ? [] : setClock(table))),
     ...kept.flatMap(({ table, before }) => changeColumns(before, table)),
     ...created.flatMap((table) => buildSearch(undefined, table)),
     ...kept.flatMap(({ table, before }) => buildSearch(before, table)),
-    // Last, so that duplicates are looked for among the final values.
+    // Last, so that unique indexes check the final values.
     ...created.flatMap((table) => createIndexes([], table)),
     ...kept.flatMap(({ table, before }) => createIndexes(before.indexes, table)),
   ]
@@ -77,8 +89,13 @@ function blockedStep(table: TableSpec): MigrationStep {
 }
 
 function dropTable(table: ExistingTable): MigrationStep {
-  const change = { kind: 'drop-table', search: table.search?.name } as const
-  return step(table.name, change, `drop the table ${table.name}`, { ask: 'rows', table: table.name })
+  const { name } = table
+  return step(name, { kind: 'drop-table' }, `drop the table ${name}`, { ask: 'rows', table: name })
+}
+
+function moveKeys({ name, columns }: TableSpec): MigrationStep {
+  const derived = columns.filter((column) => column.derived !== undefined)
+  return step(name, { kind: 'move-keys', derived }, 'make records of the API keys')
 }
 
 function setClock(table: TableSpec): MigrationStep[] {
@@ -87,7 +104,7 @@ function setClock(table: TableSpec): MigrationStep[] {
 
 function dropIndexes(before: ExistingTable, table: TableSpec): MigrationStep[] {
   const wanted = new Set(table.indexes.map((index) => index.name))
-  return before.indexes
+  return [...before.indexes, ...before.invalidIndexes]
     .filter((name) => !wanted.has(name))
     .map((name) => step(table.name, { kind: 'drop-index', index: name }, `drop the index ${name}`))
 }
@@ -107,20 +124,19 @@ function createIndexes(before: readonly string[], table: TableSpec): MigrationSt
 
 function dropSearch(before: ExistingTable, table: TableSpec): MigrationStep[] {
   if (before.search === undefined || table.search !== undefined) return []
-  const { name } = before.search
-  return [step(table.name, { kind: 'drop-search', search: name }, `drop the full-text index of ${table.name}`)]
+  return [step(table.name, { kind: 'drop-search' }, `drop the full-text index of ${table.name}`)]
 }
 
 function buildSearch(before: ExistingTable | undefined, table: TableSpec): MigrationStep[] {
   const { search } = table
   if (search === undefined) return []
-  const same = before?.search !== undefined && before.search.columns.join() === search.columns.join()
-  if (same && !search.columns.some((name) => rewritten(before, table).has(name))) return []
+  const isSame = before?.search?.isComplete === true && before.search.columns.join() === search.columns.join()
+  if (isSame && !search.columns.some((name) => rewritten(before, table).has(name))) return []
   const sentence = `build the full-text index of ${table.name} (${search.columns.join(', ')})`
   return [step(table.name, { kind: 'build-search', search }, sentence)]
 }
 
-/** The columns of a table that are there before and after, whose values may change on the way. */
+/** The columns whose values the steps may change. */
 function rewritten(before: ExistingTable, table: TableSpec): Set<string> {
   const names = new Set<string>()
   for (const column of table.columns) {
@@ -161,7 +177,7 @@ function addColumn(table: TableSpec, column: ColumnSpec): MigrationStep {
 }
 
 function dropColumn(table: TableSpec, { name }: ExistingColumn): MigrationStep {
-  // What was made from another column can be made again.
+  // A derived column can be derived again.
   const question = name.startsWith('_') ? undefined : ({ ask: 'values', table: table.name, column: name } as const)
   return step(table.name, { kind: 'drop-column', column: name }, `drop the column ${table.name}.${name}`, question)
 }
@@ -179,7 +195,7 @@ function changeColumn(table: TableSpec, column: ColumnSpec, was: ExistingColumn 
     const sentence = `${table.name}.${name} is now optional`
     steps.push(step(table.name, { kind: 'allow-null', column: name }, sentence))
   }
-  // Values that could not be converted are null now, so a required field is looked at again.
+  // Values that could not be converted are null by then, so a required field is checked again.
   const isRequired = column.required && (!was.required || was.holds !== holds)
   return [...steps, ...fill(table, column, isRequired && column.default !== undefined, isRequired)]
 }
@@ -193,4 +209,64 @@ function fill(table: TableSpec, column: ColumnSpec, withDefault: boolean, requir
   }
   if (!required) return []
   return [step(table.name, { kind: 'require', column: name }, `${table.name}.${name} is now required`, question)]
+}
+
+/**
+ * Plans the steps from what an older version stored to what the current version stores: tables and columns get the current
+ * names, and values the form that the declared changes say (VER-2). `planMigration` plans the rest afterwards.
+ *
+ * @param version the version whose names the tables have
+ */
+export function planVersionChange(
+  current: ExistingSchema,
+  desired: readonly TableSpec[],
+  catalog: Catalog,
+  version: string,
+): MigrationStep[] {
+  if (version === catalog.version || !catalog.versions.has(version)) return []
+  const existing = new Map(current.tables.map((table) => [table.name, table]))
+  return [...catalog.resources.values()].flatMap((stored) => {
+    const older = resourceInVersion(catalog, version, stored.name)
+    const table = older && existing.get(older.name)
+    const spec = desired.find((each) => each.name === stored.name)
+    if (older === undefined || !isMapped(older) || table === undefined || spec === undefined) return []
+    // An older version did not create a table that has the current name already.
+    if (older.name !== stored.name && existing.has(stored.name)) return []
+    return changeVersion(table, older, spec)
+  })
+}
+
+function changeVersion(table: ExistingTable, { mapping }: MappedResource, spec: TableSpec): MigrationStep[] {
+  const { stored, toStored, conversions } = mapping
+  const { name } = stored
+  const has = (column: string) => table.columns.some((each) => each.name === column)
+  const columns = new Map([...toStored].filter(([from, to]) => from !== to && has(from)))
+  const converted = [...conversions].filter(([from]) => has(from))
+  const isRenamed = table.name !== name
+  if (!isRenamed && columns.size === 0 && converted.length === 0) return []
+  const steps: MigrationStep[] = []
+  // Indexes are named after their table and columns, so they are built anew.
+  for (const index of [...table.indexes, ...table.invalidIndexes]) {
+    steps.push(step(table.name, { kind: 'drop-index', index }, `drop the index ${index}, to be made anew`))
+  }
+  if (table.search !== undefined) {
+    const sentence = `drop the full-text index of ${table.name}, to be made anew`
+    steps.push(step(table.name, { kind: 'drop-search' }, sentence))
+  }
+  if (isRenamed) {
+    steps.push(step(table.name, { kind: 'rename-table', to: name }, `rename the table ${table.name} to ${name}`))
+  }
+  if (columns.size > 0) {
+    const names = [...columns].map(([from, to]) => `${from} to ${to}`).join(', ')
+    steps.push(step(name, { kind: 'rename-columns', columns }, `rename columns of ${name}: ${names}`))
+  }
+  for (const [from, conversion] of converted) {
+    const column = spec.columns.find((each) => each.name === toStored.get(from))
+    const field = stored.field.get(column?.name ?? '')
+    const was = table.columns.find((each) => each.name === from)
+    if (column === undefined || field === undefined || was === undefined) continue
+    const change = { kind: 'convert-column', column, from: was.holds, conversion, field } as const
+    steps.push(step(name, change, `convert the values of ${name}.${column.name}`))
+  }
+  return steps
 }

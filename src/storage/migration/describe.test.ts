@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { formatSteps } from './format-steps.ts'
-import { isAllowed, MigrationRefused } from './migration-refused.ts'
-import { step } from './migration-step.ts'
-import { weigh } from './weigh.ts'
+import { formatSteps, MigrationRefused } from './describe.ts'
+import { assess, isAllowed, step } from './step.ts'
 
 const index = {
   name: 'tasks_by_a_id_123456',
@@ -13,8 +11,8 @@ const index = {
   where: 'live',
 } as const
 const add = step('tasks', { kind: 'create-index', index }, 'index tasks by a, id')
-const drop = weigh(step('tasks', { kind: 'drop-column', column: 'old' }, 'drop the column tasks.old'), { count: 1 })
-const require = weigh(step('tasks', { kind: 'require', column: 'title' }, 'tasks.title is now required'), {
+const drop = assess(step('tasks', { kind: 'drop-column', column: 'old' }, 'drop the column tasks.old'), { count: 1 })
+const require = assess(step('tasks', { kind: 'require', column: 'title' }, 'tasks.title is now required'), {
   count: 500,
 })
 

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { catalogFixture, type FieldFixture, resourceFixture } from '../sql/catalog.fixture.ts'
 import { type TableSpec, tablesFor } from '../sql/tables.ts'
 import { sqlite } from '../sqlite/engine.ts'
-import { type ExistingSchema, planMigration } from './migration.ts'
+import { type ExistingSchema, planMigration } from './diff.ts'
 
 type Fields = Readonly<Record<string, FieldFixture>>
 
@@ -14,7 +14,10 @@ function tasks(fields: Fields): TableSpec[] {
 function existing(tables: readonly TableSpec[], foreign: string[] = []): ExistingSchema {
   return {
     foreign,
-    tables: tables.map((table) => ({ ...table, indexes: table.indexes.map((index) => index.name), clock: true })),
+    tables: tables.map(({ name, columns, indexes, search }) => ({
+      ...{ name, columns, indexes: indexes.map((index) => index.name), invalidIndexes: [], clock: true },
+      search: search && { columns: search.columns, isComplete: true },
+    })),
   }
 }
 

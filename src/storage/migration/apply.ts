@@ -1,0 +1,225 @@
+/**
+ * Migrates a database to what a catalog needs: plans the steps, assesses and takes them, and remembers the result. Every engine
+ * runs these transactions in its own way: SQLite in one synchronous transaction, PostgreSQL under a migration lock, with
+ * retries, and with its indexes built afterwards (docs/decisions/026-migrations-on-postgresql.md).
+ */
+import sql from 'sql-template-tag'
+import type { Catalog } from '../../model/resource.ts'
+import { formerKeys } from '../sql/system-tables.ts'
+import { type TableSpec, tablesFor } from '../sql/tables.ts'
+import { StorageFault } from '../storage.ts'
+import type { Row, Transaction } from '../transaction.ts'
+import { MigrationRefused } from './describe.ts'
+import { planMigration, planVersionChange } from './diff.ts'
+import type { MigrationEngine } from './engine.ts'
+import { requiredByFormer, standingOf, withDeclaration } from './lineage.ts'
+import { type FoundSchema, readSchema, remember, rememberShape, storedVersion } from './schema.ts'
+import { type Apply, assess, type IndexStep, isAllowed, type MigrationStep } from './step.ts'
+import { answer, takeStep } from './steps.ts'
+
+/** How to migrate. */
+export interface MigrateOptions {
+  readonly apply: Apply
+  /** Milliseconds since 1970: `updated_at` of records whose values change. */
+  readonly now: number
+  /** Whether tables of ours that the catalog does not have are dropped or kept. The default is `dropped`. */
+  readonly others?: 'dropped' | 'kept'
+  /**
+   * Whether the user asks for this declaration, rather than for a server: then changes of a newer declaration may be undone.
+   * The default is whether `apply` is `all`.
+   */
+  readonly isAsked?: boolean
+}
+
+/** What a migration did. */
+export interface Migrated {
+  /** The steps taken; none where there was nothing to do. */
+  readonly steps: readonly MigrationStep[]
+  readonly applied: boolean
+}
+
+/** What a migration is about. */
+export interface Migration extends MigrateOptions {
+  readonly engine: MigrationEngine
+  readonly catalog: Catalog
+  readonly desired: readonly TableSpec[]
+  /** The tables that it may change; `undefined`: all of ours. */
+  readonly concerned: ReadonlySet<string> | undefined
+}
+
+/** The steps that were taken, and the indexes of existing tables that the engine builds afterwards. */
+export interface TakenSteps {
+  readonly steps: readonly MigrationStep[]
+  readonly deferred: readonly IndexStep[]
+}
+
+/** A migration to a catalog. */
+export function migrationTo(catalog: Catalog, engine: MigrationEngine, options: MigrateOptions): Migration {
+  const desired = tablesFor(catalog, engine.layout)
+  const names = new Set([...desired.map(({ name }) => name), formerKeys])
+  return { ...options, engine, catalog, desired, concerned: options.others === 'kept' ? names : undefined }
+}
+
+/**
+ * Whether a database needs no migration. Reads only: most starts end here, without the right to write.
+ *
+ * @throws MigrationRefused where a newer declaration was applied, with which this one cannot run
+ */
+export function* isMigrated(migration: Migration): Transaction<boolean> {
+  const { catalog, concerned, apply } = migration
+  const schema = yield* readSchema(migration.engine)
+  if (yieldsToNewer(migration, schema)) return true
+  const isKnown = apply === 'never' || standingOf(schema.lineage, catalog) === 'current'
+  const isCurrent = concerned !== undefined || (isKnown && storedVersion(schema, catalog) === catalog.version)
+  return isCurrent && planTables(migration, schema).length === 0
+}
+
+/**
+ * Adds what a database lacks for a catalog, and changes what differs. Records are read only where something differs. What a step
+ * would lose is counted after the steps before it were taken, so the counts are exact.
+ *
+ * @throws MigrationRefused where `apply` does not allow the steps, or one is impossible: roll back
+ */
+export function* changeSchema(migration: Migration): Transaction<TakenSteps> {
+  const { catalog, desired, concerned, apply, engine } = migration
+  // Another process may have migrated the database since `isMigrated`.
+  const found = yield* readSchema(engine)
+  if (yieldsToNewer(migration, found)) return { steps: [], deferred: [] }
+  const renamed = yield* takeSteps(migration, planVersion(migration, found), found)
+  const schema = renamed.steps.length === 0 ? found : yield* readSchema(engine)
+  const planned = planTables(migration, schema)
+  if (apply === 'never' && renamed.steps.length === 0 && planned.length > 0) {
+    // Steps that need no counting are reported without locking any table.
+    if (planned.every(({ question, table }) => question === undefined || isCreated(table, planned))) {
+      throw new MigrationRefused(planned)
+    }
+  }
+  const taken = yield* takeSteps(migration, planned, schema)
+  const steps = [...renamed.steps, ...taken.steps]
+  if (!isAllowed(steps, apply)) throw new MigrationRefused(steps)
+  yield* engine.setDefaults(taken.steps)
+  if (steps.length > 0) yield* rememberShape(desired, concerned)
+  if (concerned === undefined) {
+    if (storedVersion(found, catalog) !== catalog.version) yield* remember('version', catalog.version)
+    yield* remember('declarations', JSON.stringify(withDeclaration(found.lineage, catalog)))
+  }
+  return { steps, deferred: taken.deferred }
+}
+
+/**
+ * Whether to leave the changes of a newer declaration alone, because this one can run with them.
+ *
+ * @throws MigrationRefused where it cannot
+ */
+function yieldsToNewer(migration: Migration, schema: FoundSchema): boolean {
+  const { catalog, concerned, apply, isAsked = apply === 'all' } = migration
+  if (concerned !== undefined || isAsked || standingOf(schema.lineage, catalog) !== 'former') return false
+  const steps = [...planVersion(migration, schema), ...planTables(migration, schema)]
+  const required = requiredByFormer(steps, schema.tables)
+  if (required.length > 0) throw new MigrationRefused(required, true)
+  return true
+}
+
+/** The steps from the names and values of an older version, where the database has those. */
+function planVersion({ catalog, concerned, desired }: Migration, schema: FoundSchema): MigrationStep[] {
+  const version = concerned === undefined ? storedVersion(schema, catalog) : undefined
+  return version === undefined ? [] : planVersionChange(schema, desired, catalog, version)
+}
+
+function planTables({ desired, concerned }: Migration, { tables, foreign }: FoundSchema): MigrationStep[] {
+  const current = tables.filter((table) => concerned === undefined || concerned.has(table.name))
+  return planMigration({ tables: current, foreign }, desired)
+}
+
+/** Assesses and takes steps in their order. Index builds that the engine defers are only assessed. */
+function* takeSteps(
+  { engine, now }: Migration,
+  planned: readonly MigrationStep[],
+  schema: FoundSchema,
+): Transaction<TakenSteps> {
+  const deferred = engine.defersIndexes ? planned.filter(isIndexStep).filter(isOfExisting(planned)) : []
+  const left = new Set<MigrationStep>(deferred.filter((step) => needsNoRows(step, planned, schema)))
+  const taken = planned.filter((step) => !left.has(step))
+  yield* engine.lockTables(taken, new Set(schema.tables.map(({ name }) => name)))
+  // Derived columns and words of a table are filled in one pass, once the values that they come from are final.
+  const derivations = Map.groupBy(taken.filter(isDerivation), ({ table }) => table)
+  const steps: MigrationStep[] = []
+  for (const step of planned) {
+    const assessed = step.question === undefined ? step : assess(step, yield* answer(engine, step.question))
+    steps.push(assessed)
+    if (assessed.impossible || left.has(step)) continue
+    yield* takeStep(engine, assessed, now)
+    const derived = derivations.get(step.table) ?? []
+    if (step !== derived.at(-1)) continue
+    yield* engine.fillDerived({
+      table: step.table,
+      columns: derived.flatMap((each) => (each.kind === 'derive-column' ? [each.column] : [])),
+      search: derived.find((each) => each.kind === 'build-search')?.search,
+      isNew: isCreated(step.table, planned),
+    })
+  }
+  return { steps, deferred }
+}
+
+function isIndexStep(step: MigrationStep): step is IndexStep {
+  return step.kind === 'create-index' || step.kind === 'build-search'
+}
+
+function isDerivation(step: MigrationStep) {
+  return step.kind === 'derive-column' || step.kind === 'build-search'
+}
+
+function isOfExisting(planned: readonly MigrationStep[]): (step: MigrationStep) => boolean {
+  return ({ table }) => !isCreated(table, planned)
+}
+
+/** Whether a table is created by steps: nobody else uses it yet. */
+function isCreated(table: string, planned: readonly MigrationStep[]): boolean {
+  return planned.some((step) => step.kind === 'create-table' && step.table === table)
+}
+
+/** Whether a step builds an index and nothing else: the words of a full-text index may be stored already. */
+function needsNoRows(step: IndexStep, planned: readonly MigrationStep[], { tables }: FoundSchema): boolean {
+  if (step.kind === 'create-index') return true
+  const stored = tables.find(({ name }) => name === step.table)?.search
+  if (stored?.columns.join() !== step.search.columns.join()) return false
+  return !planned.some(({ table, kind }) => table === step.table && rewriting.has(kind))
+}
+
+const rewriting = new Set<MigrationStep['kind']>(['add-column', 'change-type', 'fill-default', 'drop-column'])
+
+/**
+ * Creates the tables of a catalog in an empty database.
+ *
+ * @returns the indexes to build after the rows were written (`buildIndex`)
+ * @throws StorageFault where the database is not empty
+ * @throws MigrationRefused where somebody else's table has the name of one of ours
+ */
+export function* createTables(engine: MigrationEngine, catalog: Catalog): Transaction<IndexStep[]> {
+  const { tables, foreign } = yield* readSchema(engine)
+  if (tables.length > 0) throw notEmpty(yield recordCounts)
+  const desired = tablesFor(catalog, engine.layout)
+  const steps = planMigration({ tables: [], foreign }, desired)
+  const blocked = steps.filter(({ kind }) => kind === 'blocked')
+  if (blocked.length > 0) throw new MigrationRefused(blocked)
+  for (const step of steps) if (step.kind === 'create-table') yield* takeStep(engine, step, 0)
+  yield* rememberShape(desired)
+  yield* remember('version', catalog.version)
+  return steps.filter(isIndexStep)
+}
+
+/** Builds an index of a table that `createTables` created. */
+export function* buildIndex(engine: MigrationEngine, step: IndexStep): Transaction<void> {
+  if (step.kind === 'create-index') yield* takeStep(engine, step, 0)
+  else yield* engine.fillDerived({ table: step.table, columns: [], search: step.search, isNew: true })
+}
+
+const recordCounts = sql`select collection, sum(live) + sum(deleted) as count from resourced_clocks group by collection order by collection`
+
+function notEmpty(counts: readonly Row[]): StorageFault {
+  const filled = counts
+    .filter(({ count }) => Number(count) > 0)
+    .map(({ collection, count }) => `${count} in ${collection}`)
+  const what = filled.length === 0 ? 'tables without records' : `records (${filled.join(', ')})`
+  return new StorageFault('failed', `The database to move to holds ${what} already. Name an empty one.`)
+}

@@ -1,0 +1,64 @@
+/** What a database engine does in its own way during a migration. Everything else is shared: see `apply.ts`. */
+import type { Sql } from 'sql-template-tag'
+import type { Engine } from '../sql/engine.ts'
+import type { ColumnSpec, SearchSpec } from '../sql/tables.ts'
+import type { Statement, Transaction } from '../transaction.ts'
+import type { Stored } from './convert.ts'
+import type { ExistingSearch } from './diff.ts'
+import type { MigrationStep, Question } from './step.ts'
+
+/** The values of a column that are converted into another column. */
+export interface ColumnConversion {
+  readonly table: string
+  readonly from: string
+  readonly to: ColumnSpec
+  /** Converts one value that is not null. */
+  convert(stored: Stored, id: string): Stored | null
+  /** Further assignments to the converted rows, each with a comma before it. */
+  readonly also: Sql
+}
+
+/** What is filled from other columns of a table. */
+export interface DerivedValues {
+  readonly table: string
+  readonly columns: readonly ColumnSpec[]
+  /** The full-text index to rebuild. */
+  readonly search: SearchSpec | undefined
+  /** Whether the migration has created the table: it holds no rows, and nobody else uses it. */
+  readonly isNew: boolean
+}
+
+/** The columns whose words are in the full-text index of a table, as far as is remembered. */
+export interface RememberedSearch {
+  readonly name: string
+  readonly search: readonly string[]
+}
+
+/** The part of a migration that differs between engines. */
+export interface MigrationEngine extends Engine {
+  /** Whether indexes of existing tables are built after the transaction, while other connections write. */
+  readonly defersIndexes: boolean
+  /** The column of a table that holds its full-text index; `undefined` where the index has tables of its own. */
+  readonly searchColumn: string | undefined
+  /** Selects every table, index and other relation (`Relation`). */
+  readonly relations: Statement
+  /** Selects the columns of tables (`ColumnRow`). */
+  columnsOf(tables: readonly string[]): Statement
+  /** The full-text index of a table, by the names of the tables and valid indexes, and by the names of its columns. */
+  searchOf(
+    table: RememberedSearch,
+    relations: ReadonlySet<string>,
+    columns: ReadonlySet<string>,
+  ): ExistingSearch | undefined
+  /** Locks the existing tables of steps before the first step is taken. */
+  lockTables(steps: readonly MigrationStep[], existing: ReadonlySet<string>): Statement[]
+  /** Runs an update, and counts the rows that it changed. */
+  countChanged(update: Sql): Transaction<number>
+  /** Converts the values of a column, and counts the rows. */
+  convertColumn(conversion: ColumnConversion): Transaction<number>
+  countInconvertible(question: Extract<Question, { ask: 'inconvertible' }>): Transaction<number>
+  fillDerived(values: DerivedValues): Transaction<void>
+  dropSearch(table: string): Statement[]
+  /** Gives added columns the defaults that servers of the older declaration do not write. */
+  setDefaults(steps: readonly MigrationStep[]): Statement[]
+}

@@ -1,0 +1,166 @@
+/**
+ * The tables that a database holds, and what `resourced_meta` remembers of them. The engine's catalog has the columns; only the
+ * remembered shape says which tables are ours, what values a column holds, and whether a column has no nulls.
+ */
+import sql from 'sql-template-tag'
+import type { Catalog } from '../../model/resource.ts'
+import { isSystemTable } from '../sql/system-tables.ts'
+import type { Held } from '../sql/table-spec.ts'
+import { indexPrefix, type TableSpec } from '../sql/tables.ts'
+import type { Transaction } from '../transaction.ts'
+import type { ExistingColumn, ExistingSchema, ExistingTable } from './diff.ts'
+import type { MigrationEngine } from './engine.ts'
+import type { AppliedDeclaration } from './lineage.ts'
+
+/** A table as it is remembered. */
+export interface ShapedTable {
+  readonly name: string
+  readonly columns: readonly ExistingColumn[]
+  /** The columns whose words are in its full-text index. */
+  readonly search: readonly string[]
+}
+
+interface Shape {
+  readonly tables: readonly ShapedTable[]
+}
+
+/** What `resourced_meta` remembers for migrations. */
+interface Remembered {
+  readonly shape: Shape
+  /** The version whose names the tables have. */
+  readonly version: string | undefined
+  /** The declarations that were applied to the database, the newest last. */
+  readonly lineage: readonly AppliedDeclaration[]
+}
+
+/** A database's tables, and what is remembered of them. */
+export interface FoundSchema extends ExistingSchema, Remembered {}
+
+/** A row of `MigrationEngine.relations`. */
+interface Relation {
+  readonly name: string
+  /** The name as the engine compares it. */
+  readonly folded: string
+  readonly kind: string
+  /** The table of an index; of anything else, its own name. */
+  readonly owner: string
+  readonly valid: number
+}
+
+/** A row of `MigrationEngine.columnsOf`. */
+interface ColumnRow {
+  readonly owner: string
+  readonly name: string
+  /** The engine's name of the type, in lower case. */
+  readonly type: string
+}
+
+/** Reads the catalog of a database and what is remembered, never the records. */
+export function* readSchema(engine: MigrationEngine): Transaction<FoundSchema> {
+  const relations = (yield engine.relations) as unknown as Relation[]
+  const present = new Set(relations.filter(({ kind }) => kind === 'table').map(({ name }) => name))
+  const valid = new Set(relations.filter((each) => each.valid === 1).map(({ name }) => name))
+  const remembered = present.has('resourced_meta')
+    ? yield* readRemembered()
+    : { shape: { tables: [] }, version: undefined, lineage: [] }
+  const tables = remembered.shape.tables.filter(({ name }) => present.has(name))
+  const names = tables.map(({ name }) => name)
+  const columnRows = (yield engine.columnsOf(names)) as unknown as ColumnRow[]
+  const columns = Map.groupBy(columnRows, ({ owner }) => owner)
+  const indexes = Map.groupBy(relations.filter(isIndexOfOurs), ({ owner }) => owner)
+  const clocks = new Set(present.has('resourced_clocks') ? yield* readClocks(engine) : [])
+  const ours = new Set(remembered.shape.tables.map(({ name }) => name))
+  return {
+    ...remembered,
+    foreign: relations.filter(({ owner }) => !ours.has(owner)).map(({ folded }) => folded),
+    tables: tables.map((table): ExistingTable => {
+      const { name } = table
+      const found = columns.get(name) ?? []
+      const known = new Map(table.columns.map((column) => [column.name, column]))
+      const own = indexes.get(name) ?? []
+      return {
+        name,
+        columns: found
+          .filter((column) => column.name !== engine.searchColumn)
+          .map((column) => known.get(column.name) ?? foreignColumn(column)),
+        indexes: own.filter((index) => index.valid === 1).map((index) => index.name),
+        invalidIndexes: own.filter((index) => index.valid !== 1).map((index) => index.name),
+        search: engine.searchOf(table, valid, new Set(found.map((column) => column.name))),
+        clock: isSystemTable(name) || clocks.has(name),
+      }
+    }),
+  }
+}
+
+function isIndexOfOurs({ kind, name, owner }: Relation): boolean {
+  return kind === 'index' && name.startsWith(indexPrefix(owner)) && /_[0-9a-f]{6}$/.test(name)
+}
+
+/** The collections whose clock has all of its slots. */
+function* readClocks({ layout }: MigrationEngine): Transaction<string[]> {
+  const rows =
+    yield sql`select collection from resourced_clocks group by collection having count(*) = ${layout.clockSlots}`
+  return rows.map((row) => String(row['collection']))
+}
+
+const holdsByType: Readonly<Record<string, Held>> = {
+  bigint: 'integer',
+  integer: 'integer',
+  smallint: 'integer',
+  'double precision': 'number',
+  real: 'number',
+  boolean: 'boolean',
+  json: 'json',
+}
+
+/** A column that someone else has added: what it holds follows from its type. */
+function foreignColumn({ name, type }: ColumnRow): ExistingColumn {
+  return { name, holds: holdsByType[type] ?? 'string', required: false }
+}
+
+function* readRemembered(): Transaction<Remembered> {
+  const rows = yield sql`select key, value from resourced_meta where key in ('shape', 'version', 'declarations')`
+  const value = (key: string) => rows.find((row) => row['key'] === key)?.['value'] as string | undefined
+  const shape = JSON.parse(value('shape') ?? '{"tables":[]}')
+  return { shape, version: value('version'), lineage: JSON.parse(value('declarations') ?? '[]') }
+}
+
+/** The version whose names the tables have; `undefined` where nothing is stored yet. */
+export function storedVersion({ shape, version }: FoundSchema, catalog: Catalog): string | undefined {
+  if (shape.tables.length === 0) return undefined
+  // A database without a remembered version dates from when there was only the first.
+  return version ?? [...catalog.versions.keys()][0] ?? catalog.version
+}
+
+/** Remembers something in `resourced_meta`, in the transaction that makes it true. */
+export function* remember(key: 'version' | 'shape' | 'declarations', value: string): Transaction<void> {
+  yield sql`insert into resourced_meta (key, value) values (${key}, ${value}) on conflict (key) do update set value = excluded.value`
+}
+
+/**
+ * Remembers the shape of tables after a migration.
+ *
+ * @param concerned the tables that the migration was about: the remembered shape of others stays; left out: there are no others
+ */
+export function* rememberShape(tables: readonly TableSpec[], concerned?: ReadonlySet<string>): Transaction<void> {
+  const { shape } = yield* readRemembered()
+  const others = concerned === undefined ? [] : shape.tables.filter(({ name }) => !concerned.has(name))
+  const given = tables.map((table) => ({
+    name: table.name,
+    columns: table.columns.map(({ name, holds, required }) => ({ name, holds, required })),
+    search: table.search?.columns ?? [],
+  }))
+  yield* remember('shape', JSON.stringify({ tables: [...given, ...others] }))
+}
+
+/** Remembers another name of a table, or other columns. Its full-text index counts as empty from then on. */
+export function* rememberChange(
+  table: string,
+  { name = table, column = (each) => each }: { name?: string; column?(column: ExistingColumn): ExistingColumn },
+): Transaction<void> {
+  const { shape } = yield* readRemembered()
+  const tables = shape.tables.map((each) =>
+    each.name === table ? { ...each, name, columns: each.columns.map(column), search: [] } : each,
+  )
+  yield* remember('shape', JSON.stringify({ tables }))
+}

@@ -1,0 +1,254 @@
+/** What the questions and steps of a migration do, as statements. Each engine adds its own part (`MigrationEngine`). */
+import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
+import { timestamp } from '../../model/time.ts'
+import { beginEpoch, forgetEpoch, renameEpoch } from '../sql/epoch.ts'
+import { formerKeys, isSystemTable } from '../sql/system-tables.ts'
+import type { ColumnSpec, Layout } from '../sql/tables.ts'
+import { firstRow, type Transaction } from '../transaction.ts'
+import { convertStored, isWider, readStored, writeStored } from './convert.ts'
+import type { ColumnConversion, MigrationEngine } from './engine.ts'
+import { rememberChange } from './schema.ts'
+import type { Answer, MigrationStep, Question } from './step.ts'
+
+/** Counts what a step's assessment depends on. */
+export function* answer(engine: MigrationEngine, question: Question): Transaction<Answer> {
+  const table = nameIn(engine, question.table)
+  if (question.ask === 'inconvertible') return { count: yield* engine.countInconvertible(question) }
+  if (question.ask === 'duplicates') {
+    const columns = question.columns.map((column) => nameIn(engine, column))
+    // Rows of system tables are never deleted records, and have no ids.
+    const [live, id] = isSystemTable(question.table) ? ['true', 'null'] : ['deleted_at is null', 'max(id)']
+    const conditions = join([raw(live), ...columns.map((column) => sql`${column} is not null`)], ' and ')
+    const groups = sql`select count(*) - 1 as extra, ${raw(id)} as id from ${table} where ${conditions} group by ${join(columns)}`
+    const row = yield* firstRow(
+      sql`select sum(extra) as count, max(id) as example from (${groups}) as g where extra > 0`,
+    )
+    return { count: Number(row?.['count'] ?? 0), example: (row?.['example'] as string | null) ?? undefined }
+  }
+  const column = question.ask === 'rows' ? raw('*') : nameIn(engine, question.column)
+  const counted = question.ask === 'nulls' ? sql`count(*) - count(${column})` : sql`count(${column})`
+  const row = yield* firstRow(sql`select ${counted} as count from ${table}`)
+  return { count: Number(row?.['count']) }
+}
+
+/**
+ * Takes a step, except those that `MigrationEngine.fillDerived` takes together.
+ *
+ * @param now milliseconds since 1970: `updated_at` of records whose values change
+ */
+export function* takeStep(engine: MigrationEngine, step: MigrationStep, now: number): Transaction<void> {
+  const table = nameIn(engine, step.table)
+  switch (step.kind) {
+    case 'create-table':
+      yield raw(engine.createTable(step.spec))
+      return
+    case 'drop-table':
+      yield* engine.dropSearch(step.table)
+      yield sql`drop table ${table}`
+      yield sql`delete from resourced_clocks where collection = ${step.table}`
+      yield raw(forgetEpoch(step.table))
+      return
+    case 'add-column':
+      yield addColumn(engine, step.table, step.column)
+      return
+    case 'drop-column':
+      yield sql`alter table ${table} drop column ${nameIn(engine, step.column)}`
+      if (step.loses !== 'nothing') yield* beginEpoch(step.table).map(raw)
+      return
+    case 'change-type':
+      yield* changeType(engine, step, now)
+      return
+    case 'fill-default':
+      yield* fillDefault(engine, step, now)
+      return
+    case 'create-index':
+      yield raw(engine.createIndex(step.index))
+      return
+    case 'drop-index':
+      yield sql`drop index ${nameIn(engine, step.index)}`
+      return
+    case 'drop-search':
+      yield* engine.dropSearch(step.table)
+      return
+    case 'rename-table':
+      yield* renameTable(engine, step.table, step.to)
+      return
+    case 'rename-columns':
+      yield* renameColumns(engine, step)
+      return
+    case 'convert-column':
+      yield* convertColumn(engine, step)
+      return
+    case 'move-keys':
+      yield* moveKeys(engine, step)
+      return
+    case 'set-clock':
+      yield* setClock(engine, step.table)
+      return
+    case 'derive-column':
+    case 'build-search':
+    case 'require':
+    case 'allow-null':
+    case 'blocked':
+      return
+  }
+}
+
+type StepOf<Kind extends MigrationStep['kind']> = Extract<MigrationStep, { kind: Kind }>
+
+function nameIn({ identifier }: MigrationEngine, name: string): Sql {
+  return raw(identifier(name))
+}
+
+function addColumn(engine: MigrationEngine, table: string, column: ColumnSpec): Sql {
+  return sql`alter table ${nameIn(engine, table)} add column ${raw(engine.columnDefinition(column))}`
+}
+
+/** Changes a column's type. Values that cannot be converted become `null`. */
+function* changeType(engine: MigrationEngine, step: StepOf<'change-type'>, now: number): Transaction<void> {
+  const { table, column, from, loses } = step
+  const convert = (stored: Parameters<typeof convertStored>[0]) => convertStored(stored, from, column.holds, engine)
+  if (loses === 'nothing' && isWider(from, column.holds)) {
+    yield* replaceColumn(engine, { table, column, convert, also: empty })
+  } else {
+    yield* changeRecords(engine, table, now, (also) => replaceColumn(engine, { table, column, convert, also }))
+  }
+}
+
+/**
+ * Converts values as a declared change between versions says. Records keep their revision: clients of the older version see
+ * what they saw, and to clients of the newer version the record is new.
+ *
+ * @throws Error with the record whose value cannot be converted
+ */
+function* convertColumn(engine: MigrationEngine, step: StepOf<'convert-column'>): Transaction<void> {
+  const { table, column, from, conversion, field } = step
+  yield* replaceColumn(engine, {
+    ...{ table, column, also: empty },
+    convert(stored, id) {
+      const converted = conversion.newer(readStored(stored, from)) ?? null
+      if (converted === null || field.validate(converted).length === 0) {
+        return writeStored(converted, column.holds, engine)
+      }
+      throw new Error(
+        `The record ${id} of ${table} cannot be brought to the current version: the conversion of ${column.name} makes a value that its schema does not allow.`,
+      )
+    },
+  })
+  yield* rememberChange(table, {
+    column: (each) => (each.name === column.name ? { ...each, holds: column.holds } : each),
+  })
+}
+
+/** Adds a column beside the one that it replaces, fills it, and gives it the other's name. Counts the filled rows. */
+function* replaceColumn(
+  engine: MigrationEngine,
+  { table, column, ...how }: { readonly column: ColumnSpec } & Pick<ColumnConversion, 'table' | 'convert' | 'also'>,
+): Transaction<number> {
+  const to = { ...column, name: `_changed_${column.name}` }
+  const alter = sql`alter table ${nameIn(engine, table)}`
+  yield addColumn(engine, table, to)
+  const changed = yield* engine.convertColumn({ table, from: column.name, to, ...how })
+  yield sql`${alter} drop column ${nameIn(engine, column.name)}`
+  yield sql`${alter} rename column ${nameIn(engine, to.name)} to ${nameIn(engine, column.name)}`
+  return changed
+}
+
+function* fillDefault(engine: MigrationEngine, step: StepOf<'fill-default'>, now: number): Transaction<void> {
+  const { table, column } = step
+  const value = writeStored(column.default, column.holds, engine)
+  const name = nameIn(engine, column.name)
+  yield* changeRecords(engine, table, now, (also) =>
+    engine.countChanged(sql`update ${nameIn(engine, table)} set ${name} = ${value}${also} where ${name} is null`),
+  )
+}
+
+/** Changes records, which get a new revision and `updated_at` (RES-5), so that no cache keeps the former values. */
+function* changeRecords(
+  { layout }: MigrationEngine,
+  table: string,
+  now: number,
+  change: (also: Sql) => Transaction<number>,
+): Transaction<void> {
+  if (isSystemTable(table)) {
+    yield* change(empty)
+    return
+  }
+  const clock = yield* firstRow(sql`select sum(revision) as revision from resourced_clocks where collection = ${table}`)
+  const next = raw(String(Number(clock?.['revision'] ?? 0) + 1))
+  const revision = sql`_revision = case when _revision < ${next} then ${next} else _revision + 1 end`
+  const changed = yield* change(sql`, ${revision}, updated_at = ${timestamp(now)}`)
+  if (changed === 0) return
+  const first = layout.clockSlots === 1 ? empty : sql` and slot = 0`
+  yield sql`update resourced_clocks set revision = revision + 1 where collection = ${table}${first}`
+}
+
+/** Renames a table, and the collection wherever its name is stored. */
+function* renameTable(engine: MigrationEngine, from: string, to: string): Transaction<void> {
+  yield sql`alter table ${nameIn(engine, from)} rename to ${nameIn(engine, to)}`
+  yield sql`update resourced_clocks set collection = ${to} where collection = ${from}`
+  yield sql`update resourced_queue set collection = ${to} where collection = ${from}`
+  for (const row of yield sql`select job, state from resourced_work`) {
+    const state = JSON.parse(String(row['state']))
+    if (state?.collection !== from) continue
+    const renamed = JSON.stringify({ ...state, collection: to })
+    yield sql`update resourced_work set state = ${renamed} where job = ${row['job']}`
+  }
+  yield raw(renameEpoch(from, to))
+  yield* rememberChange(from, { name: to })
+}
+
+function* renameColumns(engine: MigrationEngine, step: StepOf<'rename-columns'>): Transaction<void> {
+  const { table, columns } = step
+  const rename = (from: string, to: string) =>
+    sql`alter table ${nameIn(engine, table)} rename column ${nameIn(engine, from)} to ${nameIn(engine, to)}`
+  // Two columns may exchange their names.
+  for (const from of columns.keys()) yield rename(from, `_renamed_${from}`)
+  for (const [from, to] of columns) yield rename(`_renamed_${from}`, to)
+  yield* rememberChange(table, { column: (each) => ({ ...each, name: columns.get(each.name) ?? each.name }) })
+}
+
+/** Makes each key a record, and keeps its hash apart. Every key stays as valid as it was. */
+function* moveKeys(engine: MigrationEngine, step: StepOf<'move-keys'>): Transaction<void> {
+  const former = nameIn(engine, formerKeys)
+  const table = nameIn(engine, step.table)
+  yield sql`insert into resourced_key_hashes (key, hash) select id, hash from ${former}`
+  yield sql`insert into ${table} (id, subject, roles, hint, expires_at, revoked_at, created_at, updated_at, _revision)
+    select id, subject, roles, hint, expires_at, revoked_at, created_at, coalesce(revoked_at, created_at), 1
+      from ${former} order by created_at, id`
+  yield* engine.fillDerived({ table: step.table, columns: step.derived, search: undefined, isNew: false })
+  yield sql`drop table ${former}`
+}
+
+/** Counts a collection's records. Its revision never decreases, even where the table was lost and is created again. */
+function* setClock(engine: MigrationEngine, collection: string): Transaction<void> {
+  const counted = yield* firstRow(
+    sql`select coalesce(max(_revision), 0) as newest, count(*) - count(deleted_at) as live, count(deleted_at) as deleted from ${nameIn(engine, collection)}`,
+  )
+  const former = yield* firstRow(
+    sql`select count(*) as slots, sum(revision) as revision from resourced_clocks where collection = ${collection}`,
+  )
+  const newest = Number(counted?.['newest'])
+  const revision = former?.['slots'] === 0 ? newest : Math.max(newest, Number(former?.['revision'])) + 1
+  yield sql`delete from resourced_clocks where collection = ${collection}`
+  yield insertClock(engine.layout, collection, {
+    ...{ revision, live: Number(counted?.['live']), deleted: Number(counted?.['deleted']) },
+  })
+}
+
+/** Inserts the clock of a collection. With several slots, the sum of their numbers counts: the first slot gets them all. */
+export function insertClock(
+  { clockSlots }: Layout,
+  collection: string,
+  { revision, live, deleted }: { readonly revision: number; readonly live: number; readonly deleted: number },
+): Sql {
+  if (clockSlots === 1) {
+    return sql`insert into resourced_clocks (collection, revision, live, deleted) values (${collection}, ${revision}, ${live}, ${deleted})`
+  }
+  const rows = Array.from({ length: clockSlots }, (_, slot) =>
+    slot === 0
+      ? sql`(${collection}, 0, ${revision}, ${live}, ${deleted})`
+      : sql`(${collection}, ${raw(String(slot))}, 0, 0, 0)`,
+  )
+  return sql`insert into resourced_clocks (collection, slot, revision, live, deleted) values ${join(rows)}`
+}

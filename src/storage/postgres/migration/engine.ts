@@ -1,0 +1,177 @@
+/** PostgreSQL's part of a migration: its catalog, its table locks, batches of rows, and defaults for older servers. */
+import pg from 'pg'
+import sql, { join, raw } from 'sql-template-tag'
+import { convertStored, writeStored } from '../../migration/convert.ts'
+import type { DerivedValues, MigrationEngine } from '../../migration/engine.ts'
+import type { MigrationStep } from '../../migration/step.ts'
+import { derived, searchText } from '../../sql/derived.ts'
+import { searchTable } from '../../sql/tables.ts'
+import type { Statement, Transaction } from '../../transaction.ts'
+import { postgres, wordsColumn } from '../engine.ts'
+import { lexemesOf } from '../lexemes.ts'
+import { type BatchRow, readBatch, rewriteRows, type Target } from './rewrite.ts'
+
+const quote = (name: string) => raw(postgres.identifier(name))
+
+/** The schema that holds everything: the first of the search_path that exists. */
+const currentSchema = raw('(select oid from pg_namespace where nspname = current_schema())')
+
+/** @param lockWait the most milliseconds that a migration waits for all table locks together */
+export function migrationEngine(lockWait: number): MigrationEngine {
+  return {
+    ...postgres,
+    defersIndexes: true,
+    searchColumn: wordsColumn,
+    // Types as well, because each table is a type: neither may have the name of the other.
+    relations: sql`
+      select c.relname as name, c.relname as folded, coalesce(t.relname, c.relname) as owner,
+          coalesce(i.indisvalid, true) as valid,
+          case when i.indexrelid is not null then 'index' when c.relkind in ('r', 'p') then 'table' else 'other' end as kind
+        from pg_class c left join pg_index i on i.indexrelid = c.oid left join pg_class t on t.oid = i.indrelid
+        where c.relnamespace = ${currentSchema}
+      union all
+      select typname, typname, typname, true, 'type' from pg_type
+        where typnamespace = ${currentSchema} and typrelid = 0 and typcategory <> 'A'`,
+    columnsOf: (tables) => sql`
+      select c.relname as owner, a.attname as name, format_type(a.atttypid, null) as type
+        from pg_attribute a join pg_class c on c.oid = a.attrelid
+        where c.relnamespace = ${currentSchema} and c.relname = any(${tables}) and a.attnum > 0 and not a.attisdropped
+        order by a.attnum`,
+    searchOf: ({ name, search }, relations, columns) =>
+      columns.has(wordsColumn) ? { columns: search, isComplete: relations.has(searchTable(name)) } : undefined,
+    lockTables: (steps, existing) => lockTables(steps, existing, lockWait),
+    *countChanged(update) {
+      const [row] = yield sql`with changed as (${update} returning 1) select count(*) as count from changed`
+      return Number(row?.['count'])
+    },
+    *convertColumn({ table, from, to, convert, also }) {
+      const type = raw(postgres.types[to.type])
+      const target: Target = {
+        column: to.name,
+        value: (text) => sql`${text}::${type}`,
+        compute: ({ texts, id }) => asText(convert(texts[0]!, id)),
+      }
+      return yield* rewriteRows({ table, columns: [from], given: from }, [target], also)
+    },
+    *countInconvertible({ table, column, from, to }) {
+      let count = 0
+      const batches = { table, columns: [column], given: column }
+      for (let rows = yield* readBatch(batches); rows.length > 0; rows = yield* readBatch(batches, rows)) {
+        count += rows.filter(({ texts }) => convertStored(texts[0]!, from, to, postgres) === null).length
+      }
+      return count
+    },
+    fillDerived,
+    dropSearch: (table) => [sql`alter table ${quote(table)} drop column if exists ${quote(wordsColumn)}`],
+    setDefaults,
+  }
+}
+
+function asText(stored: unknown): string | null {
+  return stored === null ? null : String(stored)
+}
+
+/** The type of the full-text column, from lexemes with blanks between. */
+const vector = (lexemes: ReturnType<typeof raw>) => sql`array_to_tsvector(string_to_array(${lexemes}, ' '))`
+
+/** Fills derived columns and words in one pass. The index of the words is built here for new tables only. */
+function* fillDerived({ table, columns, search, isNew }: DerivedValues): Transaction<void> {
+  if (isNew) {
+    if (search !== undefined) yield raw(postgres.createSearch(search))
+    return
+  }
+  const sources = [...new Set([...columns.map((column) => column.derived!.from), ...(search?.columns ?? [])])]
+  const textOf = ({ texts }: BatchRow, name: string) => texts[sources.indexOf(name)] ?? null
+  const targets = columns.map(({ name, derived: how }): Target => {
+    const { from, by } = how!
+    return {
+      column: name,
+      value: (text) => sql`${text} collate "C"`,
+      compute(row) {
+        const text = textOf(row, from)
+        return text === null ? null : derived[by](text)
+      },
+    }
+  })
+  if (search !== undefined) {
+    yield sql`drop index if exists ${quote(search.name)}`
+    yield sql`alter table ${quote(table)} add column if not exists ${quote(wordsColumn)} tsvector`
+    const lexemes = (row: BatchRow) => lexemesOf(searchText(search.columns.map((name) => textOf(row, name))))
+    targets.push({ column: wordsColumn, value: vector, compute: (row) => lexemes(row).join(' ') })
+  }
+  yield* rewriteRows({ table, columns: sources }, targets)
+}
+
+/**
+ * Locks the tables of steps before the first step is taken: all at once and in one order, because a lock that is upgraded
+ * later can deadlock with those of others.
+ *
+ * @param wait the most milliseconds for all locks together, during which everybody else waits for the locks already taken
+ */
+function lockTables(steps: readonly MigrationStep[], existing: ReadonlySet<string>, wait: number): Statement[] {
+  const locked = steps.filter((step) => existing.has(step.table))
+  const exclusive = new Set(locked.filter(({ kind }) => locks[kind] === 'exclusive').map(({ table }) => table))
+  const written = new Set(locked.filter(({ kind }) => locks[kind] === 'write').map(({ table }) => table))
+  const shared = written.difference(exclusive)
+  const count = exclusive.size + shared.size
+  if (count === 0) return []
+  const lock = (tables: ReadonlySet<string>, mode: string) =>
+    tables.size === 0 ? [] : [sql`lock table ${join([...tables].sort().map(quote))} in ${raw(mode)} mode`]
+  return [
+    // PostgreSQL applies the timeout to each lock.
+    raw(`set local lock_timeout = ${Math.ceil(wait / count)}`),
+    ...lock(exclusive, 'access exclusive'),
+    ...lock(shared, 'share row exclusive'),
+    raw(`set local lock_timeout = ${wait}`),
+  ]
+}
+
+/** Whom a step keeps out: everybody, or only writers, so that what is counted stays true. */
+const locks: Readonly<Record<MigrationStep['kind'], 'exclusive' | 'write' | 'none'>> = {
+  'drop-table': 'exclusive',
+  'add-column': 'exclusive',
+  'drop-column': 'exclusive',
+  'change-type': 'exclusive',
+  'drop-index': 'exclusive',
+  'build-search': 'exclusive',
+  'drop-search': 'exclusive',
+  'rename-table': 'exclusive',
+  'rename-columns': 'exclusive',
+  'convert-column': 'exclusive',
+  'fill-default': 'write',
+  'derive-column': 'write',
+  require: 'write',
+  'set-clock': 'write',
+  'move-keys': 'write',
+  'create-table': 'none',
+  'create-index': 'none',
+  'allow-null': 'none',
+  blocked: 'none',
+}
+
+/**
+ * Gives added columns the defaults of their declaration. Servers of the older declaration go on writing records without those
+ * columns, and PostgreSQL fills them with what the program would store.
+ */
+function setDefaults(steps: readonly MigrationStep[]): Statement[] {
+  const added = steps.filter((step) => step.kind === 'add-column')
+  const defaultOf = (table: string, name: string) => {
+    const found = added.find((step) => step.table === table && step.column.name === name)
+    return found === undefined ? null : asText(writeStored(found.column.default, found.column.holds, postgres))
+  }
+  const set = (table: string, column: string, expression: ReturnType<typeof raw>) =>
+    sql`alter table ${quote(table)} alter column ${quote(column)} set default ${expression}`
+  const literal = (text: string) => raw(pg.escapeLiteral(text))
+  return steps.flatMap((step) => {
+    const { table } = step
+    if (step.kind === 'add-column') {
+      const { name, derived: how } = step.column
+      const source = how === undefined ? null : defaultOf(table, how.from)
+      const text = how === undefined || source === null ? defaultOf(table, name) : derived[how.by](source)
+      return text === null ? [] : [set(table, name, literal(text))]
+    }
+    if (step.kind !== 'build-search') return []
+    const lexemes = lexemesOf(searchText(step.search.columns.map((name) => defaultOf(table, name))))
+    return lexemes.length === 0 ? [] : [set(table, wordsColumn, vector(literal(lexemes.join(' '))))]
+  })
+}
