@@ -2,8 +2,9 @@
 import type { HttpRequest } from '../src/http/message.ts'
 import type { Catalog } from '../src/model/resource.ts'
 import type { ReadPage } from '../src/plan/plan.ts'
-import { planFor } from '../src/plan/plan-for.ts'
+import { planRequest } from '../src/plan/plan-request.ts'
 import { readInput } from '../src/request/input.ts'
+import { KnownQueries } from '../src/request/list-query.ts'
 import { findTarget } from '../src/request/target.ts'
 import { Connection } from '../src/storage/sqlite/connection.ts'
 import { sqlite } from '../src/storage/sqlite/engine.ts'
@@ -42,14 +43,19 @@ async function pagePlan(catalog: Catalog, address: string): Promise<ReadPage> {
   const found = findTarget(catalog, path)
   if (found.kind !== 'found' || found.target.kind !== 'collection') throw new Error(`${path} is no collection.`)
   const request = { method: 'GET', target: address, headers: {} } as HttpRequest
-  const input = await readInput(catalog, found.target, request, query)
+  const input = await readInput({
+    ...{ request, target: found.target, version: { catalog }, query, knownQueries: new KnownQueries() },
+  })
   if (input.kind !== 'read-page') throw new Error(`${address} is no list.`)
   const preferred = { return: undefined, asynchronously: false, most: undefined }
-  const caller = { id: 'bench', roles: ['admin'], claims: {} }
-  return planFor(
-    { catalog, versionCatalog: catalog, cursorSecret: new Uint8Array(32), now: Date.now(), preferred, basePath: '/v1' },
+  const caller = { id: 'bench', roles: ['admin'], claims: {}, credential: 'bench', expiresAt: Number.POSITIVE_INFINITY }
+  const planning = {
     caller,
-    found.target,
-    input,
-  ) as ReadPage
+    catalog,
+    versionCatalog: catalog,
+    cursorSecret: new Uint8Array(32),
+    now: Date.now(),
+    preferred,
+  }
+  return planRequest({ ...planning, basePath: '/v1' }, found.target, input) as ReadPage
 }

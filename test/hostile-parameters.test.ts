@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'node:test'
 import { Type } from 'typebox'
 import type { HttpRequest, HttpResponse } from '../src/http/message.ts'
 import { defineInterface } from '../src/model/declaration.ts'
-import { readListQuery } from '../src/request/query.ts'
+import { readListQuery } from '../src/request/list-query.ts'
 import { fault } from '../src/spec/faults.ts'
 import { type Trial, trial } from './harness.ts'
 

@@ -3,8 +3,9 @@ import type { ClientBase } from 'pg'
 import type { HttpRequest } from '../../src/http/message.ts'
 import type { Catalog } from '../../src/model/resource.ts'
 import type { Read } from '../../src/plan/plan.ts'
-import { planFor } from '../../src/plan/plan-for.ts'
+import { planRequest } from '../../src/plan/plan-request.ts'
 import { readInput } from '../../src/request/input.ts'
+import { KnownQueries } from '../../src/request/list-query.ts'
 import { findTarget } from '../../src/request/target.ts'
 import { postgres } from '../../src/storage/postgres/engine.ts'
 import { rowTypes } from '../../src/storage/postgres/types.ts'
@@ -54,13 +55,19 @@ async function planOf(catalog: Catalog, address: string): Promise<Read> {
     throw new Error(`${path} is no collection and no record.`)
   }
   const request = { method: 'GET', target: address, headers: {} } as HttpRequest
-  const input = await readInput(catalog, found.target, request, queryText)
+  const input = await readInput({
+    ...{ request, target: found.target, version: { catalog }, query: queryText, knownQueries: new KnownQueries() },
+  })
   if (input.kind !== 'read-page' && input.kind !== 'read-record') throw new Error(`${address} reads no records.`)
   const preferred = { return: undefined, asynchronously: false, most: undefined }
-  return planFor(
-    { catalog, versionCatalog: catalog, cursorSecret: new Uint8Array(32), now: Date.now(), preferred, basePath: '/v1' },
-    { id: 'bench', roles: ['admin'], claims: {} },
-    found.target,
-    input,
-  ) as Read
+  const caller = { id: 'bench', roles: ['admin'], claims: {}, credential: 'bench', expiresAt: Number.POSITIVE_INFINITY }
+  const planning = {
+    caller,
+    catalog,
+    versionCatalog: catalog,
+    cursorSecret: new Uint8Array(32),
+    now: Date.now(),
+    preferred,
+  }
+  return planRequest({ ...planning, basePath: '/v1' }, found.target, input) as Read
 }

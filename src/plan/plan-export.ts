@@ -1,30 +1,27 @@
-/** Body + caller -> the plan of an export, of reading its job, or of deleting a job. */
+/** Plans to export a collection (JOB-6), to read the file of an export, and to delete jobs (LIM-8). */
 import { uuidv7 } from 'uuidv7'
 import type { Conditions } from '../http/preconditions.ts'
 import { resolveCondition } from '../model/condition.ts'
-import type { CallerView } from '../model/declaration.ts'
 import { never } from '../model/predicate.ts'
-import { type Catalog, isMapped, type Resource, storedResource } from '../model/resource.ts'
+import { isMapped, type Resource, storedResource } from '../model/resource.ts'
 import { permit } from '../policy/permit.ts'
 import { fault } from '../spec/faults.ts'
 import { translateFilter, translateSort } from '../versions/translate-request.ts'
 import { readExportRequest } from './export-request.ts'
-import { idempotencyOf } from './idempotency.ts'
 import { isObject } from './merge-patch.ts'
 import type { DeleteJob, Export, ReadRecord } from './plan.ts'
-import type { Planning } from './plan-for.ts'
+import { idempotencyOf, type Planning } from './planning.ts'
 
 /**
  * Plans an export.
  *
- * @throws Fault FORBIDDEN where the caller may read no record of the collection
+ * @throws Fault FORBIDDEN if the caller may read no record of the collection
  */
 export function planExport(
   planning: Planning,
-  caller: CallerView,
   input: { readonly body: unknown; readonly idempotencyKey: string | undefined },
 ): Export {
-  const { catalog, versionCatalog, basePath, now } = planning
+  const { caller, catalog, versionCatalog, basePath, now } = planning
   const { body } = input
   const named = isObject(body) ? versionCatalog.resources.get(String(body['collection'])) : undefined
   const permitted = named === undefined ? undefined : permit(catalog, caller, 'read', storedResource(named))
@@ -38,7 +35,7 @@ export function planExport(
     id,
     statusUrl: `${basePath}/jobs/${id}`,
     contentUrl: `${basePath}/exports/${id}/content`,
-    idempotency: idempotencyOf(planning, caller, ['exports'], input),
+    idempotency: idempotencyOf(planning, ['exports'], input),
     caller,
     now,
   } as const
@@ -62,56 +59,41 @@ export function planExport(
   }
 }
 
-/** Plans to read the job of an export: whoever may see the job may have what it made. */
-export function planJob(planning: Planning, caller: CallerView, id: string): ReadRecord {
-  const jobs = jobsOf(planning)
-  const permitted = permit(planning.catalog, caller, 'read', jobs)
-  return { kind: 'read-record', resource: jobs, id, permitted, fields: undefined, conditions: {} }
-}
-
-/** An export whose file is asked for. */
-export interface AskedExport {
-  /** By the name that some version has for it. */
-  readonly collection: string
-  /** The caller who asked for the export. */
-  readonly asker: string | null
-}
-
 /**
- * Whether a caller may have the file of an export. It holds what its asker could read, who must be able to read something still;
- * others must be able to read everything (AUT-9).
- *
- * @param versionCatalogs of all versions
+ * Plans to read the file of an export: the job is read, and the reply is its file. A file holds what the caller who asked
+ * for it could read. That caller must still be able to read some records of the collection; others must be able to read all
+ * of them (AUT-9).
  */
-export function mayHaveExport(
-  catalog: Catalog,
-  versionCatalogs: Iterable<Catalog>,
-  caller: CallerView,
-  { collection, asker }: AskedExport,
-): boolean {
-  for (const { resources } of versionCatalogs) {
-    const resource = resources.get(collection)
-    if (resource === undefined) continue
-    const { kind } = permit(catalog, caller, 'read', storedResource(resource))
-    if (kind === 'always' || (kind !== 'never' && asker === caller.id)) return true
+export function planExportFile(planning: Planning, id: string, conditions: Conditions): ReadRecord {
+  const { catalog, caller } = planning
+  const resource = jobsOf(planning)
+  const readable = new Map<string, 'all' | 'some'>()
+  for (const { resources } of [catalog, ...catalog.versions.values()]) {
+    for (const [name, resource] of resources) {
+      const { kind } = permit(catalog, caller, 'read', storedResource(resource))
+      if (kind === 'always') readable.set(name, 'all')
+      else if (kind !== 'never' && !readable.has(name)) readable.set(name, 'some')
+    }
   }
-  return false
+  const permitted = permit(catalog, caller, 'read', resource)
+  const file = { conditions, caller: caller.id, readable }
+  return { kind: 'read-record', resource, id, permitted, fields: undefined, conditions: {}, file }
 }
 
 /**
- * Plans to delete a job that has ended: whoever may see it may delete it.
+ * Plans to delete a job that has ended. Callers who may see it may delete it.
  *
- * @param mustExport whether the address is that of an export, at which no other job is
+ * @param mustExport whether the address is `/exports/{id}`, at which other jobs are not found
  */
 export function planJobDeletion(
   planning: Planning,
-  caller: CallerView,
   { id, mustExport }: Pick<DeleteJob, 'id' | 'mustExport'>,
   conditions: Conditions,
 ): DeleteJob {
+  const { caller, catalog, now } = planning
   const resource = jobsOf(planning)
-  const permitted = permit(planning.catalog, caller, 'delete', resource)
-  return { kind: 'delete-job', resource, id, mustExport, permitted, conditions, caller, now: planning.now }
+  const permitted = permit(catalog, caller, 'delete', resource)
+  return { kind: 'delete-job', resource, id, mustExport, permitted, conditions, caller, now }
 }
 
 function jobsOf({ catalog }: Planning): Resource {

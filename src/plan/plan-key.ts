@@ -1,29 +1,31 @@
-/** Body + caller -> the plan of an API key, or of its revocation. */
+/** Plans to create and to revoke API keys (AUT-2, AUT-10), and reads the body of `POST /api-keys`. */
 import { uuidv7 } from 'uuidv7'
 import type { Conditions } from '../http/preconditions.ts'
-import type { Resource } from '../model/resource.ts'
+import { suggest } from '../model/nearest.ts'
+import { escapeStep } from '../model/place.ts'
+import { type Resource, systemFields } from '../model/resource.ts'
+import { keyBounds } from '../model/system-resources.ts'
+import { instantKey, timestamp } from '../model/time.ts'
 import { hashOfKey, hintOfKey, newKey } from '../policy/api-keys.ts'
 import { type Caller, isAdministrator } from '../policy/caller.ts'
 import { grantKey } from '../policy/key-grant.ts'
 import { permit } from '../policy/permit.ts'
-import { fault } from '../spec/faults.ts'
-import { idempotencyOf } from './idempotency.ts'
-import { readKeyRequest } from './key-request.ts'
+import { fault, type Issue } from '../spec/faults.ts'
+import { isObject } from './merge-patch.ts'
 import type { CreateKey, RevokeKey } from './plan.ts'
-import type { Planning } from './plan-for.ts'
+import { idempotencyOf, type Planning } from './planning.ts'
 
 /**
  * Plans an API key.
  *
- * @throws Fault FORBIDDEN where the caller may not make such a key
+ * @throws Fault FORBIDDEN if the caller may not create such a key
  */
 export function planKey(
   planning: Planning,
-  caller: Caller,
   resource: Resource,
   input: { readonly body: unknown; readonly idempotencyKey: string | undefined },
 ): CreateKey {
-  const { now } = planning
+  const { caller, now } = planning
   const { issues, ...wish } = readKeyRequest(resource, input.body, now)
   const { keys } = planning.catalog.limits
   const decided = grantKey(caller, wish, keys.lastingRoles)
@@ -33,7 +35,7 @@ export function planKey(
     ...{ kind: 'create-key', resource, id: uuidv7(), issues, ...decided.grant },
     ...{ madeBy: makerOf(caller), perSubject: keys.perSubject },
     ...{ hash: hashOfKey(key), hint: hintOfKey(key), secret: () => key },
-    idempotency: idempotencyOf(planning, caller, [resource.name], input),
+    idempotency: idempotencyOf(planning, [resource.name], input),
     caller,
     now,
   }
@@ -46,8 +48,7 @@ function makerOf({ credential, id }: Caller): CreateKey['madeBy'] {
 
 /** Plans the revocation of an API key. */
 export function planRevocation(
-  { catalog, now }: Planning,
-  caller: Caller,
+  { caller, catalog, now }: Planning,
   { resource, id }: { readonly resource: Resource; readonly id: string },
   { conditions, descendants }: { readonly conditions: Conditions; readonly descendants: boolean },
 ): RevokeKey {
@@ -62,4 +63,130 @@ export function planRevocation(
     caller,
     now,
   }
+}
+
+/** What is asked for, each member `undefined` where it was left out, or is wrong. */
+export interface KeyRequest {
+  readonly subject: string | undefined
+  readonly roles: readonly string[] | undefined
+  /** As the interface writes moments. */
+  readonly expires_at: string | undefined
+  /** Everything that is wrong. */
+  readonly issues: readonly Issue[]
+}
+
+const members: readonly string[] = ['subject', 'roles', 'expires_at']
+
+/** One answer names no more than this many: a caller who sends more has one mistake, not many. */
+const mostIssues = 100
+
+/**
+ * Reads what a key is asked to be, and everything that is wrong with it.
+ *
+ * @param now milliseconds since 1970: a key must end later
+ *
+ * @example
+ * readKeyRequest(keys, { roles: ['editor', 'editor'] }, now)
+ * // { roles: undefined, …, issues: [{ code: 'INVALID_VALUE', pointer: '/roles/1', … }] }
+ */
+export function readKeyRequest(resource: Resource, body: unknown, now: number): KeyRequest {
+  if (!isObject(body)) {
+    const message = 'The body must be a JSON object; subject, roles and expires_at may be left out.'
+    return { ...nothing, issues: [{ code: 'INVALID_TYPE', message, pointer: '' }] }
+  }
+  const issues: Issue[] = []
+  for (const name of Object.keys(body)) {
+    if (!members.includes(name)) issues.push(foreignMember(resource, name))
+  }
+  const sent = (name: string) => (Object.hasOwn(body, name) ? (body[name] ?? undefined) : undefined)
+  const subject = readSubject(sent('subject'), issues)
+  const roles = readRoles(sent('roles'), issues)
+  const expires_at = readExpiry(sent('expires_at'), now, issues)
+  return { subject, roles, expires_at, issues: issues.slice(0, mostIssues) }
+}
+
+const nothing = { subject: undefined, roles: undefined, expires_at: undefined }
+
+function foreignMember({ field }: Resource, name: string): Issue {
+  const pointer = `/${escapeStep(name)}`
+  const isShown = field.has(name) || systemFields.some((each) => each === name)
+  if (isShown) return { code: 'READ_ONLY', message: `${name} is set by the server; leave it out.`, pointer }
+  const message = `A key has nothing to set by that name. ${suggest(name, members)}`
+  return { code: 'UNKNOWN_FIELD', message, pointer }
+}
+
+function readSubject(value: unknown, issues: Issue[]): string | undefined {
+  if (value === undefined) return undefined
+  return readName('subject', value, { pointer: '/subject', most: keyBounds.subject }, issues)
+}
+
+function readRoles(value: unknown, issues: Issue[]): string[] | undefined {
+  const pointer = '/roles'
+  if (value === undefined) return undefined
+  if (!Array.isArray(value)) {
+    issues.push({ code: 'INVALID_TYPE', message: 'roles is an array of texts.', pointer })
+    return undefined
+  }
+  if (value.length > keyBounds.roles) {
+    const message = `roles may have ${keyBounds.roles} items, not ${value.length}.`
+    issues.push({ code: 'TOO_MANY_ITEMS', message, pointer })
+    return undefined
+  }
+  const before = issues.length
+  const places = new Map<string, number>()
+  for (const [index, item] of value.entries()) {
+    const place = `${pointer}/${index}`
+    const role = readName('A role', item, { pointer: place, most: keyBounds.role }, issues)
+    if (role === undefined) continue
+    const first = places.get(role)
+    if (first !== undefined) {
+      const message = `It repeats ${pointer}/${first}; name each role once.`
+      issues.push({ code: 'INVALID_VALUE', message, pointer: place })
+    }
+    // The command takes roles as one text, with commas between them.
+    if (role.includes(',')) {
+      issues.push({ code: 'INVALID_VALUE', message: 'A role has no comma in it.', pointer: place })
+    }
+    places.set(role, first ?? index)
+  }
+  return issues.length > before ? undefined : [...places.keys()]
+}
+
+function readName(
+  what: string,
+  value: unknown,
+  { pointer, most }: { readonly pointer: string; readonly most: number },
+  issues: Issue[],
+): string | undefined {
+  const wrong = (code: Issue['code'], message: string) =>
+    void issues.push({ code, message: `${what} ${message}`, pointer })
+  if (typeof value !== 'string') wrong('INVALID_TYPE', 'is a text.')
+  else if (value === '') wrong('TOO_SHORT', 'has at least one character.')
+  // A character is two units at most.
+  else if (value.length > 2 * most || [...value].length > most) wrong('TOO_LONG', `has at most ${most} characters.`)
+  else if (/\p{Cc}/u.test(value)) wrong('INVALID_VALUE', 'has no control characters.')
+  else if (value.trim() !== value) wrong('INVALID_VALUE', 'does not begin or end with white space.')
+  else return value
+  return undefined
+}
+
+function readExpiry(value: unknown, now: number, issues: Issue[]): string | undefined {
+  const pointer = '/expires_at'
+  if (value === undefined) return undefined
+  if (typeof value !== 'string') {
+    issues.push({ code: 'INVALID_TYPE', message: 'expires_at is a text, or null.', pointer })
+    return undefined
+  }
+  const time = Date.parse(value.toUpperCase())
+  // What has no one moment, such as a leap second, would never come.
+  if (instantKey(value) === undefined || Number.isNaN(time)) {
+    const message = 'expires_at is a date-time with its zone, such as 2027-01-01T00:00:00Z.'
+    issues.push({ code: 'INVALID_FORMAT', message, pointer })
+    return undefined
+  }
+  if (time <= now) {
+    issues.push({ code: 'INVALID_VALUE', message: 'expires_at must be in the future.', pointer })
+    return undefined
+  }
+  return timestamp(time)
 }

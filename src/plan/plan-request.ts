@@ -1,38 +1,184 @@
-/** target + input -> the plan that is made for it. */
-import { isMapped } from '../model/resource.ts'
-import type { Caller } from '../policy/caller.ts'
+/** Address + input + grants -> plan. Outright refusals end here (403); everything that depends on a record travels on. */
+import { uuidv7 } from 'uuidv7'
+import type { Action } from '../model/declaration.ts'
+import { allOf, type Predicate } from '../model/predicate.ts'
+import { isMapped, type Resource } from '../model/resource.ts'
+import { isAdministrator } from '../policy/caller.ts'
+import { permit, throughFields } from '../policy/permit.ts'
 import type { Input } from '../request/input.ts'
 import type { Target } from '../request/target.ts'
+import { fault } from '../spec/faults.ts'
 import { translateTarget } from '../versions/translate-request.ts'
-import type { Plan } from './plan.ts'
-import { planExport, planJobDeletion } from './plan-export.ts'
-import { type Planning, planFor } from './plan-for.ts'
+import { bindingOf, openCursor } from './cursor.ts'
+import type { Parent, Plan, ReadPage, Update } from './plan.ts'
+import { planBulkDeletion, planDeletion, readableOf } from './plan-deletion.ts'
+import { planExport, planExportFile, planJobDeletion } from './plan-export.ts'
 import { planKey, planRevocation } from './plan-key.ts'
+import { idempotencyOf, type Planning } from './planning.ts'
+import { retainedSince } from './retained.ts'
+
+type ResourceTarget = Extract<Target, { readonly resource: Resource }>
+type InputOf<Kind extends Input['kind']> = Extract<Input, { readonly kind: Kind }>
 
 /**
- * Plans whatever has a plan.
+ * Plans a request.
  *
- * @throws Fault as the plan of each does
+ * @throws Fault FORBIDDEN if no record could be allowed; INVALID_CURSOR
  */
-export function planRequest(planning: Planning, caller: Caller, target: Target, input: Input): Plan {
+export function planRequest(planning: Planning, target: Target, input: Input): Plan {
   if ('resource' in target && isMapped(target.resource)) {
     const { resource: versionResource } = target
-    return { ...planRequest(planning, caller, translateTarget(target), input), versionResource }
+    return { ...planRequest(planning, translateTarget(target), input), versionResource }
   }
-  if (input.kind === 'export') return planExport(planning, caller, input)
+  if (input.kind === 'export') return planExport(planning, input)
   if (input.kind === 'delete' && target.kind === 'export') {
-    return planJobDeletion(planning, caller, { id: target.id, mustExport: true }, input.conditions)
+    return planJobDeletion(planning, { id: target.id, mustExport: true }, input.conditions)
   }
-  if (input.kind === 'document' || !('resource' in target)) throw new Error(`No plan for ${target.kind}.`)
+  if (input.kind === 'document') {
+    if (target.kind === 'export-content') return planExportFile(planning, target.id, input.conditions)
+    throw new Error(`No plan for ${target.kind}.`)
+  }
+  if (!('resource' in target)) throw new Error(`No plan for ${target.kind}.`)
   const { resource } = target
   if (resource.made === 'for-clients') {
-    if (input.kind === 'create') return planKey(planning, caller, resource, input)
-    if (input.kind === 'delete' && target.kind === 'record') {
-      return planRevocation(planning, caller, target, input)
-    }
+    if (input.kind === 'create') return planKey(planning, resource, input)
+    if (input.kind === 'delete' && target.kind === 'record') return planRevocation(planning, target, input)
   }
   if (resource.made === 'by-server' && input.kind === 'delete' && target.kind === 'record') {
-    return planJobDeletion(planning, caller, { id: target.id, mustExport: false }, input.conditions)
+    return planJobDeletion(planning, { id: target.id, mustExport: false }, input.conditions)
   }
-  return planFor(planning, caller, target, input)
+  return planForResource(planning, target, input)
+}
+
+function planForResource(
+  planning: Planning,
+  target: ResourceTarget,
+  input: Exclude<Input, { readonly kind: 'document' | 'export' }>,
+): Plan {
+  const { caller, catalog, now } = planning
+  const { resource } = target
+  const id = target.kind === 'record' || target.kind === 'restore' ? target.id : ''
+  const required = (action: Action) => requiredGrant(planning, action, resource)
+  switch (input.kind) {
+    case 'read-record': {
+      const { fields, conditions } = input
+      return { kind: 'read-record', resource, id, permitted: required('read'), fields, conditions }
+    }
+    case 'read-page':
+      return planPage(planning, target, input)
+    case 'create':
+      return {
+        kind: 'create',
+        resource,
+        id: uuidv7(),
+        parent: parentOf(planning, target),
+        body: input.body,
+        permitted: required('create'),
+        mayAssignOwner: isAdministrator(caller),
+        idempotency: idempotencyOf(planning, placeOf(target), input),
+        caller,
+        now,
+      }
+    case 'replace':
+    case 'merge':
+    case 'patch':
+      return planUpdate(planning, resource, id, input)
+    case 'delete':
+      return planDeletion(planning, resource, id, { conditions: input.conditions, permitted: required('delete') })
+    case 'bulk-delete':
+    case 'delete-matching':
+      return planBulkDeletion(planning, resource, input, allOf([required('delete'), required('read')]))
+    case 'restore':
+      return {
+        kind: 'restore',
+        resource,
+        id,
+        permitted: required('restore'),
+        mayRead: permit(catalog, caller, 'read', resource),
+        readable: readableOf(planning, catalog.resources.values()),
+        conditions: input.conditions,
+        idempotency: idempotencyOf(planning, [resource.name, id, 'restore'], input),
+        caller,
+        now,
+      }
+  }
+}
+
+function planPage(planning: Planning, target: ResourceTarget, input: InputOf<'read-page'>): ReadPage {
+  const { versionCatalog, cursorSecret, now } = planning
+  const { resource } = target
+  const { filter, versionFilter, search, sort, fields, page, includeDeleted, binding, key } = input.query
+  const parent = parentOf(planning, target)
+  const permitted = requiredGrant(planning, 'read', resource)
+  const deleted = includeDeleted
+    ? {
+        permitted: allOf([requiredGrant(planning, 'readDeleted', resource), permitted]),
+        since: retainedSince(resource, now),
+      }
+    : undefined
+  const { conditions } = input
+  const list = { kind: 'read-page', resource, parent, filter, versionFilter, permitted, search, deleted, sort } as const
+  if (page.style !== 'cursor') return { ...list, page, fields, conditions, key }
+  const cursorBinding = bindingOf(versionCatalog, resource, parent, binding)
+  if (page.cursor === undefined) return { ...list, page, fields, conditions, key, cursorBinding }
+  const position = openCursor(cursorSecret, cursorBinding, page.cursor)
+  return { ...list, page: { style: 'cursor', limit: page.limit, position }, fields, conditions, key, cursorBinding }
+}
+
+function planUpdate(
+  planning: Planning,
+  resource: Resource,
+  id: string,
+  { kind, body, conditions }: InputOf<'replace' | 'merge' | 'patch'>,
+): Update {
+  const { caller, catalog, now } = planning
+  const permitted = requiredGrant(planning, 'update', resource)
+  return {
+    kind,
+    resource,
+    id,
+    body,
+    permitted,
+    mayCreate: permit(catalog, caller, 'create', resource),
+    movedBy: [...throughFields(resource, 'update'), ...throughFields(resource, 'create')],
+    // A JSON Patch reads the record: callers who may read nothing are refused before it is looked up.
+    mayRead: kind === 'patch' ? requiredGrant(planning, 'read', resource) : permit(catalog, caller, 'read', resource),
+    mayAssignOwner: isAdministrator(caller),
+    conditions,
+    caller,
+    now,
+  }
+}
+
+/** What distinguishes a collection from others, nested ones included. */
+function placeOf(target: ResourceTarget): readonly string[] {
+  const parent = target.kind === 'collection' ? target.parent : undefined
+  return parent === undefined ? [target.resource.name] : [parent.resource.name, parent.id, target.resource.name]
+}
+
+function parentOf({ catalog, caller }: Planning, target: ResourceTarget): Parent | undefined {
+  if (target.kind !== 'collection' || target.parent === undefined) return undefined
+  const { resource, id } = target.parent
+  const field = target.resource.within?.field as string
+  return { resource, id, field, permitted: permit(catalog, caller, 'read', resource) }
+}
+
+const verbs: Readonly<Record<Action, string>> = {
+  read: 'read',
+  create: 'create',
+  update: 'change',
+  delete: 'delete',
+  restore: 'restore',
+  readDeleted: 'see deleted',
+}
+
+/**
+ * The records on which the caller may act.
+ *
+ * @throws Fault FORBIDDEN if there can be none
+ */
+function requiredGrant({ catalog, caller }: Planning, action: Action, resource: Resource): Predicate {
+  const predicate = permit(catalog, caller, action, resource)
+  if (predicate.kind !== 'never') return predicate
+  throw fault('FORBIDDEN', { detail: `Your credential does not allow you to ${verbs[action]} ${resource.name}.` })
 }

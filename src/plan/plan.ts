@@ -41,6 +41,18 @@ export interface ReadRecord extends Versioned {
   /** The fields asked for; `undefined`: all. */
   readonly fields: readonly string[] | undefined
   readonly conditions: Conditions
+  /** The record is the job of an export, and the reply is its file. */
+  readonly file?: ExportFileAccess
+}
+
+/** How the file of an export is asked for (JOB-6). */
+export interface ExportFileAccess {
+  /** Those of the request: they are about the file, and not about its job. */
+  readonly conditions: Conditions
+  /** The caller's id. */
+  readonly caller: string
+  /** Whether the caller may read all or some records of a collection, by each name that a version has for it. */
+  readonly readable: ReadonlyMap<string, 'all' | 'some'>
 }
 
 export interface ReadPage extends Versioned {
@@ -61,6 +73,10 @@ export interface ReadPage extends Versioned {
   readonly page: Page
   readonly fields: readonly string[] | undefined
   readonly conditions: Conditions
+  /** Identifies the query, with its collection and version, in caches; `undefined`: the query is not worth keeping. */
+  readonly key?: string | undefined
+  /** What cursors are bound to (`cursor.ts`), where the list has any. */
+  readonly cursorBinding?: string
 }
 
 /** What every change carries: who makes it, and when. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fetchKeys } from '../server/fetch-keys.ts'
+import { fetchKeys } from '../server/jwt.ts'
 import { Fault } from '../spec/faults.ts'
 import type { VerifyToken } from './authenticate.ts'
 import {

@@ -1,23 +1,23 @@
-/** plan + outcome -> response. Each status has one home: here, or the fault that it is. */
+/** plan + outcome -> response. Every outcome has its status here, or is thrown as a Fault. */
 import type { HttpResponse, ResponseHeaders } from '../http/message.ts'
 import type { Resource } from '../model/resource.ts'
+import type { JobStatus } from '../model/system-resources.ts'
 import type { Outcome, Plan, ReadPage } from '../plan/plan.ts'
 import { fault, type Issue } from '../spec/faults.ts'
-import { listCaching, recordCaching, writtenHeaders } from './caching.ts'
-import { collectionResponse, pageTooLarge } from './collection.ts'
-import type { ReplyContext } from './context.ts'
-import { isFinal, jobRetry } from './job.ts'
-import { shownOnce, withKey } from './key.ts'
+import { exportFile } from './export-file.ts'
+import { appliedHeader, jobRetry, listCaching, type ReplyContext, recordCaching, writtenHeaders } from './headers.ts'
+import { pageResponse, pageTooLarge } from './page.ts'
 import { conflict } from './problem.ts'
 
 const json = 'application/json'
 
 /**
- * Makes the answer to a plan.
+ * Makes the response to a plan.
  *
- * @throws Fault for what is not there, not allowed, not in the expected state, or not valid
+ * @throws Fault if the record is missing, forbidden, not in the expected state, or not valid
  */
 export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): HttpResponse {
+  if (plan.kind === 'read-record' && plan.file !== undefined) return exportFile(plan.file, outcome, context)
   const resource = plan.versionResource ?? plan.resource
   switch (outcome.kind) {
     case 'record': {
@@ -27,7 +27,7 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
     case 'not-modified':
       return { status: 304, headers: recordCaching(resource, outcome), body: undefined }
     case 'page':
-      return collectionResponse(plan as ReadPage, outcome, context)
+      return pageResponse(plan as ReadPage, outcome, context)
     case 'page-too-large':
       throw pageTooLarge(plan as ReadPage, outcome.fits)
     case 'page-not-modified':
@@ -42,17 +42,16 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
           body: `${withKey(outcome.json, plan.secret())}\n`,
         }
       }
-      if (context.preferred === 'minimal') return { status: 201, headers, body: undefined }
+      if (context.preferred.return === 'minimal') return { status: 201, headers, body: undefined }
       return { status: 201, headers: { 'Content-Type': json, ...headers }, body: `${outcome.json}\n` }
     }
     case 'replayed': {
-      // As at first, whatever the repeat prefers.
+      // The first response again, whatever the repeat prefers.
       const { answer, preferred } = outcome
       if (plan.kind === 'create-key' && answer.kind === 'created')
         throw shownOnce(`${context.basePath}/${resource.name}/${answer.id}`)
       const applied = preferred.return === undefined ? undefined : `return=${preferred.return}`
-      const { asynchronously } = preferred
-      return represent(plan, answer, { ...context, preferred: preferred.return, asynchronously, applied })
+      return represent(plan, answer, { ...context, preferred, applied })
     }
     case 'key-in-use':
       throw fault('IDEMPOTENCY_KEY_IN_USE', {
@@ -72,12 +71,12 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
       // The entity tag of a record that the caller may not read would show how often others change it (AUT-9).
       const written = outcome.json === undefined ? { 'Cache-Control': 'no-store' } : writtenHeaders(resource, outcome)
       const headers: ResponseHeaders = { ...written, ...appliedHeader(context) }
-      const silent = outcome.json === undefined || context.preferred === 'minimal'
+      const silent = outcome.json === undefined || context.preferred.return === 'minimal'
       if (silent) return { status: 204, headers, body: undefined }
       return { status: 200, headers: { 'Content-Type': json, ...headers }, body: `${outcome.json}\n` }
     }
     case 'deleted': {
-      const { preferred } = context
+      const preferred = context.preferred.return
       const summary = preferred === undefined ? resource.deletion.answer === 'summary' : preferred === 'representation'
       const headers: ResponseHeaders = { 'Cache-Control': 'no-store', ...appliedHeader(context) }
       if (!summary) return { status: 204, headers, body: undefined }
@@ -86,20 +85,20 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
     }
     case 'bulk-deleted': {
       const headers: ResponseHeaders = { 'Cache-Control': 'no-store', ...appliedHeader(context) }
-      if (context.preferred === 'minimal') return { status: 204, headers, body: undefined }
+      if (context.preferred.return === 'minimal') return { status: 204, headers, body: undefined }
       const data = outcome.ids.map((id) => ({ id, deleted_at: outcome.deletedAt }))
       return { status: 200, headers: { 'Content-Type': json, ...headers }, body: `${JSON.stringify({ data })}\n` }
     }
     case 'deleted-matching': {
       const headers: ResponseHeaders = { 'Cache-Control': 'no-store', ...appliedHeader(context) }
-      if (context.preferred === 'minimal') return { status: 204, headers, body: undefined }
+      if (context.preferred.return === 'minimal') return { status: 204, headers, body: undefined }
       const body = JSON.stringify({ deleted_count: outcome.count })
       return { status: 200, headers: { 'Content-Type': json, ...headers }, body: `${body}\n` }
     }
     case 'accepted': {
       const { job, statusUrl } = outcome
       const headers: ResponseHeaders = { Location: statusUrl, 'Retry-After': jobRetry, 'Cache-Control': 'no-store' }
-      if (context.asynchronously) headers['Preference-Applied'] = 'respond-async'
+      if (context.preferred.asynchronously) headers['Preference-Applied'] = 'respond-async'
       const body = JSON.stringify({ status: 'pending', job_id: job, status_url: statusUrl })
       return { status: 202, headers: { 'Content-Type': json, ...headers }, body: `${body}\n` }
     }
@@ -135,7 +134,7 @@ interface RecordAnswer {
   readonly body: string
 }
 
-// A storage gives the same outcome again for as long as the record is the same.
+// A storage returns the same outcome object until the record changes.
 const recordAnswers = new WeakMap<Outcome, RecordAnswer>()
 
 function recordAnswer(resource: Resource, outcome: Extract<Outcome, { kind: 'record' }>): RecordAnswer {
@@ -148,12 +147,7 @@ function recordAnswer(resource: Resource, outcome: Extract<Outcome, { kind: 'rec
   return answer
 }
 
-/** What was preferred and is followed (RFC 7240 section 3). */
-function appliedHeader({ applied }: ReplyContext): ResponseHeaders {
-  return applied === undefined ? {} : { 'Preference-Applied': applied }
-}
-
-/** Where reasons differ, the gravest is the answer's: 409 before 403 before 404; errors has all of them. */
+/** If the reasons differ, the status is 409 before 403 before 404. `errors` has all of them. */
 function bulkRefusal(errors: readonly Issue[], context: ReplyContext): HttpResponse {
   const codes = new Set(errors.map(({ code }) => code))
   codes.delete('NOT_FOUND')
@@ -162,4 +156,22 @@ function bulkRefusal(errors: readonly Issue[], context: ReplyContext): HttpRespo
   codes.delete('FORBIDDEN')
   if (codes.size > 0) return conflict(errors, context)
   throw fault('FORBIDDEN', { detail: 'You may not delete some of the records; none was deleted.', errors })
+}
+
+/** Whether a job has ended. If its status was not asked for, clients are not told to wait for it. */
+function isFinal(text: string): boolean {
+  const { status } = JSON.parse(text) as { readonly status?: JobStatus }
+  return status !== 'pending' && status !== 'running'
+}
+
+/** The record of an API key with its secret, which this response alone shows (AUT-2). */
+function withKey(record: string, key: string): string {
+  return `${record.slice(0, -1)},"key":${JSON.stringify(key)}}`
+}
+
+/** The refusal of a repeated request for an API key: nobody has the secret any more except the first caller (MET-9). */
+function shownOnce(address: string): Error {
+  const advice = 'Where that is lost, delete it and ask for another with a new Idempotency-Key.'
+  const detail = `The first request made ${address}, and its answer alone showed the key. ${advice}`
+  return fault('KEY_SHOWN_ONCE', { detail })
 }

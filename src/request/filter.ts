@@ -1,4 +1,5 @@
-/** One filter of the query string, `field=value` or `field[operator]=value`, as a predicate (QRY-1, QRY-2). */
+/** The filters of a query string, `field=value` or `field[operator]=value`, as predicates (QRY-1, QRY-2). Each function adds what is wrong to `issues`. */
+
 import { decimalKeyOf } from '../model/decimal.ts'
 import { operatorsFor } from '../model/indexes.ts'
 import { always, anyOf, type Comparison, not, type Predicate, type Scalar } from '../model/predicate.ts'
@@ -6,13 +7,14 @@ import type { Filterable, Resource } from '../model/resource.ts'
 import { isRecordId } from '../model/text.ts'
 import { instantKey, stampKey } from '../model/time.ts'
 import type { Issue } from '../spec/faults.ts'
+import { queryLimits } from '../spec/limits.ts'
+import { countListed, tooMany } from './listed-names.ts'
 
 /**
  * Reads one filter.
  *
  * @param name the parameter's name, with its operator in brackets
- * @param values every value that it was given: any of them
- * @param issues receives what is wrong
+ * @param values every value that it was given: a record matches if it has one of them
  */
 export function readFilter(resource: Resource, name: string, values: readonly string[], issues: Issue[]): Predicate {
   const parts = /^([^[\]]*)(?:\[([^[\]]*)\])?$/.exec(name)
@@ -74,13 +76,13 @@ function nullness(subject: Filterable, text: string, parameter: string, issues: 
   return text === 'false' ? not(unset) : unset
 }
 
-// Each is a term of its own in the condition, and databases bound those (SQLite: 1,000 deep). Equal values are one term.
+// Each is a term of its own in the condition, and databases limit those (SQLite: 1,000 deep). Equal values are one term.
 const mostAlternatives = 100
 
 const number = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 const integer = /^-?(?:0|[1-9]\d*)$/
 
-/** A value as its field compares it; what does not fit is an issue (QRY-8). */
+/** A value as its field compares it (QRY-8). */
 function readValue({ type, field }: Filterable, text: string, parameter: string, issues: Issue[]): Scalar {
   switch (type) {
     case 'boolean':
@@ -128,4 +130,35 @@ function readTimestamp(text: string, parameter: string, issues: Issue[]): string
 
 function invalid(parameter: string, expectation: string, issues: Issue[]): void {
   issues.push({ code: 'INVALID_VALUE', message: `${parameter} ${expectation}.`, parameter })
+}
+
+/**
+ * Whether filters are within LIM-5: what a query costs depends on how much it names, and one thread serves all callers.
+ *
+ * @param filters the values of each, by its name with its operator
+ */
+export function areFewFilters(filters: ReadonlyMap<string, readonly string[]>, issues: Issue[]): boolean {
+  const { filters: mostFilters, values: mostValues, characters: mostCharacters } = queryLimits
+  const before = issues.length
+  let count = 0
+  let values = 0
+  let characters = 0
+  for (const [name, given] of filters) {
+    if (++count > mostFilters) {
+      issues.push(tooMany(name, `A query may have ${mostFilters} filters; this one has ${filters.size}.`))
+      break
+    }
+    values += name.endsWith('[in]') ? given.reduce((sum, value) => sum + countListed(value), 0) : given.length
+    if (values > mostValues) {
+      issues.push(tooMany(name, `The filters of a query may have ${mostValues} values together.`))
+      break
+    }
+    if (/\[(?:contains|starts_with)\]$/.test(name)) characters += given.reduce((sum, value) => sum + value.length, 0)
+    if (characters > mostCharacters) {
+      const message = `The texts of contains and starts_with may have ${mostCharacters} characters together.`
+      issues.push({ code: 'TOO_LONG', message, parameter: name })
+      break
+    }
+  }
+  return issues.length === before
 }

@@ -1,88 +1,102 @@
-/** Everything that a request brings beside its path, read and still undecided. */
+/** Reads what a request brings besides its path: preferences, parameters, conditions and body. Nothing is decided yet. */
+import { isUtf8, parseContentType } from '../http/fields/content-type.ts'
 import { parseIdempotencyKey } from '../http/fields/idempotency-key.ts'
 import type { HttpRequest } from '../http/message.ts'
 import { type Conditions, readConditions } from '../http/preconditions.ts'
+import { type Decided, decidePreferences, type PreferenceName } from '../http/preferences.ts'
+import { deepestNesting, readJson } from '../model/json/read-json.ts'
 import type { Predicate } from '../model/predicate.ts'
-import type { Catalog, Resource } from '../model/resource.ts'
+import type { Catalog } from '../model/resource.ts'
 import { fault, type Issue } from '../spec/faults.ts'
-import { readBody } from './body.ts'
-import { listQueryOf } from './known-queries.ts'
-import { readParameters } from './parameters.ts'
+import { bodyTypes } from '../spec/media-types.ts'
 import {
+  type KnownQueries,
   type ListQuery,
   readDeletionFilter,
   readDescendants,
   readListQuery,
   readRecordQuery,
   refuseParameters,
-} from './query.ts'
+} from './list-query.ts'
+import { type Parameter, readParameters } from './parameters.ts'
 import { readQueryBody } from './query-body.ts'
 import type { Target } from './target.ts'
 
-/** What a request asks for, by what its address is and its method does. */
+/** What a request asks for, by its address and its method. */
 export type Input =
   | { readonly kind: 'read-page'; readonly query: ListQuery; readonly conditions: Conditions }
   | { readonly kind: 'read-record'; readonly fields: readonly string[] | undefined; readonly conditions: Conditions }
-  | ({ readonly kind: 'create' | 'bulk-delete'; readonly body: unknown } & Keyed)
+  | ({ readonly kind: 'create'; readonly body: unknown } & Keyed)
+  | ({ readonly kind: 'bulk-delete'; readonly body: unknown } & Keyed)
   | ({ readonly kind: 'export'; readonly body: unknown } & Keyed)
   | { readonly kind: 'replace' | 'merge' | 'patch'; readonly body: unknown; readonly conditions: Conditions }
   | { readonly kind: 'delete'; readonly conditions: Conditions; readonly descendants: boolean }
   | ({ readonly kind: 'restore'; readonly conditions: Conditions } & Keyed)
   | { readonly kind: 'delete-matching'; readonly filter: Predicate; readonly conditions: Conditions }
-  /** What is not a record: a document, or a file. */
+  /** The OpenAPI document, or the file of an export. */
   | { readonly kind: 'document'; readonly conditions: Conditions }
 
-/** What a POST brings so that it can be repeated (MET-9). */
+/** What makes a POST repeatable (MET-9). */
 interface Keyed {
-  /** What the client calls this very request, however often it sends it. */
+  /** The `Idempotency-Key` of the request. */
   readonly idempotencyKey: string | undefined
 }
 
+/** What reading a request needs. */
+export interface Reading {
+  readonly request: HttpRequest
+  /** An address that supports the method. */
+  readonly target: Target
+  readonly version: {
+    readonly catalog: Pick<Catalog, 'limits'>
+    /** A media type that means `application/json` too. */
+    readonly vendorType?: string | undefined
+  }
+  /** The query string, without `?` and without the version. */
+  readonly query: string
+  readonly knownQueries: KnownQueries
+}
+
 /**
- * Reads a request for an address that supports its method. What cannot be read is refused in the order of CON-6.
+ * Reads a request. Whatever cannot be read is refused in the order of CON-6. A promise only where there is a body to wait for.
  *
- * @param query the query string, without `?` and without the version
- * @param vendorType a media type of bodies that means `application/json` too
  * @throws Fault MALFORMED_URL, 413, 415, MALFORMED_JSON, INVALID_IDEMPOTENCY_KEY, MALFORMED_CONDITION, INVALID_QUERY
  */
-export async function readInput(
-  catalog: Catalog,
-  target: Target,
-  request: HttpRequest,
-  query: string,
-  vendorType?: string,
-): Promise<Input> {
-  const { pageSize, bodyBytes } = catalog.limits
+export function readInput(reading: Reading): Input | Promise<Input> {
+  const { request, target, version, query, knownQueries } = reading
+  const { pageSize } = version.catalog.limits
   const { method, headers } = request
-  const reading = method === 'GET' || method === 'HEAD'
-  if (target.kind === 'collection' && reading) {
+  const isRead = method === 'GET' || method === 'HEAD'
+  if (isRead && target.kind === 'collection') {
     const conditions = readConditions(headers)
-    return { kind: 'read-page', conditions, query: listQueryOf(target.resource, query, pageSize) }
+    return { kind: 'read-page', conditions, query: knownQueries.read(target.resource, query, pageSize) }
   }
   const parameters = readParameters(query)
-  if (target.kind === 'record' && reading) {
+  if (isRead && target.kind === 'record') {
     const conditions = readConditions(headers)
     return { kind: 'read-record', fields: readRecordQuery(target.resource, parameters), conditions }
   }
-  if (target.kind === 'restore' || method === 'GET' || method === 'HEAD' || method === 'DELETE') {
+  if (method === 'DELETE') return readDeletion(target, parameters, readConditions(headers))
+  if (isRead || target.kind === 'restore') {
     const conditions = readConditions(headers)
-    if (method === 'DELETE' && target.kind === 'collection') {
-      return { kind: 'delete-matching', filter: readDeletionFilter(target.resource, parameters), conditions }
-    }
-    if (method === 'DELETE' && target.kind === 'record' && target.resource.name === 'api-keys') {
-      return { kind: 'delete', conditions, descendants: readDescendants(parameters) }
-    }
     refuseParameters(parameters)
-    if (target.kind === 'restore')
-      return { kind: 'restore', conditions, idempotencyKey: keyOf(headers['idempotency-key']) }
-    return method === 'DELETE' ? { kind: 'delete', conditions, descendants: false } : { kind: 'document', conditions }
+    if (isRead) return { kind: 'document', conditions }
+    return { kind: 'restore', conditions, idempotencyKey: keyOf(headers['idempotency-key']) }
   }
-  const { value: body, mediaType } = await readBody(request, bodyBytes, vendorType)
+  return readWithBody(reading, parameters)
+}
+
+async function readWithBody({ request, target, version }: Reading, parameters: readonly Parameter[]): Promise<Input> {
+  const { method, headers } = request
+  const { pageSize, bodyBytes } = version.catalog.limits
+  const { value: body, mediaType } = await readBody(request, bodyBytes, version.vendorType)
   const idempotencyKey = method === 'POST' ? keyOf(headers['idempotency-key']) : undefined
   const conditions = readConditions(headers)
   refuseParameters(parameters)
   if (method === 'QUERY' && target.kind === 'collection') {
-    return { kind: 'read-page', conditions, query: queryOf(target.resource, body, pageSize) }
+    const issues: Issue[] = []
+    const listed = readQueryBody(body, issues)
+    return { kind: 'read-page', conditions, query: readListQuery(target.resource, listed, pageSize, issues) }
   }
   if (target.kind === 'exports') return { kind: 'export', body, idempotencyKey }
   if (target.kind === 'bulk-delete') return { kind: 'bulk-delete', body, idempotencyKey }
@@ -91,11 +105,15 @@ export async function readInput(
   return { kind: mediaType === 'application/json-patch+json' ? 'patch' : 'merge', body, conditions }
 }
 
-/** The query that is the body of a QUERY (MET-10). */
-function queryOf(resource: Resource, body: unknown, pageSize: Catalog['limits']['pageSize']): ListQuery {
-  const issues: Issue[] = []
-  const parameters = readQueryBody(body, issues)
-  return readListQuery(resource, parameters, pageSize, issues)
+function readDeletion(target: Target, parameters: readonly Parameter[], conditions: Conditions): Input {
+  if (target.kind === 'collection') {
+    return { kind: 'delete-matching', filter: readDeletionFilter(target.resource, parameters), conditions }
+  }
+  if (target.kind === 'record' && target.resource.name === 'api-keys') {
+    return { kind: 'delete', conditions, descendants: readDescendants(parameters) }
+  }
+  refuseParameters(parameters)
+  return { kind: 'delete', conditions, descendants: false }
 }
 
 function keyOf(field: string | undefined): string | undefined {
@@ -105,4 +123,64 @@ function keyOf(field: string | undefined): string | undefined {
   const { problem: message } = read
   const errors: Issue[] = [{ code: 'INVALID_IDEMPOTENCY_KEY', message, header: 'Idempotency-Key' }]
   throw fault('INVALID_IDEMPOTENCY_KEY', { errors })
+}
+
+/** The media types that a method takes as a body; `vendorType` means `application/json` too. */
+export function acceptedTypes(method: string, vendorType?: string): readonly string[] {
+  const types = bodyTypes[method] ?? []
+  return vendorType === undefined || types.length === 0 ? types : [...types, vendorType]
+}
+
+// The response header field that lists the accepted media types (RFC 5789 section 2.2, RFC 10008 section 3).
+const named: Readonly<Record<string, string>> = { PATCH: 'Accept-Patch', POST: 'Accept-Post', QUERY: 'Accept-Query' }
+
+/** @throws Fault UNSUPPORTED_MEDIA_TYPE, BODY_TOO_LARGE, MALFORMED_JSON */
+async function readBody(
+  request: HttpRequest,
+  limit: number,
+  vendorType: string | undefined,
+): Promise<{ readonly value: unknown; readonly mediaType: string }> {
+  const types = acceptedTypes(request.method, vendorType)
+  const sent = request.headers['content-type']
+  const type = sent === undefined ? undefined : parseContentType(sent)
+  const encoded = !/^(identity)?$/i.test(request.headers['content-encoding']?.trim() ?? '')
+  if (type === undefined || !types.includes(type.mediaType) || !isUtf8(type) || encoded) {
+    // A body that is too large is refused as such, whatever its type (CON-6).
+    if (Number(request.headers['content-length'] ?? 0) > limit) await request.readBody(limit)
+    if (encoded) {
+      // RFC 9110 section 15.5.16: the coding is named by Accept-Encoding.
+      const headers = { 'Accept-Encoding': 'identity' }
+      throw fault('UNSUPPORTED_MEDIA_TYPE', { detail: 'Send the body without a Content-Encoding.', headers })
+    }
+    const header = named[request.method]
+    throw fault('UNSUPPORTED_MEDIA_TYPE', {
+      detail: `Send the body as ${types.join(' or ')} in UTF-8, and say so in Content-Type.`,
+      headers: header === undefined ? {} : { [header]: types.join(', ') },
+    })
+  }
+  const value = readJson(await request.readBody(limit), { maxDepth: deepestNesting })
+  return { value, mediaType: type.mediaType }
+}
+
+/**
+ * Reads `Prefer` (RFC 7240), as far as the address follows it.
+ *
+ * @throws Fault UNKNOWN_PREFERENCE if `handling=strict` is sent with a preference that is not understood, or `max-affected`
+ *   cannot be read
+ */
+export function preferencesOf({ headers, method }: HttpRequest, target: Target): Decided {
+  const decided = decidePreferences(headers['prefer'], understoodAt(target, method))
+  if (decided.unmet.length === 0) return decided
+  const errors = decided.unmet.map((message): Issue => ({ code: 'UNKNOWN_PREFERENCE', message, header: 'Prefer' }))
+  throw fault('UNKNOWN_PREFERENCE', { errors })
+}
+
+/** The preferences that an address follows (MET-8). */
+function understoodAt(target: Target, method: string): readonly PreferenceName[] {
+  // The secret of a key is shown once: a response without it would lose it. A deleted job leaves nothing to represent.
+  const isSystem = target.kind === 'export' || ('resource' in target && target.resource.made !== 'by-clients')
+  if (isSystem && (method === 'POST' || method === 'DELETE')) return []
+  if (target.kind === 'bulk-delete' || target.kind === 'exports') return ['return', 'respond-async']
+  if (method !== 'DELETE') return ['return']
+  return target.kind === 'collection' ? ['return', 'respond-async', 'max-affected'] : ['return', 'respond-async']
 }

@@ -1,7 +1,7 @@
 /** The query string taken apart: names and values as sent, in order. */
+import { secretParameters } from '../model/check/names.ts'
 import { holdsCredential, withoutCredentials } from '../model/credentials.ts'
 import { fault, type Issue } from '../spec/faults.ts'
-import { mostQueryIssues } from './query-bounds.ts'
 
 /** A parameter as sent, decoded. */
 export interface Parameter {
@@ -9,7 +9,10 @@ export interface Parameter {
   readonly value: string
 }
 
-const secrets: ReadonlySet<string> = new Set(['access_token', 'api_key', 'token', 'password', 'secret'])
+/** The most errors of one response to a query: a client that makes more made one mistake many times. */
+export const mostQueryIssues = 100
+
+const secrets: ReadonlySet<string> = new Set(secretParameters)
 
 /**
  * Takes a query string apart (`application/x-www-form-urlencoded`).

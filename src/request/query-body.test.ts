@@ -5,8 +5,8 @@ import { Type } from 'typebox'
 import { completeCatalog } from '../model/catalog.ts'
 import { defineInterface } from '../model/declaration.ts'
 import { Fault, type Issue } from '../spec/faults.ts'
+import { readListQuery } from './list-query.ts'
 import { readParameters } from './parameters.ts'
-import { readListQuery } from './query.ts'
 import { mostValues, readQueryBody } from './query-body.ts'
 
 const { resources } = completeCatalog(

@@ -4,8 +4,8 @@ import { escapeStep } from '../model/place.ts'
 import { words } from '../model/text.ts'
 import type { Issue } from '../spec/faults.ts'
 import { queryLimits } from '../spec/limits.ts'
+import { countListed } from './listed-names.ts'
 import type { Parameter } from './parameters.ts'
-import { countListed } from './query-bounds.ts'
 
 /** The most values in a QUERY, where no length of an address bounds them. Each name in a list and each word of `q` counts. */
 export const mostValues: number = queryLimits.values

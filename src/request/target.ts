@@ -23,6 +23,9 @@ export type Target =
   | { readonly kind: 'openapi' }
   | { readonly kind: 'health'; readonly probe: 'live' | 'ready' }
 
+/** An address that only authenticated callers use. */
+export type AddressTarget = Exclude<Target, { readonly kind: 'health' }>
+
 /** Where a request's path leads. */
 export type Found =
   | { readonly kind: 'found'; readonly target: Target }
@@ -146,7 +149,7 @@ export function requireMethod(target: Target, method: string): void {
  * @param basePath what addresses of the version begin with
  * @throws Fault MALFORMED_URL, NOT_FOUND, METHOD_NOT_ALLOWED
  */
-export function requireTarget(found: Found, method: string, basePath: string): Exclude<Target, { kind: 'health' }> {
+export function requireTarget(found: Found, method: string, basePath: string): AddressTarget {
   if (found.kind === 'malformed') {
     throw fault('MALFORMED_URL', {
       detail: 'A percent sign in the path is not followed by two hexadecimal digits of UTF-8.',

@@ -8,18 +8,18 @@ import { type Runner, startRunner } from '../jobs/runner.ts'
 import type { Catalog } from '../model/resource.ts'
 import { authenticator } from '../policy/authenticate.ts'
 import type { JwtSettings } from '../policy/jwt-settings.ts'
+import { KnownQueries } from '../request/list-query.ts'
 import type { Fault } from '../spec/faults.ts'
 import type { Storage } from '../storage/storage.ts'
 import { onlyVersion, type Versions } from '../versions/versions.ts'
-import { refusal } from './common-headers.ts'
+import { type MaintenanceWatch, watchMaintenance } from './availability.ts'
 import { documentsOf } from './documents.ts'
-import { type KeyUses, noteUses } from './key-uses.ts'
-import { type MaintenanceWatch, watchMaintenance } from './maintenance.ts'
+import { verifyBy } from './jwt.ts'
+import { type KeyUses, noteUses, Revocations } from './key-tracking.ts'
 import type { Observe } from './observe/observe.ts'
 import { openRateLimiter, type RateOptions } from './rates/open.ts'
-import { type App, respond } from './respond.ts'
-import { Revocations } from './revocations.ts'
-import { verifyBy } from './tokens.ts'
+import { type AppServices, earlyRefusal } from './request-context.ts'
+import { respond } from './respond.ts'
 
 /** What an application may be told. */
 export interface AssemblyOptions extends RateOptions {
@@ -85,7 +85,7 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
   })
   const failed = (error: unknown) => observe({ kind: 'failure', requestId: 'keys', error })
   const keyUses = noteUses(storage.keys, now, failed, paused)
-  const app: App = {
+  const app: AppServices = {
     catalog,
     versions,
     storage,
@@ -101,6 +101,7 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
     maintenance,
     rates,
     documents: documentsOf(versions, now),
+    knownQueries: new KnownQueries(),
     observe,
     now,
     // Random: a counter would show each caller how much the others ask.
@@ -129,7 +130,7 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
         if (--running === 0) whenIdle()
       }
     },
-    refuse: (error, request) => refusal(app, error, request),
+    refuse: (error, request) => earlyRefusal(app, error, request),
     stop() {
       app.state.stopping = true
     },

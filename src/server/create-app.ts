@@ -1,4 +1,7 @@
 /** The program as a library: a declaration in, an application out. */
+
+import { randomUUID } from 'node:crypto'
+import type { Cors } from '../http/cors.ts'
 import type { HttpRequest, HttpResponse } from '../http/message.ts'
 import { checkDeclaration, DeclarationError } from '../model/check/check-declaration.ts'
 import type { InterfaceDeclaration } from '../model/declaration.ts'
@@ -6,43 +9,43 @@ import type { JwtOptions } from '../policy/jwt-settings.ts'
 import type { Fault } from '../spec/faults.ts'
 import type { Storage } from '../storage/storage.ts'
 import { completeVersions } from '../versions/versions.ts'
-import { assemble } from './app.ts'
+import { type Application, assemble } from './app.ts'
 import { toFetchHandler as fetchHandler } from './fetch/fetch.ts'
+import { jwtOf } from './jwt.ts'
 import { toNodeHandler as nodeHandler } from './node/listener.ts'
 import { type Observe, tellCommits, tellReplica } from './observe/observe.ts'
 import { type DatabaseOptions, openStorage } from './open-database.ts'
-import { openingApp } from './opening.ts'
 import type { RateOptions } from './rates/open.ts'
+import { earlyRefusal, toFault } from './request-context.ts'
 import { corsOf } from './serve.ts'
-import { jwtOf } from './tokens.ts'
 
 /** How an application runs. */
 export interface AppOptions extends RateOptions, Omit<DatabaseOptions, 'database'> {
-  /** `sqlite:FILE`, `sqlite::memory:` or `postgres://…`; `sqlite:.resourced/data.db` where left out. */
+  /** `sqlite:FILE`, `sqlite::memory:` or `postgres://…`; `sqlite:.resourced/data.db` by default. */
   readonly database?: string
-  /** What start-up may change in the database; `additive` where left out. */
+  /** What start-up may change in the database; `additive` by default. */
   readonly migrate?: 'never' | 'additive'
-  /** Hears of everything that happens; where left out, nobody does. */
+  /** Receives everything that happens: requests, failures, jobs. */
   readonly observe?: Observe
-  /** Refuses requests that did not come by HTTPS (403); where left out, whoever embeds the application sees to that. */
+  /** Refuses requests that did not come over HTTPS (403); false by default. */
   readonly requireHttps?: boolean
-  /** Origins whose pages may read answers, such as `https://app.example.com`, or `*`; none where left out. */
+  /** Origins whose pages may read responses, such as `https://app.example.com`, or `*`; none by default. */
   readonly corsOrigins?: readonly string[]
   /** Whether those pages may send credentials; never together with `*`. */
   readonly corsCredentials?: boolean
-  /** Which JWT are accepted beside API keys; none where left out. */
+  /** Which JWTs are accepted besides API keys; none by default. */
   readonly jwt?: JwtOptions
-  /** Adds `Server-Timing` to answers. */
+  /** Adds `Server-Timing` to responses. */
   readonly development?: boolean
 }
 
-/** An application: it answers until it is closed. */
+/** An application that answers requests until it is closed. */
 export interface App {
   /** Answers a request. It never throws. */
   respond(request: HttpRequest): Promise<HttpResponse>
-  /** The answer to a request that is refused before `respond`. */
+  /** Makes the response to a request that is refused before `respond`. */
   refuse(error: Fault, request?: Pick<HttpRequest, 'target' | 'headers' | 'secure'>): HttpResponse
-  /** Resolves when the database is open; rejects where it cannot be opened, such as with MigrationRefused. A file is open at once. */
+  /** Resolves when the database is open; rejects if it cannot be opened, for instance with MigrationRefused. */
   ready(): Promise<void>
   /** Finishes what is running and closes the database. */
   close(): Promise<void>
@@ -52,8 +55,8 @@ export interface App {
  * Makes an application of a declaration.
  *
  * @throws DeclarationError with everything wrong in the declaration
- * @throws ConfigurationError where an option cannot be
- * @throws MigrationRefused where the database does not fit it, and fitting would lose data
+ * @throws ConfigurationError if an option cannot be used
+ * @throws MigrationRefused if the database does not fit it, and changing it would lose data
  * @example
  * const app = createApp(declaration, { database: 'sqlite:data.db' })
  * http.createServer(toNodeHandler(app)).listen(8080)
@@ -77,7 +80,7 @@ export function createApp(declaration: InterfaceDeclaration, options: AppOptions
   const onReplica = rest.observe === undefined ? undefined : tellReplica(rest.observe)
   const storage = openStorage({ ...rest, database }, catalog, { migrate, onCommit, onReplica })
   const start = (opened: Storage) => assemble(catalog, opened, { ...rest, versions, cors, jwt })
-  if (storage instanceof Promise) return openingApp(storage.then(start), { cors, observe: rest.observe })
+  if (storage instanceof Promise) return deferredApp(storage.then(start), cors, rest.observe)
   const { respond, refuse, close } = start(storage)
   return { respond, refuse, close, async ready() {} }
 }
@@ -123,4 +126,38 @@ export function toFetchHandler<Rest extends readonly unknown[] = []>(
     )
   }
   return fetchHandler({ respond: app.respond, problem: app.refuse, address })
+}
+
+/**
+ * Makes an application whose database is still being opened: requests wait for it. If it cannot be opened, every request gets
+ * the 502 of a database failure.
+ */
+function deferredApp(opening: Promise<Application>, cors: Cors | undefined, observe: Observe | undefined): App {
+  const unopened = { cors, newRequestId: randomUUID }
+  let opened: Application | undefined
+  let failure: unknown
+  const settled = opening.then(
+    (app) => {
+      opened = app
+    },
+    (error: unknown) => {
+      failure = error
+      observe?.({ kind: 'failure', requestId: 'database', error })
+    },
+  )
+  return {
+    async respond(request) {
+      await settled
+      return opened === undefined ? earlyRefusal(unopened, toFault(failure), request) : opened.respond(request)
+    },
+    refuse: (error, request) =>
+      opened === undefined ? earlyRefusal(unopened, error, request) : opened.refuse(error, request),
+    async ready() {
+      await opening
+    },
+    async close() {
+      await settled
+      await opened?.close()
+    },
+  }
 }

@@ -4,7 +4,7 @@ import type { HttpRequest, HttpResponse, ResponseHeaders } from '../http/message
 import { actions, type CallerView } from '../model/declaration.ts'
 import { type Catalog, type Resource, storedResource } from '../model/resource.ts'
 import { permit } from '../policy/permit.ts'
-import { acceptedTypes } from '../request/body.ts'
+import { acceptedTypes } from '../request/input.ts'
 import { everyMethod, type Found, methodsOf, type Target } from '../request/target.ts'
 import { fault } from '../spec/faults.ts'
 

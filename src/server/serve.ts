@@ -6,6 +6,7 @@ import { ConfigurationError } from '../spec/configuration-error.ts'
 import type { Apply } from '../storage/migration/step.ts'
 import { basePathOf, onlyVersion, type Versions } from '../versions/versions.ts'
 import { type Application, assemble } from './app.ts'
+import { jwtOf } from './jwt.ts'
 import {
   type CertificateFiles,
   type CertificatePair,
@@ -19,7 +20,6 @@ import { createMetricsServer } from './observe/metrics-server.ts'
 import { type Observe, tellAll, tellCommits, tellReplica } from './observe/observe.ts'
 import { type DatabaseOptions, openStorage } from './open-database.ts'
 import type { RateOptions } from './rates/open.ts'
-import { jwtOf } from './tokens.ts'
 
 /** How an interface is served. */
 export interface ServeOptions extends RateOptions, DatabaseOptions {

@@ -120,7 +120,7 @@ for (const [way, goAway] of Object.entries(ways)) {
         untilWell(served, 'GET', '/v1/notes'),
         untilWell(served, 'POST', '/v1/notes', { title: 'after' }),
         untilWell(served, 'GET', '/health/ready'),
-        served.app.maintenance.look(),
+        served.app.maintenance.poll(),
         served.app.runner.idle(),
       ])
       // Nothing is waited for that the limits would end.

@@ -19,12 +19,12 @@ const told = { since, message: 'Back at noon, “déjà vu”.', retryAfter: 600
 /** Turns maintenance on as the command does, and lets the server notice. */
 async function turnOn({ app }: Pick<Trial, 'app'>, maintenance = told): Promise<void> {
   await app.storage.maintenance.begin(maintenance)
-  await app.maintenance.look()
+  await app.maintenance.poll()
 }
 
 async function turnOff({ app }: Pick<Trial, 'app'>): Promise<void> {
   await app.storage.maintenance.end()
-  await app.maintenance.look()
+  await app.maintenance.poll()
 }
 
 const record = `/v1/projects/${nowhere}`
@@ -368,7 +368,7 @@ it('ERR-6: the log and the metrics hear of maintenance, and of no failure', asyn
   }
   assert.equal(await gauge(), '0')
   await turnOn(current)
-  await current.app.maintenance.look()
+  await current.app.maintenance.poll()
   await current.send({ path: '/v1/projects', as: null })
   tell(current.seen)
   assert.equal(await gauge(), '1')

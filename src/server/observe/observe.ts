@@ -1,5 +1,4 @@
 /** Everything that can happen, as one union. The log subscribes to it, and so do metrics. */
-
 import type { Refusal } from '../../policy/refusal.ts'
 import type { FaultCode } from '../../spec/faults.ts'
 import type {
@@ -94,5 +93,35 @@ export function tellReplica(observe: Observe): OnReplica {
 export function tellAll(...observers: readonly Observe[]): Observe {
   return (observation) => {
     for (const observe of observers) observe(observation)
+  }
+}
+
+/** A part of answering: from when to when, in milliseconds by `performance.now()`. */
+export interface Stage {
+  readonly name: string
+  readonly from: number
+  readonly to: number
+}
+
+/** Notes how long each stage took. */
+export class Timing {
+  readonly stages: Stage[] = []
+  #last: number
+
+  constructor(started: number) {
+    this.#last = started
+  }
+
+  /** The stage that ends now. */
+  mark(name: string): void {
+    const now = performance.now()
+    this.stages.push({ name, from: this.#last, to: now })
+    this.#last = now
+  }
+
+  /** The value of `Server-Timing`. */
+  format(): string {
+    const marks = this.stages.map(({ name, from, to }) => `${name};dur=${(to - from).toFixed(3)}`)
+    return [...marks, `rest;dur=${(performance.now() - this.#last).toFixed(3)}`].join(', ')
   }
 }

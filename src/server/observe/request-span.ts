@@ -5,8 +5,8 @@
 import { context, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import type { HttpRequest } from '../../http/message.ts'
 import { everyMethod } from '../../request/target.ts'
+import type { Stage } from './observe.ts'
 import { packageVersion } from './package-version.ts'
-import type { Stage } from './timing.ts'
 
 /** What is known of a request when it is answered. */
 export interface Answered {

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { after, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import sql from 'sql-template-tag'
-import { asFault } from '../../server/as-fault.ts'
+import { toFault } from '../../server/request-context.ts'
 import { type Commit, StorageFault } from '../storage.ts'
 import type { Transaction } from '../transaction.ts'
 import { Connection } from './connection.ts'
@@ -165,7 +165,7 @@ test('a database that stays busy gives 503 with Retry-After, and the writer goes
   const took = performance.now() - begun
   assert.ok(took >= 95 && took < 1000, `${took} ms`)
   assert.ok(isFailure('busy')(error))
-  const { status, details } = asFault(error)
+  const { status, details } = toFault(error)
   assert.equal(status, 503)
   assert.deepEqual(details.headers, { 'Retry-After': '1' })
   const later = writer.write(() => add('b'), always)

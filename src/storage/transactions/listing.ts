@@ -29,7 +29,7 @@ export interface Listing extends TaggedList {
   readonly walks: Map<Way, Walk>
 }
 
-// A query that is asked again has the same `page` (`request/known-queries.ts`), and needs the same SQL.
+// A query that is asked again has the same `page` (`request/list-query.ts`), and needs the same SQL.
 const listings = new WeakMap<Page, Listing>()
 
 /** The list of a plan: built, or as it was built for the same query before. */

@@ -8,7 +8,7 @@ import { comparisonKeys } from '../../model/record.ts'
 import type { Filterable, RecordValues } from '../../model/resource.ts'
 import { compareText } from '../../model/text.ts'
 import type { Conditions, Page, PageOutcome, ReadPage } from '../../plan/plan.ts'
-import { readListQuery } from '../../request/query.ts'
+import { readListQuery } from '../../request/list-query.ts'
 import { recordOf } from '../sql/rows.ts'
 import { Memory } from './memory.ts'
 import {

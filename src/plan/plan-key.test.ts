@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { completeCatalog } from '../model/catalog.ts'
 import type { Resource } from '../model/resource.ts'
-import { readKeyRequest } from './key-request.ts'
+import { readKeyRequest } from './plan-key.ts'
 
 const keys = completeCatalog({ name: 'x', resources: {} }).system.get('api-keys') as Resource
 const now = Date.UTC(2026, 10, 21)

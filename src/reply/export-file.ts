@@ -1,18 +1,17 @@
-/** The file that an export has made, or word that it is still being made (JOB-6, HED-2). */
+/** The file of an export, or 202 while the export runs (JOB-6, HED-2). */
 import { accepts } from '../http/fields/accept.ts'
 import { formatEntityTag } from '../http/fields/entity-tag.ts'
 import { formatHttpDate } from '../http/fields/http-date.ts'
-import type { HttpRequest, HttpResponse, ResponseHeaders } from '../http/message.ts'
-import { decidePreconditions, readConditions } from '../http/preconditions.ts'
+import type { HttpResponse, ResponseHeaders } from '../http/message.ts'
+import { decidePreconditions } from '../http/preconditions.ts'
 import type { JobStatus } from '../model/system-resources.ts'
 import type { ExportFormat } from '../plan/export-document.ts'
-import type { Outcome } from '../plan/plan.ts'
-import type { AskedExport } from '../plan/plan-export.ts'
+import type { ExportFileAccess, Outcome } from '../plan/plan.ts'
 import { fault } from '../spec/faults.ts'
 import { exportTypes } from '../spec/media-types.ts'
-import { jobRetry } from './job.ts'
+import { jobRetry, type ReplyContext } from './headers.ts'
 
-/** What is shown of the job of an export. */
+/** The job of an export as its representation has it. */
 interface Job {
   readonly id: string
   readonly kind: string
@@ -29,19 +28,15 @@ interface Job {
 }
 
 /**
- * Answers a request for the file of an export.
+ * Makes the response to a request for the file of an export.
  *
- * @param outcome what came of reading its job
- * @param pathOf where the file of a job is
- * @param mayHave whether the caller may have a file of a collection that somebody has asked for (AUT-9)
+ * @param outcome of reading its job
  * @throws Fault FORBIDDEN, NOT_FOUND, NOT_ACCEPTABLE, PRECONDITION_FAILED
  */
-export function exportContent(
+export function exportFile(
+  { conditions, caller, readable }: ExportFileAccess,
   outcome: Outcome,
-  { headers: asked }: Pick<HttpRequest, 'headers'>,
-  now: number,
-  pathOf: (job: string) => string,
-  mayHave: (of: AskedExport) => boolean,
+  { request, now, files }: ReplyContext,
 ): HttpResponse {
   if (outcome.kind === 'forbidden') throw fault('FORBIDDEN', { detail: 'This export was asked for by someone else.' })
   const job = outcome.kind === 'record' ? (JSON.parse(outcome.json) as Job) : undefined
@@ -52,16 +47,17 @@ export function exportContent(
     const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store', 'Retry-After': jobRetry }
     return { status: 202, headers, body: `${JSON.stringify({ status, job_id: id, status_url })}\n` }
   }
-  if (!mayHave({ collection: result.collection, asker: started_by })) {
-    throw fault('FORBIDDEN', {
-      detail: `Your credential does not allow you to read what is in it of ${result.collection}.`,
-    })
+  const read = readable.get(result.collection)
+  if (read === undefined || (read === 'some' && started_by !== caller)) {
+    const detail = `Your credential does not allow you to read what is in it of ${result.collection}.`
+    throw fault('FORBIDDEN', { detail })
   }
   if (Date.parse(result.expires_at) <= now) {
     throw fault('NOT_FOUND', { detail: `The file was kept until ${result.expires_at}. Ask for a new export.` })
   }
   const mediaType = exportTypes[result.format]
-  if (!accepts(asked['accept'], mediaType)) throw fault('NOT_ACCEPTABLE', { detail: `The file is ${mediaType}.` })
+  if (!accepts(request.headers['accept'], mediaType))
+    throw fault('NOT_ACCEPTABLE', { detail: `The file is ${mediaType}.` })
   const tag = { opaque: id, weak: false }
   const finished = Math.floor(Date.parse(job.finished_at) / 1000)
   const caching: ResponseHeaders = {
@@ -71,16 +67,16 @@ export function exportContent(
     Vary: 'Accept',
   }
   const current = { tag, lastModified: finished }
-  const verdict = decidePreconditions({ method: 'GET', conditions: readConditions(asked), current })
+  const verdict = decidePreconditions({ method: 'GET', conditions, current })
   if (verdict === 'not-modified') return { status: 304, headers: caching, body: undefined }
   if (verdict !== 'proceed')
     throw fault('PRECONDITION_FAILED', { detail: 'This is another file than the condition says.' })
-  // Made of names that need no quoting: nothing of it comes from a client.
+  // Names of collections and formats need no quoting.
   const name = `${result.collection}-${job.finished_at.replaceAll(/[-:]|\.\d+/g, '')}.${result.format}`
   const headers = {
     'Content-Type': mediaType === 'text/csv' ? 'text/csv; charset=utf-8' : mediaType,
     'Content-Disposition': `attachment; filename="${name}"`,
     ...caching,
   }
-  return { status: 200, headers, body: { kind: 'file', path: pathOf(id), start: 0, length: result.bytes } }
+  return { status: 200, headers, body: { kind: 'file', path: files.pathOf(id), start: 0, length: result.bytes } }
 }

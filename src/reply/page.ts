@@ -2,32 +2,34 @@
 import { formatLinks, type Link } from '../http/fields/link.ts'
 import type { HttpResponse } from '../http/message.ts'
 import type { Position } from '../model/predicate.ts'
+import { sealCursor } from '../plan/cursor.ts'
 import type { PageOutcome, ReadPage } from '../plan/plan.ts'
 import { type Fault, fault } from '../spec/faults.ts'
-import { listCaching } from './caching.ts'
-import type { ReplyContext } from './context.ts'
+import { listCaching, type ReplyContext } from './headers.ts'
 
-/** Makes the answer that shows a page. */
-export function collectionResponse(plan: ReadPage, outcome: PageOutcome, context: ReplyContext): HttpResponse {
+/** Makes the response that shows a page. */
+export function pageResponse(plan: ReadPage, outcome: PageOutcome, context: ReplyContext): HttpResponse {
   const { pagination, links } = describe(plan, outcome, context)
   return {
     status: 200,
     headers: {
       'Content-Type': 'application/json',
       ...listCaching(plan.versionResource ?? plan.resource, outcome.tag),
-      ...(context.linked ? { Link: formatLinks(links) } : {}),
+      // A QUERY is more than its address: a link could not lead back to it.
+      ...(context.request.method === 'QUERY' ? {} : { Link: formatLinks(links) }),
       'X-Total-Count': String(outcome.total),
     },
     body: `{"data":[${outcome.json}],"pagination":${JSON.stringify(pagination)}}\n`,
   }
 }
 
-/** The refusal of a page by number whose records have too many bytes, with the size that fits (LIM-6). */
+/** The refusal of a page whose records have too many bytes, with the page size that fits (LIM-6). */
 export function pageTooLarge({ page }: ReadPage, fits: number): Fault {
   const parameter = page.style === 'page' ? 'per_page' : 'limit'
   const records = fits === 1 ? 'one of its records fits' : `${fits} of its records fit`
   const message = `The page has too many bytes: ${records}. Use ${parameter}=${fits}.`
-  const detail = `Ask with ${parameter}=${fits}, for fewer fields, or by cursor: such a page ends early and says where to go on.`
+  const advice = 'for fewer fields, or by cursor: such a page ends early and says where to go on.'
+  const detail = `Ask with ${parameter}=${fits}, ${advice}`
   return fault('PAGE_TOO_LARGE', { detail, errors: [{ code: 'PAGE_TOO_LARGE', message, parameter }] })
 }
 
@@ -61,7 +63,7 @@ function describe(plan: ReadPage, outcome: PageOutcome, context: ReplyContext): 
     return { pagination: { total_count, offset, limit }, links }
   }
   const seal = (direction: Position['direction'], keys: Position['keys'] | undefined): string | null =>
-    keys === undefined ? null : context.sealCursor({ direction, keys })
+    keys === undefined ? null : sealCursor(context.cursorSecret, plan.cursorBinding ?? '', { direction, keys })
   const next_cursor = seal('forward', outcome.next)
   const previous_cursor = seal('backward', outcome.previous)
   const limit = String(page.limit)

@@ -1,15 +1,34 @@
-/** Cursors: a place in an ordered list, sealed and bound to the list it came from (PAG-5). */
+/** Cursors: positions in an ordered list, sealed and bound to the list that they came from (PAG-5). */
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { Position } from '../model/predicate.ts'
+import { type Catalog, type Resource, resourceOfStored } from '../model/resource.ts'
 import { fault } from '../spec/faults.ts'
+import type { Parent } from './plan.ts'
 
 const sealBytes = 16
+
+/**
+ * Says what the cursors of a list are bound to. In another version the keys of a position may mean something else.
+ *
+ * @param versionCatalog the catalog of the client's version
+ * @param query sort, filters and search in one spelling
+ */
+export function bindingOf(
+  versionCatalog: Catalog,
+  resource: Resource,
+  parent: Parent | undefined,
+  query: string,
+): string {
+  const nameOf = ({ name }: Resource) => resourceOfStored(versionCatalog, name)?.name ?? name
+  const above = parent === undefined ? '' : `${nameOf(parent.resource)}/${parent.id}`
+  return `${versionCatalog.version} ${nameOf(resource)} ${above} ${query}`
+}
 
 /**
  * Seals a position into a cursor.
  *
  * @param secret the storage's cursor secret
- * @param binding what the cursor belongs to: collection, parent, sort, filters, search; only with the same can it be opened
+ * @param binding of the list, see `bindingOf`; the cursor opens with the same binding only
  */
 export function sealCursor(secret: Uint8Array, binding: string, position: Position): string {
   const content = Buffer.from(JSON.stringify([position.direction === 'backward' ? 1 : 0, ...position.keys]))
@@ -19,12 +38,12 @@ export function sealCursor(secret: Uint8Array, binding: string, position: Positi
 /**
  * Opens a cursor.
  *
- * @throws Fault INVALID_CURSOR where it was forged, cut, or made for another list
+ * @throws Fault INVALID_CURSOR if it was forged, truncated, or made for another list
  */
 export function openCursor(secret: Uint8Array, binding: string, cursor: string): Position {
   const bytes = Buffer.from(cursor, 'base64url')
   const content = bytes.subarray(sealBytes)
-  // Only the spelling that was given out counts: base64 decoders forgive too much.
+  // Decoders of base64 accept several spellings of the same bytes; only the one that was given out is valid.
   const intact = bytes.length > sealBytes && bytes.toString('base64url') === cursor
   if (!intact || !timingSafeEqual(seal(secret, binding, content), bytes.subarray(0, sealBytes))) {
     throw fault('INVALID_CURSOR', {
@@ -36,8 +55,8 @@ export function openCursor(secret: Uint8Array, binding: string, cursor: string):
   return { direction: backward === 1 ? 'backward' : 'forward', keys }
 }
 
-// SHA-512/256 gives nothing from which it could be continued, so a key before the message makes it a code of
-// authentication. In one call: a million HMAC objects a minute would wait for the garbage collector.
+// SHA-512/256 is safe against length extension, so the secret before the message makes it an authentication code. An HMAC
+// object for each cursor would cost more garbage collection.
 function seal(secret: Uint8Array, binding: string, content: Uint8Array): Buffer {
   const bound = Buffer.from(`${Buffer.byteLength(binding)}:${binding}`)
   return hash('sha512-256', Buffer.concat([secret, bound, content]), 'buffer').subarray(0, sealBytes)

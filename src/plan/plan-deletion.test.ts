@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readBulkIds } from './bulk-ids.ts'
+import { readBulkIds } from './plan-deletion.ts'
 
 const wrong: readonly (readonly [name: string, body: unknown, issues: readonly string[]])[] = [
   ['no object', ['a'], ['INVALID_TYPE ']],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { mock, test } from 'node:test'
 import type { Maintenance } from '../storage/storage.ts'
-import { watchMaintenance } from './maintenance.ts'
+import { watchMaintenance } from './availability.ts'
 import type { Observation } from './observe/observe.ts'
 
 const told: Maintenance = { since: '2026-11-21T12:00:00.000Z', message: 'Back soon.', retryAfter: 60 }
@@ -42,8 +42,8 @@ test('ERR-6: changes are told once, whichever member it is', async () => {
   const { watch, held, seen } = watching()
   for (const found of [told, { ...told }, { ...told, message: 'Soon.' }, { ...told, retryAfter: 1 }, undefined]) {
     held.read = async () => found
-    await watch.look()
-    await watch.look()
+    await watch.poll()
+    await watch.poll()
     assert.deepEqual(watch.current, found)
   }
   assert.deepEqual(statesOf(seen), ['on', 'on', 'on', 'off'])
@@ -54,17 +54,17 @@ test('ERR-6: a switch that cannot be read stays as it was, and the log hears of 
   const { watch, held, seen, clock } = watching(told)
   const error = new Error('away')
   held.read = () => Promise.reject(error)
-  for (clock.now = 0; clock.now < 150_000; clock.now += 500) await watch.look()
+  for (clock.now = 0; clock.now < 150_000; clock.now += 500) await watch.poll()
   assert.deepEqual(watch.current, told)
   assert.deepEqual(seen.slice(1), Array(3).fill({ kind: 'failure', requestId: 'maintenance', error }))
   // One that fails every other time is no more talkative.
   for (; clock.now < 179_000; clock.now += 500) {
     held.read = clock.now % 1_000 === 0 ? async () => told : () => Promise.reject(error)
-    await watch.look()
+    await watch.poll()
   }
   assert.equal(seen.length, 4)
   held.read = async () => undefined
-  await watch.look()
+  await watch.poll()
   assert.deepEqual([watch.current, seen.at(-1)], [undefined, { kind: 'maintenance', state: 'off' }])
   await watch.close()
 })
@@ -76,9 +76,9 @@ test('ERR-6: an answer that comes late does not replace a newer one', async () =
     new Promise((resolve) => {
       answer = resolve
     })
-  const first = watch.look()
+  const first = watch.poll()
   await Promise.resolve()
-  const second = watch.look()
+  const second = watch.poll()
   await Promise.resolve()
   assert.equal(held.reads, 1, 'one after the other')
   held.read = async () => undefined
@@ -105,7 +105,7 @@ test('ERR-6: it is looked at twice a second, until the watch is closed', async (
   await watch.close()
   mock.timers.tick(5_000)
   await settle()
-  await watch.look()
+  await watch.poll()
   assert.equal(held.reads, 3)
   mock.timers.reset()
 })

@@ -1,0 +1,53 @@
+/** What every plan is made with: the caller, the version and the moment, and what makes a POST repeatable. */
+import { hash } from 'node:crypto'
+import type { Decided } from '../http/preferences.ts'
+import { canonicalJson } from '../model/digest.ts'
+import type { Catalog } from '../model/resource.ts'
+import type { Caller } from '../policy/caller.ts'
+import type { Idempotency, Preferred } from './plan.ts'
+
+/** What planning uses besides the address and the input of a request. */
+export interface Planning {
+  readonly caller: Caller
+  /** The catalog in whose terms records are stored. */
+  readonly catalog: Catalog
+  /** The catalog of the client's version. */
+  readonly versionCatalog: Catalog
+  readonly cursorSecret: Uint8Array
+  /** Milliseconds since 1970. */
+  readonly now: number
+  /** What the client prefers (RFC 7240), as far as the address follows it. */
+  readonly preferred: Preferred
+  /** What comes before collections in paths: `/v1`. */
+  readonly basePath: string
+}
+
+/** The preferences that change a plan. */
+export function preferredOf({ return: answer, values }: Decided): Preferred {
+  const most = values.get('max-affected')
+  return {
+    return: answer,
+    asynchronously: values.has('respond-async'),
+    most: most === undefined ? undefined : Number(most),
+  }
+}
+
+/**
+ * Makes what a repeated POST is recognised by (MET-9). The key counts for this caller, this address and this version only.
+ *
+ * @param place what distinguishes the address from others
+ * @returns `undefined` for a request without a key
+ */
+export function idempotencyOf(
+  { caller, versionCatalog, preferred }: Planning,
+  place: readonly string[],
+  { idempotencyKey, body }: { readonly idempotencyKey: string | undefined; readonly body?: unknown },
+): Idempotency | undefined {
+  if (idempotencyKey === undefined) return undefined
+  const address = [caller.id, versionCatalog.version, 'POST', place, idempotencyKey]
+  return {
+    scope: hash('sha256', JSON.stringify(address), 'base64url'),
+    fingerprint: hash('sha256', body === undefined ? '' : canonicalJson(body), 'base64url'),
+    preferred,
+  }
+}

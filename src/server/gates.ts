@@ -1,0 +1,166 @@
+/**
+ * The checks that a request passes before anything of it is planned. A gate throws the Fault that refuses the request,
+ * returns a response that ends it, or lets it pass. `respond.ts` has their order.
+ */
+import { isPreflight } from '../http/cors.ts'
+import { accepts } from '../http/fields/accept.ts'
+import type { HttpResponse } from '../http/message.ts'
+import { refusalIn } from '../policy/refusal.ts'
+import { refuseSecrets } from '../request/parameters.ts'
+import { findTarget, requireTarget, routeOf } from '../request/target.ts'
+import { fault } from '../spec/faults.ts'
+import { headLimits } from '../spec/limits.ts'
+import { chooseVersion } from '../versions/choose-version.ts'
+import { noticeOf, retired } from '../versions/lifecycle.ts'
+import { isLeaving, isRetired } from '../versions/versions.ts'
+import { health, maintenanceFault } from './availability.ts'
+import { addressOptions, preflight, serverOptions } from './options.ts'
+import type { RateLimiter } from './rates/rate-limiter.ts'
+import { type RequestContext, toFault } from './request-context.ts'
+
+/** One check. A promise only where something must be awaited: each costs time on every request. */
+export type Gate = (context: RequestContext) => HttpResponse | undefined | Promise<HttpResponse | undefined>
+
+/** 414. */
+export const limitTarget: Gate = ({ request }) => {
+  if (request.target.length <= headLimits.target) return undefined
+  throw fault('URL_TOO_LONG', { detail: 'An address has at most 8,000 bytes.' })
+}
+
+/** Finds the version and the address. Nothing is refused for them yet: callers without a credential learn nothing. */
+export const locate: Gate = (context) => {
+  const { app, path, query, request } = context
+  const choice = chooseVersion(app.versions, { path, query, headers: request.headers })
+  const { basePath, catalog } = choice.version
+  const found = findTarget(catalog, path, basePath !== '')
+  context.choice = choice
+  context.found = found
+  context.versionCatalog = catalog
+  context.basePath = basePath
+  if (found.kind === 'found') context.route = routeOf(basePath, found.target)
+  return undefined
+}
+
+/** Health checks need no credential and no HTTPS, and are answered during maintenance. */
+export const answerHealth: Gate = (context) => {
+  const { found, choice } = context
+  if (found.kind === 'found' && found.target.kind === 'health') return health(context, found.target.probe)
+  if (choice.known) context.version = choice.version
+  return undefined
+}
+
+/** 403 (SEC-1). */
+export const requireHttps: Gate = ({ app, request }) => {
+  if (app.requireHttps && !request.secure) throw fault('HTTPS_REQUIRED', { detail: 'Ask again by https://.' })
+  return undefined
+}
+
+/** 503 (ERR-6). Browsers must get their preflight response, or their pages could not read the 503. */
+export const refuseInMaintenance: Gate = ({ app, request }) => {
+  const { current } = app.maintenance
+  if (current === undefined) return undefined
+  if (app.cors !== undefined && isPreflight(request.method, request.headers)) return undefined
+  throw maintenanceFault(current)
+}
+
+/** 400 (QRY-9). */
+export const refuseSecretsInQuery: Gate = ({ query }) => {
+  refuseSecrets(query)
+  return undefined
+}
+
+/** Preflights come without credentials (OPT-3). */
+export const answerPreflight: Gate = ({ app: { cors }, request, found }) =>
+  cors !== undefined && isPreflight(request.method, request.headers) ? preflight(cors, found, request) : undefined
+
+/**
+ * Notes a revocation of an API key before anything is awaited: a request that comes later, before the revocation is
+ * answered, must not be authenticated by that key.
+ */
+export const noteRevocation: Gate = (context) => {
+  const { app, found, request } = context
+  context.earlierRevocations = app.revocations.running()
+  if (request.method !== 'DELETE' || found.kind !== 'found' || found.target.kind !== 'record') return undefined
+  const { resource, id } = found.target
+  if (resource.name === 'api-keys') context.endRevocation = app.revocations.begin(id)
+  return undefined
+}
+
+/** 401; 429 if the address has failed too often. A valid credential passes even then. */
+export const authenticate: Gate = async (context) => {
+  const { app, request, choice, instance, earlierRevocations } = context
+  const credential = request.headers['authorization']
+  try {
+    context.caller = await app.authenticate(credential)
+    if (earlierRevocations !== undefined && (await earlierRevocations(context.caller.credential)))
+      context.caller = await app.authenticate(credential)
+  } catch (error) {
+    throw await countFailure(context, error)
+  }
+  context.callerId = context.caller.id
+  if (isLeaving(choice.version)) context.versionMoment = app.now()
+  if (choice.known) context.versionNotice = noticeOf(app.versions, choice, instance, context.versionMoment)
+  return undefined
+}
+
+/** Reports and counts a failed authentication, and gives what to throw for it. */
+async function countFailure({ app, request, requestId }: RequestContext, error: unknown): Promise<unknown> {
+  const refusal = refusalIn(error)
+  if (refusal !== undefined) app.observe({ kind: 'credential-refused', requestId, ...refusal })
+  if (app.rates === undefined || toFault(error).code !== 'UNAUTHENTICATED') return error
+  return (await app.rates.fail(request.address)) ?? error
+}
+
+/** 429 (LIM-1). */
+export const countRequest: Gate = (context) =>
+  context.app.rates === undefined ? undefined : counted(context, context.app.rates)
+
+async function counted(context: RequestContext, rates: RateLimiter): Promise<undefined> {
+  const { caller, found, request } = context
+  const { headers, refusal } = await rates.admit(caller.id, found, request.method)
+  context.rateHeaders = headers
+  if (refusal !== undefined) throw refusal
+}
+
+/** 429 and 503 while the caller has too many responses to read (LIM-6). */
+export const requireReadResponses: Gate = ({ request, caller }) => {
+  const refusal = request.reserve?.(caller.id, 0, true)
+  if (refusal !== undefined) throw refusal
+  return undefined
+}
+
+/** 503 (OPS-2). */
+export const refuseWhileStopping: Gate = ({ app, timing }) => {
+  if (app.state.stopping) throw fault('SHUTTING_DOWN', { headers: { 'Retry-After': '5' } })
+  timing?.mark('auth')
+  return undefined
+}
+
+/** `OPTIONS *`. */
+export const answerServerOptions: Gate = ({ request }) => (request.target === '*' ? serverOptions() : undefined)
+
+/** 400 for versions that contradict each other (VER-1); 410, or 308, for a retired one (VER-4). */
+export const requireVersion: Gate = ({ app, choice, found, instance, versionMoment }) => {
+  const { refusal, version, query, byHeader } = choice
+  if (refusal !== undefined) throw refusal
+  if (!isRetired(version, versionMoment)) return undefined
+  const movable = found.kind === 'found' && !byHeader
+  return retired(app.versions, version, { path: instance, query, movable }, versionMoment)
+}
+
+/** 400, 404, 405. */
+export const requireAddress: Gate = (context) => {
+  context.target = requireTarget(context.found, context.request.method, context.basePath)
+  return undefined
+}
+
+/** OPTIONS on an address; 403 for callers who may do nothing there. */
+export const answerOptions: Gate = ({ app, caller, choice, request, target }) =>
+  request.method === 'OPTIONS' ? addressOptions(app.catalog, caller, target, choice.version.vendorType) : undefined
+
+/** 406. What the file of an export is, only its job says. */
+export const requireAcceptable: Gate = ({ choice, request, target }) => {
+  if (target.kind === 'export-content' || accepts(request.headers['accept'], choice.mediaType)) return undefined
+  const detail = `The representations here are ${choice.version.vendorType ?? 'application/json'}.`
+  throw fault('NOT_ACCEPTABLE', { detail })
+}

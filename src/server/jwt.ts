@@ -1,0 +1,101 @@
+/** JWT, wired: their settings, their keys, and what verifies them (AUT-2). */
+
+import { readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import type { JSONWebKeySet } from 'jose'
+import type { VerifyToken } from '../policy/authenticate.ts'
+import { type JwtOptions, type JwtSettings, type KeyPlace, readJwt } from '../policy/jwt-settings.ts'
+import { readKeySet } from '../policy/key-set.ts'
+import { ConfigurationError } from '../spec/configuration-error.ts'
+import type { Observe } from './observe/observe.ts'
+
+/**
+ * Reads which JWT are accepted.
+ *
+ * @throws ConfigurationError where options are missing or cannot be, or the file of keys cannot be used
+ */
+export function jwtOf(options: Partial<JwtOptions>): JwtSettings | undefined {
+  const reading = readJwt(options)
+  if (reading.problem !== undefined) throw new ConfigurationError(reading.problem)
+  const { jwt } = reading
+  if (jwt !== undefined && 'file' in jwt.keys) {
+    try {
+      readKeyFile(jwt.keys.file)
+    } catch (error) {
+      throw new ConfigurationError(`--jwt-jwks ${jwt.keys.file} cannot be used: ${(error as Error).message}.`)
+    }
+  }
+  return jwt
+}
+
+/** Makes the function that verifies tokens. What it needs is loaded with the first: a start without JWT is quicker. */
+export function verifyBy(
+  settings: JwtSettings,
+  { now, observe }: { readonly now: () => number; readonly observe: Observe },
+): VerifyToken {
+  async function load(): Promise<VerifyToken> {
+    const [{ rememberTokens }, { signingKeys }, { tokenVerifier }] = await Promise.all([
+      import('../policy/known-tokens.ts'),
+      import('../policy/signing-keys.ts'),
+      import('../policy/verify-token.ts'),
+    ])
+    const keys = signingKeys({
+      fetch: () => fetchKeys(settings.keys),
+      now,
+      failed: (error) => observe({ kind: 'key-server', error }),
+    })
+    return rememberTokens(tokenVerifier(settings, keys, now), now)
+  }
+  let loaded: Promise<VerifyToken> | undefined
+  return async (token) => {
+    loaded ??= load()
+    return (await loaded)(token)
+  }
+}
+
+/** How much is waited for, in milliseconds and bytes. */
+interface FetchLimits {
+  readonly timeout: number
+  readonly bytes: number
+}
+
+const usual: FetchLimits = { timeout: 5_000, bytes: 1_048_576 }
+
+/**
+ * Fetches a set of keys.
+ *
+ * @throws Error that says what is wrong with the answer, or that of the connection
+ */
+export async function fetchKeys(place: KeyPlace, { timeout, bytes } = usual): Promise<JSONWebKeySet> {
+  if ('file' in place) return readKeySet(await readFile(place.file, 'utf8'))
+  try {
+    const response = await fetch(place.url, {
+      headers: { Accept: 'application/jwk-set+json, application/json' },
+      // Where it led to, nobody configured.
+      redirect: 'error',
+      // For the body too.
+      signal: AbortSignal.timeout(timeout),
+    })
+    if (response.status === 200) return readKeySet(await textOf(response, bytes))
+    await response.body?.cancel()
+    throw new Error(`it answers with ${response.status}`)
+  } catch (cause) {
+    throw new Error(`The keys at ${place.url} cannot be used.`, { cause })
+  }
+}
+
+/** The same of a file, at once: at start, where what is wrong with it can still be told. */
+export function readKeyFile(file: string): JSONWebKeySet {
+  return readKeySet(readFileSync(file, 'utf8'))
+}
+
+async function textOf({ body }: Response, most: number): Promise<string> {
+  const pieces: Uint8Array[] = []
+  let length = 0
+  for await (const piece of body ?? []) {
+    length += piece.length
+    if (length > most) throw new Error(`it has more than ${most} bytes`)
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces).toString()
+}

@@ -1,0 +1,214 @@
+/**
+ * One request while it is processed: what is known of it, and what its response, the log, metrics and traces say about it,
+ * however it ends.
+ */
+import { type Cors, withCors } from '../http/cors.ts'
+import type { HttpRequest, HttpResponse, ResponseHeaders } from '../http/message.ts'
+import type { ExportFiles } from '../jobs/export-files.ts'
+import type { Runner } from '../jobs/runner.ts'
+import { pathWithoutCredentials } from '../model/credentials.ts'
+import type { Catalog } from '../model/resource.ts'
+import type { Preferred } from '../plan/plan.ts'
+import type { Planning } from '../plan/planning.ts'
+import type { Authenticate } from '../policy/authenticate.ts'
+import type { Caller } from '../policy/caller.ts'
+import type { ReplyContext } from '../reply/headers.ts'
+import { problem } from '../reply/problem.ts'
+import type { KnownQueries } from '../request/list-query.ts'
+import type { AddressTarget, Found } from '../request/target.ts'
+import { Fault, fault } from '../spec/faults.ts'
+import { type Storage, StorageFault } from '../storage/storage.ts'
+import type { Choice } from '../versions/choose-version.ts'
+import { addNotice, type VersionNotice } from '../versions/lifecycle.ts'
+import type { Version, Versions } from '../versions/versions.ts'
+import type { MaintenanceWatch } from './availability.ts'
+import type { Documents } from './documents.ts'
+import type { Revocations } from './key-tracking.ts'
+import { type Observe, Timing } from './observe/observe.ts'
+import type { RequestSpan } from './observe/request-span.ts'
+import type { RateLimiter } from './rates/rate-limiter.ts'
+
+/** What all requests of an application share. */
+export interface AppServices {
+  /** The catalog of the current version, in whose terms records are stored. */
+  readonly catalog: Catalog
+  readonly versions: Versions
+  readonly storage: Storage
+  /** Runs background jobs. */
+  readonly runner: Pick<Runner, 'wake'>
+  readonly files: Pick<ExportFiles, 'pathOf' | 'has' | 'drop'>
+  readonly authenticate: Authenticate
+  /** `undefined`: requests are not limited. */
+  readonly rates: RateLimiter | undefined
+  readonly revocations: Revocations
+  readonly maintenance: Pick<MaintenanceWatch, 'current'>
+  readonly documents: Documents
+  readonly knownQueries: KnownQueries
+  readonly observe: Observe
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  readonly newRequestId: () => string
+  /** The origins whose pages may read responses (OPT-3); `undefined`: none. */
+  readonly cors: Cors | undefined
+  /** Refuses requests that did not come over HTTPS (SEC-1). */
+  readonly requireHttps: boolean
+  /** Adds `Server-Timing` to responses (OPS-1). */
+  readonly development: boolean
+  readonly state: { stopping: boolean }
+}
+
+/** One request and everything that the pipeline found out about it. */
+export class RequestContext implements Planning, ReplyContext {
+  readonly app: AppServices
+  readonly request: HttpRequest
+  readonly requestId: string
+  /** The path as sent. */
+  readonly path: string
+  /** The query string as sent, without `?`. */
+  readonly query: string
+  /** The path as logs and problems show it: a caller may have sent a key in place of an id. */
+  readonly instance: string
+  // Parts of the application that planning and replies use.
+  readonly catalog: Catalog
+  readonly cursorSecret: Uint8Array
+  readonly files: AppServices['files']
+  /** By `performance.now()`. */
+  readonly started: number
+  /** Set where something reports the stages: `Server-Timing`, or a trace. */
+  timing: Timing | undefined
+
+  /** The version that the request names; set by the gate `locate`, as the next three are. */
+  choice!: Choice
+  found!: Found
+  /** The catalog of the version. */
+  versionCatalog!: Catalog
+  /** What comes before collections in paths: `/v1`. */
+  basePath = ''
+  /** The address, once it is known to exist and to support the method; set by the gate `requireAddress`. */
+  target!: AddressTarget
+  /** Set by the gate `authenticate`. */
+  caller!: Caller
+  /** The moment by which the version is judged, in milliseconds since 1970; 0 for a version without an end. */
+  versionMoment = 0
+  /** Revocations of API keys that were running when this request came. */
+  earlierRevocations: ReturnType<Revocations['running']>
+  /** Ends the revocation that this request is, if it is one. */
+  endRevocation: (() => void) | undefined
+  /** The moment at which the request was planned, in milliseconds since 1970. */
+  now = 0
+  /** What the client prefers, as far as the address follows it. */
+  preferred: Preferred = { return: undefined, asynchronously: false, most: undefined }
+  /** `Preference-Applied`. */
+  applied: string | undefined
+
+  // The rest is reported. Nothing of it is set for callers who are not authenticated, except route and version.
+  callerId: string | undefined
+  /** The template that the path fits, such as `/v1/tasks/{id}`. */
+  route: string | undefined
+  version: Version | undefined
+  versionNotice: VersionNotice | undefined
+  rateHeaders: ResponseHeaders | undefined
+  /** The error code of the response. */
+  code: string | undefined
+
+  constructor(app: AppServices, request: HttpRequest) {
+    this.started = performance.now()
+    this.app = app
+    this.request = request
+    this.requestId = app.newRequestId()
+    const { path, query } = splitTarget(request.target)
+    this.path = path
+    this.query = query
+    this.instance = pathWithoutCredentials(path)
+    this.catalog = app.catalog
+    this.cursorSecret = app.storage.cursorSecret
+    this.files = app.files
+    this.timing = app.development ? new Timing(this.started) : undefined
+  }
+
+  /** The problem that stands for whatever was thrown (ERR-4). Failures of the server are reported with their cause. */
+  problemOf(error: unknown): HttpResponse {
+    const refusal = toFault(error)
+    // Overload and maintenance refuse requests on purpose, and nobody waits for an abandoned one.
+    const isMeant = (refusal === error && refusal.status === 503) || isAbandoned(error)
+    if (refusal.status >= 500 && !isMeant) this.app.observe({ kind: 'failure', requestId: this.requestId, error })
+    this.code = refusal.code
+    return problem(refusal, this)
+  }
+
+  /** Adds the header fields that every response has, and reports the request as answered. */
+  finish(made: HttpResponse, span: RequestSpan | undefined): HttpResponse {
+    const { app, request, requestId, timing, versionNotice, version, route, code, callerId: caller } = this
+    if (versionNotice !== undefined) addNotice(made, versionNotice)
+    const response = withCommonHeaders(app.cors, request, requestId, made)
+    if (this.rateHeaders !== undefined) Object.assign(response.headers, this.rateHeaders)
+    if (timing !== undefined && app.development) response.headers['Server-Timing'] = timing.format()
+    const { method } = request
+    const { status } = response
+    span?.end({ route, status, code, stages: timing?.stages ?? [] })
+    const duration = performance.now() - this.started
+    const path = this.instance
+    app.observe({ kind: 'request', requestId, method, path, version, route, status, code, caller, duration })
+    return response
+  }
+}
+
+type Sender = Pick<HttpRequest, 'headers' | 'secure'>
+
+function withCommonHeaders(
+  cors: Cors | undefined,
+  { headers, secure }: Sender,
+  requestId: string,
+  made: HttpResponse,
+): HttpResponse {
+  const response = cors === undefined ? made : { ...made, headers: withCors(made.headers, cors, headers['origin']) }
+  response.headers['X-Content-Type-Options'] = 'nosniff'
+  response.headers['X-Request-Id'] = requestId
+  if (secure) response.headers['Strict-Transport-Security'] = 'max-age=31536000'
+  return response
+}
+
+function splitTarget(target: string): { path: string; query: string } {
+  const question = target.indexOf('?')
+  if (question === -1) return { path: target, query: '' }
+  return { path: target.slice(0, question), query: target.slice(question + 1) }
+}
+
+const unreadable: Sender = { headers: {}, secure: false }
+
+/**
+ * Makes the response to a request that never reaches the pipeline.
+ *
+ * @param request what is known of it; `undefined` if it could not be parsed
+ */
+export function earlyRefusal(
+  { cors, newRequestId }: Pick<AppServices, 'cors' | 'newRequestId'>,
+  error: Fault,
+  request?: Sender & Pick<HttpRequest, 'target'>,
+): HttpResponse {
+  const requestId = newRequestId()
+  // Without the query, which holds what people search for.
+  const instance = request === undefined ? undefined : pathWithoutCredentials(splitTarget(request.target).path)
+  return withCommonHeaders(cors, request ?? unreadable, requestId, problem(error, { instance, requestId }))
+}
+
+/** Whether work was stopped because its client went away. */
+function isAbandoned(error: unknown): boolean {
+  return error instanceof StorageFault && error.kind === 'abandoned'
+}
+
+/** Makes the fault that the caller gets for any error, without internal details (ERR-4). */
+export function toFault(error: unknown): Fault {
+  if (error instanceof Fault) return error
+  if (!(error instanceof StorageFault))
+    return fault('INTERNAL_ERROR', { detail: 'The log has the reason under this request_id.' })
+  if (error.kind === 'busy' || isAbandoned(error))
+    return fault('OVERLOADED', { detail: 'Try again shortly.', headers: { 'Retry-After': '1' } })
+  if (error.kind === 'uncertain') {
+    return fault('STORAGE_FAILED', {
+      detail:
+        'The connection to the database was lost while the change was being kept: it was made, or it was not. Read before you repeat it, or repeat it with If-Match or the same Idempotency-Key.',
+    })
+  }
+  return fault('STORAGE_FAILED', { detail: 'Nothing was changed. The log has the reason under this request_id.' })
+}
