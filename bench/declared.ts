@@ -1,5 +1,5 @@
 /** The declaration that is measured. */
-import { loadCatalog } from '../src/cli/catalog.ts'
+import { loadCatalog } from '../src/cli/load-declaration.ts'
 import type { Catalog, Resource } from '../src/model/resource.ts'
 
 /** Loads a declaration and one of its resources. */

@@ -1,6 +1,6 @@
 /** Writes the OpenAPI documents of the examples where `npm run check:documents` lints them. */
 import { mkdir, writeFile } from 'node:fs/promises'
-import { loadCatalog } from '../src/cli/catalog.ts'
+import { loadCatalog } from '../src/cli/load-declaration.ts'
 import { openApiDocument } from '../src/documents/openapi.ts'
 
 const folder = new URL('../.resourced/openapi/', import.meta.url)

@@ -171,9 +171,9 @@ const planted: readonly { name: string; file: string; text: string; expect: stri
   },
   {
     name: 'the entry point',
-    file: 'cli/fail.ts',
+    file: 'cli/program.ts',
     text: "import { Type } from '../index.ts'\n",
-    expect: 'src/cli/fail.ts:1 imports ../index.ts: only tests and examples use the public entry point',
+    expect: 'src/cli/program.ts:1 imports ../index.ts: only tests and examples use the public entry point',
   },
   {
     name: 'a value in the client',

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { stringify } from 'yaml'
 import type { Finding } from '../changes/finding.ts'
 import { openApiDocument } from '../documents/openapi.ts'
-import { loadCatalog } from './catalog.ts'
+import { loadCatalog } from './load-declaration.ts'
 
 const program = fileURLToPath(new URL('main.js', import.meta.url))
 const example = (name: string) => fileURLToPath(new URL(`../../examples/${name}/resources.yaml`, import.meta.url))

@@ -1,11 +1,19 @@
 /** `resourced check-changes`: whether a newer interface breaks the clients of an older one (VER-5). */
+
+import { readFile, stat } from 'node:fs/promises'
+import { extname } from 'node:path'
 import { compareInterfaces, type ServedVersion } from '../changes/compare.ts'
 import type { Finding } from '../changes/finding.ts'
 import { markdownOf } from '../changes/markdown.ts'
+import { DocumentError, documentOf } from '../changes/openapi/document.ts'
 import { reportOf } from '../changes/report.ts'
+import { openApiDocument } from '../documents/openapi.ts'
+import { ConfigurationError } from '../spec/configuration-error.ts'
+import { completeVersions } from '../versions/versions.ts'
 import { explain } from './explain.ts'
-import { inFile, loadInterface } from './load-interface.ts'
-import { print } from './print.ts'
+import { loadDeclaration } from './load-declaration.ts'
+import { readJson } from './read-json.ts'
+import { print } from './terminal.ts'
 
 interface Options {
   readonly format: keyof typeof formats
@@ -19,8 +27,8 @@ const formats = {
 }
 
 /**
- * Prints what differs. The exit code is 1 where something breaks (with `strict` also where something has to be looked at), 0
- * where nothing does, and 2 where the two could not be compared.
+ * Prints the differences. The exit code is 1 if one breaks clients (with `strict` also if one needs a review), otherwise 0. It is 2
+ * if the interfaces could not be compared.
  */
 export async function checkChanges(old: string, now: string, { format, strict }: Options): Promise<void> {
   try {
@@ -46,7 +54,7 @@ async function compareFiles(old: string, now: string): Promise<Finding[]> {
   }
 }
 
-/** Whether it is this one that cannot be compared: not with itself either. */
+/** Whether an interface cannot be compared with itself either: then the mistake is in this one. */
 function cannotBeRead(served: readonly ServedVersion[]): boolean {
   try {
     compareInterfaces(served, served, 0)
@@ -59,4 +67,60 @@ function cannotBeRead(served: readonly ServedVersion[]): boolean {
 function asData(findings: readonly Finding[]): object {
   const count = (severity: Finding['severity']) => findings.filter((each) => each.severity === severity).length
   return { breaking: count('breaking'), review: count('review'), compatible: count('compatible'), findings }
+}
+
+// The OpenAPI documents of the largest public interfaces have about twelve megabytes.
+const mostBytes = 20_000_000
+
+/**
+ * The versions that a file describes: a declaration, or an OpenAPI document in JSON or YAML.
+ *
+ * @throws DeclarationError, ConfigurationError if the file cannot be read, with what is wrong in it
+ */
+async function loadInterface(file: string): Promise<ServedVersion[]> {
+  const read = await readOpenApi(file)
+  if (read === undefined) {
+    const declaration = await loadDeclaration(file)
+    const versions = completeVersions(declaration)
+    const pathless = !versions.carriers.includes('path')
+    return [...versions.all.values()].map(({ name: version, catalog, sunsetAt: sunset }) => {
+      // Through JSON, so that every schema is an object of its own, as in a document that was read.
+      const document = documentOf(JSON.parse(JSON.stringify(openApiDocument(catalog, { versions }))))
+      return { document, version, pathless, catalog, ...(sunset === undefined ? {} : { sunset }) }
+    })
+  }
+  try {
+    return [{ document: documentOf(read) }]
+  } catch (error) {
+    throw inFile(file, error)
+  }
+}
+
+/** Adds the file to an error about a document. */
+function inFile(file: string, error: unknown): unknown {
+  return error instanceof DocumentError ? new ConfigurationError(`${file}: ${error.message}`) : error
+}
+
+/** The content of an OpenAPI document; `undefined` if the file is none, and is read as a declaration. */
+async function readOpenApi(file: string): Promise<unknown> {
+  const kind = extname(file).toLowerCase()
+  const found = await stat(file).catch(() => undefined)
+  if (found === undefined || !found.isFile() || !['.json', '.yaml', '.yml'].includes(kind)) return undefined
+  if (found.size > mostBytes) throw new ConfigurationError(`${file} is larger than twenty megabytes.`)
+  const text = (await readFile(file, 'utf8')).replace(/^\uFEFF/, '')
+  if (kind !== '.json' && !looksLikeOpenApi(text)) return undefined
+  const { value, problems } =
+    kind === '.json' ? readJson(text) : (await import('./read-yaml.ts')).readYaml(text, Number.POSITIVE_INFINITY)
+  const isDocument = typeof value === 'object' && value !== null && ('openapi' in value || 'swagger' in value)
+  if (kind === '.json' && !isDocument) return undefined
+  const [problem] = problems
+  if (problem === undefined) return value
+  const { path, message, remedy } = problem
+  throw new ConfigurationError(`${file}, ${path}: ${message.charAt(0).toLowerCase()}${message.slice(1)} ${remedy}`)
+}
+
+function looksLikeOpenApi(text: string): boolean {
+  return /^\s*\{/.test(text)
+    ? /["']?(?:openapi|swagger)["']?\s*:/.test(text)
+    : /^["']?(?:openapi|swagger)["']?\s*:/m.test(text)
 }

@@ -27,8 +27,7 @@ import { pathsOf } from '../checker/run/reconcile.ts'
 import { type CheckOptions, concurrencyOf, fileOf, onlyOf, type Whom, whomOf } from './check-options.ts'
 import { isConfirmed, planLines } from './check-plan.ts'
 import { explain } from './explain.ts'
-import { print } from './print.ts'
-import { type Progress, showProgress } from './progress.ts'
+import { type Progress, print, showProgress } from './terminal.ts'
 
 /**
  * Checks a server. The exit code is 0 where all that must be so is, 1 where something is not, 2 where the server or the

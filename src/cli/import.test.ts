@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { newDatabase, type TrialDatabase } from '../../test/engine.ts'
-import { loadCatalog } from './catalog.ts'
+import { loadCatalog } from './load-declaration.ts'
 
 const program = fileURLToPath(new URL('main.js', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'resourced-import-'))

@@ -9,9 +9,9 @@ import { suggest } from '../model/nearest.ts'
 import type { Catalog, Resource } from '../model/resource.ts'
 import { hasTables, isInMemory, openStorage, placeOf } from '../server/open-database.ts'
 import { ConfigurationError } from '../spec/configuration-error.ts'
-import { loadCatalog } from './catalog.ts'
 import { databaseOf, type GivenDatabase } from './database-options.ts'
-import { format, type Progress, showProgress } from './progress.ts'
+import { loadCatalog } from './load-declaration.ts'
+import { format, interruption, type Progress, showProgress } from './terminal.ts'
 
 interface Options extends GivenDatabase {
   readonly format?: Format
@@ -94,14 +94,6 @@ async function open(file: string): Promise<{ bytes: Bytes; read: () => number; s
   // A pipe has no size.
   const size = found.isFile() && found.size > 0 ? found.size : undefined
   return { bytes: counted(createReadStream(file, { highWaterMark: 262_144 })), read: () => read, size }
-}
-
-/** The first Ctrl-C lets what has been read be imported; a second one ends the process. */
-function interruption(): { readonly signal: AbortSignal; stop(): void } {
-  const controller = new AbortController()
-  const abort = () => controller.abort()
-  process.once('SIGINT', abort)
-  return { signal: controller.signal, stop: () => process.off('SIGINT', abort) }
 }
 
 /** The chunks of a source until the signal, even where the next one never comes: nobody may ever write to standard input. */

@@ -6,7 +6,7 @@ import { type DatabaseOptions, hasTables, isInMemory, openKeys, placeOf } from '
 import { ConfigurationError } from '../spec/configuration-error.ts'
 import type { KeyStore, ListedKey, StoredKey } from '../storage/storage.ts'
 import { databaseOf, type GivenDatabase } from './database-options.ts'
-import { print } from './print.ts'
+import { print } from './terminal.ts'
 
 interface CreateOptions extends GivenDatabase {
   readonly subject: string

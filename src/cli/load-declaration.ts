@@ -1,9 +1,12 @@
-/** Reads a declaration from a file: TypeScript, JavaScript, JSON or YAML. */
+/** Reads a declaration from a file (TypeScript, JavaScript, JSON or YAML), checks it and completes it. */
 import { constants } from 'node:fs'
 import { access, readFile, stat } from 'node:fs/promises'
 import { basename, extname, join, resolve } from 'node:path'
 import { checkDeclaration, DeclarationError, type Problem } from '../model/check/check-declaration.ts'
 import type { InterfaceDeclaration } from '../model/declaration.ts'
+import type { Catalog } from '../model/resource.ts'
+import { ConfigurationError } from '../spec/configuration-error.ts'
+import { completeVersions, type Versions } from '../versions/versions.ts'
 import { importDeclaration } from './import-declaration.ts'
 import { readJson } from './read-json.ts'
 
@@ -14,8 +17,8 @@ const modules = ['.ts', '.js', '.mjs', '.mts']
 const mostBytes = 5_000_000
 
 /**
- * The declaration of a folder: the first of `resources.ts`, `.js`, `.mjs`, `.json`, `.yaml`, `.yml` that is there.
- * `undefined` where there is none.
+ * The declaration file of a folder: the first that exists of `resources.ts`, `.js`, `.mjs`, `.json`, `.yaml`, `.yml`.
+ * `undefined`: none.
  */
 export async function findDeclaration(folder: string): Promise<string | undefined> {
   for (const name of names) {
@@ -30,9 +33,9 @@ export async function findDeclaration(folder: string): Promise<string | undefine
 }
 
 /**
- * Reads a declaration and checks it. A module gives it as its default export.
+ * Reads a declaration and checks it. A module exports it as default.
  *
- * @throws DeclarationError with everything that is wrong: syntax (with line and column), or what the declaration says
+ * @throws DeclarationError with all mistakes: syntax errors with line and column, or what `checkDeclaration` finds
  */
 export async function loadDeclaration(file: string): Promise<InterfaceDeclaration> {
   const path = resolve(file)
@@ -69,4 +72,25 @@ async function read(path: string, file: string): Promise<unknown> {
   const parsed = kind === '.json' ? readJson(text) : (await import('./read-yaml.ts')).readYaml(text)
   if (parsed.problems.length > 0) throw refuse(parsed.problems)
   return parsed.value
+}
+
+/**
+ * Loads, checks and completes a declaration with all of its versions.
+ *
+ * @param file default: the declaration in the working directory
+ * @throws DeclarationError, ConfigurationError
+ */
+export async function loadVersions(file: string | undefined): Promise<Versions> {
+  const found = file ?? (await findDeclaration('.'))
+  if (found === undefined) {
+    throw new ConfigurationError(
+      'There is no declaration here: write resources.ts, resources.js, resources.json or resources.yaml, or name a file.',
+    )
+  }
+  return completeVersions(await loadDeclaration(found))
+}
+
+/** Like `loadVersions`, for commands that only need what is stored. */
+export async function loadCatalog(file: string | undefined): Promise<Catalog> {
+  return (await loadVersions(file)).stored
 }

@@ -4,9 +4,9 @@ import { isStorableText } from '../model/text.ts'
 import { parseDuration } from '../model/time.ts'
 import { isInMemory, openMaintenance } from '../server/open-database.ts'
 import { ConfigurationError } from '../spec/configuration-error.ts'
-import type { Maintenance, MaintenanceStore } from '../storage/storage.ts'
+import type { Maintenance } from '../storage/storage.ts'
 import { databaseOf, type GivenDatabase } from './database-options.ts'
-import { print } from './print.ts'
+import { print, say } from './terminal.ts'
 
 interface OnOptions extends GivenDatabase {
   readonly message?: string
@@ -24,7 +24,9 @@ export async function maintenanceOn(options: OnOptions): Promise<void> {
   const { database } = options
   const [message, retryAfter] = [messageOf(options.message ?? ordinaryMessage), secondsOf(options.retryAfter)]
   const since = new Date().toISOString()
-  const { now, before } = await withSwitch(options, (store) => store.begin({ since, message, retryAfter }))
+  const { now, before } = await withServerState(options, ({ maintenance }) =>
+    maintenance.begin({ since, message, retryAfter }),
+  )
   say(before === undefined ? 'Maintenance is on.' : `Maintenance was on already, since ${now.since}.`)
   say(`Within a second every server on this database answers requests like this: ${toldTo(now)}`)
   say('What was accepted before is finished, and jobs stop after the batch that runs.')
@@ -33,7 +35,7 @@ export async function maintenanceOn(options: OnOptions): Promise<void> {
 
 /** Turns maintenance off. */
 export async function maintenanceOff(options: GivenDatabase): Promise<void> {
-  const before = await withSwitch(options, (store) => store.end())
+  const before = await withServerState(options, ({ maintenance }) => maintenance.end())
   if (before === undefined) say('Maintenance was off already.')
   else
     say(`Maintenance is off; it was on since ${before.since}. Within a second servers answer as ever, and jobs go on.`)
@@ -41,7 +43,7 @@ export async function maintenanceOff(options: GivenDatabase): Promise<void> {
 
 /** Says whether maintenance is on, since when, and what clients are told. */
 export async function maintenanceStatus(options: GivenDatabase): Promise<void> {
-  const current = await withSwitch(options, (store) => store.read())
+  const current = await withServerState(options, ({ maintenance }) => maintenance.read())
   const lines =
     current === undefined
       ? ['Maintenance is off.']
@@ -49,18 +51,24 @@ export async function maintenanceStatus(options: GivenDatabase): Promise<void> {
   print(`${lines.join('\n')}\n`)
 }
 
-async function withSwitch<T>(given: GivenDatabase, use: (store: MaintenanceStore) => Promise<T>): Promise<T> {
+/** Opens what a database holds for its servers: the maintenance switch and the clock of purges. */
+export async function withServerState<T>(
+  given: GivenDatabase,
+  use: (state: OpenMaintenance) => Promise<T>,
+): Promise<T> {
   const database = databaseOf(given)
   if (isInMemory(database)) {
-    throw new ConfigurationError('A database in memory has no servers to tell: use sqlite:FILE.')
+    throw new ConfigurationError('A database in memory has no other servers: use sqlite:FILE or postgres://….')
   }
-  const { maintenance, close } = await openMaintenance(database)
+  const state = await openMaintenance(database)
   try {
-    return await use(maintenance)
+    return await use(state)
   } finally {
-    await close()
+    await state.close()
   }
 }
+
+type OpenMaintenance = Awaited<ReturnType<typeof openMaintenance>>
 
 function toldTo({ message, retryAfter }: Maintenance): string {
   return `503, Retry-After: ${retryAfter}, “${message}”`
@@ -84,8 +92,4 @@ function secondsOf(text: string): number {
   throw new ConfigurationError(
     `--retry-after takes an ISO 8601 duration of at least a second, in days or less, such as PT10M or PT1H, not ${text}.`,
   )
-}
-
-function say(line: string): void {
-  process.stderr.write(`${line}\n`)
 }

@@ -1,9 +1,9 @@
 /** `resourced migrate`. */
 import { planOrApplyMigration } from '../server/open-database.ts'
 import { formatSteps } from '../storage/migration/describe.ts'
-import { loadCatalog } from './catalog.ts'
 import { databaseOf, type GivenDatabase } from './database-options.ts'
-import { print } from './print.ts'
+import { loadCatalog } from './load-declaration.ts'
+import { print } from './terminal.ts'
 
 /** Shows what the database lacks, or changes it. */
 export async function migrateCommand(

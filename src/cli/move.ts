@@ -21,8 +21,8 @@ import {
   moveAll,
 } from '../storage/move/move.ts'
 import type { MaintenanceStore } from '../storage/storage.ts'
-import { loadCatalog } from './catalog.ts'
-import { format, type Progress, showProgress } from './progress.ts'
+import { loadCatalog } from './load-declaration.ts'
+import { format, interruption, type Progress, showProgress } from './terminal.ts'
 
 interface Options {
   readonly from: string
@@ -140,13 +140,6 @@ async function untilQuiet(source: MoveSource, signal: AbortSignal): Promise<stri
     seen = now
   }
   return seen
-}
-
-function interruption(): { readonly signal: AbortSignal; stop(): void } {
-  const controller = new AbortController()
-  const abort = () => controller.abort()
-  process.once('SIGINT', abort)
-  return { signal: controller.signal, stop: () => process.off('SIGINT', abort) }
 }
 
 function summary({ rows, files, lost, restarted }: Moved, seconds: number, { from, to }: Pick<Options, 'from' | 'to'>) {

@@ -1,8 +1,8 @@
 /** `resourced openapi`. */
 import { openApiDocument } from '../documents/openapi.ts'
 import { ConfigurationError } from '../spec/configuration-error.ts'
-import { loadVersions } from './catalog.ts'
-import { print } from './print.ts'
+import { loadVersions } from './load-declaration.ts'
+import { print } from './terminal.ts'
 
 /**
  * Prints the OpenAPI document of a version: the current one, unless another is named.

@@ -3,10 +3,9 @@ import { Command, Option } from 'commander'
 import { withoutCredentials } from '../model/credentials.ts'
 import { logLevels } from '../server/observe/log.ts'
 import { packageVersion } from '../server/observe/package-version.ts'
-import { argumentsTold } from './arguments-told.ts'
 import { address, pool, pooler, replica, unsafe } from './database-options.ts'
-import { fail } from './fail.ts'
-import { print } from './print.ts'
+import { argumentsTold } from './process-title.ts'
+import { print } from './terminal.ts'
 
 // What lists of processes show.
 const told = argumentsTold(process.argv.slice(2))
@@ -263,5 +262,23 @@ program
   // Here 1 says that a rule is broken.
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
   .action(fail(async () => (await import('./check.ts')).checkCommand))
+
+/** Loads and runs a command. An error is explained on standard error, and the exit code is 1. */
+function fail<Arguments extends unknown[]>(
+  load: () => Promise<(...given: Arguments) => Promise<void>>,
+): (...given: Arguments) => Promise<void> {
+  return async (...given) => {
+    // If nobody reads standard error, a server or an import goes on.
+    process.stderr.on('error', () => {})
+    try {
+      const command = await load()
+      await command(...given)
+    } catch (error) {
+      const { explain } = await import('./explain.ts')
+      process.stderr.write(`${explain(error)}\n`)
+      process.exitCode = 1
+    }
+  }
+}
 
 await program.parseAsync()

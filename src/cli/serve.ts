@@ -9,10 +9,10 @@ import { isElsewhere } from '../server/open-database.ts'
 import { type ServeOptions, type Serving, serve } from '../server/serve.ts'
 import { ConfigurationError } from '../spec/configuration-error.ts'
 import type { Apply } from '../storage/migration/step.ts'
-import { loadVersions } from './catalog.ts'
+import { isDeprecated, isRetired, type Version, type Versions } from '../versions/versions.ts'
 import { databaseOf, defaultDatabase, type GivenDatabase } from './database-options.ts'
-import { makeRoom } from './make-room.ts'
-import { versionLines } from './version-lines.ts'
+import { loadVersions } from './load-declaration.ts'
+import { say } from './terminal.ts'
 
 interface Options extends GivenDatabase {
   readonly host: string
@@ -40,7 +40,7 @@ interface Options extends GivenDatabase {
 /** Serves until it is told to stop. */
 export async function serveCommand(file: string | undefined, options: Options): Promise<void> {
   const database = databaseOf(options)
-  if (isElsewhere(database)) makeRoom()
+  if (isElsewhere(database)) enlargeHeap()
   const versions = await loadVersions(file)
   const { stored: catalog } = versions
   const observe = logTo(options.logLevel)
@@ -120,6 +120,54 @@ export function portOf(text: string, option = '--port'): number {
   throw new ConfigurationError(`${option} takes a number from 0 to 65535, not ${JSON.stringify(text)}.`)
 }
 
-function say(line: string): void {
-  process.stderr.write(`${line}\n`)
+// A server that waits for another machine's answers keeps requests alive for longer than the small young generation of `main.js`
+// is made for: they would be copied again and again. V8 reads these flags only at its start.
+const largerHeap = ['--max-semi-space-size=16', '--min-semi-space-size=8']
+const heapFlag = /^--(?:max-semi-space-size|heap-growing-percent)=/
+
+/** Starts the program again in the same process with a larger heap, unless it has one or the system cannot do that. */
+function enlargeHeap(): void {
+  const { execArgv, execPath, argv, env } = process
+  if (largerHeap.every((flag) => execArgv.includes(flag)) || process.platform === 'win32') return
+  const flags = [...execArgv.filter((flag) => !heapFlag.test(flag)), ...largerHeap]
+  process.execve?.(execPath, [execPath, ...flags, ...argv.slice(1)], env)
+}
+
+/**
+ * One line for each version of several: its address, how a request names it, and when it ends.
+ *
+ * @param origin of the server, without a slash at the end
+ * @param now milliseconds since 1970
+ */
+export function versionLines(versions: Versions, origin: string, now: number): string[] {
+  if (versions.all.size === 1) return []
+  return [...versions.all.values()].map((version) => {
+    const place = `${origin}${version.basePath || '/'}`
+    return `  ${version.name}: ${place}${carrierOf(versions, version)}${stateOf(versions, version, now)}`
+  })
+}
+
+function carrierOf({ carriers, current }: Versions, { name, catalog }: Version): string {
+  if (carriers.includes('path')) return ''
+  const ways: Readonly<Record<string, string>> = {
+    header: `API-Version: ${name}`,
+    'media-type': `Accept: application/vnd.${catalog.name}.${name}+json`,
+    query: `?version=${name}`,
+  }
+  const words = carriers.map((carrier) => ways[carrier]).join(' or ')
+  return name === current.name ? `, with ${words} or without` : `, with ${words}`
+}
+
+function stateOf({ current }: Versions, version: Version, now: number): string {
+  const { sunsetAt, deprecatedAt, afterSunset } = version
+  const day = (moment: number) => new Date(moment).toISOString().slice(0, 10)
+  if (version === current) return ' (current)'
+  if (sunsetAt !== undefined && isRetired(version, now)) {
+    return ` (retired since ${day(sunsetAt)}: ${afterSunset === 'gone' ? '410' : 'redirects'})`
+  }
+  const until = sunsetAt === undefined ? '' : `, retired from ${day(sunsetAt)}`
+  if (deprecatedAt === undefined) return until === '' ? '' : ` (${until.slice(2)})`
+  return isDeprecated(version, now)
+    ? ` (deprecated since ${day(deprecatedAt)}${until})`
+    : ` (deprecated from ${day(deprecatedAt)}${until})`
 }

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
-import { showProgress } from './progress.ts'
+import { showProgress } from './terminal.ts'
 
 /** Progress on a screen that remembers, with a clock that is moved by hand. */
 function trial(screen: { isTTY?: boolean; columns?: number }) {
@@ -55,3 +58,24 @@ test('elsewhere a plain line is written every three seconds', () => {
   progress.end()
   assert.deepEqual(written, ['Importing: 30 %  3,000 records  1,000/s\n', 'Importing: 60 %  6,000 records  1,000/s\n'])
 })
+
+const program = fileURLToPath(new URL('main.js', import.meta.url))
+const example = (name: string) => fileURLToPath(new URL(`../../examples/${name}/resources.yaml`, import.meta.url))
+
+for (const given of [
+  ['openapi', example('atlas')],
+  ['check-changes', example('atlas'), example('studio'), '--format', 'json'],
+  ['serve', '--help'],
+]) {
+  test(`${given[0]} ends quietly where nobody reads on`, async () => {
+    const child = spawn(process.execPath, [program, ...given], { stdio: ['ignore', 'pipe', 'pipe'] })
+    // Before anything is printed: every write fails.
+    child.stdout.destroy()
+    let errors = ''
+    child.stderr.on('data', (piece) => {
+      errors += piece
+    })
+    const [, signal] = await once(child, 'close')
+    assert.deepEqual([errors, signal], ['', null])
+  })
+}

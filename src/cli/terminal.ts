@@ -1,14 +1,38 @@
-/** How far long work has come: a bar on a terminal, a line every few seconds elsewhere. */
+/** What commands write: results to standard output; messages and the progress of long work to standard error. */
 import { styleText } from 'node:util'
 
-/** Where progress is shown; `process.stderr` is one. */
+/** Prints a result. If the reader closes the pipe, as `head` does, the command ends without an error. */
+export function print(text: string): void {
+  if (process.stdout.listenerCount('error') === 0) process.stdout.on('error', endQuietly)
+  process.stdout.write(text)
+}
+
+function endQuietly(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error
+  process.exit()
+}
+
+/** Writes a message for people. Results of a command go to `print`. */
+export function say(line: string): void {
+  process.stderr.write(`${line}\n`)
+}
+
+/** A signal of the first Ctrl-C, for work that can end cleanly. The second Ctrl-C ends the process. */
+export function interruption(): { readonly signal: AbortSignal; stop(): void } {
+  const controller = new AbortController()
+  const abort = () => controller.abort()
+  process.once('SIGINT', abort)
+  return { signal: controller.signal, stop: () => process.off('SIGINT', abort) }
+}
+
+/** A stream to show progress on, such as `process.stderr`. */
 export interface Screen {
   write(text: string): unknown
   readonly isTTY?: boolean
   readonly columns?: number
 }
 
-/** What is shown. */
+/** What to show. */
 export interface ProgressOptions {
   /** What is being done: `Importing cities`. */
   readonly title: string
@@ -19,18 +43,18 @@ export interface ProgressOptions {
   readonly clock?: () => number
 }
 
-/** Progress being shown. */
+/** Progress that is on the screen. */
 export interface Progress {
   /**
-   * Tells how far the work is.
+   * Shows how far the work is.
    *
    * @param count how many units are done
-   * @param part of the whole, 0 to 1; `undefined` where the whole is not known
+   * @param part of the whole, 0 to 1; `undefined` if the whole is unknown
    */
   update(count: number, part: number | undefined): void
-  /** Writes a line of its own, above the bar. */
+  /** Writes a line above the bar. */
   say(line: string): void
-  /** Takes the bar away. */
+  /** Removes the bar. */
   end(): void
 }
 
@@ -38,16 +62,16 @@ const barWidth = 30
 const everyOnTerminal = 80
 const everyElsewhere = 3_000
 
-/** Shows progress on standard error. It reads nothing from the terminal, and sets no timer: work that stands still shows. */
+/** Shows progress: a bar on a terminal, a line every few seconds elsewhere. No timer redraws it, so stalled work is visible. */
 export function showProgress(options: ProgressOptions): Progress {
   const { title, unit, screen = process.stderr, clock = () => performance.now() } = options
   const terminal = screen.isTTY === true
   const started = clock()
   let last = terminal ? Number.NEGATIVE_INFINITY : started
-  let shown = false
+  let isVisible = false
   const clear = () => {
-    if (shown) screen.write('\r\x1b[K')
-    shown = false
+    if (isVisible) screen.write('\r\x1b[K')
+    isVisible = false
   }
   return {
     update(count, part) {
@@ -63,7 +87,7 @@ export function showProgress(options: ProgressOptions): Progress {
       }
       clear()
       screen.write(fit(title, part === undefined ? undefined : Math.round(part * barWidth), line, screen.columns ?? 80))
-      shown = true
+      isVisible = true
     },
     say(line) {
       clear()
@@ -73,7 +97,7 @@ export function showProgress(options: ProgressOptions): Progress {
   }
 }
 
-/** One line, never longer than the terminal is wide: a wrapped line could not be taken back. */
+/** One line that fits the terminal: a wrapped line could not be erased. */
 function fit(title: string, filled: number | undefined, line: string, columns: number): string {
   const bar = filled === undefined ? 0 : barWidth + 2
   if (title.length + 2 + bar + line.length >= columns) return `${title}  ${line}`.slice(0, columns - 1)
@@ -82,7 +106,7 @@ function fit(title: string, filled: number | undefined, line: string, columns: n
   return `${title}  ${drawn}  ${line}`
 }
 
-/** A count as people read it: `138,398`. */
+/** A count with separators: `138,398`. */
 export function format(count: number): string {
   return count.toLocaleString('en')
 }

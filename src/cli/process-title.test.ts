@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { argumentsTold } from './arguments-told.ts'
+import { argumentsTold } from './process-title.ts'
 
 test('lists of processes show no key and no value of a header field', () => {
   const given = [

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { InterfaceDeclaration } from '../model/declaration.ts'
 import { completeVersions } from '../versions/versions.ts'
-import { versionLines } from './version-lines.ts'
+import { versionLines } from './serve.ts'
 
 const origin = 'https://localhost:8443'
 
