@@ -10,16 +10,12 @@ import { type Discovered, discover } from '../checker/discovery/discover.ts'
 import { tryCollections } from '../checker/discovery/try-collections.ts'
 import { CannotCheck } from '../checker/profile/profile.ts'
 import { type PartialProfile, readProfile, writeProfile } from '../checker/profile/profile-file.ts'
-import {
-  compareReports,
-  hasFailed,
-  htmlReport,
-  jsonReport,
-  junitReport,
-  leftoversOf,
-  markdownReport,
-  textReport,
-} from '../checker/report/index.ts'
+import { htmlReport } from '../checker/report/html.ts'
+import { compareReports, jsonReport } from '../checker/report/json.ts'
+import { junitReport } from '../checker/report/junit.ts'
+import { markdownReport } from '../checker/report/markdown.ts'
+import { hasFailed, isObserved, leftoverLines, leftoversOf } from '../checker/report/summary.ts'
+import { textReport } from '../checker/report/text.ts'
 import { takeCensus } from '../checker/run/census.ts'
 import { check, type Report, watchedBy, withNeeded } from '../checker/run/check.ts'
 import type { Ledger } from '../checker/run/ledger.ts'
@@ -100,7 +96,7 @@ function pauseTeller(progress: Progress): (seconds: number) => void {
 }
 
 function wasSeen({ rules }: Report): boolean {
-  return rules.some(({ cases }) => cases.some(({ verdict }) => ['holds', 'fails', 'advice'].includes(verdict)))
+  return rules.some(({ cases }) => cases.some(isObserved))
 }
 
 interface Running {
@@ -215,10 +211,8 @@ async function tell(report: Report, { format, output, save }: CheckOptions, befo
     told.write(`\n${compareReports(before, report)}`)
   }
   if (format === 'text' && output === undefined) return
-  for (const { message, paths } of leftoversOf(report)) {
-    const lines = [`${message}${paths.length === 0 ? '' : ':'}`, ...paths.map((path) => `  ${path}`)]
-    process.stderr.write(stripVTControlCharacters(`${lines.join('\n')}\n`))
-  }
+  const leftovers = leftoversOf(report).flatMap((each) => leftoverLines(each))
+  for (const line of leftovers) process.stderr.write(`${stripVTControlCharacters(line)}\n`)
 }
 
 async function written(file: string, text: string, option: string): Promise<void> {

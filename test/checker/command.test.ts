@@ -157,7 +157,7 @@ describe('resourced check', () => {
   it('ends with 2 and says what to do where a server or a command line cannot be used', async () => {
     const refused: readonly (readonly [given: readonly string[], says: RegExp])[] = [
       [[url, '--yes'], /answers 401 to every request.*--key/],
-      [[url, '--yes', '--key', 'wrong'], /also with the credential/],
+      [[url, '--yes', '--key', 'wrong'], /also with the given credential/],
       [['http://127.0.0.1:9', '--yes'], /nothing listens there/],
       [[url.replace('http:', 'https:'), '--yes'], /Perhaps it speaks plain HTTP/],
       [['ftp://x'], /one of HTTP/],

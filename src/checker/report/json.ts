@@ -1,10 +1,43 @@
-/** The report as data: for programs, and to compare a later one with. */
+/** The report as JSON, and the comparison with an earlier one. */
 import type { Report } from '../run/check.ts'
+import type { Verdict } from '../run/verdict.ts'
 
-/** What the document calls itself. */
-export const format = 'resourced-check/1'
+const format = 'resourced-check/1'
 
 /** A report as JSON. */
 export function jsonReport(report: Report): string {
   return `${JSON.stringify({ format, ...report }, null, 2)}\n`
+}
+
+/**
+ * What has changed since an earlier report, as text.
+ *
+ * @param before parsed output of `jsonReport`
+ * @throws Error if it is something else
+ */
+export function compareReports(before: unknown, after: Pick<Report, 'rules'>): string {
+  const earlier = verdictsIn(before)
+  const changes = { Worse: [] as string[], Better: [] as string[], Otherwise: [] as string[] }
+  const now = after.rules.flatMap(({ cases }) => cases)
+  for (const { id, title, verdict } of now) {
+    const was = earlier.get(id)
+    if (was !== verdict) changes[directions[verdict]].push(`  ${id}  ${title}: ${was ?? 'not there'} → ${verdict}`)
+    earlier.delete(id)
+  }
+  for (const [id, was] of earlier) changes.Otherwise.push(`  ${id}: ${was} → not asked`)
+  const parts = Object.entries(changes).filter(([, lines]) => lines.length > 0)
+  if (parts.length === 0) return 'Nothing has changed.\n'
+  return parts.map(([title, lines]) => `${[`${title} (${lines.length})`, ...lines].join('\n')}\n`).join('\n')
+}
+
+const directions: Readonly<Record<Verdict, 'Worse' | 'Better' | 'Otherwise'>> = {
+  ...{ fails: 'Worse', advice: 'Worse', holds: 'Better' },
+  ...{ blocked: 'Otherwise', 'not set up': 'Otherwise', 'not applicable': 'Otherwise', 'not asked': 'Otherwise' },
+}
+
+function verdictsIn(report: unknown): Map<string, string> {
+  const { format: found, rules } = (report ?? {}) as { format?: unknown; rules?: unknown }
+  if (found !== format || !Array.isArray(rules)) throw new Error(`it is no report that --save wrote (${format})`)
+  const cases = rules.flatMap((rule: { cases?: readonly { id: string; verdict: string }[] }) => rule.cases ?? [])
+  return new Map(cases.map(({ id, verdict }) => [id, verdict]))
 }

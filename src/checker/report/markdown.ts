@@ -1,49 +1,36 @@
-/** The report in Markdown: for issues and pull requests. */
-import { ruleSections } from '../../spec/rules.ts'
+/** The report in Markdown, for issues and pull requests. */
 import type { Report } from '../run/check.ts'
-import { commandOf } from './curl.ts'
-import { leftoversOf } from './leftovers.ts'
-import { answerLines } from './lines.ts'
-import { requestsOf, summaryLine, wrongCases } from './summary.ts'
-import { sourceOf } from './text.ts'
+import {
+  holdingCases,
+  isObserved,
+  leftoversOf,
+  markedLines,
+  type Problem,
+  problemsOf,
+  sectionsOf,
+  summaryLine,
+} from './summary.ts'
 
 /** A report as Markdown. */
 export function markdownReport(report: Report): string {
-  const { base, date, requests, seconds, rules } = report
-  const leftovers = leftoversOf(report)
-  const rows = ruleSections.flatMap(({ prefix, title }) => {
-    const own = rules.filter(({ rule }) => rule.section === prefix)
-    return own.map(({ rule, verdict, why, cases }) => {
-      const seen = cases.filter((each) => each.verdict === 'holds').length
-      const isSeen = verdict === 'holds' || verdict === 'fails' || verdict === 'advice'
-      const said = verdict === 'fails' ? '**fails**' : verdict
-      return `| ${rule.id} | ${cell(title)} | ${rule.level} | ${said} | ${cases.length === 0 ? '' : `${seen} of ${cases.length}`} | ${cell(isSeen ? rule.sentence : why)} |`
-    })
-  })
-  const wrong = wrongCases(report).flatMap(({ rule, found }) => [
-    `### ${found.verdict === 'fails' ? 'Fails' : 'To think about'}: ${found.title}`,
-    '',
-    `\`${found.id}\`, ${found.level} (${sourceOf(rule)}). ${rule.rule.sentence}`,
-    '',
-    fenced(requestsOf(found, ({ asked }) => commandOf(asked)).join('\n'), 'sh'),
-    ...found.findings.flatMap(({ exchange, part, message }) => [
-      `**${inline(exchange === undefined ? message : `${exchange.step}: ${message}`)}**`,
-      '',
-      ...(exchange === undefined
-        ? []
-        : [
-            fenced(
-              answerLines(exchange, part)
-                .map(({ text, marked }) => `${marked ? '> ' : '  '}${text}`)
-                .join('\n'),
-              'http',
-            ),
-          ]),
-    ]),
-    `To mend it: ${found.mend}`,
-    '',
+  const { base, date, requests, seconds } = report
+  const rows = sectionsOf(report).flatMap(({ title, rules }) =>
+    rules.map((result) => {
+      const { rule, verdict, why, cases } = result
+      const count = cases.length === 0 ? '' : `${holdingCases(result)} of ${cases.length}`
+      const text = isObserved(result) ? rule.sentence : why
+      const cells = [rule.id, title, rule.level, verdict, count, text].map((each) =>
+        inline(each).replaceAll('|', '\\|'),
+      )
+      return `| ${cells.map((each, index) => (index === 3 && each === 'fails' ? '**fails**' : each)).join(' | ')} |`
+    }),
+  )
+  const problems = problemsOf(report).flatMap(problemLines)
+  const leftovers = leftoversOf(report).flatMap(({ message, paths }) => [
+    `- ${inline(message)}`,
+    ...paths.map((path) => `  - \`${path.replaceAll('`', '')}\``),
   ])
-  return `${[
+  return [
     `# ${base}`,
     '',
     `${summaryLine(report)}. ${requests} requests in ${seconds} s, ${date}.`,
@@ -52,25 +39,33 @@ export function markdownReport(report: Report): string {
     '| --- | --- | --- | --- | --- | --- |',
     ...rows,
     '',
-    ...(wrong.length === 0 ? [] : ['## What is wrong', '', ...wrong]),
-    ...(leftovers.length === 0 ? [] : ['## What remains', '']),
-    ...leftovers.flatMap(({ message, paths }) => [
-      `- ${inline(message)}`,
-      ...paths.map((path) => `  - \`${path.replaceAll('`', '')}\``),
-    ]),
-    ...(leftovers.length === 0 ? [] : ['']),
-  ].join('\n')}`
+    ...(problems.length === 0 ? [] : ['## Problems', '', ...problems]),
+    ...(leftovers.length === 0 ? [] : ['## Leftovers', '', ...leftovers, '']),
+  ].join('\n')
 }
 
-function cell(text: string): string {
-  return inline(text).replaceAll('|', '\\|')
+function problemLines({ rule, found, source, commands, findings }: Problem): string[] {
+  return [
+    `### ${found.verdict === 'fails' ? 'Fails' : 'Consider'}: ${found.title}`,
+    '',
+    `\`${found.id}\`, ${found.level} (${source}). ${rule.sentence}`,
+    '',
+    fenced(commands.join('\n'), 'sh'),
+    ...findings.flatMap((each) => [
+      `**${inline(each.step === undefined ? each.message : `${each.step}: ${each.message}`)}**`,
+      '',
+      ...(each.step === undefined ? [] : [fenced(markedLines(each).join('\n'), 'http')]),
+    ]),
+    `To correct it: ${found.mend}`,
+    '',
+  ]
 }
 
 function inline(text: string): string {
   return text.replaceAll(/[\r\n]+/g, ' ').replaceAll(/[<>*_[\]]/g, (each) => `\\${each}`)
 }
 
-/** A block that nothing in it can end. */
+/** A code block that its content cannot end. */
 function fenced(text: string, language: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([each]) => each.length))
   const fence = '`'.repeat(longest + 1)

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { compareReports, hasFailed, htmlReport, jsonReport, junitReport, markdownReport, textReport } from './index.ts'
+import { htmlReport } from './html.ts'
+import { compareReports, jsonReport } from './json.ts'
+import { junitReport } from './junit.ts'
+import { markdownReport } from './markdown.ts'
 import { sample } from './report.fixture.ts'
+import { hasFailed } from './summary.ts'
+import { textReport } from './text.ts'
 
 const passed = {
   ...sample,
@@ -12,14 +17,14 @@ const passed = {
   })),
 }
 
-test('a report has failed where a must fails, not where a should does', () => {
+test('a report has failed if a rule that must hold fails, not if one that should hold does', () => {
   assert.equal(hasFailed(sample), true)
   assert.equal(hasFailed(passed), false)
   const milder = sample.rules.filter(({ rule }) => rule.id !== 'CON-3')
   assert.equal(hasFailed({ rules: milder }), false)
 })
 
-test('text shows each finding with its command, the line that is wrong, and how to mend it; musts first', () => {
+test('text shows each problem with its command, the wrong line and how to correct it; rules that must hold come first', () => {
   const text = textReport(sample, { color: false, width: 100 })
   assert.match(text, /✖ CON-3 {2}must {3}0\/1/)
   assert.match(
@@ -33,18 +38,18 @@ test('text shows each finding with its command, the line that is wrong, and how 
   assert.match(text, /OPS-2.*not applicable: Only someone with access to the machine can send SIGTERM/)
   assert.match(text, /40 records were created, and 39 deleted again/)
   assert.match(text, /could not be deleted \(1\):\n {2}\/v1\/cities\/7/)
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for them
   assert.doesNotMatch(text, /\u001b/)
   for (const line of textReport(passed, { color: false, width: 100 }).split('\n')) assert.ok(line.length <= 100, line)
 })
 
-test('what a server sends moves no cursor', () => {
+test('texts of a server cannot move the cursor', () => {
   const [first, ...rest] = JSON.parse(JSON.stringify(sample).replaceAll('200 in place', '\\u001b[2J200 in place')).rules
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for them
   assert.doesNotMatch(textReport({ ...sample, rules: [first, ...rest] }, { color: true, width: 80 }), /\u001b\[2J/)
 })
 
-test('JUnit counts cases: what fails, and what was not seen', () => {
+test('JUnit counts cases that fail and cases that were not observed', () => {
   const xml = junitReport(sample)
   assert.match(xml, /<testsuite name="CON Caching and conditions" tests="3" failures="2" skipped="0"/)
   assert.match(xml, /<failure type="must" message="200 in place of 412">/)
@@ -52,13 +57,13 @@ test('JUnit counts cases: what fails, and what was not seen', () => {
   assert.doesNotMatch(xml, /<b>/)
 })
 
-test('Markdown keeps what a server sends in its place', () => {
+test('texts of a server cannot break out of Markdown', () => {
   const text = markdownReport(sample)
   assert.match(text, /\| DEL-9 \|.*POST was answered 500 \\\| \\<oops\\> \|/)
   assert.match(text, /```http\n> HTTP\/1\.1 200/)
 })
 
-test('HTML holds nothing that a server has written as markup', () => {
+test('texts of a server are no markup in HTML', () => {
   const page = htmlReport(sample)
   assert.doesNotMatch(page, /<b>it|<oops>/)
   assert.match(page, /<mark>HTTP\/1\.1 200<\/mark>/)
@@ -66,7 +71,7 @@ test('HTML holds nothing that a server has written as markup', () => {
   assert.doesNotMatch(page, /<script|src=|@import|url\(/)
 })
 
-test('every format says what is there that was not before, and none counts it as a failure', () => {
+test('every format shows leftovers, and none counts them as a failure', () => {
   const texts = [
     textReport(sample, { color: false, width: 100 }),
     ...[jsonReport, junitReport, markdownReport, htmlReport].map((report) => report(sample)),
@@ -80,7 +85,7 @@ test('every format says what is there that was not before, and none counts it as
   assert.equal(hasFailed({ ...sample, rules: [] }), false)
 })
 
-test('two reports are compared by their cases', () => {
+test('reports are compared case by case', () => {
   const before = JSON.parse(jsonReport(passed))
   assert.match(
     compareReports(before, sample),

@@ -1,70 +1,164 @@
-/** What all reports begin with. */
+/** What all formats of a report share: sections, problems with their evidence, leftovers, and the summary. */
+import { ruleSections } from '../../spec/rules.ts'
 import type { Report } from '../run/check.ts'
+import type { Difference } from '../run/reconcile.ts'
 import type { CaseResult, RuleResult, Verdict } from '../run/verdict.ts'
+import { commandOf, type Line, responseLines } from './evidence.ts'
 
-/** Verdicts in the order in which they are told. */
+/** Verdicts in the order of reports. */
 export const verdicts: readonly Verdict[] = [
-  'holds',
-  'fails',
-  'advice',
-  'blocked',
-  'not set up',
-  'not applicable',
-  'not asked',
+  ...(['holds', 'fails', 'advice', 'blocked', 'not set up', 'not applicable', 'not asked'] as const),
 ]
 
-/** How many rules there are of each verdict. */
+/** The number of rules with each verdict. */
 export function countsOf({ rules }: Pick<Report, 'rules'>): ReadonlyMap<Verdict, number> {
   return new Map(verdicts.map((verdict) => [verdict, rules.filter((rule) => rule.verdict === verdict).length]))
 }
 
-/** A case that fails a demand of the specification. */
-export function isFatal({ verdict, level }: Pick<CaseResult, 'verdict' | 'level'>): boolean {
-  return verdict === 'fails' && level === 'must'
-}
-
-/** Whether anything fails that must hold. */
+/** Whether a rule that must hold does not. */
 export function hasFailed({ rules }: Pick<Report, 'rules'>): boolean {
-  return rules.some(({ cases }) => cases.some(isFatal))
+  return rules.some(({ cases }) => cases.some(({ verdict, level }) => verdict === 'fails' && level === 'must'))
 }
 
-/** All cases that are not so, the demands first. */
-export function wrongCases({
-  rules,
-}: Pick<Report, 'rules'>): { readonly rule: RuleResult; readonly found: CaseResult }[] {
-  const weight = { must: 0, should: 1, may: 2 }
+/** Whether responses showed that a rule or case holds, or that it does not. */
+export function isObserved({ verdict }: { readonly verdict: Verdict }): boolean {
+  return verdict === 'holds' || isProblem({ verdict })
+}
+
+function isProblem({ verdict }: { readonly verdict: Verdict }): boolean {
+  return verdict === 'fails' || verdict === 'advice'
+}
+
+/** The sections of a report with their rules. */
+export function sectionsOf({ rules }: Pick<Report, 'rules'>) {
+  return ruleSections
+    .map(({ prefix, title }) => ({ prefix, title, rules: rules.filter(({ rule }) => rule.section === prefix) }))
+    .filter((section) => section.rules.length > 0)
+}
+
+/** How many of a rule's cases hold. */
+export function holdingCases({ cases }: RuleResult): number {
+  return cases.filter(({ verdict }) => verdict === 'holds').length
+}
+
+/** A case that does not hold, with its evidence. */
+export interface Problem {
+  readonly rule: RuleResult['rule']
+  readonly found: CaseResult
+  /** Where the rule comes from. */
+  readonly source: string
+  /** The requests of the case as commands of a shell. */
+  readonly commands: readonly string[]
+  readonly findings: readonly Evidence[]
+}
+
+/** A finding, with the response that shows it. */
+export interface Evidence {
+  /** The step that sent the request. */
+  readonly step: string | undefined
+  readonly message: string
+  readonly lines: readonly Line[]
+}
+
+const weights = { must: 0, should: 1, may: 2 }
+
+/** All cases that do not hold, those of rules that must hold first. */
+export function problemsOf({ rules }: Pick<Report, 'rules'>): Problem[] {
   return rules
-    .flatMap((rule) => rule.cases.map((found) => ({ rule, found })))
-    .filter(({ found }) => found.verdict === 'fails' || found.verdict === 'advice')
-    .sort((left, right) => weight[left.found.level] - weight[right.found.level])
+    .flatMap(({ rule, cases }) => cases.filter(isProblem).map((found) => problemOf(rule, found)))
+    .sort((left, right) => weights[left.found.level] - weights[right.found.level])
 }
 
-/** One line on a report as a whole: `41 rules hold, 3 fail, …`. */
-export function summaryLine(report: Report): string {
-  const counts = countsOf(report)
-  const told: Readonly<Record<Verdict, (count: number) => string>> = {
+/** The evidence of a case that does not hold. */
+export function problemOf(rule: RuleResult['rule'], found: CaseResult): Problem {
+  const source =
+    rule.mark === 'specification'
+      ? 'the specification'
+      : rule.mark === 'decision'
+        ? 'settled where the specification is silent'
+        : 'beyond the specification'
+  const findings = found.findings.map(({ exchange, part, message }) => ({
+    ...{ step: exchange?.step, message },
+    lines: exchange === undefined ? [] : responseLines(exchange, part),
+  }))
+  return { rule, found, source, commands: commandsOf(found), findings }
+}
+
+/** Each request once, with the number of times it was sent. */
+function commandsOf({ exchanges }: CaseResult): string[] {
+  const times = new Map<string, number>()
+  for (const { asked } of exchanges) {
+    const command = commandOf(asked)
+    times.set(command, (times.get(command) ?? 0) + 1)
+  }
+  return [...times].map(([command, count]) => (count === 1 ? command : `${command}   # ${count} times`))
+}
+
+/** The lines of a response as text. A mark stands before those that show the problem. */
+export function markedLines({ lines }: Evidence): string[] {
+  return lines.map(({ text, marked }) => `${marked ? '> ' : '  '}${text}`)
+}
+
+/** A summary in one line: `41 rules hold, 3 fail, …`. */
+export function summaryLine(report: Pick<Report, 'rules'>): string {
+  const texts: Readonly<Record<Verdict, (count: number) => string>> = {
     holds: (count) => `${count} ${count === 1 ? 'rule holds' : 'rules hold'}`,
     fails: (count) => `${count} ${count === 1 ? 'fails' : 'fail'}`,
-    advice: (count) => `${count} to think about`,
+    advice: (count) => `${count} to consider`,
     blocked: (count) => `${count} blocked by others`,
     'not set up': (count) => `${count} could not be set up`,
     'not applicable': (count) => `${count} not applicable`,
     'not asked': (count) => `${count} not asked`,
   }
-  return verdicts
-    .flatMap((verdict) => (counts.get(verdict) ? [told[verdict](counts.get(verdict) as number)] : []))
-    .join(', ')
+  const counts = [...countsOf(report)].filter(([, count]) => count > 0)
+  return counts.map(([verdict, count]) => texts[verdict](count)).join(', ')
 }
 
-/** The requests of a case, each once, with how often it was made. */
-export function requestsOf(
-  { exchanges }: CaseResult,
-  command: (exchange: CaseResult['exchanges'][number]) => string,
-): string[] {
-  const times = new Map<string, number>()
-  for (const exchange of exchanges) {
-    const text = command(exchange)
-    times.set(text, (times.get(text) ?? 0) + 1)
-  }
-  return [...times].map(([text, count]) => (count === 1 ? text : `${text}   # ${count} times`))
+/** Something that the run left on the server. */
+export interface Leftover {
+  readonly message: string
+  /** Paths from the root. */
+  readonly paths: readonly string[]
+}
+
+/** What exists after the run and did not exist before. Empty if the server holds what it held before. */
+export function leftoversOf({ remains, jobs, differences }: Pick<Report, 'remains' | 'jobs' | 'differences'>) {
+  // The server deletes jobs itself, so a few examples are enough.
+  const someJobs = jobs.length <= 4 ? jobs : [...jobs.slice(0, 3), `… ${jobs.length - 3} more`]
+  const all: readonly (Leftover & { readonly count: number })[] = [
+    {
+      message: `Created by the check, and could not be deleted (${remains.length})`,
+      ...{ paths: remains, count: remains.length },
+    },
+    ...differences.map((each) => ({ message: differenceText(each), paths: each.unexplained, count: 1 })),
+    {
+      message: `Jobs and exports that the check started and could not delete (${jobs.length})`,
+      ...{ paths: someJobs, count: jobs.length },
+    },
+  ]
+  return all.filter(({ count }) => count > 0).map(({ message, paths }): Leftover => ({ message, paths }))
+}
+
+/** The lines of a leftover as text: the message, then its paths. */
+export function leftoverLines({ message, paths }: Leftover): string[] {
+  return [`${message}${paths.length === 0 ? '' : ':'}`, ...paths.map((path) => `  ${path}`)]
+}
+
+function differenceText({ collection, before, after, created, unexplained }: Difference): string {
+  const isMore = after !== undefined && before !== undefined && after > before
+  const parts = [
+    ...(created.length === 0 ? [] : [`${created.length} listed above`]),
+    ...(unexplained.length === 0 ? [] : [`probably the check's: ${unexplained.length}`]),
+  ]
+  const cause =
+    parts.length > 0 ? parts.join('; ') : `${isMore ? 'created' : 'changed'} by others, as far as can be seen`
+  return `${collection}: ${countText(before, after)}; ${cause}`
+}
+
+function countText(before: number | undefined, after: number | undefined): string {
+  if (before === undefined || after === undefined) return 'the records could not be counted before and after'
+  const difference = Math.abs(after - before)
+  if (difference === 0) return `as many records as before (${before}), but not the same`
+  const counted = difference === 1 ? '1 record' : `${difference} records`
+  return `${counted} ${after > before ? 'more' : 'fewer'} than before (${before}, now ${after})`
 }
