@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Ask, Case, Step } from '../../src/checker/case/case.ts'
+import { absentId, caseRecords } from '../../src/checker/case/references.ts'
 import { nobodyThere } from '../../src/checker/case/steps.ts'
 import { cases } from '../../src/checker/cases/cases.ts'
 import type { Profile } from '../../src/checker/profile/profile.ts'
@@ -23,7 +24,7 @@ describe('No case', () => {
   it('deletes a collection, save by a filter where that is offered, which lists were seen to obey', () => {
     const onCollections = asks.filter(
       ([, { request }]) =>
-        request.method === 'DELETE' && /^\{(base|collection|parents|nested)\}[^?]*(\?|$)/.test(request.to),
+        request.method === 'DELETE' && /^«(base|collection|parents|nested)»[^?]*(\?|$)/.test(request.to),
     )
     const dangerous = onCollections.filter(
       ([one, { request }]) => !isRecord(request.to) && !isFiltered(one, request.to),
@@ -39,7 +40,7 @@ describe('No case', () => {
       const seen = steps.indexOf(nobodyThere[1] as Step)
       return steps.flatMap((step, at) => {
         if (step.kind !== 'ask' || !/^(?:PUT|PATCH|POST)$/.test(step.request.method)) return []
-        const isSent = JSON.stringify(step).includes('{absent}') && step.request.to !== '{one}'
+        const isSent = JSON.stringify(step).includes(absentId) && step.request.to !== '«one|path»'
         return isSent ? [{ id, isAfter: seen >= 0 && seen < at }] : []
       })
     })
@@ -68,18 +69,18 @@ const isExport = (path: string) => /^\/v3\/exports\/[\da-f]{8}-[\da-f-]{27}$/.te
 
 /** An address below a collection, by a text that no server can read as a number. */
 function isRecord(to: string): boolean {
-  return /^\{collection\}\/(\{[a-z]\w*\.(other|item:\d+)\}|[^\d/?.%{-][^/?]*)$/.test(to)
+  return /^«collection»\/(«[a-z]\w*\|(other|item:\d+)»|[^\d/?.%«-][^/?]*)$/.test(to)
 }
 
 function isFiltered({ needs, after = [] }: Case, to: string): boolean {
   const isOffered = needs.includes('delete-by-filter') || needs.includes('disposable')
-  return to === '{collection}?{mine}' && isOffered && after.includes('QRY-1/equal')
+  return to === caseRecords && isOffered && after.includes('QRY-1/equal')
 }
 
 function isHarmless(id: unknown): boolean {
   if (id === null) return true
   if (Array.isArray(id)) return id.length > 0 && id.every((each) => typeof each === 'string' && isHarmless(each))
-  return typeof id === 'string' && /^(\{[a-z]\w*(\.\d+)?\.(id|other)\}|[^\d+\-. $'"])/.test(id)
+  return typeof id === 'string' && /^(«[a-z]\w*(\.\d+)?\|(id|other)»|[^\d+\-. $'"])/.test(id)
 }
 
 describe('Where nothing may be lost', () => {

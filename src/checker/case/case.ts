@@ -1,5 +1,4 @@
 /** What a case is: one thing that can be seen of a rule, as data. */
-
 import type { RuleLevel } from '../../spec/rules/rule.ts'
 import type { Exchange } from '../client/exchange.ts'
 import type { CollectionProfile, Operation, PageStyle, Permission, Profile } from '../profile/profile.ts'
@@ -32,19 +31,7 @@ export type Body =
       readonly like?: string
     }
 
-/**
- * A request. Texts may hold places that are filled when it is sent: `{collection}` and `{base}` (paths), `{path}` (of the collection, from
- * any base on), `{deprecated}`, `{retired}`, `{open}` and `{document}` (addresses too), `{deprecated-version}`, `{key}` and `{altered}` (the credential without its
- * scheme, and the same with another character in its middle), `{mark}` and `{mine}` (what the case's records are found by: its value, and
- * as a query), `{name}` (the collection's), `{parent}` (the record made for
- * what the case's records refer to first; `{parent.id}`, `{parents}`: its collection), `{nested}` (the collection below it), and of earlier steps `{one}` (the path of the
- * record made there), `{one.id}`, `{one.other}` (an identifier like it that never was), `{one.etag}`, `{one.field:Last-Modified}`, `{one.json:/name}`, `{one.location}`, `{one.owner}`; of lists `{list.item:0}` (the identifier
- * of a record in it), `{list.next}` and `{list.previous}` (cursors, as they stand in an address; `{list.next:forged}` is changed),
- * `{list.link:next}` (where Link leads to). `{member:ranked}` is a member of a kind (members.ts), `{less:ranked}` and `{more:ranked}`
- * two good values of it; `{word}` is a word that only this case's records hold, `{word:upper}` and `{mark:upper}` the same in
- * capitals; `{nested}` is the list below the record that the case's records refer to, `{absent}` an identifier that no record has; `{size}` is the parameter for the size of a page; `{any}` is `*`, in a field
- * that is sent only where changes demand a condition. In JSON, a text that is one place keeps the type of what is there.
- */
+/** A request. Its texts may contain references (`references.ts`), which are replaced with values when it is sent. */
 export interface Request {
   readonly method: string
   readonly to: string
@@ -178,17 +165,22 @@ export interface Finding {
   readonly message: string
 }
 
+/** Something that has the name of a step: a reference. */
+export interface Named {
+  readonly name: string
+}
+
 /** What a case has seen. */
 export interface Seen {
   readonly profile: Profile
   readonly collection: CollectionProfile
-  /** Fills the places of a text, as in requests. */
+  /** Replaces references in a text, as in requests. */
   readonly fill: (text: string) => string
   /** The exchange of a step; the last, where there are several. */
-  readonly of: (step: string) => Exchange
-  readonly all: (step: string) => readonly Exchange[]
+  readonly of: (step: Named) => Exchange
+  readonly all: (step: Named) => readonly Exchange[]
   /** Identifiers of the records that a step has made. */
-  readonly ids: (step: string) => readonly string[]
+  readonly ids: (step: Named) => readonly string[]
 }
 
 /** One thing that must be so. */
@@ -216,8 +208,8 @@ export interface Case {
   readonly alone?: boolean
   readonly steps: readonly Step[]
   readonly expect: readonly Expectation[]
-  /** How to mend it, in one sentence. */
-  readonly mend: string
+  /** How to correct a server on which the case fails, in one sentence. */
+  readonly remedy: string
 }
 
 /** The rule that a case is about. */

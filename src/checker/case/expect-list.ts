@@ -4,6 +4,7 @@ import { type Answer, type Exchange, jsonOf, linksOf } from '../client/exchange.
 import { isSame, valueAt } from '../values/json.ts'
 import type { Expectation, Seen } from './case.ts'
 import { altogether, answerOf, everyAnswerOf, finding, itemsOf, short, totalOf } from './expect.ts'
+import type { Reference } from './references.ts'
 
 /** The identifiers in a list; `undefined` where it is none. */
 export function idsOf(answer: Answer | undefined, seen: Seen): string[] | undefined {
@@ -11,8 +12,8 @@ export function idsOf(answer: Answer | undefined, seen: Seen): string[] | undefi
 }
 
 /** A list holds exactly these records, in whichever order; the name of a step that made several is that of all. */
-export function lists(step: string, ...records: readonly string[]): Expectation {
-  const says = records.length === 0 ? 'is an empty list' : `lists exactly ${records.join(', ')}`
+export function lists(step: Reference, ...records: readonly Reference[]): Expectation {
+  const says = records.length === 0 ? 'is an empty list' : `lists exactly ${namesOf(records)}`
   return answerOf(step, says, (answer, seen, exchange) => {
     if (answer.status !== 200) return finding(exchange, 'status', `${answer.status} in place of 200`)
     const ids = idsOf(answer, seen)
@@ -23,8 +24,8 @@ export function lists(step: string, ...records: readonly string[]): Expectation 
 }
 
 /** An answer shows nothing of these records: it is refused, or a list without them. */
-export function showsNone(step: string, ...records: readonly string[]): Expectation {
-  return answerOf(step, `shows nothing of ${records.join(', ')}`, (answer, seen, exchange) => {
+export function showsNone(step: Reference, ...records: readonly Reference[]): Expectation {
+  return answerOf(step, `shows nothing of ${namesOf(records)}`, (answer, seen, exchange) => {
     if (answer.status >= 500) return finding(exchange, 'status', `${answer.status}, a failure of the server`)
     const shown = records.flatMap(seen.ids).find((id) => idsOf(answer, seen)?.includes(id))
     return shown === undefined ? undefined : finding(exchange, itemsPart(seen), `the record ${shown} is in it`)
@@ -32,8 +33,8 @@ export function showsNone(step: string, ...records: readonly string[]): Expectat
 }
 
 /** A list shows the same records in the same order as that of another step. */
-export function sameItems(step: string, other: string): Expectation {
-  return answerOf(step, `holds the records of ${other}, in their order`, (answer, seen, exchange) => {
+export function sameItems(step: Reference, other: Reference): Expectation {
+  return answerOf(step, `holds the records of ${other.name}, in their order`, (answer, seen, exchange) => {
     const [ids, wanted] = [idsOf(answer, seen), idsOf(seen.of(other).answer, seen)]
     if (ids === undefined) return noList(exchange, seen)
     if (isSame(ids, wanted)) return undefined
@@ -42,8 +43,8 @@ export function sameItems(step: string, other: string): Expectation {
 }
 
 /** All answers of a step together hold each of these records exactly once. */
-export function eachOnce(step: string, ...records: readonly string[]): Expectation {
-  return everyAnswerOf(step, `together hold each of ${records.join(', ')} exactly once`, (_, seen, exchange) => {
+export function eachOnce(step: Reference, ...records: readonly Reference[]): Expectation {
+  return everyAnswerOf(step, `together hold each of ${namesOf(records)} exactly once`, (_, seen, exchange) => {
     const pages = seen.all(step).map(({ answer }) => idsOf(answer, seen))
     if (pages.includes(undefined)) return noList(exchange, seen)
     const ids = pages.flat()
@@ -58,7 +59,7 @@ export function eachOnce(step: string, ...records: readonly string[]): Expectati
 }
 
 /** A list came in so many pages at least. */
-export function cameIn(step: string, pages: number): Expectation {
+export function cameIn(step: Reference, pages: number): Expectation {
   return altogether(`comes in ${pages} pages`, (seen) => {
     const { length } = seen.all(step)
     return length >= pages ? undefined : finding(seen.of(step), 'body', `the list ended after ${length} pages`)
@@ -66,7 +67,7 @@ export function cameIn(step: string, pages: number): Expectation {
 }
 
 /** A list holds so many records. */
-export function holds(step: string, count: number): Expectation {
+export function holds(step: Reference, count: number): Expectation {
   return answerOf(step, `holds ${count} records`, (answer, seen, exchange) => {
     const length = itemsOf(answer, seen)?.length
     if (length === undefined) return noList(exchange, seen)
@@ -75,7 +76,7 @@ export function holds(step: string, count: number): Expectation {
 }
 
 /** Every answer of a step tells this total. */
-export function totals(step: string, count: number): Expectation {
+export function totals(step: Reference, count: number): Expectation {
   return everyAnswerOf(step, `tells ${count} as the total`, (answer, seen, exchange) => {
     const { total } = seen.profile.names
     const part = total.startsWith('header:') ? { field: total.slice('header:'.length) } : { pointer: total }
@@ -86,7 +87,7 @@ export function totals(step: string, count: number): Expectation {
 }
 
 /** A list gives a cursor to the next or the previous page, or none. */
-export function cursorAt(step: string, which: 'next' | 'previous', wanted: 'a cursor' | 'none'): Expectation {
+export function cursorAt(step: Reference, which: 'next' | 'previous', wanted: 'a cursor' | 'none'): Expectation {
   return answerOf(step, `gives ${wanted} to the ${which} page`, (answer, { profile }, exchange) => {
     const value = valueAt(jsonOf(answer), profile.names[which])
     const isGiven = typeof value === 'string' && value !== ''
@@ -97,7 +98,11 @@ export function cursorAt(step: string, which: 'next' | 'previous', wanted: 'a cu
 }
 
 /** The records of a list, by a value of each. */
-export function inOrder(step: string, says: string, test: (items: readonly Item[], seen: Seen) => string | undefined) {
+export function inOrder(
+  step: Reference,
+  says: string,
+  test: (items: readonly Item[], seen: Seen) => string | undefined,
+) {
   return answerOf(step, says, (answer, seen, exchange) => {
     const items = itemsOf(answer, seen)
     if (items === undefined) return noList(exchange, seen)
@@ -151,12 +156,16 @@ function itemsPart({ profile }: Seen) {
   return profile.names.items === '' ? ('body' as const) : { pointer: profile.names.items }
 }
 
-function difference(ids: readonly string[], records: readonly string[], seen: Seen): string | undefined {
-  const wanted = new Map(records.flatMap((name) => seen.ids(name).map((id) => [id, name] as const)))
+function difference(ids: readonly string[], records: readonly Reference[], seen: Seen): string | undefined {
+  const wanted = new Map(records.flatMap((step) => seen.ids(step).map((id) => [id, step.name] as const)))
   const missing = [...wanted].filter(([id]) => !ids.includes(id)).map(([, name]) => name)
   const surplus = ids.filter((id) => !wanted.has(id))
   if (missing.length > 0) return `${ids.length} records, and ${missing.join(', ')} is not among them`
   if (surplus.length > 0)
     return `${surplus.length} of ${ids.length} records do not belong there, such as that with the ${seen.collection.id} ${surplus[0]}`
   return ids.length === wanted.size ? undefined : 'a record is there twice'
+}
+
+function namesOf(records: readonly Reference[], between = ', '): string {
+  return records.map(({ name }) => name).join(between)
 }

@@ -1,47 +1,47 @@
 /** What cases expect of records, by the names of the steps that made them. */
 
-import type { Answer } from '../client/exchange.ts'
-import { jsonOf } from '../client/exchange.ts'
+import { type Answer, jsonOf } from '../client/exchange.ts'
 import { isSame, memberPointer, valueAt } from '../values/json.ts'
 import type { Expectation, Seen } from './case.ts'
 import { altogether, answerOf, finding, itemsOf, short, status, totalOf } from './expect.ts'
+import type { Reference } from './references.ts'
 
 /** A deletion was made, or accepted: one of the three good answers (DEL-2). */
-export function deleted(step: string): Expectation {
+export function deleted(step: Reference): Expectation {
   return status(step, 204, 200, 202)
 }
 
 /** A list holds these of the records that were made, and not those. */
-export function shows(step: string, those: readonly string[], notThose: readonly string[] = []): Expectation {
+export function shows(step: Reference, those: readonly Reference[], notThose: readonly Reference[] = []): Expectation {
   const says = [
-    ...(those.length > 0 ? [`lists ${those.join(' and ')}`] : []),
-    ...(notThose.length > 0 ? [`does not list ${notThose.join(' or ')}`] : []),
+    ...(those.length > 0 ? [`lists ${those.map(({ name }) => name).join(' and ')}`] : []),
+    ...(notThose.length > 0 ? [`does not list ${notThose.map(({ name }) => name).join(' or ')}`] : []),
   ]
   return answerOf(step, says.join(' and '), (answer, seen, exchange) => {
     const at = { pointer: seen.profile.names.items }
     const held = itemsOf(answer, seen)?.map((item) => String(item?.[seen.collection.id]))
     if (held === undefined) return finding(exchange, at, `${answer.status} without a list`)
-    const lacking = those.find((name) => !held.includes(seen.fill(`{${name}.id}`)))
-    if (lacking !== undefined) return finding(exchange, at, `${lacking} (${seen.fill(`{${lacking}.id}`)}) is not there`)
-    const extra = notThose.find((name) => held.includes(seen.fill(`{${name}.id}`)))
+    const lacking = those.find(({ id }) => !held.includes(seen.fill(id)))
+    if (lacking !== undefined) return finding(exchange, at, `${lacking.name} (${seen.fill(lacking.id)}) is not there`)
+    const extra = notThose.find(({ id }) => held.includes(seen.fill(id)))
     if (extra === undefined) return undefined
-    return finding(exchange, at, `${extra} (${seen.fill(`{${extra}.id}`)}) is there`)
+    return finding(exchange, at, `${extra.name} (${seen.fill(extra.id)}) is there`)
   })
 }
 
 /** The record that a step made, as a list shows it; `undefined` where it does not. */
 export function listed(
   answer: Answer | undefined,
-  name: string,
+  record: Reference,
   seen: Seen,
 ): Readonly<Record<string, unknown>> | undefined {
-  const id = seen.fill(`{${name}.id}`)
+  const id = seen.fill(record.id)
   return itemsOf(answer, seen)?.find((item) => String(item?.[seen.collection.id]) === id)
 }
 
 /** The total of a list grew, or shrank, since another. */
-export function totalChanged(step: string, since: string, by: number): Expectation {
-  return answerOf(step, `tells a total that has changed by ${by} since ${since}`, (answer, seen, exchange) => {
+export function totalChanged(step: Reference, since: Reference, by: number): Expectation {
+  return answerOf(step, `tells a total that has changed by ${by} since ${since.name}`, (answer, seen, exchange) => {
     const [before, now] = [totalOf(seen.of(since).answer, seen), totalOf(answer, seen)]
     if (before !== undefined && now === before + by) return undefined
     const { total } = seen.profile.names
@@ -58,11 +58,11 @@ export function recordOf(answer: Answer, { profile, collection }: Pick<Seen, 'pr
 
 /** A record, as an answer holds it, has the members that it was made with, and its identifier. */
 export function asMade(
-  step: string,
-  made: string,
+  step: Reference,
+  made: Reference,
   recordIn: (answer: Answer, seen: Seen) => unknown = recordOf,
 ): Expectation {
-  return answerOf(step, `shows ${made} as it was made`, (answer, seen, exchange) => {
+  return answerOf(step, `shows ${made.name} as it was made`, (answer, seen, exchange) => {
     const record = recordIn(answer, seen)
     const sent = JSON.parse(seen.of(made).asked.body ?? '{}') as Readonly<Record<string, unknown>>
     const before = seen.of(made).answer
@@ -71,7 +71,7 @@ export function asMade(
       (name) => [name, before && valueAt(recordOf(before, seen), memberPointer(name))] as const,
     )
     if (typeof record !== 'object' || record === null) return finding(exchange, 'body', 'there is no record')
-    for (const [name, value] of [[seen.collection.id, seen.fill(`{${made}.id}`)] as const, ...wanted]) {
+    for (const [name, value] of [[seen.collection.id, seen.fill(made.id)] as const, ...wanted]) {
       const now = (record as Readonly<Record<string, unknown>>)[name]
       if (value === undefined || isSame(now, value) || (name === seen.collection.id && String(now) === value)) continue
       return finding(exchange, { pointer: memberPointer(name) }, `${name} is ${short(now)}, and was ${short(value)}`)
@@ -81,7 +81,7 @@ export function asMade(
 }
 
 /** Of requests that were made at once exactly one is answered 2xx, and the others with one of these. */
-export function oneWins(step: string, ...others: readonly number[]): Expectation {
+export function oneWins(step: Reference, ...others: readonly number[]): Expectation {
   return altogether(`one is answered 2xx, all others ${others.join(' or ')}`, (seen) => {
     const all = seen.all(step)
     const won = all.filter(({ answer }) => answer !== undefined && answer.status < 300)
@@ -97,24 +97,24 @@ export function oneWins(step: string, ...others: readonly number[]): Expectation
 }
 
 /** Whether the last answer of a step has one of these statuses. */
-export function answered(step: string, ...statuses: readonly number[]): (seen: Seen) => boolean {
+export function answered(step: Reference, ...statuses: readonly number[]): (seen: Seen) => boolean {
   return (seen) => statuses.includes(seen.of(step).answer?.status ?? 0)
 }
 
 /** Whether the last answer of a step is a success. */
-export function succeeded(step: string): (seen: Seen) => boolean {
+export function succeeded(step: Reference): (seen: Seen) => boolean {
   return (seen) => (seen.of(step).answer?.status ?? 500) < 300
 }
 
-/** Whether the list of a step shows the record `one`. */
-export function isListed(step: string): (seen: Seen) => boolean {
-  return (seen) => listed(seen.of(step).answer, 'one', seen) !== undefined
+/** Whether the list of a step contains a record. */
+export function isListed(step: Reference, record: Reference): (seen: Seen) => boolean {
+  return (seen) => listed(seen.of(step).answer, record, seen) !== undefined
 }
 
 /** Whether a list shows exactly these of the records that were made, and nothing else: its filter does what it says. */
-export function isExactly(step: string, ...records: readonly string[]): (seen: Seen) => boolean {
+export function isExactly(step: Reference, ...records: readonly Reference[]): (seen: Seen) => boolean {
   return (seen) => {
     const found = itemsOf(seen.of(step).answer, seen)?.map((item) => String(item?.[seen.collection.id]))
-    return isSame(found?.toSorted(), records.map((name) => seen.fill(`{${name}.id}`)).toSorted())
+    return isSame(found?.toSorted(), records.map(({ id }) => seen.fill(id)).toSorted())
   }
 }

@@ -4,12 +4,13 @@ import { type Answer, type Exchange, fieldOf, jsonOf } from '../client/exchange.
 import { isSame, valueAt } from '../values/json.ts'
 import type { Expectation, Finding, Part, Seen } from './case.ts'
 import { NotApplicable, NotSetUp } from './not-judged.ts'
+import type { Reference } from './references.ts'
 
 /** Why an answer is not as it should be; `undefined` where it is. */
 export type Judgement = (answer: Answer, seen: Seen, exchange: Exchange) => Finding | undefined
 
 /** The answer of a step is as a judgement says; where none came, that is the finding. */
-export function answerOf(step: string, says: string, judge: Judgement): Expectation {
+export function answerOf(step: Reference, says: string, judge: Judgement): Expectation {
   return {
     says,
     judge(seen) {
@@ -21,7 +22,7 @@ export function answerOf(step: string, says: string, judge: Judgement): Expectat
 }
 
 /** Every answer of a step is so. */
-export function everyAnswerOf(step: string, says: string, judge: Judgement): Expectation {
+export function everyAnswerOf(step: Reference, says: string, judge: Judgement): Expectation {
   return {
     says,
     judge(seen) {
@@ -41,7 +42,7 @@ export function altogether(says: string, judge: (seen: Seen) => Finding | undefi
 }
 
 /** The case is about servers of which this is so: `test` says why this is none. It comes before what must be so. */
-export function onlyWhere(says: string, test: (seen: Seen) => string | undefined): Expectation {
+export function applicableWhere(says: string, test: (seen: Seen) => string | undefined): Expectation {
   return {
     says: `only where ${says}`,
     judge(seen) {
@@ -53,7 +54,7 @@ export function onlyWhere(says: string, test: (seen: Seen) => string | undefined
 }
 
 /** The case proves something only where this came about: `test` says what did instead. It comes before what must be so. */
-export function relies(says: string, test: (seen: Seen) => string | undefined): Expectation {
+export function readyWhere(says: string, test: (seen: Seen) => string | undefined): Expectation {
   return {
     says: `relies on it that ${says}`,
     judge(seen) {
@@ -70,7 +71,7 @@ export function finding(exchange: Exchange | undefined, part: Part, message: str
 }
 
 /** The status is one of these. */
-export function status(step: string, ...wanted: readonly number[]): Expectation {
+export function status(step: Reference, ...wanted: readonly number[]): Expectation {
   const text = wanted.join(' or ')
   return answerOf(step, `answers ${text}`, (answer, _, exchange) =>
     wanted.includes(answer.status) ? undefined : finding(exchange, 'status', `${answer.status} in place of ${text}`),
@@ -78,7 +79,7 @@ export function status(step: string, ...wanted: readonly number[]): Expectation 
 }
 
 /** The status of every answer of a step is one of these. */
-export function everyStatus(step: string, ...wanted: readonly number[]): Expectation {
+export function everyStatus(step: Reference, ...wanted: readonly number[]): Expectation {
   const text = wanted.join(' or ')
   return everyAnswerOf(step, `answers ${text} each time`, (answer, _, exchange) =>
     wanted.includes(answer.status) ? undefined : finding(exchange, 'status', `${answer.status} in place of ${text}`),
@@ -86,7 +87,7 @@ export function everyStatus(step: string, ...wanted: readonly number[]): Expecta
 }
 
 /** The error has this code. */
-export function code(step: string, wanted: string): Expectation {
+export function code(step: Reference, wanted: string): Expectation {
   return answerOf(step, `has the code ${wanted}`, (answer, { profile }, exchange) => {
     const found = valueAt(jsonOf(answer), profile.names.code)
     if (found === wanted) return undefined
@@ -95,14 +96,14 @@ export function code(step: string, wanted: string): Expectation {
 }
 
 /** The status is none of these. */
-export function statusNot(step: string, ...unwanted: readonly number[]): Expectation {
+export function statusNot(step: Reference, ...unwanted: readonly number[]): Expectation {
   return answerOf(step, `does not answer ${unwanted.join(' or ')}`, (answer, _, exchange) =>
     unwanted.includes(answer.status) ? finding(exchange, 'status', `${answer.status}`) : undefined,
   )
 }
 
 /** The status says that it was done. */
-export function done(step: string): Expectation {
+export function done(step: Reference): Expectation {
   return answerOf(step, 'is carried out', (answer, _, exchange) =>
     answer.status >= 200 && answer.status < 300
       ? undefined
@@ -111,7 +112,7 @@ export function done(step: string): Expectation {
 }
 
 /** It is refused as a mistake of who asked: 4xx. */
-export function refused(step: string): Expectation {
+export function refused(step: Reference): Expectation {
   return everyAnswerOf(step, 'is refused', (answer, _, exchange) =>
     answer.status >= 400 && answer.status < 500
       ? undefined
@@ -121,7 +122,7 @@ export function refused(step: string): Expectation {
 
 /** A header field is there, and as it should be: `test` says what is wrong with it. */
 export function field(
-  step: string,
+  step: Reference,
   name: string,
   says = 'is there',
   test: (value: string, seen: Seen) => string | undefined = () => undefined,
@@ -135,7 +136,7 @@ export function field(
 }
 
 /** A header field is not there. */
-export function noField(step: string, name: string): Expectation {
+export function noField(step: Reference, name: string): Expectation {
   return answerOf(step, `has no ${name}`, (answer, _, exchange) => {
     const value = fieldOf(answer, name)
     return value === undefined ? undefined : finding(exchange, { field: name }, `${name} is there: ${value}`)
@@ -143,14 +144,14 @@ export function noField(step: string, name: string): Expectation {
 }
 
 /** The body is empty. */
-export function noBody(step: string): Expectation {
+export function noBody(step: Reference): Expectation {
   return answerOf(step, 'has no body', ({ body }, _, exchange) =>
     body === '' ? undefined : finding(exchange, 'body', `a body of ${Buffer.byteLength(body)} bytes`),
   )
 }
 
 /** Nothing comes after the answer to bytes. */
-export function nothingFollows(step: string): Expectation {
+export function nothingFollows(step: Reference): Expectation {
   return answerOf(step, 'is followed by nothing', (_, __, exchange) =>
     exchange.rest ? finding(exchange, 'body', `after the header came: ${short(exchange.rest)}`) : undefined,
   )
@@ -158,7 +159,7 @@ export function nothingFollows(step: string): Expectation {
 
 /** The value at a pointer of the JSON body: `test` says what is wrong with it, `undefined` where there is none. */
 export function member(
-  step: string,
+  step: Reference,
   pointer: string | ((seen: Seen) => string),
   says: string,
   test: (value: unknown, seen: Seen) => string | undefined,
@@ -196,12 +197,12 @@ export function totalOf(answer: Answer | undefined, { profile }: Pick<Seen, 'pro
 }
 
 /** The bodies of two steps say the same. */
-export function sameBody(step: string, other: string): Expectation {
-  return answerOf(step, `has the same body as ${other}`, (answer, seen, exchange) => {
+export function sameBody(step: Reference, other: Reference): Expectation {
+  return answerOf(step, `has the same body as ${other.name}`, (answer, seen, exchange) => {
     const expected = seen.of(other).answer
     if (expected === undefined || isSame(jsonOf(answer) ?? answer.body, jsonOf(expected) ?? expected.body))
       return undefined
-    return finding(exchange, 'body', `the body differs from that of ${other}: ${short(expected.body)}`)
+    return finding(exchange, 'body', `the body differs from that of ${other.name}: ${short(expected.body)}`)
   })
 }
 

@@ -4,6 +4,9 @@ import { type CollectionProfile, usualNames } from '../profile/profile.ts'
 import { fill } from './fill.ts'
 import type { Known, Made } from './known.ts'
 import { NotSetUp } from './not-judged.ts'
+import { nestedList, parent, parentCollection, references } from './references.ts'
+
+const [one, list] = references('one', 'list')
 
 const usual: CollectionProfile = {
   ...{ name: 'cities', path: '/cities', operations: [], id: 'id', references: { country_id: 'countries' } },
@@ -29,21 +32,21 @@ test('An identifier that never was is of the same kind, and no server reads a nu
     oslo: 'osloz',
   }
   for (const [id, other] of Object.entries(others)) {
-    assert.equal(fill('{one.other}', knownOf({ one: { id, path: `/v1/cities/${id}` } })), other)
+    assert.equal(fill(one.otherId, knownOf({ one: { id, path: `/v1/cities/${id}` } })), other)
   }
 })
 
 test('What a record refers to has places, and the list below it', () => {
   const known = knownOf({ 'parent countries': { id: '7', path: '/v1/countries/7' } })
   assert.equal(
-    fill('{parent} {parent.id} {parents} {nested}', known),
+    fill(`${parent} ${parent.id} ${parentCollection} ${nestedList}`, known),
     '/v1/countries/7 7 /v1/countries /v1/countries/7/towns',
   )
 })
 
 test('What was only found to be referred to is not given away', () => {
   const known = knownOf({ 'parent countries': { id: '7', path: '/v1/countries/7', isFound: true } })
-  for (const place of ['{parent}', '{parent.id}', '{nested}']) assert.throws(() => fill(place, known), NotSetUp)
+  for (const place of [parent.path, parent.id, nestedList]) assert.throws(() => fill(place, known), NotSetUp)
 })
 
 test('A place in a list gives away what was made for the case, and nothing else', () => {
@@ -53,6 +56,6 @@ test('A place in a list gives away what was made for the case, and nothing else'
     ...knownOf({ one: { id: '8', path: '/v1/cities/8' } }),
     exchanges: new Map([['list', [{ ...exchange, milliseconds: 1 }]]]),
   }
-  assert.equal(fill('{list.item:1}', known), '8')
-  assert.throws(() => fill('{list.item:0}', known), NotSetUp)
+  assert.equal(fill(list.item(1), known), '8')
+  assert.throws(() => fill(list.item(0), known), NotSetUp)
 })

@@ -1,39 +1,113 @@
-/** Fills the places of a case's texts with what is known when they are needed. */
+/** Replaces the references in a case's texts with values when they are needed. */
 import { altered } from '../client/credentials.ts'
 import { type Answer, type Exchange, fieldOf, jsonOf, linksOf } from '../client/exchange.ts'
-import { basePath, versionsIn } from '../profile/profile.ts'
+import { basePath, type CollectionProfile, versionsIn } from '../profile/profile.ts'
 import { memberPointer, valueAt } from '../values/json.ts'
 import { nestedPath, parentOf } from './family.ts'
 import { freshId, otherThan } from './identifiers.ts'
 import type { Known, Made } from './known.ts'
-import { memberOf, twoValuesOf } from './members.ts'
+import { type MemberKind, memberOf, type TwoValues, twoValuesOf } from './members.ts'
 import { NotSetUp } from './not-judged.ts'
 import { forgedCursor, textVariant, wordOf } from './variants.ts'
 
-const place =
-  /\{([a-z][\w-]*(?:\.\d+)?)(?:\.(id|other|etag|location|owner|field|json|next|previous|item|link))?(?::([^{}]*))?\}/g
-const wholePlace = new RegExp(`^${place.source}$`)
+/** Values that belong to a case as a whole. */
+const ofCase = {
+  base: ({ profile }) => basePath(profile),
+  host: ({ profile }) => new URL(profile.base).host,
+  collection: ({ profile, collection }) => basePath(profile) + collection.path,
+  path: ({ collection }) => collection.path,
+  name: ({ collection }) => collection.name,
+  id: ({ collection }) => collection.id,
+  nested: (known) => madeBy(known, 'parent') && nestedPath(known),
+  parents({ profile, collection }) {
+    const parent = parentOf(collection, profile)
+    return parent && basePath(profile) + parent.path
+  },
+  absent: (known) => freshId(known),
+  mark: ({ mark }, detail) => textVariant(mark, detail),
+  word: ({ mark }, detail) => textVariant(wordOf(mark), detail),
+  mine: ({ collection: { marker }, mark }) => marker && `${encodeURIComponent(marker)}=${encodeURIComponent(mark)}`,
+  any: () => '*',
+  size: ({ collection }) => (collection.pages.some((style) => style !== 'page') ? 'limit' : 'per_page'),
+  member: ({ collection }, kind) => memberOf(collection, kind as MemberKind),
+  less: ({ collection }, kind) => valuesOf(collection, kind as MemberKind)?.less,
+  more: ({ collection }, kind) => valuesOf(collection, kind as MemberKind)?.more,
+  key: ({ key }) => key,
+  altered: ({ key }) => key && altered(key),
+  deprecated: ({ profile: { deprecated } }) => deprecated && basePath({ base: deprecated }),
+  'deprecated-version': ({ profile: { deprecated } }) => deprecated && versionsIn(new URL(deprecated).pathname).at(-1),
+  'version-field': ({ profile }) => profile.versionField,
+  retired: ({ profile: { retired } }) => retired && basePath({ base: retired }),
+  open: ({ profile }) => profile.open[0],
+  document: ({ profile }) => profile.document && new URL(profile.document, profile.base).href,
+  origin: ({ profile }) => profile.origin,
+  format: ({ profile }) => profile.exports?.[0],
+} satisfies Record<string, (known: Known, detail: string) => unknown>
+
+/** The name of a value that belongs to a case as a whole. */
+export type ValueOfCase = keyof typeof ofCase
+
+/** Values from the record that a step created. */
+const ofRecord = {
+  path: ({ path }) => path,
+  id: ({ id }) => id,
+  other: ({ id }) => otherThan(id),
+} satisfies Record<string, (made: Made) => string>
+
+/** Values from the last response of a step. */
+const ofAnswer = {
+  etag: (answer) => fieldOf(answer, 'ETag'),
+  location: (answer) => fieldOf(answer, 'Location'),
+  field: (answer, { detail }) => fieldOf(answer, detail),
+  json: (answer, { detail }) => valueAt(jsonOf(answer), detail),
+  link: (answer, { exchange, detail }) => linksOf(answer, exchange.asked.url).get(detail),
+  owner(answer, { known: { collection, profile } }) {
+    const at = memberPointer(collection.owner ?? '')
+    const value = valueAt(jsonOf(answer), at) ?? valueAt(jsonOf(answer), profile.names.items + at)
+    return value === undefined || value === null ? undefined : String(value)
+  },
+  item(answer, { known: { collection, profile, made }, detail }) {
+    // Only a record that the case created: a list that ignores its filter would give away another client's record.
+    const id = valueAt(jsonOf(answer), `${profile.names.items}/${detail}/${collection.id}`)
+    const isOwn = [...made.values()].some((each) => each.id === String(id) && each.isFound !== true)
+    return isOwn ? encodeURIComponent(String(id)) : undefined
+  },
+  next: (answer, { known, detail }) => cursorIn(answer, known.profile.names.next, detail),
+  previous: (answer, { known }) => cursorIn(answer, known.profile.names.previous),
+} satisfies Record<string, (answer: Answer, context: AnswerContext) => unknown>
+
+interface AnswerContext {
+  readonly known: Known
+  readonly exchange: Exchange
+  readonly detail: string
+}
+
+/** The name of a value that belongs to one step. */
+export type PartOfStep = keyof typeof ofRecord | keyof typeof ofAnswer
+
+const token = /«(?:([^«»|]*)\|)?([a-z-]+)(?::([^«»]*))?»/g
+const wholeToken = new RegExp(`^${token.source}$`)
 
 /**
- * Fills all places of a text; see `Request`.
+ * Replaces all references in a text.
  *
- * @throws NotSetUp where there is nothing to fill one with
+ * @throws NotSetUp if a value is not known
  */
 export function fill(text: string, known: Known): string {
-  return text.replace(place, (whole, name: string, part: string | undefined, detail: string | undefined) => {
-    const value = placeValue(known, name, part, detail)
+  return text.replace(token, (_, step: string | undefined, name: string, detail: string | undefined) => {
+    const value = referencedValue(known, step, name, detail)
     if (value === undefined || value === null || typeof value === 'object') {
-      throw new NotSetUp(`nothing is known for ${whole}`)
+      throw new NotSetUp(`nothing is known for ${step === undefined ? name : `${step}.${name}`}`)
     }
     return String(value)
   })
 }
 
-/** A JSON value with all its texts filled, names too. A text that is one place and nothing else becomes what is there: a number stays one. */
+/** Replaces all references in a JSON value, in names of members too. A text that is only a reference takes the type of its value. */
 export function fillAll(value: unknown, known: Known): unknown {
   if (typeof value === 'string') {
-    const [, name, part, detail] = wholePlace.exec(value) ?? []
-    const whole = name === undefined ? undefined : placeValue(known, name, part, detail)
+    const [, step, name, detail] = wholeToken.exec(value) ?? []
+    const whole = name === undefined ? undefined : referencedValue(known, step, name, detail)
     return whole === undefined ? fill(value, known) : whole
   }
   if (Array.isArray(value)) return value.map((each) => fillAll(each, known))
@@ -41,123 +115,29 @@ export function fillAll(value: unknown, known: Known): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [fill(name, known), fillAll(each, known)]))
 }
 
-function placeValue(known: Known, name: string, part = '', detail = ''): unknown {
-  const made = madeBy(known, name)
-  if (part === '') return general(known, name, detail) ?? made?.path
-  if (part === 'id') return made?.id
-  if (part === 'other') return made && otherThan(made.id)
-  const exchange = known.exchanges.get(name)?.at(-1)
-  return exchange?.answer && ofAnswer(known, exchange, exchange.answer, part, detail)
+function referencedValue(known: Known, step: string | undefined, name: string, detail = ''): unknown {
+  if (step === undefined) return ofCase[name as ValueOfCase](known, detail)
+  if (name in ofRecord) {
+    const made = madeBy(known, step)
+    return made && ofRecord[name as keyof typeof ofRecord](made)
+  }
+  const exchange = known.exchanges.get(step)?.at(-1)
+  return exchange?.answer && ofAnswer[name as keyof typeof ofAnswer](exchange.answer, { known, exchange, detail })
 }
 
-/** What was made under a name; what was only found is not given away: it must not be touched. */
-function madeBy({ profile, collection, made }: Known, name: string): Made | undefined {
-  const found = made.get(name === 'parent' ? `parent ${parentOf(collection, profile)?.name}` : name)
+/** The record that a step created. A record that was only found is not given away, because it must not be changed. */
+function madeBy({ profile, collection, made }: Known, step: string): Made | undefined {
+  const found = made.get(step === 'parent' ? `parent ${parentOf(collection, profile)?.name}` : step)
   return found?.isFound === true ? undefined : found
 }
 
-function general(known: Known, name: string, detail: string): unknown {
-  const { profile, collection, mark } = known
-  switch (name) {
-    case 'base':
-      return basePath(profile)
-    case 'host':
-      return new URL(profile.base).host
-    case 'collection':
-      return basePath(profile) + collection.path
-    case 'path':
-      return collection.path
-    case 'name':
-      return collection.name
-    case 'nested':
-      return madeBy(known, 'parent') && nestedPath(known)
-    case 'absent':
-      return freshId(known)
-    case 'mark':
-      return textVariant(mark, detail)
-    case 'word':
-      return textVariant(wordOf(mark), detail)
-    case 'mine':
-      return collection.marker && `${encodeURIComponent(collection.marker)}=${encodeURIComponent(mark)}`
-    case 'any':
-      return '*'
-    case 'size':
-      return collection.pages.some((style) => style !== 'page') ? 'limit' : 'per_page'
-    case 'id':
-      return collection.id
-    case 'member':
-      return memberOf(collection, detail)
-    case 'less':
-    case 'more': {
-      const member = memberOf(collection, detail)
-      return member === undefined ? undefined : twoValuesOf(collection, member)?.[name]
-    }
-    case 'parents': {
-      const parent = parentOf(collection, profile)
-      return parent && basePath(profile) + parent.path
-    }
-  }
-  return ofServer(known, name)
+function cursorIn(answer: Answer, pointer: string, detail = ''): string | undefined {
+  const cursor = valueAt(jsonOf(answer), pointer)
+  if (typeof cursor !== 'string') return undefined
+  return encodeURIComponent(detail === 'forged' ? forgedCursor(cursor) : cursor)
 }
 
-function ofServer({ profile, key }: Known, name: string): unknown {
-  switch (name) {
-    case 'deprecated':
-      return profile.deprecated && basePath({ base: profile.deprecated })
-    case 'deprecated-version':
-      return profile.deprecated && versionsIn(new URL(profile.deprecated).pathname).at(-1)
-    case 'version-field':
-      return profile.versionField
-    case 'retired':
-      return profile.retired && basePath({ base: profile.retired })
-    case 'open':
-      return profile.open[0]
-    case 'document':
-      return profile.document && new URL(profile.document, profile.base).href
-    case 'key':
-      return key
-    case 'altered':
-      return key && altered(key)
-    case 'origin':
-      return profile.origin
-    case 'format':
-      return profile.exports?.[0]
-  }
-  return undefined
-}
-
-/** Who made the record that an answer holds. */
-function ownerIn(answer: Answer, { collection, profile }: Known): string | undefined {
-  const at = memberPointer(collection.owner ?? '')
-  const value = valueAt(jsonOf(answer), at) ?? valueAt(jsonOf(answer), profile.names.items + at)
-  return value === undefined || value === null ? undefined : String(value)
-}
-
-function ofAnswer(known: Known, { asked }: Exchange, answer: Answer, part: string, detail: string): unknown {
-  const { profile, collection } = known
-  switch (part) {
-    case 'etag':
-      return fieldOf(answer, 'ETag')
-    case 'location':
-      return fieldOf(answer, 'Location')
-    case 'owner':
-      return ownerIn(answer, known)
-    case 'field':
-      return fieldOf(answer, detail)
-    case 'link':
-      return linksOf(answer, asked.url).get(detail)
-    case 'item': {
-      // Only what was made for the case: by an address from a list that ignores its filter somebody else's would be touched.
-      const id = valueAt(jsonOf(answer), `${profile.names.items}/${detail}/${collection.id}`)
-      const isOwn = [...known.made.values()].some((each) => each.id === String(id) && each.isFound !== true)
-      return isOwn ? encodeURIComponent(String(id)) : undefined
-    }
-    case 'next':
-    case 'previous': {
-      const cursor = valueAt(jsonOf(answer), profile.names[part])
-      if (typeof cursor !== 'string') return undefined
-      return encodeURIComponent(detail === 'forged' ? forgedCursor(cursor) : cursor)
-    }
-  }
-  return valueAt(jsonOf(answer), detail)
+function valuesOf(collection: CollectionProfile, kind: MemberKind): TwoValues | undefined {
+  const member = memberOf(collection, kind)
+  return member === undefined ? undefined : twoValuesOf(collection, member)
 }

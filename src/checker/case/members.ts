@@ -3,7 +3,7 @@
 import type { CollectionProfile } from '../profile/profile.ts'
 import type { JsonObject } from '../values/json.ts'
 
-/** What a member is asked for: `{member:ranked}`. */
+/** By what can be done with it, a case asks for a member: `members.ranked`. */
 export type MemberKind = keyof typeof finders
 
 const finders = {
@@ -40,9 +40,11 @@ const finders = {
         ),
 } satisfies Record<string, (collection: CollectionProfile) => string | undefined>
 
-/** The first member of a kind; `undefined` where there is none. */
-export function memberOf(collection: CollectionProfile, kind: string): string | undefined {
-  return Object.hasOwn(finders, kind) ? finders[kind as MemberKind](collection) : undefined
+export const memberKinds = Object.keys(finders) as readonly MemberKind[]
+
+/** The first member of a kind; `undefined` if there is none. */
+export function memberOf(collection: CollectionProfile, kind: MemberKind): string | undefined {
+  return finders[kind](collection)
 }
 
 /** A value that sorts before another of the same member, if they can be compared at all. */

@@ -3,18 +3,19 @@
 import { jsonOf } from '../client/exchange.ts'
 import { isObject, memberPointer, valueAt } from '../values/json.ts'
 import type { Expectation, Finding, Seen } from './case.ts'
-import { altogether, finding, onlyWhere } from './expect.ts'
+import { altogether, applicableWhere, finding } from './expect.ts'
+import type { Reference } from './references.ts'
 
 /** The case is about documents in JSON, which can be read here. */
-export function onlyWherePaths(step: string): Expectation {
-  return onlyWhere('the OpenAPI document is JSON', (seen) =>
+export function onlyWherePaths(step: Reference): Expectation {
+  return applicableWhere('the OpenAPI document is JSON', (seen) =>
     isObject(pathsOf(seen, step)) ? undefined : 'the OpenAPI document could not be read as JSON',
   )
 }
 
 /** No address of the document is wrong: `test` gets the segments after the base, parameters as `{}`. */
 export function everyPath(
-  step: string,
+  step: Reference,
   says: string,
   test: (segments: readonly string[]) => string | undefined,
 ): Expectation {
@@ -36,7 +37,7 @@ function segmentsOf(path: string): string[] {
   return segments.map((segment) => (segment.includes('{') ? '{}' : segment))
 }
 
-function pathsOf(seen: Seen, step: string): unknown {
+function pathsOf(seen: Seen, step: Reference): unknown {
   const { answer } = seen.of(step)
   return answer && valueAt(jsonOf(answer), '/paths')
 }

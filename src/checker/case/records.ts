@@ -4,6 +4,7 @@ import { type Answer, type Exchange, fieldOf, jsonOf } from '../client/exchange.
 import { isObject, isSame, type JsonObject, memberPointer, valueAt } from '../values/json.ts'
 import type { Expectation, Finding, Seen } from './case.ts'
 import { answerOf, finding, itemsOf, short } from './expect.ts'
+import type { Reference } from './references.ts'
 
 /** What is wrong with a record, and at which of its members. */
 export interface Wrong {
@@ -26,7 +27,7 @@ export function recordOf(answer: Answer | undefined, { profile, collection }: Wh
 
 /** The answer of a step holds a record, and `test` says what is wrong with it. */
 export function theRecord(
-  step: string,
+  step: Reference,
   says: string,
   test: (record: JsonObject, seen: Seen) => Wrong | undefined,
 ): Expectation {
@@ -59,7 +60,7 @@ export function madeBy({ answer, asked }: Exchange, seen: Where): string | undef
 }
 
 /** The JSON object that was sent at a step; empty where it was none. */
-export function sentAt(seen: Seen, step: string): JsonObject {
+export function sentAt(seen: Seen, step: Reference): JsonObject {
   try {
     const value = JSON.parse(seen.of(step).asked.body ?? '')
     return isObject(value) ? value : {}
@@ -79,8 +80,8 @@ export function differing(record: JsonObject, wanted: JsonObject, names = Object
 }
 
 /** The record at a step holds what was sent at a step, as far as it shows it. */
-export function holdsSent(step: string, sent: string): Expectation {
-  return theRecord(step, `holds what ${sent} sent`, (record, seen) => {
+export function holdsSent(step: Reference, sent: Reference): Expectation {
+  return theRecord(step, `holds what ${sent.name} sent`, (record, seen) => {
     const wanted = sentAt(seen, sent)
     const isShown = Object.keys(wanted).some((name) => Object.hasOwn(record, name))
     return isShown ? differing(record, wanted) : { message: 'it holds none of the members that were sent' }
@@ -88,8 +89,8 @@ export function holdsSent(step: string, sent: string): Expectation {
 }
 
 /** The records of two steps have the same members, whatever their values. `deleted_at` is a matter of its own (RES-6). */
-export function sameMembers(step: string, other: string, find = recordOf): Expectation {
-  return answerOf(step, `has the members that ${other} has`, (answer, seen, exchange) => {
+export function sameMembers(step: Reference, other: Reference, find = recordOf): Expectation {
+  return answerOf(step, `has the members that ${other.name} has`, (answer, seen, exchange) => {
     const record = find(answer, seen)
     const wanted = recordOf(seen.of(other).answer, seen)
     if (record === undefined || wanted === undefined) return finding(exchange, 'body', 'there is no record in it')
@@ -97,7 +98,7 @@ export function sameMembers(step: string, other: string, find = recordOf): Expec
     const added = namesOf(record).filter((name) => !Object.hasOwn(wanted, name))
     if (lacking.length === 0 && added.length === 0) return undefined
     const said = [lacking.length > 0 && `lacks ${lacking.join(', ')}`, added.length > 0 && `adds ${added.join(', ')}`]
-    return finding(exchange, 'body', `${said.filter(Boolean).join(' and ')}, other than ${other}`)
+    return finding(exchange, 'body', `${said.filter(Boolean).join(' and ')}, other than ${other.name}`)
   })
 }
 

@@ -1,82 +1,125 @@
-/** The steps of cases, in few words. */
+/** The steps of cases. */
+
 import type { JsonObject } from '../values/json.ts'
-import type { Ask, Request, Seen, Step } from './case.ts'
+import type { Ask, Body, Seen, Step } from './case.ts'
+import { absentId, collection, type More, type Reference, references } from './references.ts'
 
-type More = Omit<Request, 'method' | 'to'>
-
-/** A request that prepares: where it fails, the case could not be set up. */
-export function given(as: string, method: string, to: string, more: More = {}): Ask {
-  return { kind: 'ask', as, request: { method, to, ...more }, given: true }
+/** A request that prepares the case: if it fails, the case could not be set up. */
+export function setUp(ask: Ask): Ask {
+  return { ...ask, given: true }
 }
 
-/** A request whose answer is judged, whatever it is. */
-export function when(as: string, method: string, to: string, more: More = {}): Ask {
-  return { kind: 'ask', as, request: { method, to, ...more }, given: false }
+/** Creates a record for the case, with these members. The response has the same name. */
+export function create(as: Reference, values?: JsonObject): Step {
+  return { kind: 'create', as: as.name, ...(values === undefined ? {} : { with: values }) }
 }
 
-/** A record, made for the case; with members of its own. Its answer is known by the same name. */
-export function record(as = 'one', values?: JsonObject): Step {
-  return { kind: 'create', as, ...(values === undefined ? {} : { with: values }) }
+/** Creates a record without some of the members that it could have. */
+export function createWithout(as: Reference, without: readonly string[], values: JsonObject = {}): Step {
+  return { kind: 'create', as: as.name, with: values, without }
 }
 
-/** A record without some of the members that it could have. */
-export function recordWithout(as: string, without: readonly string[], values: JsonObject = {}): Step {
-  return { kind: 'create', as, with: values, without }
+/** Creates several records: `many.at(0)`, `many.at(1)`, … */
+export function createMany(as: Reference, count: number, values?: JsonObject): Step {
+  return { kind: 'create', as: as.name, count, ...(values === undefined ? {} : { with: values }) }
 }
 
-/** Several records: `many.0`, `many.1`, … */
-export function records(as: string, count: number, values?: JsonObject): Step {
-  return { kind: 'create', as, count, ...(values === undefined ? {} : { with: values }) }
+/** Sends the same request to every collection that can be listed. */
+export function forEachCollection(ask: Ask): Step {
+  return { kind: 'each', ask }
 }
 
-/** The same request of every collection that can be listed. */
-export function each(as: string, method: string, to: string, more: More = {}): Step {
-  return { kind: 'each', ask: when(as, method, to, more) }
-}
-
-/** Requests that are sent at once. Those of one name are known together. */
+/** Sends requests at the same time. Those of one name are known together. */
 export function together(...asks: readonly Ask[]): Step {
   return { kind: 'together', asks }
 }
 
-/** Records until the collection's list does not hold them all; `most` records at most. */
-export function outgrow(as: string, most: number): Step {
-  return { kind: 'outgrow', as, most }
+/** The same request several times at once, each with a body of its own. */
+export function simultaneous(count: number, ask: Ask): Step {
+  return together(...Array.from({ length: count }, () => ask))
 }
 
-/** A request that is sent several times at once, with one body. */
-export function alike(times: number, ask: Ask): Ask {
+/** Creates records until the collection's list does not contain all of them; `most` records at most. */
+export function outgrow(as: Reference, most: number): Step {
+  return { kind: 'outgrow', as: as.name, most }
+}
+
+/** A request that is sent several times at once with the same body. */
+export function repeated(times: number, ask: Ask): Ask {
   return { ...ask, times }
 }
 
-/** Page after page by cursor, from an address on. */
-export function walk(as: string, from: string, most = 20, between: readonly Step[] = []): Step {
-  return { kind: 'walk', as, from, most, between }
+/** Reads page after page by cursor, starting at an address. */
+export function walk(as: Reference, from: string, most = 20, between: readonly Step[] = []): Step {
+  return { kind: 'walk', as: as.name, from, most, between }
 }
 
-/** Where a deletion was only accepted (202), waits until its job is over: what the job said is known as `as`. */
-export function settled(of: string, as = 'job', seconds = 30): Step {
-  return { kind: 'settle', as, of, seconds }
+const [job, unused] = references('job', 'nobody')
+
+/** If a deletion was only accepted (202), waits until its job has ended. The responses about the job are known as `as`. */
+export function settled(of: Reference, as: Reference = job, seconds = 30): Step {
+  return { kind: 'settle', as: as.name, of: of.name, seconds }
 }
 
-/** Goes on only where the case is about something that the collection has: otherwise it is not applicable. */
-export function about(why: string, test: (seen: Seen) => boolean): Step {
-  return { kind: 'only', test, otherwise: 'not applicable', why }
+/** Sends bytes as they are, on a connection of their own. */
+export function bytes(as: Reference, text: string, more: { seconds?: number; plain?: boolean } = {}): Step {
+  return { kind: 'bytes', as: as.name, bytes: text, ...more }
 }
 
-/** Goes on only where all is ready: otherwise the case could not be set up. */
-export function provided(why: string, test: (seen: Seen) => boolean): Step {
-  return { kind: 'only', test, otherwise: 'not set up', why }
+export function wait(milliseconds: number | 'grace'): Step {
+  return { kind: 'wait', milliseconds }
 }
 
-/** Goes on only where nobody's record is seen at `{absent}`: what is sent there could change it, or take its place. */
+/** Continues only if the collection has what the case is about; otherwise the case is not applicable. */
+export function applicableIf(test: (seen: Seen) => boolean, otherwise: string): Step {
+  return { kind: 'only', test, otherwise: 'not applicable', why: otherwise }
+}
+
+/** Continues only if the preparation succeeded; otherwise the case could not be set up. */
+export function readyIf(test: (seen: Seen) => boolean, otherwise: string): Step {
+  return { kind: 'only', test, otherwise: 'not set up', why: otherwise }
+}
+
+/** Continues only if no record is at `absentId`: a request to that address could change or replace somebody's record. */
 export const nobodyThere: readonly Step[] = [
-  when('nobody', 'GET', '{collection}/{absent}'),
-  provided('there may be a record of somebody where none was thought to be', (seen) => {
-    const { status = 0 } = seen.of('nobody').answer ?? {}
+  unused.get(`${collection}/${absentId}`),
+  readyIf((seen) => {
+    const { status = 0 } = seen.of(unused).answer ?? {}
     return status >= 400 && status < 500
-  }),
+  }, 'there may be a record of somebody where none was thought to be'),
 ]
 
-/** The condition that any state fulfils, sent only where changes demand one: a server may know nothing of `*`. */
-export const whereDemanded = { 'If-Match': '{any}' } as const
+/** Creates a record, deletes it, and waits until it is deleted. */
+export function createAndDelete(one: Reference, deletion: Reference): readonly Step[] {
+  return [create(one), setUp(deletion.delete(one)), settled(deletion)]
+}
+
+/** Bodies of requests. With spread, members can be added, changed or left out: `{ ...body.example, with: { name: 'x' } }`. */
+export const body = {
+  /** A valid body that creates a record; the same with only the required members, and with all optional ones. */
+  example: { from: 'example' },
+  least: { from: 'least' },
+  fullExample: { from: 'example', plus: 'optional' },
+  /** A valid change, and the example with this change. */
+  change: { from: 'change' },
+  changedExample: { from: 'example', plus: 'change' },
+  /** Members with invalid values. */
+  invalid: { from: 'invalid' },
+  /** One part of a member that is an object. */
+  part: { from: 'part' },
+  /** Only the member by which the checker recognises its records. */
+  mark: { from: 'mark' },
+  /** What an earlier step sent. */
+  sentBy: (step: Reference) => ({ from: { sent: step.name } }),
+  /** What the server answered to an earlier step. */
+  answerTo: (step: Reference) => ({ from: { answered: step.name } }),
+  /** An example with the unique values that an earlier step sent. */
+  withUniqueValuesOf: (step: Reference) => ({ from: 'example', like: step.name }),
+  json: (value: unknown) => ({ json: value }),
+  text: (value: string) => ({ text: value }),
+} as const satisfies Readonly<Record<string, Body | ((value: never) => Body)>>
+
+/** Options of a request that is sent by another caller. */
+export const asNobody: More = { caller: 'nobody' }
+export const asWrong: More = { caller: 'wrong' }
+export const asOther: More = { caller: 'other' }

@@ -1,6 +1,8 @@
 /** Ways to bring about an error. */
 import type { Case, Need, Step } from '../case/case.ts'
-import { record, when } from '../case/steps.ts'
+import { error, one } from '../case/names.ts'
+import { base, collection, mark } from '../case/references.ts'
+import { asNobody, asOther, body, create } from '../case/steps.ts'
 
 /** A way to make a mistake. Its answer is called `error`. */
 export interface Mistake {
@@ -15,32 +17,32 @@ export interface Mistake {
 /** A record that is not there. */
 export const noRecord: Mistake = {
   ...{ name: 'record', title: 'the address of a record that is not there', kind: 'reading', needs: ['read'] },
-  step: when('error', 'GET', '{collection}/no-such-{mark}'),
+  step: error.get(`${collection}/no-such-${mark}`),
 }
 
 /** An address that is nothing. */
 export const noPath: Mistake = {
   ...{ name: 'path', title: 'an address that is nothing', kind: 'reading', needs: [] },
-  step: when('error', 'GET', '{base}/no-such-{mark}'),
+  step: error.get(`${base}/no-such-${mark}`),
 }
 
 /** A body that cannot be read. */
 export const malformed: Mistake = {
   ...{ name: 'malformed-json', title: 'a body that ends in the middle', kind: 'changing', needs: ['create'] },
-  step: when('error', 'POST', '{collection}', { body: { text: '{"no-such' } }),
+  step: error.post(collection, body.text('{"no-such')),
 }
 
 /** A body with bad values. */
 export const invalid: Mistake = {
   ...{ name: 'validation', title: 'a body with bad values', kind: 'changing', needs: ['create', 'mistakes'] },
-  step: when('error', 'POST', '{collection}', { body: { from: 'invalid' } }),
+  step: error.post(collection, body.invalid),
 }
 
 /** No credential. */
 export const noCredential: Mistake = {
   ...{ name: 'no-credential', title: 'a request without a credential', kind: 'reading', needs: ['list'] },
   after: ['AUT-1/list'],
-  step: when('error', 'GET', '{collection}', { caller: 'nobody' }),
+  step: error.get(collection, asNobody),
 }
 
 /** A credential that may not do it. */
@@ -52,7 +54,7 @@ export const forbidden: Mistake = {
     needs: ['create', 'other', 'no create'],
   },
   after: ['AUT-3/create'],
-  step: when('error', 'POST', '{collection}', { caller: 'other', body: { from: 'example' } }),
+  step: error.post(collection, body.example, asOther),
 }
 
 /** Mistakes that can be made on every server. */
@@ -60,6 +62,6 @@ export const common: readonly Mistake[] = [noRecord, noPath, malformed, invalid]
 
 /** What a mistake needs, and a record where its body has to refer to one. */
 export function made({ name, kind, needs, after, step }: Mistake) {
-  const steps = name === 'forbidden' ? [record(), step] : [step]
+  const steps = name === 'forbidden' ? [create(one), step] : [step]
   return { kind, needs, steps, ...(after === undefined ? {} : { after }) }
 }

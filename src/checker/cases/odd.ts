@@ -1,6 +1,8 @@
 /** What nobody sends who means well: each is to be refused, or taken, and never to make a server fail. */
 import type { Ask, Need, Step } from '../case/case.ts'
-import { record, when } from '../case/steps.ts'
+import { odd as oddStep, one } from '../case/names.ts'
+import { collection, credentialFields, host, members } from '../case/references.ts'
+import { body, create } from '../case/steps.ts'
 
 /** One kind of odd input. */
 export interface Odd {
@@ -95,30 +97,30 @@ const notText = '{"odd":"\xff\xfe\xc0\x80"}'
 export const odds: readonly Odd[] = [
   {
     ...{ name: 'paths', title: 'odd paths', kind: 'reading', needs: ['read'] },
-    steps: paths.map((path) => odd('GET', `{collection}/${path}`)),
+    steps: paths.map((path) => odd('GET', `${collection}/${path}`)),
   },
   {
     ...{ name: 'queries', title: 'odd parameters', kind: 'reading', needs: ['list'] },
-    steps: queries.map((query) => odd('GET', `{collection}?${query}`)),
+    steps: queries.map((query) => odd('GET', `${collection}?${query}`)),
   },
   {
     ...{ name: 'bodies', title: 'odd bodies', kind: 'changing', needs: ['create'] },
-    steps: bodies.map((text) => odd('POST', '{collection}', { body: { text } })),
+    steps: bodies.map((text) => odd('POST', collection, { body: body.text(text) })),
   },
   {
     ...{ name: 'members', title: 'odd values of a member', kind: 'changing', needs: ['create', 'required'] },
     steps: [
-      record(),
+      create(one),
       ...values.map((value) =>
-        odd('POST', '{collection}', { body: { from: 'example', with: { '{member:required}': value } } }),
+        odd('POST', collection, { body: { ...body.example, with: { [members.required]: value } } }),
       ),
     ],
   },
   {
     ...{ name: 'fields', title: 'odd header fields', kind: 'changing', needs: ['create', 'list'] },
     steps: [
-      ...fields.map((headers) => odd('GET', '{collection}', { headers })),
-      ...bodyFields.map((headers) => odd('POST', '{collection}', { headers, body: { text: '{"odd":1}' } })),
+      ...fields.map((headers) => odd('GET', collection, { headers })),
+      ...bodyFields.map((headers) => odd('POST', collection, { headers, body: body.text('{"odd":1}') })),
     ],
   },
   {
@@ -128,7 +130,7 @@ export const odds: readonly Odd[] = [
         kind: 'bytes',
         as: 'odd',
         bytes:
-          'POST {collection} HTTP/1.1\r\nHost: {host}\r\n{credential}Content-Type: application/json\r\n' +
+          `POST ${collection} HTTP/1.1\r\nHost: ${host}\r\n${credentialFields}Content-Type: application/json\r\n` +
           `Content-Length: ${notText.length}\r\nConnection: close\r\n\r\n${notText}`,
       },
     ],
@@ -136,5 +138,5 @@ export const odds: readonly Odd[] = [
 ]
 
 function odd(method: string, to: string, more: Omit<Ask['request'], 'method' | 'to'> = {}): Ask {
-  return when('odd', method, to, more)
+  return oddStep.send(method, to, more)
 }

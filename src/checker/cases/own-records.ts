@@ -1,7 +1,20 @@
 /** AUT-4 to AUT-7 where both callers make records, and each is to have to do with their own alone. */
 import type { Case, Step } from '../case/case.ts'
+import { define } from '../case/define.ts'
 import { altogether, finding, itemsOf, refused, sameBody, status, totalOf } from '../case/expect.ts'
-import { given, record, when, whereDemanded } from '../case/steps.ts'
+import { after, before, changed, list } from '../case/names.ts'
+import { caseRecords, collection, ifRequired, members, type Reference, references } from '../case/references.ts'
+import { asOther, body, create, setUp } from '../case/steps.ts'
+
+const [theirs, usual, ownStep, tried, readOwn, readTheirs, sent] = references(
+  'theirs',
+  'usual',
+  'own',
+  'tried',
+  'read own',
+  'read theirs',
+  'sent',
+)
 
 const own: Step = { kind: 'create', as: 'own', caller: 'other' }
 /** Identifiers of the records in the other caller's list. */
@@ -15,166 +28,129 @@ function listed(
 const mend = 'Put what the caller may read into the query of the list and of its total alike, as a condition.'
 const mendOwner = 'Ask for each record whether the caller may do this with it: that they own another says nothing.'
 
-export const ownRecords: readonly Case[] = [
-  {
-    id: 'AUT-4/own-list',
+export const ownRecords: readonly Case[] = define({
+  'AUT-4/own-list': {
     title: 'A list leaves out the records of others that its reader may not read',
-    kind: 'changing',
-    needs: ['create', 'list', 'marker', 'owner', 'other'],
-    steps: [record('theirs'), own, when('list', 'GET', '{collection}?{mine}', { caller: 'other' })],
+    needs: ['owner'],
+    steps: [create(theirs), own, list.get(caseRecords, asOther)],
     expect: [
-      status('list', 200),
+      status(list, 200),
       altogether('the record of another is not there', (seen) =>
-        listed(seen, seen.of('list').answer)?.includes(seen.fill('{theirs.id}')) === false
+        listed(seen, seen.of(list).answer)?.includes(seen.fill(theirs.id)) === false
           ? undefined
-          : finding(seen.of('list'), 'body', `the record ${seen.fill('{theirs.id}')} of another is listed`),
+          : finding(seen.of(list), 'body', `the record ${seen.fill(theirs.id)} of another is listed`),
       ),
     ],
-    mend,
+    remedy: mend,
   },
-  {
-    id: 'AUT-4/own-total',
+  'AUT-4/own-total': {
     title: 'The total of a list counts what its reader may read',
-    kind: 'changing',
-    needs: ['create', 'list', 'marker', 'owner', 'other'],
+    needs: ['owner'],
     after: ['AUT-4/own-list'],
-    steps: [record('theirs'), own, when('list', 'GET', '{collection}?{mine}', { caller: 'other' })],
+    steps: [create(theirs), own, list.get(caseRecords, asOther)],
     expect: [
       altogether('as many are counted as are listed', (seen) => {
-        const { answer } = seen.of('list')
+        const { answer } = seen.of(list)
         const [there, total] = [itemsOf(answer, seen)?.length, totalOf(answer, seen)]
         return there === total
           ? undefined
-          : finding(seen.of('list'), 'body', `${total ?? 'nothing'} counted, and ${there ?? 'nothing'} listed`)
+          : finding(seen.of(list), 'body', `${total ?? 'nothing'} counted, and ${there ?? 'nothing'} listed`)
       }),
     ],
-    mend,
+    remedy: mend,
   },
-  {
-    id: 'AUT-5/read',
+  'AUT-5/read': {
     title: 'Who owns one record cannot read another',
-    kind: 'changing',
-    needs: ['create', 'read', 'owner', 'other'],
-    steps: [
-      record('theirs'),
-      own,
-      given('usual', 'GET', '{own}', { caller: 'other' }),
-      when('tried', 'GET', '{theirs}', { caller: 'other' }),
-    ],
-    expect: [refused('tried')],
-    mend: mendOwner,
+    needs: ['owner'],
+    steps: [create(theirs), own, setUp(usual.get(ownStep, asOther)), tried.get(theirs, asOther)],
+    expect: [refused(tried)],
+    remedy: mendOwner,
   },
-  {
-    id: 'AUT-5/update',
+  'AUT-5/update': {
     title: 'Who owns one record cannot change another',
-    kind: 'changing',
-    needs: ['create', 'read', 'update', 'change', 'owner', 'other'],
+    needs: ['owner'],
     steps: [
-      record('theirs'),
+      create(theirs),
       own,
-      given('before', 'GET', '{theirs}'),
-      given('usual', 'PATCH', '{own}', { caller: 'other', headers: whereDemanded, body: { from: 'change' } }),
-      when('tried', 'PATCH', '{theirs}', { caller: 'other', headers: whereDemanded, body: { from: 'change' } }),
-      when('after', 'GET', '{theirs}'),
+      setUp(before.get(theirs)),
+      setUp(usual.patch(ownStep, body.change, { caller: 'other', ...ifRequired })),
+      tried.patch(theirs, body.change, { caller: 'other', ...ifRequired }),
+      after.get(theirs),
     ],
-    expect: [refused('tried'), sameBody('after', 'before')],
-    mend: mendOwner,
+    expect: [refused(tried), sameBody(after, before)],
+    remedy: mendOwner,
   },
-  {
-    id: 'AUT-5/delete',
+  'AUT-5/delete': {
     title: 'Who owns one record cannot delete another',
-    kind: 'changing',
-    needs: ['create', 'read', 'delete', 'owner', 'other'],
-    steps: [
-      record('theirs'),
-      own,
-      when('tried', 'DELETE', '{theirs}', { caller: 'other', headers: whereDemanded }),
-      when('after', 'GET', '{theirs}'),
-    ],
-    expect: [refused('tried'), status('after', 200)],
-    mend: mendOwner,
+    needs: ['owner'],
+    steps: [create(theirs), own, tried.delete(theirs, { caller: 'other', ...ifRequired }), after.get(theirs)],
+    expect: [refused(tried), status(after, 200)],
+    remedy: mendOwner,
   },
-  {
-    id: 'AUT-6/list-and-record',
+  'AUT-6/list-and-record': {
     title: 'What somebody may read is in their list, and what is in their list they may read',
-    kind: 'changing',
-    needs: ['create', 'list', 'read', 'marker', 'owner', 'other'],
+    needs: ['owner'],
     after: ['AUT-4/own-list', 'AUT-5/read'],
     steps: [
-      record('theirs'),
+      create(theirs),
       own,
-      when('list', 'GET', '{collection}?{mine}', { caller: 'other' }),
-      when('read own', 'GET', '{own}', { caller: 'other' }),
-      when('read theirs', 'GET', '{theirs}', { caller: 'other' }),
+      list.get(caseRecords, asOther),
+      readOwn.get(ownStep, asOther),
+      readTheirs.get(theirs, asOther),
     ],
-    expect: ['own', 'theirs'].map((name) =>
-      altogether(`the record ${name} is listed where it can be read`, (seen) => {
-        const read = seen.of(`read ${name}`)
-        const isListed = listed(seen, seen.of('list').answer)?.includes(seen.fill(`{${name}.id}`)) ?? false
+    expect: [[ownStep, readOwn] as const, [theirs, readTheirs] as const].map(([record, reading]) =>
+      altogether(`the record ${record.name} is listed where it can be read`, (seen) => {
+        const read = seen.of(reading)
+        const isListed = listed(seen, seen.of(list).answer)?.includes(seen.fill(record.id)) ?? false
         if (isListed === (read.answer?.status === 200)) return undefined
         return finding(read, 'status', `${read.answer?.status}, and it is ${isListed ? '' : 'not '}in the list`)
       }),
     ),
-    mend: 'Make the question whether one may read a record and the condition of the list from one rule.',
+    remedy: 'Make the question whether one may read a record and the condition of the list from one rule.',
   },
-  {
-    id: 'AUT-7/set',
+  'AUT-7/set': {
     title: 'The owner of a record is who has made it',
-    kind: 'changing',
-    needs: ['create', 'owner', 'other'],
-    steps: [record('theirs'), own],
+    needs: ['owner'],
+    steps: [create(theirs), own],
     expect: [
       altogether('the records of two callers have two owners', (seen) =>
-        seen.fill('{own.owner}') === seen.fill('{theirs.owner}')
-          ? finding(seen.of('own'), 'body', `both are said to be owned by ${seen.fill('{own.owner}')}`)
+        seen.fill(ownStep.owner) === seen.fill(theirs.owner)
+          ? finding(seen.of(ownStep), 'body', `both are said to be owned by ${seen.fill(ownStep.owner)}`)
           : undefined,
       ),
     ],
-    mend: 'Set the owner from the credential when a record is created.',
+    remedy: 'Set the owner from the credential when a record is created.',
   },
-  {
-    id: 'AUT-7/sent',
+  'AUT-7/sent': {
     title: 'Nobody creates a record that is owned by another',
-    kind: 'changing',
-    needs: ['create', 'owner', 'other'],
     after: ['AUT-7/set'],
     steps: [
-      record('theirs'),
-      when('sent', 'POST', '{collection}', {
-        caller: 'other',
-        body: { from: 'example', with: { '{member:owner}': '{theirs.owner}' } },
-      }),
+      create(theirs),
+      sent.post(collection, { ...body.example, with: { [members.owner]: theirs.owner } }, asOther),
     ],
-    expect: [notTheirs('sent')],
-    mend: 'Refuse the owner in what clients send, or take no notice of it.',
+    expect: [notTheirs(sent)],
+    remedy: 'Refuse the owner in what clients send, or take no notice of it.',
   },
-  {
-    id: 'AUT-7/changed',
+  'AUT-7/changed': {
     title: 'Nobody makes a record over to another by a change',
-    kind: 'changing',
-    needs: ['create', 'update', 'owner', 'other'],
     after: ['AUT-7/set'],
     steps: [
-      record('theirs'),
+      create(theirs),
       own,
-      when('changed', 'PATCH', '{own}', {
-        caller: 'other',
-        headers: whereDemanded,
-        body: { json: { '{member:owner}': '{theirs.owner}' } },
-      }),
+      changed.patch(ownStep, body.json({ [members.owner]: theirs.owner }), { caller: 'other', ...ifRequired }),
     ],
-    expect: [notTheirs('changed')],
-    mend: 'Refuse the owner in what clients send, or take no notice of it.',
+    expect: [notTheirs(changed)],
+    remedy: 'Refuse the owner in what clients send, or take no notice of it.',
   },
-]
+})
 
 /** Refused, or the owner is not the one that was sent. */
-function notTheirs(step: string) {
+function notTheirs(step: Reference) {
   return altogether('is refused, or has no effect', (seen) => {
     const exchange = seen.of(step)
     const { answer } = exchange
     if (answer === undefined) return finding(exchange, 'connection', `no answer came: ${exchange.failure}`)
-    if (answer.status >= 300 || seen.fill(`{${step}.owner}`) !== seen.fill('{theirs.owner}')) return undefined
-    return finding(exchange, 'body', `it is owned by ${seen.fill('{theirs.owner}')}, as was sent`)
+    if (answer.status >= 300 || seen.fill(step.owner) !== seen.fill(theirs.owner)) return undefined
+    return finding(exchange, 'body', `it is owned by ${seen.fill(theirs.owner)}, as was sent`)
   })
 }

@@ -1,15 +1,19 @@
 /** QRY-6 and QRY-7: deleted records in lists, and what can be asked for at all. */
 import type { Case, Expectation } from '../case/case.ts'
+import { define } from '../case/define.ts'
 import { status } from '../case/expect.ts'
 import { inOrder, lists } from '../case/expect-list.ts'
+import { back, first, gone as goneStep, refusal, removed, second } from '../case/names.ts'
 import { NotSetUp } from '../case/not-judged.ts'
-import { given, record, when } from '../case/steps.ts'
+import { caseRecords, collection, members, type Reference, references } from '../case/references.ts'
+import { asOther, create, setUp, wait } from '../case/steps.ts'
 
-const needs = ['create', 'list', 'delete', 'unconditional', 'soft', 'marker'] as const
-const gone = given('gone', 'DELETE', '{deleted}')
+const [live, including, without, newest, oldest] = references('live', 'with', 'without', 'newest', 'oldest')
+
+const gone = setUp(goneStep.delete(removed))
 
 /** Two records come in the order of their creation; those of one moment prove nothing. */
-function byCreation(step: string, says: string, isInOrder: (one: number, next: number) => boolean): Expectation {
+function byCreation(step: Reference, says: string, isInOrder: (one: number, next: number) => boolean): Expectation {
   return inOrder(step, says, (items) => {
     const times = items.map((item) => String(item['created_at']))
     const [one, next] = times.map((time) => Date.parse(time)) as [number, number]
@@ -19,105 +23,78 @@ function byCreation(step: string, says: string, isInOrder: (one: number, next: n
   })
 }
 
-export const deletedCases: readonly Case[] = [
-  {
-    id: 'QRY-6/included',
+export const deletedCases: readonly Case[] = define({
+  'QRY-6/included': {
     title: 'include_deleted=true adds deleted records to a list',
-    kind: 'changing',
-    needs,
     steps: [
-      record('live'),
-      record('deleted'),
+      create(live),
+      create(removed),
       gone,
-      when('with', 'GET', '{collection}?{mine}&include_deleted=true'),
-      when('without', 'GET', '{collection}?{mine}'),
+      including.get(`${caseRecords}&include_deleted=true`),
+      without.get(caseRecords),
     ],
-    expect: [lists('with', 'live', 'deleted'), lists('without', 'live')],
-    mend: 'Leave out the condition that hides deleted records where include_deleted=true is asked for.',
+    expect: [lists(including, live, removed), lists(without, live)],
+    remedy: 'Leave out the condition that hides deleted records where include_deleted=true is asked for.',
   },
-  {
-    id: 'QRY-6/false',
+  'QRY-6/false': {
     title: 'include_deleted=false leaves deleted records out',
-    kind: 'changing',
-    needs,
     after: ['QRY-6/included'],
-    steps: [
-      record('live'),
-      record('deleted'),
-      gone,
-      when('without', 'GET', '{collection}?{mine}&include_deleted=false'),
-    ],
-    expect: [lists('without', 'live')],
-    mend: 'Read the value of include_deleted: that it is there does not mean true.',
+    steps: [create(live), create(removed), gone, without.get(`${caseRecords}&include_deleted=false`)],
+    expect: [lists(without, live)],
+    remedy: 'Read the value of include_deleted: that it is there does not mean true.',
   },
-  {
-    id: 'QRY-6/restored',
+  'QRY-6/restored': {
     title: 'A record that was restored is in lists again, with and without include_deleted',
-    kind: 'changing',
-    needs: [...needs, 'restore'],
     after: ['QRY-6/included'],
     steps: [
-      record('deleted'),
+      create(removed),
       gone,
-      given('back', 'POST', '{deleted}/restore'),
-      when('with', 'GET', '{collection}?{mine}&include_deleted=true'),
-      when('without', 'GET', '{collection}?{mine}'),
+      setUp(back.post(`${removed}/restore`)),
+      including.get(`${caseRecords}&include_deleted=true`),
+      without.get(caseRecords),
     ],
-    expect: [lists('with', 'deleted'), lists('without', 'deleted')],
-    mend: 'Take away the mark of deletion when a record is restored, wherever lists look for it.',
+    expect: [lists(including, removed), lists(without, removed)],
+    remedy: 'Take away the mark of deletion when a record is restored, wherever lists look for it.',
   },
-  {
-    id: 'QRY-6/forbidden',
+  'QRY-6/forbidden': {
     title: 'Who may not read deleted records is refused include_deleted with 403',
-    kind: 'changing',
-    needs: [...needs, 'other', 'no delete'],
+    needs: ['no delete'],
     after: ['QRY-6/included'],
-    steps: [
-      record('deleted'),
-      gone,
-      when('refused', 'GET', '{collection}?{mine}&include_deleted=true', { caller: 'other' }),
-    ],
-    expect: [status('refused', 403)],
-    mend: 'Ask for the permission to read deleted records before include_deleted is followed.',
+    steps: [create(removed), gone, refusal.get(`${caseRecords}&include_deleted=true`, asOther)],
+    expect: [status(refusal, 403)],
+    remedy: 'Ask for the permission to read deleted records before include_deleted is followed.',
   },
-  {
-    id: 'QRY-7/created',
+  'QRY-7/created': {
     title: 'Lists can be sorted by created_at',
-    kind: 'changing',
-    needs: ['create', 'list', 'marker'],
     steps: [
-      record('first'),
-      { kind: 'wait', milliseconds: 20 },
-      record('second'),
-      when('newest', 'GET', '{collection}?{mine}&sort=-created_at'),
-      when('oldest', 'GET', '{collection}?{mine}&sort=created_at'),
+      create(first),
+      wait(20),
+      create(second),
+      newest.get(`${caseRecords}&sort=-created_at`),
+      oldest.get(`${caseRecords}&sort=created_at`),
     ],
     expect: [
-      lists('newest', 'first', 'second'),
-      lists('oldest', 'first', 'second'),
-      byCreation('newest', 'has the newest first', (one, next) => one >= next),
-      byCreation('oldest', 'has the oldest first', (one, next) => one <= next),
+      lists(newest, first, second),
+      lists(oldest, first, second),
+      byCreation(newest, 'has the newest first', (one, next) => one >= next),
+      byCreation(oldest, 'has the oldest first', (one, next) => one <= next),
     ],
-    mend: 'Let lists be sorted by created_at: "what is new" is what people ask for most.',
+    remedy: 'Let lists be sorted by created_at: "what is new" is what people ask for most.',
   },
-  {
-    id: 'QRY-7/undeclared-filter',
+  'QRY-7/undeclared-filter': {
     title: 'A filter by a field that cannot be filtered by is refused',
-    kind: 'reading',
-    needs: ['list', 'undeclared'],
     level: 'may',
-    steps: [when('refused', 'GET', '{collection}?{member:undeclared}=checked')],
-    expect: [status('refused', 400)],
-    mend: 'Refuse filters by fields without an index with 400, naming those that there are; or name this one in the document.',
+    steps: [refusal.get(`${collection}?${members.undeclared}=checked`)],
+    expect: [status(refusal, 400)],
+    remedy:
+      'Refuse filters by fields without an index with 400, naming those that there are; or name this one in the document.',
   },
-  {
-    id: 'QRY-7/undeclared-sort',
+  'QRY-7/undeclared-sort': {
     title: 'An order by a field that cannot be sorted by is refused',
-    kind: 'reading',
-    needs: ['list', 'undeclared'],
     level: 'may',
-    steps: [when('refused', 'GET', '{collection}?sort={member:undeclared}')],
-    expect: [status('refused', 400)],
-    mend: 'Refuse orders by fields without an index with 400, naming those that there are; or name this one in the document.',
+    steps: [refusal.get(`${collection}?sort=${members.undeclared}`)],
+    expect: [status(refusal, 400)],
+    remedy:
+      'Refuse orders by fields without an index with 400, naming those that there are; or name this one in the document.',
   },
-]
+})

@@ -1,15 +1,19 @@
 /** QRY-4: which members are returned. */
 import type { Case, Expectation } from '../case/case.ts'
+import { define } from '../case/define.ts'
 import { answerOf, finding, itemsOf } from '../case/expect.ts'
+import { one, whole as wholeStep } from '../case/names.ts'
 import { NotSetUp } from '../case/not-judged.ts'
-import { given, record, when } from '../case/steps.ts'
+import { caseRecords, idMember, members, type Reference, references } from '../case/references.ts'
+import { create, setUp } from '../case/steps.ts'
 import { jsonOf } from '../client/exchange.ts'
 
-const needs = ['create', 'list', 'marker'] as const
-const whole = given('whole', 'GET', '{collection}?{mine}')
+const [some] = references('some')
+
+const whole = setUp(wholeStep.get(caseRecords))
 
 /** The record in an answer, or the first of its list, has these members, and no others than them and perhaps its identifier. */
-function hasOnly(step: string, ...members: readonly string[]): Expectation {
+function hasOnly(step: Reference, ...members: readonly string[]): Expectation {
   return answerOf(step, `returns ${members.join(' and ')} alone`, (answer, seen, exchange) => {
     if (answer.status !== 200) return finding(exchange, 'status', `${answer.status} in place of 200`)
     const { items } = seen.profile.names
@@ -18,7 +22,7 @@ function hasOnly(step: string, ...members: readonly string[]): Expectation {
     const part = list === undefined ? 'body' : ({ pointer: `${items}/0` } as const)
     if (typeof whole !== 'object' || whole === null) return finding(exchange, part, 'there is no record in it')
     const wanted = members.map(seen.fill)
-    const all = Object.keys(itemsOf(seen.of('whole').answer, seen)?.[0] ?? {})
+    const all = Object.keys(itemsOf(seen.of(wholeStep).answer, seen)?.[0] ?? {})
     if (all.every((name) => wanted.includes(name) || name === seen.collection.id)) {
       throw new NotSetUp('the record has no members that fields could leave out')
     }
@@ -29,45 +33,33 @@ function hasOnly(step: string, ...members: readonly string[]): Expectation {
   })
 }
 
-export const fieldsCases: readonly Case[] = [
-  {
-    id: 'QRY-4/list',
+export const fieldsCases: readonly Case[] = define({
+  'QRY-4/list': {
     title: 'fields restricts what a list returns of its records',
-    kind: 'changing',
-    needs,
-    steps: [record(), whole, when('some', 'GET', '{collection}?{mine}&fields={member:marker}')],
-    expect: [hasOnly('some', '{member:marker}')],
-    mend: 'Return of each record only the members that fields names.',
+    steps: [create(one), whole, some.get(`${caseRecords}&fields=${members.marker}`)],
+    expect: [hasOnly(some, members.marker)],
+    remedy: 'Return of each record only the members that fields names.',
   },
-  {
-    id: 'QRY-4/several',
+  'QRY-4/several': {
     title: 'fields takes several names, separated by commas',
-    kind: 'changing',
-    needs,
     after: ['QRY-4/list'],
-    steps: [record(), whole, when('some', 'GET', '{collection}?{mine}&fields={id},{member:marker}')],
-    expect: [hasOnly('some', '{id}', '{member:marker}')],
-    mend: 'Take fields apart at commas.',
+    steps: [create(one), whole, some.get(`${caseRecords}&fields=${idMember},${members.marker}`)],
+    expect: [hasOnly(some, idMember, members.marker)],
+    remedy: 'Take fields apart at commas.',
   },
-  {
-    id: 'QRY-4/record',
+  'QRY-4/record': {
     title: 'fields restricts what is returned of a single record',
-    kind: 'changing',
-    needs: [...needs, 'read'],
     level: 'should',
-    steps: [record(), whole, when('some', 'GET', '{one}?fields={member:marker}')],
-    expect: [hasOnly('some', '{member:marker}')],
-    mend: 'Understand fields at the address of a record as on its collection.',
+    steps: [create(one), whole, some.get(`${one}?fields=${members.marker}`)],
+    expect: [hasOnly(some, members.marker)],
+    remedy: 'Understand fields at the address of a record as on its collection.',
   },
-  {
-    id: 'QRY-4/id',
+  'QRY-4/id': {
     title: 'The identifier always comes along',
-    kind: 'changing',
-    needs,
     level: 'should',
     after: ['QRY-4/list'],
-    steps: [record(), whole, when('some', 'GET', '{collection}?{mine}&fields={member:marker}')],
-    expect: [hasOnly('some', '{id}', '{member:marker}')],
-    mend: 'Add the identifier to what fields names: without it a client cannot tell which record it has.',
+    steps: [create(one), whole, some.get(`${caseRecords}&fields=${members.marker}`)],
+    expect: [hasOnly(some, idMember, members.marker)],
+    remedy: 'Add the identifier to what fields names: without it a client cannot tell which record it has.',
   },
-]
+})

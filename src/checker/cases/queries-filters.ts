@@ -1,191 +1,206 @@
 /** QRY-1 and QRY-2: filters. */
 import type { Case } from '../case/case.ts'
+import { define } from '../case/define.ts'
 import { status } from '../case/expect.ts'
 import { lists, showsNone } from '../case/expect-list.ts'
-import { record, recordWithout, when } from '../case/steps.ts'
+import { empty, first, found, one, other, second } from '../case/names.ts'
+import {
+  caseRecords,
+  collection,
+  greater,
+  lesser,
+  mark,
+  markInCapitals,
+  members,
+  references,
+} from '../case/references.ts'
+import { create, createWithout } from '../case/steps.ts'
+
+const [
+  longer,
+  capitals,
+  less,
+  more,
+  third,
+  percent,
+  underscore,
+  star,
+  quote,
+  comment,
+  inside,
+  begins,
+  ends,
+  full,
+  without,
+  including,
+] = references(
+  'longer',
+  'capitals',
+  'less',
+  'more',
+  'third',
+  'percent',
+  'underscore',
+  'star',
+  'quote',
+  'comment',
+  'inside',
+  'begins',
+  'ends',
+  'full',
+  'without',
+  'with',
+)
 
 const needs = ['create', 'list', 'marker'] as const
 const odd = `&=#+%'"\\ü日😀`
 
 /** Another text in the member by which a case finds its records. */
-const marked = (text: string) => ({ '{member:marker}': text })
+const marked = (text: string) => ({ [members.marker]: text })
 
 /** Another value in the number by which lists are filtered. */
-const measured = (which: 'less' | 'more') => ({ '{member:measured}': `{${which}:measured}` })
+const measured = (which: 'less' | 'more') => ({ [members.measured]: (which === 'less' ? lesser : greater).measured })
 
 export const filterCases: readonly Case[] = [
-  {
-    id: 'QRY-1/equal',
-    title: 'A filter finds the records that have its value, and not those whose value only begins with it',
-    kind: 'changing',
-    needs,
-    steps: [record(), record('longer', marked('{mark}x')), when('found', 'GET', '{collection}?{mine}')],
-    expect: [lists('found', 'one')],
-    mend: 'Compare the whole value of the field with that of the parameter: "where name = ?".',
-  },
-  {
-    id: 'QRY-1/capitals',
-    title: 'A filter by a text tells capitals from small letters',
-    kind: 'changing',
-    needs,
-    level: 'may',
-    after: ['QRY-1/equal'],
-    steps: [
-      record(),
-      record('capitals', marked('{mark:upper}')),
-      when('found', 'GET', '{collection}?{member:marker}={mark:upper}'),
-    ],
-    expect: [lists('found', 'capitals')],
-    mend: 'Compare texts with a collation that knows capitals, where people have not been told otherwise.',
-  },
-  {
-    id: 'QRY-1/number',
-    title: 'A filter by a number narrows what another filter finds to the records with this number',
-    kind: 'changing',
-    needs: [...needs, 'measured'],
-    steps: [
-      record('less', measured('less')),
-      record('more', measured('more')),
-      when('found', 'GET', '{collection}?{mine}&{member:measured}={more:measured}'),
-    ],
-    expect: [lists('found', 'more')],
-    mend: 'Read the value of a filter by the type of its field, and combine filters of several fields with "and".',
-  },
-  {
-    id: 'QRY-1/any-of',
-    title: 'A filter given twice finds the records with either value',
-    kind: 'changing',
-    needs,
-    level: 'should',
-    after: ['QRY-1/equal'],
-    steps: [
-      record('first', marked('{mark}-a')),
-      record('second', marked('{mark}-b')),
-      record('third', marked('{mark}-c')),
-      when('found', 'GET', '{collection}?{member:marker}={mark}-a&{member:marker}={mark}-b'),
-    ],
-    expect: [lists('found', 'first', 'second')],
-    mend: 'Read all values of a repeated parameter, and find records with any of them: "where name in (?, ?)".',
-  },
-  {
-    id: 'QRY-1/none',
-    title: 'A filter that no record matches is answered with an empty list',
-    kind: 'changing',
-    needs,
-    steps: [record(), when('found', 'GET', '{collection}?{member:marker}={mark}-none')],
-    expect: [status('found', 200), lists('found')],
-    mend: 'Answer 200 with an empty list: the collection is there, whatever is in it.',
-  },
-  {
-    id: 'QRY-1/literal',
-    title: 'Characters with a meaning in SQL and patterns are mere characters in a filter',
-    kind: 'changing',
-    needs,
-    after: ['QRY-1/none'],
-    steps: [
-      record('one', marked('{mark}a')),
-      when('percent', 'GET', '{collection}?{member:marker}={mark}%25'),
-      when('underscore', 'GET', '{collection}?{member:marker}={mark}_'),
-      when('star', 'GET', '{collection}?{member:marker}={mark}*'),
-      when('quote', 'GET', "{collection}?{member:marker}={mark}'%20or%20'1'='1"),
-      when('comment', 'GET', '{collection}?{member:marker}={mark}a%27%20--%20'),
-    ],
-    expect: ['percent', 'underscore', 'star', 'quote', 'comment'].map((step) => lists(step)),
-    mend: 'Hand values to the database as parameters of the statement, and compare with "=", not with "like".',
-  },
-  {
-    id: 'QRY-1/every-character',
-    title: 'A filter finds a text with any characters in it, percent-encoded',
-    kind: 'changing',
-    needs,
-    after: ['QRY-1/equal'],
-    steps: [
-      record('one', marked(`{mark} ${odd}`)),
-      when('found', 'GET', `{collection}?{member:marker}={mark}%20${encodeURIComponent(odd)}`),
-    ],
-    expect: [lists('found', 'one')],
-    mend: 'Take the query string apart at "&" and the first "=", then decode names and values once, as UTF-8.',
-  },
-  {
-    id: 'QRY-1/nul',
-    title: 'A filter with the character U+0000 is refused or finds nothing',
-    kind: 'changing',
-    needs,
-    steps: [record(), when('found', 'GET', '{collection}?{member:marker}={mark}%00')],
-    expect: [status('found', 200, 400), showsNone('found', 'one')],
-    mend: 'Refuse U+0000 in parameters with 400 before the database sees it: PostgreSQL takes no text with it.',
-  },
+  ...define({
+    'QRY-1/equal': {
+      title: 'A filter finds the records that have its value, and not those whose value only begins with it',
+      steps: [create(one), create(longer, marked(`${mark}x`)), found.get(caseRecords)],
+      expect: [lists(found, one)],
+      remedy: 'Compare the whole value of the field with that of the parameter: "where name = ?".',
+    },
+    'QRY-1/capitals': {
+      title: 'A filter by a text tells capitals from small letters',
+      level: 'may',
+      after: ['QRY-1/equal'],
+      steps: [
+        create(one),
+        create(capitals, marked(markInCapitals)),
+        found.get(`${collection}?${members.marker}=${markInCapitals}`),
+      ],
+      expect: [lists(found, capitals)],
+      remedy: 'Compare texts with a collation that knows capitals, where people have not been told otherwise.',
+    },
+    'QRY-1/number': {
+      title: 'A filter by a number narrows what another filter finds to the records with this number',
+      steps: [
+        create(less, measured('less')),
+        create(more, measured('more')),
+        found.get(`${caseRecords}&${members.measured}=${greater.measured}`),
+      ],
+      expect: [lists(found, more)],
+      remedy: 'Read the value of a filter by the type of its field, and combine filters of several fields with "and".',
+    },
+    'QRY-1/any-of': {
+      title: 'A filter given twice finds the records with either value',
+      level: 'should',
+      after: ['QRY-1/equal'],
+      steps: [
+        create(first, marked(`${mark}-a`)),
+        create(second, marked(`${mark}-b`)),
+        create(third, marked(`${mark}-c`)),
+        found.get(`${collection}?${members.marker}=${mark}-a&${members.marker}=${mark}-b`),
+      ],
+      expect: [lists(found, first, second)],
+      remedy: 'Read all values of a repeated parameter, and find records with any of them: "where name in (?, ?)".',
+    },
+    'QRY-1/none': {
+      title: 'A filter that no record matches is answered with an empty list',
+      steps: [create(one), found.get(`${collection}?${members.marker}=${mark}-none`)],
+      expect: [status(found, 200), lists(found)],
+      remedy: 'Answer 200 with an empty list: the collection is there, whatever is in it.',
+    },
+    'QRY-1/literal': {
+      title: 'Characters with a meaning in SQL and patterns are mere characters in a filter',
+      after: ['QRY-1/none'],
+      steps: [
+        create(one, marked(`${mark}a`)),
+        percent.get(`${collection}?${members.marker}=${mark}%25`),
+        underscore.get(`${collection}?${members.marker}=${mark}_`),
+        star.get(`${collection}?${members.marker}=${mark}*`),
+        quote.get(`${collection}?${members.marker}=${mark}'%20or%20'1'='1`),
+        comment.get(`${collection}?${members.marker}=${mark}a%27%20--%20`),
+      ],
+      expect: [percent, underscore, star, quote, comment].map((step) => lists(step)),
+      remedy: 'Hand values to the database as parameters of the statement, and compare with "=", not with "like".',
+    },
+    'QRY-1/every-character': {
+      title: 'A filter finds a text with any characters in it, percent-encoded',
+      after: ['QRY-1/equal'],
+      steps: [
+        create(one, marked(`${mark} ${odd}`)),
+        found.get(`${collection}?${members.marker}=${mark}%20${encodeURIComponent(odd)}`),
+      ],
+      expect: [lists(found, one)],
+      remedy: 'Take the query string apart at "&" and the first "=", then decode names and values once, as UTF-8.',
+    },
+    'QRY-1/nul': {
+      title: 'A filter with the character U+0000 is refused or finds nothing',
+      steps: [create(one), found.get(`${collection}?${members.marker}=${mark}%00`)],
+      expect: [status(found, 200, 400), showsNone(found, one)],
+      remedy: 'Refuse U+0000 in parameters with 400 before the database sees it: PostgreSQL takes no text with it.',
+    },
+  }),
   comparison('gt', 'greater than', { than: 'less', finds: 'more' }),
   comparison('gte', 'of at least', { than: 'more', finds: 'more' }),
   comparison('lt', 'less than', { than: 'more', finds: 'less' }),
   comparison('lte', 'of at most', { than: 'less', finds: 'less' }),
-  {
-    id: 'QRY-2/not',
-    title: '[not] finds the records that have not this value',
-    kind: 'changing',
-    needs: [...needs, 'measured'],
-    steps: [
-      record('less', measured('less')),
-      record('more', measured('more')),
-      when('found', 'GET', '{collection}?{mine}&{member:measured}%5Bnot%5D={less:measured}'),
-    ],
-    expect: [lists('found', 'more')],
-    mend: 'Read field[not]=value as "the field has another value than this".',
-  },
-  {
-    id: 'QRY-2/in',
-    title: '[in] finds the records that have any of the values, separated by commas',
-    kind: 'changing',
-    needs,
-    steps: [
-      record('first', marked('{mark}-a')),
-      record('second', marked('{mark}-b')),
-      record('third', marked('{mark}-c')),
-      when('found', 'GET', '{collection}?{member:marker}%5Bin%5D={mark}-a,{mark}-b'),
-    ],
-    expect: [lists('found', 'first', 'second')],
-    mend: 'Read field[in]=a,b as "the field has one of these values".',
-  },
-  {
-    id: 'QRY-2/contains',
-    title: '[contains] finds the records that have the text somewhere',
-    kind: 'changing',
-    needs,
-    steps: [
-      record('inside', marked('a {mark} z')),
-      record('other', marked('a z')),
-      when('found', 'GET', '{collection}?{member:marker}%5Bcontains%5D={mark}'),
-    ],
-    expect: [lists('found', 'inside')],
-    mend: 'Read field[contains]=text as "the text stands somewhere in the field", with the characters of patterns escaped.',
-  },
-  {
-    id: 'QRY-2/starts-with',
-    title: '[starts_with] finds the records that begin with the text',
-    kind: 'changing',
-    needs,
-    steps: [
-      record('begins', marked('{mark} z')),
-      record('ends', marked('a {mark}')),
-      when('found', 'GET', '{collection}?{member:marker}%5Bstarts_with%5D={mark}'),
-    ],
-    expect: [lists('found', 'begins')],
-    mend: 'Read field[starts_with]=text as "the field begins with the text", with the characters of patterns escaped.',
-  },
-  {
-    id: 'QRY-2/null',
-    title: '[null] finds the records that have no value, or those that have one',
-    kind: 'changing',
-    needs: [...needs, 'emptied'],
-    steps: [
-      record('full'),
-      recordWithout('empty', ['{member:emptied}']),
-      when('without', 'GET', '{collection}?{mine}&{member:emptied}%5Bnull%5D=true'),
-      when('with', 'GET', '{collection}?{mine}&{member:emptied}%5Bnull%5D=false'),
-    ],
-    expect: [lists('without', 'empty'), lists('with', 'full')],
-    mend: 'Read field[null]=true as "the field has no value", and false as its opposite.',
-  },
+  ...define({
+    'QRY-2/not': {
+      title: '[not] finds the records that have not this value',
+      steps: [
+        create(less, measured('less')),
+        create(more, measured('more')),
+        found.get(`${caseRecords}&${members.measured}%5Bnot%5D=${lesser.measured}`),
+      ],
+      expect: [lists(found, more)],
+      remedy: 'Read field[not]=value as "the field has another value than this".',
+    },
+    'QRY-2/in': {
+      title: '[in] finds the records that have any of the values, separated by commas',
+      steps: [
+        create(first, marked(`${mark}-a`)),
+        create(second, marked(`${mark}-b`)),
+        create(third, marked(`${mark}-c`)),
+        found.get(`${collection}?${members.marker}%5Bin%5D=${mark}-a,${mark}-b`),
+      ],
+      expect: [lists(found, first, second)],
+      remedy: 'Read field[in]=a,b as "the field has one of these values".',
+    },
+    'QRY-2/contains': {
+      title: '[contains] finds the records that have the text somewhere',
+      steps: [
+        create(inside, marked(`a ${mark} z`)),
+        create(other, marked('a z')),
+        found.get(`${collection}?${members.marker}%5Bcontains%5D=${mark}`),
+      ],
+      expect: [lists(found, inside)],
+      remedy:
+        'Read field[contains]=text as "the text stands somewhere in the field", with the characters of patterns escaped.',
+    },
+    'QRY-2/starts-with': {
+      title: '[starts_with] finds the records that begin with the text',
+      steps: [
+        create(begins, marked(`${mark} z`)),
+        create(ends, marked(`a ${mark}`)),
+        found.get(`${collection}?${members.marker}%5Bstarts_with%5D=${mark}`),
+      ],
+      expect: [lists(found, begins)],
+      remedy:
+        'Read field[starts_with]=text as "the field begins with the text", with the characters of patterns escaped.',
+    },
+    'QRY-2/null': {
+      title: '[null] finds the records that have no value, or those that have one',
+      steps: [
+        create(full),
+        createWithout(empty, [members.emptied]),
+        without.get(`${caseRecords}&${members.emptied}%5Bnull%5D=true`),
+        including.get(`${caseRecords}&${members.emptied}%5Bnull%5D=false`),
+      ],
+      expect: [lists(without, empty), lists(including, full)],
+      remedy: 'Read field[null]=true as "the field has no value", and false as its opposite.',
+    },
+  }),
 ]
 
 /** A case of an operator that compares numbers. */
@@ -200,11 +215,11 @@ function comparison(
     kind: 'changing',
     needs: [...needs, 'measured'],
     steps: [
-      record('less', measured('less')),
-      record('more', measured('more')),
-      when('found', 'GET', `{collection}?{mine}&{member:measured}%5B${operator}%5D={${than}:measured}`),
+      create(less, measured('less')),
+      create(more, measured('more')),
+      found.get(`${caseRecords}&${members.measured}%5B${operator}%5D=${(than === 'less' ? lesser : greater).measured}`),
     ],
-    expect: [lists('found', finds)],
-    mend: `Read field[${operator}]=value as "a value ${words} that", compared as the type of the field.`,
+    expect: [lists(found, finds === 'less' ? less : more)],
+    remedy: `Read field[${operator}]=value as "a value ${words} that", compared as the type of the field.`,
   }
 }

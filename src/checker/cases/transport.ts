@@ -1,8 +1,11 @@
 /** SEC: transport and hygiene. */
 import type { Case, Expectation } from '../case/case.ts'
+import { define } from '../case/define.ts'
 import { altogether, answerOf, field, finding } from '../case/expect.ts'
+import { error, list, plain } from '../case/names.ts'
 import { NotSetUp } from '../case/not-judged.ts'
-import { when } from '../case/steps.ts'
+import { collection, host, key, mark, type Reference } from '../case/references.ts'
+import { asNobody } from '../case/steps.ts'
 import { fieldOf } from '../client/exchange.ts'
 
 const isLoopback = (host: string) => /^(127(\.\d+){3}|\[::1\]|localhost|.+\.localhost)$/.test(host)
@@ -11,7 +14,7 @@ const isLoopback = (host: string) => /^(127(\.\d+){3}|\[::1\]|localhost|.+\.loca
 const refusals: ReadonlySet<number> = new Set([400, 403, 421, 426])
 
 /** An error does not repeat a secret. */
-function keeps(step: string, secret: string): Expectation {
+function keeps(step: Reference, secret: string): Expectation {
   return answerOf(step, 'does not repeat the secret', (answer, seen, exchange) => {
     if (answer.status < 400) throw new NotSetUp(`it was answered ${answer.status}, which is no error`)
     const text = seen.fill(secret)
@@ -24,40 +27,35 @@ function keeps(step: string, secret: string): Expectation {
 const mendSecrets =
   'Leave what was sent as a credential out of errors and of the address in them: they are copied into logs and tickets.'
 
-export const transport: readonly Case[] = [
-  {
-    id: 'SEC-1/https',
+export const transport: readonly Case[] = define({
+  'SEC-1/https': {
     title: 'The interface is served by HTTPS; by plain HTTP on loopback only',
-    kind: 'reading',
-    needs: ['list'],
-    steps: [when('list', 'GET', '{collection}')],
+    steps: [list.get(collection)],
     expect: [
       altogether('it is asked by https, or on loopback', (seen) => {
         const { protocol, hostname } = new URL(seen.profile.base)
         if (protocol === 'https:' || isLoopback(hostname)) return undefined
-        return finding(seen.of('list'), 'connection', `${hostname} is asked by plain HTTP: all can read credentials`)
+        return finding(seen.of(list), 'connection', `${hostname} is asked by plain HTTP: all can read credentials`)
       }),
     ],
-    mend: 'Put a certificate in front: credentials that travel by plain HTTP are anybody’s.',
+    remedy: 'Put a certificate in front: credentials that travel by plain HTTP are anybody’s.',
   },
-  {
-    id: 'SEC-1/plain',
+  'SEC-1/plain': {
     title: 'Plain HTTP on the port of HTTPS is refused, or redirects',
-    kind: 'reading',
-    needs: ['list', 'tls'],
+    needs: ['tls'],
     // Without a credential: what goes there can be read on the way.
     steps: [
       {
         kind: 'bytes',
         as: 'plain',
-        bytes: 'GET {collection} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n',
+        bytes: `GET ${collection} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
         seconds: 2,
         plain: true,
       },
     ],
     expect: [
       altogether('no answer, 400, 403, or a redirect to https', (seen) => {
-        const exchange = seen.of('plain')
+        const exchange = seen.of(plain)
         const { answer } = exchange
         if (answer === undefined || refusals.has(answer.status)) return undefined
         const location = fieldOf(answer, 'Location')
@@ -65,66 +63,49 @@ export const transport: readonly Case[] = [
         return finding(exchange, 'status', `it answers ${answer.status} by plain HTTP as if that were safe`)
       }),
     ],
-    mend: 'Speak TLS alone on this port, and redirect or refuse elsewhere.',
+    remedy: 'Speak TLS alone on this port, and redirect or refuse elsewhere.',
   },
-  {
-    id: 'SEC-2/nosniff',
+  'SEC-2/nosniff': {
     title: 'Answers carry X-Content-Type-Options: nosniff',
-    kind: 'reading',
-    needs: ['list', 'read'],
-    steps: [when('list', 'GET', '{collection}'), when('error', 'GET', '{collection}/no-such-{mark}')],
-    expect: ['list', 'error'].map((step) =>
+    steps: [list.get(collection), error.get(`${collection}/no-such-${mark}`)],
+    expect: [list, error].map((step) =>
       field(step, 'X-Content-Type-Options', 'is nosniff', (value) =>
         value.trim().toLowerCase() === 'nosniff' ? undefined : value,
       ),
     ),
-    mend: 'Send “X-Content-Type-Options: nosniff” with every answer: no browser takes JSON for a page then.',
+    remedy: 'Send “X-Content-Type-Options: nosniff” with every answer: no browser takes JSON for a page then.',
   },
-  {
-    id: 'SEC-2/strict-transport-security',
+  'SEC-2/strict-transport-security': {
     title: 'Answers by HTTPS carry Strict-Transport-Security',
-    kind: 'reading',
-    needs: ['list', 'tls'],
-    steps: [when('list', 'GET', '{collection}')],
+    needs: ['tls'],
+    steps: [list.get(collection)],
     expect: [
-      field('list', 'Strict-Transport-Security', 'has a max-age', (value) =>
+      field(list, 'Strict-Transport-Security', 'has a max-age', (value) =>
         /\bmax-age="?[1-9]\d*/i.test(value) ? undefined : `${value} has none that lasts`,
       ),
     ],
-    mend: 'Send “Strict-Transport-Security: max-age=31536000” with every answer by HTTPS.',
+    remedy: 'Send “Strict-Transport-Security: max-age=31536000” with every answer by HTTPS.',
   },
-  {
-    id: 'SEC-3/wrong-credential',
+  'SEC-3/wrong-credential': {
     title: 'An error does not repeat the credential that it refuses',
-    kind: 'reading',
-    needs: ['list'],
     after: ['AUT-1/list'],
-    steps: [when('error', 'GET', '{collection}', { headers: { Authorization: 'Bearer secret-{mark}' } })],
-    expect: [keeps('error', 'secret-{mark}')],
-    mend: mendSecrets,
+    steps: [error.get(collection, { headers: { Authorization: `Bearer secret-${mark}` } })],
+    expect: [keeps(error, `secret-${mark}`)],
+    remedy: mendSecrets,
   },
-  {
-    id: 'SEC-3/good-credential',
+  'SEC-3/good-credential': {
     title: 'An error does not repeat the credential of its caller',
-    kind: 'reading',
-    needs: ['read', 'key'],
+    needs: ['key'],
     after: ['ERR-1/record'],
-    steps: [when('error', 'GET', '{collection}/no-such-{mark}')],
-    expect: [keeps('error', '{key}')],
-    mend: mendSecrets,
+    steps: [error.get(`${collection}/no-such-${mark}`)],
+    expect: [keeps(error, key)],
+    remedy: mendSecrets,
   },
-  {
-    id: 'SEC-3/parameter',
+  'SEC-3/parameter': {
     title: 'An error does not repeat a secret that came in the address',
-    kind: 'reading',
-    needs: ['read'],
     after: ['ERR-1/record'],
-    steps: [
-      when('error', 'GET', '{collection}/no-such-{mark}?access_token=secret-{mark}&api_key=secret-{mark}', {
-        caller: 'nobody',
-      }),
-    ],
-    expect: [keeps('error', 'secret-{mark}')],
-    mend: mendSecrets,
+    steps: [error.get(`${collection}/no-such-${mark}?access_token=secret-${mark}&api_key=secret-${mark}`, asNobody)],
+    expect: [keeps(error, `secret-${mark}`)],
+    remedy: mendSecrets,
   },
-]
+})

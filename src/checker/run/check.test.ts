@@ -2,12 +2,15 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Case } from '../case/case.ts'
 import { answerOf, finding, status } from '../case/expect.ts'
-import { given, nobodyThere, record, when, whereDemanded } from '../case/steps.ts'
+import { absentId, base, collection, ifRequired, mark, references } from '../case/references.ts'
+import { body, create, nobodyThere, setUp } from '../case/steps.ts'
 import { Client } from '../client/client.ts'
 import { fieldOf } from '../client/exchange.ts'
 import { served } from '../client/served.fixture.ts'
 import { type CollectionProfile, type Profile, usualNames } from '../profile/profile.ts'
 import { type CheckOptions, check, type Report } from './check.ts'
+
+const [one, read, gone, put] = references('one', 'read', 'gone', 'put')
 
 const thingsProfile: CollectionProfile = {
   ...{ name: 'things', path: '/things', operations: ['list', 'create', 'read', 'delete'], id: 'id' },
@@ -54,19 +57,19 @@ function run(
   return check({ profile, client, credential: [['Authorization', 'Bearer s3cret-key']], cases, ...more })
 }
 
-const usual = { kind: 'changing', needs: ['create', 'read'], mend: 'Mend it.', title: 'So it is' } as const
+const usual = { kind: 'changing', needs: ['create', 'read'], remedy: 'Correct it.', title: 'So it is' } as const
 
 const holding: Case = {
   ...usual,
   id: 'MET-2/one',
-  steps: [record(), when('read', 'GET', '{one}')],
-  expect: [status('read', 200)],
+  steps: [create(one), read.get(one)],
+  expect: [status(read, 200)],
 }
 const failing: Case = {
   ...usual,
   id: 'MET-3/two',
-  steps: [record(), when('read', 'GET', '{one}')],
-  expect: [status('read', 418)],
+  steps: [create(one), read.get(one)],
+  expect: [status(read, 418)],
 }
 
 function verdictOf({ rules }: Report, id: string): string {
@@ -107,13 +110,13 @@ test('where there is nothing to try a case on, that is said, and nothing else', 
   const { origin } = await serveThings(context)
   const searching: Case = { ...holding, id: 'QRY-5/four', needs: ['list', 'search'] }
   const following: Case = { ...holding, id: 'QRY-5/five', after: ['QRY-5/four'] }
-  const unprepared: Case = { ...holding, id: 'MET-5/six', steps: [given('gone', 'GET', '{base}/things/99')] }
-  const unfilled: Case = { ...holding, id: 'MET-6/seven', steps: [record(), when('x', 'GET', '{one.etag}')] }
+  const unprepared: Case = { ...holding, id: 'MET-5/six', steps: [setUp(gone.get(`${base}/things/99`))] }
+  const unfilled: Case = { ...holding, id: 'MET-6/seven', steps: [create(one), read.get(one.etag)] }
   const report = await run(context, origin, [searching, following, unprepared, unfilled])
   assert.equal(verdictOf(report, 'QRY-5/four'), 'not applicable: no collection can be searched')
   assert.equal(verdictOf(report, 'QRY-5/five'), 'not applicable: no collection can be searched')
   assert.equal(verdictOf(report, 'MET-5/six'), 'not set up: GET /v1/things/99 was answered 404')
-  assert.equal(verdictOf(report, 'MET-6/seven'), 'not set up: nothing is known for {one.etag}')
+  assert.equal(verdictOf(report, 'MET-6/seven'), 'not set up: nothing is known for one.etag')
 })
 
 test('a judgement that stumbles ends its case alone', async (context) => {
@@ -121,7 +124,7 @@ test('a judgement that stumbles ends its case alone', async (context) => {
   const stumbling: Case = {
     ...holding,
     expect: [
-      answerOf('read', 'is odd', () => {
+      answerOf(read, 'is odd', () => {
         throw new TypeError('it is odd')
       }),
     ],
@@ -134,7 +137,7 @@ test('a judgement that stumbles ends its case alone', async (context) => {
 
 test('with safe requests only, nothing else is sent', async (context) => {
   const { origin, seen } = await serveThings(context)
-  const reading: Case = { ...failing, kind: 'reading', steps: [when('read', 'GET', '{collection}/1')] }
+  const reading: Case = { ...failing, kind: 'reading', steps: [read.get(`${collection}/1`)] }
   const report = await run(context, origin, [holding, reading], { readOnly: true })
   assert.equal(verdictOf(report, 'MET-2/one'), 'not asked: it takes more than safe requests')
   assert.equal(verdictOf(report, 'MET-3/two'), 'fails')
@@ -146,7 +149,7 @@ test('no report has a credential in it', async (context) => {
   const echoing: Case = {
     ...failing,
     expect: [
-      answerOf('read', 'is quiet', (answer, _, exchange) =>
+      answerOf(read, 'is quiet', (answer, _, exchange) =>
         finding(exchange, { field: 'X-Echo' }, `it said ${fieldOf(answer, 'X-Echo')}`),
       ),
     ],
@@ -176,10 +179,8 @@ test('a value that must be unique and is taken already makes no case fail where 
   const once: Case = {
     ...{ ...usual, id: 'MET-9/once', needs: ['create'] },
     // With a key nothing is sent once more on its own.
-    steps: [
-      when('one', 'POST', '{collection}', { headers: { 'Idempotency-Key': '{mark}' }, body: { from: 'example' } }),
-    ],
-    expect: [status('one', 201)],
+    steps: [one.post(collection, body.example, { headers: { 'Idempotency-Key': mark } })],
+    expect: [status(one, 201)],
   }
   const client = new Client({})
   context.after(() => client.close())
@@ -224,13 +225,14 @@ test('where identifiers come again, cases run one at a time, and what has one me
     else response.writeHead(404).end()
   })
   const deleting: Case = {
-    ...{ ...usual, id: 'DEL-1/self', needs: ['create', 'delete'], expect: [status('gone', 204)] },
-    steps: [record('one', { color: 'deleted' }), when('gone', 'DELETE', '{one}')],
+    ...{ ...usual, id: 'DEL-1/self', needs: ['create', 'delete'], expect: [status(gone, 204)] },
+    steps: [create(one, { color: 'deleted' }), gone.delete(one)],
   }
   const client = new Client()
   context.after(() => client.close())
-  const collection: CollectionProfile = { ...thingsProfile, unique: [], marker: 'name' }
-  const profile: Profile = { base: `${origin}/v1`, collections: [collection], names: usualNames, open: [] }
+  const _things_: CollectionProfile = { ...thingsProfile, unique: [], marker: 'name' }
+  const marked: CollectionProfile = { ...thingsProfile, unique: [], marker: 'name' }
+  const profile: Profile = { base: `${origin}/v1`, collections: [marked], names: usualNames, open: [] }
   const others = ['MET-2/a', 'MET-2/b', 'MET-2/c'].map((id): Case => ({ ...holding, id: id as Case['id'] }))
   const { rules, remains } = await check({ profile, client, credential: [], cases: [...others, deleting] })
   assert.deepEqual(new Set(rules.flatMap(({ cases }) => cases.map((each) => each.verdict))), new Set(['holds']))
@@ -249,7 +251,13 @@ test('a deletion that was only accepted is seen through before a record is taken
       response.writeHead(202).end()
     } else response.writeHead(++looks < 3 ? 200 : 404).end()
   })
-  const making: Case = { ...usual, id: 'MET-2/one', needs: ['create'], steps: [record()], expect: [status('one', 201)] }
+  const making: Case = {
+    ...usual,
+    id: 'MET-2/one',
+    needs: ['create'],
+    steps: [create(one)],
+    expect: [status(one, 201)],
+  }
   const { remains } = await run(context, origin, [making])
   assert.deepEqual([remains, looks], [[], 3])
 })
@@ -262,8 +270,8 @@ test('a condition is sent only where changes demand one', async (context) => {
     else response.writeHead(method === 'DELETE' ? 204 : 200).end()
   })
   const changing: Case = {
-    ...{ ...usual, id: 'MET-3/one', needs: ['create'], expect: [status('put', 200)] },
-    steps: [record(), when('put', 'PUT', '{one}', { headers: whereDemanded, body: { json: {} } })],
+    ...{ ...usual, id: 'MET-3/one', needs: ['create'], expect: [status(put, 200)] },
+    steps: [create(one), put.put(one, body.json({}), ifRequired)],
   }
   const client = new Client()
   context.after(() => client.close())
@@ -283,8 +291,8 @@ test('nothing is sent to an identifier that somebody may have', async (context) 
     else response.writeHead(method === 'DELETE' ? 204 : 200).end('{"id":"seven"}')
   })
   const putting: Case = {
-    ...{ ...usual, id: 'MET-7/put', expect: [status('put', 404)] },
-    steps: [record(), ...nobodyThere, when('put', 'PUT', '{collection}/{absent}', { body: { json: {} } })],
+    ...{ ...usual, id: 'MET-7/put', expect: [status(put, 404)] },
+    steps: [create(one), ...nobodyThere, put.put(`${collection}/${absentId}`, body.json({}))],
   }
   const report = await run(context, origin, [putting])
   assert.match(verdictOf(report, 'MET-7/put'), /^not set up: there may be a record of somebody/)

@@ -180,7 +180,7 @@ async function resultOf(
   needed: readonly (CaseResult | undefined)[],
   { readOnly, signal, credential, other }: CheckOptions,
 ): Promise<CaseResult> {
-  const { id, title, mend } = one
+  const { id, title, remedy: mend } = one
   const level = one.level ?? rules.find((rule) => rule.id === ruleOf(one))?.level ?? 'should'
   const began = performance.now()
   const said = (verdict: Verdict, why: string, more: Partial<CaseResult> = {}): CaseResult => ({

@@ -4,7 +4,7 @@ import { fill, fillAll } from '../case/fill.ts'
 import type { Known, Made } from '../case/known.ts'
 import { objectOf } from '../case/members.ts'
 import { NotSetUp } from '../case/not-judged.ts'
-import { whereDemanded } from '../case/steps.ts'
+import { collection as collectionAddress, ifRequired } from '../case/references.ts'
 import type { Client } from '../client/client.ts'
 import { type Answer, type Exchange, type Fields, fieldOf, jsonOf } from '../client/exchange.ts'
 import { type Profile, urlOf } from '../profile/profile.ts'
@@ -47,7 +47,7 @@ function askOnce(world: World, known: Known, { as, request }: Ask, atOnce: boole
   const { method, to, headers = {}, body, caller = 'caller', impatient } = request
   const text = body === undefined ? undefined : textOf(body, known)
   const fields: (readonly [string, string])[] = Object.entries(headers)
-    .filter(([, value]) => value !== whereDemanded['If-Match'] || known.collection.conditional)
+    .filter(([, value]) => value !== ifRequired.headers['If-Match'] || known.collection.conditional)
     .map(([name, value]) => [fill(name, known), fill(value, known)])
   const isTyped = fields.some(([name]) => name.toLowerCase() === 'content-type')
   if (text !== undefined && !isTyped) fields.push(['Content-Type', 'application/json'])
@@ -138,7 +138,12 @@ export async function create(
 ): Promise<Exchange> {
   await createParents(world, known, 0)
   const body: Body = { from: 'example', with: how.with ?? {}, without: how.without ?? [] }
-  const request: Request = { method: 'POST', to: '{collection}', body, ...(how.caller ? { caller: how.caller } : {}) }
+  const request: Request = {
+    method: 'POST',
+    to: collectionAddress,
+    body,
+    ...(how.caller ? { caller: how.caller } : {}),
+  }
   const exchange = await ask(world, known, { kind: 'ask', as, request, given: true })
   known.made.set(as, { ...recordMade(world, known, exchange), by: how.caller })
   return exchange
@@ -172,14 +177,14 @@ async function findOne(world: World, known: Known & { readonly made: Map<string,
   const exchange = await ask(world, known, {
     kind: 'ask',
     as,
-    request: { method: 'GET', to: '{collection}' },
+    request: { method: 'GET', to: collectionAddress },
     given: true,
   })
   const items = exchange.answer && valueAt(jsonOf(exchange.answer), world.profile.names.items)
   const id = Array.isArray(items) ? items[0]?.[known.collection.id] : undefined
   if (id === undefined)
     throw new NotSetUp(`there is none of ${known.collection.name} to refer to, and none can be made`)
-  const path = `${fill('{collection}', known)}/${encodeURIComponent(String(id))}`
+  const path = `${fill(collectionAddress, known)}/${encodeURIComponent(String(id))}`
   known.made.set(as, { id: String(id), path, isFound: true })
 }
 
@@ -214,7 +219,7 @@ export function madeOf({ profile }: World, known: Known, { answer, asked }: Exch
   if (/^\.{0,2}$/.test(id)) return undefined
   // A Location elsewhere is judged by a case of its own; what was made is looked for where it belongs.
   const mark = known.collection.marker === undefined ? undefined : known.mark
-  return { id, path: `${fill('{collection}', known)}/${encodeURIComponent(id)}`, mark }
+  return { id, path: `${fill(collectionAddress, known)}/${encodeURIComponent(id)}`, mark }
 }
 
 /** A status, and what the answer says about it. */

@@ -1,5 +1,6 @@
 /** Estimates what a check does to a server, from the cases that will run and from what discovery found. */
 import type { Step } from '../case/case.ts'
+import { collection as collectionAddress, nestedList } from '../case/references.ts'
 import type { CollectionProfile, Profile } from '../profile/profile.ts'
 import { chooseCollections, type PlannedRun } from './choose-collections.ts'
 
@@ -68,7 +69,7 @@ function sumOf(steps: readonly Step[]): Sum {
     else if (step.kind === 'ask') {
       const { method, to, caller } = step.request
       const times = step.times ?? 1
-      const creates = method === 'POST' && (to === '{collection}' || to === '{nested}')
+      const creates = method === 'POST' && (to === collectionAddress || to === nestedList)
       const isRefused = caller === 'nobody' || caller === 'wrong'
       add({ records: creates && !isRefused ? times : 0, requests: times, refused: isRefused ? times : 0 })
     } else sum.requests += step.kind === 'only' || step.kind === 'wait' ? 0 : 2

@@ -1,11 +1,12 @@
 /** Runs one case: its steps in turn, then what they have shown is judged. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Ask, Body, Caller, Case, Finding, Seen, Step } from '../case/case.ts'
+import type { Ask, Body, Caller, Case, Finding, Named, Seen, Step } from '../case/case.ts'
 import { isPart } from '../case/expect-list.ts'
 import { nestedPath } from '../case/family.ts'
 import { fill, fillAll } from '../case/fill.ts'
 import type { Known, Made } from '../case/known.ts'
 import { NotApplicable, NotSetUp } from '../case/not-judged.ts'
+import { base, collection as collectionAddress, credentialFields, Reference } from '../case/references.ts'
 import { keyOf } from '../client/credentials.ts'
 import { type Exchange, fieldOf, jsonOf } from '../client/exchange.ts'
 import { type CollectionProfile, urlOf } from '../profile/profile.ts'
@@ -65,16 +66,17 @@ function isDeletion({ method, url }: Exchange['asked']): boolean {
 
 function seenOf(known: Running): Seen {
   const { profile, collection, exchanges, made } = known
-  const all = (step: string) => exchanges.get(step) ?? []
+  const all = ({ name }: Named) => exchanges.get(name) ?? []
   return {
     profile,
     collection,
     fill: (text) => fill(text, known),
     all,
-    ids: (step) => [...made].filter(([name]) => name === step || name.startsWith(`${step}.`)).map(([, { id }]) => id),
+    ids: (step) =>
+      [...made].filter(([name]) => name === step.name || name.startsWith(`${step.name}.`)).map(([, { id }]) => id),
     of(step) {
       const exchange = all(step).at(-1)
-      if (exchange === undefined) throw new NotSetUp(`the step ${step} was not taken`)
+      if (exchange === undefined) throw new NotSetUp(`the step ${step.name} was not taken`)
       return exchange
     },
   }
@@ -130,7 +132,7 @@ async function take(world: World, known: Running, step: Step): Promise<void> {
       if (step.test(seenOf(known))) return
       throw step.otherwise === 'not set up' ? new NotSetUp(step.why) : new NotApplicable(step.why)
     case 'pause': {
-      const seconds = Number(fill(`{${step.after}.field:Retry-After}`, known))
+      const seconds = Number(fill(new Reference(step.after).field('Retry-After'), known))
       if (!(seconds <= longestPause)) throw new NotSetUp(`a pause of ${seconds} seconds would be too long`)
       return sleep(seconds * 1_000)
     }
@@ -149,10 +151,10 @@ async function take(world: World, known: Running, step: Step): Promise<void> {
     }
     case 'bytes': {
       const { as, bytes, seconds = 5, plain = false } = step
-      const address = urlOf(world.profile, fill('{base}/', known))
+      const address = urlOf(world.profile, fill(`${base}/`, known))
       const url = plain ? withoutTls(address) : address
       const credential = world.credentials.caller.map(([name, value]) => `${name}: ${value}\r\n`).join('')
-      const parts = bytes.split('{credential}').map((part) => fill(part, known))
+      const parts = bytes.split(credentialFields).map((part) => fill(part, known))
       for (const exchange of await world.client.bytes(as, url, parts.join(credential), seconds)) {
         note(known, exchange)
         if (isCreation(exchange, known)) keep(world, known, as, exchange)
@@ -185,7 +187,7 @@ function withoutTls(address: string): string {
 function isCreation({ asked: { method, url }, answer }: Exchange, known: Running): boolean {
   if (!URL.canParse(url)) return false
   const path = new URL(url).pathname.replace(/\/+$/, '')
-  const collection = fill('{collection}', known)
+  const collection = fill(collectionAddress, known)
   const isThere = [...known.made.values()].some((made) => made.path === path)
   if (method === 'PUT') return (answer?.status ?? 500) < 300 && path.startsWith(`${collection}/`) && !isThere
   return method === 'POST' && (path === collection || path === nestedPath(known))
@@ -217,12 +219,12 @@ const handful = 21
 
 async function outgrow(world: World, known: Running, { as, most }: Extract<Step, { kind: 'outgrow' }>): Promise<void> {
   for (let made = 0; ; ) {
-    const request = { method: 'GET', to: '{collection}' }
+    const request = { method: 'GET', to: collectionAddress }
     const exchange = await ask(world, known, { kind: 'ask', as, request, given: true })
     note(known, exchange)
     checkGiven(exchange)
     const seen = seenOf(known)
-    if (made >= most || isPart(exchange.answer, seen, seen.ids(as))) return
+    if (made >= most || isPart(exchange.answer, seen, seen.ids({ name: as }))) return
     // What it refers to is made with the first.
     if (made === 0) await create(world, known, `${as}.${made++}`)
     await Promise.all(Array.from({ length: handful - 1 }, () => create(world, known, `${as}.${made++}`)))

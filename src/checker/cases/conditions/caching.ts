@@ -1,7 +1,11 @@
 /** CON-1: every answer says whether it may be cached. */
 import type { Case, Need, Step } from '../../case/case.ts'
-import { field, onlyWhere } from '../../case/expect.ts'
-import { record, when } from '../../case/steps.ts'
+import { applicableWhere, field } from '../../case/expect.ts'
+import { one } from '../../case/names.ts'
+import { base, collection, references } from '../../case/references.ts'
+import { asNobody, body, create } from '../../case/steps.ts'
+
+const [asked] = references('asked')
 
 interface Kind {
   readonly name: string
@@ -18,32 +22,32 @@ interface Kind {
 const reads: readonly Kind[] = [
   {
     ...{ name: 'read', what: 'The answer to GET of a record', kind: 'changing', needs: ['create', 'read'] },
-    steps: [record(), when('asked', 'GET', '{one}')],
+    steps: [create(one), asked.get(one)],
   },
   {
     ...{ name: 'list', what: 'The answer to GET of a collection', kind: 'reading', needs: ['list'] },
-    steps: [when('asked', 'GET', '{collection}')],
+    steps: [asked.get(collection)],
   },
 ]
 
 const others: readonly Kind[] = [
   {
     ...{ name: 'creation', what: 'The answer to a POST that creates', kind: 'changing', needs: ['create'] },
-    steps: [record('asked')],
+    steps: [create(asked)],
   },
   {
     ...{ name: 'change', what: 'The answer to PATCH', kind: 'changing' },
     needs: ['create', 'update', 'change', 'unconditional'],
-    steps: [record(), when('asked', 'PATCH', '{one}', { body: { from: 'change' } })],
+    steps: [create(one), asked.patch(one, body.change)],
   },
   {
     ...{ name: 'deletion', what: 'The answer to DELETE', kind: 'changing' },
     needs: ['create', 'delete', 'unconditional'],
-    steps: [record(), when('asked', 'DELETE', '{one}')],
+    steps: [create(one), asked.delete(one)],
   },
   {
     ...{ name: 'missing', what: 'The answer where nothing is at the address', kind: 'reading', needs: [] },
-    steps: [when('asked', 'GET', '{base}/no-such-thing')],
+    steps: [asked.get(`${base}/no-such-thing`)],
   },
   {
     ...{
@@ -52,23 +56,24 @@ const others: readonly Kind[] = [
       kind: 'reading',
       needs: ['key', 'list'],
     },
-    steps: [when('asked', 'GET', '{collection}', { caller: 'nobody' })],
+    steps: [asked.get(collection, asNobody)],
     only: 401,
   },
   {
     ...{ name: 'invalid', what: 'The answer to a body that cannot be read', kind: 'changing', needs: ['create'] },
-    steps: [when('asked', 'POST', '{collection}', { body: { text: '{' } })],
+    steps: [asked.post(collection, body.text('{'))],
   },
 ]
 
 const says = ({ name, what, kind, needs, steps }: Kind): Case => ({
   ...{ id: `CON-1/says-${name}`, title: `${what} says whether it may be cached`, kind, needs, steps },
   expect: [
-    field('asked', 'Cache-Control', 'says what caches may do', (value) =>
+    field(asked, 'Cache-Control', 'says what caches may do', (value) =>
       directives(value).length > 0 ? undefined : 'Cache-Control is empty',
     ),
   ],
-  mend: 'Send Cache-Control with every answer, errors too: private, no-cache for what was read, no-store for all else.',
+  remedy:
+    'Send Cache-Control with every answer, errors too: private, no-cache for what was read, no-store for all else.',
 })
 
 const isPrivate = ({ name, what, kind, needs, steps }: Kind): Case => ({
@@ -77,13 +82,13 @@ const isPrivate = ({ name, what, kind, needs, steps }: Kind): Case => ({
   after: [`CON-1/says-${name}`],
   level: 'should',
   expect: [
-    field('asked', 'Cache-Control', 'is private, or no-store', (value) =>
+    field(asked, 'Cache-Control', 'is private, or no-store', (value) =>
       directives(value).some((each) => each === 'private' || each === 'no-store')
         ? undefined
         : `${value} has neither private nor no-store`,
     ),
   ],
-  mend: 'Send private in Cache-Control: what one caller may read a shared cache must not keep for others.',
+  remedy: 'Send private in Cache-Control: what one caller may read a shared cache must not keep for others.',
 })
 
 const isAskedAgain = ({ name, what, kind, needs, steps }: Kind): Case => ({
@@ -91,13 +96,13 @@ const isAskedAgain = ({ name, what, kind, needs, steps }: Kind): Case => ({
   after: [`CON-1/says-${name}`],
   level: 'should',
   expect: [
-    field('asked', 'Cache-Control', 'is no-cache, max-age or no-store', (value) =>
+    field(asked, 'Cache-Control', 'is no-cache, max-age or no-store', (value) =>
       directives(value).some((each) => /^(?:no-cache|no-store|max-age=\d+)$/.test(each))
         ? undefined
         : `${value} leaves it to caches how long they keep it`,
     ),
   ],
-  mend: 'Send no-cache in Cache-Control, or a max-age: otherwise caches guess how long the answer keeps.',
+  remedy: 'Send no-cache in Cache-Control, or a max-age: otherwise caches guess how long the answer keeps.',
 })
 
 const isNotStored = ({ name, what, kind, needs, steps, only }: Kind): Case => ({
@@ -105,15 +110,15 @@ const isNotStored = ({ name, what, kind, needs, steps, only }: Kind): Case => ({
   after: [`CON-1/says-${name}`],
   level: 'should',
   expect: [
-    onlyWhere(`it is answered ${only ?? 'at all'}`, (seen) => {
-      const status = seen.of('asked').answer?.status
+    applicableWhere(`it is answered ${only ?? 'at all'}`, (seen) => {
+      const status = seen.of(asked).answer?.status
       return only === undefined || status === only ? undefined : `it is answered ${status}`
     }),
-    field('asked', 'Cache-Control', 'is no-store', (value) =>
+    field(asked, 'Cache-Control', 'is no-store', (value) =>
       directives(value).includes('no-store') ? undefined : `${value} in place of no-store`,
     ),
   ],
-  mend: 'Send Cache-Control: no-store with answers to changes and with errors: nothing of them is worth keeping.',
+  remedy: 'Send Cache-Control: no-store with answers to changes and with errors: nothing of them is worth keeping.',
 })
 
 function directives(value: string): string[] {

@@ -1,21 +1,26 @@
 /** CON-3: a write whose condition does not fit changes nothing. */
 import type { Case, Expectation, Need, Request, Step } from '../../case/case.ts'
+import { define } from '../../case/define.ts'
 import { done, sameBody, status } from '../../case/expect.ts'
-import { given, record, when } from '../../case/steps.ts'
+import { after, change, deletion, empty, one, seen } from '../../case/names.ts'
+import { references } from '../../case/references.ts'
+import { body, create, setUp } from '../../case/steps.ts'
+
+const [writeStep, unreadable, now, staleStep] = references('write', 'unreadable', 'now', 'stale')
 
 /** A write that can be guarded. */
 interface Write {
   readonly method: 'DELETE' | 'PUT' | 'PATCH'
   readonly needs: readonly Need[]
-  readonly body?: Request['body']
+  readonly sends?: Request['body']
   /** The specification speaks of DELETE alone. */
   readonly level?: 'should'
 }
 
 const writes: readonly Write[] = [
   { method: 'DELETE', needs: ['create', 'read', 'delete'] },
-  { method: 'PUT', needs: ['create', 'read', 'replace'], body: { from: 'example' }, level: 'should' },
-  { method: 'PATCH', needs: ['create', 'read', 'update', 'change'], body: { from: 'change' }, level: 'should' },
+  { method: 'PUT', needs: ['create', 'read', 'replace'], sends: body.example, level: 'should' },
+  { method: 'PATCH', needs: ['create', 'read', 'update', 'change'], sends: body.change, level: 'should' },
 ]
 
 /** Long ago, in all likelihood. */
@@ -29,78 +34,78 @@ const never =
   'Answer 400 where If-Match is there and cannot be read: whoever sends it wants a guard, and a write without one may lose what others wrote.'
 const dates = 'Compare If-Unmodified-Since with the Last-Modified that the record has now, where there is no If-Match.'
 
-function casesOf({ method, needs, body, level }: Write): Case[] {
+function casesOf({ method, needs, sends, level }: Write): Case[] {
   const name = method.toLowerCase()
   const id = (what: string): Case['id'] => `CON-3/${what}-${name}`
   const common = { kind: 'changing' as const, needs, ...(level === undefined ? {} : { level }) }
   const write = (headers: Record<string, string>): Step =>
-    when('write', method, '{one}', { headers, ...(body === undefined ? {} : { body }) })
+    writeStep.send(method, one, { headers, ...(sends === undefined ? {} : { body: sends }) })
   const guarded = (headers: Record<string, string>): Step[] => [
-    record(),
-    given('seen', 'GET', '{one}'),
+    create(one),
+    setUp(seen.get(one)),
     write(headers),
-    when('after', 'GET', '{one}'),
+    after.get(one),
   ]
-  const isDone: Expectation[] = [done('write')]
+  const isDone: Expectation[] = [done(writeStep)]
   const isRefused = (...statuses: number[]): Expectation[] => [
-    status('write', ...statuses),
-    status('after', 200),
-    sameBody('after', 'seen'),
+    status(writeStep, ...statuses),
+    status(after, 200),
+    sameBody(after, seen),
   ]
   const cases: Omit<Case, 'kind' | 'needs'>[] = [
     {
       id: id('fits'),
       title: `${method} with the entity tag that the record has is carried out`,
       after: ['CON-2/etag-stays'],
-      steps: guarded({ 'If-Match': '{seen.etag}' }),
-      ...{ expect: isDone, mend: compare },
+      steps: guarded({ 'If-Match': seen.etag }),
+      ...{ expect: isDone, remedy: compare },
     },
     {
       id: id('other'),
       title: `${method} with an entity tag that the record never had is refused, and changes nothing`,
       after: ['CON-2/etag-stays'],
       steps: guarded({ 'If-Match': '"of-another"' }),
-      ...{ expect: isRefused(412), mend: compare },
+      ...{ expect: isRefused(412), remedy: compare },
     },
     {
       id: id('list-with'),
       title: `${method} with a list of entity tags that holds the record’s is carried out`,
       after: [id('fits'), id('other')],
-      steps: guarded({ 'If-Match': '"of-another", {seen.etag}' }),
-      ...{ expect: isDone, mend: whole },
+      steps: guarded({ 'If-Match': `"of-another", ${seen.etag}` }),
+      ...{ expect: isDone, remedy: whole },
     },
     {
       id: id('list-without'),
       title: `${method} with a list of entity tags that lacks the record’s is refused`,
       after: [id('other')],
       steps: guarded({ 'If-Match': '"of-another", "of-a-third"' }),
-      ...{ expect: isRefused(412), mend: whole },
+      ...{ expect: isRefused(412), remedy: whole },
     },
     {
       id: id('star'),
       title: `${method} with If-Match: * is carried out where the record is there`,
       after: [id('other')],
       steps: guarded({ 'If-Match': '*' }),
-      ...{ expect: isDone, mend: whole },
+      ...{ expect: isDone, remedy: whole },
     },
     {
       id: id('weak'),
       title: `${method} with the record’s entity tag as a weak one is refused: If-Match compares strongly`,
       after: [id('other')],
-      steps: guarded({ 'If-Match': 'W/{seen.etag}' }),
-      ...{ expect: isRefused(412), mend: 'Compare strongly: a tag with W/ before it never fits If-Match.' },
+      steps: guarded({ 'If-Match': `W/${seen.etag}` }),
+      ...{ expect: isRefused(412), remedy: 'Compare strongly: a tag with W/ before it never fits If-Match.' },
     },
     {
       id: id('unreadable'),
       title: `${method} with an If-Match that cannot be read is not taken for one without`,
       after: [id('other')],
-      ...{ level: 'should', steps: guarded({ 'If-Match': 'not-quoted' }), expect: isRefused(400, 412), mend: never },
+      ...{ level: 'should', steps: guarded({ 'If-Match': 'not-quoted' }), expect: isRefused(400, 412), remedy: never },
     },
     {
       id: id('empty'),
       title: `${method} with an If-Match that is empty is not taken for one without`,
       after: [id('other')],
-      ...{ level: 'should', steps: guarded({ 'If-Match': '' }), expect: isRefused(400, 412), mend: never },
+      ...{ level: 'should', steps: guarded({ 'If-Match': '' }), expect: isRefused(400, 412), remedy: never },
     },
     {
       id: id('malformed'),
@@ -108,11 +113,11 @@ function casesOf({ method, needs, body, level }: Write): Case[] {
       after: [id('unreadable'), id('empty')],
       level: 'should',
       steps: [
-        record(),
-        when('unreadable', method, '{one}', { headers: { 'If-Match': 'not-quoted' }, ...(body ? { body } : {}) }),
-        when('empty', method, '{one}', { headers: { 'If-Match': '' }, ...(body ? { body } : {}) }),
+        create(one),
+        unreadable.send(method, one, { headers: { 'If-Match': 'not-quoted' }, ...(sends ? { body: sends } : {}) }),
+        empty.send(method, one, { headers: { 'If-Match': '' }, ...(sends ? { body: sends } : {}) }),
       ],
-      ...{ expect: [status('unreadable', 400), status('empty', 400)], mend: never },
+      ...{ expect: [status(unreadable, 400), status(empty, 400)], remedy: never },
     },
     {
       id: id('later-date'),
@@ -120,25 +125,25 @@ function casesOf({ method, needs, body, level }: Write): Case[] {
       after: ['CON-2/last-modified'],
       level: 'should',
       steps: guarded({ 'If-Unmodified-Since': longAgo }),
-      ...{ expect: isRefused(412), mend: dates },
+      ...{ expect: isRefused(412), remedy: dates },
     },
     {
       id: id('same-date'),
       title: `${method} with If-Unmodified-Since is carried out where the record has that date`,
       after: [id('later-date')],
       level: 'should',
-      steps: guarded({ 'If-Unmodified-Since': '{seen.field:Last-Modified}' }),
-      ...{ expect: isDone, mend: dates },
+      steps: guarded({ 'If-Unmodified-Since': seen.field('Last-Modified') }),
+      ...{ expect: isDone, remedy: dates },
     },
     {
       id: id('tag-before-date'),
       title: `${method} goes by If-Match alone where If-Unmodified-Since is there too`,
       after: [id('fits'), id('other'), id('later-date')],
       level: 'should',
-      steps: guarded({ 'If-Match': '{seen.etag}', 'If-Unmodified-Since': longAgo }),
+      steps: guarded({ 'If-Match': seen.etag, 'If-Unmodified-Since': longAgo }),
       ...{
         expect: isDone,
-        mend: 'Do not look at If-Unmodified-Since where there is an If-Match (RFC 9110 section 13.2.2).',
+        remedy: 'Do not look at If-Unmodified-Since where there is an If-Match (RFC 9110 section 13.2.2).',
       },
     },
   ]
@@ -146,7 +151,7 @@ function casesOf({ method, needs, body, level }: Write): Case[] {
 }
 
 /** A tag that was good once: what lost updates are made of. */
-const stale = ({ method, needs, body, level }: Write): Case => {
+const stale = ({ method, needs, sends, level }: Write): Case => {
   const name = method.toLowerCase()
   return {
     id: `CON-3/stale-${name}`,
@@ -156,24 +161,24 @@ const stale = ({ method, needs, body, level }: Write): Case => {
     after: [...new Set<Case['id']>(['CON-3/fits-patch', `CON-3/other-${name}`])],
     ...(level === undefined ? {} : { level }),
     steps: [
-      record(),
-      given('seen', 'GET', '{one}'),
-      given('change', 'PATCH', '{one}', { body: { from: 'change' }, headers: { 'If-Match': '{seen.etag}' } }),
-      given('now', 'GET', '{one}'),
-      when('stale', method, '{one}', { headers: { 'If-Match': '{seen.etag}' }, ...(body ? { body } : {}) }),
-      when('after', 'GET', '{one}'),
+      create(one),
+      setUp(seen.get(one)),
+      setUp(change.patch(one, body.change, { headers: { 'If-Match': seen.etag } })),
+      setUp(now.get(one)),
+      staleStep.send(method, one, { headers: { 'If-Match': seen.etag }, ...(sends ? { body: sends } : {}) }),
+      after.get(one),
     ],
-    expect: [status('stale', 412), status('after', 200), sameBody('after', 'now')],
-    mend: compare,
+    expect: [status(staleStep, 412), status(after, 200), sameBody(after, now)],
+    remedy: compare,
   }
 }
 
 const restored = (headers: Record<string, string>): Step[] => [
-  record(),
-  given('seen', 'GET', '{one}'),
-  given('deletion', 'DELETE', '{one}', { headers: { 'If-Match': '{seen.etag}' } }),
-  when('write', 'POST', '{one}/restore', { headers }),
-  when('after', 'GET', '{one}'),
+  create(one),
+  setUp(seen.get(one)),
+  setUp(deletion.delete(one, { headers: { 'If-Match': seen.etag } })),
+  writeStep.post(`${one}/restore`, undefined, { headers }),
+  after.get(one),
 ]
 
 const restoring = {
@@ -182,31 +187,39 @@ const restoring = {
   level: 'should' as const,
 }
 
-const restorations: readonly Case[] = [
-  {
-    id: 'CON-3/other-restore',
+const restorations: readonly Case[] = define({
+  'CON-3/other-restore': {
     title: 'A restoration with an entity tag that the record never had is refused, and it stays deleted',
-    ...{ ...restoring, after: ['CON-3/fits-delete'], steps: restored({ 'If-Match': '"of-another"' }) },
-    ...{ expect: [status('write', 412), status('after', 404)], mend: compare },
+    ...restoring,
+    after: ['CON-3/fits-delete'],
+    steps: restored({ 'If-Match': '"of-another"' }),
+    expect: [status(writeStep, 412), status(after, 404)],
+    remedy: compare,
   },
-  {
-    id: 'CON-3/star-restore',
+  'CON-3/star-restore': {
     title: 'A restoration with If-Match: * is carried out',
-    ...{ ...restoring, after: ['CON-3/other-restore'], steps: restored({ 'If-Match': '*' }) },
-    ...{ expect: [done('write'), status('after', 200)], mend: whole },
+    ...restoring,
+    after: ['CON-3/other-restore'],
+    steps: restored({ 'If-Match': '*' }),
+    expect: [done(writeStep), status(after, 200)],
+    remedy: whole,
   },
-  {
-    id: 'CON-3/unreadable-restore',
+  'CON-3/unreadable-restore': {
     title: 'A restoration with an If-Match that cannot be read is not taken for one without',
-    ...{ ...restoring, after: ['CON-3/other-restore'], steps: restored({ 'If-Match': 'not-quoted' }) },
-    ...{ expect: [status('write', 400, 412), status('after', 404)], mend: never },
+    ...restoring,
+    after: ['CON-3/other-restore'],
+    steps: restored({ 'If-Match': 'not-quoted' }),
+    expect: [status(writeStep, 400, 412), status(after, 404)],
+    remedy: never,
   },
-  {
-    id: 'CON-3/empty-restore',
+  'CON-3/empty-restore': {
     title: 'A restoration with an If-Match that is empty is not taken for one without',
-    ...{ ...restoring, after: ['CON-3/other-restore'], steps: restored({ 'If-Match': '' }) },
-    ...{ expect: [status('write', 400, 412), status('after', 404)], mend: never },
+    ...restoring,
+    after: ['CON-3/other-restore'],
+    steps: restored({ 'If-Match': '' }),
+    expect: [status(writeStep, 400, 412), status(after, 404)],
+    remedy: never,
   },
-]
+})
 
 export const guards: readonly Case[] = [...writes.flatMap(casesOf), ...writes.map(stale), ...restorations]

@@ -1,7 +1,11 @@
 /** CON-6: where several refusals apply, which one is given. */
 import type { Case, Expectation, Need, Request, Step } from '../../case/case.ts'
-import { onlyWhere, status } from '../../case/expect.ts'
-import { given, record, when } from '../../case/steps.ts'
+import { applicableWhere, status } from '../../case/expect.ts'
+import { both as bothStep, deletion, first as firstStep, one, second as secondStep, two } from '../../case/names.ts'
+import { base, collection, mark, members, type Reference, references } from '../../case/references.ts'
+import { body, create, setUp } from '../../case/steps.ts'
+
+const [here, taking] = references('here', 'taking')
 
 /** Two neighbours of the order, and a request that deserves both. */
 interface Pair {
@@ -14,16 +18,16 @@ interface Pair {
   readonly first?: readonly [asked: Asked, ...statuses: number[]]
   readonly second: readonly [asked: Asked, ...statuses: number[]]
   readonly both: readonly [asked: Asked, ...statuses: number[]]
-  readonly mend: string
+  readonly remedy: string
 }
 
 type Asked = readonly [method: string, to: string, more?: Omit<Request, 'method' | 'to'>]
 
-const nothing = '{base}/no-such-thing'
-const broken = { body: { text: '{' } } as const
+const nothing = `${base}/no-such-thing`
+const broken = { body: body.text('{') } as const
 const plain = { headers: { 'Content-Type': 'text/plain' } } as const
-const whole = { body: { from: 'example' } } as const
-const gone: readonly Step[] = [record(), given('deletion', 'DELETE', '{one}')]
+const whole = { body: body.example } as const
+const gone: readonly Step[] = [create(one), setUp(deletion.delete(one))]
 const other = { headers: { 'If-Match': '"of-another"' } } as const
 
 const unknownFirst =
@@ -37,126 +41,122 @@ const pairs: readonly Pair[] = [
     needs: ['key'],
     second: [['GET', nothing], 404],
     both: [['GET', nothing, { caller: 'nobody' }], 401],
-    mend: unknownFirst,
+    remedy: unknownFirst,
   },
   {
     id: 'CON-6/401-before-405',
     title: 'Without a credential a method that the address does not support is answered 401, not 405',
     needs: ['key'],
-    second: [['PUT', '{collection}', broken], 405],
-    both: [['PUT', '{collection}', { ...broken, caller: 'nobody' }], 401],
-    mend: unknownFirst,
+    second: [['PUT', collection, broken], 405],
+    both: [['PUT', collection, { ...broken, caller: 'nobody' }], 401],
+    remedy: unknownFirst,
   },
   {
     id: 'CON-6/401-before-400',
     title: 'Without a credential a body that cannot be read is answered 401, not 400',
-    needs: ['key', 'create'],
-    given: [record()],
-    first: [['POST', '{collection}', { ...whole, caller: 'nobody' }], 401],
-    second: [['POST', '{collection}', broken], 400],
-    both: [['POST', '{collection}', { ...broken, caller: 'nobody' }], 401],
-    mend: unknownFirst,
+    needs: ['create', 'key'],
+    given: [create(one)],
+    first: [['POST', collection, { ...whole, caller: 'nobody' }], 401],
+    second: [['POST', collection, broken], 400],
+    both: [['POST', collection, { ...broken, caller: 'nobody' }], 401],
+    remedy: unknownFirst,
   },
   {
     id: 'CON-6/401-before-missing',
     title: 'Without a credential a record that is not there is answered 401, not 404',
-    needs: ['key', 'create', 'read', 'delete', 'unconditional'],
-    given: [record('here'), ...gone],
-    first: [['GET', '{here}', { caller: 'nobody' }], 401],
-    second: [['GET', '{one}'], 404],
-    both: [['GET', '{one}', { caller: 'nobody' }], 401],
-    mend: unknownFirst,
+    needs: ['create', 'delete', 'key', 'read', 'unconditional'],
+    given: [create(here), ...gone],
+    first: [['GET', here.path, { caller: 'nobody' }], 401],
+    second: [['GET', one.path], 404],
+    both: [['GET', one.path, { caller: 'nobody' }], 401],
+    remedy: unknownFirst,
   },
   {
     id: 'CON-6/404-before-400',
     title: 'A body that cannot be read, for a path that is none, is answered 404, not 400',
     needs: ['create'],
-    first: [['POST', nothing, { body: { from: 'mark' } }], 404],
-    second: [['POST', '{collection}', broken], 400],
+    first: [['POST', nothing, { body: body.mark }], 404],
+    second: [['POST', collection, broken], 400],
     both: [['POST', nothing, broken], 404],
-    mend: placeFirst,
+    remedy: placeFirst,
   },
   {
     id: 'CON-6/405-before-400',
     title: 'A body that cannot be read, by a method that the address does not support, is answered 405, not 400',
     needs: ['create', 'read'],
-    given: [record()],
-    first: [['POST', '{one}', { body: { from: 'mark' } }], 405],
-    second: [['POST', '{collection}', broken], 400],
-    both: [['POST', '{one}', broken], 405],
-    mend: placeFirst,
+    given: [create(one)],
+    first: [['POST', one.path, { body: body.mark }], 405],
+    second: [['POST', collection, broken], 400],
+    both: [['POST', one.path, broken], 405],
+    remedy: placeFirst,
   },
   {
     id: 'CON-6/415-before-400',
     title: 'A body that is neither of a known type nor readable is answered 415, not 400',
     needs: ['create'],
-    given: [record()],
-    first: [['POST', '{collection}', { ...whole, ...plain }], 415],
-    second: [['POST', '{collection}', broken], 400],
-    both: [['POST', '{collection}', { ...broken, ...plain }], 415],
-    mend: 'Look at Content-Type before you parse the body.',
+    given: [create(one)],
+    first: [['POST', collection, { ...whole, ...plain }], 415],
+    second: [['POST', collection, broken], 400],
+    both: [['POST', collection, { ...broken, ...plain }], 415],
+    remedy: 'Look at Content-Type before you parse the body.',
   },
   {
     id: 'CON-6/400-before-403',
     title: 'A body that cannot be read, of somebody who may not create, is answered 400, not 403',
-    needs: ['other', 'create', 'no create'],
-    given: [record()],
-    first: [['POST', '{collection}', broken], 400],
-    second: [['POST', '{collection}', { ...whole, caller: 'other' }], 403],
-    both: [['POST', '{collection}', { ...broken, caller: 'other' }], 400],
-    mend: 'Read the body before permissions are looked up: what they hang on may stand in it.',
+    needs: ['create', 'no create', 'other'],
+    given: [create(one)],
+    first: [['POST', collection, broken], 400],
+    second: [['POST', collection, { ...whole, caller: 'other' }], 403],
+    both: [['POST', collection, { ...broken, caller: 'other' }], 400],
+    remedy: 'Read the body before permissions are looked up: what they hang on may stand in it.',
   },
   {
     id: 'CON-6/403-before-404',
     title: 'To somebody who may read none, a record that is not there is answered 403, not 404',
-    needs: ['other', 'create', 'read', 'delete', 'unconditional', 'no read'],
-    given: [record('here'), ...gone],
-    first: [['GET', '{here}', { caller: 'other' }], 403],
-    second: [['GET', '{one}'], 404],
-    both: [['GET', '{one}', { caller: 'other' }], 403],
-    mend: 'Look at permissions before the record: who may read none need not learn which there are.',
+    needs: ['create', 'delete', 'no read', 'other', 'read', 'unconditional'],
+    given: [create(here), ...gone],
+    first: [['GET', here.path, { caller: 'other' }], 403],
+    second: [['GET', one.path], 404],
+    both: [['GET', one.path, { caller: 'other' }], 403],
+    remedy: 'Look at permissions before the record: who may read none need not learn which there are.',
   },
   {
     id: 'CON-6/404-before-412',
     title: 'A condition on a record that is not there is answered 404, not 412',
-    needs: ['create', 'update', 'change', 'delete', 'unconditional'],
+    needs: ['change', 'create', 'delete', 'unconditional', 'update'],
     after: ['CON-3/other-patch'],
-    given: [record('here'), ...gone],
-    first: [['PATCH', '{one}', { body: { from: 'change' } }], 404],
-    second: [['PATCH', '{here}', { body: { from: 'change' }, ...other }], 412],
-    both: [['PATCH', '{one}', { body: { from: 'change' }, ...other }], 404],
-    mend: 'Decide conditions where there is a record to decide them on; where none is, answer 404.',
+    given: [create(here), ...gone],
+    first: [['PATCH', one.path, { body: body.change }], 404],
+    second: [['PATCH', here.path, { body: body.change, ...other }], 412],
+    both: [['PATCH', one.path, { body: body.change, ...other }], 404],
+    remedy: 'Decide conditions where there is a record to decide them on; where none is, answer 404.',
   },
   {
     id: 'CON-6/412-before-400',
     title: 'A change that is bad, on a condition that does not fit, is answered 412, not 400',
-    needs: ['create', 'update', 'change', 'invalid', 'unconditional'],
+    needs: ['change', 'create', 'invalid', 'unconditional', 'update'],
     after: ['CON-3/other-patch'],
-    given: [record()],
-    first: [['PATCH', '{one}', { body: { from: 'change' }, ...other }], 412],
-    second: [['PATCH', '{one}', { body: { from: 'invalid' } }], 400, 422],
-    both: [['PATCH', '{one}', { body: { from: 'invalid' }, ...other }], 412],
-    mend: 'Decide the condition before you validate: what the client knows of the record is out of date.',
+    given: [create(one)],
+    first: [['PATCH', one.path, { body: body.change, ...other }], 412],
+    second: [['PATCH', one.path, { body: body.invalid }], 400, 422],
+    both: [['PATCH', one.path, { body: body.invalid, ...other }], 412],
+    remedy: 'Decide the condition before you validate: what the client knows of the record is out of date.',
   },
   {
     id: 'CON-6/400-before-409',
     title: 'A change that is bad, and takes a value that is taken, is answered 400, not 409',
-    needs: ['create', 'update', 'unique', 'invalid', 'unconditional'],
-    given: [
-      record(),
-      record('two'),
-      when('taking', 'PATCH', '{two}', { body: { json: { '{member:unique}': '{mark}-taken' } } }),
-    ],
-    first: [['PATCH', '{one}', { body: { from: 'invalid' } }], 400, 422],
-    second: [['PATCH', '{one}', { body: { json: { '{member:unique}': '{mark}-taken' } } }], 409],
-    both: [['PATCH', '{one}', { body: { from: 'invalid', with: { '{member:unique}': '{mark}-taken' } } }], 400, 422],
-    mend: 'Validate the whole body before you look for other records that have its values.',
+    needs: ['create', 'invalid', 'unconditional', 'unique', 'update'],
+    given: [create(one), create(two), taking.patch(two, body.json({ [members.unique]: `${mark}-taken` }))],
+    first: [['PATCH', one.path, { body: body.invalid }], 400, 422],
+    second: [['PATCH', one.path, { body: body.json({ [members.unique]: `${mark}-taken` }) }], 409],
+    both: [['PATCH', one.path, { body: { ...body.invalid, with: { [members.unique]: `${mark}-taken` } } }], 400, 422],
+    remedy: 'Validate the whole body before you look for other records that have its values.',
   },
 ]
 
 /** An order there is only where each is given by itself. */
-function givenAlone(step: string, statuses: readonly number[]): Expectation {
-  return onlyWhere(`${step} alone is answered ${statuses.join(' or ')}`, (seen) => {
+function givenAlone(step: Reference, statuses: readonly number[]): Expectation {
+  return applicableWhere(`${step.name} alone is answered ${statuses.join(' or ')}`, (seen) => {
     const { asked, answer, failure } = seen.of(step)
     if (answer !== undefined && statuses.includes(answer.status)) return undefined
     return `${asked.method} that deserves nothing else is answered ${answer?.status ?? failure}, not ${statuses.join(' or ')}`
@@ -164,18 +164,18 @@ function givenAlone(step: string, statuses: readonly number[]): Expectation {
 }
 
 export const order: readonly Case[] = pairs.map(
-  ({ id, title, needs, after, given: before = [], first, second, both, mend }) => ({
-    ...{ id, title, kind: 'changing', needs, mend, ...(after === undefined ? {} : { after }) },
+  ({ id, title, needs, after, given: before = [], first, second, both, remedy: mend }) => ({
+    ...{ id, title, kind: 'changing', needs, remedy: mend, ...(after === undefined ? {} : { after }) },
     steps: [
       ...before,
-      ...(first === undefined ? [] : [when('first', ...first[0])]),
-      when('second', ...second[0]),
-      when('both', ...both[0]),
+      ...(first === undefined ? [] : [firstStep.send(...first[0])]),
+      secondStep.send(...second[0]),
+      bothStep.send(...both[0]),
     ],
     expect: [
-      ...(first === undefined ? [] : [givenAlone('first', first.slice(1) as number[])]),
-      givenAlone('second', second.slice(1) as number[]),
-      status('both', ...(both.slice(1) as number[])),
+      ...(first === undefined ? [] : [givenAlone(firstStep, first.slice(1) as number[])]),
+      givenAlone(secondStep, second.slice(1) as number[]),
+      status(bothStep, ...(both.slice(1) as number[])),
     ],
   }),
 )

@@ -1,7 +1,11 @@
 /** CON-7: a collection may demand conditions. */
 import type { Case, Need, Request } from '../../case/case.ts'
 import { done, sameBody, status } from '../../case/expect.ts'
-import { given, record, when } from '../../case/steps.ts'
+import { after, one, seen } from '../../case/names.ts'
+import { references } from '../../case/references.ts'
+import { body, create, setUp } from '../../case/steps.ts'
+
+const [write] = references('write')
 
 interface Write {
   readonly method: string
@@ -10,8 +14,8 @@ interface Write {
 }
 
 const writes: readonly Write[] = [
-  { method: 'PUT', needs: ['replace'], body: { from: 'example' } },
-  { method: 'PATCH', needs: ['update', 'change'], body: { from: 'change' } },
+  { method: 'PUT', needs: ['replace'], body: body.example },
+  { method: 'PATCH', needs: ['update', 'change'], body: body.change },
   { method: 'DELETE', needs: ['delete'] },
 ]
 
@@ -20,20 +24,19 @@ const mend =
 
 export const required: readonly Case[] = writes.flatMap(({ method, needs, body }): Case[] => {
   const name = method.toLowerCase()
-  const common = { kind: 'changing' as const, needs: ['conditional', 'create', 'read', ...needs] as const, mend }
+  const common = {
+    kind: 'changing' as const,
+    needs: ['conditional', 'create', 'read', ...needs] as const,
+    remedy: mend,
+  }
   const more = body === undefined ? {} : { body }
   return [
     {
       id: `CON-7/${name}`,
       title: `Where conditions are demanded, ${method} without one is answered 428 and changes nothing`,
       ...common,
-      steps: [
-        record(),
-        given('seen', 'GET', '{one}'),
-        when('write', method, '{one}', more),
-        when('after', 'GET', '{one}'),
-      ],
-      expect: [status('write', 428), status('after', 200), sameBody('after', 'seen')],
+      steps: [create(one), setUp(seen.get(one)), write.send(method, one, more), after.get(one)],
+      expect: [status(write, 428), status(after, 200), sameBody(after, seen)],
     },
     {
       id: `CON-7/${name}-with`,
@@ -41,11 +44,11 @@ export const required: readonly Case[] = writes.flatMap(({ method, needs, body }
       ...common,
       after: [`CON-3/fits-${name}`, `CON-3/other-${name}`, `CON-7/${name}`],
       steps: [
-        record(),
-        given('seen', 'GET', '{one}'),
-        when('write', method, '{one}', { ...more, headers: { 'If-Match': '{seen.etag}' } }),
+        create(one),
+        setUp(seen.get(one)),
+        write.send(method, one, { ...more, headers: { 'If-Match': seen.etag } }),
       ],
-      expect: [done('write')],
+      expect: [done(write)],
     },
   ]
 })

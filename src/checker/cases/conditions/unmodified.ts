@@ -1,10 +1,15 @@
 /** CON-4: what was read before and is still so is not sent again. */
 import type { Case } from '../../case/case.ts'
-import { answerOf, finding, noBody, onlyWhere, relies, short, status } from '../../case/expect.ts'
-import { given, record, when } from '../../case/steps.ts'
+import { define } from '../../case/define.ts'
+import { answerOf, applicableWhere, finding, noBody, readyWhere, short, status } from '../../case/expect.ts'
+import { again, change, deletion, list, one, read, two } from '../../case/names.ts'
+import { caseRecords, collection, references } from '../../case/references.ts'
+import { asNobody, body, create, setUp } from '../../case/steps.ts'
 import { fieldOf } from '../../client/exchange.ts'
 import { longAgo } from './guards.ts'
 import { tagOf } from './validators.ts'
+
+const [plainly, then] = references('plainly', 'then')
 
 // What a 304 must have where a 200 has it (RFC 9110 section 15.4.5); Date is another moment.
 const kept = ['ETag', 'Cache-Control', 'Vary', 'Content-Location', 'Expires']
@@ -14,30 +19,23 @@ const byTag =
 const byDate = 'Where there is no If-None-Match answer 304 when Last-Modified is not after If-Modified-Since.'
 const common = { kind: 'changing' as const, needs: ['create', 'read'] as const }
 
-const byTags: readonly Case[] = [
-  {
-    id: 'CON-4/not-modified',
+const byTags: readonly Case[] = define({
+  'CON-4/not-modified': {
     title: 'GET with the entity tag that the record has is answered 304, without a body',
-    ...{ ...common, after: ['CON-2/etag-stays'] },
-    steps: [
-      record(),
-      given('read', 'GET', '{one}'),
-      when('again', 'GET', '{one}', { headers: { 'If-None-Match': '{read.etag}' } }),
-    ],
-    ...{ expect: [status('again', 304), noBody('again')], mend: byTag },
+    ...common,
+    after: ['CON-2/etag-stays'],
+    steps: [create(one), setUp(read.get(one)), again.get(one, { headers: { 'If-None-Match': read.etag } })],
+    expect: [status(again, 304), noBody(again)],
+    remedy: byTag,
   },
-  {
-    id: 'CON-4/fields',
+  'CON-4/fields': {
     title: 'A 304 has the header fields that tell caches what a 200 would tell them',
-    ...{ ...common, after: ['CON-4/not-modified'] },
-    steps: [
-      record(),
-      given('read', 'GET', '{one}'),
-      given('again', 'GET', '{one}', { headers: { 'If-None-Match': '{read.etag}' } }),
-    ],
+    ...common,
+    after: ['CON-4/not-modified'],
+    steps: [create(one), setUp(read.get(one)), setUp(again.get(one, { headers: { 'If-None-Match': read.etag } }))],
     expect: [
-      answerOf('again', `has the ${kept.join(', ')} of a 200`, (answer, seen, exchange) => {
-        const whole = seen.of('read').answer
+      answerOf(again, `has the ${kept.join(', ')} of a 200`, (answer, seen, exchange) => {
+        const whole = seen.of(read).answer
         for (const name of kept) {
           const [value, wanted] = [fieldOf(answer, name), whole && fieldOf(whole, name)]
           if (wanted !== undefined && value !== wanted) {
@@ -47,229 +45,203 @@ const byTags: readonly Case[] = [
         return undefined
       }),
     ],
-    mend: 'Send with a 304 all of ETag, Cache-Control, Vary, Content-Location and Expires that a 200 would have: caches renew what they keep by it.',
+    remedy:
+      'Send with a 304 all of ETag, Cache-Control, Vary, Content-Location and Expires that a 200 would have: caches renew what they keep by it.',
   },
-  {
-    id: 'CON-4/list',
+  'CON-4/list': {
     title: 'GET with a list of entity tags that holds the record’s is answered 304',
-    ...{ ...common, after: ['CON-4/not-modified'] },
-    steps: [
-      record(),
-      given('read', 'GET', '{one}'),
-      when('again', 'GET', '{one}', { headers: { 'If-None-Match': '"of-another", {read.etag}' } }),
-    ],
-    ...{
-      expect: [status('again', 304)],
-      mend: 'If-None-Match may hold several tags, with commas between them: look for the record’s among them.',
-    },
-  },
-  {
-    id: 'CON-4/weak',
-    title: 'GET with the record’s entity tag as a weak one is answered 304: If-None-Match compares weakly',
-    ...{ ...common, after: ['CON-4/not-modified'] },
-    steps: [
-      record(),
-      given('read', 'GET', '{one}'),
-      when('again', 'GET', '{one}', { headers: { 'If-None-Match': 'W/{read.etag}' } }),
-    ],
-    ...{
-      expect: [status('again', 304)],
-      mend: 'Leave W/ out of account when you compare If-None-Match: whatever compresses answers on their way makes tags weak.',
-    },
-  },
-  {
-    id: 'CON-4/star',
-    title: 'GET with If-None-Match: * is answered 304 where the record is there',
-    ...{ ...common, after: ['CON-4/not-modified'] },
-    steps: [record(), when('again', 'GET', '{one}', { headers: { 'If-None-Match': '*' } })],
-    ...{
-      expect: [status('again', 304)],
-      mend: 'Take * for any state that the record may have (RFC 9110 section 13.1.2).',
-    },
-  },
-  {
-    id: 'CON-4/other',
-    title: 'GET with an entity tag that the record never had is answered with the record',
-    ...{ ...common, after: ['CON-4/not-modified'] },
-    steps: [
-      record(),
-      given('read', 'GET', '{one}'),
-      when('again', 'GET', '{one}', { headers: { 'If-None-Match': '"of-another"' } }),
-    ],
-    ...{ expect: [status('again', 200)], mend: byTag },
-  },
-  {
-    id: 'CON-4/changed',
-    title: 'GET with the entity tag from before a change is answered with the record as it is now',
-    kind: 'changing',
-    needs: ['create', 'read', 'update', 'change', 'unconditional'],
-    after: ['CON-4/not-modified', 'CON-2/etag-changes'],
-    steps: [
-      record(),
-      given('read', 'GET', '{one}'),
-      given('change', 'PATCH', '{one}', { body: { from: 'change' } }),
-      when('again', 'GET', '{one}', { headers: { 'If-None-Match': '{read.etag}' } }),
-    ],
-    ...{ expect: [status('again', 200)], mend: byTag },
-  },
-  {
-    id: 'CON-4/deleted',
-    title: 'GET with its entity tag of a record that was deleted is answered 404, not 304',
-    kind: 'changing',
-    needs: ['create', 'read', 'delete', 'unconditional'],
+    ...common,
     after: ['CON-4/not-modified'],
     steps: [
-      record(),
-      given('read', 'GET', '{one}'),
-      given('deletion', 'DELETE', '{one}'),
-      when('plainly', 'GET', '{one}'),
-      when('again', 'GET', '{one}', { headers: { 'If-None-Match': '{read.etag}' } }),
+      create(one),
+      setUp(read.get(one)),
+      again.get(one, { headers: { 'If-None-Match': `"of-another", ${read.etag}` } }),
+    ],
+    expect: [status(again, 304)],
+    remedy: 'If-None-Match may hold several tags, with commas between them: look for the record’s among them.',
+  },
+  'CON-4/weak': {
+    title: 'GET with the record’s entity tag as a weak one is answered 304: If-None-Match compares weakly',
+    ...common,
+    after: ['CON-4/not-modified'],
+    steps: [create(one), setUp(read.get(one)), again.get(one, { headers: { 'If-None-Match': `W/${read.etag}` } })],
+    expect: [status(again, 304)],
+    remedy:
+      'Leave W/ out of account when you compare If-None-Match: whatever compresses answers on their way makes tags weak.',
+  },
+  'CON-4/star': {
+    title: 'GET with If-None-Match: * is answered 304 where the record is there',
+    ...common,
+    after: ['CON-4/not-modified'],
+    steps: [create(one), again.get(one, { headers: { 'If-None-Match': '*' } })],
+    expect: [status(again, 304)],
+    remedy: 'Take * for any state that the record may have (RFC 9110 section 13.1.2).',
+  },
+  'CON-4/other': {
+    title: 'GET with an entity tag that the record never had is answered with the record',
+    ...common,
+    after: ['CON-4/not-modified'],
+    steps: [create(one), setUp(read.get(one)), again.get(one, { headers: { 'If-None-Match': '"of-another"' } })],
+    expect: [status(again, 200)],
+    remedy: byTag,
+  },
+  'CON-4/changed': {
+    title: 'GET with the entity tag from before a change is answered with the record as it is now',
+    after: ['CON-4/not-modified', 'CON-2/etag-changes'],
+    steps: [
+      create(one),
+      setUp(read.get(one)),
+      setUp(change.patch(one, body.change)),
+      again.get(one, { headers: { 'If-None-Match': read.etag } }),
+    ],
+    expect: [status(again, 200)],
+    remedy: byTag,
+  },
+  'CON-4/deleted': {
+    title: 'GET with its entity tag of a record that was deleted is answered 404, not 304',
+    after: ['CON-4/not-modified'],
+    steps: [
+      create(one),
+      setUp(read.get(one)),
+      setUp(deletion.delete(one)),
+      plainly.get(one),
+      again.get(one, { headers: { 'If-None-Match': read.etag } }),
     ],
     expect: [
-      onlyWhere('it is gone', (seen) =>
-        seen.of('plainly').answer?.status === 404 ? undefined : 'without a condition it is not answered 404 either',
+      applicableWhere('it is gone', (seen) =>
+        seen.of(plainly).answer?.status === 404 ? undefined : 'without a condition it is not answered 404 either',
       ),
-      status('again', 404),
+      status(again, 404),
     ],
-    mend: 'Look for the record first: a condition is decided only where a request without it would succeed.',
+    remedy: 'Look for the record first: a condition is decided only where a request without it would succeed.',
   },
-  {
-    id: 'CON-4/nobody',
+  'CON-4/nobody': {
     title: 'Whoever has no credential is not told that nothing has changed',
-    ...{ kind: 'changing', needs: ['create', 'read', 'key'], after: ['CON-4/not-modified'] },
+    needs: ['key'],
+    after: ['CON-4/not-modified'],
     steps: [
-      record(),
-      given('read', 'GET', '{one}'),
-      when('plainly', 'GET', '{one}', { caller: 'nobody' }),
-      when('again', 'GET', '{one}', { headers: { 'If-None-Match': '{read.etag}' }, caller: 'nobody' }),
+      create(one),
+      setUp(read.get(one)),
+      plainly.get(one, asNobody),
+      again.get(one, { headers: { 'If-None-Match': read.etag }, caller: 'nobody' }),
     ],
     expect: [
-      onlyWhere('reading takes a credential', (seen) =>
-        seen.of('plainly').answer?.status === 401 ? undefined : 'records are read without a credential',
+      applicableWhere('reading takes a credential', (seen) =>
+        seen.of(plainly).answer?.status === 401 ? undefined : 'records are read without a credential',
       ),
-      status('again', 401),
+      status(again, 401),
     ],
-    mend: 'Decide conditions when you know who asks, and that they may.',
+    remedy: 'Decide conditions when you know who asks, and that they may.',
   },
-  {
-    id: 'CON-4/head',
+  'CON-4/head': {
     title: 'HEAD with the entity tag that the record has is answered 304',
-    ...{ ...common, after: ['CON-4/not-modified'] },
-    steps: [
-      record(),
-      given('read', 'GET', '{one}'),
-      when('again', 'HEAD', '{one}', { headers: { 'If-None-Match': '{read.etag}' } }),
-    ],
-    ...{
-      expect: [status('again', 304)],
-      mend: 'Let HEAD run all that GET runs, and leave the body out at the very end.',
-    },
+    ...common,
+    after: ['CON-4/not-modified'],
+    steps: [create(one), setUp(read.get(one)), again.head(one, { headers: { 'If-None-Match': read.etag } })],
+    expect: [status(again, 304)],
+    remedy: 'Let HEAD run all that GET runs, and leave the body out at the very end.',
   },
-]
+})
 
-const byDates: readonly Case[] = [
-  {
-    id: 'CON-4/date',
+const byDates: readonly Case[] = define({
+  'CON-4/date': {
     title: 'GET with If-Modified-Since and the date that the record has is answered 304, without a body',
-    ...{ ...common, after: ['CON-2/last-modified'] },
+    ...common,
+    after: ['CON-2/last-modified'],
     steps: [
-      record(),
-      given('read', 'GET', '{one}'),
-      when('again', 'GET', '{one}', { headers: { 'If-Modified-Since': '{read.field:Last-Modified}' } }),
+      create(one),
+      setUp(read.get(one)),
+      again.get(one, { headers: { 'If-Modified-Since': read.field('Last-Modified') } }),
     ],
-    ...{ expect: [status('again', 304), noBody('again')], mend: byDate },
+    expect: [status(again, 304), noBody(again)],
+    remedy: byDate,
   },
-  {
-    id: 'CON-4/head-date',
+  'CON-4/head-date': {
     title: 'HEAD with If-Modified-Since and the date that the record has is answered 304',
-    ...{ ...common, after: ['CON-4/date'] },
+    ...common,
+    after: ['CON-4/date'],
     steps: [
-      record(),
-      given('read', 'GET', '{one}'),
-      when('again', 'HEAD', '{one}', { headers: { 'If-Modified-Since': '{read.field:Last-Modified}' } }),
+      create(one),
+      setUp(read.get(one)),
+      again.head(one, { headers: { 'If-Modified-Since': read.field('Last-Modified') } }),
     ],
-    ...{
-      expect: [status('again', 304)],
-      mend: 'Let HEAD run all that GET runs, and leave the body out at the very end.',
-    },
+    expect: [status(again, 304)],
+    remedy: 'Let HEAD run all that GET runs, and leave the body out at the very end.',
   },
-  {
-    id: 'CON-4/earlier-date',
+  'CON-4/earlier-date': {
     title: 'GET of what was changed after If-Modified-Since is answered with the record',
-    ...{ ...common, after: ['CON-4/date'] },
-    steps: [record(), when('again', 'GET', '{one}', { headers: { 'If-Modified-Since': longAgo } })],
-    ...{ expect: [status('again', 200)], mend: byDate },
+    ...common,
+    after: ['CON-4/date'],
+    steps: [create(one), again.get(one, { headers: { 'If-Modified-Since': longAgo } })],
+    expect: [status(again, 200)],
+    remedy: byDate,
   },
-  {
-    id: 'CON-4/no-date',
+  'CON-4/no-date': {
     title: 'An If-Modified-Since that is no date is ignored',
-    ...{ ...common, after: ['CON-4/date'], level: 'should' },
-    steps: [record(), when('again', 'GET', '{one}', { headers: { 'If-Modified-Since': 'yesterday' } })],
-    ...{
-      expect: [status('again', 200)],
-      mend: 'Ignore an If-Modified-Since that is no HTTP date (RFC 9110 section 13.1.3).',
-    },
+    ...common,
+    after: ['CON-4/date'],
+    level: 'should',
+    steps: [create(one), again.get(one, { headers: { 'If-Modified-Since': 'yesterday' } })],
+    expect: [status(again, 200)],
+    remedy: 'Ignore an If-Modified-Since that is no HTTP date (RFC 9110 section 13.1.3).',
   },
-  {
-    id: 'CON-4/tag-before-date',
+  'CON-4/tag-before-date': {
     title: 'GET goes by If-None-Match alone where If-Modified-Since is there too',
-    ...{ ...common, after: ['CON-4/other', 'CON-4/date'] },
+    ...common,
+    after: ['CON-4/other', 'CON-4/date'],
     steps: [
-      record(),
-      given('read', 'GET', '{one}'),
-      when('again', 'GET', '{one}', {
-        headers: { 'If-None-Match': '"of-another"', 'If-Modified-Since': '{read.field:Last-Modified}' },
+      create(one),
+      setUp(read.get(one)),
+      again.get(one, {
+        headers: { 'If-None-Match': '"of-another"', 'If-Modified-Since': read.field('Last-Modified') },
       }),
     ],
-    ...{
-      expect: [status('again', 200)],
-      mend: 'Do not look at If-Modified-Since where there is an If-None-Match: of two changes in one second it knows nothing.',
-    },
+    expect: [status(again, 200)],
+    remedy:
+      'Do not look at If-Modified-Since where there is an If-None-Match: of two changes in one second it knows nothing.',
   },
-]
+})
 
-const ofLists: readonly Case[] = [
-  {
-    id: 'CON-4/collection',
+const ofLists: readonly Case[] = define({
+  'CON-4/collection': {
     title: 'GET of a collection with the entity tag that it has is answered 304, without a body',
-    ...{ kind: 'reading', needs: ['list'], after: ['CON-2/list-etag'], alone: true },
+    after: ['CON-2/list-etag'],
+    alone: true,
     steps: [
-      given('list', 'GET', '{collection}'),
-      when('again', 'GET', '{collection}', { headers: { 'If-None-Match': '{list.etag}' } }),
-      given('then', 'GET', '{collection}'),
+      setUp(list.get(collection)),
+      again.get(collection, { headers: { 'If-None-Match': list.etag } }),
+      setUp(then.get(collection)),
     ],
     expect: [
-      relies('nobody changes the collection meanwhile', (seen) =>
-        tagOf(seen, 'list') === tagOf(seen, 'then') || seen.of('again').answer?.status === 304
+      readyWhere('nobody changes the collection meanwhile', (seen) =>
+        tagOf(seen, list) === tagOf(seen, then) || seen.of(again).answer?.status === 304
           ? undefined
-          : `its tag was ${tagOf(seen, 'list')}, then ${tagOf(seen, 'then')}`,
+          : `its tag was ${tagOf(seen, list)}, then ${tagOf(seen, then)}`,
       ),
-      status('again', 304),
-      noBody('again'),
+      status(again, 304),
+      noBody(again),
     ],
-    mend: byTag,
+    remedy: byTag,
   },
-  {
-    id: 'CON-4/collection-changed',
+  'CON-4/collection-changed': {
     title: 'GET of a collection with the entity tag from before a creation is answered with the list as it is now',
-    kind: 'changing',
-    needs: ['list', 'create', 'marker'],
-    ...{ after: ['CON-4/collection', 'CON-2/list-etag-creation'], alone: true },
+    after: ['CON-4/collection', 'CON-2/list-etag-creation'],
+    alone: true,
     steps: [
-      record(),
-      given('list', 'GET', '{collection}?{mine}'),
-      record('two'),
-      when('again', 'GET', '{collection}?{mine}', { headers: { 'If-None-Match': '{list.etag}' } }),
+      create(one),
+      setUp(list.get(caseRecords)),
+      create(two),
+      again.get(caseRecords, { headers: { 'If-None-Match': list.etag } }),
     ],
     expect: [
-      status('again', 200),
-      answerOf('again', 'holds the new record', (answer, seen, exchange) => {
-        const id = seen.fill('{two.id}')
+      status(again, 200),
+      answerOf(again, 'holds the new record', (answer, seen, exchange) => {
+        const id = seen.fill(two.id)
         return answer.body.includes(id) ? undefined : finding(exchange, 'body', `no ${id} in ${short(answer.body)}`)
       }),
     ],
-    mend: byTag,
+    remedy: byTag,
   },
-]
+})
 
 export const unmodified: readonly Case[] = [...byTags, ...byDates, ...ofLists]

@@ -1,17 +1,22 @@
 /** CON-5: of writers who hold one tag, one succeeds. */
 import type { Ask, Case, Expectation, Finding, Request, Seen, Step } from '../../case/case.ts'
-import { altogether, finding, onlyWhere } from '../../case/expect.ts'
-import { given, record, together, when } from '../../case/steps.ts'
+import { define } from '../../case/define.ts'
+import { altogether, applicableWhere, finding } from '../../case/expect.ts'
+import { one, seen as seenStep } from '../../case/names.ts'
+import { type Reference, references } from '../../case/references.ts'
+import { create, setUp, simultaneous, together } from '../../case/steps.ts'
 import type { Exchange } from '../../client/exchange.ts'
+
+const [readyStep, again, writes, changes, deletions] = references('ready', 'repeated', 'writes', 'changes', 'deletions')
 
 const many = 8
 
 /** As many connections as writers, so that all can write at the same moment. */
-const ready: Step = together(...Array.from({ length: many }, () => given('ready', 'GET', '{one}')))
+const ready: Step = simultaneous(many, setUp(readyStep.get(one)))
 
-function writers(as: string, method: string, count: number, body?: Request['body']): Ask[] {
-  const more = { headers: { 'If-Match': '{seen.etag}' }, ...(body === undefined ? {} : { body }) }
-  return Array.from({ length: count }, () => when(as, method, '{one}', more))
+function writers(as: Reference, method: string, count: number, body?: Request['body']): Ask[] {
+  const more = { headers: { 'If-Match': seenStep.etag }, ...(body === undefined ? {} : { body }) }
+  return Array.from({ length: count }, () => as.send(method, one, more))
 }
 
 const isDone = ({ answer }: Exchange) => answer !== undefined && answer.status >= 200 && answer.status < 300
@@ -26,7 +31,7 @@ function odd(exchanges: readonly Exchange[], refusals: readonly number[]): Findi
 
 const oneIsMade = (refusals: readonly number[]): Expectation =>
   altogether(`one is carried out, all others are answered ${refusals.join(' or ')}`, (seen) => {
-    const all = seen.all('writes')
+    const all = seen.all(writes)
     const made = all.filter(isDone)
     if (made.length === 1) return odd(all, refusals)
     return (
@@ -36,92 +41,86 @@ const oneIsMade = (refusals: readonly number[]): Expectation =>
 
 /** Of changes and deletions at once either one change is made, or the record is deleted. */
 function oneKindIsMade(seen: Seen): Finding | undefined {
-  const [changes, deletions] = [seen.all('changes'), seen.all('deletions')]
-  const [changed, deleted] = [changes.filter(isDone), deletions.filter(isDone)]
-  const wrong = odd([...changes, ...deletions], [412, 404, 409, 410])
+  const [changed, deleted] = [seen.all(changes).filter(isDone), seen.all(deletions).filter(isDone)]
+  const wrong = odd([...seen.all(changes), ...seen.all(deletions)], [412, 404, 409, 410])
   if (wrong !== undefined) return wrong
   if (changed.length > 0 && deleted.length > 0) {
     return finding(deleted[0], 'status', `${changed.length} changes were made, and a deletion that knew of none`)
   }
   return changed.length + Math.min(1, deleted.length) === 1
     ? undefined
-    : finding(changed[1] ?? changes[0], 'status', `${changed.length} changes and ${deleted.length} deletions were made`)
+    : finding(
+        changed[1] ?? seen.all(changes)[0],
+        'status',
+        `${changed.length} changes and ${deleted.length} deletions were made`,
+      )
 }
 
 const mend =
   'Decide the condition in the transaction that writes, on a row that is locked or by "update … where revision = …": of two writers one has to find that the other was first.'
 
-export const atOnce: readonly Case[] = [
-  {
-    id: 'CON-5/one-wins',
+export const atOnce: readonly Case[] = define({
+  'CON-5/one-wins': {
     title: `Of ${many} PATCH at once with one entity tag exactly one is carried out`,
-    kind: 'changing',
-    needs: ['create', 'read', 'update', 'change'],
     after: ['CON-3/stale-patch'],
     steps: [
-      record(),
-      given('seen', 'GET', '{one}'),
+      create(one),
+      setUp(seenStep.get(one)),
       ready,
-      together(...writers('writes', 'PATCH', many, { from: 'change' })),
+      together(...writers(writes, 'PATCH', many, { from: 'change' })),
     ],
-    ...{ expect: [oneIsMade([412])], mend },
+    expect: [oneIsMade([412])],
+    remedy: mend,
   },
-  {
-    id: 'CON-5/one-replaces',
+  'CON-5/one-replaces': {
     title: `Of ${many} PUT at once with one entity tag exactly one is carried out`,
-    kind: 'changing',
-    needs: ['create', 'read', 'replace', 'update', 'change'],
+    needs: ['update'],
     after: ['CON-3/fits-put', 'CON-3/stale-put'],
     steps: [
-      record(),
-      given('seen', 'GET', '{one}'),
+      create(one),
+      setUp(seenStep.get(one)),
       ready,
-      together(...writers('writes', 'PUT', many, { from: 'example', plus: 'change' })),
+      together(...writers(writes, 'PUT', many, { from: 'example', plus: 'change' })),
     ],
-    ...{ expect: [oneIsMade([412])], mend },
+    expect: [oneIsMade([412])],
+    remedy: mend,
   },
-  {
-    id: 'CON-5/one-deletes',
+  'CON-5/one-deletes': {
     title: `Of ${many} DELETE at once with one entity tag exactly one is carried out`,
-    kind: 'changing',
-    needs: ['create', 'read', 'delete'],
     after: ['CON-3/fits-delete', 'CON-3/other-delete'],
     steps: [
-      record(),
-      given('seen', 'GET', '{one}'),
+      create(one),
+      setUp(seenStep.get(one)),
       ready,
-      together(...writers('writes', 'DELETE', many)),
-      when('repeated', 'DELETE', '{one}', { headers: { 'If-Match': '{seen.etag}' } }),
+      together(...writers(writes, 'DELETE', many)),
+      again.delete(one, { headers: { 'If-Match': seenStep.etag } }),
     ],
     expect: [
-      onlyWhere('a deletion that is repeated is not answered like the first', (seen) => {
-        const { answer } = seen.of('repeated')
+      applicableWhere('a deletion that is repeated is not answered like the first', (seen) => {
+        const { answer } = seen.of(again)
         return answer !== undefined && answer.status >= 400
           ? undefined
           : `it is answered ${answer?.status}: who was first cannot be told`
       }),
       oneIsMade([412, 404, 409, 410]),
     ],
-    mend,
+    remedy: mend,
   },
-  {
-    id: 'CON-5/change-or-deletion',
+  'CON-5/change-or-deletion': {
     title: 'Of PATCH and DELETE at once with one entity tag only one is carried out',
-    kind: 'changing',
-    needs: ['create', 'read', 'update', 'change', 'delete'],
     after: ['CON-5/one-wins', 'CON-5/one-deletes'],
     steps: [
-      record(),
-      given('seen', 'GET', '{one}'),
+      create(one),
+      setUp(seenStep.get(one)),
       ready,
       together(
         ...Array.from({ length: many / 2 }, () => [
-          ...writers('deletions', 'DELETE', 1),
-          ...writers('changes', 'PATCH', 1, { from: 'change' }),
+          ...writers(deletions, 'DELETE', 1),
+          ...writers(changes, 'PATCH', 1, { from: 'change' }),
         ]).flat(),
       ),
     ],
     expect: [altogether('either one change is made, or the record is deleted', oneKindIsMade)],
-    mend,
+    remedy: mend,
   },
-]
+})

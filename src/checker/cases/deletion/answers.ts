@@ -1,39 +1,51 @@
 /** DEL-2, DEL-3 and DEL-8: how deletions are answered. */
 import type { Case } from '../../case/case.ts'
+import { define } from '../../case/define.ts'
 import { altogether, answerOf, everyStatus, field, finding, member, short, status } from '../../case/expect.ts'
 import { answered, deleted } from '../../case/expect-records.ts'
-import { about, given, record, settled, together, when } from '../../case/steps.ts'
+import {
+  after,
+  again,
+  all as allStep,
+  before,
+  first as firstStep,
+  gone,
+  job,
+  odd as oddStep,
+  one,
+  plain,
+  second as secondStep,
+} from '../../case/names.ts'
+import { collection, references } from '../../case/references.ts'
+import { applicableIf, create, settled, setUp, simultaneous } from '../../case/steps.ts'
 import { fieldOf, jsonOf } from '../../client/exchange.ts'
 
-const base = ['create', 'read', 'delete', 'unconditional'] as const
+const [onceMore, waited] = references('once more', 'waited')
+
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)$/
 
 /** A deletion that was only accepted: where its collection always does so, and where nobody asks for it. */
 const accepted = [
-  record(),
-  when('gone', 'DELETE', '{one}'),
-  about('a deletion was not answered 202', answered('gone', 202)),
+  create(one),
+  gone.delete(one),
+  applicableIf(answered(gone, 202), 'a deletion was not answered 202'),
 ] as const
 
-export const answerCases: readonly Case[] = [
-  {
-    id: 'DEL-2/answer',
+export const answerCases: readonly Case[] = define({
+  'DEL-2/answer': {
     title: 'DELETE is answered 204, 200 or 202',
-    kind: 'changing',
-    needs: base,
-    steps: [record(), when('gone', 'DELETE', '{one}'), settled('gone')],
-    expect: [deleted('gone')],
-    mend: 'Answer a deletion with 204; with 200 where there is something to say, with 202 where it is not done yet.',
+    needs: ['read'],
+    steps: [create(one), gone.delete(one), settled(gone)],
+    expect: [deleted(gone)],
+    remedy: 'Answer a deletion with 204; with 200 where there is something to say, with 202 where it is not done yet.',
   },
-  {
-    id: 'DEL-2/no-body',
+  'DEL-2/no-body': {
     title: 'A deletion that is answered 204 announces no body',
-    kind: 'changing',
-    needs: base,
-    steps: [record(), when('gone', 'DELETE', '{one}'), about('a deletion was not answered 204', answered('gone', 204))],
+    needs: ['read'],
+    steps: [create(one), gone.delete(one), applicableIf(answered(gone, 204), 'a deletion was not answered 204')],
     // A client reads no body after 204 whatever is announced, and takes what follows for the next answer.
     expect: [
-      answerOf('gone', 'has neither a body nor a length of one', (answer, _, exchange) => {
+      answerOf(gone, 'has neither a body nor a length of one', (answer, _, exchange) => {
         const length = fieldOf(answer, 'Content-Length')
         if (length !== undefined && length !== '0') {
           return finding(exchange, { field: 'Content-Length' }, `a body of ${length} bytes is announced`)
@@ -43,64 +55,51 @@ export const answerCases: readonly Case[] = [
         return answer.body === '' ? undefined : finding(exchange, 'body', `there is a body: ${short(answer.body)}`)
       }),
     ],
-    mend: 'Send 204 without a body, Content-Length and Transfer-Encoding; answer 200 where there is something to say.',
+    remedy:
+      'Send 204 without a body, Content-Length and Transfer-Encoding; answer 200 where there is something to say.',
   },
-  {
-    id: 'DEL-2/summary',
+  'DEL-2/summary': {
     title: 'A deletion that is answered 200 tells exactly id and deleted_at',
-    kind: 'changing',
-    needs: [...base, 'summary'],
-    steps: [record(), when('gone', 'DELETE', '{one}'), about('a deletion was not answered 200', answered('gone', 200))],
+    needs: ['read', 'summary'],
+    steps: [create(one), gone.delete(one), applicableIf(answered(gone, 200), 'a deletion was not answered 200')],
     expect: [
-      member('gone', '', 'has exactly the members id and deleted_at', (body, seen) => {
+      member(gone, '', 'has exactly the members id and deleted_at', (body, seen) => {
         if (typeof body !== 'object' || body === null) return `it is ${short(body)}`
         const { id, deleted_at: deletedAt, ...rest } = body as Readonly<Record<string, unknown>>
         const more = Object.keys(rest)
         if (more.length > 0) return `it has ${more.join(', ')} as well`
-        if (id !== seen.fill('{one.id}')) return `id is ${short(id)} in place of ${seen.fill('{one.id}')}`
+        if (id !== seen.fill(one.id)) return `id is ${short(id)} in place of ${seen.fill(one.id)}`
         if (typeof deletedAt === 'string' && instant.test(deletedAt)) return undefined
         return `deleted_at is ${short(deletedAt)}, which is no ISO 8601 timestamp in UTC`
       }),
     ],
-    mend: 'Answer { "id": …, "deleted_at": … } and nothing else, or 204 without a body.',
+    remedy: 'Answer { "id": …, "deleted_at": … } and nothing else, or 204 without a body.',
   },
-  {
-    id: 'DEL-3/again',
+  'DEL-3/again': {
     title: 'Deleting once more is answered 404, or 204',
-    kind: 'changing',
-    needs: base,
+    needs: ['read'],
     after: ['DEL-1/gone'],
-    steps: [
-      record(),
-      given('gone', 'DELETE', '{one}'),
-      settled('gone'),
-      when('again', 'DELETE', '{one}'),
-      when('once more', 'DELETE', '{one}'),
-    ],
+    steps: [create(one), setUp(gone.delete(one)), settled(gone), again.delete(one), onceMore.delete(one)],
     expect: [
-      status('again', 404, 204),
+      status(again, 404, 204),
       altogether('is answered the same each time', (seen) => {
-        const [first, second] = [seen.of('again').answer?.status, seen.of('once more').answer?.status]
+        const [first, second] = [seen.of(again).answer?.status, seen.of(onceMore).answer?.status]
         if (first === second) return undefined
-        return finding(seen.of('once more'), 'status', `${second ?? 'nothing'} after ${first ?? 'nothing'}`)
+        return finding(seen.of(onceMore), 'status', `${second ?? 'nothing'} after ${first ?? 'nothing'}`)
       }),
     ],
-    mend: 'Look for a live record to delete, and answer 404 where there is none.',
+    remedy: 'Look for a live record to delete, and answer 404 where there is none.',
   },
-  {
-    id: 'DEL-3/never',
+  'DEL-3/never': {
     title: 'DELETE of an identifier that never was is answered 404, or 204',
-    kind: 'changing',
-    needs: base,
-    steps: [record(), when('gone', 'DELETE', '{collection}/{one.other}')],
-    expect: [status('gone', 404, 204)],
-    mend: 'Answer 404 where no record has the identifier.',
+    needs: ['read'],
+    steps: [create(one), gone.delete(`${collection}/${one.otherId}`)],
+    expect: [status(gone, 404, 204)],
+    remedy: 'Answer 404 where no record has the identifier.',
   },
-  {
-    id: 'DEL-3/odd',
+  'DEL-3/odd': {
     title: 'DELETE of texts that are no identifiers finds nothing, and breaks nothing',
-    kind: 'changing',
-    needs: base,
+    needs: ['create', 'read'],
     // None of these begins with a digit, and none is a condition: nobody can mistake them for one of the server's records.
     steps: [
       '__proto__',
@@ -110,33 +109,30 @@ export const answerCases: readonly Case[] = [
       'never%0D%0AX-Was: so',
       'n%C3%A9',
       'x'.repeat(2_000),
-    ].map((text) => when('odd', 'DELETE', `{collection}/${text.replaceAll(' ', '%20').replaceAll("'", '%27')}`)),
-    expect: [everyStatus('odd', 404, 400, 414, 204)],
-    mend: 'Hand the identifier to the database as a parameter, and answer 404 for whatever it does not find.',
+    ].map((text) => oddStep.delete(`${collection}/${text.replaceAll(' ', '%20').replaceAll("'", '%27')}`)),
+    expect: [everyStatus(oddStep, 404, 400, 414, 204)],
+    remedy: 'Hand the identifier to the database as a parameter, and answer 404 for whatever it does not find.',
   },
-  {
-    id: 'DEL-3/at-once',
+  'DEL-3/at-once': {
     title: 'Of eight deletions of a record at once, one deletes it and the others find it gone',
-    kind: 'changing',
-    needs: base,
     after: ['DEL-1/gone', 'DEL-3/again'],
     steps: [
-      record('before'),
-      given('first', 'DELETE', '{before}'),
-      settled('first'),
-      when('second', 'DELETE', '{before}'),
-      about('a deletion is only accepted, or cannot be told from a repeated one', (seen) => {
-        const [first, second] = [seen.of('first').answer?.status, seen.of('second').answer?.status]
+      create(before),
+      setUp(firstStep.delete(before)),
+      settled(firstStep),
+      secondStep.delete(before),
+      applicableIf((seen) => {
+        const [first, second] = [seen.of(firstStep).answer?.status, seen.of(secondStep).answer?.status]
         return first !== 202 && first !== second
-      }),
-      record(),
-      together(...Array.from({ length: 8 }, () => when('all', 'DELETE', '{one}'))),
-      when('after', 'GET', '{one}'),
+      }, 'a deletion is only accepted, or cannot be told from a repeated one'),
+      create(one),
+      simultaneous(8, allStep.delete(one)),
+      after.get(one),
     ],
     expect: [
       altogether('one is answered as a deletion, the others as repeated ones', (seen) => {
-        const [first, second] = [seen.of('first').answer?.status, seen.of('second').answer?.status]
-        const all = seen.all('all')
+        const [first, second] = [seen.of(firstStep).answer?.status, seen.of(secondStep).answer?.status]
+        const all = seen.all(allStep)
         const odd = all.find(({ answer }) => answer?.status !== first && answer?.status !== second)
         if (odd !== undefined)
           return finding(odd, 'status', `${odd.answer?.status ?? odd.failure} in place of ${second}`)
@@ -145,65 +141,57 @@ export const answerCases: readonly Case[] = [
           ? undefined
           : finding(won[1] ?? all[0], 'status', `${won.length} were answered ${first}`)
       }),
-      status('after', 404),
+      status(after, 404),
     ],
-    mend: 'Decide by the number of rows that the deletion has changed, not by having looked before.',
+    remedy: 'Decide by the number of rows that the deletion has changed, not by having looked before.',
   },
-  {
-    id: 'DEL-8/body',
+  'DEL-8/body': {
     title: 'A deletion that takes long tells status, job_id and status_url',
-    kind: 'changing',
-    needs: [...base, 'deferred'],
-    steps: [...accepted, settled('gone')],
+    needs: ['deferred', 'read'],
+    steps: [...accepted, settled(gone)],
     expect: [
-      member('gone', '/status', 'is pending', (it) => (it === 'pending' ? undefined : `it is ${short(it)}`)),
-      member('gone', '/job_id', 'is a text', (it) =>
+      member(gone, '/status', 'is pending', (it) => (it === 'pending' ? undefined : `it is ${short(it)}`)),
+      member(gone, '/job_id', 'is a text', (it) =>
         typeof it === 'string' && it !== '' ? undefined : `it is ${short(it)}`,
       ),
-      member('gone', '/status_url', 'is a path', (it) =>
+      member(gone, '/status_url', 'is a path', (it) =>
         typeof it === 'string' && /^(\/|https?:\/\/)/.test(it) ? undefined : `it is ${short(it)}`,
       ),
     ],
-    mend: 'Answer 202 with { "status": "pending", "job_id": "…", "status_url": "/…/jobs/…" }.',
+    remedy: 'Answer 202 with { "status": "pending", "job_id": "…", "status_url": "/…/jobs/…" }.',
   },
-  {
-    id: 'DEL-8/location',
+  'DEL-8/location': {
     title: 'A deletion that takes long says in Location where its job is',
-    kind: 'changing',
-    needs: [...base, 'deferred'],
-    steps: [...accepted, settled('gone')],
+    needs: ['deferred', 'read'],
+    steps: [...accepted, settled(gone)],
     expect: [
-      field('gone', 'Location', 'is the address in status_url', (value, seen) => {
-        const { answer, asked } = seen.of('gone')
+      field(gone, 'Location', 'is the address in status_url', (value, seen) => {
+        const { answer, asked } = seen.of(gone)
         const told = (answer && (jsonOf(answer) as { status_url?: unknown } | undefined))?.status_url
         const isSame = typeof told !== 'string' || new URL(value, asked.url).href === new URL(told, asked.url).href
         return isSame ? undefined : `${value} in place of ${told}`
       }),
     ],
-    mend: 'Send the address of the job in Location, as in status_url.',
+    remedy: 'Send the address of the job in Location, as in status_url.',
   },
-  {
-    id: 'DEL-8/retry-after',
+  'DEL-8/retry-after': {
     title: 'A deletion that takes long says in Retry-After when to ask again',
-    kind: 'changing',
-    needs: [...base, 'deferred'],
-    steps: [...accepted, settled('gone')],
+    needs: ['deferred', 'read'],
+    steps: [...accepted, settled(gone)],
     expect: [
-      field('gone', 'Retry-After', 'is a number of seconds, or a date', (value) =>
+      field(gone, 'Retry-After', 'is a number of seconds, or a date', (value) =>
         /^\d+$/.test(value) || !Number.isNaN(Date.parse(value)) ? undefined : `${value} is neither`,
       ),
     ],
-    mend: 'Send Retry-After with 202, in whole seconds: 1 will do.',
+    remedy: 'Send Retry-After with 202, in whole seconds: 1 will do.',
   },
-  {
-    id: 'DEL-8/done',
+  'DEL-8/done': {
     title: 'When the job of a deletion has succeeded, the record is gone',
-    kind: 'changing',
-    needs: [...base, 'deferred'],
+    needs: ['deferred'],
     after: ['DEL-1/gone'],
-    steps: [...accepted, settled('gone'), when('after', 'GET', '{one}')],
+    steps: [...accepted, settled(gone), after.get(one)],
     expect: [
-      answerOf('job', 'has succeeded', (answer, { profile }, exchange) => {
+      answerOf(job, 'has succeeded', (answer, { profile }, exchange) => {
         const told = (jsonOf(answer) as { status?: unknown } | undefined)?.status
         if (told === profile.names.finished[0]) return undefined
         return finding(
@@ -212,24 +200,22 @@ export const answerCases: readonly Case[] = [
           `it is ${short(told)} in place of ${profile.names.finished[0]}`,
         )
       }),
-      status('after', 404),
+      status(after, 404),
     ],
-    mend: 'Say that a job has succeeded only when its work is done, in the same transaction.',
+    remedy: 'Say that a job has succeeded only when its work is done, in the same transaction.',
   },
-  {
-    id: 'DEL-8/preferred',
+  'DEL-8/preferred': {
     title: 'A client that prefers not to wait is answered 202',
-    kind: 'changing',
-    needs: [...base, 'deferred'],
+    needs: ['deferred', 'read'],
     steps: [
-      record('plain'),
-      given('waited', 'DELETE', '{plain}'),
-      about('every deletion is answered 202', (seen) => seen.of('waited').answer?.status !== 202),
-      record(),
-      when('gone', 'DELETE', '{one}', { headers: { Prefer: 'respond-async' } }),
-      settled('gone'),
+      create(plain),
+      setUp(waited.delete(plain)),
+      applicableIf((seen) => seen.of(waited).answer?.status !== 202, 'every deletion is answered 202'),
+      create(one),
+      gone.delete(one, { headers: { Prefer: 'respond-async' } }),
+      settled(gone),
     ],
-    expect: [status('gone', 202)],
-    mend: 'Take Prefer: respond-async (RFC 7240) as a wish for 202, where a deletion can be a job at all.',
+    expect: [status(gone, 202)],
+    remedy: 'Take Prefer: respond-async (RFC 7240) as a wish for 202, where a deletion can be a job at all.',
   },
-]
+})

@@ -1,8 +1,10 @@
 /** DEL-9: lists that are none, are too long, or hold what is no identifier. Nothing of it may be taken for "everything". */
 import type { Case } from '../../case/case.ts'
+import { define } from '../../case/define.ts'
 import { everyStatus, refused, status } from '../../case/expect.ts'
-import { record, settled, when } from '../../case/steps.ts'
-import { base, ids, toBulk } from './bulk.ts'
+import { after, gone, odd, one } from '../../case/names.ts'
+import { body, create, settled } from '../../case/steps.ts'
+import { ids, toBulk } from './bulk.ts'
 
 // Nothing of these can be taken for a record of the server, or for a condition: no text that begins with a digit, no object (`{}` is
 // "any" to some), no number (MySQL compares texts with one as numbers, and most texts are 0), nothing that is no list. What is
@@ -27,69 +29,50 @@ const nothing: readonly string[] = [
   '{"ids":["never-was"',
 ]
 
-export const refusedBulkCases: readonly Case[] = [
-  {
-    id: 'DEL-9/twice',
+export const refusedBulkCases: readonly Case[] = define({
+  'DEL-9/twice': {
     title: 'Bulk deletion that lists a record twice is refused',
-    kind: 'changing',
-    needs: base,
+    needs: ['read'],
     level: 'may',
-    steps: [record(), when('gone', 'POST', toBulk, ids('{one.id}', '{one.id}')), settled('gone')],
-    expect: [refused('gone')],
-    mend: 'Answer 400 where an identifier is repeated: the list is not what its sender thinks.',
+    steps: [create(one), gone.send('POST', toBulk, ids(one.id, one.id)), settled(gone)],
+    expect: [refused(gone)],
+    remedy: 'Answer 400 where an identifier is repeated: the list is not what its sender thinks.',
   },
-  {
-    id: 'DEL-9/many',
+  'DEL-9/many': {
     title: 'Bulk deletion of 2,000 records of which one is there deletes none',
-    kind: 'changing',
-    needs: base,
     after: ['DEL-9/all-or-nothing'],
     steps: [
-      record(),
-      when(
-        'gone',
-        'POST',
-        toBulk,
-        ids('{one.id}', ...Array.from({ length: 1_999 }, (_, turn) => `{one.other}-${turn}`)),
-      ),
-      settled('gone'),
-      when('after', 'GET', '{one}'),
+      create(one),
+      gone.send('POST', toBulk, ids(one.id, ...Array.from({ length: 1_999 }, (_, turn) => `${one.otherId}-${turn}`))),
+      settled(gone),
+      after.get(one),
     ],
-    expect: [refused('gone'), status('after', 200)],
-    mend: 'Bound how many records may be listed, and refuse a longer list whole: 400 or 413.',
+    expect: [refused(gone), status(after, 200)],
+    remedy: 'Bound how many records may be listed, and refuse a longer list whole: 400 or 413.',
   },
-  {
-    id: 'DEL-9/odd',
+  'DEL-9/odd': {
     title: 'Bulk deletion refuses what is no identifier, and breaks nothing',
-    kind: 'changing',
-    needs: base,
-    steps: [record(), ...oddIds.map((id) => when('odd', 'POST', toBulk, ids('{one.id}', id)))],
-    expect: [refused('odd')],
-    mend: 'Check that ids is a list of texts before anything is deleted, and hand them to the database as parameters.',
+    needs: ['read'],
+    steps: [create(one), ...oddIds.map((id) => odd.send('POST', toBulk, ids(one.id, id)))],
+    expect: [refused(odd)],
+    remedy:
+      'Check that ids is a list of texts before anything is deleted, and hand them to the database as parameters.',
   },
-  {
-    id: 'DEL-9/empty',
+  'DEL-9/empty': {
     title: 'Bulk deletion of no records is refused',
-    kind: 'changing',
-    needs: [...base, 'disposable'],
+    needs: ['disposable'],
     level: 'may',
     after: ['DEL-9/others-stay'],
-    steps: [record(), when('gone', 'POST', toBulk, ids()), when('after', 'GET', '{one}')],
-    expect: [status('gone', 400), status('after', 200)],
-    mend: 'Answer 400 where ids is empty: the sender has made a mistake.',
+    steps: [create(one), gone.send('POST', toBulk, ids()), after.get(one)],
+    expect: [status(gone, 400), status(after, 200)],
+    remedy: 'Answer 400 where ids is empty: the sender has made a mistake.',
   },
-  {
-    id: 'DEL-9/no-list',
+  'DEL-9/no-list': {
     title: 'Bulk deletion without a list of identifiers is refused, and deletes nothing',
-    kind: 'changing',
-    needs: [...base, 'disposable'],
+    needs: ['disposable'],
     after: ['DEL-9/others-stay'],
-    steps: [
-      record(),
-      ...nothing.map((text) => when('odd', 'POST', toBulk, { body: { text } })),
-      when('after', 'GET', '{one}'),
-    ],
-    expect: [everyStatus('odd', 400), status('after', 200)],
-    mend: 'Answer 400 unless ids is a list of texts: a condition that is missing must never become "all".',
+    steps: [create(one), ...nothing.map((text) => odd.post(toBulk, body.text(text))), after.get(one)],
+    expect: [everyStatus(odd, 400), status(after, 200)],
+    remedy: 'Answer 400 unless ids is a list of texts: a condition that is missing must never become "all".',
   },
-]
+})

@@ -1,9 +1,14 @@
 /** DEL-10: deletion by filter. */
 import type { Case } from '../../case/case.ts'
+import { define } from '../../case/define.ts'
 import { answerOf, finding, short, status } from '../../case/expect.ts'
 import { isExactly, shows, succeeded } from '../../case/expect-records.ts'
-import { about, given, provided, record, records, settled, when } from '../../case/steps.ts'
+import { after, gone, two } from '../../case/names.ts'
+import { caseRecords, members, references } from '../../case/references.ts'
+import { applicableIf, create, createMany, readyIf, settled, setUp } from '../../case/steps.ts'
 import { jsonOf } from '../../client/exchange.ts'
+
+const [bystander, filteredStep] = references('bystander', 'filtered')
 
 /**
  * Deletion by filter is tried where the server declares it, with a filter that lists were seen to obey (QRY-1, and again in
@@ -19,84 +24,69 @@ const bound = (most: number) => ({ headers: { Prefer: `handling=strict, max-affe
 
 /** Two records that the filter finds, and one that it must not. */
 const twoAndOne = [
-  records('two', 2),
-  record('bystander', { '{member:marker}': 'left alone' }),
-  given('filtered', 'GET', '{collection}?{mine}'),
-  provided(
+  createMany(two, 2),
+  create(bystander, { [members.marker]: 'left alone' }),
+  setUp(filteredStep.get(caseRecords)),
+  readyIf(
+    isExactly(filteredStep, two.at(0), two.at(1)),
     'the filter that would delete was not seen to find exactly what was made for it',
-    isExactly('filtered', 'two.0', 'two.1'),
   ),
 ] as const
 
-export const filterCases: readonly Case[] = [
-  {
+export const filterCases: readonly Case[] = define({
+  'DEL-10/matching': {
     ...filtered,
-    id: 'DEL-10/matching',
     title: 'Deletion by filter deletes what the filter finds',
-    steps: [
-      ...twoAndOne,
-      given('gone', 'DELETE', '{collection}?{mine}', bound(2)),
-      settled('gone'),
-      when('after', 'GET', '{collection}?{mine}'),
-    ],
-    expect: [shows('after', [], ['two.0', 'two.1'])],
-    mend: 'Delete with the conditions that the list is read with.',
+    needs: ['read'],
+    steps: [...twoAndOne, setUp(gone.delete(caseRecords, bound(2))), settled(gone), after.get(caseRecords)],
+    expect: [shows(after, [], [two.at(0), two.at(1)])],
+    remedy: 'Delete with the conditions that the list is read with.',
   },
-  {
+  'DEL-10/others-stay': {
     ...filtered,
-    id: 'DEL-10/others-stay',
     title: 'Deletion by filter leaves what the filter does not find',
-    steps: [
-      ...twoAndOne,
-      given('gone', 'DELETE', '{collection}?{mine}', bound(2)),
-      settled('gone'),
-      when('after', 'GET', '{bystander}'),
-    ],
-    expect: [status('after', 200)],
-    mend: 'Refuse a filter that you do not know with 400: to ignore it is to delete everything.',
+    steps: [...twoAndOne, setUp(gone.delete(caseRecords, bound(2))), settled(gone), after.get(bystander)],
+    expect: [status(after, 200)],
+    remedy: 'Refuse a filter that you do not know with 400: to ignore it is to delete everything.',
   },
-  {
+  'DEL-10/number': {
     ...filtered,
-    id: 'DEL-10/number',
     title: 'Deletion by filter is answered 200 with the number of records deleted, or 202',
-    steps: [...twoAndOne, when('gone', 'DELETE', '{collection}?{mine}', bound(2)), settled('gone')],
+    needs: ['read'],
+    steps: [...twoAndOne, gone.delete(caseRecords, bound(2)), settled(gone)],
     expect: [
-      status('gone', 200, 202),
-      answerOf('gone', 'tells the number', (answer, _, exchange) => {
+      status(gone, 200, 202),
+      answerOf(gone, 'tells the number', (answer, _, exchange) => {
         if (answer.status === 202) return undefined
         const body = jsonOf(answer)
         const told = typeof body === 'object' && body !== null ? Object.values(body) : [body]
         return told.includes(2) ? undefined : finding(exchange, 'body', `2 were deleted, and it tells ${short(body)}`)
       }),
     ],
-    mend: 'Answer { "deleted_count": 2 }: who deletes by filter has to learn how much went.',
+    remedy: 'Answer { "deleted_count": 2 }: who deletes by filter has to learn how much went.',
   },
-  {
+  'DEL-10/maximum': {
     ...filtered,
-    id: 'DEL-10/maximum',
     title: 'Deletion by filter of more records than the client allows is answered 409, and deletes none',
-    steps: [
-      ...twoAndOne,
-      when('gone', 'DELETE', '{collection}?{mine}', bound(1)),
-      settled('gone'),
-      when('after', 'GET', '{collection}?{mine}'),
-    ],
-    expect: [status('gone', 409), shows('after', ['two.0', 'two.1'])],
-    mend: 'Heed Prefer: handling=strict, max-affected=N: count in the transaction, and undo it where more would go.',
+    needs: ['read'],
+    steps: [...twoAndOne, gone.delete(caseRecords, bound(1)), settled(gone), after.get(caseRecords)],
+    expect: [status(gone, 409), shows(after, [two.at(0), two.at(1)])],
+    remedy: 'Heed Prefer: handling=strict, max-affected=N: count in the transaction, and undo it where more would go.',
   },
-  {
-    id: 'DEL-10/not-offered',
+  'DEL-10/not-offered': {
     title: 'Deletion by filter is answered 405 where it is not offered',
-    kind: 'changing',
-    needs: ['create', 'read', 'list', 'marker', 'disposable'],
+    needsOnly: ['create', 'disposable', 'list', 'marker', 'read'],
     after: ['QRY-1/equal', 'QRY-1/none'],
     steps: [
-      about('deletion by filter is offered', ({ collection }) => !collection.operations.includes('delete-by-filter')),
+      applicableIf(
+        ({ collection }) => !collection.operations.includes('delete-by-filter'),
+        'deletion by filter is offered',
+      ),
       ...twoAndOne,
-      when('gone', 'DELETE', '{collection}?{mine}'),
-      about('deletion by filter is offered', (seen) => !succeeded('gone')(seen)),
+      gone.delete(caseRecords),
+      applicableIf((seen) => !succeeded(gone)(seen), 'deletion by filter is offered'),
     ],
-    expect: [status('gone', 405)],
-    mend: 'Answer 405 with Allow for DELETE of a collection, unless you offer it on purpose.',
+    expect: [status(gone, 405)],
+    remedy: 'Answer 405 with Allow for DELETE of a collection, unless you offer it on purpose.',
   },
-]
+})

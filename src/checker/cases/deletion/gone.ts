@@ -1,151 +1,117 @@
 /** DEL-1: what is deleted is gone, and nothing else is. */
-
 import type { Case } from '../../case/case.ts'
+import { define } from '../../case/define.ts'
 import { answerOf, finding, itemsOf, short, status } from '../../case/expect.ts'
 import { asMade, isListed, listed, recordOf, shows } from '../../case/expect-records.ts'
-import { about, given, provided, record, records, settled, when } from '../../case/steps.ts'
+import { after, before, gone, one, other, patch, put, two } from '../../case/names.ts'
+import { caseRecords, nestedList, references } from '../../case/references.ts'
+import { applicableIf, body, create, createMany, readyIf, settled, setUp } from '../../case/steps.ts'
 import { isSame } from '../../values/json.ts'
 
-const base = ['create', 'read', 'delete', 'unconditional'] as const
+const [kept] = references('kept')
 
-export const goneCases: readonly Case[] = [
-  {
-    id: 'DEL-1/gone',
+export const goneCases: readonly Case[] = define({
+  'DEL-1/gone': {
     title: 'A deleted record is answered 404',
-    kind: 'changing',
-    needs: base,
-    steps: [
-      record(),
-      given('before', 'GET', '{one}'),
-      given('gone', 'DELETE', '{one}'),
-      settled('gone'),
-      when('after', 'GET', '{one}'),
-    ],
-    expect: [status('after', 404)],
-    mend: 'Answer 404 for a record that is marked as deleted, exactly as for one that never was.',
+    steps: [create(one), setUp(before.get(one)), setUp(gone.delete(one)), settled(gone), after.get(one)],
+    expect: [status(after, 404)],
+    remedy: 'Answer 404 for a record that is marked as deleted, exactly as for one that never was.',
   },
-  {
-    id: 'DEL-1/put',
+  'DEL-1/put': {
     title: 'PUT to a deleted record is answered 404, and does not bring it back',
-    kind: 'changing',
-    needs: [...base, 'replace'],
     after: ['DEL-1/gone'],
-    steps: [
-      record(),
-      given('gone', 'DELETE', '{one}'),
-      settled('gone'),
-      when('put', 'PUT', '{one}', { body: { from: 'example' } }),
-      when('after', 'GET', '{one}'),
-    ],
-    expect: [status('put', 404), status('after', 404)],
-    mend: 'Let PUT look for a live record before it writes; it never makes one.',
+    steps: [create(one), setUp(gone.delete(one)), settled(gone), put.put(one, body.example), after.get(one)],
+    expect: [status(put, 404), status(after, 404)],
+    remedy: 'Let PUT look for a live record before it writes; it never makes one.',
   },
-  {
-    id: 'DEL-1/patch',
+  'DEL-1/patch': {
     title: 'PATCH of a deleted record is answered 404',
-    kind: 'changing',
-    needs: [...base, 'update', 'change'],
+    needs: ['read'],
     after: ['DEL-1/gone'],
-    steps: [
-      record(),
-      given('gone', 'DELETE', '{one}'),
-      settled('gone'),
-      when('patch', 'PATCH', '{one}', { body: { from: 'change' } }),
-    ],
-    expect: [status('patch', 404)],
-    mend: 'Let PATCH change live records alone: "update … where id = ? and deleted_at is null".',
+    steps: [create(one), setUp(gone.delete(one)), settled(gone), patch.patch(one, body.change)],
+    expect: [status(patch, 404)],
+    remedy: 'Let PATCH change live records alone: "update … where id = ? and deleted_at is null".',
   },
-  {
-    id: 'DEL-1/list',
+  'DEL-1/list': {
     title: 'Lists leave a deleted record out, and keep the others',
-    kind: 'changing',
-    needs: [...base, 'list', 'marker'],
+    needs: ['read'],
     steps: [
-      records('two', 2),
-      given('before', 'GET', '{collection}?{mine}'),
-      provided(
+      createMany(two, 2),
+      setUp(before.get(caseRecords)),
+      readyIf(
+        (seen) => itemsOf(seen.of(before).answer, seen)?.length === 2,
         'the list did not show what had been made',
-        (seen) => itemsOf(seen.of('before').answer, seen)?.length === 2,
       ),
-      given('gone', 'DELETE', '{two.0}'),
-      settled('gone'),
-      when('after', 'GET', '{collection}?{mine}'),
+      setUp(gone.delete(two.at(0))),
+      settled(gone),
+      after.get(caseRecords),
     ],
-    expect: [shows('before', ['two.0', 'two.1']), shows('after', ['two.1'], ['two.0'])],
-    mend: 'Leave deleted records out of every list that does not ask for them: "where deleted_at is null".',
+    expect: [shows(before, [two.at(0), two.at(1)]), shows(after, [two.at(1)], [two.at(0)])],
+    remedy: 'Leave deleted records out of every list that does not ask for them: "where deleted_at is null".',
   },
-  {
-    id: 'DEL-1/nested',
+  'DEL-1/nested': {
     title: 'The list below a parent leaves a deleted record out, and keeps the others',
-    kind: 'changing',
-    needs: [...base, 'parent', 'nested'],
+    needsOnly: ['create', 'delete', 'nested', 'parent', 'read', 'unconditional'],
     steps: [
-      records('two', 2),
-      given('before', 'GET', '{nested}'),
-      provided(
+      createMany(two, 2),
+      setUp(before.get(nestedList)),
+      readyIf(
+        (seen) => itemsOf(seen.of(before).answer, seen)?.length === 2,
         'the list did not show what had been made',
-        (seen) => itemsOf(seen.of('before').answer, seen)?.length === 2,
       ),
-      given('gone', 'DELETE', '{two.0}'),
-      settled('gone'),
-      when('after', 'GET', '{nested}'),
+      setUp(gone.delete(two.at(0))),
+      settled(gone),
+      after.get(nestedList),
     ],
-    expect: [shows('after', ['two.1'], ['two.0'])],
-    mend: 'Read the list below a parent with the same conditions as the collection itself.',
+    expect: [shows(after, [two.at(1)], [two.at(0)])],
+    remedy: 'Read the list below a parent with the same conditions as the collection itself.',
   },
-  {
-    id: 'DEL-1/others-stay',
+  'DEL-1/others-stay': {
     title: 'A deletion leaves other records as they were',
-    kind: 'changing',
-    needs: base,
     steps: [
-      record('other'),
-      record('one'),
-      given('before', 'GET', '{other}'),
-      given('gone', 'DELETE', '{one}'),
-      settled('gone'),
-      when('after', 'GET', '{other}'),
+      create(other),
+      create(one),
+      setUp(before.get(other)),
+      setUp(gone.delete(one)),
+      settled(gone),
+      after.get(other),
     ],
     expect: [
-      status('after', 200),
-      answerOf('after', 'shows the other record as it was', (answer, seen, exchange) => {
-        const [was, is] = [recordOf(seen.of('before').answer as typeof answer, seen), recordOf(answer, seen)]
+      status(after, 200),
+      answerOf(after, 'shows the other record as it was', (answer, seen, exchange) => {
+        const [was, is] = [recordOf(seen.of(before).answer as typeof answer, seen), recordOf(answer, seen)]
         return isSame(was, is) ? undefined : finding(exchange, 'body', `${short(is)}, and was ${short(was)}`)
       }),
     ],
-    mend: 'Delete by the identifier of the record alone, and touch no other row.',
+    remedy: 'Delete by the identifier of the record alone, and touch no other row.',
   },
-  {
-    id: 'DEL-1/kept',
+  'DEL-1/kept': {
     title: 'What was deleted softly keeps the members that it had',
-    kind: 'changing',
-    needs: [...base, 'soft', 'list', 'marker'],
+    needs: ['read'],
     steps: [
-      record(),
-      given('gone', 'DELETE', '{one}'),
-      settled('gone'),
-      when('kept', 'GET', '{collection}?{mine}&include_deleted=true'),
+      create(one),
+      setUp(gone.delete(one)),
+      settled(gone),
+      kept.get(`${caseRecords}&include_deleted=true`),
       // Whether they are shown at all is a rule of its own (QRY-6).
-      about('include_deleted does not show what was deleted', isListed('kept')),
+      applicableIf(isListed(kept, one), 'include_deleted does not show what was deleted'),
     ],
-    expect: [asMade('kept', 'one', (answer, seen) => listed(answer, 'one', seen))],
-    mend: 'Set deleted_at and leave all other columns as they are; include_deleted=true shows them.',
+    expect: [asMade(kept, one, (answer, seen) => listed(answer, one, seen))],
+    remedy: 'Set deleted_at and leave all other columns as they are; include_deleted=true shows them.',
   },
-  {
-    id: 'DEL-1/for-good',
+  'DEL-1/for-good': {
     title: 'What was deleted for good is not shown to those who ask for deleted records',
-    kind: 'changing',
-    needs: [...base, 'hard', 'list', 'marker'],
+    needs: ['hard', 'read'],
     steps: [
-      record(),
-      given('before', 'GET', '{collection}?{mine}'),
-      given('gone', 'DELETE', '{one}'),
-      settled('gone'),
-      when('after', 'GET', '{collection}?{mine}&include_deleted=true'),
+      create(one),
+      setUp(before.get(caseRecords)),
+      setUp(gone.delete(one)),
+      settled(gone),
+      after.get(`${caseRecords}&include_deleted=true`),
       // It may be that nobody can ask for them at all.
-      about('there is no asking for deleted records', (seen) => seen.of('after').answer?.status !== 400),
+      applicableIf((seen) => seen.of(after).answer?.status !== 400, 'there is no asking for deleted records'),
     ],
-    expect: [shows('before', ['one']), status('after', 200), shows('after', [], ['one'])],
-    mend: 'Remove the row itself where the variant is hard.',
+    expect: [shows(before, [one]), status(after, 200), shows(after, [], [one])],
+    remedy: 'Remove the row itself where the variant is hard.',
   },
-]
+})

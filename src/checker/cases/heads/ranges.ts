@@ -1,8 +1,13 @@
 /** HED-3: parts of what can be read. */
 import type { Case, Expectation, Seen, Step } from '../../case/case.ts'
+import { define } from '../../case/define.ts'
 import { answerOf, field, finding, noField, short, status } from '../../case/expect.ts'
-import { given, record, when } from '../../case/steps.ts'
+import { one, read, whole } from '../../case/names.ts'
+import { references } from '../../case/references.ts'
+import { create, setUp } from '../../case/steps.ts'
 import { fieldOf } from '../../client/exchange.ts'
+
+const [partStep] = references('part')
 
 const common = { kind: 'changing' as const, needs: ['create', 'read'] as const }
 
@@ -10,21 +15,21 @@ const common = { kind: 'changing' as const, needs: ['create', 'read'] as const }
 const offered = { ...common, after: ['HED-3/part'] as const, level: 'should' as const }
 
 const part = (range: string, more: Record<string, string> = {}, method = 'GET'): Step[] => [
-  record(),
-  given('whole', 'GET', '{one}'),
-  when('part', method, '{one}', { headers: { Range: range, ...more } }),
+  create(one),
+  setUp(whole.get(one)),
+  partStep.send(method, one, { headers: { Range: range, ...more } }),
 ]
 
 /** The bytes of the record's representation. */
 function bytesOf(seen: Seen): Buffer {
-  return Buffer.from(seen.of('whole').answer?.body ?? '')
+  return Buffer.from(seen.of(whole).answer?.body ?? '')
 }
 
 /** It is this part of the representation, and says so. */
 function isPart(range: (length: number) => readonly [start: number, end: number], withBody = true): Expectation[] {
   return [
-    status('part', 206),
-    answerOf('part', 'says in Content-Range which part it is', (answer, seen, exchange) => {
+    status(partStep, 206),
+    answerOf(partStep, 'says in Content-Range which part it is', (answer, seen, exchange) => {
       const { length } = bytesOf(seen)
       const wanted = `bytes ${range(length).join('-')}/${length}`
       const value = fieldOf(answer, 'Content-Range')
@@ -33,7 +38,7 @@ function isPart(range: (length: number) => readonly [start: number, end: number]
     }),
     ...(withBody
       ? [
-          answerOf('part', 'holds that part', (answer, seen, exchange) => {
+          answerOf(partStep, 'holds that part', (answer, seen, exchange) => {
             const bytes = bytesOf(seen)
             const [start, end] = range(bytes.length)
             const wanted = bytes.subarray(start, end + 1).toString()
@@ -48,8 +53,8 @@ function isPart(range: (length: number) => readonly [start: number, end: number]
 
 /** It is the whole. */
 const isWhole: Expectation[] = [
-  status('part', 200),
-  answerOf('part', 'is the whole', (answer, seen, exchange) => {
+  status(partStep, 200),
+  answerOf(partStep, 'is the whole', (answer, seen, exchange) => {
     const wanted = bytesOf(seen).toString()
     return answer.body === wanted
       ? undefined
@@ -60,118 +65,128 @@ const isWhole: Expectation[] = [
 const mend =
   'Answer 206 with the bytes that were asked for, counted from 0 with both ends included, and say in Content-Range: bytes FIRST-LAST/LENGTH.'
 
-const parts: readonly Case[] = [
-  {
-    id: 'HED-3/announced',
+const parts: readonly Case[] = define({
+  'HED-3/announced': {
     title: 'A record says that parts of it can be had: Accept-Ranges: bytes',
     ...common,
-    steps: [record(), when('read', 'GET', '{one}')],
+    steps: [create(one), read.get(one)],
     expect: [
-      status('read', 200),
-      field('read', 'Accept-Ranges', 'is bytes', (value) =>
+      status(read, 200),
+      field(read, 'Accept-Ranges', 'is bytes', (value) =>
         value === 'bytes' ? undefined : `${value} in place of bytes`,
       ),
     ],
-    mend: 'Send Accept-Ranges: bytes where parts can be had: clients go on with a broken download only then.',
+    remedy: 'Send Accept-Ranges: bytes where parts can be had: clients go on with a broken download only then.',
   },
-  {
-    id: 'HED-3/part',
+  'HED-3/part': {
     title: 'GET with a range of bytes is answered 206, with that part',
-    ...{ ...common, after: ['HED-3/announced'], steps: part('bytes=2-9'), expect: isPart(() => [2, 9]), mend },
+    ...common,
+    after: ['HED-3/announced'],
+    steps: part('bytes=2-9'),
+    expect: isPart(() => [2, 9]),
+    remedy: mend,
   },
-  {
-    id: 'HED-3/length',
+  'HED-3/length': {
     title: 'A part says how long it is, and that others can be had',
-    ...{ ...offered, steps: part('bytes=2-9') },
+    ...offered,
+    steps: part('bytes=2-9'),
     expect: [
-      field('part', 'Content-Length', 'is that of the part', (value) =>
+      field(partStep, 'Content-Length', 'is that of the part', (value) =>
         value === '8' ? undefined : `${value} in place of 8`,
       ),
-      field('part', 'Accept-Ranges', 'is bytes', (value) => (value === 'bytes' ? undefined : `${value}, not bytes`)),
+      field(partStep, 'Accept-Ranges', 'is bytes', (value) => (value === 'bytes' ? undefined : `${value}, not bytes`)),
     ],
-    mend: 'Send Content-Length, of the part, and Accept-Ranges with a 206 too.',
+    remedy: 'Send Content-Length, of the part, and Accept-Ranges with a 206 too.',
   },
-  {
-    id: 'HED-3/rest',
+  'HED-3/rest': {
     title: 'A range without an end is answered with the rest',
-    ...{ ...offered, steps: part('bytes=5-'), expect: isPart((length) => [5, length - 1]), mend },
+    ...offered,
+    steps: part('bytes=5-'),
+    expect: isPart((length) => [5, length - 1]),
+    remedy: mend,
   },
-  {
-    id: 'HED-3/last',
+  'HED-3/last': {
     title: 'A range without a beginning is answered with so many bytes at the end',
-    ...{ ...offered, steps: part('bytes=-4'), expect: isPart((length) => [length - 4, length - 1]), mend },
+    ...offered,
+    steps: part('bytes=-4'),
+    expect: isPart((length) => [length - 4, length - 1]),
+    remedy: mend,
   },
-  {
-    id: 'HED-3/over-end',
+  'HED-3/over-end': {
     title: 'A range that goes on after the end is answered with what there is',
-    ...{ ...offered, steps: part('bytes=3-999999999'), expect: isPart((length) => [3, length - 1]), mend },
+    ...offered,
+    steps: part('bytes=3-999999999'),
+    expect: isPart((length) => [3, length - 1]),
+    remedy: mend,
   },
-  {
-    id: 'HED-3/beyond',
+  'HED-3/beyond': {
     title: 'A range that begins after the end is answered 416, with the length',
-    ...{ ...offered, steps: part('bytes=999999999-') },
+    ...offered,
+    steps: part('bytes=999999999-'),
     expect: [
-      status('part', 416),
-      field('part', 'Content-Range', 'says how long the whole is', (value, seen) => {
+      status(partStep, 416),
+      field(partStep, 'Content-Range', 'says how long the whole is', (value, seen) => {
         const wanted = `bytes */${bytesOf(seen).length}`
         return value === wanted ? undefined : `${value} in place of ${wanted}`
       }),
     ],
-    mend: 'Answer 416 where the range begins after the end, with Content-Range: bytes */LENGTH.',
+    remedy: 'Answer 416 where the range begins after the end, with Content-Range: bytes */LENGTH.',
   },
-  {
-    id: 'HED-3/head',
+  'HED-3/head': {
     title: 'HEAD with a range is answered 206, with the header fields of the part',
-    ...{ ...offered, level: 'may', steps: part('bytes=2-9', {}, 'HEAD'), expect: isPart(() => [2, 9], false) },
-    mend: 'Let HEAD run all that GET runs, ranges too, and leave the body out at the very end.',
+    ...offered,
+    level: 'may',
+    steps: part('bytes=2-9', {}, 'HEAD'),
+    expect: isPart(() => [2, 9], false),
+    remedy: 'Let HEAD run all that GET runs, ranges too, and leave the body out at the very end.',
   },
-]
+})
 
-const conditions: readonly Case[] = [
-  {
-    id: 'HED-3/if-range',
+const conditions: readonly Case[] = define({
+  'HED-3/if-range': {
     title: 'A range with If-Range and the entity tag that the record has is answered with the part',
-    ...{ ...offered, after: ['HED-3/part', 'CON-2/etag-stays'] },
-    steps: part('bytes=2-9', { 'If-Range': '{whole.etag}' }),
-    ...{
-      expect: isPart(() => [2, 9]),
-      mend: 'Compare If-Range strongly with the ETag, and send the part where they are the same.',
-    },
+    ...offered,
+    after: ['HED-3/part', 'CON-2/etag-stays'],
+    steps: part('bytes=2-9', { 'If-Range': whole.etag }),
+    expect: isPart(() => [2, 9]),
+    remedy: 'Compare If-Range strongly with the ETag, and send the part where they are the same.',
   },
-  {
-    id: 'HED-3/if-range-other',
+  'HED-3/if-range-other': {
     title: 'A range with If-Range and an entity tag that is out of date is answered with the whole',
-    ...{ ...offered, steps: part('bytes=2-9', { 'If-Range': '"of-another"' }), expect: isWhole },
-    mend: 'Send the whole, with 200, where If-Range does not fit: parts of two representations make nonsense together.',
+    ...offered,
+    steps: part('bytes=2-9', { 'If-Range': '"of-another"' }),
+    expect: isWhole,
+    remedy:
+      'Send the whole, with 200, where If-Range does not fit: parts of two representations make nonsense together.',
   },
-  {
-    id: 'HED-3/not-modified',
+  'HED-3/not-modified': {
     title: 'A range with an If-None-Match that fits is answered 304',
-    ...{ ...offered, after: ['HED-3/part', 'CON-4/not-modified'] },
-    steps: part('bytes=2-9', { 'If-None-Match': '{whole.etag}' }),
-    ...{
-      expect: [status('part', 304), noField('part', 'Content-Range')],
-      mend: 'Decide conditions before ranges (RFC 9110 section 13.2.2).',
-    },
+    ...offered,
+    after: ['HED-3/part', 'CON-4/not-modified'],
+    steps: part('bytes=2-9', { 'If-None-Match': whole.etag }),
+    expect: [status(partStep, 304), noField(partStep, 'Content-Range')],
+    remedy: 'Decide conditions before ranges (RFC 9110 section 13.2.2).',
   },
-  {
-    id: 'HED-3/unknown-unit',
+  'HED-3/unknown-unit': {
     title: 'A range of a unit that is not known is ignored',
-    ...{ ...offered, steps: part('records=0-4'), expect: isWhole },
-    mend: 'Ignore a Range whose unit is not known (RFC 9110 section 14.2).',
+    ...offered,
+    steps: part('records=0-4'),
+    expect: isWhole,
+    remedy: 'Ignore a Range whose unit is not known (RFC 9110 section 14.2).',
   },
-  {
-    id: 'HED-3/backwards',
+  'HED-3/backwards': {
     title: 'A range that ends before it begins is ignored',
-    ...{ ...offered, steps: part('bytes=9-2'), expect: isWhole },
-    mend: 'Ignore a Range that cannot be read: 416 is for those that can, and lie outside.',
+    ...offered,
+    steps: part('bytes=9-2'),
+    expect: isWhole,
+    remedy: 'Ignore a Range that cannot be read: 416 is for those that can, and lie outside.',
   },
-  {
-    id: 'HED-3/several',
+  'HED-3/several': {
     title: 'Several ranges are answered whole, or as several parts',
-    ...{ ...offered, steps: part('bytes=0-1,4-5') },
+    ...offered,
+    steps: part('bytes=0-1,4-5'),
     expect: [
-      answerOf('part', 'is the whole, or multipart/byteranges', (answer, _, exchange) => {
+      answerOf(partStep, 'is the whole, or multipart/byteranges', (answer, _, exchange) => {
         if (answer.status === 200) return undefined
         if (answer.status !== 206) return finding(exchange, 'status', `${answer.status} in place of 200 or 206`)
         const type = fieldOf(answer, 'Content-Type') ?? 'absent'
@@ -180,8 +195,8 @@ const conditions: readonly Case[] = [
           : finding(exchange, { field: 'Content-Type' }, `Content-Type is ${type}, not multipart/byteranges`)
       }),
     ],
-    mend: 'Answer several ranges with the whole, unless you can send multipart/byteranges.',
+    remedy: 'Answer several ranges with the whole, unless you can send multipart/byteranges.',
   },
-]
+})
 
 export const ranges: readonly Case[] = [...parts, ...conditions]

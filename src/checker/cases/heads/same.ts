@@ -1,8 +1,13 @@
 /** HED-1: HEAD is GET without the body. */
 import type { Case, Expectation, Need, Request, Step } from '../../case/case.ts'
-import { answerOf, finding, nothingFollows, onlyWhere, relies } from '../../case/expect.ts'
-import { given, record, when } from '../../case/steps.ts'
+import { define } from '../../case/define.ts'
+import { answerOf, applicableWhere, finding, nothingFollows, readyWhere } from '../../case/expect.ts'
+import { deletion, one } from '../../case/names.ts'
+import { base, collection, credentialFields, host, references } from '../../case/references.ts'
+import { create, setUp } from '../../case/steps.ts'
 import { fieldOf } from '../../client/exchange.ts'
+
+const [head, get] = references('head', 'get')
 
 // What says something of the representation or of what may be done with it; not what is another with every request.
 const compared = [
@@ -14,15 +19,15 @@ const compared = [
 const passing: ReadonlySet<string> = new Set(['ETag', 'Last-Modified', 'Link', 'Retry-After'])
 
 /** The step `head` has the status of the step `get`. */
-const sameStatus: Expectation = answerOf('head', 'has the status of GET', ({ status }, seen, exchange) => {
-  const wanted = seen.of('get').answer?.status
+const sameStatus: Expectation = answerOf(head, 'has the status of GET', ({ status }, seen, exchange) => {
+  const wanted = seen.of(get).answer?.status
   return status === wanted ? undefined : finding(exchange, 'status', `${status}, and GET is answered ${wanted}`)
 })
 
 /** The step `head` has the fields of the step `get`. */
 const sameFields = (loosely = false): Expectation =>
-  answerOf('head', 'has the header fields of GET', (answer, seen, exchange) => {
-    const whole = seen.of('get').answer
+  answerOf(head, 'has the header fields of GET', (answer, seen, exchange) => {
+    const whole = seen.of(get).answer
     for (const name of compared) {
       const [value, wanted] = [fieldOf(answer, name), whole && fieldOf(whole, name)]
       const isSame = loosely && passing.has(name) ? (value === undefined) === (wanted === undefined) : value === wanted
@@ -35,98 +40,87 @@ const sameFields = (loosely = false): Expectation =>
 
 /** GET is answered so: the case is about that. */
 const about = (status: number, why: string): Expectation =>
-  onlyWhere(`GET is answered ${status}`, (seen) => {
-    const { answer, failure } = seen.of('get')
+  applicableWhere(`GET is answered ${status}`, (seen) => {
+    const { answer, failure } = seen.of(get)
     return answer?.status === status ? undefined : `${why} GET is answered ${answer?.status ?? failure}`
   })
 
 /** GET, then HEAD. */
-const both = (to: string, more: Omit<Request, 'method' | 'to'> = {}): Step[] => [
-  when('get', 'GET', to, more),
-  when('head', 'HEAD', to, more),
-]
+const both = (to: string, more: Omit<Request, 'method' | 'to'> = {}): Step[] => [get.get(to, more), head.head(to, more)]
 
 const mend =
   'Let HEAD run all that GET runs, authentication and conditions too, and leave the body out at the very end.'
 
-const compares: readonly Case[] = [
-  {
-    id: 'HED-1/record',
+const compares: readonly Case[] = define({
+  'HED-1/record': {
     title: 'HEAD of a record has the status and the header fields of GET',
-    ...{ kind: 'changing', needs: ['create', 'read'], mend },
-    steps: [record(), ...both('{one}')],
+    remedy: mend,
+    steps: [create(one), ...both(one.path)],
     expect: [about(200, 'of a record'), sameStatus, sameFields()],
   },
-  {
-    id: 'HED-1/length',
+  'HED-1/length': {
     title: 'HEAD of a record says how long the body is that GET gives',
-    ...{ kind: 'changing', needs: ['create', 'read'], after: ['HED-1/record'] },
-    steps: [record(), ...both('{one}')],
+    after: ['HED-1/record'],
+    steps: [create(one), ...both(one.path)],
     expect: [
-      onlyWhere('GET says how long its body is', (seen) => {
-        const { answer } = seen.of('get')
+      applicableWhere('GET says how long its body is', (seen) => {
+        const { answer } = seen.of(get)
         return answer && fieldOf(answer, 'Content-Length') !== undefined ? undefined : 'GET has no Content-Length'
       }),
-      answerOf('head', 'has the Content-Length of GET', (answer, seen, exchange) => {
-        const whole = seen.of('get').answer
+      answerOf(head, 'has the Content-Length of GET', (answer, seen, exchange) => {
+        const whole = seen.of(get).answer
         const [value, wanted] = [fieldOf(answer, 'Content-Length'), whole && fieldOf(whole, 'Content-Length')]
         if (value === wanted) return undefined
         const found = `Content-Length is ${value ?? 'absent'}, and ${wanted} with GET`
         return finding(exchange, { field: 'Content-Length' }, found)
       }),
     ],
-    mend: 'Send Content-Length with HEAD as with GET: it is what clients ask for it.',
+    remedy: 'Send Content-Length with HEAD as with GET: it is what clients ask for it.',
   },
-  {
-    id: 'HED-1/list',
+  'HED-1/list': {
     title: 'HEAD of a collection has the status and the header fields of GET',
-    ...{ kind: 'reading', needs: ['list'], mend },
-    steps: both('{collection}'),
+    remedy: mend,
+    steps: both(collection),
     expect: [about(200, 'of a collection'), sameStatus, sameFields(true)],
   },
-  {
-    id: 'HED-1/query',
+  'HED-1/query': {
     title: 'HEAD of a collection refuses a parameter as GET does',
-    ...{ kind: 'reading', needs: ['list'], mend },
-    steps: both('{collection}?limit=-1'),
+    remedy: mend,
+    steps: both(`${collection}?limit=-1`),
     expect: [about(400, 'with a limit below nothing'), sameStatus],
   },
-  {
-    id: 'HED-1/missing',
+  'HED-1/missing': {
     title: 'HEAD of nothing is answered as GET',
-    ...{ kind: 'reading', needs: [], mend },
-    steps: both('{base}/no-such-thing'),
+    remedy: mend,
+    steps: both(`${base}/no-such-thing`),
     expect: [about(404, 'of nothing'), sameStatus, sameFields()],
   },
-  {
-    id: 'HED-1/deleted',
+  'HED-1/deleted': {
     title: 'HEAD of a record that was deleted is answered as GET',
-    ...{ kind: 'changing', needs: ['create', 'read', 'delete', 'unconditional'], mend },
-    steps: [record(), given('deletion', 'DELETE', '{one}'), ...both('{one}')],
+    remedy: mend,
+    steps: [create(one), setUp(deletion.delete(one)), ...both(one.path)],
     expect: [about(404, 'of what was deleted'), sameStatus],
   },
-  {
-    id: 'HED-1/refused',
+  'HED-1/refused': {
     title: 'HEAD without a credential is answered as GET',
-    ...{ kind: 'changing', needs: ['create', 'read', 'key'], mend },
-    steps: [record(), ...both('{one}', { caller: 'nobody' })],
+    needs: ['key'],
+    remedy: mend,
+    steps: [create(one), ...both(one.path, { caller: 'nobody' })],
     expect: [about(401, 'without a credential'), sameStatus, sameFields()],
   },
-  {
-    id: 'HED-1/forbidden',
+  'HED-1/forbidden': {
     title: 'HEAD of somebody who may not read is answered as GET',
-    ...{ kind: 'changing', needs: ['create', 'read', 'other'], mend },
-    steps: [record(), ...both('{one}', { caller: 'other' })],
+    remedy: mend,
+    steps: [create(one), ...both(one.path, { caller: 'other' })],
     expect: [about(403, 'of somebody who may do nothing'), sameStatus],
   },
-  {
-    id: 'HED-1/condition',
+  'HED-1/condition': {
     title: 'HEAD with a condition that does not fit is answered as GET',
-    ...{ kind: 'changing', needs: ['create', 'read'], mend },
-    steps: [record(), ...both('{one}', { headers: { 'If-Match': '"of-another"' } })],
+    remedy: mend,
+    steps: [create(one), ...both(one.path, { headers: { 'If-Match': '"of-another"' } })],
     expect: [about(412, 'with an If-Match that does not fit'), sameStatus],
   },
-]
+})
 
 interface Bare {
   readonly name: string
@@ -138,9 +132,9 @@ interface Bare {
 }
 
 const bare: readonly Bare[] = [
-  { name: 'record', what: 'a record', kind: 'changing', needs: ['create', 'read'], to: '{one}', given: [record()] },
-  { name: 'list', what: 'a collection', kind: 'reading', needs: ['list'], to: '{collection}', given: [] },
-  { name: 'missing', what: 'nothing', kind: 'reading', needs: [], to: '{base}/no-such-thing', given: [] },
+  { name: 'record', what: 'a record', kind: 'changing', needs: ['create', 'read'], to: one.path, given: [create(one)] },
+  { name: 'list', what: 'a collection', kind: 'reading', needs: ['list'], to: collection, given: [] },
+  { name: 'missing', what: 'nothing', kind: 'reading', needs: [], to: `${base}/no-such-thing`, given: [] },
 ]
 
 /** Clients stop reading where HEAD has no body: only bytes tell. */
@@ -151,17 +145,18 @@ const bodiless = bare.map(
       ...before,
       {
         ...{ kind: 'bytes', as: 'head' },
-        bytes: `HEAD ${to} HTTP/1.1\r\nHost: {host}\r\n{credential}Accept: application/json\r\nConnection: close\r\n\r\n`,
+        bytes: `HEAD ${to} HTTP/1.1\r\nHost: ${host}\r\n${credentialFields}Accept: application/json\r\nConnection: close\r\n\r\n`,
       },
     ],
     expect: [
-      relies('an answer comes', (seen) => {
-        const { answer, failure } = seen.of('head')
+      readyWhere('an answer comes', (seen) => {
+        const { answer, failure } = seen.of(head)
         return answer === undefined ? failure : undefined
       }),
-      nothingFollows('head'),
+      nothingFollows(head),
     ],
-    mend: 'Send nothing after the header of an answer to HEAD, whatever its status: what follows is taken for the next answer.',
+    remedy:
+      'Send nothing after the header of an answer to HEAD, whatever its status: what follows is taken for the next answer.',
   }),
 )
 

@@ -1,29 +1,43 @@
 /** JOB-6: collections written to files. */
 
 import { parse } from 'csv-parse/sync'
-import type { Case, Expectation, Need, Seen, Step } from '../../case/case.ts'
+import type { Case, Expectation, Seen, Step } from '../../case/case.ts'
+import { define } from '../../case/define.ts'
 import { altogether, answerOf, everyStatus, finding, itemsOf, member, short, status } from '../../case/expect.ts'
-import { about, given, provided, record, records, settled, when } from '../../case/steps.ts'
+import { deletion, gone, job, list as listStep, one, three, whole } from '../../case/names.ts'
+import { base, caseRecords, collectionName, mark, members, type Reference, references } from '../../case/references.ts'
+import { applicableIf, asOther, body, create, createMany, readyIf, settled, setUp } from '../../case/steps.ts'
 import { type Answer, fieldOf } from '../../client/exchange.ts'
 import { isSame } from '../../values/json.ts'
 
-const base: readonly Need[] = ['create', 'read', 'list', 'marker', 'exports']
-const content = '{job.json:/result/content_url}'
+const [exporting, file, bystander, otherList, otherFile, begin, rest, own, wrong] = references(
+  'export',
+  'file',
+  'bystander',
+  'other list',
+  'other file',
+  'begin',
+  'rest',
+  'own',
+  'wrong',
+)
+
+const content = job.json('/result/content_url')
 
 /** Begins an export of the case's records; `job` is its job when it is over. */
 function exported(format: string, more: Readonly<Record<string, unknown>> = {}): readonly Step[] {
-  const filter = { '{member:marker}': '{mark}' }
+  const filter = { [members.marker]: mark }
   return [
-    about(`the profile does not name ${format}`, ({ profile }) => profile.exports?.includes(format) === true),
-    when('export', 'POST', '{base}/exports', { body: { json: { collection: '{name}', filter, format, ...more } } }),
-    settled('export'),
+    applicableIf(({ profile }) => profile.exports?.includes(format) === true, `the profile does not name ${format}`),
+    exporting.post(`${base}/exports`, body.json({ collection: collectionName, filter, format, ...more })),
+    settled(exporting),
   ]
 }
 
 /** The list of the same records. */
 const list = [
-  given('list', 'GET', '{collection}?{mine}'),
-  provided('the list did not show what had been made', (seen) => itemsOf(seen.of('list').answer, seen)?.length === 3),
+  setUp(listStep.get(caseRecords)),
+  readyIf((seen) => itemsOf(seen.of(listStep).answer, seen)?.length === 3, 'the list did not show what had been made'),
 ] as const
 
 type Row = Readonly<Record<string, unknown>>
@@ -43,11 +57,11 @@ function readAs(format: string, text: string): readonly Row[] | undefined {
 
 /** The file holds the records of the list, whatever their order, member by member; CSV tells texts alone. */
 function sameRecords(format: string): Expectation {
-  return answerOf('file', 'holds the records of the list', (answer, seen, exchange) => {
+  return answerOf(file, 'holds the records of the list', (answer, seen, exchange) => {
     const rows = readAs(format, answer.body)
     if (!Array.isArray(rows))
       return finding(exchange, 'body', `the body cannot be read as ${format}: ${short(answer.body)}`)
-    const wanted = itemsOf(seen.of('list').answer, seen) ?? []
+    const wanted = itemsOf(seen.of(listStep).answer, seen) ?? []
     if (rows.length !== wanted.length)
       return finding(exchange, 'body', `${rows.length} records in place of ${wanted.length}`)
     for (const record of wanted) {
@@ -72,192 +86,186 @@ function sameAs(format: string, says: string): Case {
     id: `JOB-6/${format}`,
     title: `An export as ${says} holds the records of the list`,
     kind: 'changing',
-    needs: base,
+    needs: ['create', 'read', 'list', 'marker', 'exports'],
     after: ['JOB-6/accepted', 'JOB-6/address'],
-    steps: [
-      records('three', 3),
-      ...list,
-      ...exported(format),
-      when('file', 'GET', content, { headers: { Accept: '*/*' } }),
-    ],
-    expect: [status('file', 200), sameRecords(format)],
-    mend: 'Write to the file what the list with the same filter shows, member by member.',
+    steps: [createMany(three, 3), ...list, ...exported(format), file.get(content, { headers: { Accept: '*/*' } })],
+    expect: [status(file, 200), sameRecords(format)],
+    remedy: 'Write to the file what the list with the same filter shows, member by member.',
   }
 }
 
-const text = (seen: Seen, step: string): Answer | undefined => seen.of(step).answer
+const text = (seen: Seen, step: Reference): Answer | undefined => seen.of(step).answer
 
 export const exportCases: readonly Case[] = [
-  {
-    id: 'JOB-6/accepted',
-    title: 'An export is answered 202, with status, job_id and status_url',
-    kind: 'changing',
-    needs: base,
-    steps: [record(), ...exported('json')],
-    expect: [
-      status('export', 202),
-      member('export', '/job_id', 'is a text', (it) => (typeof it === 'string' ? undefined : `it is ${short(it)}`)),
-      member('export', '/status_url', 'is a text', (it) => (typeof it === 'string' ? undefined : `it is ${short(it)}`)),
-    ],
-    mend: 'Answer POST of an export with 202 and the reference to its job, as a deletion that takes long.',
-  },
-  {
-    id: 'JOB-6/address',
-    title: 'The job of an export ends with the address of its content',
-    kind: 'changing',
-    needs: base,
-    after: ['JOB-6/accepted'],
-    steps: [record(), ...exported('json')],
-    expect: [
-      member('job', '/result/content_url', 'is a path', (it) =>
-        typeof it === 'string' && /^(\/|https?:\/\/)/.test(it) ? undefined : `it is ${short(it)}`,
-      ),
-    ],
-    mend: 'Tell the address of the file in the result of the job: content_url.',
-  },
+  ...define(
+    {
+      'JOB-6/accepted': {
+        title: 'An export is answered 202, with status, job_id and status_url',
+        steps: [create(one), ...exported('json')],
+        expect: [
+          status(exporting, 202),
+          member(exporting, '/job_id', 'is a text', (it) =>
+            typeof it === 'string' ? undefined : `it is ${short(it)}`,
+          ),
+          member(exporting, '/status_url', 'is a text', (it) =>
+            typeof it === 'string' ? undefined : `it is ${short(it)}`,
+          ),
+        ],
+        remedy: 'Answer POST of an export with 202 and the reference to its job, as a deletion that takes long.',
+      },
+      'JOB-6/address': {
+        title: 'The job of an export ends with the address of its content',
+        after: ['JOB-6/accepted'],
+        steps: [create(one), ...exported('json')],
+        expect: [
+          member(job, '/result/content_url', 'is a path', (it) =>
+            typeof it === 'string' && /^(\/|https?:\/\/)/.test(it) ? undefined : `it is ${short(it)}`,
+          ),
+        ],
+        remedy: 'Tell the address of the file in the result of the job: content_url.',
+      },
+    },
+    'list',
+    'read',
+  ),
   sameAs('json', 'JSON'),
   sameAs('ndjson', 'NDJSON, one record a line,'),
   sameAs('csv', 'CSV'),
-  {
-    id: 'JOB-6/csv-quotes',
-    title: 'An export as CSV keeps commas, quotes and line breaks within a value',
-    kind: 'changing',
-    needs: base,
-    after: ['JOB-6/csv'],
-    steps: [
-      record('one', { '{member:marker}': '{mark}, "so"\r\nhe said; it\'s' }),
-      ...exported('csv', { filter: { '{member:marker}': '{mark}, "so"\r\nhe said; it\'s' } }),
-      when('file', 'GET', content, { headers: { Accept: '*/*' } }),
-    ],
-    expect: [
-      answerOf('file', 'holds the value as it was', (answer, seen, exchange) => {
-        const rows = readAs('csv', answer.body)
-        const value = rows?.[0]?.[seen.collection.marker ?? '']
-        const wanted = seen.fill('{mark}, "so"\r\nhe said; it\'s')
-        if (rows?.length === 1 && value === wanted) return undefined
-        return finding(
-          exchange,
-          'body',
-          `${rows?.length ?? 'no'} records, and ${short(value)} in place of ${short(wanted)}`,
-        )
-      }),
-    ],
-    mend: 'Put values with commas, quotes or line breaks between quotes, and double the quotes within (RFC 4180).',
-  },
-  {
-    id: 'JOB-6/filtered',
-    title: 'An export leaves out what its filter does not find, and what is deleted',
-    kind: 'changing',
-    needs: [...base, 'delete', 'unconditional'],
-    after: ['JOB-6/json'],
-    steps: [
-      records('three', 3),
-      record('bystander', { '{member:marker}': 'left alone' }),
-      given('gone', 'DELETE', '{three.1}'),
-      settled('gone', 'deletion'),
-      ...exported('json'),
-      when('file', 'GET', content),
-    ],
-    expect: [
-      answerOf('file', 'holds the two records, and no other', (answer, seen, exchange) => {
-        const ids = readAs('json', answer.body)?.map((row) => String(row[seen.collection.id]))
-        const wanted = [seen.fill('{three.0.id}'), seen.fill('{three.2.id}')]
-        if (isSame(ids?.toSorted(), wanted.toSorted())) return undefined
-        return finding(exchange, 'body', `it holds ${short(ids)} in place of ${short(wanted)}`)
-      }),
-    ],
-    mend: 'Read for an export with the conditions that the list is read with.',
-  },
-  {
-    id: 'JOB-6/sorted',
-    title: 'An export is in the order that it asks for',
-    kind: 'changing',
-    needs: [...base, 'sort'],
-    after: ['JOB-6/json'],
-    steps: [
-      about('it cannot be sorted by a member whose values differ', ({ collection: { sorts, unique } }) =>
-        sorts.some((each) => unique.includes(each)),
-      ),
-      records('three', 3),
-      given('list', 'GET', '{collection}?{mine}&sort=-{member:distinct}'),
-      ...exported('json', { sort: '-{member:distinct}' }),
-      when('file', 'GET', content),
-      given('other list', 'GET', '{collection}?{mine}&sort={member:distinct}'),
-      ...exported('json', { sort: '{member:distinct}' }),
-      when('other file', 'GET', content),
-    ],
-    expect: ['', 'other '].map((which) =>
-      answerOf(`${which}file`, 'has the order of the list', (answer, seen, exchange) => {
-        const held = readAs('json', answer.body)?.map((row) => row[seen.collection.id])
-        const wanted = itemsOf(text(seen, `${which}list`), seen)?.map((item) => item[seen.collection.id])
-        return isSame(held, wanted)
-          ? undefined
-          : finding(exchange, 'body', `${short(held)} in place of ${short(wanted)}`)
-      }),
-    ),
-    mend: 'Sort what is exported as the list is sorted, ties by identifier.',
-  },
-  {
-    id: 'JOB-6/resumed',
-    title: 'A broken download of an export can go on: two ranges make the whole',
-    kind: 'changing',
-    needs: base,
-    after: ['JOB-6/json'],
-    steps: [
-      records('three', 3),
-      ...exported('json'),
-      given('whole', 'GET', content),
-      when('begin', 'GET', content, { headers: { Range: 'bytes=0-99' } }),
-      when('rest', 'GET', content, { headers: { Range: 'bytes=100-' } }),
-    ],
-    expect: [
-      status('begin', 206),
-      status('rest', 206),
-      altogether('the two make the whole', (seen) => {
-        const both = (text(seen, 'begin')?.body ?? '') + (text(seen, 'rest')?.body ?? '')
-        if (both === text(seen, 'whole')?.body) return undefined
-        return finding(seen.of('rest'), 'body', 'the two ranges one after the other are not what the whole is')
-      }),
-      answerOf('rest', 'says in Content-Range where it belongs', (answer, seen, exchange) => {
-        const length = Buffer.byteLength(text(seen, 'whole')?.body ?? '')
-        const [wanted, told] = [`bytes 100-${length - 1}/${length}`, fieldOf(answer, 'Content-Range')]
-        if (told === wanted) return undefined
-        return finding(exchange, { field: 'Content-Range' }, `${told ?? 'nothing'} in place of ${wanted}`)
-      }),
-    ],
-    mend: 'Answer ranges of the file with 206 and Content-Range (RFC 9110, section 14).',
-  },
-  {
-    id: 'JOB-6/others',
-    title: 'The content of an export is not given to others',
-    kind: 'changing',
-    needs: [...base, 'other'],
-    after: ['JOB-6/address'],
-    steps: [
-      record(),
-      ...exported('json'),
-      given('own', 'GET', content),
-      when('file', 'GET', content, { caller: 'other' }),
-    ],
-    expect: [status('file', 403, 404)],
-    mend: 'Ask for the content of an export who has started it, as for its job.',
-  },
-  {
-    id: 'JOB-6/wrong',
-    title: 'An export of what is not there, or in no known format, is refused',
-    kind: 'changing',
-    needs: base,
-    after: ['JOB-6/accepted'],
-    steps: [
-      { collection: 'never-was', format: 'json' },
-      { collection: '{name}', format: 'never-was' },
-      { collection: '{name}', format: ['json'] },
-      { collection: { __proto__x: 1 }, format: 'json' },
-      { collection: '../{name}', format: 'json' },
-      { collection: '__proto__', format: 'json' },
-      { collection: '{name}', format: 'json', filter: [] },
-    ].map((json) => when('wrong', 'POST', '{base}/exports', { body: { json } })),
-    expect: [everyStatus('wrong', 400, 404)],
-    mend: 'Check collection, format and filter before the job is made, and answer 400 with all that is wrong.',
-  },
+  ...define(
+    {
+      'JOB-6/csv-quotes': {
+        title: 'An export as CSV keeps commas, quotes and line breaks within a value',
+        needs: ['list'],
+        after: ['JOB-6/csv'],
+        steps: [
+          create(one, { [members.marker]: `${mark}, "so"\r\nhe said; it's` }),
+          ...exported('csv', { filter: { [members.marker]: `${mark}, "so"\r\nhe said; it's` } }),
+          file.get(content, { headers: { Accept: '*/*' } }),
+        ],
+        expect: [
+          answerOf(file, 'holds the value as it was', (answer, seen, exchange) => {
+            const rows = readAs('csv', answer.body)
+            const value = rows?.[0]?.[seen.collection.marker ?? '']
+            const wanted = seen.fill(`${mark}, "so"\r\nhe said; it's`)
+            if (rows?.length === 1 && value === wanted) return undefined
+            return finding(
+              exchange,
+              'body',
+              `${rows?.length ?? 'no'} records, and ${short(value)} in place of ${short(wanted)}`,
+            )
+          }),
+        ],
+        remedy:
+          'Put values with commas, quotes or line breaks between quotes, and double the quotes within (RFC 4180).',
+      },
+      'JOB-6/filtered': {
+        title: 'An export leaves out what its filter does not find, and what is deleted',
+        needs: ['list'],
+        after: ['JOB-6/json'],
+        steps: [
+          createMany(three, 3),
+          create(bystander, { [members.marker]: 'left alone' }),
+          setUp(gone.delete(three.at(1))),
+          settled(gone, deletion),
+          ...exported('json'),
+          file.get(content),
+        ],
+        expect: [
+          answerOf(file, 'holds the two records, and no other', (answer, seen, exchange) => {
+            const ids = readAs('json', answer.body)?.map((row) => String(row[seen.collection.id]))
+            const wanted = [seen.fill(three.at(0).id), seen.fill(three.at(2).id)]
+            if (isSame(ids?.toSorted(), wanted.toSorted())) return undefined
+            return finding(exchange, 'body', `it holds ${short(ids)} in place of ${short(wanted)}`)
+          }),
+        ],
+        remedy: 'Read for an export with the conditions that the list is read with.',
+      },
+      'JOB-6/sorted': {
+        title: 'An export is in the order that it asks for',
+        needs: ['sort'],
+        after: ['JOB-6/json'],
+        steps: [
+          applicableIf(
+            ({ collection: { sorts, unique } }) => sorts.some((each) => unique.includes(each)),
+            'it cannot be sorted by a member whose values differ',
+          ),
+          createMany(three, 3),
+          setUp(listStep.get(`${caseRecords}&sort=-${members.distinct}`)),
+          ...exported('json', { sort: `-${members.distinct}` }),
+          file.get(content),
+          setUp(otherList.get(`${caseRecords}&sort=${members.distinct}`)),
+          ...exported('json', { sort: members.distinct }),
+          otherFile.get(content),
+        ],
+        expect: (
+          [
+            [file, listStep],
+            [otherFile, otherList],
+          ] as const
+        ).map(([file, list]) =>
+          answerOf(file, 'has the order of the list', (answer, seen, exchange) => {
+            const held = readAs('json', answer.body)?.map((row) => row[seen.collection.id])
+            const wanted = itemsOf(text(seen, list), seen)?.map((item) => item[seen.collection.id])
+            return isSame(held, wanted)
+              ? undefined
+              : finding(exchange, 'body', `${short(held)} in place of ${short(wanted)}`)
+          }),
+        ),
+        remedy: 'Sort what is exported as the list is sorted, ties by identifier.',
+      },
+      'JOB-6/resumed': {
+        title: 'A broken download of an export can go on: two ranges make the whole',
+        needs: ['list'],
+        after: ['JOB-6/json'],
+        steps: [
+          createMany(three, 3),
+          ...exported('json'),
+          setUp(whole.get(content)),
+          begin.get(content, { headers: { Range: 'bytes=0-99' } }),
+          rest.get(content, { headers: { Range: 'bytes=100-' } }),
+        ],
+        expect: [
+          status(begin, 206),
+          status(rest, 206),
+          altogether('the two make the whole', (seen) => {
+            const both = (text(seen, begin)?.body ?? '') + (text(seen, rest)?.body ?? '')
+            if (both === text(seen, whole)?.body) return undefined
+            return finding(seen.of(rest), 'body', 'the two ranges one after the other are not what the whole is')
+          }),
+          answerOf(rest, 'says in Content-Range where it belongs', (answer, seen, exchange) => {
+            const length = Buffer.byteLength(text(seen, whole)?.body ?? '')
+            const [wanted, told] = [`bytes 100-${length - 1}/${length}`, fieldOf(answer, 'Content-Range')]
+            if (told === wanted) return undefined
+            return finding(exchange, { field: 'Content-Range' }, `${told ?? 'nothing'} in place of ${wanted}`)
+          }),
+        ],
+        remedy: 'Answer ranges of the file with 206 and Content-Range (RFC 9110, section 14).',
+      },
+      'JOB-6/others': {
+        title: 'The content of an export is not given to others',
+        needs: ['list'],
+        after: ['JOB-6/address'],
+        steps: [create(one), ...exported('json'), setUp(own.get(content)), file.get(content, asOther)],
+        expect: [status(file, 403, 404)],
+        remedy: 'Ask for the content of an export who has started it, as for its job.',
+      },
+      'JOB-6/wrong': {
+        title: 'An export of what is not there, or in no known format, is refused',
+        needs: ['create', 'list', 'marker'],
+        after: ['JOB-6/accepted'],
+        steps: [
+          { collection: 'never-was', format: 'json' },
+          { collection: collectionName, format: 'never-was' },
+          { collection: collectionName, format: ['json'] },
+          { collection: { __proto__x: 1 }, format: 'json' },
+          { collection: `../${collectionName}`, format: 'json' },
+          { collection: '__proto__', format: 'json' },
+          { collection: collectionName, format: 'json', filter: [] },
+        ].map((json) => wrong.post(`${base}/exports`, body.json(json))),
+        expect: [everyStatus(wrong, 400, 404)],
+        remedy: 'Check collection, format and filter before the job is made, and answer 400 with all that is wrong.',
+      },
+    },
+    'read',
+  ),
 ]

@@ -1,85 +1,65 @@
 /** MET-8: Prefer. */
-import type { Case, Expectation, Need } from '../../case/case.ts'
+import type { Case, Expectation } from '../../case/case.ts'
+import { define } from '../../case/define.ts'
 import { done, field, noBody, status } from '../../case/expect.ts'
+import { made, one, patch as patchStep } from '../../case/names.ts'
 import { theRecord } from '../../case/records.ts'
-import { record, when } from '../../case/steps.ts'
-
-const needs: readonly Need[] = ['create', 'update', 'change', 'unconditional']
+import { collection, type Reference } from '../../case/references.ts'
+import { body, create } from '../../case/steps.ts'
 
 function patch(preference: string) {
-  return when('patch', 'PATCH', '{one}', { body: { from: 'change' }, headers: { Prefer: preference } })
+  return patchStep.patch(one, body.change, { headers: { Prefer: preference } })
 }
 
-function applied(step: string, preference: string): Expectation {
+function applied(step: Reference, preference: string): Expectation {
   return field(step, 'Preference-Applied', `says ${preference}`, (value) =>
     value.replaceAll(/["\s]/g, '').split(',').includes(preference) ? undefined : `${value} in place of ${preference}`,
   )
 }
 
-export const preferences: readonly Case[] = [
-  {
-    id: 'MET-8/minimal',
+export const preferences: readonly Case[] = define({
+  'MET-8/minimal': {
     title: 'PATCH with Prefer: return=minimal is answered without a body',
-    kind: 'changing',
-    needs,
-    steps: [record(), patch('return=minimal')],
-    expect: [status('patch', 204, 200), noBody('patch')],
-    mend: 'Answer 204 where a client says that it does not want the record back (RFC 7240).',
+    steps: [create(one), patch('return=minimal')],
+    expect: [status(patchStep, 204, 200), noBody(patchStep)],
+    remedy: 'Answer 204 where a client says that it does not want the record back (RFC 7240).',
   },
-  {
-    id: 'MET-8/applied',
+  'MET-8/applied': {
     title: 'Preference-Applied says that return=minimal was done',
-    kind: 'changing',
-    needs,
     after: ['MET-8/minimal'],
-    steps: [record(), patch('return=minimal')],
-    expect: [applied('patch', 'return=minimal')],
-    mend: 'Name in Preference-Applied what was done (RFC 7240 section 3).',
+    steps: [create(one), patch('return=minimal')],
+    expect: [applied(patchStep, 'return=minimal')],
+    remedy: 'Name in Preference-Applied what was done (RFC 7240 section 3).',
   },
-  {
-    id: 'MET-8/minimal-creation',
+  'MET-8/minimal-creation': {
     title: 'POST with Prefer: return=minimal is answered 201 without a body, with Location',
-    kind: 'changing',
-    needs: ['create'],
     after: ['MET-8/minimal'],
-    steps: [
-      record(),
-      when('made', 'POST', '{collection}', { body: { from: 'example' }, headers: { Prefer: 'return=minimal' } }),
-    ],
-    expect: [status('made', 201, 204), noBody('made'), field('made', 'Location')],
-    mend: 'Answer 201 with Location alone where a client says that it does not want the record back.',
+    steps: [create(one), made.post(collection, body.example, { headers: { Prefer: 'return=minimal' } })],
+    expect: [status(made, 201, 204), noBody(made), field(made, 'Location')],
+    remedy: 'Answer 201 with Location alone where a client says that it does not want the record back.',
   },
-  {
-    id: 'MET-8/representation',
+  'MET-8/representation': {
     title: 'PATCH with Prefer: return=representation is answered with the record, and says so',
-    kind: 'changing',
-    needs,
     after: ['MET-8/minimal'],
-    steps: [record(), patch('return=representation')],
+    steps: [create(one), patch('return=representation')],
     expect: [
-      status('patch', 200),
-      theRecord('patch', 'is there', () => undefined),
-      applied('patch', 'return=representation'),
+      status(patchStep, 200),
+      theRecord(patchStep, 'is there', () => undefined),
+      applied(patchStep, 'return=representation'),
     ],
-    mend: 'Answer 200 with the record, and name the preference in Preference-Applied.',
+    remedy: 'Answer 200 with the record, and name the preference in Preference-Applied.',
   },
-  {
-    id: 'MET-8/unknown',
+  'MET-8/unknown': {
     title: 'A preference that the server does not know is ignored',
-    kind: 'changing',
-    needs,
-    steps: [record(), patch('x-unheard-of=1; with="parts, and more"')],
-    expect: [done('patch')],
-    mend: 'Leave unknown preferences aside: they are wishes (RFC 7240 section 2).',
+    steps: [create(one), patch('x-unheard-of=1; with="parts, and more"')],
+    expect: [done(patchStep)],
+    remedy: 'Leave unknown preferences aside: they are wishes (RFC 7240 section 2).',
   },
-  {
-    id: 'MET-8/strict',
+  'MET-8/strict': {
     title: 'With handling=strict a preference that the server does not know is refused',
-    kind: 'changing',
-    needs,
     after: ['MET-8/minimal'],
-    steps: [record(), patch('handling=strict, x-unheard-of=1')],
-    expect: [status('patch', 400)],
-    mend: 'Answer 400 under handling=strict where a preference cannot be followed.',
+    steps: [create(one), patch('handling=strict, x-unheard-of=1')],
+    expect: [status(patchStep, 400)],
+    remedy: 'Answer 400 under handling=strict where a preference cannot be followed.',
   },
-]
+})

@@ -1,97 +1,85 @@
 /** MET-1 and MET-5: what reading leaves as it is, and what a deletion leaves. */
 import type { Case, Expectation, Seen } from '../../case/case.ts'
+import { define } from '../../case/define.ts'
 import { altogether, finding, itemsOf, sameBody, status, totalOf } from '../../case/expect.ts'
-import { given, record, when } from '../../case/steps.ts'
+import { after as afterStep, before as beforeStep, gone, odd, one, other } from '../../case/names.ts'
+import { caseRecords, idMember, type Reference } from '../../case/references.ts'
+import { body, create, setUp } from '../../case/steps.ts'
 
 const tricks = ['_method=DELETE', '_method=PUT', 'method=delete', 'action=delete', 'delete=true', 'id=', 'cmd=remove']
 const overrides = ['X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override']
 
-const isAsBefore: readonly Expectation[] = [status('after', 200), sameBody('after', 'before')]
+const isAsBefore: readonly Expectation[] = [status(afterStep, 200), sameBody(afterStep, beforeStep)]
 
 /** How many records a list tells of, or holds where it tells nothing. */
-function countIn(seen: Seen, step: string): number | undefined {
+function countIn(seen: Seen, step: Reference): number | undefined {
   const { answer } = seen.of(step)
   return totalOf(answer, seen) ?? itemsOf(answer, seen)?.length
 }
 
-export const safety: readonly Case[] = [
-  {
-    id: 'MET-1/get',
+export const safety: readonly Case[] = define({
+  'MET-1/get': {
     title: 'GET of a record changes nothing, whatever parameters it carries',
-    kind: 'changing',
-    needs: ['create', 'read'],
     steps: [
-      record(),
-      given('before', 'GET', '{one}'),
-      ...tricks.map((trick) => when('odd', 'GET', `{one}?${trick}`)),
-      when('after', 'GET', '{one}'),
+      create(one),
+      setUp(beforeStep.get(one)),
+      ...tricks.map((trick) => odd.get(`${one}?${trick}`)),
+      afterStep.get(one),
     ],
     expect: isAsBefore,
-    mend: 'Let the method of the request alone decide what is done, and read no other from parameters.',
+    remedy: 'Let the method of the request alone decide what is done, and read no other from parameters.',
   },
-  {
-    id: 'MET-1/head',
+  'MET-1/head': {
     title: 'HEAD of a record changes nothing, whatever parameters it carries',
-    kind: 'changing',
-    needs: ['create', 'read'],
     steps: [
-      record(),
-      given('before', 'GET', '{one}'),
-      ...tricks.map((trick) => when('odd', 'HEAD', `{one}?${trick}`)),
-      when('after', 'GET', '{one}'),
+      create(one),
+      setUp(beforeStep.get(one)),
+      ...tricks.map((trick) => odd.head(`${one}?${trick}`)),
+      afterStep.get(one),
     ],
     expect: isAsBefore,
-    mend: 'Let the method of the request alone decide what is done, and read no other from parameters.',
+    remedy: 'Let the method of the request alone decide what is done, and read no other from parameters.',
   },
-  {
-    id: 'MET-1/override',
+  'MET-1/override': {
     title: 'GET changes nothing, whatever method a header field asks for',
-    kind: 'changing',
-    needs: ['create', 'read'],
     steps: [
-      record(),
-      given('before', 'GET', '{one}'),
-      ...overrides.map((name) => when('odd', 'GET', '{one}', { headers: { [name]: 'DELETE' } })),
-      when('after', 'GET', '{one}'),
+      create(one),
+      setUp(beforeStep.get(one)),
+      ...overrides.map((name) => odd.get(one, { headers: { [name]: 'DELETE' } })),
+      afterStep.get(one),
     ],
     expect: isAsBefore,
-    mend: 'Take no method from header fields, or at most from those of POST.',
+    remedy: 'Take no method from header fields, or at most from those of POST.',
   },
-  {
-    id: 'MET-1/list',
+  'MET-1/list': {
     title: 'GET of a collection makes nothing, whatever parameters it carries',
-    kind: 'changing',
-    needs: ['create', 'list', 'marker'],
     steps: [
-      record(),
-      given('before', 'GET', '{collection}?{mine}'),
-      when('odd', 'GET', '{collection}?{mine}&_method=POST', { body: { from: 'example' } }),
-      when('odd', 'GET', '{collection}?{mine}&action=create'),
-      when('after', 'GET', '{collection}?{mine}'),
+      create(one),
+      setUp(beforeStep.get(caseRecords)),
+      odd.send('GET', `${caseRecords}&_method=POST`, { body: body.example }),
+      odd.get(`${caseRecords}&action=create`),
+      afterStep.get(caseRecords),
     ],
     expect: [
       altogether('there are as many as before', (seen) => {
-        const [before, after] = ['before', 'after'].map((step) => countIn(seen, step))
-        return before === after ? undefined : finding(seen.of('after'), 'body', `${after} in place of ${before}`)
+        const [before, after] = [beforeStep, afterStep].map((step) => countIn(seen, step))
+        return before === after ? undefined : finding(seen.of(afterStep), 'body', `${after} in place of ${before}`)
       }),
     ],
-    mend: 'Let the method of the request alone decide what is done, and read no body with GET.',
+    remedy: 'Let the method of the request alone decide what is done, and read no body with GET.',
   },
-]
+})
 
-export const removal: readonly Case[] = [
-  {
-    id: 'MET-5/no-other',
+export const removal: readonly Case[] = define({
+  'MET-5/no-other': {
     title: 'DELETE removes the record at its address and no other, whatever its body says',
-    kind: 'changing',
-    needs: ['create', 'read', 'delete', 'unconditional'],
     steps: [
-      record(),
-      record('other'),
-      when('gone', 'DELETE', '{one}', { body: { json: { ids: ['{other.id}'], '{id}': '{other.id}' } } }),
-      when('after', 'GET', '{other}'),
+      create(one),
+      create(other),
+      gone.send('DELETE', one, { body: body.json({ ids: [other.id], [idMember]: other.id }) }),
+      afterStep.get(other),
     ],
-    expect: [status('after', 200)],
-    mend: 'Take what is to be deleted from the address alone: a body of DELETE has no meaning.',
+    expect: [status(afterStep, 200)],
+    remedy: 'Take what is to be deleted from the address alone: a body of DELETE has no meaning.',
   },
-]
+})

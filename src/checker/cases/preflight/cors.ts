@@ -1,15 +1,20 @@
 /** OPT-3 to OPT-6: which pages of other origins may call, and read. */
 import type { Case, Expectation, Request, Step } from '../../case/case.ts'
-import { answerOf, field, finding, onlyWhere, status } from '../../case/expect.ts'
-import { record, when } from '../../case/steps.ts'
+import { define } from '../../case/define.ts'
+import { answerOf, applicableWhere, field, finding, status } from '../../case/expect.ts'
+import { one, read as readStep } from '../../case/names.ts'
+import { allowedOrigin, base, collection, type Reference, references } from '../../case/references.ts'
+import { body, create } from '../../case/steps.ts'
 import { fieldOf } from '../../client/exchange.ts'
+
+const [options, creation, asking] = references('options', 'creation', 'preflight')
 
 /** An origin that no server means to allow. */
 const foreign = 'https://foreign.example'
 
 /** What a browser asks before it sends a DELETE of a page. */
-const preflight = (origin: string, as = 'preflight', wanted = 'authorization, content-type'): Step =>
-  when(as, 'OPTIONS', '{collection}', {
+const preflight = (origin: string, wanted = 'authorization, content-type'): Step =>
+  asking.options(collection, {
     caller: 'nobody',
     headers: {
       Origin: origin,
@@ -18,11 +23,11 @@ const preflight = (origin: string, as = 'preflight', wanted = 'authorization, co
     },
   })
 
-const read = (origin: string, to = '{collection}', more: Partial<Request> = {}): Step =>
-  when('read', 'GET', to, { ...more, headers: { Origin: origin } })
+const read = (origin: string, to = collection, more: Partial<Request> = {}): Step =>
+  readStep.send('GET', to, { ...more, headers: { Origin: origin } })
 
 const own = { kind: 'reading' as const, needs: ['origin', 'list', 'create'] as const }
-const asked = { ...own, after: ['OPT-3/answer'] as const, steps: [preflight('{origin}')] }
+const asked = { ...own, after: ['OPT-3/answer'] as const, steps: [preflight(allowedOrigin)] }
 
 /** The values of a field that is a list, in lower case. */
 function listed(value: string): string[] {
@@ -34,7 +39,7 @@ function listed(value: string): string[] {
 }
 
 /** A list field of an answer has all of these, or a star in place of all but Authorization. */
-const lists = (step: string, name: string, wanted: readonly string[]): Expectation =>
+const lists = (step: Reference, name: string, wanted: readonly string[]): Expectation =>
   field(step, name, `names ${wanted.join(', ')}`, (value) => {
     const all = listed(value)
     const lacking = wanted.filter(
@@ -44,25 +49,25 @@ const lists = (step: string, name: string, wanted: readonly string[]): Expectati
   })
 
 /** The origin that asked is named. */
-const isAllowed = (step: string): Expectation =>
+const isAllowed = (step: Reference): Expectation =>
   field(step, 'Access-Control-Allow-Origin', 'repeats the origin', (value, seen) =>
     value === seen.profile.origin ? undefined : `${value} in place of ${seen.profile.origin}`,
   )
 
 /** Nothing is said to a page. */
-const saysNothing = (step: string): Expectation =>
+const saysNothing = (step: Reference): Expectation =>
   answerOf(step, 'has no Access-Control field', ({ fields }, _, exchange) => {
     const found = fields.find(([name]) => name.toLowerCase().startsWith('access-control-'))
     return found && finding(exchange, { field: found[0] }, `${found[0]} is there: ${found[1]}`)
   })
 
-const variesByOrigin = (step: string): Expectation =>
+const variesByOrigin = (step: Reference): Expectation =>
   field(step, 'Vary', 'names Origin', (value) =>
     listed(value).some((each) => each === 'origin' || each === '*') ? undefined : `${value} lacks Origin`,
   )
 
 /** The wildcard and credentials do not stand together. */
-const neverBoth = (step: string): Expectation =>
+const neverBoth = (step: Reference): Expectation =>
   answerOf(step, 'does not allow all origins together with credentials', (answer, _, exchange) =>
     fieldOf(answer, 'Access-Control-Allow-Origin') === '*' &&
     fieldOf(answer, 'Access-Control-Allow-Credentials')?.toLowerCase() === 'true'
@@ -77,73 +82,85 @@ const neverBoth = (step: string): Expectation =>
 const noBoth =
   'List the origins whose pages may send credentials: browsers refuse * beside them, and what repeats every origin instead is worse.'
 
-const wildcards: readonly Case[] = [
-  {
-    id: 'OPT-5/answer',
+const wildcards: readonly Case[] = define({
+  'OPT-5/answer': {
     title: 'No answer allows all origins together with credentials',
-    ...{ kind: 'reading', needs: ['list'], steps: [read(foreign)], expect: [neverBoth('read')], mend: noBoth },
+    steps: [read(foreign)],
+    expect: [neverBoth(readStep)],
+    remedy: noBoth,
   },
-  {
-    id: 'OPT-5/preflight',
+  'OPT-5/preflight': {
     title: 'No preflight allows all origins together with credentials',
-    ...{ kind: 'reading', needs: ['list'], steps: [preflight(foreign)] },
-    ...{ expect: [neverBoth('preflight')], mend: noBoth },
+    steps: [preflight(foreign)],
+    expect: [neverBoth(asking)],
+    remedy: noBoth,
   },
-]
+})
 
-const preflights: readonly Case[] = [
-  {
-    id: 'OPT-3/answer',
+const preflights: readonly Case[] = define({
+  'OPT-3/answer': {
     title: 'A preflight, which has no credential, is answered 204 (or 200)',
-    ...{ ...own, steps: [preflight('{origin}')], expect: [status('preflight', 204, 200)] },
-    mend: 'Answer OPTIONS that has Origin and Access-Control-Request-Method before you authenticate: browsers send it without credentials.',
+    ...own,
+    needs: ['create'],
+    steps: [preflight(allowedOrigin)],
+    expect: [status(asking, 204, 200)],
+    remedy:
+      'Answer OPTIONS that has Origin and Access-Control-Request-Method before you authenticate: browsers send it without credentials.',
   },
-  {
-    id: 'OPT-3/no-content',
+  'OPT-3/no-content': {
     title: 'A preflight is answered 204',
-    ...{ ...asked, level: 'should', expect: [status('preflight', 204)] },
-    mend: 'There is nothing to say but header fields: 204.',
+    ...asked,
+    needs: ['create'],
+    level: 'should',
+    expect: [status(asking, 204)],
+    remedy: 'There is nothing to say but header fields: 204.',
   },
-  {
-    id: 'OPT-3/methods',
+  'OPT-3/methods': {
     title: 'A preflight is told the methods',
-    ...{ ...asked, expect: [lists('preflight', 'Access-Control-Allow-Methods', ['POST'])] },
-    mend: 'Name in Access-Control-Allow-Methods the methods that the address supports.',
+    ...asked,
+    needs: ['create'],
+    expect: [lists(asking, 'Access-Control-Allow-Methods', ['POST'])],
+    remedy: 'Name in Access-Control-Allow-Methods the methods that the address supports.',
   },
-  {
-    id: 'OPT-3/headers',
+  'OPT-3/headers': {
     title: 'A preflight is told that pages may send Authorization and Content-Type',
-    ...{ ...asked, expect: [lists('preflight', 'Access-Control-Allow-Headers', ['Authorization', 'Content-Type'])] },
-    mend: 'Name in Access-Control-Allow-Headers Authorization, which * does not mean, and Content-Type, which JSON needs.',
+    ...asked,
+    needs: ['create'],
+    expect: [lists(asking, 'Access-Control-Allow-Headers', ['Authorization', 'Content-Type'])],
+    remedy:
+      'Name in Access-Control-Allow-Headers Authorization, which * does not mean, and Content-Type, which JSON needs.',
   },
-  {
-    id: 'OPT-3/condition-headers',
+  'OPT-3/condition-headers': {
     title: 'A preflight is told that pages may send If-Match and If-None-Match',
-    ...{ ...own, level: 'should', after: ['OPT-3/headers'] },
-    steps: [preflight('{origin}', 'preflight', 'authorization, if-match, if-none-match')],
-    expect: [lists('preflight', 'Access-Control-Allow-Headers', ['If-Match', 'If-None-Match'])],
-    mend: 'Name the fields of conditions in Access-Control-Allow-Headers: without them pages overwrite what others wrote.',
+    ...own,
+    needs: ['create'],
+    level: 'should',
+    after: ['OPT-3/headers'],
+    steps: [preflight(allowedOrigin, 'authorization, if-match, if-none-match')],
+    expect: [lists(asking, 'Access-Control-Allow-Headers', ['If-Match', 'If-None-Match'])],
+    remedy:
+      'Name the fields of conditions in Access-Control-Allow-Headers: without them pages overwrite what others wrote.',
   },
-  {
-    id: 'OPT-3/age',
+  'OPT-3/age': {
     title: 'A preflight is told for how many seconds its answer keeps',
     ...asked,
+    needs: ['create'],
     expect: [
-      field('preflight', 'Access-Control-Max-Age', 'is a number of seconds', (value) =>
+      field(asking, 'Access-Control-Max-Age', 'is a number of seconds', (value) =>
         /^\d+$/.test(value) ? undefined : `${value} is no number of seconds`,
       ),
     ],
-    mend: 'Send Access-Control-Max-Age in whole seconds: without it browsers ask again every five.',
+    remedy: 'Send Access-Control-Max-Age in whole seconds: without it browsers ask again every five.',
   },
-  {
-    id: 'OPT-3/no-preflight',
+  'OPT-3/no-preflight': {
     title: 'OPTIONS of a page that is no preflight takes a credential',
-    ...{ kind: 'reading', needs: ['origin', 'list', 'key'], after: ['OPT-1/nobody'] },
-    steps: [when('options', 'OPTIONS', '{collection}', { caller: 'nobody', headers: { Origin: '{origin}' } })],
-    expect: [status('options', 401)],
-    mend: 'Only what has Origin and Access-Control-Request-Method is a preflight, and comes before authentication.',
+    needs: ['key'],
+    after: ['OPT-1/nobody'],
+    steps: [options.options(collection, { caller: 'nobody', headers: { Origin: allowedOrigin } })],
+    expect: [status(options, 401)],
+    remedy: 'Only what has Origin and Access-Control-Request-Method is a preflight, and comes before authentication.',
   },
-]
+})
 
 const echoes =
   'Repeat in Access-Control-Allow-Origin the origin that asked, where it stands on your list, on every answer: errors too.'
@@ -156,50 +173,70 @@ const varies =
 const strangers: readonly (readonly [name: string, what: string, origin: string, needsOwn: boolean])[] = [
   ['foreign', 'A page of an origin that is not allowed', foreign, false],
   ['null', 'A page without an origin (null)', 'null', false],
-  ['longer', 'A page whose origin begins with one that is allowed', '{origin}.foreign.example', true],
+  ['longer', 'A page whose origin begins with one that is allowed', `${allowedOrigin}.foreign.example`, true],
 ]
 
 const origins: readonly Case[] = [
-  {
-    id: 'OPT-4/answer',
-    title: 'A page of an origin that is allowed may read answers',
-    ...{ ...own, after: ['OPT-5/answer'], steps: [read('{origin}')], expect: [isAllowed('read')], mend: echoes },
-  },
-  {
-    id: 'OPT-4/error',
-    title: 'A page of an origin that is allowed may read errors',
-    ...{ ...own, after: ['OPT-4/answer'], steps: [read('{origin}', '{base}/no-such-thing')] },
-    ...{ expect: [isAllowed('read')], mend: echoes },
-  },
-  {
-    id: 'OPT-4/refusal',
-    title: 'A page of an origin that is allowed may read that its credential is missing',
-    ...{ kind: 'reading', needs: ['origin', 'list', 'key'], after: ['OPT-4/answer'] },
-    steps: [read('{origin}', '{collection}', { caller: 'nobody' })],
-    expect: [
-      onlyWhere('reading takes a credential', (seen) =>
-        seen.of('read').answer?.status === 401 ? undefined : 'lists are read without a credential',
-      ),
-      isAllowed('read'),
-    ],
-    mend: echoes,
-  },
-  {
-    id: 'OPT-4/preflight',
-    title: 'A preflight is told that its origin is allowed',
-    ...{ ...asked, after: ['OPT-3/answer', 'OPT-5/preflight'], expect: [isAllowed('preflight')], mend: echoes },
-  },
-  {
-    id: 'OPT-4/vary',
-    title: 'An answer to a page says that it depends on Origin',
-    ...{ ...own, after: ['OPT-4/answer'], steps: [read('{origin}')], expect: [variesByOrigin('read')], mend: varies },
-  },
-  {
-    id: 'OPT-4/vary-always',
-    title: 'An answer to who is no page says that it depends on Origin, too',
-    ...{ ...own, level: 'should', after: ['OPT-4/vary'], steps: [when('read', 'GET', '{collection}')] },
-    ...{ expect: [variesByOrigin('read')], mend: varies },
-  },
+  ...define({
+    'OPT-4/answer': {
+      title: 'A page of an origin that is allowed may read answers',
+      ...own,
+      needs: ['create'],
+      after: ['OPT-5/answer'],
+      steps: [read(allowedOrigin)],
+      expect: [isAllowed(readStep)],
+      remedy: echoes,
+    },
+    'OPT-4/error': {
+      title: 'A page of an origin that is allowed may read errors',
+      ...own,
+      needs: ['create', 'list'],
+      after: ['OPT-4/answer'],
+      steps: [read(allowedOrigin, `${base}/no-such-thing`)],
+      expect: [isAllowed(readStep)],
+      remedy: echoes,
+    },
+    'OPT-4/refusal': {
+      title: 'A page of an origin that is allowed may read that its credential is missing',
+      needs: ['key'],
+      after: ['OPT-4/answer'],
+      steps: [read(allowedOrigin, collection, { caller: 'nobody' })],
+      expect: [
+        applicableWhere('reading takes a credential', (seen) =>
+          seen.of(readStep).answer?.status === 401 ? undefined : 'lists are read without a credential',
+        ),
+        isAllowed(readStep),
+      ],
+      remedy: echoes,
+    },
+    'OPT-4/preflight': {
+      title: 'A preflight is told that its origin is allowed',
+      ...asked,
+      needs: ['create'],
+      after: ['OPT-3/answer', 'OPT-5/preflight'],
+      expect: [isAllowed(asking)],
+      remedy: echoes,
+    },
+    'OPT-4/vary': {
+      title: 'An answer to a page says that it depends on Origin',
+      ...own,
+      needs: ['create'],
+      after: ['OPT-4/answer'],
+      steps: [read(allowedOrigin)],
+      expect: [variesByOrigin(readStep)],
+      remedy: varies,
+    },
+    'OPT-4/vary-always': {
+      title: 'An answer to who is no page says that it depends on Origin, too',
+      ...own,
+      needs: ['create', 'origin'],
+      level: 'should',
+      after: ['OPT-4/vary'],
+      steps: [readStep.get(collection)],
+      expect: [variesByOrigin(readStep)],
+      remedy: varies,
+    },
+  }),
   ...strangers.flatMap(([name, what, origin, needsOwn]): Case[] => [
     {
       id: `OPT-4/${name}`,
@@ -207,7 +244,7 @@ const origins: readonly Case[] = [
       kind: 'reading',
       needs: needsOwn ? ['list', 'origin'] : ['list'],
       after: needsOwn ? ['OPT-4/answer', 'OPT-4/foreign'] : ['OPT-5/answer'],
-      ...{ steps: [read(origin)], expect: [saysNothing('read')], mend: refuses },
+      ...{ steps: [read(origin)], expect: [saysNothing(readStep)], remedy: refuses },
     },
     {
       id: `OPT-4/${name}-preflight`,
@@ -215,7 +252,7 @@ const origins: readonly Case[] = [
       kind: 'reading',
       needs: needsOwn ? ['list', 'origin', 'create'] : ['list'],
       after: needsOwn ? ['OPT-4/preflight', 'OPT-4/foreign-preflight'] : ['OPT-5/preflight'],
-      ...{ steps: [preflight(origin)], expect: [saysNothing('preflight')], mend: refuses },
+      ...{ steps: [preflight(origin)], expect: [saysNothing(asking)], remedy: refuses },
     },
   ]),
 ]
@@ -234,13 +271,13 @@ const hidden = [
 ]
 
 /** Whichever of the fields an answer has, pages may read. */
-const exposes = (step: string): Expectation[] => {
+const exposes = (step: Reference): Expectation[] => {
   const here = (seen: Parameters<Expectation['judge']>[0]) => {
     const { answer } = seen.of(step)
     return hidden.filter((name) => answer !== undefined && fieldOf(answer, name) !== undefined)
   }
   return [
-    onlyWhere('the answer has fields that browsers hide', (seen) =>
+    applicableWhere('the answer has fields that browsers hide', (seen) =>
       here(seen).length > 0 ? undefined : `the answer has none of ${hidden.join(', ')}`,
     ),
     {
@@ -252,30 +289,31 @@ const exposes = (step: string): Expectation[] => {
 
 const expose =
   'Name in Access-Control-Expose-Headers, on every answer to a page, the fields that it needs: browsers hide ETag, Location and Link.'
-const page = { Origin: '{origin}' }
+const page = { Origin: allowedOrigin }
 
-const exposed: readonly Case[] = [
-  {
-    id: 'OPT-6/record',
+const exposed: readonly Case[] = define({
+  'OPT-6/record': {
     title: 'A page may read the header fields of a record',
-    ...{ kind: 'changing', needs: ['origin', 'create', 'read'], after: ['OPT-4/answer'], mend: expose },
-    steps: [record(), when('read', 'GET', '{one}', { headers: page })],
-    expect: exposes('read'),
+    after: ['OPT-4/answer'],
+    remedy: expose,
+    steps: [create(one), readStep.get(one, { headers: page })],
+    expect: exposes(readStep),
   },
-  {
-    id: 'OPT-6/creation',
+  'OPT-6/creation': {
     title: 'A page may read where the record is that it created',
-    ...{ kind: 'changing', needs: ['origin', 'create'], after: ['OPT-4/answer'], mend: expose },
-    steps: [record(), when('creation', 'POST', '{collection}', { body: { from: 'example' }, headers: page })],
-    expect: exposes('creation'),
+    after: ['OPT-4/answer'],
+    remedy: expose,
+    steps: [create(one), creation.post(collection, body.example, { headers: page })],
+    expect: exposes(creation),
   },
-  {
-    id: 'OPT-6/list',
+  'OPT-6/list': {
     title: 'A page may read the header fields of a list',
-    ...{ kind: 'reading', needs: ['origin', 'list', 'create'], after: ['OPT-4/answer'], mend: expose },
-    steps: [when('read', 'GET', '{collection}', { headers: page })],
-    expect: exposes('read'),
+    needs: ['create'],
+    after: ['OPT-4/answer'],
+    remedy: expose,
+    steps: [readStep.get(collection, { headers: page })],
+    expect: exposes(readStep),
   },
-]
+})
 
 export const cors: readonly Case[] = [...wildcards, ...preflights, ...origins, ...exposed]

@@ -1,11 +1,29 @@
 /** RES-7 and RES-8: how members are named, and that records look the same wherever they are answered. */
 import type { Case, Expectation, Finding } from '../../case/case.ts'
-import { altogether, finding, itemsOf, onlyWhere } from '../../case/expect.ts'
+import { define } from '../../case/define.ts'
+import { altogether, applicableWhere, finding, itemsOf } from '../../case/expect.ts'
+import {
+  after,
+  before,
+  below,
+  changed,
+  empty,
+  gone,
+  listings,
+  list as listStep,
+  one as oneStep,
+  other,
+  read,
+  refusal,
+} from '../../case/names.ts'
 import { listed, namesOf, recordOf, sameMembers, theRecord } from '../../case/records.ts'
-import { each, given, record, when } from '../../case/steps.ts'
+import { caseRecords, collection, nestedList, type Reference, references } from '../../case/references.ts'
+import { body, create, forEachCollection, setUp } from '../../case/steps.ts'
 import { snakeCase } from '../../case/words.ts'
 import { type Exchange, jsonOf } from '../../client/exchange.ts'
 import { isObject, memberPointer, pointerTo } from '../../values/json.ts'
+
+const [replaced, restored, fullStep] = references('replaced', 'restored', 'full')
 
 function badName(exchange: Exchange, value: unknown, where: string): Finding | undefined {
   if (!isObject(value)) return undefined
@@ -16,8 +34,8 @@ function badName(exchange: Exchange, value: unknown, where: string): Finding | u
 }
 
 /** A PUT or POST may have been answered without the record. */
-function onlyWhereRecord(step: string): Expectation {
-  return onlyWhere('the answer holds the record', (seen) => {
+function onlyWhereRecord(step: Reference): Expectation {
+  return applicableWhere('the answer holds the record', (seen) => {
     const { answer } = seen.of(step)
     return answer !== undefined && answer.status < 300 && recordOf(answer, seen) !== undefined
       ? undefined
@@ -25,17 +43,14 @@ function onlyWhereRecord(step: string): Expectation {
   })
 }
 
-export const names: readonly Case[] = [
-  {
-    id: 'RES-7/records',
+export const names: readonly Case[] = define({
+  'RES-7/records': {
     title: 'The members of records are named in snake_case',
-    kind: 'changing',
-    needs: ['create', 'list'],
-    steps: [record(), each('lists', 'GET', '{collection}')],
+    steps: [create(oneStep), forEachCollection(listings.get(collection))],
     expect: [
       altogether('every member of a record is in snake_case', (seen) => {
-        const one = seen.of('one')
-        for (const exchange of seen.all('lists')) {
+        const one = seen.of(oneStep)
+        for (const exchange of seen.all(listings)) {
           const where = `a record of ${new URL(exchange.asked.url).pathname}`
           for (const item of itemsOf(exchange.answer, seen) ?? []) {
             const wrong = badName(exchange, item, where)
@@ -45,17 +60,14 @@ export const names: readonly Case[] = [
         return badName(one, recordOf(one.answer, seen), 'the record')
       }),
     ],
-    mend: 'Write the members of all records in lower case with underscores between words: created_at.',
+    remedy: 'Write the members of all records in lower case with underscores between words: created_at.',
   },
-  {
-    id: 'RES-7/lists',
+  'RES-7/lists': {
     title: 'What lists tell beside records is named in snake_case',
-    kind: 'reading',
-    needs: ['list'],
-    steps: [given('list', 'GET', '{collection}')],
+    steps: [setUp(listStep.get(collection))],
     expect: [
       altogether('every other member of a list is in snake_case', (seen) => {
-        const list = seen.of('list')
+        const list = seen.of(listStep)
         const body = list.answer && jsonOf(list.answer)
         const inner = isObject(body) ? Object.entries(body) : []
         return (
@@ -64,23 +76,21 @@ export const names: readonly Case[] = [
         )
       }),
     ],
-    mend: 'Write what stands around the records of a list in the convention of the records: total_count.',
+    remedy: 'Write what stands around the records of a list in the convention of the records: total_count.',
   },
-  {
-    id: 'RES-7/errors',
+  'RES-7/errors': {
     title: 'The members of errors are named in snake_case',
-    kind: 'changing',
-    needs: ['create', 'required'],
-    steps: [when('refused', 'POST', '{collection}', { body: { json: {} } })],
+    needs: ['required'],
+    steps: [refusal.post(collection, body.json({}))],
     expect: [
-      onlyWhere('errors are told in JSON', (seen) => {
-        const { answer } = seen.of('refused')
+      applicableWhere('errors are told in JSON', (seen) => {
+        const { answer } = seen.of(refusal)
         return answer !== undefined && answer.status >= 400 && isObject(jsonOf(answer))
           ? undefined
           : `POST of an empty object was answered ${answer?.status}, without an error in JSON`
       }),
       altogether('every member of an error is in snake_case', (seen) => {
-        const refused = seen.of('refused')
+        const refused = seen.of(refusal)
         const body = refused.answer && jsonOf(refused.answer)
         const errors = isObject(body) ? Object.values(body).filter(Array.isArray).flat() : []
         return (
@@ -89,102 +99,74 @@ export const names: readonly Case[] = [
         )
       }),
     ],
-    mend: 'Write the members of errors in the convention of the records.',
+    remedy: 'Write the members of errors in the convention of the records.',
   },
-]
+})
 
-export const structure: readonly Case[] = [
-  {
-    id: 'RES-8/created',
+export const structure: readonly Case[] = define({
+  'RES-8/created': {
     title: 'The answer to POST has the members that GET has',
-    kind: 'changing',
-    needs: ['create', 'read'],
     after: ['RES-4/id'],
-    steps: [record(), given('read', 'GET', '{one}')],
-    expect: [onlyWhereRecord('one'), sameMembers('one', 'read')],
-    mend: 'Write records in one place of the code, whichever address answers them.',
+    steps: [create(oneStep), setUp(read.get(oneStep))],
+    expect: [onlyWhereRecord(oneStep), sameMembers(oneStep, read)],
+    remedy: 'Write records in one place of the code, whichever address answers them.',
   },
-  {
-    id: 'RES-8/listed',
+  'RES-8/listed': {
     title: 'A record in a list has the members that GET of it has',
-    kind: 'changing',
-    needs: ['create', 'read', 'list', 'marker'],
-    steps: [record(), given('read', 'GET', '{one}'), given('list', 'GET', '{collection}?{mine}')],
+    steps: [create(oneStep), setUp(read.get(oneStep)), setUp(listStep.get(caseRecords))],
     expect: [
-      onlyWhere('the list shows it', (seen) =>
-        listed(seen.of('list').answer, seen, seen.fill('{one.id}')) ? undefined : 'the list does not show the record',
+      applicableWhere('the list shows it', (seen) =>
+        listed(seen.of(listStep).answer, seen, seen.fill(oneStep.id)) ? undefined : 'the list does not show the record',
       ),
-      sameMembers('list', 'read', (answer, where) => itemsOf(answer, where)?.find((item) => isObject(item))),
+      sameMembers(listStep, read, (answer, where) => itemsOf(answer, where)?.find((item) => isObject(item))),
     ],
-    mend: 'Write records of lists as single ones are written, and let clients ask for less with fields.',
+    remedy: 'Write records of lists as single ones are written, and let clients ask for less with fields.',
   },
-  {
-    id: 'RES-8/updated',
+  'RES-8/updated': {
     title: 'The answer to PATCH has the members that GET has',
-    kind: 'changing',
-    needs: ['create', 'read', 'update', 'change', 'unconditional'],
-    steps: [record(), given('changed', 'PATCH', '{one}', { body: { from: 'change' } }), given('read', 'GET', '{one}')],
-    expect: [onlyWhereRecord('changed'), sameMembers('changed', 'read')],
-    mend: 'Answer PATCH with the whole record as GET does, not only with what was changed.',
+    steps: [create(oneStep), setUp(changed.patch(oneStep, body.change)), setUp(read.get(oneStep))],
+    expect: [onlyWhereRecord(changed), sameMembers(changed, read)],
+    remedy: 'Answer PATCH with the whole record as GET does, not only with what was changed.',
   },
-  {
-    id: 'RES-8/replaced',
+  'RES-8/replaced': {
     title: 'The answer to PUT has the members that GET has',
-    kind: 'changing',
-    needs: ['create', 'read', 'replace', 'unconditional'],
-    steps: [
-      record(),
-      given('replaced', 'PUT', '{one}', { body: { from: { sent: 'one' } } }),
-      given('read', 'GET', '{one}'),
-    ],
-    expect: [onlyWhereRecord('replaced'), sameMembers('replaced', 'read')],
-    mend: 'Answer PUT with the whole record as GET does.',
+    steps: [create(oneStep), setUp(replaced.put(oneStep, body.sentBy(oneStep))), setUp(read.get(oneStep))],
+    expect: [onlyWhereRecord(replaced), sameMembers(replaced, read)],
+    remedy: 'Answer PUT with the whole record as GET does.',
   },
-  {
-    id: 'RES-8/nested',
+  'RES-8/nested': {
     title: 'A record in a list below another has the members that GET of it has',
-    kind: 'changing',
-    needs: ['create', 'read', 'list', 'nested'],
     after: ['RES-2/nested'],
-    steps: [record(), given('read', 'GET', '{one}'), given('below', 'GET', '{nested}')],
-    expect: [sameMembers('below', 'read', (answer, where) => itemsOf(answer, where)?.[0])],
-    mend: 'Write records of nested lists as all others, with the reference to what they belong to.',
+    steps: [create(oneStep), setUp(read.get(oneStep)), setUp(below.get(nestedList))],
+    expect: [sameMembers(below, read, (answer, where) => itemsOf(answer, where)?.[0])],
+    remedy: 'Write records of nested lists as all others, with the reference to what they belong to.',
   },
-  {
-    id: 'RES-8/restored',
+  'RES-8/restored': {
     title: 'The answer to restore has the members that GET has',
-    kind: 'changing',
-    needs: ['create', 'read', 'delete', 'restore', 'soft', 'unconditional'],
-    steps: [
-      record(),
-      given('gone', 'DELETE', '{one}'),
-      when('restored', 'POST', '{one}/restore'),
-      when('read', 'GET', '{one}'),
-    ],
-    expect: [onlyWhereRecord('restored'), onlyWhereRecord('read'), sameMembers('restored', 'read')],
-    mend: 'Answer restore with the whole record as GET does.',
+    needs: ['soft'],
+    steps: [create(oneStep), setUp(gone.delete(oneStep)), restored.post(`${oneStep}/restore`), read.get(oneStep)],
+    expect: [onlyWhereRecord(restored), onlyWhereRecord(read), sameMembers(restored, read)],
+    remedy: 'Answer restore with the whole record as GET does.',
   },
-  {
-    id: 'RES-8/empty',
+  'RES-8/empty': {
     title: 'A member that has no value is there all the same',
-    kind: 'changing',
-    needs: ['create', 'read', 'optional'],
+    needs: ['optional'],
     // The specification asks for one structure; how what is empty is written is our decision.
     level: 'should',
     steps: [
-      record('other'),
-      given('full', 'POST', '{collection}', { body: { from: 'example', plus: 'optional' } }),
-      given('before', 'GET', '{full}'),
-      given('empty', 'POST', '{collection}', { body: { from: 'least' } }),
-      when('after', 'GET', '{empty}'),
+      create(other),
+      setUp(fullStep.post(collection, body.fullExample)),
+      setUp(before.get(fullStep)),
+      setUp(empty.post(collection, body.least)),
+      after.get(empty),
     ],
     expect: [
-      theRecord('after', 'has every member', (found, seen) => {
-        const full = recordOf(seen.of('before').answer, seen) ?? {}
+      theRecord(after, 'has every member', (found, seen) => {
+        const full = recordOf(seen.of(before).answer, seen) ?? {}
         const lacking = namesOf(full).filter((name) => !Object.hasOwn(found, name))
         return lacking.length === 0 ? undefined : { message: `it lacks ${lacking.join(', ')}, which another has` }
       }),
     ],
-    mend: 'Write null where a member has no value, so that every record of a kind has the same members.',
+    remedy: 'Write null where a member has no value, so that every record of a kind has the same members.',
   },
-]
+})

@@ -1,0 +1,121 @@
+/** Completes cases: what a case needs of a server, and whether it changes anything, follows from its steps. */
+import type { Ask, Case, Need, Step } from './case.ts'
+import { memberKinds } from './members.ts'
+
+/** A case as it is written. */
+export interface Draft extends Omit<Case, 'id' | 'kind' | 'needs'> {
+  /** What the case needs beyond what follows from its steps. */
+  readonly needs?: readonly Need[]
+  /** What the case needs, if less follows than its steps seem to need. */
+  readonly needsOnly?: readonly Need[]
+  readonly kind?: Case['kind']
+}
+
+/** Cases by their identifiers; `common` is what all of them need beyond their steps. */
+export function define(drafts: Readonly<Record<Case['id'], Draft>>, ...common: readonly Need[]): readonly Case[] {
+  return Object.entries(drafts).map(([id, draft]) => defineOne(id as Case['id'], draft, ...common))
+}
+
+/** One case. */
+export function defineOne(
+  id: Case['id'],
+  { needs = [], needsOnly, ...draft }: Draft,
+  ...common: readonly Need[]
+): Case {
+  const all = needsOnly ?? needsOf(draft.steps, [...needs, ...common])
+  return { id, kind: isChanging(draft.steps) ? 'changing' : 'reading', ...draft, needs: all }
+}
+
+function isChanging(steps: readonly Step[]): boolean {
+  return steps.some((step) => {
+    if (step.kind === 'create' || step.kind === 'outgrow') return true
+    if (step.kind === 'bytes') return /^(?:POST|PUT|PATCH|DELETE)\b/.test(step.bytes)
+    return requestsOf(step).some(({ request }) => /^(?:POST|PUT|PATCH|DELETE)$/.test(request.method))
+  })
+}
+
+/** The requests of a step. */
+export function requestsOf(step: Step): readonly Ask[] {
+  switch (step.kind) {
+    case 'ask':
+      return [step]
+    case 'each':
+      return [step.ask]
+    case 'together':
+      return step.asks
+    case 'walk':
+      return (step.between ?? []).flatMap(requestsOf)
+    case 'exhaust':
+      return [{ kind: 'ask', as: step.as, request: step.request, given: false }]
+    default:
+      return []
+  }
+}
+
+/** Needs that follow from a reference, or from a parameter, in any text of a case. */
+const byText: readonly (readonly [pattern: RegExp, need: Need])[] = [
+  ...memberKinds
+    .filter((kind) => kind !== 'distinct' && kind !== 'child')
+    .map((kind) => [new RegExp(`«(?:member|less|more):${kind}»`), kind] as const),
+  [/«mine»/, 'marker'],
+  [/«nested»/, 'nested'],
+  [/«parents»|«parent\|/, 'parent'],
+  [/«key»|«altered»/, 'key'],
+  [/«origin»/, 'origin'],
+  [/«size»/, 'paged'],
+  [/«document»/, 'document'],
+  [/«open»/, 'open'],
+  [/«retired»/, 'retired'],
+  [/«deprecated»/, 'deprecated'],
+  [/«version-field»/, 'version-field'],
+  [/«base»\/exports/, 'exports'],
+  [/"caller":"wrong"/, 'key'],
+  [/"caller":"other"/, 'other'],
+  [/"from":"change"|"plus":"change"/, 'change'],
+  [/"from":"part"/, 'object'],
+  [/"like":/, 'unique'],
+  [/include_deleted=/, 'soft'],
+  [/[?&]page=/, 'page'],
+  [/[?&]offset=/, 'offset'],
+  [/[?&]q=/, 'search'],
+]
+
+const byMethod: Readonly<Record<string, Need>> = {
+  ...{ GET: 'read', HEAD: 'read', OPTIONS: 'read', PUT: 'replace', PATCH: 'update', DELETE: 'delete' },
+}
+
+function needsOf(steps: readonly Step[], given: readonly Need[]): readonly Need[] {
+  const text = JSON.stringify(steps)
+  const needs = new Set<Need>(given)
+  for (const [pattern, need] of byText) if (pattern.test(text)) needs.add(need)
+  if (/[?&]limit=\d/.test(text) && !needs.has('offset')) needs.add('cursor')
+  for (const step of steps) {
+    if (step.kind === 'create' || step.kind === 'outgrow') needs.add('create')
+    if (step.kind === 'outgrow') needs.add('list')
+    if (step.kind === 'walk') needs.add('list').add('cursor')
+    if (step.kind === 'bytes' && /^\w+ «collection» /.test(step.bytes)) {
+      needs.add(step.bytes.startsWith('POST') ? 'create' : 'list')
+    }
+    for (const { request } of requestsOf(step)) for (const need of needsOfRequest(request)) needs.add(need)
+  }
+  // Either the case is about collections that delete for good, or that require conditions, or it needs the opposite.
+  if (needs.has('hard')) needs.delete('soft')
+  if (needs.has('conditional')) needs.delete('unconditional')
+  return [...needs]
+}
+
+function needsOfRequest({ method, to, headers = {}, caller }: Ask['request']): readonly Need[] {
+  const [path = ''] = to.split('?')
+  if (/^(?:«collection»(?:\.json|\/)?|«(?:deprecated|retired)»«path»|«nested»)$/.test(path)) {
+    if (method === 'POST') return path === '«collection»' ? ['create'] : []
+    if (method === 'DELETE') return ['delete-by-filter']
+    return method === 'PUT' || method === 'PATCH' ? [] : ['list']
+  }
+  if (path === '«collection»/bulk-delete') return ['bulk-delete']
+  if (/^«[^«»|]*\|path»\/restore$|^«collection»\/.*\/restore$/.test(path)) return ['restore']
+  if (!/^(?:«[^«»|]*\|path»(?:\.json)?|(?:«collection»|«(?:deprecated|retired)»«path»)\/.*)$/.test(path)) return []
+  const need = byMethod[method]
+  const isConditional = caller !== undefined || Object.keys(headers).some((name) => /^If-(?:Match|Unmod)/i.test(name))
+  const isChange = need === 'replace' || need === 'update' || need === 'delete'
+  return need === undefined ? [] : isChange && !isConditional ? [need, 'unconditional'] : [need]
+}

@@ -1,0 +1,207 @@
+/**
+ * References stand in a case for values that are known only when its requests are sent, such as the path of a record that
+ * the case creates. A reference is a text that contains a token (`«one|etag»`). It can be used in addresses, header
+ * fields, JSON values and names of members, and cases remain plain data. `fill.ts` replaces tokens with values.
+ */
+import type { Ask, Body, Request } from './case.ts'
+import type { PartOfStep, ValueOfCase } from './fill.ts'
+import { type MemberKind, memberKinds } from './members.ts'
+
+/** Where a request goes: an address, or a record. */
+export type Target = string | Reference
+
+/** What a request has beside method, target and body. */
+export type More = Omit<Request, 'method' | 'to' | 'body'>
+
+/**
+ * The name of a step. Later steps and expectations use it to refer to the records that the step created and to its last
+ * response. In a text, a reference is the path of its record: `${one}/restore`.
+ */
+export class Reference {
+  readonly name: string
+
+  constructor(name: string) {
+    this.name = name
+  }
+
+  /** The path of the record: `/v1/cities/7`. */
+  get path(): string {
+    return this.#token('path')
+  }
+
+  get id(): string {
+    return this.#token('id')
+  }
+
+  /** An identifier of the same form that no record has ever had. */
+  get otherId(): string {
+    return this.#token('other')
+  }
+
+  get etag(): string {
+    return this.#token('etag')
+  }
+
+  get location(): string {
+    return this.#token('location')
+  }
+
+  /** The value of the member that says who owns the record. */
+  get owner(): string {
+    return this.#token('owner')
+  }
+
+  /** The cursor of the next page, percent-encoded. */
+  get next(): string {
+    return this.#token('next')
+  }
+
+  /** The same cursor with one character changed. */
+  get forgedNext(): string {
+    return this.#token('next', 'forged')
+  }
+
+  get previous(): string {
+    return this.#token('previous')
+  }
+
+  /** The value of a header field. */
+  field(name: string): string {
+    return this.#token('field', name)
+  }
+
+  /** The value at a JSON Pointer in the body. */
+  json(pointer: string): string {
+    return this.#token('json', pointer)
+  }
+
+  /** The target of a relation type in `Link`. */
+  link(rel: string): string {
+    return this.#token('link', rel)
+  }
+
+  /** The identifier of a record in a list, if the case created that record. */
+  item(index: number): string {
+    return this.#token('item', String(index))
+  }
+
+  /** One of several records that a step created. */
+  at(index: number): Reference {
+    return new Reference(`${this.name}.${index}`)
+  }
+
+  toString(): string {
+    return this.path
+  }
+
+  get(to: Target, more?: More): Ask {
+    return this.send('GET', to, more)
+  }
+
+  head(to: Target, more?: More): Ask {
+    return this.send('HEAD', to, more)
+  }
+
+  options(to: Target, more?: More): Ask {
+    return this.send('OPTIONS', to, more)
+  }
+
+  post(to: Target, body?: Body, more?: More): Ask {
+    return this.send('POST', to, { body, ...more })
+  }
+
+  put(to: Target, body?: Body, more?: More): Ask {
+    return this.send('PUT', to, { body, ...more })
+  }
+
+  patch(to: Target, body?: Body, more?: More): Ask {
+    return this.send('PATCH', to, { body, ...more })
+  }
+
+  delete(to: Target, more?: More): Ask {
+    return this.send('DELETE', to, more)
+  }
+
+  /** A request whose response is judged, whatever its status. */
+  send(method: string, to: Target, { body, ...more }: Omit<Request, 'method' | 'to'> = {}): Ask {
+    const request = { method, to: String(to), ...more, ...(body === undefined ? {} : { body }) }
+    return { kind: 'ask', as: this.name, request, given: false }
+  }
+
+  #token(part: PartOfStep, detail?: string): string {
+    return `«${this.name}|${part}${detail === undefined ? '' : `:${detail}`}»`
+  }
+}
+
+/** References with these names. */
+export function references<const Names extends readonly string[]>(
+  ...names: Names
+): { readonly [Index in keyof Names]: Reference } {
+  return names.map((name) => new Reference(name)) as { [Index in keyof Names]: Reference }
+}
+
+function value(name: ValueOfCase, detail?: string): string {
+  return `«${name}${detail === undefined ? '' : `:${detail}`}»`
+}
+
+/** The path of the interface's base; empty if the interface is at the root. */
+export const base = value('base')
+export const host = value('host')
+
+/** The path of the case's collection, its part after the base, its name, and the name of its member for identifiers. */
+export const collection = value('collection')
+export const collectionPath = value('path')
+export const collectionName = value('name')
+export const idMember = value('id')
+
+/** The text that marks all records of a case, and the query that finds exactly these records. */
+export const mark = value('mark')
+export const markInCapitals = value('mark', 'upper')
+export const caseFilter = value('mine')
+
+/** The list of exactly the records that the case created. */
+export const caseRecords = `${collection}?${caseFilter}`
+
+/** A word that occurs only in this case's records. */
+export const word = value('word')
+export const wordInCapitals = value('word', 'upper')
+
+/** An identifier that no record has, and that a client could choose. */
+export const absentId = value('absent')
+
+/** The record that the case's records refer to first, its collection, and the list of the case's records below it. */
+export const parent = new Reference('parent')
+export const parentCollection = value('parents')
+export const nestedList = value('nested')
+
+/** The names of members by what can be done with them: `members.ranked`. */
+export const members = byKind((kind) => value('member', kind))
+
+/** Two valid values of such a member: the first sorts before the second. */
+export const lesser = byKind((kind) => value('less', kind))
+export const greater = byKind((kind) => value('more', kind))
+
+/** The parameter for the size of a page. */
+export const sizeParameter = value('size')
+
+/** The caller's credential without its scheme, the same with one character changed, and all credential fields as bytes. */
+export const key = value('key')
+export const alteredKey = value('altered')
+export const credentialFields = '«credential»'
+
+/** Addresses and names from the profile. */
+export const deprecatedBase = value('deprecated')
+export const deprecatedVersion = value('deprecated-version')
+export const versionField = value('version-field')
+export const retiredBase = value('retired')
+export const openPath = value('open')
+export const documentAddress = value('document')
+export const allowedOrigin = value('origin')
+export const exportFormat = value('format')
+
+/** `If-Match: *`, sent only if the collection requires a condition: other servers may not know `*`. */
+export const ifRequired = { headers: { 'If-Match': value('any') } } as const
+
+function byKind(token: (kind: MemberKind) => string): Readonly<Record<MemberKind, string>> {
+  return Object.fromEntries(memberKinds.map((kind) => [kind, token(kind)])) as Record<MemberKind, string>
+}
