@@ -1,7 +1,9 @@
 /** The data: the atlas, as `npm start` loads it, and made-up records in numbers that the world does not have. */
+
 import { uuidv7 } from 'uuidv7'
 import type { Catalog, RecordValues } from '../src/model/resource.ts'
-import { representationSql } from '../src/storage/sql/represent.ts'
+import { sqlContext } from '../src/storage/sql/context.ts'
+import { representationSql } from '../src/storage/sql/records.ts'
 import { Connection } from '../src/storage/sqlite/connection.ts'
 import { sqlite } from '../src/storage/sqlite/engine.ts'
 import { loadDirectly } from './direct-load.ts'
@@ -13,7 +15,11 @@ const now = '2026-01-01T00:00:00.000Z'
 export function recordsOf(file: string, catalog: Catalog): Records {
   const connection = new Connection(file, { readOnly: true })
   const read = (collection: string) => {
-    const { sql } = representationSql({ catalog, engine: sqlite }, catalog.resources.get(collection)!, undefined)
+    const { sql } = representationSql(
+      sqlContext({ catalog, engine: sqlite }),
+      catalog.resources.get(collection)!,
+      undefined,
+    )
     const rows = connection.database.prepare(`select ${sql} as json from "${collection}" t`).all()
     return rows.map((row) => JSON.parse(String(row['json'])))
   }

@@ -2,7 +2,7 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { RecordValues, Resource } from '../src/model/resource.ts'
 import { columnsOf } from '../src/storage/sql/columns.ts'
-import { boundOf, searchWords } from '../src/storage/sql/rows.ts'
+import { boundOf, searchWords } from '../src/storage/sql/records.ts'
 import { searchTable } from '../src/storage/sql/tables.ts'
 import { partNames, partOf } from '../src/storage/sqlite/search-parts.ts'
 

@@ -1,4 +1,5 @@
 /** The SQL that our server runs for a request, taken from the very functions that it calls. */
+
 import type { HttpRequest } from '../src/http/message.ts'
 import type { Catalog } from '../src/model/resource.ts'
 import type { ReadPage } from '../src/plan/plan.ts'
@@ -6,6 +7,7 @@ import { planRequest } from '../src/plan/plan-request.ts'
 import { readInput } from '../src/request/input.ts'
 import { KnownQueries } from '../src/request/list-query.ts'
 import { findTarget } from '../src/request/target.ts'
+import { sqlContext } from '../src/storage/sql/context.ts'
 import { Connection } from '../src/storage/sqlite/connection.ts'
 import { sqlite } from '../src/storage/sqlite/engine.ts'
 import type { Row, Statement } from '../src/storage/transaction.ts'
@@ -23,7 +25,11 @@ export async function pageStatement(catalog: Catalog, database: string, path: st
   const plan = await pagePlan(catalog, path)
   const connection = new Connection(database, { readOnly: true })
   try {
-    const transaction = readPage({ catalog, engine: sqlite, tagSecret: new Uint8Array(32) }, new Memory(), plan)
+    const transaction = readPage(
+      sqlContext({ catalog, engine: sqlite, tagSecret: new Uint8Array(32) }),
+      new Memory(),
+      plan,
+    )
     let found: { sql: Statement; rows: Row[] } | undefined
     let step = transaction.next([])
     while (step.done !== true) {

@@ -1,4 +1,5 @@
 /** DEL-7: a purge of very many records does not keep others waiting: `PURGE_RECORDS=1000000 node --test test/purge-pace.test.ts`. */
+
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,6 +11,7 @@ import { completeCatalog } from '../src/model/catalog.ts'
 import { always } from '../src/model/predicate.ts'
 import type { Resource } from '../src/model/resource.ts'
 import type { ReadRecord } from '../src/plan/plan.ts'
+import { sqlContext } from '../src/storage/sql/context.ts'
 import { Connection } from '../src/storage/sqlite/connection.ts'
 import { sqlite } from '../src/storage/sqlite/engine.ts'
 import { openSqlite } from '../src/storage/sqlite/storage.ts'
@@ -78,7 +80,7 @@ test(`no transaction takes long of those that purge ${veryMany} records with wor
     const [started, before] = [performance.now(), process.threadCpuUsage()]
     connection.execute('begin immediate')
     connection.execute('savepoint changes')
-    purged += connection.run(purgeRecords({ catalog, engine: sqlite }, papers, later))
+    purged += connection.run(purgeRecords(sqlContext({ catalog, engine: sqlite }), papers, later))
     connection.execute('release changes')
     connection.execute('commit')
     const { user, system } = process.threadCpuUsage(before)

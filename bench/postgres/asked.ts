@@ -1,4 +1,5 @@
 /** The statements that our server runs for a request on PostgreSQL, taken from the very functions that it calls. */
+
 import type { ClientBase } from 'pg'
 import type { HttpRequest } from '../../src/http/message.ts'
 import type { Catalog } from '../../src/model/resource.ts'
@@ -9,11 +10,11 @@ import { KnownQueries } from '../../src/request/list-query.ts'
 import { findTarget } from '../../src/request/target.ts'
 import { postgres } from '../../src/storage/postgres/engine.ts'
 import { rowTypes } from '../../src/storage/postgres/types.ts'
+import { sqlContext } from '../../src/storage/sql/context.ts'
 import type { Row, Statement, Transaction } from '../../src/storage/transaction.ts'
-import { readPage } from '../../src/storage/transactions/read-page.ts'
-import { readPageAtOnce } from '../../src/storage/transactions/read-page-at-once.ts'
+import { Memory } from '../../src/storage/transactions/memory.ts'
+import { readPage, readPageAtOnce } from '../../src/storage/transactions/read-page.ts'
 import { readRecord } from '../../src/storage/transactions/read-record.ts'
-import { Totals } from '../../src/storage/transactions/totals.ts'
 
 /** A statement and what it gave. */
 export interface AskedStatement {
@@ -27,13 +28,13 @@ export interface AskedStatement {
  */
 export async function statementsOf(catalog: Catalog, client: ClientBase, address: string): Promise<AskedStatement[]> {
   const plan = await planOf(catalog, address)
-  const context = { catalog, engine: postgres }
+  const context = sqlContext({ catalog, engine: postgres })
   if (plan.kind === 'read-record') {
     return carriedOut(client, readRecord(context, { record: () => undefined, keep() {} }, plan))
   }
-  const totals = new Totals()
-  const apart = await carriedOut(client, readPage(context, { clocks: new Map(), totals }, plan))
-  return [...apart, ...(await carriedOut(client, readPageAtOnce(context, totals, plan)))]
+  const memory = new Memory()
+  const apart = await carriedOut(client, readPage(context, memory, plan))
+  return [...apart, ...(await carriedOut(client, readPageAtOnce(context, memory, plan)))]
 }
 
 async function carriedOut(client: ClientBase, transaction: Transaction<unknown>): Promise<AskedStatement[]> {

@@ -2,14 +2,15 @@
  * The yardstick of writes: Node's own server, writing a record by one prepared statement that gives its representation.
  * Nothing is validated or looked up, and no clock moves on. `node bare-writer.ts DECLARATION COLLECTION URL PORT`.
  */
+
 import type { IncomingMessage, RequestListener } from 'node:http'
 import sql, { join, raw } from 'sql-template-tag'
 import { uuidv7 } from 'uuidv7'
 import type { RecordValues } from '../../src/model/resource.ts'
 import { postgres } from '../../src/storage/postgres/engine.ts'
 import { columnsOf, subject } from '../../src/storage/sql/columns.ts'
-import { representationSql } from '../../src/storage/sql/represent.ts'
-import { boundOf, searchWords } from '../../src/storage/sql/rows.ts'
+import { sqlContext } from '../../src/storage/sql/context.ts'
+import { boundOf, representationSql, searchWords } from '../../src/storage/sql/records.ts'
 import { listen } from '../bare-listen.ts'
 import { loadResource } from '../declared.ts'
 import { pooled } from './pooled.ts'
@@ -18,7 +19,7 @@ const [, , declaration = '', collection = '', url = '', port = ''] = process.arg
 const { catalog, resource } = await loadResource(declaration, collection)
 const ask = await pooled(url, 12)
 const columns = columnsOf(resource)
-const answered = sql`returning ${representationSql({ catalog, engine: postgres }, resource, undefined)} as json, _revision`
+const answered = sql`returning ${representationSql(sqlContext({ catalog, engine: postgres }), resource, undefined)} as json, _revision`
 const named = ['id', ...columns.map(({ name }) => name), 'created_at', 'updated_at', '_revision']
 const names = [...named, ...postgres.wordColumns('').map(([name]) => name)].map((name) => `"${name}"`).join(', ')
 

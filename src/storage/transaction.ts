@@ -27,7 +27,7 @@ export type Standalone = 'reading' | 'changing'
 export type Transaction<T> = Generator<Statement, T, Row[]>
 
 /** A statement that is run many times: its text is built once. */
-export function prebuilt({ sql, text, values }: Sql): Statement {
+export function prebuilt({ sql, text, values }: Pick<Sql, 'sql' | 'text' | 'values'>): Statement {
   return { sql, text, values }
 }
 

@@ -1,7 +1,9 @@
 /** A PostgreSQL database opened for one thing, beside its servers: its tables, its keys, its switch of maintenance. */
+
 import type { Catalog } from '../../model/resource.ts'
 import type { Migrated } from '../migration/apply.ts'
 import { MigrationRefused } from '../migration/describe.ts'
+import { sqlContext } from '../sql/context.ts'
 import { type KeyStore, type MaintenanceStore, type PurgeClockStore, StorageFault } from '../storage.ts'
 import { purgeClockStore } from '../transactions/delete/purge.ts'
 import { keyStore, keysAlone } from '../transactions/keys.ts'
@@ -77,7 +79,10 @@ export async function openPostgresKeys(
 ): Promise<{ readonly keys: KeyStore; close(): Promise<void> }> {
   await alone(options, (client) => migrateForKeys(client, options.session === 'off'))
   const database = new Database(options)
-  return { keys: keyStore({ catalog: keysAlone(), engine: postgres }, database), close: () => database.close() }
+  return {
+    keys: keyStore(sqlContext({ catalog: keysAlone(), engine: postgres }), database),
+    close: () => database.close(),
+  }
 }
 
 /**

@@ -1,4 +1,5 @@
 /** No list costs the size of its table: what PostgreSQL does for every statement that is really run (QRY-7). */
+
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { operatorsFor, sortableNames } from '../../model/indexes.ts'
@@ -6,6 +7,7 @@ import { always, type Predicate } from '../../model/predicate.ts'
 import type { Filterable } from '../../model/resource.ts'
 import type { Page, PageOutcome, ReadPage } from '../../plan/plan.ts'
 import { readListQuery } from '../../request/list-query.ts'
+import { sqlContext } from '../sql/context.ts'
 import { closureWithin } from '../transactions/delete/cascade.ts'
 import { Memory } from '../transactions/memory.ts'
 import { catalog, idOf, resource } from '../transactions/query-plan.fixture.ts'
@@ -14,7 +16,7 @@ import { postgres } from './engine.ts'
 import { type Explained, openStore } from './query-plan.fixture.ts'
 
 const goods = resource('goods')
-const context = { catalog, engine: postgres, tagSecret: new Uint8Array(32) }
+const context = sqlContext({ catalog, engine: postgres, tagSecret: new Uint8Array(32) })
 /** Of so few that match, all may be sorted. */
 const few = 12_000
 /** Beside the rows of a page: those before it, and one here and there that does not match. */

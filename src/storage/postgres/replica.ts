@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import sql from 'sql-template-tag'
 import { type OnReplica, type ReplicaNews, StorageFault } from '../storage.ts'
 import { firstRow, type Transaction } from '../transaction.ts'
-import { Totals } from '../transactions/totals.ts'
+import { Memory } from '../transactions/memory.ts'
 import type { Client } from './client.ts'
 import type { ConnectionOptions } from './connections.ts'
 import { Database, type Reading } from './database.ts'
@@ -17,7 +17,7 @@ import { SharedQuestion } from './shared-question.ts'
 /** Where a read goes. */
 export interface Source {
   readonly database: Database
-  readonly totals: Totals
+  readonly memory: Pick<Memory, 'totals' | 'lists'>
   readonly ready?: Reading['ready']
 }
 
@@ -48,7 +48,7 @@ interface Reached {
 export class Replica {
   readonly #primary: Source
   readonly #database: Database
-  readonly #totals = new Totals()
+  readonly #memory = new Memory()
   readonly #onReplica: OnReplica
   /** Where the primary's log ends. */
   readonly #position: SharedQuestion<number>
@@ -79,7 +79,7 @@ export class Replica {
     if (position === undefined) return work(this.#primary)
     const ready = (client: Client) => this.#reach(client, position)
     try {
-      return await work({ database: this.#database, totals: this.#totals, ready })
+      return await work({ database: this.#database, memory: this.#memory, ready })
     } catch (error) {
       const reason = whyLost(error)
       if (error instanceof Behind) this.#rest('behind', error.message)

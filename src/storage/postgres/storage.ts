@@ -5,21 +5,20 @@ import sql from 'sql-template-tag'
 import type { Catalog } from '../../model/resource.ts'
 import type { DeleteMatching, Outcome, Plan, ReadPage } from '../../plan/plan.ts'
 import type { Apply } from '../migration/step.ts'
-import type { SqlContext } from '../sql/context.ts'
+import { type SqlContext, sqlContext } from '../sql/context.ts'
 import { type Epochs, readEpochs } from '../sql/epoch.ts'
 import type { Abandoned, OnCommit, OnReplica, Storage } from '../storage.ts'
 import { firstRow, type Transaction } from '../transaction.ts'
+import { isIndexRange } from '../transactions/access-path.ts'
 import { purgeClockStore } from '../transactions/delete/purge.ts'
 import { readPiece } from '../transactions/exports.ts'
 import { keyStore } from '../transactions/keys.ts'
 import { type Background, isWriting, jobStore, longWork } from '../transactions/long-work.ts'
 import { maintenanceStore, readMaintenance } from '../transactions/maintenance.ts'
-import { readPage } from '../transactions/read-page.ts'
-import { readPageAtOnce } from '../transactions/read-page-at-once.ts'
+import { Memory } from '../transactions/memory.ts'
+import { readPage, readPageAtOnce } from '../transactions/read-page.ts'
 import { readRecord } from '../transactions/read-record.ts'
 import { isChange, writeTransaction } from '../transactions/run.ts'
-import { Totals } from '../transactions/totals.ts'
-import { isOneStretch } from '../transactions/way.ts'
 import { createRecords } from '../transactions/write-record.ts'
 import { alone } from './apart.ts'
 import type { ConnectionOptions } from './connections.ts'
@@ -60,7 +59,7 @@ export async function openPostgres(catalog: Catalog, options: PostgresOptions): 
     await migratePostgres(client, catalog, { apply: options.migrate ?? 'additive', now: Date.now(), isPooled })
   })
   const database = new Database(options, options.onCommit)
-  const primary = { database, totals: new Totals() }
+  const primary = { database, memory: new Memory() }
   const replica = replicaOf(primary, options)
   const close = async () => {
     await replica?.close()
@@ -93,10 +92,8 @@ interface Parts extends Pick<Storage, 'maintenanceFound' | 'close'> {
 
 function storageOf(catalog: Catalog, { primary, replica, secret, epochs, maintenanceFound, close }: Parts): Storage {
   const { database } = primary
-  const context: SqlContext = {
-    ...{ catalog, epochs, tagSecret: secret },
-    engine: replica === undefined ? postgres : withMarks,
-  }
+  const engine = replica === undefined ? postgres : withMarks
+  const context = sqlContext({ catalog, engine, epochs, tagSecret: secret })
   const reading = replica === undefined ? only(primary) : replica.read.bind(replica)
   let closing = false
   const background: Background = {
@@ -148,22 +145,25 @@ function only(source: Source): Replica['read'] {
 
 /** A page: what may take its time is on a connection that nobody else uses, and can be cancelled. */
 async function pageFrom(
-  { database, totals, ready }: Source,
+  { database, memory, ready }: Source,
   context: SqlContext,
   plan: ReadPage,
   abandoned: AbortSignal | undefined,
 ): Promise<Outcome> {
   const how = { ready, abandoned }
-  const read = () => readPageAtOnce(context, totals, plan)
+  const read = () => readPageAtOnce(context, memory, plan)
   const page = await (isQuick(plan) ? database.each(read, how) : database.apart(read, how))
-  return page ?? database.read(() => readPage(context, { clocks: new Map(), totals }, plan), how)
+  return (
+    page ??
+    database.read(() => readPage(context, { totals: memory.totals, lists: memory.lists, clocks: new Map() }, plan), how)
+  )
 }
 
 /** Whether a page is soon read: then nobody minds to wait behind it. */
 function isQuick(plan: ReadPage): boolean {
   const { page } = plan
   const skipped = page.style === 'page' ? (page.page - 1) * page.perPage : page.style === 'offset' ? page.offset : 0
-  return isOneStretch(plan) && skipped <= mostSkipped
+  return isIndexRange(plan) && skipped <= mostSkipped
 }
 
 /** Deletes the records of a filtered deletion: whoever asked for it hears of it when none is found any more. */

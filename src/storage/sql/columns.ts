@@ -6,7 +6,7 @@ import type { Field, Resource } from '../../model/resource.ts'
 /** How a column is stored; each dialect has its own word for it. */
 export type ColumnType = 'text' | 'integer' | 'real' | 'boolean' | 'json'
 
-/** How a key is made from a value: see `derived.ts`. */
+/** How a key is made from a value: see `values.ts`. */
 export type Derivation = 'instant' | 'folded' | 'decimal'
 
 /** A column of a resource's table. */

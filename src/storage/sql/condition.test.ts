@@ -1,4 +1,5 @@
 /** Declared conditions have three values, as in SQL: what they select is what SQL itself says of them, word for word (AUT-6). */
+
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
@@ -12,8 +13,9 @@ import { matches } from '../../model/predicate.ts'
 import { comparisonKeys } from '../../model/record.ts'
 import type { RecordValues, Resource } from '../../model/resource.ts'
 import { columnsOf, tableSql } from './columns.ts'
+import { sqlContext } from './context.ts'
 import { predicateSql } from './predicate.ts'
-import { boundOf } from './rows.ts'
+import { boundOf } from './records.ts'
 import { openTables } from './statements.fixture.ts'
 
 const catalog = completeCatalog(
@@ -32,7 +34,7 @@ const catalog = completeCatalog(
 )
 const leaves = catalog.resources.get('leaves') as Resource
 const tables = await openTables(catalog)
-const { engine: words } = tables
+const context = sqlContext({ catalog, engine: tables.engine })
 after(() => tables.close())
 
 const values = { team: fc.constantFrom('a', 'b', 'c'), count: fc.integer({ min: 0, max: 3 }), done: fc.boolean() }
@@ -168,7 +170,7 @@ test('AUT-6: a condition selects the records for which SQL, with null for what i
     fc.asyncProperty(condition(4), async (where) => {
       const predicate = resolveCondition(leaves, where, bindings)
       const expected = await selected(literal(where))
-      assert.deepEqual(await selected(predicateSql({ catalog, engine: words }, leaves, predicate)), expected)
+      assert.deepEqual(await selected(predicateSql(context, leaves, predicate)), expected)
       const matched = records.filter((record) => matches(comparisonKeys(leaves, record), predicate))
       assert.deepEqual(new Set(matched.map(({ id }) => id)), new Set(expected))
       found += expected.length

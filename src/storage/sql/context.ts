@@ -1,10 +1,13 @@
-/** What SQL is compiled with: the catalog of an open database, and the engine that runs the SQL. */
+/** What SQL is compiled with: the catalog of an open database, the engine that runs the SQL, and the texts that were built before. */
+import type { Sql } from 'sql-template-tag'
 import type { Catalog } from '../../model/resource.ts'
+import type { Statement } from '../transaction.ts'
+import { BoundedMap } from './bounded-map.ts'
 import type { Engine } from './engine.ts'
 import type { Epochs } from './epoch.ts'
 
-/** The context of every statement on one open database. */
-export interface SqlContext {
+/** What is known of an open database. */
+interface Opened {
   readonly catalog: Catalog
   readonly engine: Engine
   /** The epochs that collections had when the storage was opened, of collections that have more than the first. */
@@ -13,4 +16,17 @@ export interface SqlContext {
   readonly tagSecret?: Uint8Array
   /** Whether deletions and restorations that are too large for the thread of requests run on another thread. */
   readonly offloadsLargeWork?: boolean
+}
+
+/** The context of every statement on one open database. */
+export interface SqlContext extends Opened {
+  /** Column lists and representations of records, by resource, version and fields: the fields come from callers. */
+  readonly texts: BoundedMap<Sql>
+  /** Whole statements, by what they do, resource and version. */
+  readonly statements: BoundedMap<Statement>
+}
+
+/** The context of a database that has just been opened. */
+export function sqlContext(opened: Opened): SqlContext {
+  return { ...opened, texts: new BoundedMap(1_000), statements: new BoundedMap(1_000) }
 }

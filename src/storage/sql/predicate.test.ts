@@ -14,8 +14,9 @@ import type { RecordValues, Resource } from '../../model/resource.ts'
 import { compareText } from '../../model/text.ts'
 import { timestamp } from '../../model/time.ts'
 import { columnsOf, tableSql } from './columns.ts'
+import { sqlContext } from './context.ts'
 import { after, liveSql, type PredicateContext, predicateSql } from './predicate.ts'
-import { boundOf } from './rows.ts'
+import { boundOf } from './records.ts'
 import { openTables } from './statements.fixture.ts'
 
 const fields = {
@@ -44,7 +45,7 @@ const catalog = completeCatalog(
 )
 const resources = [...catalog.resources.values()]
 const tables = await openTables(catalog)
-const { engine: words } = tables
+const words = tables.engine
 afterAll(() => tables.close())
 
 const text = fc
@@ -228,7 +229,7 @@ test('AUT-6: SQL and matches() find the same records, whatever the records and t
             )
             const live = matched.filter((row) => row['deleted_at'] === null)
             for (const semijoin of ['exists', 'fenced exists', 'in'] as const) {
-              const context: PredicateContext = { catalog, engine: words, semijoin }
+              const context: PredicateContext = { ...sqlContext({ catalog, engine: words }), semijoin }
               const all = predicateSql(context, leaves, each)
               const conditions = [all, words.unindexed(all), liveSql(context, leaves, each)]
               const found = await Promise.all(conditions.map(selected))

@@ -3,6 +3,7 @@
  * Negation is pushed down to the comparisons, so that they can use their index. There it needs no care for null, because SQL has
  * three truth values.
  */
+import { hash } from 'node:crypto'
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import { isFolded } from '../../model/indexes.ts'
 import type { Predicate } from '../../model/predicate.ts'
@@ -26,6 +27,21 @@ export interface PredicateContext extends SqlContext {
   readonly pendingRow?: { readonly collection: string; readonly id: string; readonly row: Sql }
   /** Since when deleted records of a collection count as live for `through`; live records only, where left out. */
   readonly deletedSince?: (resource: Resource) => string
+}
+
+const digests = new WeakMap<Predicate, string>()
+
+/**
+ * The digest of a predicate, as a part of keys; empty for `always`. It is kept with the predicate, because the same ones come with every
+ * request. It is a hash: a caller who can write filters must not find two with one digest.
+ */
+export function predicateDigest(predicate: Predicate): string {
+  if (predicate.kind === 'always') return ''
+  const known = digests.get(predicate)
+  if (known !== undefined) return known
+  const digest = hash('sha256', JSON.stringify(predicate), 'base64url').slice(0, 22)
+  digests.set(predicate, digest)
+  return digest
 }
 
 /** The rows that a predicate is compiled for. */

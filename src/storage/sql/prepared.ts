@@ -1,10 +1,10 @@
-/** Statements that are run again and again with other values: their texts are put together once. */
+/**
+ * Statements that are run again and again with other values: their texts are built once, with slots in place of the values that are
+ * not known yet.
+ */
 import { Sql } from 'sql-template-tag'
-import type { Statement } from '../transaction.ts'
+import { prebuilt, type Statement } from '../transaction.ts'
 import type { Bound } from './engine.ts'
-
-/** A statement whose values are known. */
-export type Ready = Pick<Statement, 'sql' | 'text' | 'values'>
 
 /** A place in a statement, and where its value comes from. */
 class Slot {
@@ -14,7 +14,7 @@ class Slot {
   }
 }
 
-/** A value that is not known yet: taken from what the statement is about when it is run. */
+/** A value that is taken from what the statement is about when it is run. */
 export function slot<About>(take: (about: About) => unknown): Bound {
   return new Slot(take) as unknown as Bound
 }
@@ -25,27 +25,8 @@ export function slotted<About>(example: Sql, of: (about: About) => Sql): Sql {
   return new Sql(example.strings, values)
 }
 
-/** A statement with slots, to be run about one thing after the other. */
-export function prepared<About>({ sql, text, values }: Sql): (about: About) => Ready {
-  return (about) => ({
-    sql,
-    text,
-    values: values.map((value) => (value instanceof Slot ? value.take(about as never) : value)) as Statement['values'],
-  })
-}
-
-/** Keeps at most so many values under keys that callers shape. */
-export function keptBy<Key extends WeakKey, Value>(
-  most: number,
-): (key: Key, shape: string, make: () => Value) => Value {
-  const all = new WeakMap<Key, Map<string, Value>>()
-  return (key, shape, make) => {
-    const known = all.get(key) ?? new Map<string, Value>()
-    const found = known.get(shape)
-    if (found !== undefined) return found
-    if (known.size >= most) known.clear()
-    const made = make()
-    all.set(key, known.set(shape, made))
-    return made
-  }
+/** A statement with its slots filled. */
+export function filled<About>({ sql, text, values }: Statement, about: About): Statement {
+  const given = values.map((value) => (value instanceof Slot ? value.take(about as never) : value))
+  return prebuilt({ sql, text, values: given as Statement['values'] })
 }

@@ -1,7 +1,7 @@
 /** The thread of long work: it does what it is asked, one piece after the other. */
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Catalog } from '../../model/resource.ts'
-import type { SqlContext } from '../sql/context.ts'
+import { sqlContext } from '../sql/context.ts'
 import { readEpochs } from '../sql/epoch.ts'
 import { type ExportPiece, StorageFault } from '../storage.ts'
 import type { Transaction } from '../transaction.ts'
@@ -13,7 +13,7 @@ import { asStorageFault } from './errors.ts'
 
 const { path, catalog } = workerData as { readonly path: string; readonly catalog: Catalog }
 const connection = new Connection(path)
-const context: SqlContext = { catalog, engine: sqlite, epochs: connection.run(readEpochs()) }
+const context = sqlContext({ catalog, engine: sqlite, epochs: connection.run(readEpochs()) })
 
 parentPort?.on('message', (request: Request | 'close') => {
   if (request !== 'close') {

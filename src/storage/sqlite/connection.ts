@@ -1,8 +1,7 @@
 /** One SQLite connection: its settings, its prepared statements, and the runner of transactions. */
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { fold } from '../../model/text.ts'
-import { haveWords } from '../sql/derived.ts'
-import { numberText } from '../sql/json-text.ts'
+import { haveWords, numberText } from '../sql/values.ts'
 import type { Row, Statement, Transaction } from '../transaction.ts'
 import { foldFunction, numberFunction, wordsFunction } from './engine.ts'
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import sql, { raw } from 'sql-template-tag'
-import { numberText } from '../sql/json-text.ts'
 import { oddNumbers } from '../sql/numbers.fixture.ts'
+import { numberText } from '../sql/values.ts'
 import { Connection } from './connection.ts'
 import { sqlite } from './engine.ts'
 

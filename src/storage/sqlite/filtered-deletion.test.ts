@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { completeCatalog } from '../../model/catalog.ts'
 import { always } from '../../model/predicate.ts'
-import type { SqlContext } from '../sql/context.ts'
+import { sqlContext } from '../sql/context.ts'
 import { deleteMatching } from '../transactions/delete/delete.ts'
 import { stepDeletion } from '../transactions/delete/deletion-phases.ts'
 import { Connection } from './connection.ts'
@@ -49,7 +49,7 @@ test('a record that something below it is referred to by now stays with all that
     plant('branches', `branch of ${tree}`, 'tree_id', tree)
     plant('leaves', `leaf of ${tree}`, 'branch_id', `branch of ${tree}`)
   }
-  const context: SqlContext = { catalog, engine: sqlite }
+  const context = sqlContext({ catalog, engine: sqlite })
   const resource = catalog.resources.get('trees')
   assert.ok(resource)
   const now = Date.now()

@@ -1,5 +1,6 @@
 /** A SQLite file opened for its API keys. */
 
+import { sqlContext } from '../sql/context.ts'
 import type { KeyStore } from '../storage.ts'
 import { keyStore, keysAlone } from '../transactions/keys.ts'
 import { Connection } from './connection.ts'
@@ -18,7 +19,7 @@ export function openSqliteKeys(path: string): { readonly keys: KeyStore; close()
   // What else is there belongs to a declaration that nobody has read.
   migrate(connection.database, catalog, { apply: 'additive', now: Date.now(), others: 'kept' })
   return {
-    keys: keyStore({ catalog, engine: sqlite }, runnerOf(connection, writer)),
+    keys: keyStore(sqlContext({ catalog, engine: sqlite }), runnerOf(connection, writer)),
     async close() {
       await writer.drain()
       connection.close()

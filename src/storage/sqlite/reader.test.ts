@@ -67,7 +67,7 @@ test('the memory lasts from turn to turn, until someone changes the database', a
     await turn()
     count()
     const remembered = reader.memory.clocks.has('words')
-    reader.memory.clocks.set('words', { revision: 1, live: 1, mark: 0 })
+    reader.memory.clocks.set('words', { revision: 1, live: 1, checksum: 0 })
     return remembered
   }
   assert.equal(await remembers(), false)
@@ -110,7 +110,7 @@ test('a database in memory forgets what it knew when it is changed', async () =>
   const reader = new Reader(connection, true)
   const writer = new Writer(connection, () => reader.endTurn())
   assert.equal(reader.run(countWords()), 0)
-  reader.memory.clocks.set('words', { revision: 1, live: 0, mark: 0 })
+  reader.memory.clocks.set('words', { revision: 1, live: 0, checksum: 0 })
   await writer.write(addWord, () => true)
   assert.equal(reader.memory.clocks.size, 0)
   assert.equal(reader.run(countWords()), 1)

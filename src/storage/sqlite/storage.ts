@@ -9,7 +9,7 @@ import type { DeleteMatching, Outcome, Plan, Write } from '../../plan/plan.ts'
 import type { Migrated } from '../migration/apply.ts'
 import { MigrationRefused } from '../migration/describe.ts'
 import type { Apply } from '../migration/step.ts'
-import type { SqlContext } from '../sql/context.ts'
+import { sqlContext } from '../sql/context.ts'
 import { readEpochs } from '../sql/epoch.ts'
 import { type OnCommit, type Storage, StorageFault } from '../storage.ts'
 import { purgeClockStore } from '../transactions/delete/purge.ts'
@@ -62,7 +62,7 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
   writing.stopWaiting()
   // A database in memory belongs to one connection.
   const reader = new Reader(inMemory ? writing : new Connection(options.path, { readOnly: true }), inMemory)
-  const context: SqlContext = { catalog, engine: sqlite, epochs, tagSecret: secret, offloadsLargeWork: !inMemory }
+  const context = sqlContext({ catalog, engine: sqlite, epochs, tagSecret: secret, offloadsLargeWork: !inMemory })
   const probe = new WriteProbe((bytes) =>
     writer.write(
       () => probeWrite(bytes),

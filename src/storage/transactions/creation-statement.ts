@@ -6,8 +6,9 @@ import type { Question } from '../../plan/decide.ts'
 import type { Create } from '../../plan/plan.ts'
 import type { SqlContext } from '../sql/context.ts'
 import type { Engine } from '../sql/engine.ts'
-import { keptBy, prepared, type Ready, slot, slotted } from '../sql/prepared.ts'
-import { boundOf, searchWords } from '../sql/rows.ts'
+import { filled, slot, slotted } from '../sql/prepared.ts'
+import { boundOf, searchWords, versionedName } from '../sql/records.ts'
+import { prebuilt, type Statement } from '../transaction.ts'
 import { tick } from './rows/clock.ts'
 import { conditionsOf, parentSql, permittedSql } from './rows/other-records.ts'
 import { answerSql } from './rows/select-record.ts'
@@ -21,15 +22,13 @@ interface Creation {
 
 type WriteReturning = NonNullable<Engine['writeReturning']>
 
-const statements = new WeakMap<SqlContext, ReturnType<typeof keptBy<Resource, (creation: Creation) => Ready>>>()
-
 /** The statement: of each shape its text is put together once, where nothing but the record differs from one to the next. */
 export function creationStatement(
   context: SqlContext,
   plan: Create,
   writeReturning: WriteReturning,
   creation: Creation,
-): Ready {
+): Statement {
   const { resource, versionResource, parent, permitted } = plan
   const { record, questions } = creation
   const statement = (source: RowSource, conditions: readonly Sql[]) =>
@@ -48,12 +47,11 @@ export function creationStatement(
     ]
     return statement(sourceOf(resource, record), conditions)
   }
-  const kept = statements.get(context) ?? keptBy(200)
-  statements.set(context, kept)
-  const run = kept(versionResource ?? resource, questions.map(nameOf).join(), () =>
-    prepared(statement(slotsOf(resource), conditionsOf(context, resource, questions.map(slotsOfQuestion)))),
+  const key = `create ${versionedName(versionResource ?? resource)} ${questions.map(nameOf).join()}`
+  const slots = context.statements.of(key, () =>
+    prebuilt(statement(slotsOf(resource), conditionsOf(context, resource, questions.map(slotsOfQuestion)))),
   )
-  return run(creation)
+  return filled(slots, creation)
 }
 
 function slotsOf(resource: Resource): RowSource {

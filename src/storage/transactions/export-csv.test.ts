@@ -1,4 +1,5 @@
 /** Lines of CSV give back what was in the records, and no spreadsheet calculates anything of it. */
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parse } from 'csv-parse/sync'
@@ -7,6 +8,7 @@ import sql from 'sql-template-tag'
 import type { RecordValues } from '../../model/resource.ts'
 import { exportColumns } from '../../plan/export-document.ts'
 import { catalogFixture, resourceFixture } from '../sql/catalog.fixture.ts'
+import { sqlContext } from '../sql/context.ts'
 import { Connection } from '../sqlite/connection.ts'
 import { sqlite } from '../sqlite/engine.ts'
 import { migrate } from '../sqlite/migrate.ts'
@@ -86,7 +88,7 @@ test('the widest records that can be declared have a line', () => {
     sql`insert into tables (id, field_499, created_at, updated_at, _revision) values ('a', '=', 'b', 'c', 1)`,
   )
   const { texts } = connection.run(
-    exportRows({ catalog, engine: sqlite }, { ...batchOf({ format: 'csv' }), resource: wide }),
+    exportRows(sqlContext({ catalog, engine: sqlite }), { ...batchOf({ format: 'csv' }), resource: wide }),
   )
   assert.deepEqual(texts, [`a${','.repeat(500)}"'=",b,c`])
   connection.close()

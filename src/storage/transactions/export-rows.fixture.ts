@@ -8,8 +8,8 @@ import { always } from '../../model/predicate.ts'
 import type { RecordValues, Resource } from '../../model/resource.ts'
 import { exportHead, exportTail, joinTexts } from '../../plan/export-document.ts'
 import { columnsOf } from '../sql/columns.ts'
-import type { SqlContext } from '../sql/context.ts'
-import { boundOf } from '../sql/rows.ts'
+import { sqlContext } from '../sql/context.ts'
+import { boundOf } from '../sql/records.ts'
 import { Connection } from '../sqlite/connection.ts'
 import { sqlite } from '../sqlite/engine.ts'
 import { migrate } from '../sqlite/migrate.ts'
@@ -40,7 +40,7 @@ export const catalog = completeCatalog(
   }),
 )
 export const books = catalog.resources.get('books') as Resource
-export const context: SqlContext = { catalog, engine: sqlite, tagSecret: new Uint8Array(32) }
+export const context = sqlContext({ catalog, engine: sqlite, tagSecret: new Uint8Array(32) })
 
 /** Opens an empty library. */
 export function openLibrary(): Connection {

@@ -1,10 +1,10 @@
 /**
- * The records of an export, some at a time. An export reads everything that there is, so it follows the order of its sort
- * from end to end: each batch is the stretch of the sort's index (or of the ids, where there is no sort) that comes after the
- * one before, found by its keys (`keyset.ts`). What the filter drops was met on the way all the same, and counts: so no batch
- * costs more than its size, however few records match, where a list would find them by the filter's own index and sort them
- * all for each batch anew. Only a condition whose index has the order too (`stretch.ts`) is asked of the index. Of a sort by
- * several fields that no index has together, the records that tie in the first are sorted for each batch.
+ * The records of an export, in batches. An export reads all records, so it follows the order of its sort from end to end. Each batch is
+ * the range of the sort's index (or of the ids, where there is no sort) after the batch before, found by its keys (`keyset.ts`). Records
+ * that the filter drops count as well, so no batch costs more than its size, however few records match. A list would find the matching
+ * records by the filter's own index, and sort all of them for each batch anew. Only a condition whose index has the order too is left to
+ * the index (`splitByIndex`). Where the sort has several fields that no index has together, the records that tie in the first field are
+ * sorted for each batch.
  */
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import { allOf, type Position, type Predicate, type SortTerm } from '../../model/predicate.ts'
@@ -14,10 +14,10 @@ import { columnSql, subject } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { orderTerms, segmentsAfter } from '../sql/keyset.ts'
 import { liveSql, predicateSql } from '../sql/predicate.ts'
-import { membersOf, representationSql } from '../sql/represent.ts'
-import { stretchOf } from '../sql/stretch.ts'
+import { membersOf, representationSql } from '../sql/records.ts'
 import { prebuilt, type Transaction } from '../transaction.ts'
-import { rowsSql } from './page-sql.ts'
+import { splitByIndex } from './access-path.ts'
+import { rowsSql } from './page-rows.ts'
 
 /** Which records are wanted, and how. */
 export interface ExportBatch {
@@ -53,10 +53,10 @@ export function* exportRows(context: SqlContext, batch: ExportBatch): Transactio
   const { resource, sort, after, limit } = batch
   const wanted = allOf([batch.permitted, batch.filter])
   if (wanted.kind === 'never') return { texts: [], last: undefined }
-  const { found, checked } = stretchOf(resource, wanted, sort)
+  const { range, rest } = splitByIndex(resource, wanted, sort)
   const terms = orderTerms(resource, sort, subject)
-  const where = liveSql(context, resource, found)
-  const text = textSql(context, batch, checked)
+  const where = liveSql(context, resource, range)
+  const text = textSql(context, batch, rest)
   const place = context.engine.jsonKeys(terms.map(({ column, type }) => [column, type]))
   const texts: string[] = []
   let looked = 0
@@ -77,12 +77,12 @@ export function* exportRows(context: SqlContext, batch: ExportBatch): Transactio
 function textSql(
   context: SqlContext,
   { resource, represented = resource, fields, format }: ExportBatch,
-  checked: Predicate,
+  rest: Predicate,
 ): Sql {
   const text =
     format === 'csv' ? csvLineSql(context, represented, fields) : representationSql(context, represented, fields)
-  if (checked.kind === 'always') return text
-  return sql`case when ${predicateSql(context, resource, checked)} then ${text} end`
+  if (rest.kind === 'always') return text
+  return sql`case when ${predicateSql(context, resource, rest)} then ${text} end`
 }
 
 /**

@@ -36,7 +36,7 @@ test('it is bounded, and forgets everything at once', () => {
   for (let id = 0; id < 12_000; id++) memory.keep(plan(String(id)), record('{}'))
   const known = Array.from({ length: 12_000 }, (_, id) => memory.record(plan(String(id)))).filter((each) => each)
   assert.ok(known.length <= 5_000 && known.length > 0)
-  memory.clocks.set('shelves', { revision: 1, live: 1, mark: 0 })
+  memory.clocks.set('shelves', { revision: 1, live: 1, checksum: 0 })
   memory.forget()
   assert.equal(memory.record(plan('11999')), undefined)
   assert.equal(memory.clocks.size, 0)

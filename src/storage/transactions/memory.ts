@@ -1,51 +1,67 @@
-/** What was read since the database last changed. Whoever owns it must call `forget` before reading a changed database. */
-import type { Predicate } from '../../model/predicate.ts'
-import type { Resource } from '../../model/resource.ts'
+/** What an open database remembers of its reads. */
 import type { Outcome, ReadRecord } from '../../plan/plan.ts'
-import type { KnownClock } from './rows/clock.ts'
-import { Totals } from './totals.ts'
+import { BoundedMap } from '../sql/bounded-map.ts'
+import { predicateDigest } from '../sql/predicate.ts'
+import { versionedName } from '../sql/records.ts'
+import type { List } from './list.ts'
+import type { Clock } from './rows/clock.ts'
 
 /** A record as it was read: found, permitted, all of its fields. */
 type KnownRecord = Extract<Outcome, { readonly kind: 'record' }>
 
-// Together some ten megabytes: what is asked for again within moments, not a copy of the database.
-const most = 5_000
-const largest = 2_000
+/** The longest JSON of a record that is kept. With 5,000 records that makes some ten megabytes. */
+const longest = 2_000
 
-/** Answers of the database that are still true. */
+/**
+ * Answers of the database that are still true, and the SQL of lists. The owner must call `forget` before it reads a database that may
+ * have changed.
+ */
 export class Memory {
-  /** Totals know by themselves at which revision they are true. */
+  /** The SQL of lists, by query and permission; it depends on nothing in the database. */
+  readonly lists = new BoundedMap<List>(1_000)
+  /** Each total has the revision at which it is true. */
   readonly totals = new Totals()
-  readonly clocks = new Map<string, KnownClock>()
-  // By the predicate that says what may be read: a record known to one caller is not known to another.
-  #records = new WeakMap<Predicate, Map<string, KnownRecord>>()
-  #kept = 0
+  readonly clocks = new Map<string, Clock>()
+  readonly #records = new BoundedMap<KnownRecord>(5_000)
 
-  /** From here on the database may be another. */
+  /** Forgets what was read: the database may have changed. */
   forget(): void {
     this.clocks.clear()
-    if (this.#kept === 0) return
-    this.#records = new WeakMap()
-    this.#kept = 0
+    if (this.#records.size > 0) this.#records.clear()
   }
 
   /** A record that was read before with the same permission. */
-  record({ resource, versionResource, id, permitted, fields }: ReadRecord): KnownRecord | undefined {
-    return fields === undefined ? this.#records.get(permitted)?.get(keyOf(versionResource ?? resource, id)) : undefined
+  record(plan: ReadRecord): KnownRecord | undefined {
+    return plan.fields === undefined ? this.#records.get(keyOf(plan)) : undefined
   }
 
   /** Keeps a record that was read. */
-  keep({ resource, versionResource, id, permitted, fields }: ReadRecord, record: KnownRecord): void {
-    if (fields !== undefined || record.json.length > largest) return
-    if (this.#kept >= most) this.forget()
-    const records = this.#records.get(permitted) ?? new Map<string, KnownRecord>()
-    this.#records.set(permitted, records)
-    records.set(keyOf(versionResource ?? resource, id), record)
-    this.#kept++
+  keep(plan: ReadRecord, record: KnownRecord): void {
+    if (plan.fields === undefined && record.json.length <= longest) this.#records.set(keyOf(plan), record)
   }
 }
 
-/** What one version shows of a record is not what another does. */
-function keyOf({ name, mapping }: Resource, id: string): string {
-  return mapping === undefined ? `${name} ${id}` : `${mapping.version}/${name} ${id}`
+/** What one version answers of a record, or one caller may read, another may not. */
+function keyOf({ resource, versionResource, id, permitted }: ReadRecord): string {
+  return `${versionedName(versionResource ?? resource)} ${predicateDigest(permitted)} ${id}`
+}
+
+/** Exact totals of filtered lists, kept for as long as no collection that they depend on has changed. */
+export class Totals {
+  readonly #known = new BoundedMap<{ readonly revision: number; readonly total: number }>(10_000)
+
+  /** The total of a list, if it was counted at this revision. */
+  get(key: string, revision: number): number | undefined {
+    const entry = this.#known.get(key)
+    return entry?.revision === revision ? entry.total : undefined
+  }
+
+  /** The total that a list had when it was counted last, and the revision at which that was. */
+  last(key: string): { readonly revision: number; readonly total: number } | undefined {
+    return this.#known.get(key)
+  }
+
+  set(key: string, revision: number, total: number): void {
+    this.#known.set(key, { revision, total })
+  }
 }

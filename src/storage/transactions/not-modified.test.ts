@@ -57,12 +57,14 @@ test('a 304 for a list that is narrowed reads its clock too, while nothing has c
   const page = { style: 'page', page: 1, perPage: 20 } as const
   const plan = {
     ...{ kind: 'read-page', resource: goods, parent: undefined, filter: query.filter, permitted, search: undefined },
-    ...{ deleted: undefined, sort: query.sort, page, fields: undefined, conditions: {} },
+    ...{ deleted: undefined, sort: query.sort, page, fields: undefined, conditions: {}, key: 'sort=-size' },
   } as ReadPage
-  const read = explained(store, readPage(context, new Memory(), plan)).result
+  const memory = new Memory()
+  const read = explained(store, readPage(context, memory, plan)).result
+  memory.forget()
   assert.ok(read.kind === 'page' && read.count > 0)
   const conditions = { ifNoneMatch: [{ opaque: read.tag, weak: false }] }
-  const { result, statements } = explained(store, readPage(context, new Memory(), { ...plan, conditions }))
+  const { result, statements } = explained(store, readPage(context, memory, { ...plan, conditions }))
   assert.equal(result.kind, 'page-not-modified')
   assert.deepEqual(statements.map(({ sql }) => /from (\w+)/.exec(sql)?.[1]), ['resourced_clocks']) // biome-ignore format: a line
 })

@@ -7,7 +7,7 @@ import type { Field } from '../../model/resource.ts'
 import type { ReadPage } from '../../plan/plan.ts'
 import { columnSql, subject } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
-import { membersOf } from '../sql/represent.ts'
+import { membersOf } from '../sql/records.ts'
 
 /** The most bytes that one stored byte of a text becomes in JSON: a control character is written as `\u0001`. */
 const mostEscaped = 6

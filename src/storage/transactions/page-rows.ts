@@ -1,21 +1,41 @@
-/** The rows of a page: segment by segment of the order, until there are enough. */
+/**
+ * The rows of a page: segment by segment of the order, until there are enough. Where records may be more than a page can hold (LIM-6),
+ * their sizes are read first, and then the records that fit.
+ */
 import sql, { empty, raw, type Sql } from 'sql-template-tag'
 import type { Position } from '../../model/predicate.ts'
+import type { Resource } from '../../model/resource.ts'
 import type { Page, PageOutcome, ReadPage } from '../../plan/plan.ts'
+import { subject, tableSql } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { type Segment, segmentsAfter } from '../sql/keyset.ts'
+import { representationSql } from '../sql/records.ts'
 import { firstRow, prebuilt, type Row, type Transaction } from '../transaction.ts'
-import { readLarge } from './large-page.ts'
-import type { Walk } from './listing.ts'
-import { countWithin, shareSql } from './page-bytes.ts'
-import { between, type PlacedRows, placeSql, type Rows, rowsSql, sizeOf, skipSql, valueSql } from './page-sql.ts'
+import type { Scan } from './list.ts'
+import { countWithin, shareSql, storedBytesSql } from './page-bytes.ts'
 
 /** The place of a row in the order. */
 export type Keys = Position['keys']
 type NumberedPage = Exclude<Page, { readonly style: 'cursor' }>
 type CursorPage = Extract<Page, { readonly style: 'cursor' }>
 
-type FirstPage = Pick<PageOutcome, 'json' | 'count' | 'previous' | 'next'>
+/** A page that is read, by one scan. */
+export interface PageRead {
+  readonly context: SqlContext
+  readonly plan: ReadPage
+  readonly scan: Scan
+}
+
+/** Rows that were found: their JSON texts, joined. */
+interface Rows {
+  readonly json: string
+  readonly count: number
+}
+
+/** The same, and the place of each in the order; empty for pages by number. */
+interface PlacedRows extends Rows {
+  readonly places: string
+}
 
 /** Rows that were found beside a cursor, in the list's own order. */
 export interface RowsBeside extends Rows {
@@ -32,100 +52,160 @@ export interface TooLarge {
   readonly fits: number
 }
 
-/** Reads a page by its number or offset. */
-export function* readNumbered(
-  context: SqlContext,
-  plan: ReadPage,
-  walk: Walk,
-  page: NumberedPage,
-): Transaction<Rows | TooLarge> {
-  const [limit, offset] = stretchOf(page)
-  walk.segments ??= segmentsAfter(walk.terms, undefined)
-  const texts: string[] = []
-  let count = 0
-  let skipped = 0
-  for (const [index, segment] of walk.segments.entries()) {
-    if (count >= limit) break
-    const skip = count > 0 ? 0 : offset - skipped
-    let statement = index === 0 ? walk.statement : undefined
-    statement ??= prebuilt(numberedSql(context, plan, walk.where, segment, limit - count, skip))
-    if (index === 0) walk.statement = statement
-    const row = yield* firstRow(statement)
-    if (isTooLarge(row)) return yield* readNumberedLarge(context, plan, walk, page)
-    const found = Number(row?.['count'])
-    if (found > 0) texts.push(String(row?.['json']))
-    else if (skip > 0) skipped += yield* sizeOf(plan, walk.where, segment)
-    count += found
-  }
-  return { json: texts.join(between), count }
+/** How many rows are read, after how many that are skipped. */
+interface Range {
+  readonly limit: number
+  readonly offset: number
 }
 
-/** The same where a record has more than its share. */
-function* readNumberedLarge(
-  context: SqlContext,
-  plan: ReadPage,
-  walk: Walk,
-  page: NumberedPage,
-): Transaction<Rows | TooLarge> {
-  const [limit, offset] = stretchOf(page)
-  const { sizes, read } = yield* readLarge(context, plan, walk, walk.segments ?? [], { limit, offset })
-  if (read.count === sizes.length) return read
-  if (page.style === 'offset') return { fits: read.count }
+/** What stands between JSON texts: none of them has a line break, which JSON escapes. */
+const between = ',\n'
+
+/** Reads a page by its number or offset. */
+export function* readNumbered(read: PageRead, page: NumberedPage): Transaction<Rows | TooLarge> {
+  const range = rangeOf(page)
+  const segments = wholeOrder(read.scan)
+  const rows = yield* readRows(read, segments, range)
+  if (rows !== undefined) return rows
+  const { sizes, rows: fitting } = yield* readLarge(read, segments, range)
+  if (fitting.count === sizes.length) return fitting
+  if (page.style === 'offset') return { fits: fitting.count }
   // With another number of records a page begins elsewhere: so many fit wherever it begins among these.
   const largest = sizes.toSorted((left, right) => right - left)
-  return { fits: Math.min(read.count, countWithin(largest, context.catalog.limits.pageBytes)) }
-}
-
-/** The most rows of a page by number, and how many come before it. */
-function stretchOf(page: NumberedPage): [limit: number, offset: number] {
-  return page.style === 'page' ? [page.perPage, (page.page - 1) * page.perPage] : [page.limit, page.offset]
-}
-
-function numberedSql(
-  context: SqlContext,
-  plan: ReadPage,
-  where: Sql,
-  segment: Segment,
-  limit: number,
-  offset: number,
-): Sql {
-  const rows = sql`${rowsSql(plan.resource, where, segment)} order by ${segment.order} ${context.engine.limit(limit)}${skipSql(offset)}`
-  const [value, fitting] = sharedSql(context, plan, stretchOf(plan.page as NumberedPage)[0])
-  return sql`select ${context.engine.joinRows(raw('json'))} as json, count(*) as count${fitting} from (select ${value} as json ${rows}) page`
+  return { fits: Math.min(fitting.count, countWithin(largest, read.context.catalog.limits.pageBytes)) }
 }
 
 /** Reads a page beside a cursor, or the first one: one row more than it has, to see whether there are more. */
-export function* readFrom(context: SqlContext, plan: ReadPage, walk: Walk, page: CursorPage): Transaction<RowsBeside> {
+export function* readBeside(read: PageRead, page: CursorPage): Transaction<RowsBeside> {
   const { position, limit } = page
   // A position without keys is the edge of the list.
-  const keys = position === undefined || position.keys.length === 0 ? undefined : position.keys
+  const isEdge = position === undefined || position.keys.length === 0
+  const segments = isEdge ? wholeOrder(read.scan) : segmentsAfter(read.scan.terms, position.keys)
+  const rows = yield* readRows(read, segments, rangeOf(page))
+  if (rows !== undefined) return besideOf(withoutLast(rows, limit), rows.count > limit, page)
+  const { sizes, rows: fitting } = yield* readLarge(read, segments, { limit, offset: 0 }, 1)
+  return besideOf(fitting, fitting.count < sizes.length, page)
+}
+
+/** A page by number, or the first one by cursor, in one statement: of the first segment of its order. */
+export function firstPageSql(read: PageRead): Sql {
+  return segmentSql(read, wholeOrder(read.scan)[0] as Segment, rangeOf(read.plan.page))
+}
+
+/**
+ * What that statement has found; `undefined` where the segments after the first may have more of the page, or it has more bytes than
+ * its statement gives.
+ */
+export function firstPageOf(
+  page: Page,
+  { segments = [] }: Scan,
+  row: Row | undefined,
+): Pick<PageOutcome, 'json' | 'count' | 'previous' | 'next'> | undefined {
+  const count = Number(row?.['count'])
+  if (isTooLarge(row) || (count < rangeOf(page).limit && segments.length > 1)) return undefined
+  const json = count === 0 ? '' : String(row?.['json'])
+  if (page.style !== 'cursor') return { json, count, previous: undefined, next: undefined }
+  const places = count === 0 ? '' : String(row?.['places'])
+  const found = besideOf(withoutLast({ json, places, count }, page.limit), count > page.limit, page)
+  return { json: found.json, count: found.count, previous: undefined, next: found.more ? found.last : undefined }
+}
+
+/** The rows of one segment of a list. */
+export function rowsSql({ name }: Resource, where: Sql, { condition }: Segment): Sql {
+  const beyond = condition === undefined ? empty : sql` and ${condition}`
+  return sql`from ${tableSql(name)} ${raw(subject)} where ${where}${beyond}`
+}
+
+/** The rows that the statements of a page read: beside a cursor one more than it has. */
+function rangeOf(page: Page): Range {
+  if (page.style === 'cursor') return { limit: page.limit + 1, offset: 0 }
+  return page.style === 'page' ? { limit: page.perPage, offset: (page.page - 1) * page.perPage } : page
+}
+
+function wholeOrder(scan: Scan): readonly Segment[] {
+  scan.segments ??= segmentsAfter(scan.terms, undefined)
+  return scan.segments
+}
+
+/** Reads rows segment by segment; `undefined` where a record has more than its share of the page. */
+function* readRows(
+  read: PageRead,
+  segments: readonly Segment[],
+  { limit, offset }: Range,
+): Transaction<PlacedRows | undefined> {
+  const { plan, scan } = read
   const records: string[] = []
   const places: string[] = []
   let count = 0
-  if (keys === undefined) walk.segments ??= segmentsAfter(walk.terms, undefined)
-  const segments = (keys === undefined ? walk.segments : segmentsAfter(walk.terms, keys)) as Segment[]
+  let skipped = 0
   for (const [index, segment] of segments.entries()) {
-    if (count > limit) break
-    const isFirst = keys === undefined && index === 0
-    let statement = isFirst ? walk.statement : undefined
-    statement ??= prebuilt(besideSql(context, plan, walk, segment, limit + 1 - count))
-    if (isFirst) walk.statement = statement
+    if (count >= limit) break
+    const skip = count > 0 ? 0 : offset - skipped
+    const isFirst = index === 0 && segments === scan.segments
+    let statement = isFirst ? scan.statement : undefined
+    statement ??= prebuilt(segmentSql(read, segment, { limit: limit - count, offset: skip }))
+    if (isFirst) scan.statement = statement
     const row = yield* firstRow(statement)
-    if (isTooLarge(row)) {
-      const { sizes, read } = yield* readLarge(context, plan, walk, segments, { limit, offset: 0, more: 1 })
-      return besideOf(read, read.count < sizes.length, page)
-    }
+    if (isTooLarge(row)) return undefined
     const found = Number(row?.['count'])
-    if (found === 0) continue
-    records.push(String(row?.['json']))
-    places.push(String(row?.['places']))
+    if (found > 0) {
+      records.push(String(row?.['json']))
+      places.push(String(row?.['places']))
+    } else if (skip > 0) skipped += yield* sizeOf(plan, scan.where, segment)
     count += found
   }
-  return besideOf(
-    withoutLast({ json: records.join(between), places: places.join(between), count }, limit),
-    count > limit,
-    page,
-  )
+  return { json: records.join(between), places: places.join(between), count }
+}
+
+/** The rows of one segment, with their number, and beside a cursor with their places. */
+function segmentSql(read: PageRead, segment: Segment, range: Range): Sql {
+  const { context, plan, scan } = read
+  const { joinRows } = context.engine
+  const rows = orderedSql(read, segment, range)
+  const [value, fitting] = sharedSql(read)
+  if (plan.page.style !== 'cursor') {
+    return sql`select ${joinRows(raw('json'))} as json, count(*) as count${fitting} from (select ${value} as json ${rows}) page`
+  }
+  return sql`select ${joinRows(raw('json'))} as json, ${joinRows(raw('place'))} as places, count(*) as count${fitting} from (select ${value} as json, ${placeSql(context, scan)} as place ${rows}) page`
+}
+
+/** The rows of a segment in order, as what follows the columns of a select. */
+function orderedSql({ context, plan, scan }: PageRead, segment: Segment, { limit, offset }: Range): Sql {
+  const skip = offset === 0 ? empty : sql` offset ${offset}`
+  return sql`${rowsSql(plan.resource, scan.where, segment)} order by ${segment.order} ${context.engine.limit(limit)}${skip}`
+}
+
+/** The JSON of a row, null where it has more than its share of the page; and the count of those that have not. */
+function sharedSql({ context, plan }: PageRead): [value: Sql, fitting: Sql] {
+  const value = valueSql(context, plan)
+  const share = shareSql(context, plan, rangeOf(plan.page).limit)
+  if (share === undefined) return [value, empty]
+  return [sql`case when ${share} then ${value} end`, raw(', count(json) as fitting')]
+}
+
+/** Whether a statement left out records that have more than their share of the page. */
+function isTooLarge(row: Row | undefined): boolean {
+  return row?.['fitting'] !== undefined && Number(row['fitting']) < Number(row['count'])
+}
+
+/** The JSON of a row. */
+function valueSql(context: SqlContext, { resource, versionResource, fields, deleted }: ReadPage): Sql {
+  const represented = versionResource ?? resource
+  const live = representationSql(context, represented, fields, false)
+  if (deleted === undefined) return live
+  const whole = representationSql(context, represented, fields, true)
+  return sql`case when ${raw(subject)}.deleted_at is null then ${live} else ${whole} end`
+}
+
+/** The place of a row in the order, as JSON. */
+function placeSql({ engine }: SqlContext, { terms }: Scan): Sql {
+  return engine.jsonKeys(terms.map(({ column, type }) => [column, type]))
+}
+
+/** How many rows a segment has: what an offset skips over when it lies beyond the segment. */
+function* sizeOf({ resource }: ReadPage, where: Sql, segment: Segment): Transaction<number> {
+  const row = yield* firstRow(sql`select count(*) as total ${rowsSql(resource, where, segment)}`)
+  return Number(row?.['total'] ?? 0)
 }
 
 /** The rows of a page of so many, where one more was read. */
@@ -145,49 +225,76 @@ function besideOf({ json: found, places, count }: PlacedRows, more: boolean, { p
   return { json, count, first: JSON.parse(first) as Keys, last: JSON.parse(last) as Keys, more }
 }
 
-function besideSql(context: SqlContext, plan: ReadPage, walk: Walk, segment: Segment, limit: number): Sql {
-  const { engine } = context
-  const rows = sql`${rowsSql(plan.resource, walk.where, segment)} order by ${segment.order} ${engine.limit(limit)}`
-  const [value, fitting] = sharedSql(context, plan, (plan.page as CursorPage).limit + 1)
-  return sql`select ${engine.joinRows(raw('json'))} as json, ${engine.joinRows(raw('place'))} as places, count(*) as count${fitting} from (select ${value} as json, ${placeSql(context, walk)} as place ${rows}) page`
+/**
+ * Reads rows of which some may be large: only as many as a page may hold, and one at least.
+ *
+ * @param more how many more rows are looked at
+ * @returns also the sizes of all rows that were looked at, as they are stored
+ */
+function* readLarge(
+  read: PageRead,
+  segments: readonly Segment[],
+  { limit, offset }: Range,
+  more = 0,
+): Transaction<{ readonly sizes: readonly number[]; readonly rows: PlacedRows }> {
+  const { context, plan, scan } = read
+  const { pageBytes } = context.catalog.limits
+  const parts: { readonly segment: Segment; readonly offset: number; readonly count: number }[] = []
+  const sizes: number[] = []
+  let skipped = 0
+  for (const segment of segments) {
+    const wanted = limit + more - sizes.length
+    if (wanted <= 0) break
+    const skip = sizes.length > 0 ? 0 : offset - skipped
+    const row = yield* firstRow(sizesSql(read, segment, { limit: wanted, offset: skip }))
+    const found = JSON.parse(`[${row?.['sizes'] ?? ''}]`) as number[]
+    if (found.length === 0 && skip > 0) skipped += yield* sizeOf(plan, scan.where, segment)
+    parts.push({ segment, offset: skip, count: found.length })
+    sizes.push(...found)
+  }
+  const most = Math.min(limit, countWithin(sizes, pageBytes))
+  const records: string[] = []
+  const places: string[] = []
+  let count = 0
+  let bytes = 0
+  for (const { segment, offset, count: size } of parts) {
+    const wanted = Math.min(size, most - count)
+    if (wanted <= 0) continue
+    const bounds = { most: pageBytes - bytes, isFirst: count === 0 }
+    const row = yield* firstRow(withinSql(read, segment, { limit: wanted, offset }, bounds))
+    const found = Number(row?.['count'])
+    if (found > 0) {
+      records.push(String(row?.['json']))
+      places.push(String(row?.['places']))
+      count += found
+      bytes += Number(row?.['bytes'])
+    }
+    if (found < wanted) break
+  }
+  return { sizes, rows: { json: records.join(between), places: places.join(between), count } }
 }
 
-/** The JSON of a row, null where it has more than its share of a page of so many; and the count of those that have not. */
-function sharedSql(context: SqlContext, plan: ReadPage, rows: number): [value: Sql, fitting: Sql] {
-  const value = valueSql(context, plan)
-  const share = shareSql(context, plan, rows)
-  if (share === undefined) return [value, empty]
-  return [sql`case when ${share} then ${value} end`, raw(', count(json) as fitting')]
-}
-
-/** Whether a statement left out records that have more than their share of the page. */
-function isTooLarge(row: Row | undefined): boolean {
-  return row?.['fitting'] !== undefined && Number(row['fitting']) < Number(row['count'])
-}
-
-/** A page by number, or the first one of a walk by cursor, in one statement: of its first segment. */
-export function firstPageSql(context: SqlContext, plan: ReadPage, walk: Walk): Sql {
-  const { page } = plan
-  walk.segments ??= segmentsAfter(walk.terms, undefined)
-  const segment = walk.segments[0] as Segment
-  if (page.style === 'cursor') return besideSql(context, plan, walk, segment, page.limit + 1)
-  return numberedSql(context, plan, walk.where, segment, ...stretchOf(page))
+function sizesSql(read: PageRead, segment: Segment, range: Range): Sql {
+  const { context, plan } = read
+  return sql`select ${context.engine.joinRows(raw('size'))} as sizes from (select cast(${storedBytesSql(context, plan)} as text) as size ${orderedSql(read, segment, range)}) page`
 }
 
 /**
- * What that statement has found; `undefined`: the segments after the first may have more of the page, or it has more bytes than its
- * statement gives.
+ * Rows until they have so many bytes. They are found first: to sort them, an engine may make the JSON of all that match.
+ *
+ * @param bounds `isFirst`: one row is read, however large
  */
-export function firstPageOf(page: Page, { segments = [] }: Walk, row: Row | undefined): FirstPage | undefined {
-  if (isTooLarge(row)) return undefined
-  const count = Number(row?.['count'])
-  const json = count === 0 ? '' : String(row?.['json'])
-  if (page.style !== 'cursor') {
-    const [limit] = stretchOf(page)
-    return count < limit && segments.length > 1 ? undefined : { json, count, previous: undefined, next: undefined }
-  }
-  if (count <= page.limit && segments.length > 1) return undefined
-  const places = count === 0 ? '' : String(row?.['places'])
-  const found = besideOf(withoutLast({ json, places, count }, page.limit), count > page.limit, page)
-  return { json: found.json, count: found.count, previous: undefined, next: found.more ? found.last : undefined }
+function withinSql(
+  read: PageRead,
+  segment: Segment,
+  range: Range,
+  bounds: { readonly most: number; readonly isFirst: boolean },
+): Sql {
+  const { context, plan, scan } = read
+  const { joinRows, limit } = context.engine
+  const ids = sql`select ${raw(subject)}.id ${orderedSql(read, segment, range)}`
+  const rows = sql`select ${valueSql(context, plan)} as json, ${placeSql(context, scan)} as place from ${tableSql(plan.resource.name)} ${raw(subject)} where ${raw(subject)}.id in (${ids}) order by ${segment.order} ${limit(range.limit)}`
+  const sized = sql`select json, place, octet_length(json) as size, sum(octet_length(json) + 2) over (rows unbounded preceding) as upto from (${rows}) page`
+  const first = bounds.isFirst ? raw(' or upto = size + 2') : empty
+  return sql`select ${joinRows(raw('json'))} as json, ${joinRows(raw('place'))} as places, count(*) as count, max(upto) as bytes from (${sized}) sized where upto <= ${raw(String(bounds.most))}${first}`
 }

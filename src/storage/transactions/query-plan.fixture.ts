@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { completeCatalog } from '../../model/catalog.ts'
 import { defineInterface, reference } from '../../model/declaration.ts'
 import type { Resource } from '../../model/resource.ts'
-import type { SqlContext } from '../sql/context.ts'
+import { sqlContext } from '../sql/context.ts'
 import { Connection } from '../sqlite/connection.ts'
 import { sqlite } from '../sqlite/engine.ts'
 import { migrate } from '../sqlite/migrate.ts'
@@ -53,7 +53,7 @@ export const catalog = completeCatalog(
   }),
 )
 
-export const context: SqlContext = { catalog, engine: sqlite, tagSecret: new Uint8Array(32) }
+export const context = sqlContext({ catalog, engine: sqlite, tagSecret: new Uint8Array(32) })
 
 /** A resource of the store. */
 export function resource(collection: string): Resource {

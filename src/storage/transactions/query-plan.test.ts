@@ -9,7 +9,7 @@ import type { Filterable, RecordValues } from '../../model/resource.ts'
 import { compareText } from '../../model/text.ts'
 import type { Conditions, Page, PageOutcome, ReadPage } from '../../plan/plan.ts'
 import { readListQuery } from '../../request/list-query.ts'
-import { recordOf } from '../sql/rows.ts'
+import { recordOf } from '../sql/records.ts'
 import { Memory } from './memory.ts'
 import {
   catalog,

@@ -1,46 +1,89 @@
-/** Reading a page of a list: its clock, its exact total, and the page itself, in one snapshot. */
-
+/** Reading a page of a list: its clock, its exact total, and the page itself. */
 import sql, { empty, raw, type Sql } from 'sql-template-tag'
 import { collectionsOf } from '../../model/predicate.ts'
-import { admitPage } from '../../plan/admit.ts'
+import { admitPage, isConditional } from '../../plan/admit.ts'
 import type { Outcome, PageOutcome, Parent, ReadPage } from '../../plan/plan.ts'
 import { subject, tableSql } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { type OrderTerm, reversed, segmentsAfter } from '../sql/keyset.ts'
 import type { PredicateContext } from '../sql/predicate.ts'
-import { firstRow, type Transaction } from '../transaction.ts'
-import { answerPage, knownTag } from './list-tag.ts'
-import { type Listing, listingOf, walkOf } from './listing.ts'
-import type { Memory } from './memory.ts'
-import { type Keys, readFrom, readNumbered, type TooLarge } from './page-rows.ts'
-import { rowsSql } from './page-sql.ts'
-import { type Clock, readClock } from './rows/clock.ts'
+import { firstRow, prebuilt, type Transaction } from '../transaction.ts'
+import { answerPage, knownTag, type List, listOf, scanOf } from './list.ts'
+import type { Memory, Totals } from './memory.ts'
+import { firstPageOf, firstPageSql, type Keys, readBeside, readNumbered, rowsSql, type TooLarge } from './page-rows.ts'
+import { type Clock, clockOf, readClock } from './rows/clock.ts'
 import { holdsSql } from './rows/select-record.ts'
-import type { Totals } from './totals.ts'
 
-/** Runs a ReadPage: the page, or 304, 403, 404, 412 as a value. */
+type Part = Pick<PageOutcome, 'json' | 'count' | 'previous' | 'next'>
+
+/** Runs a ReadPage on one snapshot: the page, or 304, 403, 404, 412 as a value. */
 export function* readPage(
   context: SqlContext,
-  memory: Pick<Memory, 'clocks' | 'totals'>,
+  memory: Pick<Memory, 'clocks' | 'totals' | 'lists'>,
   plan: ReadPage,
 ): Transaction<Outcome> {
   const refused = plan.parent === undefined ? undefined : yield* checkParent(context, plan.parent)
   if (refused !== undefined) return refused
   const clock = yield* readClock(context, memory, plan.resource.name, otherCollections(plan))
-  const listing = listingOf(context, plan)
-  const known = knownTag(context, listing, clock)
+  const list = listOf(context, memory, plan)
+  const known = knownTag(context, list, clock)
   const ended = known === undefined ? undefined : admitPage(plan, known)
   if (ended !== undefined) return ended
-  const total = yield* totalOf(plan, listing, clock, memory.totals)
-  const part = yield* readPart(context, plan, listing, total)
+  const total = yield* totalOf(plan, list, clock, memory.totals)
+  const part = yield* readPart(context, plan, list, total)
   if ('fits' in part) return { kind: 'page-too-large', fits: part.fits }
-  return answerPage(plan, listing, clock, known, { total, ...part })
+  return answerPage({ plan, list, clock }, known, { total, ...part })
+}
+
+/**
+ * Runs a ReadPage with the page and the clock of its collection in one statement, so that no change comes between them: for an engine
+ * on which others write at any time, and on which every statement is a round trip. Each statement has a snapshot of its own.
+ *
+ * @returns `undefined` where a total must be counted first, or the page takes several statements: then `readPage` must be used
+ */
+export function* readPageAtOnce(
+  context: SqlContext,
+  memory: Pick<Memory, 'totals' | 'lists'>,
+  plan: ReadPage,
+): Transaction<Outcome | undefined> {
+  if (plan.parent !== undefined || plan.deleted !== undefined) return undefined
+  if (plan.page.style === 'cursor' && plan.page.position !== undefined) return undefined
+  const list = listOf(context, memory, plan)
+  if (isConditional(plan.conditions)) {
+    const known = knownTag(context, list, clockOf(yield* firstRow(clockSql(context, plan))))
+    const ended = known === undefined ? undefined : admitPage(plan, known)
+    if (ended !== undefined) return ended
+  }
+  const before = isUnfiltered(plan) ? undefined : memory.totals.last(list.totalKey)
+  if (before === undefined && !isUnfiltered(plan)) return undefined
+  const scan = scanOf(context, list, before?.total ?? 0)
+  scan.statementWithClock ??= prebuilt(
+    sql`select clock.*, first.* from (${clockSql(context, plan)}) clock, (${firstPageSql({ context, plan, scan })}) first`,
+  )
+  const row = yield* firstRow(scan.statementWithClock)
+  const clock = clockOf(row)
+  if (before !== undefined && before.revision !== clock.revision) return undefined
+  const known = knownTag(context, list, clock)
+  const ended = known === undefined ? undefined : admitPage(plan, known)
+  if (ended !== undefined) return ended
+  const part = firstPageOf(plan.page, scan, row)
+  return part && answerPage({ plan, list, clock }, known, { total: before?.total ?? clock.live, ...part })
+}
+
+function clockSql({ engine }: SqlContext, plan: ReadPage): Sql {
+  const { name } = plan.resource
+  const others = otherCollections(plan)
+  if (others.size === 0) {
+    return sql`select sum(revision) as revision, sum(live) as live, ${engine.clockChecksum} as mark from resourced_clocks where collection = ${name}`
+  }
+  const all = engine.isAnyOf(sql`collection`, [...new Set([name, ...others])])
+  return sql`select sum(revision) as revision, sum(case collection when ${name} then live else 0 end) as live, ${engine.clockChecksum} as mark from resourced_clocks where ${all}`
 }
 
 const none: ReadonlySet<string> = new Set()
 
-/** The collections beside its own that what a caller is shown of a list depends on. */
-export function otherCollections({ permitted, deleted }: ReadPage): ReadonlySet<string> {
+/** The collections beside its own that a caller's view of a list depends on. */
+function otherCollections({ permitted, deleted }: ReadPage): ReadonlySet<string> {
   if (permitted.kind === 'always' && deleted === undefined) return none
   const others = collectionsOf(permitted)
   if (deleted !== undefined) collectionsOf(deleted.permitted, others)
@@ -58,7 +101,7 @@ export function* checkParent(context: PredicateContext, parent: Parent): Transac
 }
 
 /** Whether a list has all live records of its collection. */
-export function isUnfiltered({ filter, permitted, parent, search, deleted }: ReadPage): boolean {
+function isUnfiltered({ filter, permitted, parent, search, deleted }: ReadPage): boolean {
   return (
     filter.kind === 'always' &&
     permitted.kind === 'always' &&
@@ -68,40 +111,37 @@ export function isUnfiltered({ filter, permitted, parent, search, deleted }: Rea
   )
 }
 
-function* totalOf(plan: ReadPage, listing: Listing, clock: Clock, totals: Totals): Transaction<number> {
+function* totalOf(plan: ReadPage, list: List, clock: Clock, totals: Totals): Transaction<number> {
   if (isUnfiltered(plan)) return clock.live
-  const kept = totals.get(listing.totalKey, clock.revision)
-  if (kept !== undefined) return kept
+  const known = totals.get(list.totalKey, clock.revision)
+  if (known !== undefined) return known
   const row = yield* firstRow(
-    sql`select count(*) as total from ${tableSql(plan.resource.name)} ${raw(subject)} where ${listing.where}`,
+    sql`select count(*) as total from ${tableSql(plan.resource.name)} ${raw(subject)} where ${list.where}`,
   )
   const total = Number(row?.['total'] ?? 0)
-  // What depends on the time of day is not kept: the clock does not see it pass.
-  if (plan.deleted === undefined) totals.set(listing.totalKey, clock.revision, total)
+  // What depends on the time of day is not kept: the clock does not show it.
+  if (plan.deleted === undefined) totals.set(list.totalKey, clock.revision, total)
   return total
 }
 
-type Part = Pick<PageOutcome, 'json' | 'count' | 'previous' | 'next'>
-
-function* readPart(context: SqlContext, plan: ReadPage, listing: Listing, total: number): Transaction<Part | TooLarge> {
+function* readPart(context: SqlContext, plan: ReadPage, list: List, total: number): Transaction<Part | TooLarge> {
   const { page } = plan
-  // What matches nothing is not looked for again: a walk would go to the end for it.
+  // What matches nothing is not looked for again: an ordered scan would go to the end for it.
   if (total === 0 && plan.filter.kind !== 'always') return { json: '', count: 0, previous: undefined, next: undefined }
-  const walk = walkOf(listing, total)
+  const scan = scanOf(context, list, total)
   if (page.style !== 'cursor') {
-    const read = yield* readNumbered(context, plan, walk, page)
+    const read = yield* readNumbered({ context, plan, scan }, page)
     return 'fits' in read ? read : { json: read.json, count: read.count, previous: undefined, next: undefined }
   }
   const backward = page.position?.direction === 'backward'
-  const { where, terms } = walk
-  const found = yield* readFrom(context, plan, backward ? { where, terms: reversed(terms) } : walk, page)
-  const { first, last } = found
+  const { where, terms } = scan
+  const walked = backward ? { where, terms: reversed(terms) } : scan
+  const { json, count, first, last, more } = yield* readBeside({ context, plan, scan: walked }, page)
   if (first === undefined || last === undefined) {
     // Beside an empty page lies the end of the list, or its beginning: no keys.
     const edge = page.position === undefined || total === 0 ? undefined : []
     return { json: '', count: 0, previous: backward ? undefined : edge, next: backward ? edge : undefined }
   }
-  const { json, count, more } = found
   if (backward) {
     return { json, count, previous: more ? last : undefined, next: yield* beyond(plan, where, terms, first) }
   }

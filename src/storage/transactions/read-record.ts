@@ -1,12 +1,13 @@
-/** Reading one record: a single statement. */
+/** Reading one record. */
 import sql, { raw, type Sql } from 'sql-template-tag'
-import type { Predicate } from '../../model/predicate.ts'
 import { admit, type Found, isConditional } from '../../plan/admit.ts'
 import type { Outcome, ReadRecord } from '../../plan/plan.ts'
 import { subject, tableSql } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { revisionColumn } from '../sql/epoch.ts'
-import { representationSql } from '../sql/represent.ts'
+import { predicateDigest } from '../sql/predicate.ts'
+import { filled, slot } from '../sql/prepared.ts'
+import { representationSql, versionedName } from '../sql/records.ts'
 import { firstRow, prebuilt, type Statement, type Transaction } from '../transaction.ts'
 import type { Memory } from './memory.ts'
 import { foundOf, holdsSql } from './rows/select-record.ts'
@@ -34,28 +35,17 @@ export function* readRecord(
   return record
 }
 
-// By what may be read: the same few predicates come with every request.
-const statements = new WeakMap<SqlContext, WeakMap<Predicate, Map<string, Statement>>>()
-
-/** The statement of a record: of each shape its text is put together once. */
+/** The statement that reads a record; its text is built once for each version, permission and choice of fields. */
 function recordStatement(context: SqlContext, plan: ReadRecord): Statement {
-  const { resource, versionResource, id, permitted, fields } = plan
-  const ofCompiler = statements.get(context) ?? new WeakMap<Predicate, Map<string, Statement>>()
-  const ofPredicate = ofCompiler.get(permitted) ?? new Map<string, Statement>()
-  const represented = versionResource ?? resource
-  const key = `${versionResource?.mapping.version ?? ''}/${represented.name}/${fields?.join() ?? '*'}`
-  let known = ofPredicate.get(key)
-  if (known === undefined) {
-    statements.set(context, ofCompiler.set(permitted, ofPredicate))
-    // Field lists come from callers: keep a bounded number of them.
-    if (ofPredicate.size >= 200) ofPredicate.clear()
-    known = prebuilt(
-      sql`select ${representationSql(context, represented, fields)} as json, ${revisionColumn(context, resource.name)}, updated_at, ${holdsSql(context, resource, permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where deleted_at is null and id = ${id}`,
+  const { resource, versionResource = resource, permitted, fields } = plan
+  const key = `read ${versionedName(versionResource)} ${predicateDigest(permitted)} ${fields?.join() ?? '*'}`
+  const slots = context.statements.of(key, () => {
+    const id = slot(({ id }: ReadRecord) => id)
+    return prebuilt(
+      sql`select ${representationSql(context, versionResource, fields)} as json, ${revisionColumn(context, resource.name)}, updated_at, ${holdsSql(context, resource, permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where deleted_at is null and id = ${id}`,
     )
-    ofPredicate.set(key, known)
-    return known
-  }
-  return { sql: known.sql, text: known.text, values: [...known.values.slice(0, -1), id] }
+  })
+  return filled(slots, plan)
 }
 
 function stateSql(context: SqlContext, { resource, id, permitted }: ReadRecord): Sql {

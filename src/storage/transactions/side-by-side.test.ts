@@ -10,8 +10,8 @@ import { always, type Predicate } from '../../model/predicate.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { Page, ReadPage } from '../../plan/plan.ts'
 import { postgres } from '../postgres/engine.ts'
-import type { SqlContext } from '../sql/context.ts'
-import { representationSql } from '../sql/represent.ts'
+import { type SqlContext, sqlContext } from '../sql/context.ts'
+import { representationSql } from '../sql/records.ts'
 import { sqlite } from '../sqlite/engine.ts'
 import type { Row, Statement, Transaction } from '../transaction.ts'
 import { Memory } from './memory.ts'
@@ -83,7 +83,7 @@ function lines(text: string, record: string): string {
 
 function show(t: TestContext, start: (context: SqlContext) => Transaction<unknown>, isRecordShown = false): void {
   const texts = Object.entries({ SQLite: sqlite, PostgreSQL: postgres }).flatMap(([name, engine]) => {
-    const context = { catalog, engine, tagSecret: new Uint8Array(32) }
+    const context = sqlContext({ catalog, engine, tagSecret: new Uint8Array(32) })
     const record = isRecordShown ? '‹›' : representationSql(context, plants, undefined).sql
     const statements = statementsOf(start(context))
     return [`-- ${name}`, ...statements.map(({ sql, text }) => lines(name === 'SQLite' ? sql : text, record))]

@@ -9,27 +9,19 @@ import { firstRow, ignoringRows, type Row, type Transaction } from '../../transa
 type Reading = { readonly engine: Pick<Engine, 'clockChecksum'> }
 type Ticking = { readonly engine: Pick<Engine, 'clockSlot'> }
 
-/** The clock of one collection. */
-export interface KnownClock {
+/** The clock at a moment, of one collection or of several. */
+export interface Clock {
+  /** Grows with every change in any of the collections. */
   readonly revision: number
-  readonly live: number
   /** See `Engine.clockChecksum`. */
-  readonly mark: number
+  readonly checksum: number
+  /** Live records of the first collection. */
+  readonly live: number
 }
 
 /** The clocks that were read since the database last changed, by collection. */
 interface KnownClocks {
-  readonly clocks: Map<string, KnownClock>
-}
-
-/** The clock at a moment. */
-export interface Clock {
-  /** Grows with every change in any of the collections asked for. */
-  readonly revision: number
-  /** See `Engine.clockChecksum`. */
-  readonly mark: number
-  /** Live records of the first collection asked for. */
-  readonly live: number
+  readonly clocks: Map<string, Clock>
 }
 
 /** Reads the clock of a collection, together with those of others that an answer depends on. */
@@ -39,12 +31,12 @@ export function* readClock(
   collection: string,
   others: Iterable<string>,
 ): Transaction<Clock> {
-  const { revision, live, mark } = yield* readOne(engine, memory, collection)
-  const sums = { revision, mark }
+  const { revision, live, checksum } = yield* readOne(engine, memory, collection)
+  const sums = { revision, checksum }
   for (const other of others) {
     const clock = yield* readOne(engine, memory, other)
     sums.revision += clock.revision
-    sums.mark += clock.mark
+    sums.checksum += clock.checksum
   }
   return { ...sums, live }
 }
@@ -53,7 +45,7 @@ function* readOne(
   { clockChecksum }: Reading['engine'],
   { clocks }: KnownClocks,
   collection: string,
-): Transaction<KnownClock> {
+): Transaction<Clock> {
   const known = clocks.get(collection)
   if (known !== undefined) return known
   const row = yield* firstRow(
@@ -65,17 +57,17 @@ function* readOne(
 }
 
 /** The clock in a row of its `revision`, `live` and `mark`. */
-export function clockOf(row: Row | undefined): KnownClock {
+export function clockOf(row: Row | undefined): Clock {
   const { revision, live, mark } = row ?? {}
-  return { revision: Number(revision ?? 0), live: Number(live ?? 0), mark: Number(mark ?? 0) }
+  return { revision: Number(revision ?? 0), live: Number(live ?? 0), checksum: Number(mark ?? 0) }
 }
 
-/** Moves the clock of a collection on: by one revision, and by so many live and deleted records. */
+/** Advances the clock of a collection by one revision, and by so many live and deleted records. */
 export function tick({ engine }: Ticking, collection: string, live: number, deleted: number): Sql {
   return sql`update resourced_clocks set revision = revision + 1, live = live + ${live}, deleted = deleted + ${deleted} where collection = ${collection}${engine.clockSlot}`
 }
 
-/** How many live and deleted records more several collections have. */
+/** By how many live and deleted records several collections grow. */
 export type Moves = Map<string, { readonly live: number; readonly deleted: number }>
 
 /** Notes what has changed in a collection. */
@@ -85,8 +77,8 @@ export function noteMove(moves: Moves, collection: string, live: number, deleted
 }
 
 /**
- * Moves the clocks of several collections on: when all rows are changed, and in one order, so that nobody who has a clock
- * waits for somebody who wants it.
+ * Advances the clocks of several collections, after all rows are changed. The clocks are locked in one order, so that two transactions
+ * never deadlock.
  */
 export function* tickAll(ticking: Ticking, moves: Moves): Transaction<void> {
   for (const collection of [...moves.keys()].sort()) {
@@ -95,7 +87,7 @@ export function* tickAll(ticking: Ticking, moves: Moves): Transaction<void> {
   }
 }
 
-/** Fewer deleted records are kept. Nobody could see them any more: the collection's revision stays. */
+/** Subtracts deleted records that are no longer kept. No caller could see them, so the collection's revision stays. */
 export function forgetDeleted({ engine }: Ticking, collection: string, count: number): Sql {
   return sql`update resourced_clocks set deleted = deleted - ${count} where collection = ${collection}${engine.clockSlot}`
 }

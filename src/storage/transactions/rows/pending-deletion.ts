@@ -8,7 +8,7 @@ import type { RecordValues, Resource } from '../../../model/resource.ts'
 import type { Issue } from '../../../spec/faults.ts'
 import { tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
-import { storedSql } from '../../sql/rows.ts'
+import { storedSql } from '../../sql/records.ts'
 import type { Row, Transaction } from '../../transaction.ts'
 import { resourceOf } from './dependents.ts'
 

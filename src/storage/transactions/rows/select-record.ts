@@ -9,8 +9,7 @@ import { subject, tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import { revisionColumn } from '../../sql/epoch.ts'
 import { type PredicateContext, predicateSql } from '../../sql/predicate.ts'
-import { representationSql } from '../../sql/represent.ts'
-import { recordOf, storedSql } from '../../sql/rows.ts'
+import { recordOf, representationSql, storedSql } from '../../sql/records.ts'
 import { firstRow, type Row, type Statement, standalone, type Transaction } from '../../transaction.ts'
 
 interface Addressed extends Pick<Update | Delete, 'resource' | 'id' | 'permitted'> {

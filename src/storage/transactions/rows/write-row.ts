@@ -5,7 +5,7 @@ import type { RecordValues, Resource } from '../../../model/resource.ts'
 import { type Column, columnsOf, tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import type { Bound } from '../../sql/engine.ts'
-import { boundOf, searchWords } from '../../sql/rows.ts'
+import { boundOf, searchWords } from '../../sql/records.ts'
 import { ignoringRows, type Transaction } from '../../transaction.ts'
 import { tick } from './clock.ts'
 

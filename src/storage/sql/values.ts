@@ -1,8 +1,33 @@
-/** Values made from other values, so that every engine compares and finds alike. Whatever writes a record uses these. */
+/**
+ * Values as every engine stores and answers them: JSON text, and keys made from values so that all engines compare and find alike.
+ * Whatever writes a record uses these.
+ */
 import { decimalKeyOf } from '../../model/decimal.ts'
 import { fold, words } from '../../model/text.ts'
 import { instantKey } from '../../model/time.ts'
 import type { Derivation } from './columns.ts'
+
+// In the language since ECMAScript 2026; TypeScript does not know it yet.
+const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown }
+
+/**
+ * The shortest text that is read back as the same number. Beyond 2^53 it has an exponent: written out as an integer it
+ * would claim digits that the number does not have, and no body may (NUMBER_NOT_EXACT).
+ */
+export function numberText(value: number): string {
+  return isBeyondExact(value) ? value.toExponential() : String(value)
+}
+
+/** The text of a JSON value, its numbers written by `numberText`. A client may send back what it reads (MET-3). */
+export function jsonText(value: unknown): string {
+  return JSON.stringify(value, (_, each: unknown) =>
+    typeof each === 'number' && isBeyondExact(each) ? rawJSON(numberText(each)) : each,
+  )
+}
+
+function isBeyondExact(value: number): boolean {
+  return Number.isInteger(value) && !Number.isSafeInteger(value)
+}
 
 /** What a derived column holds for the value of its field (see `columns.ts`). */
 export const derived: Readonly<Record<Derivation, (text: string) => string | null>> = {

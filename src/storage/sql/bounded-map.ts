@@ -1,0 +1,52 @@
+/** A map that holds at most so many entries: the one used longest ago goes first. For what callers shape: queries, statements. */
+export class BoundedMap<Value> {
+  readonly #entries = new Map<string, Value>()
+  readonly #most: number
+  readonly #dropped: (key: string, value: Value) => void
+
+  /** @param dropped called for an entry that had to go */
+  constructor(most: number, dropped: (key: string, value: Value) => void = () => {}) {
+    this.#most = most
+    this.#dropped = dropped
+  }
+
+  get size(): number {
+    return this.#entries.size
+  }
+
+  get(key: string): Value | undefined {
+    const value = this.#entries.get(key)
+    // The order matters only where some entry may have to go soon.
+    if (value !== undefined && this.#entries.size * 2 > this.#most) {
+      this.#entries.delete(key)
+      this.#entries.set(key, value)
+    }
+    return value
+  }
+
+  set(key: string, value: Value): void {
+    this.#entries.delete(key)
+    this.#entries.set(key, value)
+    if (this.#entries.size <= this.#most) return
+    const [oldest, gone] = this.#entries.entries().next().value as [string, Value]
+    this.#entries.delete(oldest)
+    this.#dropped(oldest, gone)
+  }
+
+  /** The value of a key, made where there is none. */
+  of(key: string, make: () => Value): Value {
+    const known = this.get(key)
+    if (known !== undefined) return known
+    const made = make()
+    this.set(key, made)
+    return made
+  }
+
+  delete(key: string): void {
+    this.#entries.delete(key)
+  }
+
+  clear(): void {
+    this.#entries.clear()
+  }
+}

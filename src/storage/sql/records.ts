@@ -1,0 +1,105 @@
+/** Records as rows, rows as records, and the JSON of records that the database builds. */
+import sql, { raw, type Sql } from 'sql-template-tag'
+import { type RecordValues, type Resource, storedResource } from '../../model/resource.ts'
+import type { Row } from '../transaction.ts'
+import { type Column, columnSql, columnsOf, subject } from './columns.ts'
+import type { SqlContext } from './context.ts'
+import type { Bound } from './engine.ts'
+import { revisionColumn } from './epoch.ts'
+import { derived, jsonText, searchText } from './values.ts'
+
+/** What a column holds for a record. */
+export function boundOf(column: Column, record: RecordValues): Bound {
+  const value = record[column.field.name]
+  if (value === null || value === undefined) return null
+  if (column.role !== 'value') return derived[column.role](value as string)
+  if (column.type === 'json') return jsonText(value)
+  if (column.type === 'boolean') return Number(value)
+  return value as Bound
+}
+
+/** The words by which search finds a record (QRY-5). */
+export function searchWords(resource: Resource, record: RecordValues): string {
+  return searchText(resource.fields.filter((field) => field.search).map((field) => record[field.name] as string | null))
+}
+
+/** The columns of a row that `recordOf` and others read, of the only table that a select is from. */
+export function storedSql(context: SqlContext, resource: Resource): Sql {
+  return context.texts.of(`${resource.name} as stored`, () => {
+    const declared = columnsOf(resource).flatMap(({ name, role }) => (role === 'value' ? [name] : []))
+    const names = ['id', ...declared, 'created_at', 'updated_at', 'deleted_at', '_deletion']
+    return sql`${raw(names.map((name) => `"${name}"`).join(', '))}, ${revisionColumn(context, resource.name)}`
+  })
+}
+
+/** The record that a row of its table holds: declared and system fields. */
+export function recordOf(resource: Resource, row: Row): RecordValues {
+  const record: Record<string, unknown> = {
+    id: row['id'],
+    created_at: row['created_at'],
+    updated_at: row['updated_at'],
+    deleted_at: row['deleted_at'],
+  }
+  for (const { name, type, role } of columnsOf(resource)) {
+    if (role !== 'value') continue
+    const held = row[name] ?? null
+    if (held === null) record[name] = null
+    else if (type === 'json') record[name] = JSON.parse(held as string)
+    else record[name] = type === 'boolean' ? held === 1 || (held as unknown) === true : held
+  }
+  return record
+}
+
+/**
+ * The JSON of one row: every declared field that is answered, unset ones `null` (RES-8).
+ *
+ * @param fields those asked for; `undefined`: all; `id` always comes along (QRY-4)
+ * @param withDeleted adds `deleted_at`, which live records do not have (RES-6)
+ */
+export function representationSql(
+  { engine, texts }: SqlContext,
+  resource: Resource,
+  fields: readonly string[] | undefined,
+  withDeleted = false,
+): Sql {
+  return texts.of(`${versionedName(resource)} ${withDeleted} ${fields?.join() ?? '*'}`, () => {
+    const wanted = (name: string) => fields === undefined || fields.includes(name)
+    const unescaped = (name: string): [string, Sql] => [name, engine.jsonUnescaped(columnSql(subject, name))]
+    const members = [unescaped('id')]
+    for (const { name, column, value } of membersOf(resource)) {
+      if (!wanted(name)) continue
+      if (column === undefined) members.push([name, engine.jsonLiteral(value)])
+      else if (column.field.reference !== undefined)
+        members.push([name, engine.jsonUnescaped(columnSql(subject, column.name))])
+      else members.push([name, engine.jsonValue(columnSql(subject, column.name), column.type)])
+    }
+    for (const name of ['created_at', 'updated_at']) if (wanted(name)) members.push(unescaped(name))
+    if (withDeleted) members.push(unescaped('deleted_at'))
+    return engine.jsonObject(members)
+  })
+}
+
+/** The name of a resource, with the older version whose representation it is: what one version answers another does not. */
+export function versionedName({ name, mapping }: Resource): string {
+  return mapping === undefined ? name : `${mapping.version}/${name}`
+}
+
+/** A field as it is answered: from a column, or, where only an older version has it, always the same value. */
+export interface Member {
+  readonly name: string
+  readonly column: Column | undefined
+  readonly value?: unknown
+}
+
+/** The fields of a resource as they are answered, but for those that every record has. */
+export function membersOf(resource: Resource): Member[] {
+  const { mapping } = resource
+  const stored = storedResource(resource)
+  const columns = new Map(columnsOf(stored).flatMap((each) => (each.role === 'value' ? [[each.name, each]] : [])))
+  return resource.fields.flatMap(({ name, writeOnly }): Member[] => {
+    if (writeOnly) return []
+    const field = mapping === undefined ? name : mapping.toStored.get(name)
+    if (field === undefined) return [{ name, column: undefined, value: mapping?.constants.get(name) ?? null }]
+    return [{ name, column: columns.get(field) }]
+  })
+}

@@ -1,0 +1,200 @@
+/** A list in SQL: which rows, by which access path, the entity tag of each state of it, and the key of its total. */
+import { createHmac, hash } from 'node:crypto'
+import sql, { join, raw, type Sql } from 'sql-template-tag'
+import { admitPage } from '../../plan/admit.ts'
+import type { Outcome, PageOutcome, ReadPage } from '../../plan/plan.ts'
+import type { BoundedMap } from '../sql/bounded-map.ts'
+import { columnSql, comparisonColumn, subject } from '../sql/columns.ts'
+import type { SqlContext } from '../sql/context.ts'
+import { type OrderTerm, orderTerms, type Segment } from '../sql/keyset.ts'
+import { liveSql, type PredicateContext, predicateDigest, predicateSql } from '../sql/predicate.ts'
+import { versionedName } from '../sql/records.ts'
+import { searchColumns } from '../sql/tables.ts'
+import type { Statement } from '../transaction.ts'
+import { type AccessPath, accessPathOf, isServed, leadingNullField } from './access-path.ts'
+import type { Clock } from './rows/clock.ts'
+
+/** The rows of a list in their order, by one access path. What statements need of it is built once. */
+export interface Scan {
+  readonly where: Sql
+  readonly terms: readonly OrderTerm[]
+  /** The segments of the whole order. */
+  segments?: readonly Segment[]
+  /** Reads the first page from the first segment. */
+  statement?: Statement
+  /** Reads the first page and the clock of its collection. */
+  statementWithClock?: Statement
+}
+
+/** A list, and the tag that it had last. */
+export interface List {
+  readonly plan: ReadPage
+  readonly totalKey: string
+  /** The rows, so that indexes of the filter find them. */
+  readonly where: Sql
+  readonly scans: Map<AccessPath, Scan>
+  /** The last tag, and the state of the clocks that it was made at. */
+  tagged?: { readonly state: string; readonly tag: string }
+}
+
+/** Lists by query and permission. */
+export interface KnownLists {
+  readonly lists: BoundedMap<List>
+}
+
+/** The list of a plan: as it was built for the same query before, or built anew. */
+export function listOf(context: SqlContext, { lists }: KnownLists, plan: ReadPage): List {
+  const make = (): List => ({ plan, totalKey: totalKeyOf(plan), where: whereSql(context, plan), scans: new Map() })
+  const { key, resource, versionResource, parent, permitted, deleted } = plan
+  // What deleted records are shown depends on the time.
+  if (key === undefined || deleted !== undefined) return make()
+  const place = parent === undefined ? '' : JSON.stringify(parent.id)
+  const version = versionResource === undefined ? '' : versionedName(versionResource)
+  return lists.of(`${resource.name} ${version} ${place} ${predicateDigest(permitted)} ${key}`, make)
+}
+
+/** The scan that reads the rows of a list of so many records. */
+export function scanOf(context: SqlContext, { plan, where, scans }: List, total: number): Scan {
+  const path = accessPathOf(plan, total)
+  const known = scans.get(path)
+  if (known !== undefined) return known
+  const ordered = orderTerms(plan.resource, plan.sort, subject)
+  const scan: Scan =
+    path === 'ordered scan'
+      ? { where: checkedSql(context, plan), terms: ordered }
+      : { where, terms: path === 'sort' ? unindexedTerms(context, ordered) : ledTerms(plan, ordered) }
+  scans.set(path, scan)
+  return scan
+}
+
+function whereSql(context: SqlContext, plan: ReadPage): Sql {
+  const asked: PredicateContext = { ...context, semijoin: isServed(plan) ? 'exists' : 'in' }
+  const { resource, parent, search, deleted } = plan
+  const conditions: Sql[] = []
+  if (parent !== undefined) conditions.push(sql`${columnSql(subject, parent.field)} = ${parent.id}`)
+  const permitted = liveSql(asked, resource, plan.permitted)
+  if (deleted === undefined) {
+    conditions.push(permitted)
+  } else {
+    const retained = sql`${raw(subject)}.deleted_at > ${deleted.since}`
+    const readable = predicateSql(asked, resource, deleted.permitted)
+    conditions.push(sql`((${permitted}) or (${retained} and ${readable}))`)
+  }
+  if (plan.filter.kind !== 'always') conditions.push(predicateSql(asked, resource, plan.filter))
+  if (search?.length === 0) conditions.push(sql`1 = 0`)
+  else if (search !== undefined) {
+    conditions.push(context.engine.matchesSearch(resource.name, subject, search))
+    const texts = searchedTexts(plan)?.map((name) => columnSql(subject, name))
+    if (texts !== undefined) conditions.push(context.engine.haveWords(texts, search))
+  }
+  return join(conditions, ' and ')
+}
+
+/** The same rows, so that the order finds them and the conditions only drop some. */
+function checkedSql(context: SqlContext, plan: ReadPage): Sql {
+  const { resource, parent, permitted, filter } = plan
+  const asked: PredicateContext = { ...context, semijoin: 'fenced exists' }
+  const checked = [permitted, filter].map((each) => predicateSql(asked, resource, each))
+  if (parent !== undefined) checked.push(sql`${columnSql(subject, parent.field)} = ${parent.id}`)
+  return join([sql`${raw(subject)}.deleted_at is null`, ...checked.map(context.engine.unindexed)], ' and ')
+}
+
+function ledTerms(plan: ReadPage, [first, ...others]: readonly OrderTerm[]): OrderTerm[] {
+  const name = leadingNullField(plan)
+  const lead = name === undefined ? undefined : columnSql(subject, comparisonColumn(plan.resource, name))
+  return [{ ...(first as OrderTerm), ...(lead !== undefined && { lead }) }, ...others]
+}
+
+function unindexedTerms({ engine }: SqlContext, terms: readonly OrderTerm[]): OrderTerm[] {
+  return terms.map((term) => ({ ...term, column: engine.unindexed(term.column) }))
+}
+
+/**
+ * The columns in which an older version searches, where they are fewer than those of the index (QRY-5, AUT-9): the index finds records
+ * by any of its texts, so the words have to be looked for in these texts once more. `undefined`: the index decides.
+ */
+function searchedTexts({ resource, versionResource }: ReadPage): string[] | undefined {
+  if (versionResource === undefined) return undefined
+  const { fields, mapping } = versionResource
+  const columns = fields.flatMap(({ name, search }) => (search ? (mapping.toStored.get(name) ?? []) : []))
+  return searchColumns(resource).every((name) => columns.includes(name)) ? undefined : columns
+}
+
+/** The clocks of the collections that a list depends on. */
+type ListClock = Pick<Clock, 'revision' | 'checksum'>
+
+/**
+ * The tag of a list where it is known before the page is read: either the clock makes the tag, or the page was read before and no
+ * collection that it depends on has changed since. Deleted records depend on the time of day too, which the clock does not show.
+ */
+export function knownTag(context: SqlContext, list: List, clock: ListClock): string | undefined {
+  const made = clockTag(context, list, clock)
+  if (made !== undefined || list.plan.deleted !== undefined) return made
+  return list.tagged?.state === stateOf(clock) ? list.tagged.tag : undefined
+}
+
+/**
+ * The opaque tag of a list for a caller who may read all of its collection: made of the collection's clock, so that it costs no
+ * reading. It is keyed, so that nobody can count the changes.
+ *
+ * @returns `undefined` where the caller may not read everything: the tag then depends on what they are shown alone (AUT-9)
+ */
+function clockTag({ tagSecret }: SqlContext, list: List, clock: ListClock): string | undefined {
+  const { plan } = list
+  if (plan.permitted.kind !== 'always' || plan.deleted !== undefined) return undefined
+  if (tagSecret === undefined) throw new Error('Pages cannot be read without the secret of their tags.')
+  const state = stateOf(clock)
+  if (list.tagged?.state !== state) {
+    const { name, shape } = plan.versionResource ?? plan.resource
+    // An older version's clients keep their tags when a newer one renames fields.
+    const asked = plan.versionFilter === undefined ? plan : { ...plan, filter: plan.versionFilter }
+    const text = `${name} ${state} ${shape} ${conditionKey(asked)}`
+    list.tagged = { state, tag: createHmac('sha256', tagSecret).update(text).digest('base64url').slice(0, 22) }
+  }
+  return list.tagged.tag
+}
+
+/**
+ * A page with its tag, or what its conditions make of it.
+ *
+ * @param known its tag, where the conditions were decided by it already
+ */
+export function answerPage(
+  { plan, list, clock }: { readonly plan: ReadPage; readonly list: List; readonly clock: ListClock },
+  known: string | undefined,
+  page: Omit<PageOutcome, 'kind' | 'tag'>,
+): Outcome {
+  if (known !== undefined) return { kind: 'page', tag: known, ...page }
+  const tag = pageTag(list, page)
+  list.tagged = { state: stateOf(clock), tag }
+  return admitPage(plan, tag) ?? { kind: 'page', tag, ...page }
+}
+
+/** The opaque tag of a page, made of what the caller is shown. */
+function pageTag({ plan }: List, { json, total, previous, next }: Omit<PageOutcome, 'kind' | 'tag'>): string {
+  const { shape } = plan.versionResource ?? plan.resource
+  return digest(`${JSON.stringify([shape, total, previous, next])}\n${json}`)
+}
+
+function stateOf({ revision, checksum }: ListClock): string {
+  return checksum === 0 ? String(revision) : `${revision}.${checksum.toString(36)}`
+}
+
+/** The key of the total of a list. */
+function totalKeyOf(plan: ReadPage): string {
+  const { resource, parent } = plan
+  return `${resource.name} ${parent?.field ?? ''} ${parent?.id ?? ''} ${conditionKey(plan)}`
+}
+
+function conditionKey(plan: ReadPage): string {
+  const { filter, search, permitted, deleted } = plan
+  const predicates = `${predicateDigest(filter)}.${predicateDigest(permitted)}`
+  if (search !== undefined || deleted !== undefined) {
+    return `${predicates}.${digest(JSON.stringify([search, searchedTexts(plan), deleted]))}`
+  }
+  return predicates === '.' ? '' : predicates
+}
+
+function digest(text: string): string {
+  return hash('sha256', text, 'base64url').slice(0, 22)
+}
