@@ -1,8 +1,8 @@
 /** Documents of some megabytes, made to keep a machine busy: each ends, with an answer or an error. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { compareInterfaces } from './compare.ts'
-import { DocumentError, documentOf, type Json } from './openapi/document.ts'
+import { compareInterfaces } from './compare-interfaces.ts'
+import { DocumentError, documentOf, type Json } from './openapi-document.ts'
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 const posted = (schema: unknown) => ({ post: { requestBody: { content: { 'application/json': { schema } } } } })

@@ -1,12 +1,10 @@
 /** `resourced check-changes`: whether a newer interface breaks the clients of an older one (VER-5). */
-
 import { readFile, stat } from 'node:fs/promises'
 import { extname } from 'node:path'
-import { compareInterfaces, type ServedVersion } from '../changes/compare.ts'
+import { compareInterfaces, type ServedVersion } from '../changes/compare-interfaces.ts'
 import type { Finding } from '../changes/finding.ts'
-import { markdownOf } from '../changes/markdown.ts'
-import { DocumentError, documentOf } from '../changes/openapi/document.ts'
-import { reportOf } from '../changes/report.ts'
+import { DocumentError, documentOf } from '../changes/openapi-document.ts'
+import { markdownReport, textReport } from '../changes/report.ts'
 import { openApiDocument } from '../documents/openapi.ts'
 import { ConfigurationError } from '../spec/configuration-error.ts'
 import { completeVersions } from '../versions/versions.ts'
@@ -21,9 +19,9 @@ interface Options {
 }
 
 const formats = {
-  text: reportOf,
+  text: textReport,
   json: (findings: readonly Finding[]) => JSON.stringify(asData(findings), null, 2),
-  markdown: markdownOf,
+  markdown: markdownReport,
 }
 
 /**

@@ -5,9 +5,9 @@ import { openApiDocument } from '../documents/openapi.ts'
 import { completeCatalog } from '../model/catalog.ts'
 import { checkDeclaration } from '../model/check/check-declaration.ts'
 import type { InterfaceDeclaration } from '../model/declaration.ts'
-import { compareInterfaces, type ServedVersion } from './compare.ts'
+import { compareInterfaces, type ServedVersion } from './compare-interfaces.ts'
 import type { Finding } from './finding.ts'
-import { documentOf } from './openapi/document.ts'
+import { documentOf } from './openapi-document.ts'
 
 type Data = { readonly [key: string]: unknown }
 

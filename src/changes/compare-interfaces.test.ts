@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { compareInterfaces } from './compare.ts'
+import { compareInterfaces } from './compare-interfaces.ts'
 import type { Finding } from './finding.ts'
-import { documentOf, type Json } from './openapi/document.ts'
+import { documentOf, type Json } from './openapi-document.ts'
 
 /** A document of 3.1 with these paths under /v1. */
 function doc(paths: Json, more: Json = {}): Json {

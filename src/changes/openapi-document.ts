@@ -1,15 +1,12 @@
-/** An OpenAPI document as it was parsed, and how its references are followed. */
-import { escapeStep } from '../../model/place.ts'
+/** An OpenAPI document as it was parsed: its parts, how references are followed, and how much a comparison may cost. */
+import { escapeStep } from '../model/place.ts'
 
 /** A document that cannot be compared: its message says what is wrong, where, and what to do. */
 export class DocumentError extends Error {
-  /** JSON Pointer to what is wrong. */
-  readonly pointer: string
-
+  /** @param pointer JSON Pointer to what is wrong */
   constructor(pointer: string, message: string) {
     super(`${pointer === '' ? 'The document' : pointer} ${message}`.replaceAll(/\p{C}/gu, '\ufffd'))
     this.name = 'DocumentError'
-    this.pointer = pointer
   }
 }
 
@@ -22,10 +19,10 @@ export interface Part {
   readonly pointer: string
 }
 
-/** A document that was looked over. */
+/** A document that can be compared. */
 export interface Document {
-  readonly root: Json
-  /** 3.0 has `nullable`, and passes over what stands beside a `$ref`. */
+  readonly root: Part
+  /** 3.0 has `nullable`, and ignores what stands beside a `$ref`. */
   readonly dialect: '3.0' | '3.1'
 }
 
@@ -35,9 +32,9 @@ const mostReferences = 100
 const mostValues = 5_000_000
 
 /**
- * Looks a value over before it is compared.
+ * Checks that a value is a document that can be compared.
  *
- * @throws DocumentError where it is no OpenAPI 3.0 or 3.1 document, or nested beyond measure
+ * @throws DocumentError where it is no OpenAPI 3.0 or 3.1 document, refers to other documents, or is too deep or too large
  */
 export function documentOf(value: unknown): Document {
   if (!isObject(value)) throw new DocumentError('', 'must be an object.')
@@ -51,11 +48,12 @@ export function documentOf(value: unknown): Document {
   }
   if (paths !== undefined && !isObject(paths)) throw new DocumentError('/paths', 'must be an object.')
   refuseDepth(value)
-  refuseElsewhere(value)
-  return { root: value, dialect: minor === '0' ? '3.0' : '3.1' }
+  const root = { value, pointer: '' }
+  refuseOtherDocuments(root)
+  return { root, dialect: minor === '0' ? '3.0' : '3.1' }
 }
 
-/** Whatever follows walks recursively: what is too deep for the stack must not get there. */
+/** Everything that follows is recursive, so the depth must be bounded first. */
 function refuseDepth(root: Json): void {
   let level: object[] = [root]
   let values = 0
@@ -75,19 +73,18 @@ function refuseDepth(root: Json): void {
   }
 }
 
-// What stands below these are values, and no parts of the document.
+// Below these keys are values, not parts of the document.
 const notParts = ['example', 'examples', 'default', 'enum', 'const']
 
-/** A reference to elsewhere is refused wherever it stands: half of an interface compared would look like all of it. */
-function refuseElsewhere(root: Json): void {
-  const open: Part[] = [{ value: root, pointer: '' }]
+/** Refuses references to other documents everywhere: a comparison of half an interface would look like a whole one. */
+function refuseOtherDocuments(root: Part): void {
+  const open: Part[] = [root]
   for (let part = open.pop(); part !== undefined; part = open.pop()) {
     const reference = referenceOf(part)
     if (reference !== undefined && !reference.startsWith('#')) refuseReference(part.pointer, reference)
-    for (const each of Array.isArray(part.value) ? items(part) : members(part)) {
-      const [name, inside] = Array.isArray(each) ? each : ['', each]
-      if (typeof inside.value !== 'object' || notParts.includes(name) || name.startsWith('x-')) continue
-      open.push(inside)
+    open.push(...items(part).filter(({ value }) => typeof value === 'object'))
+    for (const [name, inside] of members(part)) {
+      if (typeof inside.value === 'object' && !notParts.includes(name) && !name.startsWith('x-')) open.push(inside)
     }
   }
 }
@@ -106,19 +103,19 @@ export function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** A member of an object; `undefined` where it is none, or does not have it. */
-export function child({ value, pointer }: Part, key: string): Part | undefined {
-  if (!isObject(value) || !Object.hasOwn(value, key)) return undefined
-  return { value: value[key], pointer: `${pointer}/${escapeStep(key)}` }
+/** A member of an object; `undefined` where there is no such member, or no object. */
+export function child(part: Part | undefined, key: string): Part | undefined {
+  if (part === undefined || !isObject(part.value) || !Object.hasOwn(part.value, key)) return undefined
+  return { value: part.value[key], pointer: `${part.pointer}/${escapeStep(key)}` }
 }
 
-/** The members of an object; none where it is not one. */
+/** The members of an object; none of anything else. */
 export function members(part: Part | undefined): [name: string, part: Part][] {
   if (part === undefined || !isObject(part.value)) return []
   return Object.keys(part.value).map((name) => [name, child(part, name) as Part])
 }
 
-/** The items of an array; none where it is not one. */
+/** The items of an array; none of anything else. */
 export function items(part: Part | undefined): Part[] {
   if (part === undefined || !Array.isArray(part.value)) return []
   return part.value.map((value: unknown, index) => ({ value, pointer: `${part.pointer}/${index}` }))
@@ -130,9 +127,9 @@ export function referenceOf({ value }: Part): string | undefined {
 }
 
 /**
- * The part that references lead to; the part itself where it is none.
+ * The part at the end of a chain of references; the part itself where it is none.
  *
- * @throws DocumentError where one leads out of the document, to nothing, or round in a circle
+ * @throws DocumentError where a reference leads out of the document, to nothing, or round in a circle
  */
 export function follow(document: Document, part: Part): Part {
   let at = part
@@ -149,29 +146,48 @@ export function follow(document: Document, part: Part): Part {
 /** The part that one reference leads to. */
 export function target(document: Document, from: string, reference: string): Part {
   if (!reference.startsWith('#')) return refuseReference(from, reference)
-  const nowhere = (): never => {
-    throw new DocumentError(
-      from,
-      `refers to ${cut(reference)}, which is not in the document. Refer by JSON Pointer (#/…).`,
-    )
-  }
+  const problem = `refers to ${cut(reference)}, which is not in the document. Refer by JSON Pointer (#/…).`
   let pointer = reference.slice(1)
   try {
     pointer = decodeURIComponent(pointer)
   } catch {
-    return nowhere()
+    throw new DocumentError(from, problem)
   }
-  if (pointer !== '' && !pointer.startsWith('/')) return nowhere()
-  let value: unknown = document.root
+  if (pointer !== '' && !pointer.startsWith('/')) throw new DocumentError(from, problem)
+  let value: unknown = document.root.value
   for (const step of pointer.split('/').slice(1)) {
     const key = step.replaceAll('~1', '/').replaceAll('~0', '~')
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return nowhere()
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key))
+      throw new DocumentError(from, problem)
     value = (value as Record<string, unknown>)[key]
   }
   return { value, pointer }
 }
 
-/** The name of a component that a pointer leads to: `Task` for `/components/schemas/Task`. */
-export function componentName(pointer: string): string | undefined {
-  return /^\/components\/[^/]+\/([^/]+)$/.exec(pointer)?.[1]
+/** One text for one JSON value, whatever the order of its keys. */
+export function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, each: unknown) => {
+    if (!isObject(each)) return each
+    return Object.fromEntries(Object.entries(each).sort(([left], [right]) => (left < right ? -1 : 1)))
+  })
+}
+
+/**
+ * Counts the steps of a comparison.
+ *
+ * @throws DocumentError when there were too many
+ */
+export type Spend = (steps: number) => void
+
+// More than the largest published interfaces take; a few seconds at most.
+const mostSteps = 10_000_000
+
+/** Starts counting. Documents made to keep a machine busy end in an error. */
+export function stepBudget(): Spend {
+  let left = mostSteps
+  return (steps) => {
+    left -= steps
+    if (left >= 0) return
+    throw new DocumentError('', 'is too intricate to be compared. Compare it in parts, such as path by path.')
+  }
 }

@@ -1,0 +1,149 @@
+/** Compares two interfaces, version by version: what would break clients of the old one, and what would not (VER-5). */
+import type { Catalog } from '../model/resource.ts'
+import { compareDeclarations } from './compare-declarations.ts'
+import { compareOperations } from './compare-operations.ts'
+import { schemaComparison } from './compare-schemas.ts'
+import { type Difference, type Finding, judge, type Kind, type Severity } from './finding.ts'
+import { mergeDifferences } from './merge-differences.ts'
+import { type Document, stepBudget } from './openapi-document.ts'
+import { type Operation, operationsOf } from './read-operations.ts'
+import { schemaReader } from './read-schemas.ts'
+
+/** One version of an interface, as it is served. */
+export interface ServedVersion {
+  readonly document: Document
+  /** Such as `v1`; left out where it is unknown, or the document has several. */
+  readonly version?: string
+  /** The version is not in the paths but elsewhere, such as in a header. */
+  readonly pathless?: boolean
+  /** The declaration that the document was generated from. */
+  readonly catalog?: Catalog
+  /** From when on it is no longer served: milliseconds since 1970. */
+  readonly sunset?: number
+}
+
+/**
+ * Compares an interface with a newer one: each version that the old one serves with the same version of the new one.
+ *
+ * @param old every version that the old one serves
+ * @param now every version that the new one serves; older versions as their `changes` make them
+ * @param at the present, in milliseconds since 1970: a version may be removed after its sunset
+ * @returns breaking findings first
+ * @throws DocumentError where a document cannot be compared
+ */
+export function compareInterfaces(old: readonly ServedVersion[], now: readonly ServedVersion[], at: number): Finding[] {
+  const isRetired = (version: string) =>
+    [...old, ...now].some((each) => each.version === version && each.sunset !== undefined && each.sunset <= at)
+  const differences = old.flatMap((was): Difference[] => {
+    const is = sameIn(now, was)
+    if (is === undefined) {
+      return [wholeVersion(isRetired(was.version ?? '') ? 'version-retired' : 'version-removed', was, now)]
+    }
+    const declared = was.catalog && is.catalog ? compareDeclarations(was.catalog, is.catalog) : []
+    return [...compareDocuments(was, is, isRetired), ...declared]
+  })
+  const added = now.filter((is) => sameIn(old, is) === undefined).map((is) => wholeVersion('version-added', is, old))
+  const order: readonly Severity[] = ['breaking', 'review', 'compatible']
+  return mergeDifferences([...differences, ...added])
+    .map(judge)
+    .sort((left, right) => order.indexOf(left.severity) - order.indexOf(right.severity))
+}
+
+/** The same version elsewhere. A document of an unknown version is compared by its paths. */
+function sameIn(others: readonly ServedVersion[], served: ServedVersion): ServedVersion | undefined {
+  const same = others.find(({ version }) => version === served.version)
+  return same ?? others.findLast(({ version }) => version === undefined || served.version === undefined)
+}
+
+function wholeVersion(kind: Kind, { version }: ServedVersion, others: readonly ServedVersion[]): Difference {
+  const names = others.flatMap((each) => each.version ?? [])
+  const place = { in: kind === 'version-added' ? 'new' : 'old', of: 'openapi', pointer: '' } as const
+  return { kind, version, resources: [], operations: [], names, places: [place] }
+}
+
+type IsRetired = (version: string) => boolean
+
+function compareDocuments(old: ServedVersion, now: ServedVersion, isRetired: IsRetired): Difference[] {
+  const read = ({ document, version, pathless }: ServedVersion) =>
+    operationsOf(document, pathless === true ? version : undefined)
+  const [was, is] = [read(old), read(now)]
+  const both = [...was.values()].flatMap((each) => {
+    const after = is.get(each.key)
+    return after === undefined ? [] : [[each, after] as const]
+  })
+  return [
+    ...compareAddresses([...was.values()], is, 'old', isRetired),
+    ...compareAddresses([...is.values()], was, 'new', isRetired),
+    ...compareCommon(old.document, now.document, both),
+  ]
+}
+
+/** What only one side has, reported once for a whole version, a whole resource, or an address with its methods. */
+function compareAddresses(
+  own: readonly Operation[],
+  others: ReadonlyMap<string, Operation>,
+  side: 'old' | 'new',
+  isRetired: IsRetired,
+): Difference[] {
+  const change = side === 'old' ? 'removed' : 'added'
+  const versions = new Set([...others.values()].map((each) => each.version))
+  const resources = new Set([...others.values()].map((each) => `${each.version} ${each.resource}`))
+  const only = Map.groupBy(
+    own.filter(({ key }) => !others.has(key)),
+    (each) => each.version,
+  )
+  const differs = (kind: Kind, [first, ...more]: readonly Operation[], about: Partial<Difference>): Difference => ({
+    ...{ kind, version: first!.version, resources: [first!.resource] },
+    operations: [first!, ...more].map((each) => each.name),
+    places: [{ in: side, of: 'openapi', pointer: first!.pointer }],
+    ...about,
+  })
+  return [...only].flatMap(([version, operations]) => {
+    if (version !== '' && !versions.has(version)) {
+      const kind = side === 'old' && isRetired(version) ? 'version-retired' : (`version-${change}` as const)
+      return [differs(kind, operations, { resources: [], names: [...versions].filter((each) => each !== '').sort() })]
+    }
+    return [...Map.groupBy(operations, (each) => each.resource)].flatMap(([resource, some]) => {
+      if (!resources.has(`${version} ${resource}`) && some.length > 1) return [differs(`resource-${change}`, some, {})]
+      return [...Map.groupBy(some, (each) => each.path).values()].map((group) =>
+        differs(`operation-${change}`, group, {}),
+      )
+    })
+  })
+}
+
+/** Compares the operations that both have. A difference in a schema concerns every operation that leads to it. */
+function compareCommon(
+  old: Document,
+  now: Document,
+  operations: readonly (readonly [was: Operation, is: Operation])[],
+): Difference[] {
+  const spend = stepBudget()
+  const schemas = schemaComparison(schemaReader(old, spend), schemaReader(now, spend), spend)
+  const compared = operations.map(([was, is]) => {
+    const { differences, pairs } = compareOperations(was, is)
+    return { operation: was, differences, pairs: pairs.map(schemas.add) }
+  })
+  schemas.run()
+  const concerned = new Map<number, Operation[]>()
+  for (const { operation, pairs } of compared) {
+    for (const pair of schemas.different(pairs)) {
+      spend(1)
+      const known = concerned.get(pair)
+      if (known === undefined) concerned.set(pair, [operation])
+      else known.push(operation)
+    }
+  }
+  const inSchemas = [...concerned].flatMap(([pair, by]) =>
+    schemas.differences(pair).map(
+      (each): Difference => ({
+        ...each,
+        version: by[0]?.version ?? '',
+        direction: schemas.role(pair) === 'request' ? 'request' : 'response',
+        resources: [...new Set(by.map(({ resource }) => resource))].sort(),
+        operations: by.map(({ name }) => name),
+      }),
+    ),
+  )
+  return [...compared.flatMap(({ differences }) => differences), ...inSchemas]
+}

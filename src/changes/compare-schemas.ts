@@ -1,0 +1,256 @@
+/**
+ * Compares schemas pair by pair. Pairs are a queue, and each is looked at once, however many operations and fields lead to
+ * it: so circles end, and depth costs no stack.
+ */
+import { compareValues } from './compare-values.ts'
+import type { Difference, Kind, Place } from './finding.ts'
+import { canonical, type Spend } from './openapi-document.ts'
+import type { SchemaReader, Union } from './read-schemas.ts'
+import { type Schemas, type Shape, sizeOf } from './shape.ts'
+
+/** What a schema describes. `error`: the body of an error response; `code`: its error code. */
+export type Role = 'request' | 'response' | 'error' | 'code'
+
+/** Two schemas with the same place in two interfaces. */
+export interface Pair {
+  readonly old: Schemas
+  readonly new: Schemas
+  readonly role: Role
+  /** The path to it: `currencies[].code`. */
+  readonly field: string
+  /** The parameter or header field that it belongs to. */
+  readonly within?: string
+  /** The body of a list (`list`), and the array in it: paths begin at the records that these hold. */
+  readonly envelope?: 'list' | 'array'
+}
+
+/** A difference in a schema, without the operations that it concerns. */
+export type SchemaDifference = Omit<Difference, 'resources' | 'operations' | 'direction'>
+
+/** The comparison of all pairs of two documents: add those of the operations, run, and ask what each leads to. */
+export interface SchemaComparison {
+  /** Returns the number of the pair. */
+  add(pair: Pair): number
+  run(): void
+  /** The numbers of the pairs that differ, among these and those inside of them. */
+  different(pairs: readonly number[]): number[]
+  differences(pair: number): readonly SchemaDifference[]
+  role(pair: number): Role
+}
+
+interface Compared {
+  readonly differences: readonly SchemaDifference[]
+  readonly inside: readonly Pair[]
+}
+
+/** Begins to compare the schemas of two documents. */
+export function schemaComparison(older: SchemaReader, newer: SchemaReader, spend: Spend): SchemaComparison {
+  const numbers = new Map<string, number>()
+  const pairs: Pair[] = []
+  const done: { readonly differences: readonly SchemaDifference[]; readonly inside: readonly number[] }[] = []
+
+  function add(pair: Pair): number {
+    const key = `${pair.role} ${older.key(pair.old)} ${newer.key(pair.new)}`
+    const known = numbers.get(key)
+    if (known !== undefined) return known
+    numbers.set(key, pairs.length)
+    return pairs.push(pair) - 1
+  }
+
+  function comparePair(pair: Pair): Compared {
+    const [before, after] = [older.union(pair.old), newer.union(pair.new)]
+    const differences = [...compareTypes(before, after), ...compareDefaults(pair.role, before, after)]
+    const inside: Pair[] = []
+    for (const [was, is] of matchShapes(before.shapes, after.shapes, pair.role === 'request', spend)) {
+      spend(sizeOf(was) + sizeOf(is))
+      differences.push(...compareValues(was, is).map((each) => ({ ...each, kind: kindFor(pair.role, each.kind) })))
+      const properties = compareProperties(pair, was, is)
+      const additional = compareAdditional(pair, was, is)
+      differences.push(...properties.differences, ...additional.differences)
+      inside.push(...properties.inside, ...additional.inside, ...compareItems(pair, was, is))
+    }
+    const about = {
+      field: pair.field,
+      ...(pair.within !== undefined && { within: pair.within }),
+      places: placesOf(pair),
+    }
+    return { differences: differences.map(({ kind, ...each }) => ({ kind, ...about, ...each })), inside }
+  }
+
+  function compareDefaults(role: Role, { default: before }: Union, { default: after }: Union): Found[] {
+    if (role !== 'request' || before === after) return []
+    const [was = '', is = ''] = [before, after].map((value) => (value === undefined ? '' : canonical(value)))
+    spend((was.length + is.length) / 64)
+    return was === is ? [] : [{ kind: 'default-changed', before, after }]
+  }
+
+  function compareProperties(pair: Pair, was: Shape, is: Shape): { differences: Found[]; inside: Pair[] } {
+    const differences: Found[] = []
+    const inside: Pair[] = []
+    const hidden = pair.role === 'request' ? 'readOnly' : 'writeOnly'
+    for (const name of new Set([...was.properties.keys(), ...is.properties.keys()])) {
+      const [old, now] = [was.properties.get(name), is.properties.get(name)]
+      const before = old && older.union(old)
+      const after = now && newer.union(now)
+      // Only the server sets a readOnly property, and a writeOnly one is never shown.
+      const wasThere = before !== undefined && before[hidden] !== true
+      const isThere = after !== undefined && after[hidden] !== true
+      const [wasRequired, isRequired] = [was.required.has(name), is.required.has(name)]
+      const field = fieldIn(pair.field, name)
+      const differs = (kind: Kind) => {
+        const place = (shape: Shape): Schemas => [{ value: undefined, pointer: shape.pointer }]
+        differences.push({ kind, field, places: placesOf({ old: old ?? place(was), new: now ?? place(is) }) })
+      }
+      if (wasThere && isThere) {
+        if (wasRequired !== isRequired) differs(isRequired ? 'field-required' : 'field-optional')
+        if (after.deprecated === true && before.deprecated !== true) differs('field-deprecated')
+        const role = pair.role === 'error' && name === 'code' ? 'code' : pair.role
+        const { within, envelope } = pair
+        inside.push({
+          ...{ old: old as Schemas, new: now as Schemas, role, field },
+          ...(within !== undefined && { within }),
+          ...(envelope === 'list' && { envelope: 'array' }),
+        })
+      } else if (wasThere) differs(pair.role === 'request' && after ? 'field-read-only' : 'field-removed')
+      else if (isThere) differs(pair.role === 'request' && isRequired ? 'field-added-required' : 'field-added')
+    }
+    for (const name of was.required.symmetricDifference(is.required)) {
+      if (was.properties.has(name) || is.properties.has(name)) continue
+      differences.push({
+        kind: is.required.has(name) ? 'field-required' : 'field-optional',
+        field: fieldIn(pair.field, name),
+      })
+    }
+    return { differences, inside }
+  }
+
+  return {
+    add,
+    run() {
+      // The array grows during the loop: breadth first, so that every field is named by the shortest path to it.
+      for (const pair of pairs) {
+        spend(1)
+        const { differences, inside } = comparePair(pair)
+        done.push({ differences, inside: inside.map(add) })
+      }
+    },
+    different(from) {
+      const reached = new Set(from)
+      // The loop also visits what is added during the loop.
+      for (const number of reached) {
+        spend(1)
+        for (const each of done[number]?.inside ?? []) reached.add(each)
+      }
+      return [...reached].filter((number) => (done[number]?.differences.length ?? 0) > 0)
+    },
+    differences: (number) => done[number]?.differences ?? [],
+    role: (number) => (pairs[number] as Pair).role,
+  }
+}
+
+/** A difference before the place of its pair is added. */
+type Found = Partial<SchemaDifference> & Pick<SchemaDifference, 'kind'>
+
+/** The places of two parts, either of which may be missing. */
+export function placesOf({ old, new: now }: { readonly old?: Schemas; readonly new?: Schemas }): Place[] {
+  return [
+    ...(old?.[0] === undefined ? [] : [{ in: 'old', of: 'openapi', pointer: old[0].pointer } as const]),
+    ...(now?.[0] === undefined ? [] : [{ in: 'new', of: 'openapi', pointer: now[0].pointer } as const]),
+  ]
+}
+
+const longestField = 200
+
+/** The path to a field inside of another; of a very long one the end. */
+function fieldIn(field: string, name: string): string {
+  const path = field === '' ? name : `${field}.${name}`
+  return path.length > longestField ? `…${path.slice(-longestField)}` : path
+}
+
+function kindFor(role: Role, kind: Kind): Kind {
+  if (role !== 'code') return kind
+  if (kind === 'values-removed') return 'code-removed'
+  return kind === 'values-added' || kind === 'values-unlisted' ? 'code-added' : kind
+}
+
+function compareTypes(before: Union, after: Union): Found[] {
+  const found: Found[] = []
+  if (before.isNullable !== after.isNullable) found.push({ kind: after.isNullable ? 'null-added' : 'null-removed' })
+  const typesOf = ({ shapes }: Union) => [...new Set(shapes.map((shape) => shape.type))].sort()
+  const covers = (types: readonly string[], type: string) =>
+    types.includes(type) || types.includes('any') || (type === 'integer' && types.includes('number'))
+  const [was, is] = [typesOf(before), typesOf(after)]
+  const isNarrowed = was.some((type) => !covers(is, type))
+  const isWidened = is.some((type) => !covers(was, type))
+  if (!isNarrowed && !isWidened) return found
+  const kind = !isNarrowed ? 'type-widened' : isWidened ? 'type-changed' : 'type-narrowed'
+  return [...found, { kind, before: was.join(' or ') || 'null', after: is.join(' or ') || 'null' }]
+}
+
+/** Compares properties other than those named. In responses more of them break nobody: clients ignore what is unknown. */
+function compareAdditional(pair: Pair, { additional: was }: Shape, { additional: is }: Shape) {
+  const nothing: { differences: Found[]; inside: Pair[] } = { differences: [], inside: [] }
+  if (typeof was === 'object' && typeof is === 'object') {
+    const { envelope: _, ...rest } = pair
+    return { ...nothing, inside: [{ ...rest, old: was, new: is, field: fieldIn(pair.field, '*') }] }
+  }
+  if (was === is) return nothing
+  const isNarrower = is === 'closed' || was === 'open'
+  const only = (kind: Kind) => ({ ...nothing, differences: [{ kind }] })
+  if (pair.role === 'request') return only(isNarrower ? 'object-closed' : 'object-opened')
+  return isNarrower || was === 'closed' ? nothing : only('others-widened')
+}
+
+function compareItems({ envelope, ...pair }: Pair, was: Shape, is: Shape): Pair[] {
+  if (was.items === undefined && is.items === undefined) return []
+  const anything = (shape: Shape): Schemas => [{ value: true, pointer: shape.pointer }]
+  const field = envelope !== undefined ? '' : pair.field.endsWith('[][][]') ? pair.field : `${pair.field}[]`
+  return [{ ...pair, old: was.items ?? anything(was), new: is.items ?? anything(is), field }]
+}
+
+/**
+ * Pairs the shapes of two unions. A request of the old interface needs a shape in the new one, a response of the new one
+ * needs a shape in the old: each of those gets a partner, by the name of its component, or by what the two have in common.
+ */
+function matchShapes(before: readonly Shape[], after: readonly Shape[], isRequest: boolean, spend: Spend) {
+  spend(before.length * after.length)
+  const [from, to] = isRequest ? [before, after] : [after, before]
+  const taken = new Set<Shape>()
+  const isNamesake = (each: Shape, shape: Shape) =>
+    shape.name !== undefined && each.name === shape.name && isComparable(each, shape)
+  const hasNamesake = (shape: Shape) => to.some((each) => isNamesake(each, shape))
+  const matched: [old: Shape, new: Shape][] = []
+  for (const shape of [...from.filter(hasNamesake), ...from.filter((each) => !hasNamesake(each))]) {
+    const fit = to.filter((each) => isComparable(each, shape))
+    const free = fit.filter((each) => !taken.has(each))
+    const namesake = free.find((each) => isNamesake(each, shape))
+    const partner = namesake ?? mostAlike(shape, free.length > 0 ? free : fit, spend)
+    if (partner === undefined) continue
+    taken.add(partner)
+    matched.push(isRequest ? [shape, partner] : [partner, shape])
+  }
+  return matched
+}
+
+function isComparable(left: Shape, right: Shape): boolean {
+  const isNumeric = [left, right].every(({ type }) => type === 'integer' || type === 'number')
+  return isNumeric || left.type === right.type
+}
+
+function mostAlike(shape: Shape, others: readonly Shape[], spend: Spend): Shape | undefined {
+  if (others.length < 2) return others[0]
+  spend(others.length * sizeOf(shape))
+  const scores = others.map((other) => {
+    const parts = (['properties', 'required', 'values'] as const).map((part) => overlap(shape[part], other[part]))
+    return parts.reduce((sum, part) => sum + part)
+  })
+  return others[scores.indexOf(Math.max(...scores))]
+}
+
+type Keyed = ReadonlyMap<string, unknown> | ReadonlySet<string>
+
+/** From 0 to 1: how many keys two sets have in common. */
+function overlap(left: Keyed = new Set(), right: Keyed = new Set()): number {
+  const common = [...left.keys()].filter((name) => right.has(name)).length
+  return common === 0 ? Number(left.size + right.size === 0) : common / (left.size + right.size - common)
+}
