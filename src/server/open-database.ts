@@ -64,7 +64,7 @@ export async function openKeys(
 ): Promise<{ readonly keys: KeyStore; close(): Promise<void> }> {
   const engine = engineOf(database)
   if (engine.kind === 'sqlite') return openSqliteKeys(engine.path)
-  const { openPostgresKeys } = await import('../storage/postgres/apart.ts')
+  const { openPostgresKeys } = await import('../storage/postgres/administration.ts')
   return openPostgresKeys(engine.options)
 }
 
@@ -82,7 +82,7 @@ export async function openMaintenance(database: DatabaseOptions): Promise<{
   const opened =
     engine.kind === 'sqlite'
       ? openSqliteMaintenance(engine.path)
-      : await (await import('../storage/postgres/apart.ts')).openPostgresMaintenance(engine.options)
+      : await (await import('../storage/postgres/administration.ts')).openPostgresMaintenance(engine.options)
   if (opened !== undefined) return opened
   throw new ConfigurationError(
     `There is no database of Resourced at ${placeOf(database)}: name the one that the servers use.`,
@@ -93,7 +93,7 @@ export async function openMaintenance(database: DatabaseOptions): Promise<{
 export async function hasTables(database: DatabaseOptions): Promise<boolean> {
   const engine = engineOf(database)
   if (engine.kind === 'sqlite') return hasSqliteTables(engine.path)
-  return (await import('../storage/postgres/apart.ts')).hasPostgresTables(engine.options)
+  return (await import('../storage/postgres/administration.ts')).hasPostgresTables(engine.options)
 }
 
 /** The file, or the address without its password: where a database is, for messages. */
@@ -110,7 +110,7 @@ export async function planOrApplyMigration(
 ): Promise<{ readonly steps: readonly MigrationStep[]; readonly applied: boolean }> {
   const engine = engineOf(database)
   if (engine.kind === 'sqlite') return migrateSqlite(engine.path, catalog, apply)
-  const { planOrMigratePostgres } = await import('../storage/postgres/apart.ts')
+  const { planOrMigratePostgres } = await import('../storage/postgres/administration.ts')
   return planOrMigratePostgres(engine.options, catalog, apply)
 }
 

@@ -1,7 +1,7 @@
 /** Whether PostgreSQL keeps what it has acknowledged through a power cut. */
 import type { ClientBase } from 'pg'
 import { StorageFault } from '../storage.ts'
-import { query } from './migration/session.ts'
+import { query } from './session.ts'
 
 const meanings: Readonly<Record<string, string>> = {
   fsync: 'it does not wait for the disk, and a power cut can destroy the whole database',

@@ -9,18 +9,17 @@ import { searchText } from '../sql/values.ts'
 import { StorageFault } from '../storage.ts'
 import type { Statement } from '../transaction.ts'
 import { keepPieces, readPiece } from '../transactions/exports.ts'
-import { connected } from './apart.ts'
+import { tooLongForIndex } from './build-indexes.ts'
 import type { Client } from './client.ts'
 import type { ConnectionOptions } from './connections.ts'
 import { checkDurability } from './durability.ts'
 import { postgres, wordsColumn } from './engine.ts'
 import { asStorageFault } from './errors.ts'
 import { lexemesOf } from './lexemes.ts'
-import { migrationEngine } from './migration/engine.ts'
-import { tooLongForIndex } from './migration/indexes.ts'
-import { underLock, usualWaits } from './migration/migration-lock.ts'
-import { checkRights, checkServer } from './migration/requirements.ts'
-import { inTransaction, query, run, stateOf, withSettings } from './migration/session.ts'
+import { migrationEngine } from './migration-engine.ts'
+import { underLock, usualWaits } from './migration-lock.ts'
+import { checkRights, checkServer } from './requirements.ts'
+import { connect, inTransaction, query, run, stateOf, withSettings } from './session.ts'
 import { rowTypes } from './types.ts'
 
 const quote = postgres.identifier
@@ -29,7 +28,7 @@ const begin = 'begin isolation level read committed'
 
 /** A connection without a limit on the time between two statements. */
 async function unlimited(options: ConnectionOptions): Promise<Client> {
-  const client = await connected(options)
+  const client = await connect(options)
   await query(client, 'set idle_in_transaction_session_timeout = 0')
   return client
 }

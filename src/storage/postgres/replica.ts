@@ -11,7 +11,7 @@ import type { Client } from './client.ts'
 import type { ConnectionOptions } from './connections.ts'
 import { Database, type Reading } from './database.ts'
 import { isDisconnected, isSaid, isTooLong } from './errors.ts'
-import { query } from './migration/session.ts'
+import { query } from './session.ts'
 import { SharedQuestion } from './shared-question.ts'
 
 /** Where a read goes. */

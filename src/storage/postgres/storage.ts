@@ -20,14 +20,14 @@ import { readPage, readPageAtOnce } from '../transactions/read-page.ts'
 import { readRecord } from '../transactions/read-record.ts'
 import { isChange, writeTransaction } from '../transactions/run.ts'
 import { createRecords } from '../transactions/write-record.ts'
-import { alone } from './apart.ts'
 import type { ConnectionOptions } from './connections.ts'
 import { Database } from './database.ts'
 import { checkDurability } from './durability.ts'
 import { postgres, withMarks } from './engine.ts'
 import { isolationOf, isolationOfAll } from './isolation.ts'
-import { migratePostgres } from './migration/migrate.ts'
+import { migratePostgres } from './migrate.ts'
 import { Replica, type Source } from './replica.ts'
+import { withConnection } from './session.ts'
 
 /** How a PostgreSQL database is opened. */
 export interface PostgresOptions extends ConnectionOptions {
@@ -53,7 +53,7 @@ const forgetful = { record: () => undefined, keep() {} }
  * @throws MigrationRefused where the catalog needs a change that start-up may not make
  */
 export async function openPostgres(catalog: Catalog, options: PostgresOptions): Promise<Storage> {
-  await alone(options, async (client) => {
+  await withConnection(options, async (client) => {
     if (options.unsafe !== true) await checkDurability(client)
     const isPooled = options.session === 'off'
     await migratePostgres(client, catalog, { apply: options.migrate ?? 'additive', now: Date.now(), isPooled })

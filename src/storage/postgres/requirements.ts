@@ -1,6 +1,6 @@
 /** What a PostgreSQL server has to be like, said in sentences where it is not. */
 import type { ClientBase } from 'pg'
-import { StorageFault } from '../../storage.ts'
+import { StorageFault } from '../storage.ts'
 import { query } from './session.ts'
 
 /** The oldest version served, as `server_version_num` has it. */

@@ -1,7 +1,7 @@
 /** One migration at a time, however many servers start at once, and none that waits for ever. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientBase } from 'pg'
-import { StorageFault } from '../../storage.ts'
+import { StorageFault } from '../storage.ts'
 import { query, stateOf } from './session.ts'
 
 /** How long a migration waits, in milliseconds. */

@@ -1,15 +1,15 @@
 /** PostgreSQL's part of a migration: its catalog, its table locks, batches of rows, and defaults for older servers. */
 import pg from 'pg'
 import sql, { join, raw } from 'sql-template-tag'
-import { convertStored, writeStored } from '../../migration/convert.ts'
-import type { DerivedValues, MigrationEngine } from '../../migration/engine.ts'
-import type { MigrationStep } from '../../migration/step.ts'
-import { searchTable } from '../../sql/tables.ts'
-import { derived, searchText } from '../../sql/values.ts'
-import type { Statement, Transaction } from '../../transaction.ts'
-import { postgres, wordsColumn } from '../engine.ts'
-import { lexemesOf } from '../lexemes.ts'
-import { type BatchRow, readBatch, rewriteRows, type Target } from './rewrite.ts'
+import { convertStored, writeStored } from '../migration/convert.ts'
+import type { DerivedValues, MigrationEngine } from '../migration/engine.ts'
+import type { MigrationStep } from '../migration/step.ts'
+import { searchTable } from '../sql/tables.ts'
+import { derived, searchText } from '../sql/values.ts'
+import type { Statement, Transaction } from '../transaction.ts'
+import { postgres, wordsColumn } from './engine.ts'
+import { lexemesOf } from './lexemes.ts'
+import { type BatchRow, readBatch, rewriteRows, type Target } from './rewrite-rows.ts'
 
 const quote = (name: string) => raw(postgres.identifier(name))
 

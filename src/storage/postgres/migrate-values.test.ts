@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { whyNoDatabase } from '../../../../test/postgres/database.ts'
+import { whyNoDatabase } from '../../../test/postgres/database.ts'
 import { all, column, databaseOf, find, migrateTo, refusal, relations } from './migrate.fixture.ts'
 
 const skip = whyNoDatabase ?? false

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
-import { databaseFor, whyNoDatabase } from '../../../../test/postgres/database.ts'
+import { databaseFor, whyNoDatabase } from '../../../test/postgres/database.ts'
 import { all, connect, type Fields, find, migrateTo, snapshot } from './migrate.fixture.ts'
 
 const skip = whyNoDatabase ?? false

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { StorageFault } from '../../storage.ts'
+import { StorageFault } from '../storage.ts'
 import { patiently } from './migration-lock.ts'
 
 const waits = { patience: 1_000, lock: 0, pause: 1 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { whyNoDatabase } from '../../../../test/postgres/database.ts'
-import { MigrationRefused } from '../../migration/describe.ts'
-import { catalogFixture, resourceFixture } from '../../sql/catalog.fixture.ts'
+import { whyNoDatabase } from '../../../test/postgres/database.ts'
+import { MigrationRefused } from '../migration/describe.ts'
+import { catalogFixture, resourceFixture } from '../sql/catalog.fixture.ts'
 import {
   all,
   clockOf,

@@ -1,7 +1,7 @@
 /** Reads and writes the rows of a table in batches, for values that JavaScript computes: a table may exceed the memory. */
 import sql, { join, raw, type Sql } from 'sql-template-tag'
-import type { Transaction } from '../../transaction.ts'
-import { postgres } from '../engine.ts'
+import type { Transaction } from '../transaction.ts'
+import { postgres } from './engine.ts'
 
 const quote = (name: string) => raw(postgres.identifier(name))
 

@@ -3,12 +3,12 @@
  * others write. The next start completes a migration that was killed. See docs/decisions/026-migrations-on-postgresql.md.
  */
 import type { ClientBase } from 'pg'
-import type { Catalog } from '../../../model/resource.ts'
-import { changeSchema, isMigrated, type Migrated, type MigrateOptions, migrationTo } from '../../migration/apply.ts'
-import { StorageFault } from '../../storage.ts'
-import { keysAlone } from '../../transactions/keys.ts'
-import { migrationEngine } from './engine.ts'
-import { buildIndexes } from './indexes.ts'
+import type { Catalog } from '../../model/resource.ts'
+import { changeSchema, isMigrated, type Migrated, type MigrateOptions, migrationTo } from '../migration/apply.ts'
+import { StorageFault } from '../storage.ts'
+import { keysAlone } from '../transactions/keys.ts'
+import { buildIndexes } from './build-indexes.ts'
+import { migrationEngine } from './migration-engine.ts'
 import { patiently, underLock, usualWaits, type Waits } from './migration-lock.ts'
 import { checkRights, checkServer } from './requirements.ts'
 import { inTransaction, run, stateOf, withSettings } from './session.ts'

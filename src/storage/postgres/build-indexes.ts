@@ -4,12 +4,12 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientBase } from 'pg'
-import { MigrationRefused } from '../../migration/describe.ts'
-import type { MigrationEngine } from '../../migration/engine.ts'
-import { assess, type IndexStep, type MigrationStep } from '../../migration/step.ts'
-import { answer } from '../../migration/steps.ts'
-import { StorageFault } from '../../storage.ts'
-import { createIndexConcurrently, createSearchConcurrently, postgres } from '../engine.ts'
+import { MigrationRefused } from '../migration/describe.ts'
+import type { MigrationEngine } from '../migration/engine.ts'
+import { assess, type IndexStep, type MigrationStep } from '../migration/step.ts'
+import { answer } from '../migration/steps.ts'
+import { StorageFault } from '../storage.ts'
+import { createIndexConcurrently, createSearchConcurrently, postgres } from './engine.ts'
 import { query, run, stateOf, withSettings } from './session.ts'
 
 /**

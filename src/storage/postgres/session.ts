@@ -1,7 +1,50 @@
-/** Runs statements and transactions one after the other on one PostgreSQL connection, as migrations need it. */
+/** One PostgreSQL connection beside the pool: statements and transactions run on it one after the other, however long they take. */
 import type { ClientBase } from 'pg'
-import type { Row, Transaction } from '../../transaction.ts'
-import { rowTypes } from '../types.ts'
+import { StorageFault } from '../storage.ts'
+import type { Row, Transaction } from '../transaction.ts'
+import { Client } from './client.ts'
+import { type ConnectionOptions, settingsOf } from './connections.ts'
+import { rowTypes } from './types.ts'
+import { unreachable } from './unreachable.ts'
+
+/**
+ * Opens a connection without limits on the time of a statement. The caller ends it.
+ *
+ * @throws StorageFault with what to do, where the database cannot be reached
+ */
+export async function connect(options: ConnectionOptions): Promise<Client> {
+  const client = makeClient(options)
+  try {
+    await client.connect()
+    return client
+  } catch (error) {
+    throw unreachable(error, client, options)
+  }
+}
+
+function makeClient(options: ConnectionOptions): Client {
+  try {
+    return new Client({ ...settingsOf(options), statement_timeout: 0, lock_timeout: 0 })
+  } catch (error) {
+    const { path } = error as { readonly path?: string }
+    if (path === undefined) throw error
+    throw new StorageFault('failed', `The address of the database names the file ${path}, which cannot be read.`)
+  }
+}
+
+/**
+ * Does work on a connection of its own (see `connect`), and ends it.
+ *
+ * @throws StorageFault with what to do, where the database cannot be reached
+ */
+export async function withConnection<T>(options: ConnectionOptions, work: (client: Client) => Promise<T>): Promise<T> {
+  const client = await connect(options)
+  try {
+    return await work(client)
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
 
 /** Runs a statement. */
 export async function query(client: ClientBase, text: string, values: readonly unknown[] = []): Promise<Row[]> {

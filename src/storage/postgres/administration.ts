@@ -1,0 +1,70 @@
+/** What commands do with a PostgreSQL database, beside its servers: migrate it, manage its API keys, switch maintenance. */
+import type { Catalog } from '../../model/resource.ts'
+import type { Migrated } from '../migration/apply.ts'
+import { MigrationRefused } from '../migration/describe.ts'
+import { sqlContext } from '../sql/context.ts'
+import type { KeyStore, MaintenanceStore, PurgeClockStore } from '../storage.ts'
+import { purgeClockStore } from '../transactions/delete/purge.ts'
+import { keyStore, keysAlone } from '../transactions/keys.ts'
+import { maintenanceStore } from '../transactions/maintenance.ts'
+import type { ConnectionOptions } from './connections.ts'
+import { Database } from './database.ts'
+import { postgres } from './engine.ts'
+import { migrateForKeys, migratePostgres } from './migrate.ts'
+import { isInUse } from './requirements.ts'
+import { withConnection } from './session.ts'
+
+/** The steps that a database needs for a catalog. With `apply`, they are taken, whatever they lose. */
+export async function planOrMigratePostgres(
+  options: ConnectionOptions,
+  catalog: Catalog,
+  apply: boolean,
+): Promise<Migrated> {
+  try {
+    return await withConnection(options, (client) =>
+      migratePostgres(client, catalog, {
+        ...{ apply: apply ? 'all' : 'never', now: Date.now(), isPooled: options.session === 'off', isAsked: true },
+      }),
+    )
+  } catch (error) {
+    if (apply || !(error instanceof MigrationRefused)) throw error
+    return { steps: error.steps, applied: false }
+  }
+}
+
+/** Opens a database for its API keys only. No declaration is needed. */
+export async function openPostgresKeys(
+  options: ConnectionOptions,
+): Promise<{ readonly keys: KeyStore; close(): Promise<void> }> {
+  await withConnection(options, (client) => migrateForKeys(client, options.session === 'off'))
+  const database = new Database(options)
+  return {
+    keys: keyStore(sqlContext({ catalog: keysAlone(), engine: postgres }), database),
+    close: () => database.close(),
+  }
+}
+
+/**
+ * Opens a database for its maintenance switch and its purge clock only. Nothing else in it changes, whichever version created it,
+ * because servers may be running on it.
+ *
+ * @returns `undefined` where no server has ever used it
+ */
+export async function openPostgresMaintenance(
+  options: ConnectionOptions,
+): Promise<
+  { readonly maintenance: MaintenanceStore; readonly purgeClock: PurgeClockStore; close(): Promise<void> } | undefined
+> {
+  if (!(await hasPostgresTables(options))) return undefined
+  const database = new Database(options)
+  return {
+    maintenance: maintenanceStore(database),
+    purgeClock: purgeClockStore(database),
+    close: () => database.close(),
+  }
+}
+
+/** Whether a server has ever used a database. */
+export function hasPostgresTables(options: ConnectionOptions): Promise<boolean> {
+  return withConnection(options, isInUse)
+}
