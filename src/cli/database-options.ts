@@ -1,12 +1,12 @@
-/** The options of the command line that say where the database is, and how it is reached. */
+/** The command line options for the address of the database and its connections. */
 import { Option } from 'commander'
 import type { DatabaseOptions } from '../server/open-database.ts'
 import { ConfigurationError } from '../spec/configuration-error.ts'
 
-/** Where the database is when nobody says. */
+/** The default of `--database`. */
 export const defaultDatabase = 'sqlite:.resourced/data.db'
 
-/** The options as they are given. */
+/** The options as commander gives them. */
 export interface GivenDatabase {
   readonly database: string
   readonly databaseReplica?: string
@@ -15,46 +15,37 @@ export interface GivenDatabase {
   readonly databaseUnsafe?: boolean
 }
 
-/** Where it is. */
 export const address = () =>
-  new Option('--database <address>', 'the database: sqlite:FILE, sqlite::memory: or postgres://USER@HOST:5432/NAME')
+  new Option('--database <address>', 'Database: sqlite:FILE, sqlite::memory: or postgres://USER@HOST:5432/NAME')
     .env('DATABASE_URL')
     .default(defaultDatabase)
-/** What stands before it. */
 export const pooler = () =>
-  new Option(
-    '--database-pooler <mode>',
-    'transaction: behind a pooler such as PgBouncer that gives each transaction any connection',
-  )
+  new Option('--database-pooler <mode>', 'Pooler in front of PostgreSQL: transaction for PgBouncer in transaction mode')
     .choices(['none', 'transaction'])
     .env('DATABASE_POOLER')
     .default('none')
-/** Where reads may go. */
 export const replica = () =>
-  new Option(
-    '--database-replica <address>',
-    'a replica of the database, which is read where it has everything that the database has',
-  ).env('DATABASE_REPLICA_URL')
-/** How many connections. */
+  new Option('--database-replica <address>', 'PostgreSQL replica for reads, used while it is up to date').env(
+    'DATABASE_REPLICA_URL',
+  )
 export const pool = () =>
-  new Option('--database-pool <number>', 'the most connections to PostgreSQL for transactions')
+  new Option('--database-pool <number>', 'Maximum number of PostgreSQL connections for transactions')
     .env('DATABASE_POOL')
     .default('10')
-/** Whether it may lose what it has acknowledged. */
 export const unsafe = () =>
   new Option(
     '--database-unsafe',
-    'use a PostgreSQL that may lose acknowledged changes in a power cut (env: DATABASE_UNSAFE=true)',
+    'Accept a PostgreSQL that may lose acknowledged changes in a power cut (env: DATABASE_UNSAFE=true)',
   )
 
 /**
- * What was given, read.
+ * Reads the options.
  *
- * @throws ConfigurationError where the number of connections is none
+ * @throws ConfigurationError if the number of connections is not a number
  */
 export function databaseOf(given: GivenDatabase): DatabaseOptions & { readonly databasePool: number | undefined } {
   const { database, databaseReplica, databasePool, databasePooler } = given
-  // By its value: whoever writes `false` means it.
+  // DATABASE_UNSAFE=false means false, unlike commander's own environment variables of flags.
   const databaseUnsafe = given.databaseUnsafe ?? process.env.DATABASE_UNSAFE === 'true'
   return {
     ...{ database, databaseReplica, databasePooler, databaseUnsafe },

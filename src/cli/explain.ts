@@ -1,11 +1,11 @@
-/** Errors in a sentence for people; never a stack trace for a mistake of theirs. */
+/** Explains errors in a sentence. A stack trace is printed only for errors of the program itself. */
 import { DeclarationError } from '../model/check/check-declaration.ts'
 import { withoutCredentials } from '../model/credentials.ts'
 import { ConfigurationError } from '../spec/configuration-error.ts'
 import { MigrationRefused } from '../storage/migration/describe.ts'
 import { StorageFault } from '../storage/storage.ts'
 
-/** An error as people read it, without the passwords of addresses. */
+/** The explanation of an error, without passwords of addresses. */
 export function explain(error: unknown): string {
   return withoutCredentials(sentence(error))
 }
@@ -18,7 +18,7 @@ function sentence(error: unknown): string {
   const { code, message, port } = error as { code?: string; message?: string; port?: number }
   if (code === 'EADDRINUSE') return `Port ${port} is in use. Stop what listens there, or choose another with --port.`
   if (code === 'EACCES' && port !== undefined)
-    return `Port ${port} is not yours to use. Choose one above 1023 with --port.`
+    return `Port ${port} is reserved for privileged users. Choose one above 1023 with --port.`
   if (code === 'ERR_SQLITE_ERROR') return `The database cannot be used: ${message}.`
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }

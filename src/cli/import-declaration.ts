@@ -1,4 +1,4 @@
-/** Declarations that are modules: imported with our own package at hand, their errors told with line and column. */
+/** Imports declarations that are modules. They can import 'resourced'; errors have line and column. */
 import { readFile } from 'node:fs/promises'
 import { registerHooks, stripTypeScriptTypes } from 'node:module'
 import { extname } from 'node:path'
@@ -14,7 +14,7 @@ export type Imported =
 const ownEntry = new URL(`../index${extname(fileURLToPath(import.meta.url))}`, import.meta.url).href
 let hooked = false
 
-/** Lets `import 'resourced'` mean this very program, wherever the declaration lies. */
+/** Resolves `import 'resourced'` to this program, wherever the declaration is. */
 function answerToOwnName(): void {
   if (hooked) return
   hooked = true
@@ -72,11 +72,11 @@ function codeFrame(stack: string): string | undefined {
   return `line ${line}, column ${caret.length + 1}`
 }
 
-/** V8 says nothing of the place of a syntax error in a module; the TypeScript parser, which reads JavaScript too, does. */
+/** V8 does not give the place of a syntax error in a module. The TypeScript parser does, for JavaScript too. */
 async function syntaxError(path: string): Promise<string> {
   const text = await readFile(path, 'utf8').catch(() => '')
   const warn = process.emitWarning
-  // It would warn on the terminal that it is experimental, in the middle of an answer about something else.
+  // Node would warn that the parser is experimental.
   process.emitWarning = () => {}
   try {
     stripTypeScriptTypes(text)

@@ -1,4 +1,4 @@
-/** `resourced import COLLECTION FILE`. */
+/** `resourced import COLLECTION FILE`: imports records, shows progress and reports refused records. */
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { type Imported, type ImportProblem, importRecords } from '../jobs/import.ts'
@@ -21,8 +21,8 @@ interface Options extends GivenDatabase {
 }
 
 /**
- * Imports a file into a collection; `-` is standard input. The exit code is 1 where a record was refused, 130 where it was
- * interrupted. Every record that is counted is durable.
+ * Imports a file into a collection; `-` is standard input. The exit code is 1 if a record was refused, and 130 if the import was
+ * interrupted. Every counted record is durable. The first Ctrl-C still imports what has been read.
  */
 export async function importCommand(collection: string, file: string, options: Options): Promise<void> {
   const catalog = await loadCatalog(options.declaration)
@@ -78,7 +78,7 @@ function resourceOf(catalog: Catalog, collection: string): Resource {
   throw new ConfigurationError(`There is no collection ${JSON.stringify(collection)}. ${remedy}`)
 }
 
-/** A file's bytes, how many of them have been read, and how many there are where that is known. */
+/** A file's bytes, how many of them have been read, and their number if it is known. */
 async function open(file: string): Promise<{ bytes: Bytes; read: () => number; size: number | undefined }> {
   let read = 0
   async function* counted(source: Bytes): AsyncGenerator<Uint8Array> {
@@ -96,7 +96,7 @@ async function open(file: string): Promise<{ bytes: Bytes; read: () => number; s
   return { bytes: counted(createReadStream(file, { highWaterMark: 262_144 })), read: () => read, size }
 }
 
-/** The chunks of a source until the signal, even where the next one never comes: nobody may ever write to standard input. */
+/** The chunks of a source until the signal, even while it waits for a chunk: nobody may ever write to standard input. */
 async function* until(signal: AbortSignal, source: Bytes): AsyncGenerator<Uint8Array> {
   const chunks = source[Symbol.asyncIterator]()
   while (!signal.aborted) {
@@ -113,7 +113,7 @@ async function* until(signal: AbortSignal, source: Bytes): AsyncGenerator<Uint8A
   }
 }
 
-/** The records before the signal: the one that it cut off is none. */
+/** The records before the signal, without the one that was cut off. */
 async function* whole(signal: AbortSignal, records: AsyncIterable<SourceRecord>): AsyncGenerator<SourceRecord> {
   for await (const record of records) {
     if (signal.aborted) return

@@ -1,4 +1,4 @@
-/** `resourced keys create | list | revoke`. */
+/** `resourced keys create | list | revoke`: API keys on the command line. */
 import { uuidv7 } from 'uuidv7'
 import { parseDuration } from '../model/time.ts'
 import { hashOfKey, hintOfKey, newKey } from '../policy/api-keys.ts'
@@ -19,21 +19,21 @@ interface RevokeOptions extends GivenDatabase {
   readonly descendants?: boolean
 }
 
-/** Creates a key and prints it: alone, so that a script can keep it, or with all that is known of it. */
+/** Creates a key and prints it: alone, for scripts, or with its attributes. */
 export async function createKey(options: CreateOptions): Promise<void> {
   const subject = options.subject.trim()
-  if (subject === '') throw new ConfigurationError('--subject takes the name of who calls with the key.')
+  if (subject === '') throw new ConfigurationError('--subject takes the name of the caller who will use the key.')
   const { key, stored } = makeKey(subject, rolesOf(options.roles), expiryOf(options.expires))
   const database = databaseToKeep(options)
   const isNew = !(await hasTables(database))
   await withKeys(database, (keys) => keys.add(stored))
-  // The first key is made before the first server, so a mistyped path is no error here. It must not go unnoticed either.
+  // The first key is created before the first server, so a new path is no error. It may be mistyped, so it is reported.
   if (isNew) process.stderr.write(`Made a new database at ${placeOf(database)}: there was none.\n`)
-  const made = { key, ...shown({ ...stored, last_used_at: null }) }
+  const made = { key, ...withoutHash({ ...stored, last_used_at: null }) }
   print(options.json === true ? `${JSON.stringify(made, null, 2)}\n` : `${key}\n`)
 }
 
-/** A new key, and what is stored of it. */
+/** A new key, and the record that is stored for it. */
 export function makeKey(
   subject: string,
   roles: string[],
@@ -56,7 +56,7 @@ export function makeKey(
 
 /** Lists the keys. */
 export async function listKeys(options: GivenDatabase & { readonly json?: boolean }): Promise<void> {
-  const keys = (await withKeys(await existing(options), (store) => store.list())).map(shown)
+  const keys = (await withKeys(await existing(options), (store) => store.list())).map(withoutHash)
   if (options.json === true) {
     print(`${JSON.stringify(keys, null, 2)}\n`)
     return
@@ -103,7 +103,7 @@ function databaseToKeep(given: GivenDatabase): DatabaseOptions {
   return database
 }
 
-/** The database where it has been used before: a mistyped path must not become an empty database. */
+/** The database, which must exist: a mistyped path must not become an empty database. */
 async function existing(given: GivenDatabase): Promise<DatabaseOptions> {
   const database = databaseToKeep(given)
   if (await hasTables(database)) return database
@@ -121,7 +121,7 @@ async function withKeys<T>(database: DatabaseOptions, use: (keys: KeyStore) => P
   }
 }
 
-function shown({ hash: _, ...key }: ListedKey): Omit<ListedKey, 'hash'> {
+function withoutHash({ hash: _, ...key }: ListedKey): Omit<ListedKey, 'hash'> {
   return key
 }
 

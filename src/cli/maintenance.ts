@@ -1,4 +1,4 @@
-/** `resourced maintenance on | off | status`. */
+/** `resourced maintenance on | off | status`: the switch that all servers of a database follow. */
 import { withoutCredentials } from '../model/credentials.ts'
 import { isStorableText } from '../model/text.ts'
 import { parseDuration } from '../model/time.ts'
@@ -14,12 +14,12 @@ interface OnOptions extends GivenDatabase {
   readonly retryAfter: string
 }
 
-/** What clients are told where nobody says anything else. */
+/** The default of `--message`. */
 const ordinaryMessage = 'The service is under maintenance. Try again after the seconds in Retry-After.'
 
 const longestMessage = 200
 
-/** Turns maintenance on, or changes what clients are told. */
+/** Turns maintenance on, or changes its message. */
 export async function maintenanceOn(options: OnOptions): Promise<void> {
   const { database } = options
   const [message, retryAfter] = [messageOf(options.message ?? ordinaryMessage), secondsOf(options.retryAfter)]
@@ -41,7 +41,7 @@ export async function maintenanceOff(options: GivenDatabase): Promise<void> {
     say(`Maintenance is off; it was on since ${before.since}. Within a second servers answer as ever, and jobs go on.`)
 }
 
-/** Says whether maintenance is on, since when, and what clients are told. */
+/** Prints whether maintenance is on, since when, and its message. */
 export async function maintenanceStatus(options: GivenDatabase): Promise<void> {
   const current = await withServerState(options, ({ maintenance }) => maintenance.read())
   const lines =

@@ -1,11 +1,11 @@
-/** `resourced migrate`. */
+/** `resourced migrate`: shows or applies the schema changes that the declaration needs. */
 import { planOrApplyMigration } from '../server/open-database.ts'
 import { formatSteps } from '../storage/migration/describe.ts'
 import { databaseOf, type GivenDatabase } from './database-options.ts'
 import { loadCatalog } from './load-declaration.ts'
 import { print } from './terminal.ts'
 
-/** Shows what the database lacks, or changes it. */
+/** Shows the schema changes that a database needs, or applies them. */
 export async function migrateCommand(
   file: string | undefined,
   options: GivenDatabase & { readonly apply?: boolean },

@@ -1,4 +1,4 @@
-/** `resourced move --from DATABASE --to DATABASE`. */
+/** `resourced move --from DATABASE --to DATABASE`: moves all data while the source is under maintenance. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { withoutCredentials } from '../model/credentials.ts'
 import type { Catalog } from '../model/resource.ts'

@@ -1,13 +1,13 @@
-/** `resourced openapi`. */
+/** `resourced openapi`: prints the OpenAPI document of a version. */
 import { openApiDocument } from '../documents/openapi.ts'
 import { ConfigurationError } from '../spec/configuration-error.ts'
 import { loadVersions } from './load-declaration.ts'
 import { print } from './terminal.ts'
 
 /**
- * Prints the OpenAPI document of a version: the current one, unless another is named.
+ * Prints the OpenAPI document of the current version, or of the one that `--version` names.
  *
- * @throws ConfigurationError where there is no such version
+ * @throws ConfigurationError if the version does not exist
  */
 export async function openApiCommand(file: string | undefined, options: { readonly version?: string }): Promise<void> {
   const versions = await loadVersions(file)

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { argumentsTold } from './process-title.ts'
+import { withoutSecrets } from './process-title.ts'
 
-test('lists of processes show no key and no value of a header field', () => {
+test('the process title has no key and no value of a header field', () => {
   const given = [
     'check',
     'https://a:b@x.example',
@@ -14,10 +14,10 @@ test('lists of processes show no key and no value of a header field', () => {
     '--header=X: k4',
     '--yes',
   ]
-  const told = argumentsTold(given)
-  assert.equal(told, 'check https://***@x.example --key *** --other-key=*** --header X-Key: *** --header=X: *** --yes')
+  const title = withoutSecrets(given)
+  assert.equal(title, 'check https://***@x.example --key *** --other-key=*** --header X-Key: *** --header=X: *** --yes')
 })
 
-test('what is no secret stays', () => {
-  assert.equal(argumentsTold(['keys', 'list', '--json']), 'keys list --json')
+test('the process title keeps other arguments', () => {
+  assert.equal(withoutSecrets(['keys', 'list', '--json']), 'keys list --json')
 })

@@ -1,270 +1,255 @@
-/** The options of the command `resourced`; one file a command, loaded when it is called. */
+/** The commands of `resourced` and their options. Each command has a file of its own, loaded when it runs. */
 import { Command, Option } from 'commander'
 import { withoutCredentials } from '../model/credentials.ts'
 import { logLevels } from '../server/observe/log.ts'
 import { packageVersion } from '../server/observe/package-version.ts'
 import { address, pool, pooler, replica, unsafe } from './database-options.ts'
-import { argumentsTold } from './process-title.ts'
+import { withoutSecrets } from './process-title.ts'
 import { print } from './terminal.ts'
 
-// What lists of processes show.
-const told = argumentsTold(process.argv.slice(2))
-if (told !== process.argv.slice(2).join(' ')) process.title = `resourced ${told}`
+// Lists of processes show arguments to everyone on the machine.
+const title = withoutSecrets(process.argv.slice(2))
+if (title !== process.argv.slice(2).join(' ')) process.title = `resourced ${title}`
 
-const declaration = () =>
-  new Option('--declaration <file>', 'the declaration (default: resources.ts, .js, .json or .yaml here)')
+const fileKinds = 'resources.ts, .js, .json or .yaml'
+const declarationFile = `Declaration file (default: ${fileKinds} in this directory)`
+const declaration = () => new Option('--declaration <file>', declarationFile)
+/** An option that can be repeated; `none` describes its default. */
+const repeatable = (flags: string, description: string, none = 'none') =>
+  new Option(flags, `${description}; can be repeated`)
+    .default([], none)
+    .argParser((value, before: readonly string[]) => [...before, value])
 
 const program = new Command('resourced')
-  .description('Serves the resources that you declare, by HTTP.')
-  .version(packageVersion())
-  // After a command --version is that command's own.
+  .description('Serve the HTTP interface that you declare, from a database.')
+  .version(packageVersion(), '-V, --version', 'Show the version of Resourced')
+  .helpOption('-h, --help', 'Show help')
+  // After a command, --version belongs to the command.
   .enablePositionalOptions()
-  .showHelpAfterError('(resourced --help lists what there is)')
-  // What is mistyped is repeated, a password in it is not.
+  .showHelpAfterError('(resourced --help lists all commands and options)')
+  // Commander repeats what was mistyped: it may contain a password.
   .configureOutput({ writeOut: print, outputError: (text, write) => write(withoutCredentials(text)) })
   .configureHelp({ sortSubcommands: false, showGlobalOptions: false })
+program.helpCommand('help [command]', 'Show help for a command')
 
-program
-  .command('serve', { isDefault: false })
-  .description('serve a declared interface')
-  .argument('[file]', 'the declaration: resources.ts, .js, .json or .yaml (default: the one here)')
-  .addOption(address())
+/** Adds a command with the options of its database. */
+function databaseCommand(parent: Command, name: string, description: string, isDefault = false): Command {
+  return parent.command(name, { isDefault }).description(description).addOption(address()).addOption(pooler())
+}
+
+databaseCommand(program, 'serve', 'Serve the declared interface')
+  .argument('[file]', declarationFile)
   .addOption(replica())
   .addOption(pool())
-  .addOption(pooler())
   .addOption(unsafe())
-  .addOption(new Option('--host <address>', 'where to listen').env('HOST').default('127.0.0.1'))
-  .addOption(new Option('--port <number>', 'where to listen; 0 takes a free port').env('PORT').default('8443'))
-  .option('--tls-cert <file>', 'the certificate, PEM (default: a local one is made)')
-  .option('--tls-key <file>', 'its private key, PEM')
-  .option('--http', 'plain HTTP, on loopback only')
+  .addOption(new Option('--host <address>', 'Address to listen on').env('HOST').default('127.0.0.1'))
+  .addOption(new Option('--port <number>', 'Port to listen on; 0 selects a free port').env('PORT').default('8443'))
+  .option('--tls-cert <file>', 'TLS certificate, PEM (default: a certificate for localhost is created)')
+  .option('--tls-key <file>', 'Private key of the TLS certificate, PEM')
+  .option('--http', 'Serve plain HTTP; only on the loopback interface')
   .addOption(
-    new Option('--cors-origin <origin>', 'an origin whose pages may read answers, or *; may be repeated')
-      .env('CORS_ORIGIN')
-      .default([], 'none')
-      .argParser((origin, before: readonly string[]) => [...before, origin]),
+    repeatable('--cors-origin <origin>', 'Origin whose web pages may read responses, or * for every origin').env(
+      'CORS_ORIGIN',
+    ),
   )
-  .option('--cors-credentials', 'those pages may send credentials; never together with *')
-  .addOption(new Option('--jwt-issuer <issuer>', 'accept JWT too: of this issuer').env('JWT_ISSUER'))
-  .addOption(new Option('--jwt-audience <audience>', 'for this audience').env('JWT_AUDIENCE'))
-  .addOption(new Option('--jwt-jwks <address>', 'whose keys are here: https://…, or a file').env('JWT_JWKS'))
+  .option('--cors-credentials', 'Allow web pages of these origins to send credentials; not together with *')
+  .addOption(new Option('--jwt-issuer <issuer>', 'Accept JWTs from this issuer').env('JWT_ISSUER'))
+  .addOption(new Option('--jwt-audience <audience>', 'Accept only JWTs for this audience').env('JWT_AUDIENCE'))
   .addOption(
-    new Option('--jwt-algorithms <names>', 'by these algorithms, comma-separated (default: all asymmetric ones)')
+    new Option('--jwt-jwks <address>', "JWKS URL (https://…) or file with the issuer's public keys").env('JWT_JWKS'),
+  )
+  .addOption(
+    new Option('--jwt-algorithms <names>', 'Accepted JWT algorithms, comma-separated (default: all asymmetric ones)')
       .env('JWT_ALGORITHMS')
       .argParser((names) => names.split(',')),
   )
   .addOption(
-    new Option('--jwt-roles-claim <claim>', 'whose roles are here, such as realm_access.roles (default: roles)').env(
-      'JWT_ROLES_CLAIM',
-    ),
+    new Option(
+      '--jwt-roles-claim <claim>',
+      'JWT claim with the roles of the caller, such as realm_access.roles (default: roles)',
+    ).env('JWT_ROLES_CLAIM'),
   )
-  .option('--trust-proxy', 'behind a proxy: believe its Forwarded or X-Forwarded-* headers')
+  .option('--trust-proxy', 'Use the Forwarded or X-Forwarded-* headers of the proxy in front of the server')
   .addOption(
-    new Option('--rate-limit <rates>', 'whether the rates of the declaration are limits')
+    new Option('--rate-limit <rates>', 'Enforce the declared rate limits, or no rate limits')
       .choices(['declared', 'off'])
       .default('declared'),
   )
   .addOption(
-    new Option('--redis <address>', 'shares the counts of rates between servers: redis:// or rediss://').env(
+    new Option('--redis <address>', 'Redis that shares rate limit counters between servers: redis:// or rediss://').env(
       'REDIS_URL',
     ),
   )
   .addOption(
-    new Option('--rate-limit-on-failure <state>', 'while Redis fails: open counts on each server, closed refuses')
+    new Option('--rate-limit-on-failure <state>', 'While Redis fails: count on each server (open), or refuse (closed)')
       .choices(['open', 'closed'])
       .default('open'),
   )
   .addOption(
     new Option(
       '--metrics-port <number>',
-      'where Prometheus finds /metrics; 0 takes a free port (default: nowhere)',
+      'Port of /metrics for Prometheus; 0 selects a free port (default: no metrics)',
     ).env('METRICS_PORT'),
   )
   .addOption(
-    new Option('--metrics-host <address>', 'the address of that port; it speaks plain HTTP and asks for no key')
+    new Option('--metrics-host <address>', 'Address of the metrics port, which is plain HTTP without authentication')
       .env('METRICS_HOST')
       .default('127.0.0.1'),
   )
   .addOption(
-    new Option('--migrate <changes>', 'what may change in the database at start')
+    new Option('--migrate <changes>', 'Schema changes that the server may make at start')
       .choices(['additive', 'never'])
       .default('additive'),
   )
   .addOption(
-    new Option('--log-level <level>', 'what is logged')
+    new Option('--log-level <level>', 'Least severe log level to write')
       .choices([...logLevels])
       .env('LOG_LEVEL')
       .default('info'),
   )
-  .action(fail(async () => (await import('./serve.ts')).serveCommand))
+  .action(run(async () => (await import('./serve.ts')).serveCommand))
 
-const keys = program.command('keys').description('create, list and revoke API keys')
-keys
-  .command('create')
-  .description('create a key; it is printed once, alone, on standard output')
-  .requiredOption('--subject <name>', 'who calls with it')
-  .option('--roles <names>', 'roles, comma-separated; admin may do everything that is not declared otherwise', '')
-  .option('--expires <duration>', 'ISO 8601 duration, such as P90D (default: never)')
-  .option('--json', 'print all that is known of it as JSON')
-  .addOption(address())
-  .addOption(pooler())
-  .action(fail(async () => (await import('./keys.ts')).createKey))
-keys
-  .command('list')
-  .description('list keys; never the keys themselves, which are not kept')
-  .option('--json', 'as JSON')
-  .addOption(address())
-  .addOption(pooler())
-  .action(fail(async () => (await import('./keys.ts')).listKeys))
-keys
-  .command('revoke')
-  .description('revoke a key')
-  .argument('<id>', 'its id, as keys list shows it')
-  .option('--descendants', 'revoke the keys that were made with it too, and those made with them')
-  .addOption(address())
-  .addOption(pooler())
-  .action(fail(async () => (await import('./keys.ts')).revokeKey))
+const keys = program.command('keys').description('Create, list and revoke API keys')
+databaseCommand(keys, 'create', 'Create an API key and print it; it cannot be shown again')
+  .requiredOption('--subject <name>', 'Who calls with this key')
+  .option('--roles <names>', 'Roles of the key, comma-separated; admin may do everything by default', '')
+  .option('--expires <duration>', 'Lifetime of the key as an ISO 8601 duration, such as P90D (default: unlimited)')
+  .option('--json', 'Print the key and its attributes as JSON')
+  .action(run(async () => (await import('./keys.ts')).createKey))
+databaseCommand(keys, 'list', 'List API keys with their attributes; the keys themselves are not stored')
+  .option('--json', 'Print JSON')
+  .action(run(async () => (await import('./keys.ts')).listKeys))
+databaseCommand(keys, 'revoke', 'Revoke an API key')
+  .argument('<id>', 'Id of the key; keys list shows it')
+  .option('--descendants', 'Also revoke all keys that were created with this key, or with one of those')
+  .action(run(async () => (await import('./keys.ts')).revokeKey))
 
 const maintenance = program
   .command('maintenance')
-  .description('answer every request with 503 for a while, on every server of a database')
-maintenance
-  .command('on')
-  .description('turn it on, or change what clients are told; servers notice within a second')
-  .option('--message <text>', 'what clients are told, in one line of at most 200 characters')
-  .option('--retry-after <duration>', 'when they are to ask again, as an ISO 8601 duration such as PT10M', 'PT1M')
-  .addOption(address())
-  .addOption(pooler())
-  .action(fail(async () => (await import('./maintenance.ts')).maintenanceOn))
-maintenance
-  .command('off')
-  .description('turn it off')
-  .addOption(address())
-  .addOption(pooler())
-  .action(fail(async () => (await import('./maintenance.ts')).maintenanceOff))
-maintenance
-  .command('status', { isDefault: true })
-  .description('say whether it is on, since when, and what clients are told (the default)')
-  .addOption(address())
-  .addOption(pooler())
-  .action(fail(async () => (await import('./maintenance.ts')).maintenanceStatus))
+  .description('Turn maintenance on or off: every server of a database answers 503')
+databaseCommand(maintenance, 'on', 'Turn maintenance on, or change its message; servers notice within a second')
+  .option('--message <text>', 'Message for clients, one line of at most 200 characters')
+  .option('--retry-after <duration>', 'When clients should retry, as an ISO 8601 duration such as PT10M', 'PT1M')
+  .action(run(async () => (await import('./maintenance.ts')).maintenanceOn))
+databaseCommand(maintenance, 'off', 'Turn maintenance off').action(
+  run(async () => (await import('./maintenance.ts')).maintenanceOff),
+)
+databaseCommand(
+  maintenance,
+  'status',
+  'Show whether maintenance is on, since when, and its message (default command)',
+  true,
+).action(run(async () => (await import('./maintenance.ts')).maintenanceStatus))
 
 const purge = program
   .command('purge')
-  .description('show whether the clock lets servers remove what has expired, and confirm the clock')
-purge
-  .command('status', { isDefault: true })
-  .description('show the time of the last purge, and the time of this machine (the default)')
-  .addOption(address())
-  .addOption(pooler())
-  .action(fail(async () => (await import('./purge.ts')).purgeStatus))
-purge
-  .command('confirm')
-  .description('confirm that the clock is right, after a jump or a long stop: servers remove what has expired by it')
-  .addOption(address())
-  .addOption(pooler())
-  .action(fail(async () => (await import('./purge.ts')).confirmClock))
+  .description('Show when servers last purged expired records, or confirm the clock that they purge by')
+databaseCommand(
+  purge,
+  'status',
+  'Show the time of the last purge and the time of this machine (default command)',
+  true,
+).action(run(async () => (await import('./purge.ts')).purgeStatus))
+databaseCommand(
+  purge,
+  'confirm',
+  'Confirm that the clock of this machine is right, so that servers purge again after a clock jump or a long stop',
+).action(run(async () => (await import('./purge.ts')).confirmClock))
 
-program
-  .command('migrate')
-  .description('show what the database lacks against the declaration')
-  .argument('[file]', 'the declaration (default: the one here)')
-  .option('--apply', 'make the changes, those that lose data too')
-  .addOption(address())
-  .addOption(pooler())
-  .action(fail(async () => (await import('./migrate.ts')).migrateCommand))
+databaseCommand(program, 'migrate', 'Show the schema changes that the declaration needs, or apply them')
+  .argument('[file]', declarationFile)
+  .option('--apply', 'Apply the changes, including those that lose data')
+  .action(run(async () => (await import('./migrate.ts')).migrateCommand))
 
-program
-  .command('import')
-  .description('import records from a file, streamed')
-  .argument('<collection>', 'where the records go')
-  .argument('<file>', 'JSON, NDJSON or CSV; - is standard input')
+databaseCommand(program, 'import', 'Import records from a file of any size')
+  .argument('<collection>', 'Collection of the records')
+  .argument('<file>', 'JSON, NDJSON or CSV file; - is standard input')
   .addOption(
-    new Option('--format <format>', 'what the file is (default: by its ending)').choices(['json', 'ndjson', 'csv']),
+    new Option('--format <format>', 'Format of the file (default: by its extension)').choices([
+      'json',
+      'ndjson',
+      'csv',
+    ]),
   )
-  .option('--skip-invalid', 'report invalid records and go on')
-  .option('--subject <name>', 'whom the records belong to', 'import')
+  .option('--skip-invalid', 'Report invalid records and continue')
+  .option('--subject <name>', 'Owner of the records', 'import')
   .addOption(declaration())
-  .addOption(address())
-  .addOption(pooler())
   .addOption(unsafe())
-  .action(fail(async () => (await import('./import.ts')).importCommand))
+  .action(run(async () => (await import('./import.ts')).importCommand))
 
 program
   .command('move')
-  .description('move all that a database holds into an empty one, of the same engine or another')
-  .requiredOption('--from <address>', 'the database to leave: sqlite:FILE or postgres://USER@HOST:5432/NAME')
-  .requiredOption('--to <address>', 'the database to fill; it has to be empty')
+  .description('Move all data of a database into an empty one, of the same engine or another')
+  .requiredOption('--from <address>', 'Source database: sqlite:FILE or postgres://USER@HOST:5432/NAME')
+  .requiredOption('--to <address>', 'Target database, which must be empty')
   .addOption(declaration())
   .addOption(unsafe())
-  .action(fail(async () => (await import('./move.ts')).moveCommand))
+  .action(run(async () => (await import('./move.ts')).moveCommand))
 
 program
   .command('openapi')
-  .description('print the OpenAPI document')
-  .argument('[file]', 'the declaration (default: the one here)')
-  .option('--version <name>', 'of this version, such as v1 (default: the current one)')
-  .action(fail(async () => (await import('./openapi.ts')).openApiCommand))
+  .description('Print the OpenAPI document')
+  .argument('[file]', declarationFile)
+  .option('--version <name>', 'Version to describe, such as v1 (default: the current version)')
+  .action(run(async () => (await import('./openapi.ts')).openApiCommand))
 
 program
   .command('check-changes')
-  .description('compare an interface with a newer one: what breaks clients, and what does not')
-  .argument('<old>', 'a declaration, or an OpenAPI document in JSON or YAML')
-  .argument('<new>', 'the same, newer')
-  .addOption(new Option('--format <format>', 'how it is told').choices(['text', 'json', 'markdown']).default('text'))
-  .option('--strict', 'exit with 1 also where something has to be looked at by hand')
-  // Here 1 says that something breaks: a command line that cannot be read is none of that.
+  .description('Compare an interface with a newer one and report what breaks clients')
+  .argument('<old>', 'Declaration, or OpenAPI document in JSON or YAML')
+  .argument('<new>', 'Declaration or OpenAPI document of the newer interface')
+  .addOption(
+    new Option('--format <format>', 'Format of the report').choices(['text', 'json', 'markdown']).default('text'),
+  )
+  .option('--strict', 'Exit with 1 also if a change needs a review')
+  // Exit code 1 means that a change breaks clients, so a wrong command line exits with 2.
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
-  .action(fail(async () => (await import('./check-changes.ts')).checkChanges))
-
-const repeated = (value: string, before: readonly string[]) => [...before, value]
+  .action(run(async () => (await import('./check-changes.ts')).checkChanges))
 
 program
   .command('check')
-  .description('check how far a server keeps the rules, whoever made it')
-  .argument('<url>', 'where its interface is, such as https://api.example.com/v1')
-  .addOption(new Option('--key <key>', 'a credential, sent as Authorization: Bearer').env('RESOURCED_CHECK_KEY'))
+  .description('Check whether an HTTP server of any kind follows the rules')
+  .argument('<url>', 'Base URL of the interface, such as https://api.example.com/v1')
+  .addOption(new Option('--key <key>', 'Credential to send as Authorization: Bearer').env('RESOURCED_CHECK_KEY'))
+  .addOption(repeatable('--header <field>', "Header field to send with every request, such as 'X-API-Key: …'"))
   .addOption(
-    new Option('--header <field>', "a field of every request, such as 'X-API-Key: …'; may be repeated")
-      .default([], 'none')
-      .argParser(repeated),
+    new Option('--other-key <key>', 'Credential of a caller without permissions').env('RESOURCED_CHECK_OTHER_KEY'),
   )
+  .option('--openapi <file>', 'File or URL of the OpenAPI document (default: searched at the usual addresses)')
+  .option('--profile <file>', 'Profile file that describes the server and replaces the discovery')
+  .option('--init', 'Write what the discovery finds to a profile file for editing; change nothing on the server')
   .addOption(
-    new Option('--other-key <key>', 'the credential of somebody who may do nothing').env('RESOURCED_CHECK_OTHER_KEY'),
+    repeatable(
+      '--collection <name>',
+      'Check only this collection, even if it looks like one that the system needs itself',
+      'all that are discovered, except for those that a system needs itself',
+    ),
   )
-  .option('--openapi <file>', 'its OpenAPI document, a file or an address (default: looked for at the usual places)')
-  .option('--profile <file>', 'what is known of it, in place of what is found')
-  .option('--init', 'write what is found to a profile file, to be completed by hand; nothing is changed')
-  .addOption(
-    new Option('--collection <name>', "keep to this collection, even if it looks like a system's own; may be repeated")
-      .default([], "all that are found, except for a system's own")
-      .argParser(repeated),
-  )
-  .option('--read-only', 'make only safe requests')
-  .option('--yes', 'create and delete records without asking')
+  .option('--read-only', 'Send only safe requests')
+  .option('--yes', 'Create and delete records without asking for confirmation')
   .option(
     '--allow-chosen-ids',
-    'send integer identifiers that the checker chooses: a server that accepts one may number from there for ever',
+    'Send integer ids that the checker chooses; a server that accepts one may continue its numbering from there',
   )
-  .option('--only <rules>', 'these sections and rules alone, such as DEL,CON-3')
+  .option('--only <rules>', 'Sections and rules to check, such as DEL,CON-3')
   .addOption(
-    new Option('--format <format>', 'how it is told')
+    new Option('--format <format>', 'Format of the report')
       .choices(['text', 'json', 'junit', 'markdown', 'html'])
       .default('text'),
   )
-  .option('--output <file>', 'where the report is written (default: standard output)')
-  .option('--save <file>', 'keep the report, to compare a later one with')
-  .option('--compare <file>', 'say what got better or worse since a report that was saved')
-  .option('--insecure', 'trust any certificate')
-  .option('--cacert <file>', 'the certificate to trust, PEM')
-  .option('--origin <origin>', 'an origin whose pages may read answers')
-  .option('--concurrency <number>', 'the most requests at once (default: 6)')
-  // Here 1 says that a rule is broken.
+  .option('--output <file>', 'File for the report (default: standard output)')
+  .option('--save <file>', 'Save the results for a later --compare')
+  .option('--compare <file>', 'Report what got better or worse since saved results')
+  .option('--insecure', 'Accept any TLS certificate')
+  .option('--cacert <file>', 'CA certificate to trust, PEM')
+  .option('--origin <origin>', 'Origin whose web pages may read responses, to check CORS')
+  .option('--concurrency <number>', 'Maximum number of concurrent requests (default: 6)')
+  // Exit code 1 means that the server breaks a rule.
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
-  .action(fail(async () => (await import('./check.ts')).checkCommand))
+  .action(run(async () => (await import('./check.ts')).checkCommand))
 
 /** Loads and runs a command. An error is explained on standard error, and the exit code is 1. */
-function fail<Arguments extends unknown[]>(
+function run<Arguments extends unknown[]>(
   load: () => Promise<(...given: Arguments) => Promise<void>>,
 ): (...given: Arguments) => Promise<void> {
   return async (...given) => {

@@ -1,4 +1,4 @@
-/** `resourced serve [FILE]`. */
+/** `resourced serve [FILE]`: starts a server from the command line, and stops it on a signal. */
 import { flushCompileCache } from 'node:module'
 import { withoutCredentials } from '../model/credentials.ts'
 import { type LogLevel, logTo } from '../server/observe/log.ts'
@@ -37,7 +37,7 @@ interface Options extends GivenDatabase {
   readonly logLevel: LogLevel
 }
 
-/** Serves until it is told to stop. */
+/** Serves until a signal stops it. */
 export async function serveCommand(file: string | undefined, options: Options): Promise<void> {
   const database = databaseOf(options)
   if (isElsewhere(database)) enlargeHeap()
@@ -65,7 +65,7 @@ export async function serveCommand(file: string | undefined, options: Options): 
       `Maintenance is on: every request gets 503. End it with: resourced maintenance off --database ${withoutCredentials(options.database)}`,
     )
   }
-  // Where tokens are accepted, nobody needs a key.
+  // With JWTs a server needs no key.
   if (!options.jwtIssuer && (await serving.app.storage.keys.list()).length === 0) {
     say('No API key exists yet. Make one with: resourced keys create --subject me --roles admin')
     if (options.database !== defaultDatabase) say(`  (with --database ${withoutCredentials(options.database)})`)
@@ -81,13 +81,13 @@ export async function serveUntilStopped(options: ServeOptions & { readonly obser
   const serving = serve({
     ...options,
     observe(seen) {
-      // Before it is said: whoever reads that it listens may tell it to stop at once.
+      // Before it is logged: a reader of the log may stop the server at once.
       if (seen.kind === 'listening') stopOnSignal(serving, options.observe)
       options.observe(seen)
     },
   })
   await serving
-  // Not only at the end: a process that is killed has no end.
+  // Now, because a process that is killed cannot write the cache.
   flushCompileCache()
   return serving
 }
