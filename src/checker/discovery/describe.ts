@@ -2,9 +2,9 @@
 
 import { isSequential } from '../case/identifiers.ts'
 import type { CollectionProfile, PageStyle } from '../profile/profile.ts'
-import { isNarrow } from '../values/distinct.ts'
-import { another, generate, isUnmade, listOf, type Schema, typeOf, unfit } from '../values/generate.ts'
+import { generate, invalidValue, isUnmade, listOf, otherValue, type Schema, typeOf } from '../values/generate.ts'
 import { isObject, type JsonObject, objectOf } from '../values/json.ts'
+import { isNarrow } from '../values/unique-value.ts'
 import { type Candidate, listParameter } from './candidate.ts'
 import { identifierIn, identifierOf, normalized, recordNames, referredName } from './naming.ts'
 
@@ -42,7 +42,7 @@ export function describeCollection(
     sequential: sequenceOf(candidate, id),
     // The checker finds its records by the marker.
     change: valuesOf(withoutMarker.length > 0 ? withoutMarker : changeable, (each) =>
-      another(example?.[each], schemas[each] ?? {}, each),
+      otherValue(example?.[each], schemas[each] ?? {}, each),
     ),
     optional: valuesOf(
       members.filter((each) => isFree(each) && !required.includes(each) && !('default' in (schemas[each] ?? {}))),
@@ -52,7 +52,7 @@ export function describeCollection(
       members
         .filter((each) => !Object.hasOwn(references, each))
         .toSorted((left, right) => strictness(schemas[left]) - strictness(schemas[right])),
-      (each) => unfit(schemas[each] ?? {}),
+      (each) => invalidValue(schemas[each] ?? {}),
     ),
     filters: ranked(filterable, example, (each) => (each === marker ? 0 : unique.includes(each) ? 2 : 1)),
     // Numbers have the same order everywhere, texts do not.

@@ -2,9 +2,9 @@
 import { type Answer, fieldOf, isSuccess } from '../client/exchange.ts'
 import { request } from '../client/requester.ts'
 import type { CollectionProfile, PageStyle } from '../profile/profile.ts'
-import { distinct } from '../values/distinct.ts'
-import { another, schemaOf, unfit } from '../values/generate.ts'
+import { invalidValue, otherValue, schemaOf } from '../values/generate.ts'
 import type { JsonObject } from '../values/json.ts'
+import { uniqueValue } from '../values/unique-value.ts'
 import { complaintsIn } from './complaints.ts'
 import { markerOf } from './describe.ts'
 import { itemsOf, noteRecord, requestCollection, type Trial, type TrialRecord } from './trial.ts'
@@ -33,8 +33,8 @@ function factsFromBody({ unique, references, required }: CollectionProfile, body
     Object.fromEntries(free.map((name) => [name, make(name)]).filter(([, value]) => value !== undefined))
   return {
     schemas,
-    invalid: required.length === 0 ? {} : valuesOf((name) => unfit(schemas[name] ?? {})),
-    change: valuesOf((name) => another(body[name], schemas[name] ?? {}, name)),
+    invalid: required.length === 0 ? {} : valuesOf((name) => invalidValue(schemas[name] ?? {})),
+    change: valuesOf((name) => otherValue(body[name], schemas[name] ?? {}, name)),
   }
 }
 
@@ -43,7 +43,7 @@ async function probeOwner(trial: Trial, collection: CollectionProfile, { url, bo
   const { other } = trial
   if (other === undefined) return { owner: undefined }
   const { answer: read } = await request(other, 'GET', url)
-  const unique = collection.unique.map((name) => [name, distinct(body[name], 0, collection.schemas?.[name])])
+  const unique = collection.unique.map((name) => [name, uniqueValue(body[name], 0, collection.schemas?.[name])])
   const theirs = { ...body, ...Object.fromEntries(unique) }
   const created = await requestCollection({ ...trial, requester: other }, collection, 'POST', { body: theirs })
   const mayCreate = isSuccess(created.answer)

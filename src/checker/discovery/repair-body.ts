@@ -1,7 +1,8 @@
 /** Repairs a body that a server refused. */
-import { distinct } from '../values/distinct.ts'
+
 import { generate, isUnmade, type Schema } from '../values/generate.ts'
 import type { JsonObject } from '../values/json.ts'
+import { uniqueValue } from '../values/unique-value.ts'
 import { type Complaint, schemaFromText } from './complaints.ts'
 
 /** A refused body and what is known about it. */
@@ -37,7 +38,7 @@ export function repairBody(refused: RefusedBody): RepairedBody | undefined {
     if (kind === 'unknown' && isSent) delete next[member]
     else if (kind === 'taken' && isSent) {
       found.unique.push(member)
-      next[member] = distinct(body[member], turn, schema)
+      next[member] = uniqueValue(body[member], turn, schema)
     } else if (!isSent && kind !== 'unknown' && kind !== 'taken') {
       const value = generate(schema ?? schemaFromName(member), member)
       if (isUnmade(value)) continue
@@ -71,7 +72,10 @@ function withOtherTexts({ body, complaints, schemas, turn, references }: Refused
     return typeof value === 'string' && !('enum' in schema) && !('format' in schema) && !Object.hasOwn(references, name)
   })
   if (free.length === 0) return undefined
-  return { ...body, ...Object.fromEntries(free.map(([name, value]) => [name, distinct(value, turn, schemas[name])])) }
+  return {
+    ...body,
+    ...Object.fromEntries(free.map(([name, value]) => [name, uniqueValue(value, turn, schemas[name])])),
+  }
 }
 
 function withRequiredOnly({ body, required, references }: RefusedBody): JsonObject | undefined {

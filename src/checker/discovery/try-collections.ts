@@ -9,9 +9,9 @@ import type { Requester } from '../client/requester.ts'
 import type { CollectionProfile, Profile } from '../profile/profile.ts'
 import { creatableCollections } from '../run/choose-collections.ts'
 import { Ledger } from '../run/ledger.ts'
-import { distinct } from '../values/distinct.ts'
 import { type Schema, typeOf } from '../values/generate.ts'
 import type { JsonObject } from '../values/json.ts'
+import { uniqueValue } from '../values/unique-value.ts'
 import { complaintsIn } from './complaints.ts'
 import { oftenUnique } from './describe.ts'
 import { probe } from './probe.ts'
@@ -223,7 +223,7 @@ function bodyOf(trial: Trial, { example = {}, references, unique, schemas = {} }
   const body: Record<string, unknown> = { ...example }
   const turn = ++turns
   for (const member of unique) {
-    if (Object.hasOwn(body, member)) body[member] = distinct(body[member], turn, schemas[member])
+    if (Object.hasOwn(body, member)) body[member] = uniqueValue(body[member], turn, schemas[member])
   }
   for (const [member, other] of Object.entries(references)) {
     const parent = trial.first.get(other)

@@ -11,7 +11,7 @@ import {
   type Profile,
   versionsIn,
 } from '../profile/profile.ts'
-import { isNarrow } from '../values/distinct.ts'
+import { isNarrow } from '../values/unique-value.ts'
 
 /** Which callers a run has. */
 export interface Callers {

@@ -8,8 +8,8 @@ import { collection as collectionAddress, ifRequired } from '../case/references.
 import type { Client } from '../client/client.ts'
 import { type Answer, type Exchange, type Fields, fieldOf, jsonOf } from '../client/exchange.ts'
 import { type Profile, urlOf } from '../profile/profile.ts'
-import { distinct, isNarrow } from '../values/distinct.ts'
 import { type JsonObject, valueAt } from '../values/json.ts'
+import { isNarrow, uniqueValue } from '../values/unique-value.ts'
 import type { Ledger } from './ledger.ts'
 
 /** A run's surroundings. */
@@ -113,7 +113,7 @@ function sampleOf({ collection, mark, made }: Known): JsonObject {
   if (example === undefined) throw new NotSetUp(`no body is known that creates one of ${collection.name}`)
   const sample: Record<string, unknown> = { ...example }
   const turn = ++samples
-  for (const member of unique) sample[member] = distinct(sample[member], turn, schemas[member])
+  for (const member of unique) sample[member] = uniqueValue(sample[member], turn, schemas[member])
   if (marker !== undefined) sample[marker] = unique.includes(marker) ? `${mark}-${turn}` : mark
   else if (label !== undefined) sample[label] = `${sample[label] ?? ''} ${mark}`.trim()
   for (const [member, other] of Object.entries(references)) {

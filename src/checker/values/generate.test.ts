@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Ajv, type AnySchema } from 'ajv'
 import addFormats from 'ajv-formats'
-import { distinct, isNarrow } from './distinct.ts'
-import { another, generate, isUnmade, type Schema, unfit } from './generate.ts'
+import { generate, invalidValue, isUnmade, otherValue, type Schema } from './generate.ts'
 import { useDecimalMultiples } from './multiples.ts'
 import { textMatching } from './pattern.ts'
+import { isNarrow, uniqueValue } from './unique-value.ts'
 
 const ajv = new Ajv({ strict: false })
 addFormats.default(ajv)
@@ -47,16 +47,16 @@ const schemas: readonly (readonly [name: string, schema: Schema])[] = [
 ]
 
 for (const [name, schema] of schemas) {
-  test(`values for ${JSON.stringify(schema)} fit, what is bad does not`, () => {
+  test(`values for ${JSON.stringify(schema)} are valid, invalid ones are not`, () => {
     const fits = ajv.compile(schema as AnySchema)
     for (let turn = 0; turn < 5; turn++) {
       const value = generate(schema, name, turn)
       assert.ok(fits(value), `${JSON.stringify(value)}: ${ajv.errorsText(fits.errors)}`)
     }
-    const bad = unfit(schema)
+    const bad = invalidValue(schema)
     if (bad !== undefined) assert.ok(!fits(bad), JSON.stringify(bad))
     const value = generate(schema, name)
-    const other = another(value, schema, name)
+    const other = otherValue(value, schema, name)
     if (other !== undefined) {
       assert.notDeepEqual(other, value)
       assert.ok(fits(other))
@@ -64,7 +64,7 @@ for (const [name, schema] of schemas) {
   })
 }
 
-test('a pattern that cannot be filled is told', () => {
+test('a pattern without a matching text is reported', () => {
   const value = generate({ type: 'string', pattern: '^(?=a)b$' }, 'odd')
   assert.ok(isUnmade(value))
   assert.match(value.unmade, /\^\(\?=a\)b\$/)
@@ -72,7 +72,7 @@ test('a pattern that cannot be filled is told', () => {
   assert.equal(textMatching('^(a)\\1$', Math.random), undefined)
 })
 
-test('no pattern takes long', () => {
+test('no pattern takes long to generate', () => {
   const began = performance.now()
   for (const pattern of ['^((((a*)*)*)*)*$', '^(a|b|c){1000}(x{50}){50}$', '['.repeat(100), '('.repeat(10_000)]) {
     textMatching(pattern, Math.random, { most: 100 })
@@ -80,25 +80,25 @@ test('no pattern takes long', () => {
   assert.ok(performance.now() - began < 3_000)
 })
 
-test('values that must differ do, and stay what they are', () => {
-  assert.match(String(distinct('ann@example.org', 1)), /^ann\+\w+@example\.org$/)
-  assert.match(String(distinct('Some name', 1, { maxLength: 10 })), /^\S.{9}$/)
-  assert.match(String(distinct('AA', 1, { pattern: '^[A-Z]{2}$' })), /^[A-Z]{2}$/)
-  assert.ok(Number(distinct(1, 1, { minimum: 5, maximum: 50 })) >= 5)
-  assert.notEqual(distinct('a', 1), distinct('a', 2))
+test('unique values differ, and stay valid', () => {
+  assert.match(String(uniqueValue('ann@example.org', 1)), /^ann\+\w+@example\.org$/)
+  assert.match(String(uniqueValue('Some name', 1, { maxLength: 10 })), /^\S.{9}$/)
+  assert.match(String(uniqueValue('AA', 1, { pattern: '^[A-Z]{2}$' })), /^[A-Z]{2}$/)
+  assert.ok(Number(uniqueValue(1, 1, { minimum: 5, maximum: 50 })) >= 5)
+  assert.notEqual(uniqueValue('a', 1), uniqueValue('a', 2))
   assert.deepEqual(
     [isNarrow({ pattern: '^[A-Z]{2}$' }), isNarrow({ pattern: '^[A-Z]{9}$' }), isNarrow({})],
     [true, false, false],
   )
 })
 
-test('decimals have all of their digits, as they will be answered', () => {
+test('decimals have all of their fraction digits', () => {
   const schema = { type: ['string', 'number'], format: 'decimal', pattern: '^-?(?:0|[1-9]\\d{0,9})(?:\\.\\d{1,2})?$' }
   for (let turn = 0; turn < 20; turn++) {
     assert.match(String(generate(schema, 'price', turn)), /^-?\d+\.\d\d$/)
-    assert.match(String(distinct('1.00', turn, schema)), /^-?\d+\.\d\d$/)
+    assert.match(String(uniqueValue('1.00', turn, schema)), /^-?\d+\.\d\d$/)
   }
   assert.equal(generate({ ...schema, minimum: 0 }, 'price'), '0.00')
-  const codes = Array.from({ length: 30 }, (_, turn) => distinct('1.00', turn, { ...schema, minimum: 1 }))
+  const codes = Array.from({ length: 30 }, (_, turn) => uniqueValue('1.00', turn, { ...schema, minimum: 1 }))
   assert.equal(new Set(codes).size, 30)
 })

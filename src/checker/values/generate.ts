@@ -1,41 +1,42 @@
-/** Values for JSON Schemas, as far as those of interfaces are common: good ones, other good ones, and bad ones. */
-
+/** Generates values for JSON Schemas: valid ones, other valid ones, and invalid ones. */
 import { randomUUID } from 'node:crypto'
 import { isObject, isSame, type JsonObject } from './json.ts'
 import { isMultiple, times } from './multiples.ts'
 import { textMatching } from './pattern.ts'
 
-/** A schema without references: see `expanded`. */
+/** A schema without references. */
 export type Schema = JsonObject
 
-/** The value that a schema says for it cannot be made. */
+/** Why no value was generated. */
 export interface Unmade {
   readonly unmade: string
 }
 
-/** Whether something could not be made, and why. */
+/** Whether no value was generated. */
 export function isUnmade(value: unknown): value is Unmade {
-  return typeof value === 'object' && value !== null && Object.keys(value).join() === 'unmade'
+  return isObject(value) && Object.keys(value).join() === 'unmade'
 }
 
+/** The deepest level of nested objects and arrays that is generated. */
 const deepest = 6
 
 /**
- * A value that fits a schema.
+ * A valid value.
  *
- * @param name of the member that it is for: it says what the schema may not, as `email` does
- * @param turn 0 gives what the schema itself shows (an example, a default); others give other values
+ * @param name the member that will hold it: a text for `email` is an address, also if the schema does not say so
+ * @param turn 0 for a value that the schema shows (an example, a default), 1 and more for other values
  */
 export function generate(schema: Schema, name: string, turn = 0, depth = 0): unknown {
   if ('const' in schema) return schema['const']
   const choices = listOf(schema['enum']).filter((each) => each !== null)
   if (choices.length > 0) return choices[turn % choices.length]
+  const type = typeOf(schema)
   if (turn === 0) {
     const shown = [...listOf(schema['examples']), schema['example'], schema['default']]
-    const fitting = shown.find((each) => each !== undefined && each !== null && fits(each, schema))
+    const fitting = shown.find((each) => each !== undefined && each !== null && isOfType(each, type))
     if (fitting !== undefined) return fitting
   }
-  switch (typeOf(schema)) {
+  switch (type) {
     case 'integer':
     case 'number':
       return numberFor(schema, name, turn)
@@ -50,8 +51,8 @@ export function generate(schema: Schema, name: string, turn = 0, depth = 0): unk
   }
 }
 
-/** A good value that is another than this one; `undefined` where there is none. */
-export function another(value: unknown, schema: Schema, name: string): unknown {
+/** A valid value that differs from a given one; `undefined` if none was found. */
+export function otherValue(value: unknown, schema: Schema, name: string): unknown {
   for (let turn = 1; turn < 6; turn++) {
     const other = generate(schema, name, turn)
     if (!isUnmade(other) && !isSame(other, value)) return other
@@ -59,8 +60,8 @@ export function another(value: unknown, schema: Schema, name: string): unknown {
   return undefined
 }
 
-/** A value that the schema does not admit; `undefined` where nobody knows one. */
-export function unfit(schema: Schema): unknown {
+/** An invalid value; `undefined` if none is known. */
+export function invalidValue(schema: Schema): unknown {
   if (listOf(schema['enum']).some((each) => typeof each === 'string')) return 'none of those that are admitted'
   switch (typeOf(schema)) {
     case 'integer':
@@ -80,24 +81,42 @@ export function unfit(schema: Schema): unknown {
   return undefined
 }
 
-/** The one type that a value is to have; `undefined` where any will do. */
+/** The type that a schema demands; `undefined` if it admits any. */
 export function typeOf(schema: Schema): string | undefined {
-  const types = listOf(schema['type']).filter((each) => each !== 'null')
-  if (typeof types[0] === 'string') return types[0]
+  const [type] = listOf(schema['type']).filter((each) => each !== 'null')
+  if (typeof type === 'string') return type
   if ('properties' in schema) return 'object'
   if ('items' in schema) return 'array'
   if ('minimum' in schema || 'maximum' in schema) return 'number'
   return 'pattern' in schema || 'format' in schema || 'minLength' in schema ? 'string' : undefined
 }
 
-/** A list; a value alone is a list of one, and none is empty. */
+/** The values of a keyword that may have one value or several. */
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : value === undefined ? [] : [value]
 }
 
-/** Whether a value is of the kind that a schema wants: its type, roughly. */
-export function fits(value: unknown, schema: Schema): boolean {
-  const type = typeOf(schema)
+/** A schema that fits a value: its types, and the formats of its texts. */
+export function schemaOf(value: unknown): Schema {
+  if (value === null || value === undefined) return {}
+  if (Array.isArray(value)) return { type: 'array', items: value.length > 0 ? schemaOf(value[0]) : {} }
+  if (isObject(value)) {
+    const properties = Object.entries(value).map(([name, each]) => [name, schemaOf(each)])
+    return { type: 'object', properties: Object.fromEntries(properties) }
+  }
+  if (typeof value === 'number') return { type: Number.isInteger(value) ? 'integer' : 'number' }
+  if (typeof value !== 'string') return { type: typeof value }
+  const formats = {
+    uuid: /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i,
+    'date-time': /^\d{4}-\d\d-\d\dT/,
+    date: /^\d{4}-\d\d-\d\d$/,
+    email: /^[^\s@]+@[^\s@]+\.\w+$/,
+  }
+  const format = Object.entries(formats).find(([, pattern]) => pattern.test(value))?.[0]
+  return { type: 'string', ...(format && { format }) }
+}
+
+function isOfType(value: unknown, type: string | undefined): boolean {
   if (type === undefined) return true
   if (type === 'array') return Array.isArray(value)
   if (type === 'integer') return Number.isInteger(value)
@@ -107,12 +126,13 @@ export function fits(value: unknown, schema: Schema): boolean {
 function numberFor(schema: Schema, name: string, turn: number): number {
   const of = (key: string) => (typeof schema[key] === 'number' ? (schema[key] as number) : undefined)
   const step = of('multipleOf') || (typeOf(schema) === 'integer' ? 1 : undefined)
+  // In OpenAPI 3.0 the exclusive bounds are flags.
   const above = of('exclusiveMinimum') ?? (schema['exclusiveMinimum'] === true ? of('minimum') : undefined)
   const below = of('exclusiveMaximum') ?? (schema['exclusiveMaximum'] === true ? of('maximum') : undefined)
   const usual = /year/i.test(name) ? 2020 : 1
   const most = Math.min(of('maximum') ?? Number.POSITIVE_INFINITY, below ?? Number.POSITIVE_INFINITY)
   const least = Math.max(of('minimum') ?? above ?? Math.min(usual, most), above ?? Number.NEGATIVE_INFINITY)
-  // Between two bounds that are no values themselves there is room for fractions alone.
+  // Between two close bounds only fractions are valid.
   const next = step ?? (most - least <= 1 ? (most - least) / 8 : 1)
   const isOpen = above !== undefined && least <= above
   const first = step === undefined ? least + (isOpen ? next : 0) : times(Math.floor(least / step) + 1, step)
@@ -122,8 +142,8 @@ function numberFor(schema: Schema, name: string, turn: number): number {
 }
 
 function arrayFor(schema: Schema, name: string, turn: number, depth: number): unknown {
-  const length = Math.max(Number(schema['minItems'] ?? 0), turn > 0 && schema['maxItems'] !== 0 ? 1 : 0)
   if (depth >= deepest) return []
+  const length = Math.max(Number(schema['minItems'] ?? 0), turn > 0 && schema['maxItems'] !== 0 ? 1 : 0)
   const items = Array.from({ length: Math.min(length, 20) }, (_, index) =>
     generate((schema['items'] ?? {}) as Schema, name, turn + (schema['uniqueItems'] === true ? index : 0), depth + 1),
   )
@@ -132,19 +152,18 @@ function arrayFor(schema: Schema, name: string, turn: number, depth: number): un
 
 function objectFor(schema: Schema, turn: number, depth: number): unknown {
   const properties = (schema['properties'] ?? {}) as Readonly<Record<string, Schema>>
-  if (Object.keys(properties).length === 0 && schema['additionalProperties'] !== false)
+  if (Object.keys(properties).length === 0 && schema['additionalProperties'] !== false) {
     return { one: 1 + turn, two: 2 + turn }
-  const needed = listOf(schema['required'])
-  const required = new Set(needed.length > 0 || depth > 2 ? needed : Object.keys(properties))
-  const made: [string, unknown][] = []
-  for (const [name, each] of Object.entries(properties)) {
-    if (!required.has(name) || each['readOnly'] === true) continue
-    const value = depth >= deepest ? null : generate(each, name, turn, depth + 1)
-    if (isUnmade(value)) return value
-    made.push([name, value])
   }
-  return Object.fromEntries(made)
+  const required = listOf(schema['required'])
+  const wanted = new Set(required.length > 0 || depth > 2 ? required : Object.keys(properties))
+  const made = Object.entries(properties)
+    .filter(([name, each]) => wanted.has(name) && each['readOnly'] !== true)
+    .map(([name, each]) => [name, depth >= deepest ? null : generate(each, name, turn, depth + 1)] as const)
+  return made.map(([, value]) => value).find(isUnmade) ?? Object.fromEntries(made)
 }
+
+const day = (turn: number) => String((turn % 28) + 1).padStart(2, '0')
 
 const formats: Readonly<Record<string, (turn: number) => string>> = {
   'date-time': (turn) => `2026-01-${day(turn)}T12:00:00Z`,
@@ -167,8 +186,8 @@ const formats: Readonly<Record<string, (turn: number) => string>> = {
   color: (turn) => `#12345${turn}`,
 }
 
-// What a text is for is in its name, where the schema does not say.
-const guesses: readonly (readonly [name: RegExp, format: string])[] = [
+/** Formats by the name of a member, for schemas without one. */
+const formatsByName: readonly (readonly [name: RegExp, format: string])[] = [
   [/e-?mail$/i, 'email'],
   [/(?:^|_)(?:url|uri|website|homepage|link)$|Url$|Uri$/i, 'uri'],
   [/(?:_at|_time|At|timestamp)$/, 'date-time'],
@@ -179,43 +198,16 @@ const guesses: readonly (readonly [name: RegExp, format: string])[] = [
   [/^colou?r$/i, 'color'],
 ]
 
-function day(turn: number): string {
-  return String((turn % 28) + 1).padStart(2, '0')
-}
-
-const boundsOfNumbers = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']
-
-/** A decimal within the bounds that stand beside its text for those who send a number; `undefined`: none was found. */
-function decimalFor(schema: Schema, name: string, turn: number): string | undefined {
-  const isBounded = boundsOfNumbers.some((bound) => bound in schema)
-  const pattern = String(schema['pattern'] ?? '')
-  const text = isBounded ? String(numberFor(schema, name, turn)) : textMatching(pattern, Math.random, {})
-  const whole = text === undefined ? undefined : withAllDigits(text, schema)
-  return whole !== undefined && new RegExp(pattern, 'u').test(whole) ? whole : undefined
-}
-
-/** A decimal as servers answer it: with all digits that its pattern has room for behind the point, and zero without a sign. */
-export function withAllDigits(text: string, { pattern }: Schema): string {
-  const [, scale = '0'] = /\\\.\\d\{1,(\d+)\}\)\?\$$/.exec(String(pattern ?? '')) ?? []
-  const [before = '0', after = ''] = text.split('.')
-  const digits = after.padEnd(Number(scale), '0')
-  const whole = digits === '' ? before : `${before}.${digits}`
-  return /^-[0.]+$/.test(whole) ? whole.slice(1) : whole
-}
-
 function textFor(schema: Schema, name: string, turn: number): unknown {
   const least = Number(schema['minLength'] ?? 0)
   const most = Number(schema['maxLength'] ?? 10_000)
-  if (schema['format'] === 'decimal') {
-    const decimal = decimalFor(schema, name, turn)
-    if (decimal !== undefined) return decimal
+  const { pattern, format } = schema
+  const decimal = format === 'decimal' ? decimalFor(schema, name, turn) : undefined
+  if (decimal !== undefined) return decimal
+  if (typeof pattern === 'string') {
+    return textMatching(pattern, Math.random, { least, most }) ?? { unmade: `no text matches the pattern ${pattern}` }
   }
-  if (typeof schema['pattern'] === 'string') {
-    const text = textMatching(schema['pattern'], Math.random, { least, most })
-    return text ?? { unmade: `no text was found for the pattern ${schema['pattern']}` }
-  }
-  const isPlain = typeof schema['format'] !== 'string'
-  const guessed = isPlain ? guesses.find(([pattern]) => pattern.test(name))?.[1] : String(schema['format'])
+  const guessed = typeof format === 'string' ? format : formatsByName.find(([each]) => each.test(name))?.[1]
   const formatted = formats[guessed ?? '']?.(turn)
   if (formatted !== undefined && formatted.length <= most) return formatted.padEnd(least, 'x')
   const words = name
@@ -227,24 +219,22 @@ function textFor(schema: Schema, name: string, turn: number): unknown {
   return fitted.padEnd(Math.min(least, 10_000), 'x')
 }
 
-/** A schema that fits a value: its types, and the formats of its texts. */
-export function schemaOf(value: unknown): Schema {
-  if (value === null || value === undefined) return {}
-  if (Array.isArray(value)) return { type: 'array', items: value.length > 0 ? schemaOf(value[0]) : {} }
-  if (isObject(value)) {
-    return {
-      type: 'object',
-      properties: Object.fromEntries(Object.entries(value).map(([name, each]) => [name, schemaOf(each)])),
-    }
-  }
-  if (typeof value === 'number') return { type: Number.isInteger(value) ? 'integer' : 'number' }
-  if (typeof value !== 'string') return { type: typeof value }
-  const formats = {
-    uuid: /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i,
-    'date-time': /^\d{4}-\d\d-\d\dT/,
-    date: /^\d{4}-\d\d-\d\d$/,
-    email: /^[^\s@]+@[^\s@]+\.\w+$/,
-  }
-  const format = Object.entries(formats).find(([, pattern]) => pattern.test(value))?.[0]
-  return { type: 'string', ...(format && { format }) }
+const numberBounds = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']
+
+/** A decimal as text, within the bounds that the schema has for numbers; `undefined` if none was found. */
+function decimalFor(schema: Schema, name: string, turn: number): string | undefined {
+  const isBounded = numberBounds.some((bound) => bound in schema)
+  const pattern = String(schema['pattern'] ?? '')
+  const text = isBounded ? String(numberFor(schema, name, turn)) : textMatching(pattern, Math.random)
+  const whole = text === undefined ? undefined : withAllDigits(text, schema)
+  return whole !== undefined && new RegExp(pattern, 'u').test(whole) ? whole : undefined
+}
+
+/** A decimal as servers return it: with all fraction digits of its pattern, and without a sign before zero. */
+export function withAllDigits(text: string, { pattern }: Schema): string {
+  const [, scale = '0'] = /\\\.\\d\{1,(\d+)\}\)\?\$$/.exec(String(pattern ?? '')) ?? []
+  const [before = '0', after = ''] = text.split('.')
+  const digits = after.padEnd(Number(scale), '0')
+  const whole = digits === '' ? before : `${before}.${digits}`
+  return /^-[0.]+$/.test(whole) ? whole.slice(1) : whole
 }

@@ -25,7 +25,7 @@ export function isSame(left: unknown, right: unknown): boolean {
   )
 }
 
-/** The value at a pointer; `undefined` where there is none. */
+/** The value at a pointer; `undefined` if there is none. */
 export function valueAt(value: unknown, pointer: string): unknown {
   let found = value
   for (const token of pointer.split('/').slice(1)) {
@@ -36,7 +36,7 @@ export function valueAt(value: unknown, pointer: string): unknown {
   return found
 }
 
-/** Where in a value another stands, the very same; `undefined` where it does not. */
+/** The pointer of an object inside a value, found by identity; `undefined` if the value does not hold it. */
 export function pointerTo(whole: unknown, part: object): string | undefined {
   if (whole === part) return ''
   if (typeof whole !== 'object' || whole === null) return undefined
@@ -47,7 +47,7 @@ export function pointerTo(whole: unknown, part: object): string | undefined {
   return undefined
 }
 
-/** The pointer of a member of an object. */
+/** The pointer of a member, from the object that holds it. */
 export function memberPointer(name: string): string {
   return `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
 }

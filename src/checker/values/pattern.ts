@@ -1,19 +1,20 @@
-/** Texts for regular expressions, as far as those of JSON Schema are common: made, then tried. */
+/** Generates texts that match the regular expressions of JSON Schemas, as far as their syntax is common. Every text is tested. */
 
 /** A number from 0 (inclusive) to 1 (exclusive). */
 export type Random = () => number
 
-/** How long a text may be. */
+/** Bounds for the length of a text. */
 export interface Length {
   readonly least?: number | undefined
   readonly most?: number | undefined
 }
 
+/** Generates the text of a part of an expression. Parts that may repeat do so more often if `more` is larger. */
 type Part = (random: Random, more: number) => string
 
 const mostTries = 60
 
-/** A text that matches; `undefined` where none was found. */
+/** A text that matches a pattern; `undefined` if none was found. */
 export function textMatching(
   pattern: string,
   random: Random,
@@ -22,47 +23,43 @@ export function textMatching(
   const [test, make] = [testOf(pattern), partOf(pattern)]
   if (test === undefined || make === undefined) return undefined
   for (let turn = 0; turn < mostTries; turn++) {
-    // What may repeat does so more and more often, until the text is long enough.
     const text = make(random, turn === 0 && least > 0 ? Math.min(least, 200) : turn % 12)
     if (text.length >= least && text.length <= most && test.test(text)) return text
   }
   return undefined
 }
 
-/** About how many texts match, where the expression says so without repeating; more are as good as without end. */
+/** The approximate number of texts that match a pattern; infinite if there are more than a few hundred. */
 export function countMatching(pattern: string): number {
   const known = counts.get(pattern)
   if (known !== undefined) return known
-  const count = counted(pattern)
-  counts.set(pattern, count)
-  return count
-}
-
-const counts = new Map<string, number>()
-
-function counted(pattern: string): number {
   const seen = new Set<string>()
   for (let turn = 0; turn < 400; turn++) {
     const text = textMatching(pattern, Math.random)
     if (text === undefined) break
     seen.add(text)
   }
-  // Four hundred of a thousand or fewer meet again and again.
-  return seen.size > 330 ? Number.POSITIVE_INFINITY : seen.size
+  // If there are a thousand texts or fewer, four hundred random ones repeat each other.
+  const count = seen.size > 330 ? Number.POSITIVE_INFINITY : seen.size
+  counts.set(pattern, count)
+  return count
 }
+
+const counts = new Map<string, number>()
 
 function testOf(pattern: string): RegExp | undefined {
   for (const flags of ['u', '']) {
     try {
       return new RegExp(pattern, flags)
     } catch {
-      // Many are written without Unicode in mind.
+      // Many patterns are invalid with the flag for Unicode.
     }
   }
   return undefined
 }
 
-class Unknown extends Error {}
+/** The pattern has syntax that cannot be generated. */
+class Unsupported extends Error {}
 
 function partOf(pattern: string): Part | undefined {
   try {
@@ -70,7 +67,7 @@ function partOf(pattern: string): Part | undefined {
     const part = alternatives(reader, 0)
     return reader.at === pattern.length ? part : undefined
   } catch (error) {
-    if (error instanceof Unknown) return undefined
+    if (error instanceof Unsupported) return undefined
     throw error
   }
 }
@@ -81,7 +78,7 @@ interface Reader {
 }
 
 function alternatives(reader: Reader, depth: number): Part {
-  if (depth > 40) throw new Unknown()
+  if (depth > 40) throw new Unsupported()
   const all: Part[] = [sequence(reader, depth)]
   while (reader.pattern[reader.at] === '|') {
     reader.at++
@@ -122,12 +119,12 @@ function atom(reader: Reader, depth: number): Part {
   if (char === '\\') return escaped(reader)
   if (char !== '(') return () => char
   const opening = /^\?(?::|<[a-z_]\w*>)/i.exec(pattern.slice(reader.at))
-  // What looks ahead or behind is left to chance: the text is tried at the end.
+  // Lookarounds generate nothing. The test of the whole text decides.
   const looking = /^\?<?[=!]/.exec(pattern.slice(reader.at))
   reader.at += (looking ?? opening)?.[0].length ?? 0
-  if (looking === null && opening === null && pattern[reader.at] === '?') throw new Unknown()
+  if (looking === null && opening === null && pattern[reader.at] === '?') throw new Unsupported()
   const inner = alternatives(reader, depth + 1)
-  if (pattern[reader.at++] !== ')') throw new Unknown()
+  if (pattern[reader.at++] !== ')') throw new Unsupported()
   return looking === null ? inner : () => ''
 }
 
@@ -149,10 +146,10 @@ function escaped(reader: Reader): Part {
   return choice(escapedSet(reader))
 }
 
-/** The characters that an escape stands for, after its backslash. */
+/** The characters for which an escape stands, after its backslash. */
 function escapedSet(reader: Reader): string {
   const char = reader.pattern[reader.at++]
-  if (char === undefined || /[1-9k]/.test(char)) throw new Unknown()
+  if (char === undefined || /[1-9k]/.test(char)) throw new Unsupported()
   if (classes[char] !== undefined) return classes[char]
   if (controls[char] !== undefined) return controls[char]
   const rest = reader.pattern.slice(reader.at)
@@ -168,7 +165,7 @@ function escapedSet(reader: Reader): string {
     const name = property[1] as string
     return /^(?:N|Nd|Number)/.test(name) ? digits : /^(?:Lu|Uppercase)/.test(name) ? capitals : letters
   }
-  if (/[a-z]/i.test(char)) throw new Unknown()
+  if (/[a-z]/i.test(char)) throw new Unsupported()
   return char
 }
 
@@ -178,7 +175,7 @@ function setOf(reader: Reader): string {
   if (isNegated) reader.at++
   let set = ''
   while (pattern[reader.at] !== ']') {
-    if (reader.at >= pattern.length) throw new Unknown()
+    if (reader.at >= pattern.length) throw new Unsupported()
     const from = member(reader)
     if (pattern[reader.at] === '-' && pattern[reader.at + 1] !== ']' && from.length === 1) {
       reader.at++
@@ -199,7 +196,7 @@ function member(reader: Reader): string {
 
 function choice(set: string): Part {
   const all = [...set]
-  if (all.length === 0) throw new Unknown()
+  if (all.length === 0) throw new Unsupported()
   return (random) => pick(all, random)
 }
 
