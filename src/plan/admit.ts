@@ -1,6 +1,7 @@
 /** The first questions of a plan on a record: is it there, may the caller, is it in the expected state (CON-6). Pure. */
 import { decidePreconditions } from '../http/preconditions.ts'
 import { allOf, type Predicate } from '../model/predicate.ts'
+import type { RecordValues } from '../model/resource.ts'
 import type {
   Conditions,
   Delete,
@@ -20,6 +21,14 @@ import { validatorsOf } from './validators.ts'
 export interface Found extends Validators {
   /** Whether the plan's permission holds for the record. */
   readonly permitted: boolean
+}
+
+/** The record at the address of a change. */
+export interface CurrentRecord {
+  readonly found: Found | undefined
+  readonly record: RecordValues | undefined
+  /** Whether the caller may read it. */
+  readonly isReadable: boolean
 }
 
 /** The refusal, or a 304, that ends a plan here; `undefined` where it goes on. */

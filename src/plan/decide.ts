@@ -1,6 +1,7 @@
 /**
- * Whether a change may be made: references, uniqueness, transitions and business rules. Two pure halves around one read:
- * `questionsOf` says what must be known of other records, `judge` decides once the storage has answered.
+ * Decides whether a record may be written. The decision has two pure halves around what the storage reads: `proposeCreate` and
+ * `proposeUpdate` say what the record would be and what must be known of other records, and `judge` decides with the answers:
+ * references, unique values, transitions and business rules.
  */
 
 import { ownCode } from '../model/check/rules.ts'
@@ -11,11 +12,14 @@ import { fieldsOf, matches, type Predicate, type Scalar } from '../model/predica
 import { comparisonKey, comparisonKeys, type Draft } from '../model/record.ts'
 import type { Catalog, RecordValues, Resource } from '../model/resource.ts'
 import type { Issue } from '../spec/faults.ts'
+import { admit, type CurrentRecord } from './admit.ts'
 import { conceal, writeOnlyTexts } from './conceal.ts'
 import { issue } from './draft.ts'
-import type { Outcome, Write } from './plan.ts'
+import { draftCreate, draftUpdate } from './older-version.ts'
+import type { Create, Outcome, Update, Write } from './plan.ts'
+import { withCheck } from './with-check.ts'
 
-/** Something to know of other records; the answer is whether such a live record exists. */
+/** A question about other records: whether such a live record exists. */
 export type Question =
   | { readonly kind: 'reference'; readonly field: string; readonly collection: string; readonly id: string }
   | {
@@ -36,7 +40,41 @@ export interface Transition {
   readonly next: RecordValues | undefined
 }
 
-/** Everything that must be known of other records before a draft can be judged. */
+/** What a change would make of a record, and what must hold for it. */
+export interface Proposal {
+  readonly kind: 'proposal'
+  readonly transition: Transition
+  readonly draft: Draft
+  /** What must be known of other records. */
+  readonly questions: readonly Question[]
+  /** The permissions that must hold for the record as it would be, in the order in which they are checked (AUT-8). */
+  readonly permissions: readonly Predicate[]
+}
+
+/** What a Create would make. */
+export function proposeCreate(catalog: Catalog, plan: Create): Proposal {
+  return propose(catalog, plan, undefined, draftCreate(plan))
+}
+
+/** What an Update would make of the record at its address, or its outcome if that is decided already. */
+export function proposeUpdate(catalog: Catalog, plan: Update, current: CurrentRecord): Proposal | Outcome {
+  const { found, record, isReadable } = current
+  const ended = admit(plan, found)
+  if (ended !== undefined || record === undefined) return ended ?? { kind: 'missing' }
+  const drafted = draftUpdate(plan, record, isReadable)
+  return drafted.kind === 'draft' ? propose(catalog, plan, record, drafted.draft) : drafted
+}
+
+function propose(catalog: Catalog, plan: Create | Update, current: RecordValues | undefined, draft: Draft): Proposal {
+  const { resource } = plan
+  const isCreate = plan.kind === 'create'
+  const transition: Transition = { resource, trigger: isCreate ? 'create' : 'update', current, next: draft.values }
+  const questions = [...questionsOfDraft(resource, draft), ...questionsOfRules(catalog, plan, transition)]
+  const permissions = isCreate ? [plan.permitted] : withCheck(plan, draft)
+  return { kind: 'proposal', transition, draft, questions, permissions }
+}
+
+/** The questions about the references and unique values that a draft changes. */
 export function questionsOfDraft(resource: Resource, draft: Draft): Question[] {
   const questions: Question[] = []
   for (const { name, reference } of resource.fields) {
@@ -53,12 +91,12 @@ export function questionsOfDraft(resource: Resource, draft: Draft): Question[] {
   return questions
 }
 
-/** What stands against the return of a record whose field refers to one that does not return. */
+/** What blocks the restoration of a record that refers to a deleted one which is not restored. */
 export function lostIssue(field: string, collection: string): Issue {
   return issue('REFERENCE_DELETED', field, `refers to one of the ${collection} that is deleted; restore that one first`)
 }
 
-/** What the declared business rules must know of other records. */
+/** The questions of the business rules. */
 export function questionsOfRules(catalog: Catalog, plan: Pick<Write, 'caller'>, transition: Transition): Question[] {
   return rulesOf(transition).flatMap((rule): Question[] => {
     if (!('unless' in rule)) return []
@@ -70,19 +108,25 @@ export function questionsOfRules(catalog: Catalog, plan: Pick<Write, 'caller'>, 
   })
 }
 
-/** Whether there is such a record; one that is `going` is there, and a deletion that still runs takes it. */
-export type Answer = boolean | 'going'
+/** Whether there is such a record; `being-deleted`: there is, and a running deletion has deleted it or will. */
+export type Answer = boolean | 'being-deleted'
 
 /** The answers to questions, in their order. */
 export type Answers = readonly (readonly [Question, Answer])[]
 
-/** What is wrong with a draft, `undefined` where it can be written. Everything invalid comes first, then every conflict. */
-export function judge(plan: Write, transition: Transition, draft: Draft, answers: Answers): Outcome | undefined {
+/** The answers with which a proposal can be written; `undefined` if a business rule asks, which only the storage can answer. */
+export function optimisticAnswers(questions: readonly Question[]): Answers | undefined {
+  if (questions.some(({ kind }) => kind === 'rule')) return undefined
+  return questions.map((question) => [question, question.kind === 'reference'])
+}
+
+/** The refusal of a proposal; `undefined`: it can be written. Everything invalid comes first, then every conflict. */
+export function judge(plan: Write, { transition, draft }: Proposal, answers: Answers): Outcome | undefined {
   const invalid = invalidity(draft, answers)
   if (invalid.length > 0) return { kind: 'invalid', issues: invalid }
   const conflicts = [
     ...transitionIssues(transition),
-    ...answers.flatMap(([question, exists]) => goingIssues(question, exists)),
+    ...answers.flatMap(([question, exists]) => beingDeletedIssues(question, exists)),
     ...answers.flatMap(([question, exists]) => takenIssues(question, exists)),
     ...ruleIssues(plan, transition, answers),
   ]
@@ -90,29 +134,29 @@ export function judge(plan: Write, transition: Transition, draft: Draft, answers
 }
 
 /**
- * The outcome for a draft that a permission does not hold for. Where the permission looks at a field that is missing,
- * invalid or refers to nothing, nobody could be allowed: then what is wrong with the record is said, not with the caller.
+ * The outcome for a draft that a permission does not hold for. If the permission depends on a field that is missing, invalid or
+ * refers to nothing, it could hold for nobody: then the outcome says what is wrong with the record, not with the caller.
  */
 export function refusalOf(permission: Predicate, draft: Draft, answers: Answers): Outcome {
   const decisive = fieldsOf(permission).map((name) => `/${name}`)
   const isDecisive = ({ pointer = '' }: Issue) => decisive.includes(pointer)
   const invalid = invalidity(draft, answers)
   if (invalid.some(isDecisive)) return { kind: 'invalid', issues: invalid }
-  const going = answers.flatMap(([question, exists]) => goingIssues(question, exists))
-  return going.some(isDecisive) ? { kind: 'conflict', issues: going } : { kind: 'forbidden' }
+  const deleted = answers.flatMap(([question, exists]) => beingDeletedIssues(question, exists))
+  return deleted.some(isDecisive) ? { kind: 'conflict', issues: deleted } : { kind: 'forbidden' }
 }
 
 function invalidity(draft: Draft, answers: Answers): Issue[] {
   return [...draft.issues, ...answers.flatMap(([question, exists]) => referenceIssue(question, exists))]
 }
 
-function goingIssues(question: Question, exists: Answer): Issue[] {
-  if (question.kind !== 'reference' || exists !== 'going') return []
-  return [goingReferenceIssue(question.field, question.collection)]
+function beingDeletedIssues(question: Question, exists: Answer): Issue[] {
+  if (question.kind !== 'reference' || exists !== 'being-deleted') return []
+  return [beingDeletedReference(question.field, question.collection)]
 }
 
-/** What stands against a record whose field refers to one that a deletion which still runs will take. */
-export function goingReferenceIssue(field: string, collection: string): Issue {
+/** The issue of a field that refers to a record which a running deletion deletes. */
+export function beingDeletedReference(field: string, collection: string): Issue {
   return issue('BEING_DELETED', field, `refers to one of the ${collection} that is being deleted`)
 }
 
@@ -127,7 +171,7 @@ function takenIssues(question: Question, exists: Answer): Issue[] {
   return question.kind === 'taken' && exists ? [takenIssue(question.fields)] : []
 }
 
-/** What stands against a record of which another live one has the values that must be unique. */
+/** The issue of unique values that another live record has. */
 export function takenIssue(fields: readonly string[]): Issue {
   const [name, ...others] = fields as [string, ...string[]]
   if (others.length === 0) return issue('DUPLICATE_VALUE', name, 'is taken by another record; choose another value')
@@ -148,7 +192,7 @@ function transitionIssues({ resource, current, next }: Transition): Issue[] {
   })
 }
 
-/** What the business rules say against a change. */
+/** The objections of the business rules to a change. */
 export function ruleIssues(plan: Pick<Write, 'caller' | 'now'>, transition: Transition, answers: Answers): Issue[] {
   const { resource, current, next } = transition
   const { caller, now } = plan
@@ -169,7 +213,7 @@ export function ruleIssues(plan: Pick<Write, 'caller' | 'now'>, transition: Tran
   })
 }
 
-/** What a rule's function says. It is given copies that it cannot change, and its errors are logged without what is writeOnly. */
+/** The objection of a rule's function. It gets frozen copies, and its errors are logged without writeOnly values. */
 function checked(
   rule: CheckedRule,
   { current, next, caller, now }: RuleContext,
@@ -179,14 +223,14 @@ function checked(
   const context = { current: frozenCopy(current), next: frozenCopy(next), caller: frozenOnce(caller), now }
   try {
     const answer = callDeclared(place, context, () => rule.check(context))
-    // What it answers may have getters, which are functions of the declaration too.
+    // The answer may have getters, which are functions of the declaration too.
     return callDeclared(place, context, () => objectionOf(place, answer))
   } catch (error) {
     throw conceal(error, [...writeOnlyTexts(resource, current), ...writeOnlyTexts(resource, next)])
   }
 }
 
-/** @throws FunctionFault where it is no objection */
+/** @throws FunctionFault if it is no objection */
 function objectionOf(place: string, answer: RuleObjection | undefined): Issue | undefined {
   if (answer === undefined) return undefined
   const wrong = (what: string) => new FunctionFault(`${place} answered with ${what}.`)

@@ -7,11 +7,11 @@ import type { SqlContext } from '../sql/context.ts'
 import type { Transaction } from '../transaction.ts'
 import { dropPieces } from './exports.ts'
 import { tick } from './rows/clock.ts'
-import { currentRecord } from './rows/select-record.ts'
+import { lockRecord } from './rows/select-record.ts'
 
 /** Runs a DeleteJob. A file beside the database has to be removed by the caller of `run`, after the commit. */
 export function* deleteJob(context: SqlContext, plan: DeleteJob): Transaction<Outcome> {
-  const { found, record } = yield* currentRecord(context, plan)
+  const { found, record } = yield* lockRecord(context, plan)
   const isElsewhere = plan.mustExport && found?.permitted === true && record?.['kind'] !== 'export'
   const refusal = admit(plan, isElsewhere ? undefined : found)
   if (refusal !== undefined || record === undefined) return refusal ?? { kind: 'missing' }

@@ -13,7 +13,7 @@ import { liveSql } from '../sql/predicate.ts'
 import type { KeyStore, ListedKey, NewKey, Revoked, StoredKey } from '../storage.ts'
 import { firstRow, ignoringRows, type Row, type Runner, type Transaction } from '../transaction.ts'
 import { tick } from './rows/clock.ts'
-import { currentRecord, represent } from './rows/select-record.ts'
+import { lockRecord, represent } from './rows/select-record.ts'
 import { changeRecord, insertRecord } from './rows/write-row.ts'
 
 const columns = sql`t.id, h.hash, t.hint, t.subject, t.roles, t.expires_at, t.created_at, t.revoked_at, t.made_by`
@@ -89,7 +89,7 @@ function* countValid(context: SqlContext, name: string, now: number): Transactio
 
 /** Runs a RevokeKey. A revoked key is still shown, but revoking it again is 404, unless descendants of it are left to revoke. */
 export function* revokeKey(context: SqlContext, plan: RevokeKey): Transaction<Outcome> {
-  const { found, record } = yield* currentRecord(context, plan)
+  const { found, record } = yield* lockRecord(context, plan)
   if (found === undefined || record === undefined) return { kind: 'missing' }
   const permitted = found.permitted && coversRoles(plan, record)
   const made = permitted && plan.descendants ? yield* lockDescendants(context, plan.id) : []

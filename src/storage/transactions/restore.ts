@@ -7,7 +7,7 @@ import type { Resource } from '../../model/resource.ts'
 import { timestamp } from '../../model/time.ts'
 import { admit, decidable } from '../../plan/admit.ts'
 import {
-  goingReferenceIssue,
+  beingDeletedReference,
   lostIssue,
   questionsOfRules,
   ruleIssues,
@@ -32,7 +32,7 @@ import { resourceOf } from './rows/dependents.ts'
 import { ask, holdsFor } from './rows/other-records.ts'
 import { beingDeletedIssue, isBeingDeleted, isDeletionRunning, isJobRunning } from './rows/pending-deletion.ts'
 import { holdAllRulesBelow } from './rows/rules-lock.ts'
-import { currentRecord, foundOf, holdsSql, represent } from './rows/select-record.ts'
+import { foundOf, holdsSql, lockRecord, represent } from './rows/select-record.ts'
 
 /** The most blocked records that each check names. */
 const mostNamed = 100
@@ -51,7 +51,7 @@ export function* restoreRecord(context: SqlContext, plan: Restore): Transaction<
   const outcome = yield* recognised(context, plan, restore(context, plan))
   if (outcome.kind !== 'replayed' || outcome.answer.kind !== 'updated' || outcome.answer.json === undefined)
     return outcome
-  const { record, isReadable } = yield* currentRecord(context, plan)
+  const { record, isReadable } = yield* lockRecord(context, plan)
   if (record !== undefined && isReadable) return outcome
   return { ...outcome, answer: { ...outcome.answer, json: undefined } }
 }
@@ -189,7 +189,7 @@ function* lostReferences(
     const exists = sql`exists (select 1 from ${tableSql(collection)} x where x.id = ${column} and x.deleted_at is null)`
     for (const [which, issue] of [
       [sql`not (${isPending}) and not ${exists}`, lostIssue(name, collection)],
-      [isPending, goingReferenceIssue(name, collection)],
+      [isPending, beingDeletedReference(name, collection)],
     ] as const) {
       blockers.push(...(yield* named(sql`select id ${referring} and ${which}`, issue)))
     }

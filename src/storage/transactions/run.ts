@@ -2,6 +2,7 @@
 import type { Outcome, Read, Write } from '../../plan/plan.ts'
 import type { SqlContext } from '../sql/context.ts'
 import type { Transaction } from '../transaction.ts'
+import { createRecord } from './create.ts'
 import type { TooLarge } from './delete/cascade.ts'
 import { bulkDelete, deleteMatching, deleteRecord } from './delete/delete.ts'
 import { beginExport } from './exports.ts'
@@ -9,7 +10,7 @@ import { recognised } from './idempotency.ts'
 import { deleteJob } from './jobs.ts'
 import { createKey, revokeKey } from './keys.ts'
 import { restoreRecord } from './restore.ts'
-import { createRecord, updateRecord } from './write-record.ts'
+import { updateRecord } from './update.ts'
 
 /** Whether a plan changes anything. */
 export function isWrite(plan: Read | Write): plan is Write {

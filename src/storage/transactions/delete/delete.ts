@@ -16,7 +16,7 @@ import { storedSql } from '../../sql/records.ts'
 import { firstRow, type Row, type Transaction } from '../../transaction.ts'
 import { beingDeletedIssue, isPendingDeletion } from '../rows/pending-deletion.ts'
 import { holdRulesBelow } from '../rows/rules-lock.ts'
-import { currentRecord, holdsSql } from '../rows/select-record.ts'
+import { holdsSql, lockRecord } from '../rows/select-record.ts'
 import { canBeBlocked, findBlockers } from './blockers.ts'
 import {
   type Closure,
@@ -37,7 +37,7 @@ export function* deleteRecord(context: SqlContext, plan: Delete): Transaction<Ou
   yield* holdRulesBelow(context, resource)
   yield* lockRows(context, resource, [id])
   const permitted = decidable(plan, plan.readable.get(resource.name) ?? never)
-  const { found, record } = yield* currentRecord(context, { ...plan, permitted })
+  const { found, record } = yield* lockRecord(context, { ...plan, permitted })
   const ended = admit(plan, found)
   if (ended !== undefined || record === undefined) return ended ?? { kind: 'missing' }
   if (yield* isPendingDeletion(context, resource, record)) return { kind: 'conflict', issues: [beingDeletedIssue] }

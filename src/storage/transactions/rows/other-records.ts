@@ -1,18 +1,12 @@
-/** What must be known of other records before a change may be made (see `plan/decide.ts`), asked in one statement. */
-
+/**
+ * What a change must know of other records (see `plan/decide.ts`): that references lead somewhere, that unique values are free, what
+ * business rules ask for, and whether a permission holds. A change asks in statements of their own, or makes it conditions of the
+ * statement that writes the record.
+ */
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import { collectionsOf, type Predicate } from '../../../model/predicate.ts'
-import type { Draft } from '../../../model/record.ts'
 import type { RecordValues, Resource } from '../../../model/resource.ts'
-import {
-  type Answer,
-  type Answers,
-  type Question,
-  questionsOfDraft,
-  questionsOfRules,
-  refusalOf,
-  type Transition,
-} from '../../../plan/decide.ts'
+import { type Answer, type Answers, judge, type Proposal, type Question, refusalOf } from '../../../plan/decide.ts'
 import type { Create, Outcome, Parent, Update } from '../../../plan/plan.ts'
 import { columnSql, columnsOf, comparisonColumn, subject, tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
@@ -20,7 +14,35 @@ import { type PredicateContext, predicateSql } from '../../sql/predicate.ts'
 import { boundOf } from '../../sql/records.ts'
 import { firstRow, type Transaction } from '../../transaction.ts'
 import { resourceOf } from './dependents.ts'
-import { hasCascadeParents, isBeingDeleted, runningDeletionsSql, unclaimed } from './pending-deletion.ts'
+import {
+  beingDeletedIssue,
+  hasCascadeParents,
+  isBeingDeleted,
+  isPendingDeletion,
+  runningDeletionsSql,
+  unclaimed,
+} from './pending-deletion.ts'
+
+/** Decides a proposal by asking everything that must be known: its refusal; `undefined`: it can be written. */
+export function* decide(
+  context: SqlContext,
+  plan: Create | Update,
+  proposal: Proposal,
+): Transaction<Outcome | undefined> {
+  const { transition, draft, questions, permissions } = proposal
+  const { resource, current } = transition
+  for (const permission of permissions) {
+    if (yield* holdsFor(context, resource, permission, draft.values)) continue
+    const references = questions.filter((question) => question.kind === 'reference')
+    return refusalOf(permission, draft, yield* ask(context, resource, references))
+  }
+  const refused = judge(plan, proposal, yield* ask(context, resource, questions))
+  const mayBePending = current !== undefined && refused?.kind !== 'invalid'
+  if (mayBePending && (yield* isPendingDeletion(context, resource, current))) {
+    return { kind: 'conflict', issues: [beingDeletedIssue] }
+  }
+  return refused
+}
 
 /** Asks all questions in one statement. */
 export function* ask(context: SqlContext, resource: Resource, questions: readonly Question[]): Transaction<Answers> {
@@ -33,15 +55,15 @@ export function* ask(context: SqlContext, resource: Resource, questions: readonl
   const answers: [Question, Answer][] = []
   for (const [index, question] of questions.entries()) {
     const exists = row?.[`a${index}`] === 1
-    answers.push([question, (yield* isReferenceGoing(context, question, exists)) ? 'going' : exists])
+    answers.push([question, (yield* isReferenceDeleted(context, question, exists)) ? 'being-deleted' : exists])
   }
   return answers
 }
 
-function* isReferenceGoing(context: SqlContext, question: Question, exists: boolean): Transaction<boolean> {
+function* isReferenceDeleted(context: SqlContext, question: Question, exists: boolean): Transaction<boolean> {
   if (question.kind !== 'reference') return false
   const { collection, id } = question
-  // What hangs on nothing is there, or is not.
+  // A live record without parents cannot be pending deletion.
   if (exists && !hasCascadeParents(resourceOf(context.catalog, collection))) return false
   return yield* isBeingDeleted(context, collection, id)
 }
@@ -49,9 +71,9 @@ function* isReferenceGoing(context: SqlContext, question: Question, exists: bool
 /**
  * The live records that a question asks for, as what follows `from`.
  *
- * @param more what else must hold of a record that is referred to
+ * @param more what else must hold for a record that is referred to
  */
-export function askedSql(context: SqlContext, resource: Resource, question: Question, more: Sql = empty): Sql {
+function askedSql(context: SqlContext, resource: Resource, question: Question, more: Sql = empty): Sql {
   if (question.kind === 'reference') {
     return sql`${tableSql(question.collection)} ${raw(subject)} where id = ${question.id} and deleted_at is null${more}${context.engine.lock.share}`
   }
@@ -66,63 +88,45 @@ export function askedSql(context: SqlContext, resource: Resource, question: Ques
   return sql`${tableSql(target.name)} ${raw(subject)} where deleted_at is null and ${predicateSql(context, target, question.where)}`
 }
 
-/** Everything that must be known of other records before a draft can be judged. */
-export function questionsOf(
-  context: SqlContext,
-  plan: Create | Update,
-  transition: Transition,
-  draft: Draft,
-): Question[] {
-  return [...questionsOfDraft(plan.resource, draft), ...questionsOfRules(context.catalog, plan, transition)]
-}
-
-/** That references are there and values are free. A deletion that runs may be about to take what is changed, or referred to: that takes a longer look. */
+/**
+ * The same questions as conditions of the statement that writes the record: that references exist and values are free. While a
+ * deletion job runs, records that it may delete take more than a condition to find: then nothing is written.
+ *
+ * @param mayBePending whether the record itself may be pending deletion
+ */
 export function conditionsOf(
   context: SqlContext,
   resource: Resource,
   questions: readonly Question[],
-  mayBeGoing = false,
+  mayBePending = false,
 ): Sql[] {
-  let isAskedOfDeletions = mayBeGoing
+  let dependsOnDeletions = mayBePending
   const conditions = questions.map((question) => {
-    const hangs = question.kind === 'reference' && hasCascadeParents(resourceOf(context.catalog, question.collection))
-    if (hangs) isAskedOfDeletions = true
-    const exists = sql`exists (select 1 from ${askedSql(context, resource, question, hangs ? sql` and ${unclaimed}` : empty)})`
+    const isChild = question.kind === 'reference' && hasCascadeParents(resourceOf(context.catalog, question.collection))
+    if (isChild) dependsOnDeletions = true
+    const exists = sql`exists (select 1 from ${askedSql(context, resource, question, isChild ? sql` and ${unclaimed}` : empty)})`
     return question.kind === 'reference' ? exists : sql`not ${exists}`
   })
-  if (mayBeGoing) conditions.push(unclaimed)
-  if (isAskedOfDeletions) conditions.push(sql`not exists (${runningDeletionsSql})`)
+  if (mayBePending) conditions.push(unclaimed)
+  if (dependsOnDeletions) conditions.push(sql`not exists (${runningDeletionsSql})`)
   return conditions
 }
 
-/** That a record is there, and one of those that are permitted. Records that permit it are locked. */
+/**
+ * The condition that a record is live and permitted. The records by which the permission holds are locked.
+ *
+ * @param lock locks the record too
+ */
 export function permittedRecordSql(
   context: SqlContext,
   { resource, id, permitted }: Pick<Parent, 'resource' | 'id' | 'permitted'>,
+  lock: Sql = empty,
 ): Sql {
   const locking: PredicateContext = { ...context, locksReferenced: true }
-  return sql`exists (select 1 from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and deleted_at is null and ${predicateSql(locking, resource, permitted)})`
+  return sql`exists (select 1 from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and deleted_at is null and ${predicateSql(locking, resource, permitted)}${lock})`
 }
 
-/** That the parent of a nested collection is there, and the caller may read it. It is locked. */
-export function parentSql(context: SqlContext, { resource, id, permitted }: Parent): Sql {
-  const locking: PredicateContext = { ...context, locksReferenced: true }
-  return sql`exists (select 1 from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and deleted_at is null and ${predicateSql(locking, resource, permitted)}${context.engine.lock.share})`
-}
-
-/** The refusal of a draft that a permission does not hold for. */
-export function* admitDraft(
-  context: SqlContext,
-  resource: Resource,
-  permission: Predicate,
-  draft: Draft,
-): Transaction<Outcome | undefined> {
-  if (yield* holdsFor(context, resource, permission, draft.values)) return undefined
-  const references = questionsOfDraft(resource, draft).filter((question) => question.kind === 'reference')
-  return refusalOf(permission, draft, yield* ask(context, resource, references))
-}
-
-/** Whether a predicate holds for a record that is not in its table (yet): it is made up as a row of its own. */
+/** Whether a predicate holds for a record as it would be. */
 export function* holdsFor(
   context: SqlContext,
   resource: Resource,
@@ -135,8 +139,8 @@ export function* holdsFor(
 }
 
 /**
- * A select that gives a row where a predicate holds for a record as it will be. The records that permit it are locked. Where
- * `through` comes back to the record itself, it finds it as it will be too.
+ * A select that returns a row if a predicate holds for a record as it would be. The records by which the predicate holds are locked. If
+ * the predicate leads back to the record itself, it sees the record as it would be.
  */
 export function permittedSql(context: SqlContext, resource: Resource, predicate: Predicate, record: RecordValues): Sql {
   const row = rowSql(context, resource, record)

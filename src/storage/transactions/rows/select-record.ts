@@ -1,9 +1,8 @@
-/** What is at the address of a change, and how the client's version sees it. */
-
+/** Selects one record: for a change, with what the caller may do with it, and as the answer of a change. */
 import sql, { empty, raw, type Sql } from 'sql-template-tag'
 import { always, type Predicate } from '../../../model/predicate.ts'
-import type { RecordValues, Resource } from '../../../model/resource.ts'
-import type { Found } from '../../../plan/admit.ts'
+import type { Resource } from '../../../model/resource.ts'
+import type { CurrentRecord, Found } from '../../../plan/admit.ts'
 import type { Delete, Represented, Update, Write } from '../../../plan/plan.ts'
 import { subject, tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
@@ -13,25 +12,17 @@ import { recordOf, representationSql, storedSql } from '../../sql/records.ts'
 import { firstRow, type Row, type Statement, standalone, type Transaction } from '../../transaction.ts'
 
 interface Addressed extends Pick<Update | Delete, 'resource' | 'id' | 'permitted'> {
-  /** The records that the caller may read, where that matters. */
+  /** The records that the caller may read; left out: all. */
   readonly mayRead?: Predicate
 }
 
-/** A record at the address of a plan. */
-export interface Current {
-  readonly found: Found | undefined
-  readonly record: RecordValues | undefined
-  /** Whether the caller may read it. */
-  readonly isReadable: boolean
-}
-
-/** The record at a plan's address, locked for what follows, with those that permit it. */
-export function currentRecord(context: SqlContext, plan: Addressed): Transaction<Current> {
+/** The record at a plan's address. The record is locked, and so are the records by which the permission holds. */
+export function lockRecord(context: SqlContext, plan: Addressed): Transaction<CurrentRecord> {
   return readCurrent(plan, sql`${currentSql({ ...context, locksReferenced: true }, plan)}${context.engine.lock.update}`)
 }
 
-/** The same as somebody sees it who only looks: before the transaction begins. */
-export function glimpsedRecord(context: SqlContext, plan: Addressed): Transaction<Current> {
+/** The same without locks, before the transaction begins. */
+export function peekRecord(context: SqlContext, plan: Addressed): Transaction<CurrentRecord> {
   return readCurrent(plan, standalone(currentSql(context, plan), 'reading'))
 }
 
@@ -40,18 +31,18 @@ function currentSql(context: PredicateContext, { resource, id, permitted, mayRea
   return sql`select ${storedSql(context, resource)}, ${holdsSql(context, resource, permitted)} as _permitted${readable} from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and deleted_at is null`
 }
 
-function* readCurrent({ resource, mayRead = always }: Addressed, statement: Statement): Transaction<Current> {
+function* readCurrent({ resource, mayRead = always }: Addressed, statement: Statement): Transaction<CurrentRecord> {
   const row = yield* firstRow(statement)
   const isReadable = mayRead.kind === 'always' || row?.['_readable'] === 1
   return { found: foundOf(row), record: row === undefined ? undefined : recordOf(resource, row), isReadable }
 }
 
-/** A record as it is answered, and whether the caller may see it. */
+/** A record as it answers a change, and whether the caller may see it. */
 export interface Answered extends Represented {
   readonly readable: boolean
 }
 
-/** Reads a record as it is answered. */
+/** Selects a record as it answers a change. */
 export function* represent(
   context: SqlContext,
   plan: Pick<Write, 'resource' | 'versionResource'>,
@@ -64,7 +55,7 @@ export function* represent(
   )
 }
 
-/** The columns of a record as it is answered. */
+/** The columns of such a select. */
 export function answerSql(
   context: SqlContext,
   { resource, versionResource }: Pick<Write, 'resource' | 'versionResource'>,
@@ -73,19 +64,19 @@ export function answerSql(
   return sql`${representationSql(context, versionResource ?? resource, undefined)} as json, ${revisionColumn(context, resource.name)}, updated_at, ${holdsSql(context, resource, mayRead)} as _permitted`
 }
 
-/** A row of those columns. */
+/** The record in a row of such a select. */
 export function answeredOf(row: Row | undefined): Answered {
   const { revision, updatedAt, permitted } = foundOf(row) as Found
   return { json: String(row?.['json']), revision, updatedAt, readable: permitted }
 }
 
-/** A column that says whether a predicate holds for the row; constants cost nothing. */
+/** A column that says whether a predicate holds for the row. */
 export function holdsSql(context: PredicateContext, resource: Resource, predicate: Predicate): Sql {
   if (predicate.kind === 'always') return sql`1`
   return sql`case when ${predicateSql(context, resource, predicate)} then 1 else 0 end`
 }
 
-/** What a row says of the record's state. */
+/** The state of a record in a row that has its validators. */
 export function foundOf(row: Row | undefined): Found | undefined {
   if (row === undefined) return undefined
   return {

@@ -1,28 +1,32 @@
-/** The statement that writes one row of a record, and what goes with it. */
+/** Writing one record: its row, its search words, the clock of its collection, and the representation that answers the request. */
 import sql, { join, raw, type Sql } from 'sql-template-tag'
+import { always, type Predicate } from '../../../model/predicate.ts'
 import type { Draft } from '../../../model/record.ts'
 import type { RecordValues, Resource } from '../../../model/resource.ts'
+import { judge, optimisticAnswers, type Proposal } from '../../../plan/decide.ts'
+import type { Create, Update } from '../../../plan/plan.ts'
 import { type Column, columnsOf, tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import type { Bound } from '../../sql/engine.ts'
 import { boundOf, searchWords } from '../../sql/records.ts'
-import { ignoringRows, type Transaction } from '../../transaction.ts'
+import { committing, firstRow, ignoringRows, standalone, type Transaction } from '../../transaction.ts'
 import { tick } from './clock.ts'
+import { type Answered, answeredOf, answerSql, represent } from './select-record.ts'
 
-/** What changes one row, and the search words of it that stand elsewhere. */
-export interface RecordChange {
+/** A statement that writes a row, and the search words that the engine keeps outside of it. */
+export interface RowChange {
   readonly id: string
-  readonly change: Sql
+  readonly statement: Sql
   readonly words: string | undefined
-  /** Whether there were words before. */
+  /** Whether the record had words before. */
   readonly replaces: boolean
 }
 
-/** The insertion of a record. */
-export function insertion(context: SqlContext, resource: Resource, record: RecordValues): RecordChange {
+/** Inserts a record. */
+export function rowInsertion(context: SqlContext, resource: Resource, record: RecordValues): RowChange {
   const words = isSearched(resource) ? searchWords(resource, record) : undefined
-  const change = insertionSql(context, resource, sourceOf(resource, record))
-  return { id: String(record['id']), change, words, replaces: false }
+  const statement = insertionSql(context, resource, sourceOf(resource, record))
+  return { id: String(record['id']), statement, words, replaces: false }
 }
 
 /** The values of a record. */
@@ -41,7 +45,7 @@ export interface RowSource {
   readonly words: (hold: (words: string) => Sql) => Sql
 }
 
-/** The statement that inserts a row, where conditions hold. */
+/** The statement that inserts a row if conditions hold. */
 export function insertionSql(
   { engine }: SqlContext,
   resource: Resource,
@@ -76,13 +80,13 @@ function isSearched({ fields }: Resource): boolean {
   return fields.some((field) => field.search)
 }
 
-/** The change of a record, where conditions hold. */
-export function change(
+/** Updates a record if conditions hold. */
+export function rowUpdate(
   { engine }: SqlContext,
   resource: Resource,
   { values, changed }: Pick<Draft, 'values' | 'changed'>,
   conditions: readonly Sql[] = [],
-): RecordChange {
+): RowChange {
   const isWord = resource.fields.some((field) => field.search && changed.includes(field.name))
   const words = isWord ? searchWords(resource, values) : undefined
   const columns = columnsOf(resource).filter((column) => changed.includes(column.field.name))
@@ -91,26 +95,72 @@ export function change(
   for (const [name, value] of indexed) settings.push(sql`${raw(`"${name}"`)} = ${value}`)
   const id = String(values['id'])
   const statement = sql`update ${tableSql(resource.name)} set ${join(settings, ', ')}, updated_at = ${values['updated_at']}, _revision = _revision + 1 where ${join([sql`id = ${id}`, ...conditions], ' and ')}`
-  return { id, change: statement, words, replaces: true }
+  return { id, statement, words, replaces: true }
 }
 
-/** Writes a row, and the words of it that stand elsewhere. */
-export function* carryOut({ engine }: SqlContext, resource: Resource, { id, change, words, replaces }: RecordChange) {
-  yield ignoringRows(change)
+/** Writes a row and its search words. */
+function* writeRow({ engine }: SqlContext, resource: Resource, { id, statement, words, replaces }: RowChange) {
+  yield ignoringRows(statement)
   if (words !== undefined) yield* engine.indexWords(resource.name, id, words, replaces)
 }
 
-/** Writes a new record, and its words. The clock is the caller's. */
+/** Writes a new record. The caller moves the clock. */
 export function* insertRecord(context: SqlContext, resource: Resource, record: RecordValues): Transaction<void> {
-  yield* carryOut(context, resource, insertion(context, resource, record))
+  yield* writeRow(context, resource, rowInsertion(context, resource, record))
 }
 
-/** Writes the fields of a record that have changed, and moves the clock on. */
+/** Writes the changed fields of a record and moves the clock. */
 export function* changeRecord(
   context: SqlContext,
   resource: Resource,
   draft: Pick<Draft, 'values' | 'changed'>,
 ): Transaction<void> {
-  yield* carryOut(context, resource, change(context, resource, draft))
+  yield* writeRow(context, resource, rowUpdate(context, resource, draft))
   yield ignoringRows(tick(context, resource.name, 0, 0))
+}
+
+interface WriteOptions {
+  /** By how much the number of live records changes. */
+  readonly live?: number
+  /** Whether the transaction ends with the statement that returns the record. */
+  readonly isLast: boolean
+  /** The records that the caller may read. */
+  readonly mayRead?: Predicate
+}
+
+/** Writes a record, moves the clock, and returns the record as it answers the request. */
+export function* writeAndRepresent(
+  context: SqlContext,
+  plan: Create | Update,
+  change: RowChange,
+  { live = 0, isLast, mayRead = always }: WriteOptions,
+): Transaction<Answered> {
+  const { resource } = plan
+  const ticked = tick(context, resource.name, live, 0)
+  const { writeReturning } = context.engine
+  if (writeReturning === undefined) {
+    yield* writeRow(context, resource, change)
+    yield ignoringRows(ticked)
+    return yield* represent(context, plan, change.id, mayRead)
+  }
+  const statement = writeReturning(change.statement, ticked, answerSql(context, plan, mayRead))
+  return answeredOf(yield* firstRow(isLast ? committing(statement) : statement))
+}
+
+/**
+ * Writes a proposal in one statement, whose conditions are everything that must hold. Over a network, each statement less saves a
+ * round trip.
+ *
+ * @param statement the statement, which returns the record
+ * @returns `undefined` if nothing was written: then the proposal has to be decided step by step, which also says what is wrong
+ */
+export function* writeInOneStatement(
+  plan: Create | Update,
+  proposal: Proposal,
+  statement: () => Parameters<typeof standalone>[0],
+): Transaction<Answered | undefined> {
+  const answers = optimisticAnswers(proposal.questions)
+  if (answers === undefined || judge(plan, proposal, answers) !== undefined) return undefined
+  const row = yield* firstRow(standalone(statement(), 'changing'))
+  return row === undefined ? undefined : answeredOf(row)
 }

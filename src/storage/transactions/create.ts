@@ -1,0 +1,153 @@
+/** Creating records: one for a request, or many that are imported (CON-5). */
+import sql, { type Sql } from 'sql-template-tag'
+import { always } from '../../model/predicate.ts'
+import type { RecordValues, Resource } from '../../model/resource.ts'
+import { type Proposal, proposeCreate, type Question } from '../../plan/decide.ts'
+import type { Create, Outcome } from '../../plan/plan.ts'
+import type { SqlContext } from '../sql/context.ts'
+import type { Engine } from '../sql/engine.ts'
+import { filled, slot, slotted } from '../sql/prepared.ts'
+import { boundOf, searchWords, versionedName } from '../sql/records.ts'
+import { prebuilt, type Statement, type Transaction } from '../transaction.ts'
+import { checkParent } from './read-page.ts'
+import { type Moves, noteMove, tick, tickAll } from './rows/clock.ts'
+import { conditionsOf, decide, permittedRecordSql, permittedSql } from './rows/other-records.ts'
+import { beingDeletedIssue, isBeingDeleted } from './rows/pending-deletion.ts'
+import { holdRules, ruledAmong } from './rows/rules-lock.ts'
+import { type Answered, answerSql } from './rows/select-record.ts'
+import {
+  insertionSql,
+  insertRecord,
+  type RowSource,
+  rowInsertion,
+  sourceOf,
+  writeAndRepresent,
+  writeInOneStatement,
+} from './rows/write-row.ts'
+
+/** Runs a Create: in one statement if the engine can and everything holds, otherwise step by step. */
+export function* createRecord(context: SqlContext, plan: Create): Transaction<Outcome> {
+  const { id, resource } = plan
+  // The first answer to an idempotency key is kept in the same transaction.
+  const isLast = plan.idempotency === undefined
+  const { writeReturning } = context.engine
+  if (writeReturning !== undefined && isLast) {
+    const proposal = proposeCreate(context.catalog, plan)
+    const statement = () => creationStatement(context, plan, writeReturning, proposal)
+    const created = yield* writeInOneStatement(plan, proposal, statement)
+    if (created !== undefined) return outcomeOf(id, created)
+  }
+  const decided = yield* decideCreate(context, plan)
+  if (decided.kind !== 'proposal') return decided
+  const insertion = rowInsertion(context, resource, decided.draft.values)
+  return outcomeOf(id, yield* writeAndRepresent(context, plan, insertion, { live: 1, isLast }))
+}
+
+function outcomeOf(id: string, { json, revision, updatedAt }: Answered): Outcome {
+  return { kind: 'created', id, json, revision, updatedAt }
+}
+
+/** Runs many Creates of any resources, in order (see `Storage.load`). Nobody needs their representations. */
+export function* createRecords(
+  context: SqlContext,
+  plans: readonly Create[],
+  whenRefused: 'stop' | 'skip',
+): Transaction<readonly (Outcome | undefined)[]> {
+  const outcomes: (Outcome | undefined)[] = []
+  const created: Moves = new Map()
+  const collections = plans.map(({ resource }) => resource.name)
+  if (ruledAmong(context.catalog, collections) === 'some') yield* holdRules(context)
+  for (const plan of plans) {
+    const { resource } = plan
+    const decided = yield* decideCreate(context, plan)
+    if (decided.kind === 'proposal') {
+      yield* insertRecord(context, resource, decided.draft.values)
+      noteMove(created, resource.name, 1, 0)
+      outcomes.push(undefined)
+    } else {
+      outcomes.push(decided)
+      if (whenRefused === 'stop') break
+    }
+  }
+  yield* tickAll(context, created)
+  return outcomes
+}
+
+/** Decides a Create step by step: what it makes, or its refusal. */
+function* decideCreate(context: SqlContext, plan: Create): Transaction<Proposal | Outcome> {
+  const { parent } = plan
+  if (parent !== undefined) {
+    const refused = yield* checkParent({ ...context, locksReferenced: true }, parent)
+    if (refused?.kind === 'parent-missing' && (yield* isBeingDeleted(context, parent.resource.name, parent.id))) {
+      return { kind: 'conflict', issues: [beingDeletedIssue] }
+    }
+    if (refused !== undefined) return refused
+  }
+  const proposal = proposeCreate(context.catalog, plan)
+  return (yield* decide(context, plan, proposal)) ?? proposal
+}
+
+/** What differs from one creation to the next. */
+interface Creation {
+  readonly record: RecordValues
+  readonly questions: readonly Question[]
+}
+
+/** The statement that creates a record if everything holds. If only the record differs, the text is built once for each shape. */
+function creationStatement(
+  context: SqlContext,
+  plan: Create,
+  writeReturning: NonNullable<Engine['writeReturning']>,
+  { draft: { values: record }, questions }: Proposal,
+): Statement {
+  const { resource, versionResource, parent, permitted } = plan
+  const statement = (source: RowSource, conditions: readonly Sql[]) =>
+    writeReturning(
+      insertionSql(context, resource, source, conditions),
+      tick(context, resource.name, 1, 0),
+      answerSql(context, plan, always),
+    )
+  if (parent !== undefined || permitted.kind !== 'always') {
+    const permission = permittedSql(context, resource, permitted, record)
+    // The records by which the permission holds are locked first: parents before their children, as deletions lock them.
+    const conditions = [
+      ...(permitted.kind === 'always' ? [] : [sql`exists (${permission})`]),
+      ...(parent === undefined ? [] : [permittedRecordSql(context, parent, context.engine.lock.share)]),
+      ...conditionsOf(context, resource, questions),
+    ]
+    return statement(sourceOf(resource, record), conditions)
+  }
+  const key = `create ${versionedName(versionResource ?? resource)} ${questions.map(nameOf).join()}`
+  const slots = context.statements.of(key, () =>
+    prebuilt(statement(slotsOf(resource), conditionsOf(context, resource, questions.map(slotsOfQuestion)))),
+  )
+  return filled(slots, { record, questions })
+}
+
+function slotsOf(resource: Resource): RowSource {
+  return {
+    system: (name) => slot(({ record }: Creation) => record[name]),
+    column: (column) => slot(({ record }: Creation) => boundOf(column, record)),
+    words: (hold) => slotted(hold(''), ({ record }: Creation) => hold(searchWords(resource, record))),
+  }
+}
+
+function nameOf(question: Question): string {
+  if (question.kind === 'reference') return question.field
+  return question.kind === 'taken' ? question.fields.join('+') : question.collection
+}
+
+/** A question with slots for the values of the record. */
+function slotsOfQuestion(question: Question, index: number): Question {
+  const asked = <Kind extends Question['kind']>({ questions }: Creation) =>
+    questions[index] as Extract<Question, { kind: Kind }>
+  if (question.kind === 'reference') {
+    return { ...question, id: slot((creation: Creation) => asked<'reference'>(creation).id) as string }
+  }
+  if (question.kind === 'rule') return question
+  return {
+    ...question,
+    keys: question.keys.map((_, key) => slot((creation: Creation) => asked<'taken'>(creation).keys[key]) as string),
+    except: slot(({ record }: Creation) => record['id']) as string,
+  }
+}

@@ -1,0 +1,70 @@
+/** Changing one record by PUT or PATCH (CON-5). */
+import sql, { type Sql } from 'sql-template-tag'
+import { collectionsOf } from '../../model/predicate.ts'
+import { decidable, type Found } from '../../plan/admit.ts'
+import { type Proposal, proposeUpdate } from '../../plan/decide.ts'
+import type { Outcome, Update } from '../../plan/plan.ts'
+import type { SqlContext } from '../sql/context.ts'
+import { revisionSql } from '../sql/epoch.ts'
+import type { Transaction } from '../transaction.ts'
+import { tick } from './rows/clock.ts'
+import { conditionsOf, decide, permittedRecordSql, permittedSql } from './rows/other-records.ts'
+import { hasCascadeParents } from './rows/pending-deletion.ts'
+import { type Answered, answerSql, lockRecord, peekRecord, represent } from './rows/select-record.ts'
+import { rowUpdate, writeAndRepresent, writeInOneStatement } from './rows/write-row.ts'
+
+/**
+ * Runs an Update. Where the engine writes and returns in one statement, the record is read without locks and written on condition
+ * that it is still the same. If nothing was written so, or elsewhere, the record is locked, decided and written step by step.
+ */
+export function* updateRecord(context: SqlContext, plan: Update): Transaction<Outcome> {
+  const { catalog, engine } = context
+  const addressed = { ...plan, permitted: decidable(plan, plan.mayRead) }
+  if (engine.writeReturning !== undefined) {
+    const current = yield* peekRecord(context, addressed)
+    const proposal = proposeUpdate(catalog, plan, current)
+    if (proposal.kind !== 'proposal') return proposal
+    const updated = yield* updateOnCondition(context, addressed, current.found as Found, proposal)
+    if (updated !== undefined) return outcomeOf(updated)
+  }
+  const proposal = proposeUpdate(catalog, plan, yield* lockRecord(context, addressed))
+  if (proposal.kind !== 'proposal') return proposal
+  const refused = yield* decide(context, plan, proposal)
+  if (refused !== undefined) return refused
+  const { resource, id, mayRead } = plan
+  const { draft } = proposal
+  if (draft.changed.length === 0) return outcomeOf(yield* represent(context, plan, id, mayRead))
+  const change = rowUpdate(context, resource, draft)
+  return outcomeOf(yield* writeAndRepresent(context, plan, change, { isLast: true, mayRead }))
+}
+
+/** @param plan its `permitted` has to hold for the record as it was found */
+function* updateOnCondition(
+  context: SqlContext,
+  plan: Update,
+  { revision }: Found,
+  proposal: Proposal,
+): Transaction<Answered | undefined> {
+  const { resource, id, permitted, mayRead } = plan
+  const { draft, questions, permissions } = proposal
+  const { writeReturning } = context.engine
+  if (writeReturning === undefined || draft.changed.length === 0) return undefined
+  return yield* writeInOneStatement(plan, proposal, () => {
+    // The revision says that the record is as it was found. The other records by which the permission held may have changed.
+    const dependsOnOthers = collectionsOf(permitted).size > 0
+    // The records by which permissions hold are locked first: parents before their children, as deletions lock them.
+    const conditions: Sql[] = [
+      ...(dependsOnOthers ? [permittedRecordSql(context, { resource, id, permitted })] : []),
+      ...permissions.map((each) => sql`exists (${permittedSql(context, resource, each, draft.values)})`),
+      sql`deleted_at is null`,
+      sql`${revisionSql(context, resource.name)} = ${revision}`,
+      ...conditionsOf(context, resource, questions, hasCascadeParents(resource)),
+    ]
+    const { statement } = rowUpdate(context, resource, draft, conditions)
+    return writeReturning(statement, tick(context, resource.name, 0, 0), answerSql(context, plan, mayRead))
+  })
+}
+
+function outcomeOf({ json, revision, updatedAt, readable }: Answered): Outcome {
+  return { kind: 'updated', json: readable ? json : undefined, revision, updatedAt }
+}
