@@ -49,8 +49,8 @@ export function closureWithin(
   ids: readonly string[],
   most: number,
 ): Transaction<Closure | undefined> {
-  // One more than the most shows that there are more.
-  const limit = sql` limit ${most + 1}`
+  // One more than the most shows that there are more. A resource that never deletes by a job has no most.
+  const limit = most === Number.POSITIVE_INFINITY ? raw('') : sql` limit ${most + 1}`
   const find: FindChildren = (from, field, parents) => childrenSql(context, from, field, parents, limit)
   return descend(context.catalog, [resource.name, ids], find, most)
 }
