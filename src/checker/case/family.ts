@@ -1,7 +1,7 @@
 /** What records of a collection refer to, and where they are shown below it. */
 
 import type { CollectionProfile, Profile } from '../profile/profile.ts'
-import type { Known } from './known.ts'
+import type { CaseState } from './case-state.ts'
 
 type Collections = Pick<Profile, 'collections'>
 
@@ -33,7 +33,7 @@ export function nesting({ name, references }: CollectionProfile, { collections }
 }
 
 /** The path of the list below the record that a case's records refer to; `undefined` before there is one. */
-export function nestedPath({ profile, collection, made }: Known): string | undefined {
+export function nestedPath({ profile, collection, made }: CaseState): string | undefined {
   const found = nesting(collection, profile)
   const parent = found && made.get(`parent ${found.parent}`)
   return parent && `${parent.path}/${found?.child}`

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type CollectionProfile, usualNames } from '../profile/profile.ts'
+import type { CaseState, CreatedRecord } from './case-state.ts'
 import { fill } from './fill.ts'
-import type { Known, Made } from './known.ts'
 import { NotSetUp } from './not-judged.ts'
 import { nestedList, parent, parentCollection, references } from './references.ts'
 
@@ -14,7 +14,7 @@ const usual: CollectionProfile = {
   ...{ deletion: 'soft', pages: [], conditional: false },
 }
 
-function knownOf(made: Readonly<Record<string, Made>>): Known {
+function knownOf(made: Readonly<Record<string, CreatedRecord>>): CaseState {
   const countries = { ...usual, name: 'countries', path: '/countries', references: {}, children: { towns: 'cities' } }
   return {
     profile: { base: 'https://a.example/v1', names: usualNames, open: [], collections: [usual, countries] },
@@ -45,7 +45,7 @@ test('What a record refers to has places, and the list below it', () => {
 })
 
 test('What was only found to be referred to is not given away', () => {
-  const known = knownOf({ 'parent countries': { id: '7', path: '/v1/countries/7', isFound: true } })
+  const known = knownOf({ 'parent countries': { id: '7', path: '/v1/countries/7', isExisting: true } })
   for (const place of [parent.path, parent.id, nestedList]) assert.throws(() => fill(place, known), NotSetUp)
 })
 

@@ -3,9 +3,9 @@ import { altered } from '../client/credentials.ts'
 import { type Answer, type Exchange, fieldOf, jsonOf, linksOf } from '../client/exchange.ts'
 import { basePath, type CollectionProfile, versionsIn } from '../profile/profile.ts'
 import { memberPointer, valueAt } from '../values/json.ts'
+import type { CaseState, CreatedRecord } from './case-state.ts'
 import { nestedPath, parentOf } from './family.ts'
 import { freshId, otherThan } from './identifiers.ts'
-import type { Known, Made } from './known.ts'
 import { type MemberKind, memberOf, type TwoValues, twoValuesOf } from './members.ts'
 import { NotSetUp } from './not-judged.ts'
 import { forgedCursor, textVariant, wordOf } from './variants.ts'
@@ -42,7 +42,7 @@ const ofCase = {
   document: ({ profile }) => profile.document && new URL(profile.document, profile.base).href,
   origin: ({ profile }) => profile.origin,
   format: ({ profile }) => profile.exports?.[0],
-} satisfies Record<string, (known: Known, detail: string) => unknown>
+} satisfies Record<string, (known: CaseState, detail: string) => unknown>
 
 /** The name of a value that belongs to a case as a whole. */
 export type ValueOfCase = keyof typeof ofCase
@@ -52,7 +52,7 @@ const ofRecord = {
   path: ({ path }) => path,
   id: ({ id }) => id,
   other: ({ id }) => otherThan(id),
-} satisfies Record<string, (made: Made) => string>
+} satisfies Record<string, (made: CreatedRecord) => string>
 
 /** Values from the last response of a step. */
 const ofAnswer = {
@@ -69,7 +69,7 @@ const ofAnswer = {
   item(answer, { known: { collection, profile, made }, detail }) {
     // Only a record that the case created: a list that ignores its filter would give away another client's record.
     const id = valueAt(jsonOf(answer), `${profile.names.items}/${detail}/${collection.id}`)
-    const isOwn = [...made.values()].some((each) => each.id === String(id) && each.isFound !== true)
+    const isOwn = [...made.values()].some((each) => each.id === String(id) && each.isExisting !== true)
     return isOwn ? encodeURIComponent(String(id)) : undefined
   },
   next: (answer, { known, detail }) => cursorIn(answer, known.profile.names.next, detail),
@@ -77,7 +77,7 @@ const ofAnswer = {
 } satisfies Record<string, (answer: Answer, context: AnswerContext) => unknown>
 
 interface AnswerContext {
-  readonly known: Known
+  readonly known: CaseState
   readonly exchange: Exchange
   readonly detail: string
 }
@@ -93,7 +93,7 @@ const wholeToken = new RegExp(`^${token.source}$`)
  *
  * @throws NotSetUp if a value is not known
  */
-export function fill(text: string, known: Known): string {
+export function fill(text: string, known: CaseState): string {
   return text.replace(token, (_, step: string | undefined, name: string, detail: string | undefined) => {
     const value = referencedValue(known, step, name, detail)
     if (value === undefined || value === null || typeof value === 'object') {
@@ -104,7 +104,7 @@ export function fill(text: string, known: Known): string {
 }
 
 /** Replaces all references in a JSON value, in names of members too. A text that is only a reference takes the type of its value. */
-export function fillAll(value: unknown, known: Known): unknown {
+export function fillAll(value: unknown, known: CaseState): unknown {
   if (typeof value === 'string') {
     const [, step, name, detail] = wholeToken.exec(value) ?? []
     const whole = name === undefined ? undefined : referencedValue(known, step, name, detail)
@@ -115,7 +115,7 @@ export function fillAll(value: unknown, known: Known): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [fill(name, known), fillAll(each, known)]))
 }
 
-function referencedValue(known: Known, step: string | undefined, name: string, detail = ''): unknown {
+function referencedValue(known: CaseState, step: string | undefined, name: string, detail = ''): unknown {
   if (step === undefined) return ofCase[name as ValueOfCase](known, detail)
   if (name in ofRecord) {
     const made = madeBy(known, step)
@@ -126,9 +126,9 @@ function referencedValue(known: Known, step: string | undefined, name: string, d
 }
 
 /** The record that a step created. A record that was only found is not given away, because it must not be changed. */
-function madeBy({ profile, collection, made }: Known, step: string): Made | undefined {
+function madeBy({ profile, collection, made }: CaseState, step: string): CreatedRecord | undefined {
   const found = made.get(step === 'parent' ? `parent ${parentOf(collection, profile)?.name}` : step)
-  return found?.isFound === true ? undefined : found
+  return found?.isExisting === true ? undefined : found
 }
 
 function cursorIn(answer: Answer, pointer: string, detail = ''): string | undefined {

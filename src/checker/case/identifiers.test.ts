@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Profile, usualNames } from '../profile/profile.ts'
+import type { CaseState } from './case-state.ts'
 import { freshId, isSequential } from './identifiers.ts'
-import type { Known } from './known.ts'
 import { NotApplicable } from './not-judged.ts'
 
 const random = [
@@ -27,7 +27,7 @@ test('A sequential identifier is chosen only where the profile allows it, and th
       profile,
       mark: 'checked-0a',
       made: new Map([['one', { id, path: `/x/${id}` }]]),
-    } as unknown as Known)
+    } as unknown as CaseState)
   }
   for (const id of sequential) assert.throws(() => chosen(id, false), NotApplicable)
   const number = Number(chosen('7', true))

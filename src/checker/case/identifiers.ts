@@ -1,6 +1,6 @@
 /** Identifiers that no record has: one that never was, to ask for and to delete, and one for a client to choose. */
 import { createHash } from 'node:crypto'
-import type { Known } from './known.ts'
+import type { CaseState } from './case-state.ts'
 import { NotApplicable } from './not-judged.ts'
 
 /**
@@ -39,7 +39,7 @@ export const unchosen =
  *
  * @throws NotApplicable where identifiers are sequential and the profile does not allow to choose one
  */
-export function freshId({ made, mark, profile }: Known): string | undefined {
+export function freshId({ made, mark, profile }: CaseState): string | undefined {
   const known = [...made].find(([name]) => !name.startsWith('parent '))?.[1].id
   if (known === undefined) return undefined
   if (isSequential(known) && profile.allowChosenIds !== true) throw new NotApplicable(unchosen)

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Caller } from '../case/case.ts'
-import type { Made } from '../case/known.ts'
+import type { CreatedRecord } from '../case/case-state.ts'
 import { type Asked, type Exchange, jsonOf } from '../client/exchange.ts'
 import { urlOf } from '../profile/profile.ts'
 import { valueAt } from '../values/json.ts'
@@ -21,7 +21,7 @@ const longestJob = 10_000
  */
 export async function removeAll(
   world: World,
-  records: readonly Pick<Made, 'path' | 'by' | 'mark'>[],
+  records: readonly Pick<CreatedRecord, 'path' | 'by' | 'mark'>[],
   hasDeleted = false,
 ): Promise<void> {
   const { remains, foreign } = world.ledger

@@ -1,7 +1,7 @@
 /** What a run knows and does beside its cases: whom it asks, as whom, and what it has made. */
 import type { Ask, Body, Caller, Request } from '../case/case.ts'
+import type { CaseState, CreatedRecord } from '../case/case-state.ts'
 import { fill, fillAll } from '../case/fill.ts'
-import type { Known, Made } from '../case/known.ts'
 import { objectOf } from '../case/members.ts'
 import { NotSetUp } from '../case/not-judged.ts'
 import { collection as collectionAddress, ifRequired } from '../case/references.ts'
@@ -25,7 +25,7 @@ export interface World {
 }
 
 /** Sends a request of a case. Where few values are possible, one that must differ may be somebody's already: then once more. */
-export async function ask(world: World, known: Known, asked: Ask, atOnce = false): Promise<Exchange> {
+export async function ask(world: World, known: CaseState, asked: Ask, atOnce = false): Promise<Exchange> {
   let exchange = await askOnce(world, known, asked, atOnce)
   for (let turn = 0; turn < mostTurns && exchange.answer?.status === 409; turn++) {
     if (atOnce || !isUnlucky(asked.request, known)) break
@@ -37,13 +37,13 @@ export async function ask(world: World, known: Known, asked: Ask, atOnce = false
 const mostTurns = 12
 
 /** Whether another body of the kind could be taken: it is made up, and the same is not meant to be sent twice. */
-function isUnlucky({ body, headers = {} }: Request, { collection: { unique, schemas = {} } }: Known): boolean {
+function isUnlucky({ body, headers = {} }: Request, { collection: { unique, schemas = {} } }: CaseState): boolean {
   if (body === undefined || !('from' in body) || (body.from !== 'example' && body.from !== 'least')) return false
   if (Object.keys(headers).some((name) => name.toLowerCase() === 'idempotency-key')) return false
   return unique.some((member) => !Object.hasOwn(body.with ?? {}, member) && isNarrow(schemas[member] ?? {}))
 }
 
-function askOnce(world: World, known: Known, { as, request }: Ask, atOnce: boolean): Promise<Exchange> {
+function askOnce(world: World, known: CaseState, { as, request }: Ask, atOnce: boolean): Promise<Exchange> {
   const { method, to, headers = {}, body, caller = 'caller', impatient } = request
   const text = body === undefined ? undefined : textOf(body, known)
   const fields: (readonly [string, string])[] = Object.entries(headers)
@@ -65,7 +65,7 @@ function isTrusted({ base, deprecated, retired }: Profile, url: string): boolean
 }
 
 /** The text of a body. */
-export function textOf(body: Body, known: Known): string {
+export function textOf(body: Body, known: CaseState): string {
   if ('text' in body) return fill(body.text, known)
   if ('json' in body) return JSON.stringify(fillAll(body.json, known))
   const plus = body.plus === undefined ? {} : known.collection[body.plus]
@@ -79,7 +79,7 @@ function without(whole: JsonObject, names: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(whole).filter(([name]) => !names.includes(name)))
 }
 
-function baseOf(from: Exclude<Body, { text: string } | { json: unknown }>['from'], known: Known): JsonObject {
+function baseOf(from: Exclude<Body, { text: string } | { json: unknown }>['from'], known: CaseState): JsonObject {
   const { collection, exchanges } = known
   if (from === 'example') return sampleOf(known)
   if (from === 'change' || from === 'invalid') return collection[from]
@@ -99,7 +99,7 @@ function baseOf(from: Exclude<Body, { text: string } | { json: unknown }>['from'
 }
 
 /** The unique members that the request of a step had. */
-function uniqueOf({ collection, exchanges }: Known, step: string | undefined): JsonObject {
+function uniqueOf({ collection, exchanges }: CaseState, step: string | undefined): JsonObject {
   if (step === undefined) return {}
   const sent = JSON.parse(exchanges.get(step)?.at(-1)?.asked.body ?? '{}') as JsonObject
   return Object.fromEntries(Object.entries(sent).filter(([name]) => collection.unique.includes(name)))
@@ -108,7 +108,7 @@ function uniqueOf({ collection, exchanges }: Known, step: string | undefined): J
 let samples = 0
 
 /** A body that creates a record, unlike all before. */
-function sampleOf({ collection, mark, made }: Known): JsonObject {
+function sampleOf({ collection, mark, made }: CaseState): JsonObject {
   const { example, unique, marker, label, references, schemas = {} } = collection
   if (example === undefined) throw new NotSetUp(`no body is known that creates one of ${collection.name}`)
   const sample: Record<string, unknown> = { ...example }
@@ -129,7 +129,7 @@ function sampleOf({ collection, mark, made }: Known): JsonObject {
 /** Makes a record of a case's collection, and what it refers to before. */
 export async function create(
   world: World,
-  known: Known & { readonly made: Map<string, Made> },
+  known: CaseState & { readonly made: Map<string, CreatedRecord> },
   as: string,
   how: Pick<Request, 'caller'> & {
     readonly with?: JsonObject | undefined
@@ -153,14 +153,14 @@ const deepest = 4
 
 async function createParents(
   world: World,
-  known: Known & { readonly made: Map<string, Made> },
+  known: CaseState & { readonly made: Map<string, CreatedRecord> },
   depth: number,
 ): Promise<void> {
   for (const name of new Set(Object.values(known.collection.references))) {
     const key = `parent ${name}`
     const collection = world.profile.collections.find((each) => each.name === name)
     if (known.made.has(key) || collection === undefined || depth === deepest) continue
-    const made = new Map<string, Made>()
+    const made = new Map<string, CreatedRecord>()
     const above = { ...known, collection, made }
     if (collection.operations.includes('create') && collection.example !== undefined) {
       await createParents(world, above, depth + 1)
@@ -173,7 +173,11 @@ async function createParents(
 }
 
 /** Where none can be made, one that is there has to do. It is not touched. */
-async function findOne(world: World, known: Known & { readonly made: Map<string, Made> }, as: string): Promise<void> {
+async function findOne(
+  world: World,
+  known: CaseState & { readonly made: Map<string, CreatedRecord> },
+  as: string,
+): Promise<void> {
   const exchange = await ask(world, known, {
     kind: 'ask',
     as,
@@ -185,11 +189,11 @@ async function findOne(world: World, known: Known & { readonly made: Map<string,
   if (id === undefined)
     throw new NotSetUp(`there is none of ${known.collection.name} to refer to, and none can be made`)
   const path = `${fill(collectionAddress, known)}/${encodeURIComponent(String(id))}`
-  known.made.set(as, { id: String(id), path, isFound: true })
+  known.made.set(as, { id: String(id), path, isExisting: true })
 }
 
 /** Notes a record that an answer says was made. */
-export function recordMade(world: World, known: Known, exchange: Exchange): Made {
+export function recordMade(world: World, known: CaseState, exchange: Exchange): CreatedRecord {
   const { answer } = exchange
   if (answer === undefined) throw new NotSetUp(`POST of one of ${known.collection.name}: ${exchange.failure}`)
   if (answer.status >= 300) throw new NotSetUp(`POST of one of ${known.collection.name} was answered ${saidOf(answer)}`)
@@ -206,7 +210,7 @@ export function recordMade(world: World, known: Known, exchange: Exchange): Made
 }
 
 /** The record that an answer says was made, where it says so. */
-export function madeOf({ profile }: World, known: Known, { answer, asked }: Exchange): Made | undefined {
+export function madeOf({ profile }: World, known: CaseState, { answer, asked }: Exchange): CreatedRecord | undefined {
   if (answer === undefined || answer.status >= 300) return undefined
   const location = fieldOf(answer, 'Location')
   const body = jsonOf(answer)

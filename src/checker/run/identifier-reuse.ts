@@ -1,6 +1,6 @@
 /** Whether a server gives the identifier of a record that was deleted to the next one that is made. */
 import { randomBytes } from 'node:crypto'
-import type { Known, Made } from '../case/known.ts'
+import type { CaseState, CreatedRecord } from '../case/case-state.ts'
 import { NotSetUp } from '../case/not-judged.ts'
 import type { Exchange } from '../client/exchange.ts'
 import { type CollectionProfile, canCreate } from '../profile/profile.ts'
@@ -27,9 +27,9 @@ export async function reusesIdentifiers(world: World): Promise<boolean> {
 
 /** The identifier of a record that is made, and deleted again. */
 async function made(world: World, collection: CollectionProfile): Promise<string> {
-  const records = new Map<string, Made>()
+  const records = new Map<string, CreatedRecord>()
   const mark = `checked-${randomBytes(5).toString('hex')}`
-  const exchanges: Known['exchanges'] = new Map<string, Exchange[]>()
+  const exchanges: CaseState['exchanges'] = new Map<string, Exchange[]>()
   try {
     await create(world, { profile: world.profile, collection, mark, made: records, exchanges }, 'one')
     return records.get('one')?.id ?? ''

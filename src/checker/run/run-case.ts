@@ -1,10 +1,10 @@
 /** Runs one case: its steps in turn, then what they have shown is judged. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Ask, Body, Caller, Case, Finding, Named, Seen, Step } from '../case/case.ts'
+import type { CaseState, CreatedRecord } from '../case/case-state.ts'
 import { isPart } from '../case/expect-list.ts'
 import { nestedPath } from '../case/family.ts'
 import { fill, fillAll } from '../case/fill.ts'
-import type { Known, Made } from '../case/known.ts'
 import { NotApplicable, NotSetUp } from '../case/not-judged.ts'
 import { base, collection as collectionAddress, credentialFields, Reference } from '../case/references.ts'
 import { keyOf } from '../client/credentials.ts'
@@ -19,8 +19,8 @@ export type Shown =
   | { readonly kind: 'judged'; readonly findings: readonly Finding[]; readonly exchanges: readonly Exchange[] }
   | { readonly kind: 'not set up' | 'not applicable'; readonly why: string }
 
-type Running = Omit<Known, 'exchanges' | 'made'> & {
-  readonly made: Map<string, Made>
+type Running = Omit<CaseState, 'exchanges' | 'made'> & {
+  readonly made: Map<string, CreatedRecord>
   readonly exchanges: Map<string, Exchange[]>
 }
 
@@ -194,7 +194,7 @@ function isCreation({ asked: { method, url }, answer }: Exchange, known: Running
 }
 
 /** What a PUT has made is where it was sent. */
-function madeAt({ asked }: Exchange): Made {
+function madeAt({ asked }: Exchange): CreatedRecord {
   const path = new URL(asked.url).pathname
   return { id: decodeURIComponent(path.slice(path.lastIndexOf('/') + 1)), path }
 }
