@@ -8,7 +8,6 @@ import { columnSql, comparisonColumn, subject } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { type OrderTerm, orderTerms, type Segment } from '../sql/keyset.ts'
 import { liveSql, type PredicateContext, predicateDigest, predicateSql } from '../sql/predicate.ts'
-import { versionedName } from '../sql/records.ts'
 import { searchColumns } from '../sql/tables.ts'
 import type { Statement } from '../transaction.ts'
 import { type AccessPath, accessPathOf, isServed, leadingNullField } from './access-path.ts'
@@ -45,12 +44,12 @@ export interface KnownLists {
 /** The list of a plan: as it was built for the same query before, or built anew. */
 export function listOf(context: SqlContext, { lists }: KnownLists, plan: ReadPage): List {
   const make = (): List => ({ plan, totalKey: totalKeyOf(plan), where: whereSql(context, plan), scans: new Map() })
-  const { key, resource, versionResource, parent, permitted, deleted } = plan
-  // What deleted records are shown depends on the time.
-  if (key === undefined || deleted !== undefined) return make()
+  const { key, parent, permitted, deleted, page } = plan
+  // Which deleted records a caller is shown depends on the time, and a page in the middle is read once.
+  const isMiddle = page.style === 'cursor' && page.position !== undefined
+  if (key === undefined || deleted !== undefined || isMiddle) return make()
   const place = parent === undefined ? '' : JSON.stringify(parent.id)
-  const version = versionResource === undefined ? '' : versionedName(versionResource)
-  return lists.of(`${resource.name} ${version} ${place} ${predicateDigest(permitted)} ${key}`, make)
+  return lists.of(`${predicateDigest(permitted)} ${place} ${key}`, make)
 }
 
 /** The scan that reads the rows of a list of so many records. */
