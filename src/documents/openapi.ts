@@ -1,33 +1,23 @@
-/** The catalog as an OpenAPI 3.1 document (DOC-1): valid, and true, so that every answer of the server fits it. */
+/** The catalog as an OpenAPI 3.1 document (DOC-1). Every response of the server fits it. */
 import { type Catalog, isRestorable, type Resource } from '../model/resource.ts'
 import { onlyVersion, type Version, type Versions } from '../versions/versions.ts'
-import { exportPaths, jobDeletion } from './openapi/exports.ts'
-import { headerComponents, headers, openHeaders } from './openapi/headers.ts'
-import { type Json, refTo } from './openapi/json.ts'
-import { keyPaths } from './openapi/keys.ts'
+import { headerComponents, type Json } from './openapi/components.ts'
 import { namesOf, type ResourceNames } from './openapi/names.ts'
-import {
-  answer,
-  bulkDeletePath,
-  collectionPath,
-  part,
-  recordPath,
-  restorePath,
-  shownPath,
-} from './openapi/operations.ts'
-import { parameterComponents, rangeHeaders } from './openapi/parameters.ts'
-import { codesOf, type ProblemResponses, problemResponses } from './openapi/problems.ts'
+import { bulkDeletePath, collectionPath, type OperationParts, recordPath, restorePath } from './openapi/operations.ts'
+import { parameterComponents } from './openapi/parameters.ts'
+import { problemResponses } from './openapi/problems.ts'
 import { resourceSchemas } from './openapi/schemas.ts'
 import { sharedSchemas } from './openapi/shared-schemas.ts'
+import { exportPaths, servicePaths, systemPaths } from './openapi/system-operations.ts'
 import { serverOf, versionCodes, versionParameters, versionText, withNotice, withVersion } from './openapi/versions.ts'
 
-/** What the document says beside the catalog. */
+/** Settings of the document. */
 export interface OpenApiOptions {
-  /** Where the server is, without a slash at the end: `https://api.example.org`. Left out: where the document came from. */
+  /** The URL of the server, without a slash at its end: `https://api.example.org`. By default relative to the document. */
   readonly serverUrl?: string
-  /** All versions, that of the catalog among them. Left out: it is the only one. */
+  /** All versions, among them the version of the catalog. By default it is the only one. */
   readonly versions?: Versions
-  /** By when a version is deprecated, in milliseconds since 1970. Left out: 0, when none was. */
+  /** The time at which deprecations are judged, in milliseconds since 1970. By default 0: no version is deprecated. */
   readonly now?: number
 }
 
@@ -61,11 +51,13 @@ export function openApiDocument(catalog: Catalog, options: OpenApiOptions = {}):
   const names = namesOf(catalog)
   const problems = problemResponses(versionCodes(versions, version))
   const nameOf = (resource: Resource) => names.get(resource.name) as ResourceNames
-  // The paths first: they ask for the error responses that become components.
+  const partsOf = (resource: Resource) => ({ catalog, names: nameOf(resource), problems })
+  // The paths come first, because they collect the error responses that become components.
   const paths = {
-    ...resourcePaths(catalog, nameOf, problems),
+    ...resourcePaths(catalog, partsOf),
+    ...systemPaths(catalog, partsOf),
     ...exportPaths(catalog, problems),
-    ...fixedPaths(serverUrl, problems),
+    ...servicePaths(serverUrl, problems),
   }
   const otherMethods = problems.of(['METHOD_NOT_ALLOWED'])
   const words = `${text}${versionText(versions, version, now)}`
@@ -109,81 +101,19 @@ export function openApiDocument(catalog: Catalog, options: OpenApiOptions = {}):
   }
 }
 
-function resourcePaths(
-  catalog: Catalog,
-  nameOf: (resource: Resource) => ResourceNames,
-  problems: ProblemResponses,
-): Json {
+function resourcePaths(catalog: Catalog, partsOf: (resource: Resource) => OperationParts): Json {
   const paths: Record<string, Json> = {}
   for (const resource of catalog.resources.values()) {
-    const parts = { catalog, names: nameOf(resource), problems }
-    paths[`/${resource.name}`] = collectionPath(resource, parts)
+    const parts = partsOf(resource)
+    const path = `/${resource.name}`
     const { bulk } = resource.deletion
-    if (bulk !== undefined) paths[`/${resource.name}/bulk-delete`] = bulkDeletePath(resource, bulk.max, parts)
-    paths[`/${resource.name}/{id}`] = recordPath(resource, parts)
-    if (isRestorable(resource)) paths[`/${resource.name}/{id}/restore`] = restorePath(resource, parts)
+    paths[path] = collectionPath(resource, parts)
+    if (bulk !== undefined) paths[`${path}/bulk-delete`] = bulkDeletePath(resource, bulk.max, parts)
+    paths[`${path}/{id}`] = recordPath(resource, parts)
+    if (isRestorable(resource)) paths[`${path}/{id}/restore`] = restorePath(resource, parts)
     for (const child of resource.children.flatMap((name) => catalog.resources.get(name) ?? [])) {
-      const parent = { resource, names: nameOf(resource) }
-      paths[`/${resource.name}/{id}/${child.name}`] = collectionPath(child, { ...parts, names: nameOf(child) }, parent)
-    }
-  }
-  for (const resource of catalog.system.values()) {
-    const parts = { catalog, names: nameOf(resource), problems }
-    if (resource.made === 'for-clients') Object.assign(paths, keyPaths(resource, parts))
-    else {
-      paths[`/${resource.name}`] = collectionPath(resource, parts)
-      const deletion = {
-        operationId: `delete${parts.names.one}`,
-        tags: [resource.name],
-        summary: `Delete one of the ${resource.name} that has ended`,
-        description: 'The file of an export goes with its job.',
-        ...jobDeletion(problems),
-      }
-      paths[`/${resource.name}/{id}`] = { ...shownPath(resource, parts), delete: deletion }
+      paths[`${path}/{id}/${child.name}`] = collectionPath(child, partsOf(child), { resource, names: parts.names })
     }
   }
   return paths
-}
-
-/** What every server has: this document under the version, and health at the root. */
-function fixedPaths(serverUrl: string, problems: ProblemResponses): Json {
-  // The health addresses are outside of the version.
-  const root = [{ url: serverUrl === '' ? '/' : serverUrl }]
-  const health = (probe: 'live' | 'ready', summary: string, found: string): Json => ({
-    servers: root,
-    get: {
-      operationId: `getHealth${probe === 'live' ? 'Live' : 'Ready'}`,
-      tags: ['service'],
-      summary,
-      security: [],
-      parameters: rangeHeaders,
-      responses: {
-        200: { ...answer(found, [], refTo('schemas', 'Health')), headers: openHeaders('Accept-Ranges') },
-        206: { ...part([]), headers: openHeaders('Accept-Ranges', 'Content-Range') },
-        ...problems.of(codesOf(probe)),
-      },
-    },
-  })
-  return {
-    '/openapi.json': {
-      get: {
-        operationId: 'getOpenApi',
-        tags: ['service'],
-        summary: 'Read this document',
-        parameters: [refTo('parameters', 'IfNoneMatch'), ...rangeHeaders],
-        responses: {
-          200: answer('The interface as OpenAPI 3.1.', ['ETag', 'Vary', 'Accept-Ranges'], { type: 'object' }),
-          206: part(['ETag', 'Vary']),
-          304: { description: 'The document is as If-None-Match says.', headers: headers('ETag', 'Vary') },
-          ...problems.of(codesOf('document')),
-        },
-      },
-    },
-    '/health/live': health('live', 'Whether the server runs', 'It runs.'),
-    '/health/ready': health(
-      'ready',
-      'Whether the server can answer, its database included',
-      'It can; or there is maintenance, and it says so.',
-    ),
-  }
 }

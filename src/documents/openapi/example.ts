@@ -1,5 +1,5 @@
 /** Examples made from schemas, where that is simple enough to be right. */
-import type { Json } from './json.ts'
+import type { Json } from './components.ts'
 
 const formats: Readonly<Record<string, string>> = {
   uuid: '0199d2c4-7b0e-7c3a-9f6e-2f1f6a3b5c11',

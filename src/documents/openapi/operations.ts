@@ -1,7 +1,6 @@
 /** The operations of one resource: its collection, its records, and its collections nested under others. */
 import type { Catalog, Resource } from '../../model/resource.ts'
-import { type HeaderName, headers } from './headers.ts'
-import { type Json, refTo } from './json.ts'
+import { type HeaderName, headers, type Json, refTo } from './components.ts'
 import type { ResourceNames } from './names.ts'
 import {
   creationHeaders,

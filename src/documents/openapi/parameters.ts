@@ -2,7 +2,7 @@
 import { type FilterOperator, operatorsFor, sortableNames } from '../../model/indexes.ts'
 import type { Catalog, Filterable, Resource } from '../../model/resource.ts'
 import { queryLimits } from '../../spec/limits.ts'
-import { type Json, refTo } from './json.ts'
+import { type Json, refTo } from './components.ts'
 
 const query = (name: string, description: string, schema: Json, more: Json = {}): Json => ({
   name,

@@ -2,8 +2,7 @@
 import type { RuleTrigger } from '../../model/declaration.ts'
 import type { Catalog, Resource } from '../../model/resource.ts'
 import { type FaultCode, faults } from '../../spec/faults.ts'
-import { type HeaderName, headers, openHeaders } from './headers.ts'
-import { type Json, refTo } from './json.ts'
+import { type HeaderName, headers, type Json, openHeaders, refTo } from './components.ts'
 
 /** What an operation does, as far as its errors go. */
 export type OperationKind =

@@ -1,8 +1,8 @@
 /** The schemas of one resource: what it looks like in answers, and what its bodies may hold. */
 import { patternOf } from '../../model/decimal.ts'
 import type { Field, Resource } from '../../model/resource.ts'
+import { type Json, object, refTo } from './components.ts'
 import { exampleOfObject } from './example.ts'
-import { type Json, object, refTo } from './json.ts'
 import type { ResourceNames } from './names.ts'
 
 const id: Json = { type: 'string', format: 'uuid', readOnly: true, description: 'Assigned by the server.' }

@@ -1,5 +1,5 @@
 /** The schemas that every resource shares: problems, pages, and what a deletion answers. */
-import { type Json, object, refTo } from './json.ts'
+import { type Json, object, refTo } from './components.ts'
 
 const code: Json = { type: 'string', pattern: '^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$' }
 const count = (description: string, minimum = 0): Json => ({ type: 'integer', minimum, description })

@@ -2,8 +2,7 @@
 
 import type { FaultCode } from '../../spec/faults.ts'
 import { isDeprecated, isLeaving, mediaTypeOf, type Version, type Versions } from '../../versions/versions.ts'
-import { type HeaderName, versionHeaders } from './headers.ts'
-import { type Json, refTo } from './json.ts'
+import { type HeaderName, type Json, refTo, versionHeaders } from './components.ts'
 
 /** The errors that every operation can answer with because of versions. */
 export function versionCodes({ carriers }: Versions, { sunsetAt }: Version): readonly FaultCode[] {

@@ -1,0 +1,246 @@
+/** The operations that every interface has: API keys, jobs, exports, the document itself, health. */
+
+import type { Catalog, Resource } from '../../model/resource.ts'
+import { keyBounds } from '../../model/system-resources.ts'
+import { queryLimits } from '../../spec/limits.ts'
+import { exportTypes } from '../../spec/media-types.ts'
+import { type HeaderName, headers, type Json, object, openHeaders, refTo } from './components.ts'
+import { accepted, answer, body, collectionPath, type OperationParts, part, shownPath } from './operations.ts'
+import { creationHeaders, idempotencyKeyPattern, rangeHeaders } from './parameters.ts'
+import { codesOf, type ProblemResponses } from './problems.ts'
+import { orNull, resourceSchemas } from './schemas.ts'
+
+const once =
+  'A text of your own for this request, such as a UUID: sent again within a day, it makes no second key. The key itself is not kept, so the repeat is answered with 409 `KEY_SHOWN_ONCE`.'
+
+/** The Path Items of API keys and of jobs, by path. */
+export function systemPaths(catalog: Catalog, partsOf: (resource: Resource) => OperationParts): Json {
+  const paths = [...catalog.system.values()].map((resource) =>
+    resource.made === 'for-clients' ? keyPaths(resource, partsOf(resource)) : jobPaths(resource, partsOf(resource)),
+  )
+  return Object.assign({}, ...paths)
+}
+
+function jobPaths(resource: Resource, parts: OperationParts): Json {
+  const collection = collectionPath(resource, parts)
+  // Before the path of a job: error responses are numbered in the order in which operations ask for them.
+  const deletion = {
+    operationId: `delete${parts.names.one}`,
+    tags: [resource.name],
+    summary: `Delete one of the ${resource.name} that has ended`,
+    description: 'The file of an export goes with its job.',
+    ...jobDeletion(parts.problems),
+  }
+  return {
+    [`/${resource.name}`]: collection,
+    [`/${resource.name}/{id}`]: { ...shownPath(resource, parts), delete: deletion },
+  }
+}
+
+function keyPaths(resource: Resource, parts: OperationParts): Json {
+  const { names, problems } = parts
+  const tags = [resource.name]
+  const { properties, required } = resourceSchemas(resource, names)[names.one] as {
+    properties: Json
+    required: string[]
+  }
+  const key = { type: 'string', description: 'The key: it is shown here, and never again.' }
+  return {
+    [`/${resource.name}`]: {
+      ...collectionPath(resource, parts),
+      post: {
+        operationId: `create${names.one}`,
+        tags,
+        summary: 'Make an API key',
+        description:
+          'Administrators make keys for everyone. Everyone else makes keys for themselves, with roles of their own. A key expires no later than the credential that makes it, unless the declaration lets a role of the caller make lasting keys.',
+        parameters: [
+          {
+            ...{ name: 'Idempotency-Key', in: 'header', description: once },
+            schema: { type: 'string', pattern: idempotencyKeyPattern },
+          },
+        ],
+        requestBody: body(['application/json'], asked()),
+        responses: {
+          201: answer(
+            'The key, and its record.',
+            ['ETag', 'Vary', 'Last-Modified', 'Preference-Applied', 'Location'],
+            object({ ...properties, key }, [...required, 'key']),
+          ),
+          ...problems.of(codesOf('create-key')),
+        },
+      },
+    },
+    [`/${resource.name}/{id}`]: {
+      ...shownPath(resource, parts),
+      delete: {
+        operationId: `delete${names.one}`,
+        tags,
+        summary: 'Revoke an API key',
+        description:
+          'The key is refused from the next request on. Its record stays, with `revoked_at`. You may revoke a key only where you have all of its roles, or are an administrator.',
+        parameters: [
+          {
+            ...{ name: 'descendants', in: 'query', schema: { type: 'boolean' } },
+            description: 'Revokes the keys made with this key too, and those made with them: all of them or none.',
+          },
+          refTo('parameters', 'IfMatch'),
+          refTo('parameters', 'IfUnmodifiedSince'),
+        ],
+        responses: { 204: answer('It is revoked.', ['Preference-Applied']), ...problems.of(codesOf('revoke-key')) },
+      },
+    },
+  }
+}
+
+function asked(): Json {
+  const { subject, roles, role } = keyBounds
+  const name = (most: number) => ({ type: 'string', minLength: 1, maxLength: most })
+  const items = { ...name(role), pattern: '^[^,]+$' }
+  return object(
+    {
+      subject: {
+        ...orNull(name(subject)),
+        description: 'Who calls with it; left out: yourself. Only an administrator may name somebody else.',
+      },
+      roles: {
+        ...orNull({ type: 'array', items, maxItems: roles, uniqueItems: true }),
+        description: 'Left out: your own, and none where the key is for somebody else.',
+      },
+      expires_at: {
+        ...orNull({ type: 'string', format: 'date-time' }),
+        description:
+          'In the future, and no later than your own credential expires. Left out: when your own credential expires.',
+      },
+    },
+    [],
+  )
+}
+
+const tags = ['exports']
+const fileHeaders: readonly HeaderName[] = ['Content-Disposition', 'ETag', 'Last-Modified', 'Vary']
+const mediaTypes = Object.values(exportTypes).map((type) => (type === 'text/csv' ? `${type}; charset=utf-8` : type))
+
+/** The Path Items of exports, by path. */
+export function exportPaths(catalog: Catalog, problems: ProblemResponses): Json {
+  const names = (most: number) => ({
+    oneOf: [
+      { type: 'string', minLength: 1 },
+      { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: most, uniqueItems: true },
+    ],
+  })
+  const asked = object(
+    {
+      collection: { type: 'string', enum: [...catalog.resources.keys()] },
+      filter: {
+        type: 'object',
+        description:
+          'A condition: fields with a value or with operators (gt, gte, lt, lte, in, not, contains, startsWith, null), and, or, not.',
+      },
+      sort: { ...names(queryLimits.sortTerms), description: 'As the parameter of lists.' },
+      fields: { ...names(queryLimits.fields), description: 'The fields to write; `id` always comes along.' },
+      format: { type: 'string', enum: Object.keys(exportTypes) },
+    },
+    ['collection', 'format'],
+  )
+  return {
+    '/exports': {
+      post: {
+        operationId: 'createExport',
+        tags,
+        summary: 'Have a collection written to a file',
+        description: 'The records that the caller may read. The job says when the file is ready, and where it is.',
+        parameters: creationHeaders,
+        requestBody: body(['application/json'], asked),
+        responses: { ...accepted, ...problems.of(codesOf('export')) },
+      },
+    },
+    '/exports/{id}': {
+      parameters: [refTo('parameters', 'Id')],
+      delete: {
+        operationId: 'deleteExport',
+        tags,
+        summary: 'Delete an export that has ended',
+        description: 'Its file and its job are gone, and no longer count.',
+        ...jobDeletion(problems),
+      },
+    },
+    '/exports/{id}/content': {
+      parameters: [refTo('parameters', 'Id')],
+      get: {
+        operationId: 'getExportContent',
+        tags,
+        summary: 'Read the file of an export',
+        description: 'It is kept for a day. A download that broke off goes on with `Range` and `If-Range`.',
+        parameters: [refTo('parameters', 'IfNoneMatch'), refTo('parameters', 'IfModifiedSince'), ...rangeHeaders],
+        responses: {
+          200: file('The file.', ['Accept-Ranges']),
+          202: answer('It is still being written.', ['Retry-After'], refTo('schemas', 'Accepted')),
+          206: part(fileHeaders),
+          304: answer('The file is as the condition says.', ['ETag', 'Last-Modified', 'Vary']),
+          ...problems.of(codesOf('export-content')),
+        },
+      },
+    },
+  }
+}
+
+/** What the deletions of exports and of jobs have in common (LIM-8). */
+function jobDeletion(problems: ProblemResponses): Json {
+  return {
+    parameters: [refTo('parameters', 'IfMatch'), refTo('parameters', 'IfUnmodifiedSince')],
+    responses: { 204: answer('It is deleted.', ['Preference-Applied']), ...problems.of(codesOf('delete-job')) },
+  }
+}
+
+function file(description: string, more: readonly HeaderName[]): Json {
+  return { description, headers: headers(...fileHeaders, ...more), content: contents() }
+}
+
+/** Files have no schema: they are as long as the collection. */
+function contents(): Json {
+  return Object.fromEntries(mediaTypes.map((type) => [type, {}]))
+}
+
+/** The Path Items of the document, under the version, and of health, at the root. */
+export function servicePaths(serverUrl: string, problems: ProblemResponses): Json {
+  // The health addresses are outside of the version.
+  const root = [{ url: serverUrl === '' ? '/' : serverUrl }]
+  const health = (probe: 'live' | 'ready', summary: string, found: string): Json => ({
+    servers: root,
+    get: {
+      operationId: `getHealth${probe === 'live' ? 'Live' : 'Ready'}`,
+      tags: ['service'],
+      summary,
+      security: [],
+      parameters: rangeHeaders,
+      responses: {
+        200: { ...answer(found, [], refTo('schemas', 'Health')), headers: openHeaders('Accept-Ranges') },
+        206: { ...part([]), headers: openHeaders('Accept-Ranges', 'Content-Range') },
+        ...problems.of(codesOf(probe)),
+      },
+    },
+  })
+  return {
+    '/openapi.json': {
+      get: {
+        operationId: 'getOpenApi',
+        tags: ['service'],
+        summary: 'Read this document',
+        parameters: [refTo('parameters', 'IfNoneMatch'), ...rangeHeaders],
+        responses: {
+          200: answer('The interface as OpenAPI 3.1.', ['ETag', 'Vary', 'Accept-Ranges'], { type: 'object' }),
+          206: part(['ETag', 'Vary']),
+          304: { description: 'The document is as If-None-Match says.', headers: headers('ETag', 'Vary') },
+          ...problems.of(codesOf('document')),
+        },
+      },
+    },
+    '/health/live': health('live', 'Whether the server runs', 'It runs.'),
+    '/health/ready': health(
+      'ready',
+      'Whether the server can answer, its database included',
+      'It can; or there is maintenance, and it says so.',
+    ),
+  }
+}
