@@ -12,12 +12,11 @@ import { fieldsOf, matches, type Predicate, type Scalar } from '../model/predica
 import { comparisonKey, comparisonKeys, type Draft } from '../model/record.ts'
 import type { Catalog, RecordValues, Resource } from '../model/resource.ts'
 import type { Issue } from '../spec/faults.ts'
-import { admit, type CurrentRecord } from './admit.ts'
+import { type CurrentRecord, checkRecord, permissionsAfter } from './check-record.ts'
 import { conceal, writeOnlyTexts } from './conceal.ts'
 import { issue } from './draft.ts'
 import { draftCreate, draftUpdate } from './older-version.ts'
 import type { Create, Outcome, Update, Write } from './plan.ts'
-import { withCheck } from './with-check.ts'
 
 /** A question about other records: whether such a live record exists. */
 export type Question =
@@ -59,7 +58,7 @@ export function proposeCreate(catalog: Catalog, plan: Create): Proposal {
 /** What an Update would make of the record at its address, or its outcome if that is decided already. */
 export function proposeUpdate(catalog: Catalog, plan: Update, current: CurrentRecord): Proposal | Outcome {
   const { found, record, isReadable } = current
-  const ended = admit(plan, found)
+  const ended = checkRecord(plan, found)
   if (ended !== undefined || record === undefined) return ended ?? { kind: 'missing' }
   const drafted = draftUpdate(plan, record, isReadable)
   return drafted.kind === 'draft' ? propose(catalog, plan, record, drafted.draft) : drafted
@@ -70,7 +69,7 @@ function propose(catalog: Catalog, plan: Create | Update, current: RecordValues 
   const isCreate = plan.kind === 'create'
   const transition: Transition = { resource, trigger: isCreate ? 'create' : 'update', current, next: draft.values }
   const questions = [...questionsOfDraft(resource, draft), ...questionsOfRules(catalog, plan, transition)]
-  const permissions = isCreate ? [plan.permitted] : withCheck(plan, draft)
+  const permissions = isCreate ? [plan.permitted] : permissionsAfter(plan, draft)
   return { kind: 'proposal', transition, draft, questions, permissions }
 }
 

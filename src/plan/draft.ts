@@ -1,16 +1,17 @@
 /**
- * What a body makes of a record: the values it would have, and everything wrong with them (ERR-3). Pure: the same for
- * POST, PUT and PATCH, which differ only in what stands in for a field that was not sent.
+ * The record that a body would make, and everything that is wrong with it (ERR-3). POST, PUT and PATCH differ only in the value of a
+ * field that was not sent. No answer depends on values that the caller may not read: those of a record without permission to read it,
+ * and those of `writeOnly` fields (AUT-9).
  */
 import { isDeepStrictEqual } from 'node:util'
 import { canonicalValue } from '../model/decimal.ts'
+import { isObject } from '../model/json/read-json.ts'
 import type { Draft } from '../model/record.ts'
 import { type Field, type RecordValues, type Resource, systemFields } from '../model/resource.ts'
 import { timestamp } from '../model/time.ts'
 import type { Issue } from '../spec/faults.ts'
-import { isObject, mergePatch } from './merge-patch.ts'
+import { mergePatch } from './patch-record.ts'
 import type { Create, Update } from './plan.ts'
-import { isRewritten } from './unread.ts'
 
 /** The record that a POST would make. */
 export function draftOfCreate(plan: Create): Draft {
@@ -44,13 +45,13 @@ export function draftOfCreate(plan: Create): Draft {
  * The record that a PUT or PATCH would make of `current`.
  *
  * @param sent the body of the plan; for a JSON Patch the record that it makes (`patch-record.ts`)
- * @param isReadable whether the caller may read `current`: what is wrong does not depend on what they may not read (AUT-9)
+ * @param isReadable whether the caller may read `current`
  */
 export function draftOfUpdate(plan: Update, current: RecordValues, sent: unknown, isReadable = true): Draft {
   const { resource } = plan
   const { body, issues } = bodyOf(resource, sent)
   for (const name of systemFields) {
-    // What a JSON Patch lacks, it has removed.
+    // A field that the result of a JSON Patch lacks was removed by the patch.
     if (!Object.hasOwn(body, name) && plan.kind !== 'patch') continue
     if (!isReadable || !isDeepStrictEqual(body[name] ?? null, current[name] ?? null)) issues.push(readOnly(name, plan))
   }
@@ -69,8 +70,8 @@ export function draftOfUpdate(plan: Update, current: RecordValues, sent: unknown
   return { values, issues, changed }
 }
 
-/** What a field holds, and whether that is hidden from the caller. */
-interface Present {
+/** The current value of a field, and whether it is hidden from the caller. */
+interface CurrentValue {
   readonly value: unknown
   readonly isHidden: boolean
 }
@@ -79,7 +80,7 @@ function nextValue(
   plan: Update,
   field: Field,
   body: RecordValues,
-  { value: current, isHidden }: Present,
+  { value: current, isHidden }: CurrentValue,
   issues: Issue[],
 ): unknown {
   const sent = Object.hasOwn(body, field.name) ? body[field.name] : undefined
@@ -89,13 +90,13 @@ function nextValue(
     return current
   }
   const isFixed = field.immutable && isHidden
-  // What the server sets, or a PATCH leaves out, stays; what a PUT leaves out is cleared (MET-3).
+  // A field that the server sets or that a PATCH leaves out stays. A field that a PUT leaves out is cleared (MET-3).
   if (sent === undefined && (plan.kind === 'merge' || field.readOnly || isFixed)) return current
   if (isFixed) {
     issues.push(immutable(field.name, 'leave it out'))
     return current
   }
-  // A merge patch changes the record as it is answered, which does not have what is hidden: then nothing is merged with.
+  // A merge patch changes the representation, which has no hidden values: the patch of a hidden value replaces it.
   const target = isHidden ? null : current
   const merged = plan.kind === 'merge' && isObject(sent) ? mergePatch(target, sent) : (sent ?? null)
   const before = issues.length
@@ -106,16 +107,16 @@ function nextValue(
   return next
 }
 
-/** What a JSON Patch makes of a field. What it leaves as it is is not judged again: a PATCH changes only what it names. */
+/** The value of a field after a JSON Patch. A value that the patch leaves as it is is not validated again. */
 function patchedValue(
   plan: Update,
   field: Field,
   patched: RecordValues,
-  { value: current, isHidden }: Present,
+  { value: current, isHidden }: CurrentValue,
   issues: Issue[],
 ): unknown {
   const removed = !Object.hasOwn(patched, field.name)
-  // The representation that was patched does not have it.
+  // The representation that was patched does not have the field.
   if (removed && isHidden) return current
   const value = removed ? null : canonicalValue(field, patched[field.name])
   if (field.immutable && isHidden) {
@@ -138,7 +139,7 @@ function isAssignable({ resource, mayAssignOwner }: Update, field: Field): boole
   return !field.readOnly || (field.name === resource.owner && mayAssignOwner)
 }
 
-/** The value that a field takes: the default for `null`, everything wrong noted. */
+/** The value that a field takes: the default for `null`. Adds everything that is wrong to `issues`. */
 function settle(field: Field, value: unknown, issues: Issue[]): unknown {
   if (value === null) {
     if (field.default !== undefined) return field.default
@@ -147,12 +148,12 @@ function settle(field: Field, value: unknown, issues: Issue[]): unknown {
   }
   const found = field.validate(value)
   if (found.length === 0) return canonicalValue(field, value)
-  // The pointer says it too; the words must stand alone in `detail`.
+  // `detail` shows the message without its pointer.
   for (const each of found) issues.push({ ...each, message: `${each.pointer?.slice(1)} ${each.message}.` })
   return null
 }
 
-// RES-9 wants one error for each, yet a megabyte of keys would make ten of answer.
+// RES-9 wants one error for each unknown key, but a megabyte of keys would make ten megabytes of response.
 const mostUnknown = 1_000
 
 function bodyOf(resource: Resource, body: unknown): { body: RecordValues; issues: Issue[] } {
@@ -183,4 +184,34 @@ function immutable(name: string, remedy: string): Issue {
 /** An issue at a field: the message begins with the field's name. */
 export function issue(code: Issue['code'], name: string, message: string): Issue {
   return { code, message: `${name} ${message}.`, pointer: `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}` }
+}
+
+/**
+ * Whether an update needs permission to read the record, because the current value of a field decides about the new one: by its
+ * transitions, or as the target of a merge patch.
+ */
+export function needsReading({ kind, body }: Pick<Update, 'kind' | 'body'>, { fields }: Resource): boolean {
+  if (!isObject(body)) return false
+  return fields.some(({ name, transitions }) => {
+    const isSent = Object.hasOwn(body, name)
+    if (transitions !== undefined && (isSent || kind === 'replace')) return true
+    return kind === 'merge' && isSent && isObject(body[name])
+  })
+}
+
+/**
+ * Whether an update writes a field whose current value the caller may not read. That counts as a change even if the value stays the
+ * same: otherwise an unchanged entity tag would confirm a guess. A PUT that leaves a `writeOnly` field out clears it, which changes
+ * nothing if the field has no value.
+ *
+ * @param body what was sent; for a JSON Patch the record that it makes, which has a `writeOnly` field only if the patch sets it
+ */
+function isRewritten(
+  { kind }: Pick<Update, 'kind'>,
+  field: Field,
+  body: Readonly<Record<string, unknown>>,
+  isReadable: boolean,
+): boolean {
+  if (field.immutable || field.readOnly) return false
+  return Object.hasOwn(body, field.name) || (kind === 'replace' && !isReadable)
 }

@@ -2,6 +2,7 @@
 
 import { comparedResource, conditionProblems } from '../model/check/conditions.ts'
 import type { Condition } from '../model/declaration.ts'
+import { isObject } from '../model/json/read-json.ts'
 import { oneOf, suggest } from '../model/nearest.ts'
 import { below, escapeStep, pointerTo, type Steps } from '../model/place.ts'
 import type { SortTerm } from '../model/predicate.ts'
@@ -10,7 +11,6 @@ import { countListed, listed, readFields, readSort, type SourcedText } from '../
 import type { Issue } from '../spec/faults.ts'
 import { queryLimits } from '../spec/limits.ts'
 import { type ExportFormat, exportFormats, liveFields } from './export-document.ts'
-import { isObject } from './merge-patch.ts'
 
 /** An export that can be made. */
 export interface ExportRequest {

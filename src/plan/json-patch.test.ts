@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { applyPatch, createPatch } from 'rfc6902'
-import { jsonPatch, mostCopied } from './json-patch.ts'
-import { mostOperations } from './json-patch-form.ts'
+import { jsonPatch, mostCopied, mostOperations } from './json-patch.ts'
 
 const add = (path: string, value: unknown) => ({ op: 'add', path, value })
 const remove = (path: string) => ({ op: 'remove', path })

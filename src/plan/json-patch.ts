@@ -1,10 +1,8 @@
-/** JSON Patch (RFC 6902): operations on a record, one after the other, all of them or none (MET-4). */
-import { deepestNesting } from '../model/json/read-json.ts'
+/** JSON Patch (RFC 6902): checks the form of a patch, and applies its operations in order, all of them or none (MET-4). */
+import { deepestNesting, isObject } from '../model/json/read-json.ts'
 import type { Issue } from '../spec/faults.ts'
-import { type Obstacle, type Operation, readOperations, stepsOf } from './json-patch-form.ts'
-import { isObject } from './merge-patch.ts'
 
-/** What came of a patch. `conflict`: a `test` failed; `invalid`: everything else that stands against it. */
+/** The result of a patch. `conflict`: a `test` failed; `invalid`: anything else is wrong with the patch. */
 export type Patched =
   | { readonly kind: 'patched'; readonly value: unknown }
   | { readonly kind: 'invalid' | 'conflict'; readonly issues: readonly Issue[] }
@@ -27,13 +25,13 @@ export function jsonPatch(target: unknown, patch: unknown): Patched {
   const issues: Issue[] = []
   const operations = readOperations(patch, issues)
   if (issues.length > 0) return { kind: 'invalid', issues }
-  // The first step of every pointer is the empty text: under it, the whole value has a parent like any other.
+  // The first step of every pointer is the empty text: it makes the whole value a member of a parent, like any other value.
   const root = { '': structuredClone(target) }
   const copies = { bytes: 0 }
   for (const [index, operation] of operations.entries()) {
-    const obstacle = apply(root, operation, copies)
-    if (obstacle === undefined) continue
-    const { code, place, message } = obstacle
+    const problem = apply(root, operation, copies)
+    if (problem === undefined) continue
+    const { code, place, message } = problem
     const issue = { code, message: `Operation ${index} (${operation.op}): ${message}.`, pointer: `/${index}${place}` }
     return { kind: code === 'CONFLICT' ? 'conflict' : 'invalid', issues: [issue] }
   }
@@ -44,8 +42,8 @@ export function jsonPatch(target: unknown, patch: unknown): Patched {
 
 type Root = { '': unknown }
 
-/** Applies an operation in place. The root is half changed where something stands against it. */
-function apply(root: Root, operation: Operation, copies: { bytes: number }): Obstacle | undefined {
+/** Applies an operation in place. If it fails, the root may be half changed. */
+function apply(root: Root, operation: Operation, copies: { bytes: number }): Problem | undefined {
   const { op, path } = operation
   switch (op) {
     case 'add':
@@ -55,7 +53,7 @@ function apply(root: Root, operation: Operation, copies: { bytes: number }): Obs
     case 'replace': {
       const [parent, step] = parentOf(root, path)
       if (member(parent, step) === undefined) return missing(root, 'path', path)
-      // What has a member is an object or an array, and a step that an array has a member for is an index.
+      // The parent has the member, so it is an object, or an array and the step is an index.
       const container = parent as Record<string, unknown>
       container[step] = structuredClone(operation.value)
       return undefined
@@ -74,14 +72,14 @@ function apply(root: Root, operation: Operation, copies: { bytes: number }): Obs
       return { code: 'TOO_LARGE', place: '', message: `all copies together may have ${mostCopied} bytes` }
     }
     case 'test':
-      // What is not there equals nothing: another outcome than expected, not another mistake.
+      // A missing value equals no value: the test fails, and the patch is not malformed.
       if (sameJson(valueAt(root, path), operation.value)) return undefined
       return { code: 'CONFLICT', place: '', message: `the value at ${JSON.stringify(path)} is not the one expected` }
   }
 }
 
 /** Adds a value as section 4.1 says: into an object, or before an item of an array. */
-function put(root: Root, path: string, value: unknown): Obstacle | undefined {
+function put(root: Root, path: string, value: unknown): Problem | undefined {
   const [parent, step] = parentOf(root, path)
   if (Array.isArray(parent)) {
     const index = step === '-' ? parent.length : indexOf(step)
@@ -92,7 +90,7 @@ function put(root: Root, path: string, value: unknown): Obstacle | undefined {
   return undefined
 }
 
-/** Takes a value out; `false` where there is none. */
+/** Removes a value; `false`: there is none. */
 function take(root: Root, path: string): boolean {
   const [parent, step] = parentOf(root, path)
   if (member(parent, step) === undefined) return false
@@ -111,7 +109,7 @@ function valueAt(root: Root, pointer: string): unknown {
   return stepsOf(pointer).reduce<unknown>(member, root)
 }
 
-/** An own member of an object or an item of an array; `undefined`, which no JSON value is, where there is none. */
+/** An own member of an object or an item of an array; `undefined`: there is none. */
 function member(container: unknown, step: string): unknown {
   if (Array.isArray(container)) {
     const index = indexOf(step)
@@ -125,8 +123,8 @@ function indexOf(step: string): number | undefined {
   return /^(?:0|[1-9]\d{0,15})$/.test(step) ? Number(step) : undefined
 }
 
-/** Says at which step a pointer leads nowhere. */
-function missing(root: Root, place: 'path' | 'from', pointer: string): Obstacle {
+/** The problem of a pointer that leads nowhere: names its first step without a value. */
+function missing(root: Root, place: 'path' | 'from', pointer: string): Problem {
   let value: unknown = root
   const passed: string[] = []
   for (const step of pointer.split('/')) {
@@ -144,10 +142,10 @@ function missing(root: Root, place: 'path' | 'from', pointer: string): Obstacle 
         : 'is neither an object nor an array: it has no'
     return { code: 'PATH_NOT_FOUND', place: `/${place}`, message: `${here} ${has} ${JSON.stringify(step)}` }
   }
-  throw new TypeError('Every step of the pointer leads somewhere.')
+  throw new TypeError('Every step of the pointer has a value.')
 }
 
-/** Equality of section 4.6: numbers by value, objects in any order of members. As deep as the shallower of the two. */
+/** Equality of section 4.6: numbers by value, objects in any order of members. */
 function sameJson(left: unknown, right: unknown): boolean {
   if (Array.isArray(left)) {
     return Array.isArray(right) && left.length === right.length && left.every((item, at) => sameJson(item, right[at]))
@@ -158,8 +156,97 @@ function sameJson(left: unknown, right: unknown): boolean {
   return names.every((name) => Object.hasOwn(right, name) && sameJson(left[name], right[name]))
 }
 
-/** Whether a value has at most so many containers within each other, the outermost counted. */
+/** Whether a value has at most so many nested containers, the outermost counted. */
 function fits(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return true
   return levels > 0 && Object.values(value).every((each) => fits(each, levels - 1))
+}
+
+/** The most operations in a patch. */
+export const mostOperations = 1_000
+
+/** The most characters of a pointer: far more than any record needs, few enough to follow quickly. */
+const longestPointer = 10_000
+
+/** An operation of valid form: its pointers can be parsed, and it has every member that it needs. */
+type Operation =
+  | { readonly op: 'add' | 'replace' | 'test'; readonly path: string; readonly value: unknown }
+  | { readonly op: 'remove'; readonly path: string }
+  | { readonly op: 'move' | 'copy'; readonly path: string; readonly from: string }
+
+/** What is wrong with an operation. */
+interface Problem {
+  readonly code: Issue['code']
+  /** A pointer into the operation. */
+  readonly place: '' | '/op' | '/path' | '/from' | '/value'
+  /** Without a full stop; it follows the number of the operation. */
+  readonly message: string
+}
+
+const operationNames = ['add', 'remove', 'replace', 'move', 'copy', 'test']
+
+/**
+ * Checks the form of a patch, whatever it is applied to (sections 3 and 4).
+ *
+ * @param issues receives everything that is wrong, with pointers into the patch; the result is valid only if there is nothing
+ */
+function readOperations(patch: unknown, issues: Issue[]): Operation[] {
+  if (!Array.isArray(patch)) {
+    issues.push({ code: 'INVALID_TYPE', message: 'A JSON Patch must be an array of operations.', pointer: '' })
+    return []
+  }
+  if (patch.length > mostOperations) {
+    const message = `A JSON Patch may have ${mostOperations} operations; this one has ${patch.length}.`
+    issues.push({ code: 'TOO_MANY_ITEMS', message, pointer: '' })
+    return []
+  }
+  for (const [index, operation] of patch.entries()) {
+    for (const { code, place, message } of problemsOf(operation)) {
+      issues.push({ code, message: `Operation ${index}: ${message}.`, pointer: `/${index}${place}` })
+    }
+  }
+  return patch
+}
+
+// Members that an operation does not define are ignored (section 4).
+function problemsOf(operation: unknown): Problem[] {
+  if (!isObject(operation)) return [{ code: 'INVALID_TYPE', place: '', message: 'it must be an object' }]
+  const { op, path, from } = operation
+  const found: Problem[] = []
+  if (typeof op !== 'string' || !operationNames.includes(op)) {
+    const code = op === undefined ? 'REQUIRED' : 'NOT_IN_ENUM'
+    found.push({ code, place: '/op', message: `op must be one of ${operationNames.join(', ')}` })
+  }
+  found.push(...pointerFaults('path', path))
+  if (op === 'move' || op === 'copy') found.push(...pointerFaults('from', from))
+  if ((op === 'add' || op === 'replace' || op === 'test') && !Object.hasOwn(operation, 'value')) {
+    found.push({ code: 'REQUIRED', place: '/value', message: 'value is missing' })
+  }
+  if (op === 'remove' && path === '') {
+    found.push({ code: 'INVALID_VALUE', place: '/path', message: 'the record itself is removed by DELETE' })
+  }
+  if (op === 'move' && typeof path === 'string' && path.startsWith(`${from}/`)) {
+    found.push({ code: 'INVALID_VALUE', place: '/path', message: 'nothing can be moved into itself' })
+  }
+  return found
+}
+
+function pointerFaults(member: 'path' | 'from', pointer: unknown): Problem[] {
+  const place = `/${member}` as const
+  if (pointer === undefined) return [{ code: 'REQUIRED', place, message: `${member} is missing` }]
+  if (typeof pointer !== 'string') return [{ code: 'INVALID_TYPE', place, message: `${member} must be a text` }]
+  if (pointer.length > longestPointer) {
+    return [{ code: 'TOO_LONG', place, message: `${member} may have ${longestPointer} characters` }]
+  }
+  if ((pointer !== '' && !pointer.startsWith('/')) || /~(?![01])/.test(pointer)) {
+    const message = `${member} must be a JSON Pointer: it begins with / and writes ~ as ~0 (RFC 6901)`
+    return [{ code: 'INVALID_FORMAT', place, message }]
+  }
+  if (!stepsOf(pointer).includes('__proto__')) return []
+  return [{ code: 'UNSAFE_KEY', place, message: `${member} names __proto__, which is not allowed in any object` }]
+}
+
+/** The reference tokens of a JSON Pointer (RFC 6901 section 4). The first is always the empty text. */
+function stepsOf(pointer: string): string[] {
+  return pointer.split('/').map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
 }

@@ -3,11 +3,10 @@ import type { Draft } from '../model/record.ts'
 import { hasConversions, type MappedResource, type RecordValues, type Resource } from '../model/resource.ts'
 import { issueFromStored } from '../versions/translate-issue.ts'
 import { createToStored, jsonFromStored, recordFromStored, updateToStored } from '../versions/translate-record.ts'
-import { draftOfCreate, draftOfUpdate } from './draft.ts'
+import { draftOfCreate, draftOfUpdate, needsReading } from './draft.ts'
 import { longKeyIssues } from './longest-key.ts'
 import { bodyOfUpdate } from './patch-record.ts'
 import type { Create, Outcome, Plan, Update } from './plan.ts'
-import { needsReading } from './unread.ts'
 
 /** The stored record that a POST of any version would make. */
 export function draftCreate(plan: Create): Draft {

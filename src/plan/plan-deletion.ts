@@ -1,13 +1,13 @@
 /** Plans of deletions: of one record, of a list of ids (DEL-9), and of what matches a filter (DEL-10). */
 import { uuidv7 } from 'uuidv7'
 import type { OnDelete } from '../model/declaration.ts'
+import { isObject } from '../model/json/read-json.ts'
 import { escapeStep } from '../model/place.ts'
 import type { Predicate } from '../model/predicate.ts'
 import type { Resource } from '../model/resource.ts'
 import { permit } from '../policy/permit.ts'
 import type { Input } from '../request/input.ts'
 import type { Issue } from '../spec/faults.ts'
-import { isObject } from './merge-patch.ts'
 import type { BulkDelete, Delete, DeleteMatching, Removal } from './plan.ts'
 import { idempotencyOf, type Planning } from './planning.ts'
 

@@ -1,6 +1,7 @@
 /** Plans to create and to revoke API keys (AUT-2, AUT-10), and reads the body of `POST /api-keys`. */
 import { uuidv7 } from 'uuidv7'
 import type { Conditions } from '../http/preconditions.ts'
+import { isObject } from '../model/json/read-json.ts'
 import { suggest } from '../model/nearest.ts'
 import { escapeStep } from '../model/place.ts'
 import { type Resource, systemFields } from '../model/resource.ts'
@@ -11,7 +12,6 @@ import { type Caller, isAdministrator } from '../policy/caller.ts'
 import { grantKey } from '../policy/key-grant.ts'
 import { permit } from '../policy/permit.ts'
 import { fault, type Issue } from '../spec/faults.ts'
-import { isObject } from './merge-patch.ts'
 import type { CreateKey, RevokeKey } from './plan.ts'
 import { idempotencyOf, type Planning } from './planning.ts'
 

@@ -9,13 +9,13 @@ import type { Input } from '../request/input.ts'
 import type { Target } from '../request/target.ts'
 import { fault } from '../spec/faults.ts'
 import { translateTarget } from '../versions/translate-request.ts'
+import { retainedSince } from './check-record.ts'
 import { bindingOf, openCursor } from './cursor.ts'
 import type { Parent, Plan, ReadPage, Update } from './plan.ts'
 import { planBulkDeletion, planDeletion, readableOf } from './plan-deletion.ts'
 import { planExport, planExportFile, planJobDeletion } from './plan-export.ts'
 import { planKey, planRevocation } from './plan-key.ts'
 import { idempotencyOf, type Planning } from './planning.ts'
-import { retainedSince } from './retained.ts'
 
 type ResourceTarget = Extract<Target, { readonly resource: Resource }>
 type InputOf<Kind extends Input['kind']> = Extract<Input, { readonly kind: Kind }>

@@ -3,8 +3,8 @@ import { formatEntityTag } from '../http/fields/entity-tag.ts'
 import { formatHttpDate } from '../http/fields/http-date.ts'
 import type { HttpRequest, ResponseHeaders } from '../http/message.ts'
 import type { Resource } from '../model/resource.ts'
+import { tagOf } from '../plan/check-record.ts'
 import type { Preferred, Validators } from '../plan/plan.ts'
-import { tagOf } from '../plan/validators.ts'
 import type { Occurrence } from './problem.ts'
 
 /** What a reply uses besides plan and outcome. */

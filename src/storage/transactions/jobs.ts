@@ -1,7 +1,7 @@
 /** Jobs as callers may change them: deleting one that has ended, and forgetting those that ended long ago (JOB-4, LIM-8). */
 import sql from 'sql-template-tag'
 import { timestamp } from '../../model/time.ts'
-import { admit } from '../../plan/admit.ts'
+import { checkRecord } from '../../plan/check-record.ts'
 import type { DeleteJob, Outcome } from '../../plan/plan.ts'
 import type { SqlContext } from '../sql/context.ts'
 import type { Transaction } from '../transaction.ts'
@@ -13,7 +13,7 @@ import { lockRecord } from './rows/select-record.ts'
 export function* deleteJob(context: SqlContext, plan: DeleteJob): Transaction<Outcome> {
   const { found, record } = yield* lockRecord(context, plan)
   const isElsewhere = plan.mustExport && found?.permitted === true && record?.['kind'] !== 'export'
-  const refusal = admit(plan, isElsewhere ? undefined : found)
+  const refusal = checkRecord(plan, isElsewhere ? undefined : found)
   if (refusal !== undefined || record === undefined) return refusal ?? { kind: 'missing' }
   if (record['status'] !== 'succeeded' && record['status'] !== 'failed') {
     const message = `The job is ${record['status']}. Delete it once its status is succeeded or failed.`

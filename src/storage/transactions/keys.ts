@@ -5,7 +5,7 @@ import { allOf, anyOf, matches, type Scalar } from '../../model/predicate.ts'
 import { comparisonKey } from '../../model/record.ts'
 import type { Catalog, RecordValues, Resource } from '../../model/resource.ts'
 import { timestamp } from '../../model/time.ts'
-import { admit } from '../../plan/admit.ts'
+import { checkRecord } from '../../plan/check-record.ts'
 import type { CreateKey, Outcome, RevokeKey } from '../../plan/plan.ts'
 import { subject } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
@@ -94,7 +94,7 @@ export function* revokeKey(context: SqlContext, plan: RevokeKey): Transaction<Ou
   const permitted = found.permitted && coversRoles(plan, record)
   const made = permitted && plan.descendants ? yield* lockDescendants(context, plan.id) : []
   const going = [record, ...made].filter((key) => key['revoked_at'] === null)
-  const ended = admit(plan, permitted && going.length === 0 ? undefined : { ...found, permitted })
+  const ended = checkRecord(plan, permitted && going.length === 0 ? undefined : { ...found, permitted })
   if (ended !== undefined) return ended
   // All or none: a caller who may revoke a key may lack the right to revoke what it made.
   if (!going.every((key) => isReached(plan, key) && coversRoles(plan, key))) return { kind: 'forbidden' }

@@ -1,7 +1,7 @@
 /** A list in SQL: which rows, by which access path, the entity tag of each state of it, and the key of its total. */
 import { createHmac, hash } from 'node:crypto'
 import sql, { join, raw, type Sql } from 'sql-template-tag'
-import { admitPage } from '../../plan/admit.ts'
+import { checkPage } from '../../plan/check-record.ts'
 import type { Outcome, PageOutcome, ReadPage } from '../../plan/plan.ts'
 import type { BoundedMap } from '../sql/bounded-map.ts'
 import { columnSql, comparisonColumn, subject } from '../sql/columns.ts'
@@ -166,7 +166,7 @@ export function answerPage(
   if (known !== undefined) return { kind: 'page', tag: known, ...page }
   const tag = pageTag(list, page)
   list.tagged = { state: stateOf(clock), tag }
-  return admitPage(plan, tag) ?? { kind: 'page', tag, ...page }
+  return checkPage(plan, tag) ?? { kind: 'page', tag, ...page }
 }
 
 /** The opaque tag of a page, made of what the caller is shown. */

@@ -1,7 +1,7 @@
 /** Reading a page of a list: its clock, its exact total, and the page itself. */
 import sql, { empty, raw, type Sql } from 'sql-template-tag'
 import { collectionsOf } from '../../model/predicate.ts'
-import { admitPage, isConditional } from '../../plan/admit.ts'
+import { checkPage, isConditional } from '../../plan/check-record.ts'
 import type { Outcome, PageOutcome, Parent, ReadPage } from '../../plan/plan.ts'
 import { subject, tableSql } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
@@ -27,7 +27,7 @@ export function* readPage(
   const clock = yield* readClock(context, memory, plan.resource.name, otherCollections(plan))
   const list = listOf(context, memory, plan)
   const known = knownTag(context, list, clock)
-  const ended = known === undefined ? undefined : admitPage(plan, known)
+  const ended = known === undefined ? undefined : checkPage(plan, known)
   if (ended !== undefined) return ended
   const total = yield* totalOf(plan, list, clock, memory.totals)
   const part = yield* readPart(context, plan, list, total)
@@ -51,7 +51,7 @@ export function* readPageAtOnce(
   const list = listOf(context, memory, plan)
   if (isConditional(plan.conditions)) {
     const known = knownTag(context, list, clockOf(yield* firstRow(clockSql(context, plan))))
-    const ended = known === undefined ? undefined : admitPage(plan, known)
+    const ended = known === undefined ? undefined : checkPage(plan, known)
     if (ended !== undefined) return ended
   }
   const before = isUnfiltered(plan) ? undefined : memory.totals.last(list.totalKey)
@@ -64,7 +64,7 @@ export function* readPageAtOnce(
   const clock = clockOf(row)
   if (before !== undefined && before.revision !== clock.revision) return undefined
   const known = knownTag(context, list, clock)
-  const ended = known === undefined ? undefined : admitPage(plan, known)
+  const ended = known === undefined ? undefined : checkPage(plan, known)
   if (ended !== undefined) return ended
   const part = firstPageOf(plan.page, scan, row)
   return part && answerPage({ plan, list, clock }, known, { total: before?.total ?? clock.live, ...part })

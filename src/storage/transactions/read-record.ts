@@ -1,6 +1,6 @@
 /** Reading one record. */
 import sql, { raw, type Sql } from 'sql-template-tag'
-import { admit, type Found, isConditional } from '../../plan/admit.ts'
+import { checkRecord, type Found, isConditional } from '../../plan/check-record.ts'
 import type { Outcome, ReadRecord } from '../../plan/plan.ts'
 import { subject, tableSql } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
@@ -19,15 +19,15 @@ export function* readRecord(
   plan: ReadRecord,
 ): Transaction<Outcome> {
   const known = memory.record(plan)
-  if (known !== undefined) return admit(plan, { ...known, permitted: true }) ?? known
+  if (known !== undefined) return checkRecord(plan, { ...known, permitted: true }) ?? known
   if (isConditional(plan.conditions)) {
     // A 304 needs the revision only: no representation is built for it.
-    const ended = admit(plan, foundOf(yield* firstRow(stateSql(context, plan))))
+    const ended = checkRecord(plan, foundOf(yield* firstRow(stateSql(context, plan))))
     if (ended !== undefined) return ended
   }
   const row = yield* firstRow(recordStatement(context, plan))
   const found = foundOf(row)
-  const ended = admit(plan, found)
+  const ended = checkRecord(plan, found)
   if (ended !== undefined) return ended
   const { revision, updatedAt } = found as Found
   const record = { kind: 'record', json: String(row?.['json']), revision, updatedAt } as const

@@ -5,7 +5,7 @@ import { indexedTexts } from '../../model/indexes.ts'
 import { never } from '../../model/predicate.ts'
 import type { Resource } from '../../model/resource.ts'
 import { timestamp } from '../../model/time.ts'
-import { admit, decidable } from '../../plan/admit.ts'
+import { checkRecord, decidableRecords, dependsOn, retainedSince } from '../../plan/check-record.ts'
 import {
   beingDeletedReference,
   lostIssue,
@@ -16,8 +16,6 @@ import {
 } from '../../plan/decide.ts'
 import { longestKey, longKeyIssuesOfDeleted } from '../../plan/longest-key.ts'
 import type { Outcome, Restore } from '../../plan/plan.ts'
-import { retainedSince } from '../../plan/retained.ts'
-import { dependsOn } from '../../plan/with-check.ts'
 import type { Issue } from '../../spec/faults.ts'
 import { columnSql, comparisonColumn, subject, tableSql } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
@@ -67,11 +65,11 @@ function* restore(context: SqlContext, plan: Restore): Transaction<Outcome | Too
     locksReferenced: true,
     deletedSince: (target) => retainedSince(target, now),
   }
-  const permitted = decidable(plan, plan.mayRead)
+  const permitted = decidableRecords(plan, plan.mayRead)
   const row = yield* firstRow(
     sql`select ${storedSql(context, resource)}, ${holdsSql(permitting, resource, permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and (deleted_at is null or deleted_at > ${since})${context.engine.lock.update}`,
   )
-  const ended = admit(plan, foundOf(row))
+  const ended = checkRecord(plan, foundOf(row))
   if (ended !== undefined || row === undefined) return ended ?? { kind: 'missing' }
   if (row['deleted_at'] === null) {
     const message = 'The record is not deleted: there is nothing to restore.'

@@ -1,7 +1,7 @@
 /** Changing one record by PUT or PATCH (CON-5). */
 import sql, { type Sql } from 'sql-template-tag'
 import { collectionsOf } from '../../model/predicate.ts'
-import { decidable, type Found } from '../../plan/admit.ts'
+import { decidableRecords, type Found } from '../../plan/check-record.ts'
 import { type Proposal, proposeUpdate } from '../../plan/decide.ts'
 import type { Outcome, Update } from '../../plan/plan.ts'
 import type { SqlContext } from '../sql/context.ts'
@@ -19,7 +19,7 @@ import { rowUpdate, writeAndRepresent, writeInOneStatement } from './rows/write-
  */
 export function* updateRecord(context: SqlContext, plan: Update): Transaction<Outcome> {
   const { catalog, engine } = context
-  const addressed = { ...plan, permitted: decidable(plan, plan.mayRead) }
+  const addressed = { ...plan, permitted: decidableRecords(plan, plan.mayRead) }
   if (engine.writeReturning !== undefined) {
     const current = yield* peekRecord(context, addressed)
     const proposal = proposeUpdate(catalog, plan, current)

@@ -6,7 +6,7 @@
 import sql, { raw, type Sql } from 'sql-template-tag'
 import { allOf, never } from '../../../model/predicate.ts'
 import { timestamp } from '../../../model/time.ts'
-import { admit, admitMatching, decidable } from '../../../plan/admit.ts'
+import { checkFilterConditions, checkRecord, decidableRecords } from '../../../plan/check-record.ts'
 import type { BulkDelete, Delete, DeleteMatching, Outcome, Removal } from '../../../plan/plan.ts'
 import type { Issue } from '../../../spec/faults.ts'
 import { columnSql, subject, tableSql } from '../../sql/columns.ts'
@@ -36,9 +36,9 @@ export function* deleteRecord(context: SqlContext, plan: Delete): Transaction<Ou
   const { resource, id } = plan
   yield* holdRulesBelow(context, resource)
   yield* lockRows(context, resource, [id])
-  const permitted = decidable(plan, plan.readable.get(resource.name) ?? never)
+  const permitted = decidableRecords(plan, plan.readable.get(resource.name) ?? never)
   const { found, record } = yield* lockRecord(context, { ...plan, permitted })
-  const ended = admit(plan, found)
+  const ended = checkRecord(plan, found)
   if (ended !== undefined || record === undefined) return ended ?? { kind: 'missing' }
   if (yield* isPendingDeletion(context, resource, record)) return { kind: 'conflict', issues: [beingDeletedIssue] }
   const inspected = yield* inspect(context, plan, [id], (closure) => findBlockers(context, plan, closure))
@@ -112,7 +112,7 @@ function* blockersById(
 /** Runs a DeleteMatching: the records that match a filter and that the caller may delete. */
 export function* deleteMatching(context: SqlContext, plan: DeleteMatching): Transaction<Outcome | TooLarge> {
   const { resource, above, most } = plan
-  const stale = admitMatching(plan)
+  const stale = checkFilterConditions(plan)
   if (stale !== undefined) return stale
   yield* holdRulesBelow(context, resource)
   const row = yield* firstRow(sql`select count(*) as count ${matchingSql(context, plan)}`)

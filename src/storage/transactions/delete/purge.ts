@@ -1,7 +1,7 @@
 /** Removing for good what was deleted longer ago than its grace period (DEL-7): a job of small batches. */
 import sql from 'sql-template-tag'
 import type { Catalog, Resource } from '../../../model/resource.ts'
-import { retainedSince } from '../../../plan/retained.ts'
+import { retainedSince } from '../../../plan/check-record.ts'
 import { tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import type { ClockDoubt, JobStep, PurgeClockStore } from '../../storage.ts'

@@ -2,7 +2,7 @@
 import sql, { empty, raw, type Sql } from 'sql-template-tag'
 import { always, type Predicate } from '../../../model/predicate.ts'
 import type { Resource } from '../../../model/resource.ts'
-import type { CurrentRecord, Found } from '../../../plan/admit.ts'
+import type { CurrentRecord, Found } from '../../../plan/check-record.ts'
 import type { Delete, Represented, Update, Write } from '../../../plan/plan.ts'
 import { subject, tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'

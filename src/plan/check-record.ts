@@ -1,0 +1,133 @@
+/**
+ * The first decision about a record (CON-6): is there one, may the caller use it, and do the preconditions of the request hold?
+ * Here are also the validators that preconditions compare, and the permissions that a record must have after an update.
+ */
+import type { EntityTag } from '../http/fields/entity-tag.ts'
+import { decidePreconditions } from '../http/preconditions.ts'
+import { allOf, collectionsOf, fieldsOf, type Predicate } from '../model/predicate.ts'
+import type { Draft } from '../model/record.ts'
+import type { RecordValues, Resource } from '../model/resource.ts'
+import { timestamp } from '../model/time.ts'
+import type {
+  Conditions,
+  Delete,
+  DeleteJob,
+  DeleteMatching,
+  Outcome,
+  ReadPage,
+  ReadRecord,
+  Restore,
+  RevokeKey,
+  Update,
+  Validators,
+} from './plan.ts'
+
+/** The state of the record at the address of a plan. */
+export interface Found extends Validators {
+  /** Whether the plan's permission holds for the record. */
+  readonly permitted: boolean
+}
+
+/** The record at the address of a change. */
+export interface CurrentRecord {
+  readonly found: Found | undefined
+  readonly record: RecordValues | undefined
+  /** Whether the caller may read it. */
+  readonly isReadable: boolean
+}
+
+/** The refusal, or the 304, that ends a plan; `undefined`: the plan goes on. */
+export function checkRecord(
+  plan: ReadRecord | Update | Delete | Restore | RevokeKey | DeleteJob,
+  found: Found | undefined,
+): Outcome | undefined {
+  if (found === undefined) return { kind: 'missing' }
+  if (!found.permitted) return { kind: 'forbidden' }
+  const { kind, resource, versionResource, conditions } = plan
+  const isRead = kind === 'read-record'
+  const isConditioned = conditions.ifMatch !== undefined || conditions.ifUnmodifiedSince !== undefined
+  const mustBeConditioned = resource.preconditions === 'required' && kind !== 'restore' && !isRead
+  if (mustBeConditioned && !isConditioned) return { kind: 'precondition-required' }
+  const current = validatorsOf(versionResource ?? resource, found)
+  const verdict = decidePreconditions({ method: isRead ? 'GET' : 'PUT', conditions, current })
+  if (verdict === 'proceed') return undefined
+  if (verdict !== 'not-modified') return { kind: 'stale', header: verdict.failed }
+  return { kind: 'not-modified', revision: found.revision, updatedAt: found.updatedAt }
+}
+
+/** The same for a list, which has an entity tag and no date. */
+export function checkPage({ conditions }: Pick<ReadPage, 'conditions'>, tag: string): Outcome | undefined {
+  const verdict = decidePreconditions({ method: 'GET', conditions, current: { tag: { opaque: tag, weak: false } } })
+  if (verdict === 'proceed') return undefined
+  return verdict === 'not-modified' ? { kind: 'page-not-modified', tag } : { kind: 'stale', header: verdict.failed }
+}
+
+const untagged = { tag: { opaque: '', weak: true }, matchTags: [] }
+
+/** The same for the records that match a filter: together they have no entity tag, so no tag matches. */
+export function checkFilterConditions({ conditions }: Pick<DeleteMatching, 'conditions'>): Outcome | undefined {
+  const verdict = decidePreconditions({ method: 'DELETE', conditions, current: untagged })
+  return typeof verdict === 'object' ? { kind: 'stale', header: verdict.failed } : undefined
+}
+
+/** Whether a request has any precondition. */
+export function isConditional(conditions: Conditions): boolean {
+  for (const condition of Object.values(conditions)) if (condition !== undefined) return true
+  return false
+}
+
+/**
+ * The opaque tag of a record: its revision, and the shape of its representation, so that a changed declaration also changes the tags
+ * of records that nobody touched (CON-2).
+ */
+export function tagOf(resource: Resource, { revision }: Validators): string {
+  return `${revision}-${resource.shape}`
+}
+
+/** What preconditions compare: the strong tag, and the date in seconds since 1970. */
+function validatorsOf(resource: Resource, validators: Validators): { tag: EntityTag; lastModified: number } {
+  const lastModified = Math.floor(Date.parse(validators.updatedAt) / 1000)
+  return { tag: { opaque: tagOf(resource, validators), weak: false }, lastModified }
+}
+
+/**
+ * The records whose change may be decided for the caller. The operations of a JSON Patch and preconditions depend on the record, so
+ * they need permission to read it (AUT-9). `*` only asks whether there is a record, which a 404 tells anyway.
+ */
+export function decidableRecords(
+  plan: Pick<Update | Delete | Restore, 'kind' | 'permitted' | 'conditions'>,
+  mayRead: Predicate,
+): Predicate {
+  const { ifMatch, ifNoneMatch, ifUnmodifiedSince } = plan.conditions
+  const isOfState = (tags: Conditions['ifMatch']) => tags !== undefined && tags !== 'any'
+  const reads = plan.kind === 'patch' || isOfState(ifMatch) || isOfState(ifNoneMatch) || ifUnmodifiedSince !== undefined
+  return reads ? allOf([plan.permitted, mayRead]) : plan.permitted
+}
+
+/**
+ * The permissions that must hold for the record as an update makes it (AUT-8), in the order in which they are checked: the `with check`
+ * of PostgreSQL's policies. A permission that the changed fields do not affect was checked with the record as it is.
+ */
+export function permissionsAfter(plan: Update, { changed }: Pick<Draft, 'changed'>): Predicate[] {
+  if (changed.length === 0) return []
+  const permissions: Predicate[] = []
+  if (dependsOn(plan.resource, plan.permitted, [...changed, 'updated_at'])) permissions.push(plan.permitted)
+  // A record may move under another one only if the caller might have created it there.
+  const moves = changed.some((name) => plan.movedBy.includes(name))
+  if (moves && plan.mayCreate.kind !== 'always') permissions.push(plan.mayCreate)
+  return permissions
+}
+
+/** Whether changes of some fields can change the result of a predicate: also by way of other records that it looks at. */
+export function dependsOn({ name }: Resource, predicate: Predicate, changed: readonly string[]): boolean {
+  return fieldsOf(predicate).some((field) => changed.includes(field)) || collectionsOf(predicate).has(name)
+}
+
+/**
+ * The start of the grace period (DEL-7). A record that was deleted before is gone for every caller, purged or not.
+ *
+ * @param now milliseconds since 1970
+ */
+export function retainedSince({ deletion }: Pick<Resource, 'deletion'>, now: number): string {
+  return timestamp(now - deletion.gracePeriod)
+}
