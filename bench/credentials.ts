@@ -3,9 +3,8 @@ import { hashOfKey, newKey } from '../src/policy/api-keys.ts'
 import { authenticator } from '../src/policy/authenticate.ts'
 import { audience, claimsAt, issuer, pairOf, sign } from '../src/policy/jwt.fixture.ts'
 import { asymmetricAlgorithms } from '../src/policy/jwt-settings.ts'
-import { rememberTokens } from '../src/policy/known-tokens.ts'
 import { signingKeys } from '../src/policy/signing-keys.ts'
-import { tokenVerifier } from '../src/policy/verify-token.ts'
+import { rememberTokens, tokenVerifier } from '../src/policy/verify-token.ts'
 
 const pair = await pairOf('key', 'RS256')
 const settings = { issuer, audience, keys: { file: '' }, algorithms: asymmetricAlgorithms, rolesClaim: 'roles' }

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { Fault } from '../spec/faults.ts'
 import { hashOfKey, newKey } from './api-keys.ts'
 import { authenticator, type KnownKey, type VerifyToken } from './authenticate.ts'
-import { refusalIn } from './refusal.ts'
+import { refusalIn } from './caller.ts'
 
 function known(key: string, more: Partial<KnownKey> = {}): KnownKey {
   return { id: 'k', hash: hashOfKey(key), subject: 'ann', roles: [], expires_at: null, revoked_at: null, ...more }

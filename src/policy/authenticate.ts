@@ -1,12 +1,11 @@
-/** Credential -> caller (AUT-1, AUT-2). */
+/** Authenticates requests: credential -> caller (AUT-1, AUT-2). Every refused credential gets the same response. */
 import { timingSafeEqual } from 'node:crypto'
 import { readBearerToken } from '../http/fields/authorization.ts'
 import { fault } from '../spec/faults.ts'
 import { hashOfKey, isKey } from './api-keys.ts'
-import type { Caller } from './caller.ts'
-import type { Refusal, TokenRefusal } from './refusal.ts'
+import type { Caller, Refusal, TokenRefusal } from './caller.ts'
 
-/** A stored key, as far as authenticating goes. */
+/** The part of a stored key that authentication needs. */
 export interface KnownKey {
   readonly id: string
   readonly hash: string
@@ -16,45 +15,45 @@ export interface KnownKey {
   readonly revoked_at: string | null
 }
 
-/** What authentication asks of the world. */
+/** The sources of authentication. */
 export interface Credentials {
   findKey(hash: string): Promise<KnownKey | undefined>
-  /** Where JWT are accepted. */
+  /** `undefined`: JWTs are not accepted. */
   readonly verifyToken?: VerifyToken | undefined
-  /** Hears of keys that were taken, by id. */
+  /** Called with the id of each key that is used. */
   used?(key: string): void
   /** Milliseconds since 1970. */
   now(): number
 }
 
-/** Who a token says is calling, and until when that holds, in milliseconds since 1970. */
+/** The caller that a token names, and when that ends, in milliseconds since 1970. */
 export interface Verified {
   readonly caller: Caller
   readonly until: number
 }
 
-/** Verifies a token: whose it is, or what is wrong with it. */
+/** Verifies a token: its caller, or why it is refused. */
 export type VerifyToken = (token: string) => Promise<Verified | TokenRefusal>
 
-/** How long a key is taken as it was found, in milliseconds: a revocation elsewhere takes effect within this time. */
+/** How long a found key is cached, in milliseconds: a revocation on another server takes effect within this time. */
 const trust = 1_000
-/** The most keys remembered. */
+/** The most keys in the cache. */
 const most = 10_000
 
-/** Who a request's Authorization field says it is. */
+/** Finds the caller of a request by its Authorization field. */
 export interface Authenticate {
   (authorization: string | undefined): Promise<Caller>
-  /** Takes nothing as it was found before: a key was revoked. */
+  /** Empties the cache, because a key was revoked. */
   forget(): void
 }
 
 /**
  * Makes the function that authenticates requests.
- * It throws Fault UNAUTHENTICATED where the credential is missing, malformed, unknown, expired or revoked (`refusalIn` tells),
- * and KEY_SERVER_FAILED where a token cannot be verified.
+ * It throws Fault UNAUTHENTICATED if the credential is missing, malformed, unknown, expired or revoked (`refusalIn` has the reason),
+ * and KEY_SERVER_FAILED if a token cannot be verified.
  */
 export function authenticator(credentials: Credentials): Authenticate {
-  // By the field's whole text; all are forgotten together, so that no key stays in memory for longer than it is used.
+  // By the whole field value. The cache is emptied as a whole, so that no key stays in memory after its last use.
   let known = new Map<string, { readonly caller: Caller; readonly until: number }>()
   let forgetAt = 0
   const authenticate = async (authorization: string | undefined) => {
@@ -63,7 +62,7 @@ export function authenticator(credentials: Credentials): Authenticate {
       known = new Map()
       forgetAt = now + trust
     }
-    // Whoever is found while all are forgotten was found too early to be remembered.
+    // A caller that is found while the cache is emptied was found too early to be cached.
     const remembering = known
     const remembered = authorization === undefined ? undefined : known.get(authorization)
     if (remembered !== undefined && now < remembered.until) return remembered.caller
@@ -72,7 +71,7 @@ export function authenticator(credentials: Credentials): Authenticate {
       const what = credentials.verifyToken === undefined ? 'an API key' : 'an API key or a token'
       throw unauthenticated(`Send ${what}: Authorization: Bearer …`)
     }
-    // One answer for all that is wrong with a credential: it helps nobody to guess.
+    // Every refused credential gets the same response, so that attackers learn nothing from it. The log has the reason.
     const invalid = (refusal: Refusal) =>
       unauthenticated('The credential is not valid: it is unknown, expired or revoked.', refusal)
     if (read === 'malformed') throw invalid({ credential: 'other', reason: 'malformed' })
@@ -89,7 +88,7 @@ export function authenticator(credentials: Credentials): Authenticate {
       throw invalid({ credential: 'key', reason: 'unknown' })
     }
     const expiry = key.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at)
-    // So written that an expiry which is no moment is over.
+    // An expiry that is not a date counts as over: the comparison with NaN is false.
     if (key.revoked_at !== null) throw invalid({ credential: 'key', reason: 'revoked' })
     if (!(now < expiry)) throw invalid({ credential: 'key', reason: 'expired' })
     const caller: Caller = { id: key.subject, roles: key.roles, claims: {}, credential: key.id, expiresAt: expiry }

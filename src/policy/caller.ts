@@ -1,11 +1,12 @@
-/** Who is calling. */
+/** The caller of a request, or why a credential was refused: the reason is for the log, never for the client. */
 import type { CallerView } from '../model/declaration.ts'
+import { Fault } from '../spec/faults.ts'
 
-/** An authenticated caller. The object lives as long as its credential is cached, so that grants can be kept with it. */
+/** An authenticated caller. Grants are cached with the object, which lives as long as its credential is cached. */
 export interface Caller extends CallerView {
-  /** Which credential it came with: the id of an API key, or `jwt`. */
+  /** The credential of the request: the id of an API key, or `jwt`. */
   readonly credential: string
-  /** When that credential ends, in milliseconds since 1970; infinity: never. What it makes must not outlive it. */
+  /** When the credential ends, in milliseconds since 1970; infinity: never. Keys created with it must not outlive it. */
   readonly expiresAt: number
 }
 
@@ -15,4 +16,38 @@ export const administrator = 'admin'
 /** Whether the caller has the role `admin`. */
 export function isAdministrator(caller: CallerView): boolean {
   return caller.roles.includes(administrator)
+}
+
+/** Why a token was refused. The words are fixed and contain nothing of the token (SEC-3). */
+export type TokenRefusal =
+  | 'too-long'
+  /** No signed JWT, or one that cannot be read. */
+  | 'malformed'
+  /** Its `typ` is not that of an access token. */
+  | 'type'
+  | 'algorithm'
+  /** The issuer has no such key. */
+  | 'unknown-key'
+  /** The issuer has the key, but the key is broken or too short. */
+  | 'unusable-key'
+  | 'signature'
+  | 'issuer'
+  | 'audience'
+  | 'not-yet-valid'
+  | 'expired'
+  /** `exp` or `sub` is missing, or a claim has a form that it cannot have. */
+  | 'claims'
+
+/** A credential that was refused. */
+export type Refusal =
+  | { readonly credential: 'key'; readonly reason: 'unknown' | 'expired' | 'revoked' }
+  /** `not-accepted`: it is not an API key, and tokens are not accepted. */
+  | { readonly credential: 'token'; readonly reason: TokenRefusal | 'not-accepted' }
+  /** Another scheme than Bearer, or no credential after it. */
+  | { readonly credential: 'other'; readonly reason: 'malformed' }
+
+/** Why an error of `Authenticate` refused a credential; `undefined`: there was no credential, or another error. */
+export function refusalIn(error: unknown): Refusal | undefined {
+  if (!(error instanceof Fault) || error.code !== 'UNAUTHENTICATED') return undefined
+  return error.cause as Refusal | undefined
 }

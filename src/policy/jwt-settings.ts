@@ -1,23 +1,23 @@
-/** Which JWT are accepted as credentials, as configured (AUT-2). */
+/** The configuration of JWTs as credentials, read and validated (AUT-2). */
 
-/** What an operator says of the tokens to accept. */
+/** Which tokens to accept. */
 export interface JwtOptions {
-  /** Who issues them: exactly their `iss`. */
+  /** The issuer: exactly the `iss` of its tokens. */
   readonly issuer: string
-  /** Whom they are for: their `aud`, or one of it. */
+  /** The audience: the `aud` of the tokens, or one of several. */
   readonly audience: string
-  /** Where the issuer's keys are (RFC 7517 section 5): an https address, http on loopback only, or a file. */
+  /** The issuer's JWK Set (RFC 7517 section 5): an https URL, an http URL on loopback, or a file. */
   readonly jwks: string
-  /** The algorithms allowed; all asymmetric ones that there are where left out. */
+  /** The accepted algorithms; default: all asymmetric ones. */
   readonly algorithms?: readonly string[]
-  /** Where their roles are: the name of a claim, or a path such as `realm_access.roles`; `roles` where left out. */
+  /** The claim with the roles: a name, or a path such as `realm_access.roles`; default: `roles`. */
   readonly rolesClaim?: string
 }
 
-/** Where keys come from. */
+/** Where the issuer's keys are. */
 export type KeyPlace = { readonly url: string } | { readonly file: string }
 
-/** The same, read and complete. */
+/** The options, complete. */
 export interface JwtSettings {
   readonly issuer: string
   readonly audience: string
@@ -26,12 +26,12 @@ export interface JwtSettings {
   readonly rolesClaim: string
 }
 
-/** What the options come to: settings (`undefined`: no JWT), or one sentence on what to write instead. */
+/** The settings (`undefined`: no JWTs), or one sentence that says what to write instead. */
 export type JwtReading =
   | { readonly jwt: JwtSettings | undefined; readonly problem?: undefined }
   | { readonly problem: string }
 
-/** Those that verify with a public key. With a shared secret (HS256), whoever can verify a token can also make one. */
+/** The algorithms that verify with a public key. With a shared secret (HS256), everyone who can verify a token can also make one. */
 export const asymmetricAlgorithms: readonly string[] = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
@@ -39,7 +39,7 @@ export const asymmetricAlgorithms: readonly string[] = [
 
 const needed = ['issuer', 'audience', 'jwks'] as const
 
-/** Reads the options of JWT. An empty text counts as none: that is how an environment leaves a variable out. */
+/** Reads the options. An empty text counts as missing, like an environment variable without a value. */
 export function readJwt(options: Partial<JwtOptions>): JwtReading {
   const issuer = options.issuer?.trim() ?? ''
   const audience = options.audience?.trim() ?? ''
@@ -74,14 +74,14 @@ export function readJwt(options: Partial<JwtOptions>): JwtReading {
 
 const loopback = ['127.0.0.1', '[::1]', 'localhost']
 
-/** Where the keys are, or what to write instead. */
+/** Where the keys are, or one sentence that says what to write instead. */
 function placeOf(jwks: string): KeyPlace | string {
   if (!/^[a-z][a-z\d+.-]*:\/\//i.test(jwks)) return { file: jwks }
   const url = URL.parse(jwks)
   if (url === null || !['https:', 'http:'].includes(url.protocol)) {
     return '--jwt-jwks takes an address that begins with https://, or the path of a file.'
   }
-  // It would be in the log.
+  // The log has the address.
   if (url.username !== '' || url.password !== '') return '--jwt-jwks takes an address without a password in it.'
   if (url.protocol === 'http:' && !loopback.includes(url.hostname)) {
     return `--jwt-jwks is read by https: write https://${url.host}${url.pathname}. By http it may be on loopback only.`

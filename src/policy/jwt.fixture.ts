@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT } from 'jose'
 import type { Verified } from './authenticate.ts'
-import type { TokenRefusal } from './refusal.ts'
+import type { TokenRefusal } from './caller.ts'
 
 export const issuer = 'https://issuer.example'
 export const audience = 'https://api.example'

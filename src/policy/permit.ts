@@ -10,8 +10,8 @@ import type { Catalog, Resource } from '../model/resource.ts'
 const grants = new WeakMap<CallerView, Map<string, Predicate>>()
 
 /**
- * The records of a resource on which the caller may do the action: `never` is a refusal outright (403), `always` no limit.
- * The same value guards one record and narrows a list (AUT-6). It is kept with the caller.
+ * The records of a resource on which the caller may perform the action: `never` is a 403, `always` means all records.
+ * The same predicate decides about one record and filters a list (AUT-6). It is cached with the caller.
  */
 export function permit(catalog: Catalog, caller: CallerView, action: Action, resource: Resource): Predicate {
   const known = grants.get(caller) ?? new Map<string, Predicate>()
@@ -55,11 +55,11 @@ function allowed(
   return never
 }
 
-/** @throws FunctionFault where the answer of an access function is neither true, false nor a condition on the resource */
+/** @throws FunctionFault if an access function returns neither a boolean nor a condition on the resource */
 function answerOf(place: string, answer: unknown, resource: Resource, caller: CallerView): Predicate {
   if (typeof answer === 'boolean') return answer ? always : never
   const subject = { resource: comparedResource(resource), record: undefined }
-  // A value that does not fit its field allows nothing, such as a claim that the caller lacks.
+  // A value that does not fit its field, such as a claim that the caller does not have, matches no record.
   const problem = conditionProblems(answer, subject).find(
     ({ code, steps }) => structural.has(code) || !isValue(answer, steps),
   )
@@ -70,7 +70,7 @@ function answerOf(place: string, answer: unknown, resource: Resource, caller: Ca
   )
 }
 
-/** Whether the place of a problem is that of a value that a field is compared with: `field`, `field.gt`, `field.in[0]`. */
+/** Whether a problem is about a value that a field is compared with: `field`, `field.gt`, `field.in[0]`. */
 function isValue(condition: unknown, steps: Steps): boolean {
   let [value, rest] = [condition, steps]
   while (rest[0] === 'and' || rest[0] === 'or' || rest[0] === 'not') rest = rest.slice(rest[0] === 'not' ? 1 : 2)
@@ -84,7 +84,7 @@ function isValue(condition: unknown, steps: Steps): boolean {
 const structural: ReadonlySet<string> = new Set(['UNKNOWN_FIELD', 'INVALID_OPERATOR'])
 const valued = ['gt', 'gte', 'lt', 'lte', 'not', 'contains', 'startsWith']
 
-/** The reference fields that a resource's rules for an action read through: changing one needs the permission anew. */
+/** The reference fields that the rules of an action follow: a change of such a field needs the permission again. */
 export function throughFields(resource: Resource, action: Action): string[] {
   return resource.access[action].flatMap((rule) =>
     typeof rule === 'object' && 'through' in rule ? [rule.through] : [],

@@ -16,9 +16,8 @@ import {
   sign,
 } from './jwt.fixture.ts'
 import { asymmetricAlgorithms } from './jwt-settings.ts'
-import { rememberTokens } from './known-tokens.ts'
 import { signingKeys } from './signing-keys.ts'
-import { tokenVerifier } from './verify-token.ts'
+import { rememberTokens, tokenVerifier } from './verify-token.ts'
 
 const begin = Date.UTC(2030, 0, 1)
 const claims = { ...claimsAt(begin), exp: begin / 1_000 + 86_400 }

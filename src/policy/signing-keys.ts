@@ -1,5 +1,6 @@
-/** The issuer's keys: fetched once, kept, and fetched again when they are old or lack the one that a token names (AUT-2). */
+/** The issuer's keys (AUT-2): fetched once and cached, then fetched again when they are old or lack the key of a token. */
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
+import { isRecord } from '../model/field.ts'
 import { fault } from '../spec/faults.ts'
 
 /** Where keys come from. */
@@ -7,18 +8,18 @@ export interface KeySource {
   fetch(): Promise<JSONWebKeySet>
   /** Milliseconds since 1970. */
   now(): number
-  /** Hears of every fetch that failed. */
+  /** Called for every fetch that fails. */
   failed(error: unknown): void
 }
 
-/** The least time between two fetches, in milliseconds: forged key ids must not make us ask the issuer again and again. */
+/** The least time between two fetches, in milliseconds: forged key ids must not cause requests to the issuer. */
 const cooldown = 30_000
-/** How long keys are taken as they are; then they are fetched anew while the old ones serve. */
+/** How long keys are used, in milliseconds; then they are fetched again while the old ones still serve. */
 const age = 600_000
 
 /**
- * Gives the function that finds the key of a token. It throws Fault KEY_SERVER_FAILED where no keys were ever had, and
- * what `jose` throws where the token's key is not among them.
+ * Makes the function that finds the key of a token. It throws Fault KEY_SERVER_FAILED if no fetch has succeeded yet, and the
+ * error of `jose` if the token's key is not among the keys.
  */
 export function signingKeys(source: KeySource): JWTVerifyGetKey {
   let keys: ReturnType<typeof createLocalJWKSet> | undefined
@@ -44,9 +45,9 @@ export function signingKeys(source: KeySource): JWTVerifyGetKey {
   }
   function refresh(): Promise<void> {
     if (running !== undefined) return running
-    // Where nobody asked for so long, the old keys may be very old: then they do not serve meanwhile.
+    // After a long time without requests the old keys may be very old: requests then wait for the new ones.
     waits = isOver(attempted, 2 * age)
-    // Whoever hears of a failure may throw, and nobody may be waiting here.
+    // `failed` may throw, and nobody may be waiting for this promise.
     running = attempt()
       .catch(() => {})
       .finally(() => {
@@ -72,4 +73,27 @@ export function signingKeys(source: KeySource): JWTVerifyGetKey {
       return await keys(header, token)
     }
   }
+}
+
+/** Issuers publish a few keys. A token that names no key is tried with each. */
+const mostKeys = 100
+
+/**
+ * Reads a JWK Set (RFC 7517 section 5). A key is checked when a token needs it.
+ *
+ * @throws Error that says what is wrong with the set
+ */
+export function readKeySet(text: string): JSONWebKeySet {
+  let read: unknown
+  try {
+    read = JSON.parse(text)
+  } catch {
+    throw new Error('it is not JSON')
+  }
+  const keys = isRecord(read) ? read['keys'] : undefined
+  if (!Array.isArray(keys) || !keys.every(isRecord)) {
+    throw new Error('it is not a JWK Set, an object with an array of keys in "keys"')
+  }
+  if (keys.length > mostKeys) throw new Error(`it has more than ${mostKeys} keys`)
+  return { keys } as unknown as JSONWebKeySet
 }

@@ -3,9 +3,9 @@ import { createHmac } from 'node:crypto'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { createLocalJWKSet, EncryptJWT, exportSPKI, type JWK } from 'jose'
+import type { TokenRefusal } from './caller.ts'
 import { assembled, audience, claimsAt, issuer, type Pair, pairOf, sign } from './jwt.fixture.ts'
 import { asymmetricAlgorithms } from './jwt-settings.ts'
-import type { TokenRefusal } from './refusal.ts'
 import { tokenVerifier } from './verify-token.ts'
 
 const now = Date.UTC(2030, 0, 1)

@@ -1,32 +1,34 @@
-/** A token -> its caller, where everything about it is right (AUT-2; RFC 7519, RFC 8725). */
+/** Verifies JWTs: a token -> its caller (AUT-2; RFC 7519, RFC 8725). Verified tokens are cached by their SHA-256 (SEC-3). */
+
+import { hash } from 'node:crypto'
 import { errors, type JWTPayload, type JWTVerifyGetKey, type JWTVerifyOptions, jwtVerify } from 'jose'
+import { deepFreeze } from '../model/plain-copy.ts'
+import { isStorableText } from '../model/text.ts'
 import { Fault } from '../spec/faults.ts'
 import type { Verified, VerifyToken } from './authenticate.ts'
-import { callerOfClaims } from './jwt-claims.ts'
+import type { Caller, TokenRefusal } from './caller.ts'
 import type { JwtSettings } from './jwt-settings.ts'
-import type { TokenRefusal } from './refusal.ts'
 
-/** Longer ones are not even looked at. */
+/** The longest token that is verified, in characters. */
 const longest = 8 * 1_024
-/** By how many seconds the issuer's clock may differ from ours. */
+/** How many seconds the issuer's clock may differ from this server's. */
 const leeway = 30
-/** Header, claims and signature, none of them empty: neither an unsigned token nor an encrypted one. */
+/** Header, claims and signature, none of them empty: the token is signed, and not encrypted. */
 const form = /^[\w-]+\.[\w-]+\.[\w-]+$/
-/** A token may leave its type out; what has another is no token to call with (RFC 8725 section 3.11). */
+/** The types of access tokens; a token may have none (RFC 8725 section 3.11). */
 const types = [undefined, 'jwt', 'at+jwt', 'application/jwt', 'application/at+jwt']
 
 /**
- * Makes the function that verifies tokens. It gives a word for whatever is wrong with one, and throws Fault
- * KEY_SERVER_FAILED where that cannot be known.
+ * Makes the function that verifies tokens. It throws Fault KEY_SERVER_FAILED if the keys cannot be fetched.
  *
- * @param keyOf finds a token's key by its header's `kid` and `alg`; keys and addresses inside of the header are not looked at
+ * @param keyOf finds a token's key by its header's `kid` and `alg`; keys and URLs in the header are ignored
  * @param now milliseconds since 1970
  */
 export function tokenVerifier(settings: JwtSettings, keyOf: JWTVerifyGetKey, now: () => number): VerifyToken {
   const { issuer, audience, rolesClaim } = settings
   const algorithms = [...settings.algorithms]
   const requiredClaims = ['exp', 'sub']
-  // Called once the algorithm is known to be allowed: what is refused here fetches no keys.
+  // Called after the algorithm was accepted: a token that is refused here fetches no keys.
   const checkedKeyOf: JWTVerifyGetKey = (header, token) => {
     const { typ, crit } = header
     if (crit !== undefined) throw new errors.JOSENotSupported('No extension is understood.')
@@ -52,13 +54,13 @@ async function claimsOf(token: string, keyOf: JWTVerifyGetKey, options: JWTVerif
     return (await jwtVerify(token, keyOf, options)).payload
   } catch (error) {
     if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error
-    // It names no key, and several could be meant, as while keys are rotated.
+    // The token names no key, and several keys fit, as during a rotation.
     let reason: unknown = error
     for await (const key of error) {
       try {
         return (await jwtVerify(token, key, options)).payload
       } catch (refusal) {
-        // Of this key is the signature, then.
+        // The signature is of this key, so the reason is the right one.
         if (isOfClaims(refusal)) reason = refusal
       }
     }
@@ -68,7 +70,7 @@ async function claimsOf(token: string, keyOf: JWTVerifyGetKey, options: JWTVerif
 
 class WrongType extends Error {}
 
-/** By the codes of jose. What else it throws is about the key. */
+/** By the error codes of jose. Its other errors are about the key. */
 const reasons: Readonly<Record<string, TokenRefusal>> = {
   ERR_JWS_INVALID: 'malformed',
   ERR_JWT_INVALID: 'malformed',
@@ -97,7 +99,68 @@ function isOfClaims(error: unknown): boolean {
 
 function verified(claims: JWTPayload, rolesClaim: string): Verified | TokenRefusal {
   const caller = callerOfClaims(claims, rolesClaim)
-  // In JSON 1e999 is infinity: such a token would never expire.
+  // 1e999 is infinity in JSON: such a token would never expire.
   if (caller === undefined || !Number.isFinite(claims.exp)) return 'claims'
   return { caller, until: Math.ceil((claims.exp as number) + leeway) * 1_000 }
+}
+
+type Claims = Readonly<Record<string, unknown>>
+
+/** The longest id of a caller, in characters: records store it as their owner. */
+const longestId = 200
+
+/**
+ * The caller that claims name; `undefined` if `sub` cannot be an id. All requests with the token share the caller, so it is frozen.
+ *
+ * @param rolesClaim the claim with the roles
+ */
+export function callerOfClaims(claims: Claims, rolesClaim: string): Caller | undefined {
+  const id = own(claims, 'sub')
+  if (typeof id !== 'string' || id === '' || [...id].length > longestId || !isStorableText(id)) return undefined
+  // Without `exp` the credential ends at once, and keys created with it too.
+  const expiresAt = Math.floor(Number(own(claims, 'exp') ?? 0) * 1_000)
+  return deepFreeze({ id, roles: rolesOf(claims, rolesClaim), claims, credential: 'jwt', expiresAt })
+}
+
+/**
+ * The roles in a claim: the texts of an array, or the words of a text, as in `scope` (RFC 8693 section 4.2). A claim with exactly
+ * this name takes precedence over a path, because names can be URLs: `https://example.com/roles`.
+ */
+export function rolesOf(claims: Claims, claim: string): string[] {
+  const path = Object.hasOwn(claims, claim) ? [claim] : claim.split('.')
+  const found = path.reduce(own, claims)
+  if (typeof found === 'string') return found.split(' ').filter((role) => role !== '')
+  return Array.isArray(found) ? found.filter((role) => typeof role === 'string') : []
+}
+
+function own(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? Reflect.get(value, name)
+    : undefined
+}
+
+/** How long a verified token is cached, in milliseconds: then its key must still exist. */
+const trust = 60_000
+/** The most tokens in the cache, with their claims; the oldest is dropped first. */
+const most = 5_000
+
+/**
+ * Caches verified tokens. Refused tokens are not cached.
+ *
+ * @param now milliseconds since 1970
+ */
+export function rememberTokens(verify: VerifyToken, now: () => number): VerifyToken {
+  const known = new Map<string, Verified>()
+  return async (token) => {
+    const key = hash('sha256', token, 'base64')
+    const remembered = known.get(key)
+    if (remembered !== undefined && now() < remembered.until) return remembered
+    known.delete(key)
+    const found = await verify(token)
+    if (typeof found === 'string') return found
+    const verified = { caller: found.caller, until: Math.min(found.until, now() + trust) }
+    if (known.size >= most) known.delete(known.keys().next().value as string)
+    known.set(key, verified)
+    return verified
+  }
 }

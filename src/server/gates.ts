@@ -5,7 +5,7 @@
 import { isPreflight } from '../http/cors.ts'
 import { accepts } from '../http/fields/accept.ts'
 import type { HttpResponse } from '../http/message.ts'
-import { refusalIn } from '../policy/refusal.ts'
+import { refusalIn } from '../policy/caller.ts'
 import { refuseSecrets } from '../request/parameters.ts'
 import { findTarget, requireTarget, routeOf } from '../request/target.ts'
 import { fault } from '../spec/faults.ts'

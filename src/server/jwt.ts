@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises'
 import type { JSONWebKeySet } from 'jose'
 import type { VerifyToken } from '../policy/authenticate.ts'
 import { type JwtOptions, type JwtSettings, type KeyPlace, readJwt } from '../policy/jwt-settings.ts'
-import { readKeySet } from '../policy/key-set.ts'
+import { readKeySet } from '../policy/signing-keys.ts'
 import { ConfigurationError } from '../spec/configuration-error.ts'
 import type { Observe } from './observe/observe.ts'
 
@@ -35,7 +35,7 @@ export function verifyBy(
 ): VerifyToken {
   async function load(): Promise<VerifyToken> {
     const [{ rememberTokens }, { signingKeys }, { tokenVerifier }] = await Promise.all([
-      import('../policy/known-tokens.ts'),
+      import('../policy/verify-token.ts'),
       import('../policy/signing-keys.ts'),
       import('../policy/verify-token.ts'),
     ])

@@ -1,5 +1,5 @@
 /** Everything that can happen, as one union. The log subscribes to it, and so do metrics. */
-import type { Refusal } from '../../policy/refusal.ts'
+import type { Refusal } from '../../policy/caller.ts'
 import type { FaultCode } from '../../spec/faults.ts'
 import type {
   ClockDoubt,

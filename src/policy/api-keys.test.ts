@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { grantKey, type KeyWish } from './api-keys.ts'
 import type { Caller } from './caller.ts'
-import { grantKey, type KeyWish } from './key-grant.ts'
 
 const noon = Date.UTC(2026, 10, 21, 12)
 const later = '2026-11-21T13:00:00.000Z'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { callerOfClaims, rolesOf } from './jwt-claims.ts'
+import { callerOfClaims, rolesOf } from './verify-token.ts'
 
 const subjects: readonly [name: string, sub: unknown, accepted: boolean][] = [
   ['a text', 'ann', true],
