@@ -10,7 +10,7 @@ import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { makeKey } from '../src/cli/keys.ts'
 import { loadCatalog } from '../src/cli/load-declaration.ts'
-import { openSqliteKeys } from '../src/storage/sqlite/key-store.ts'
+import { openSqliteKeys } from '../src/storage/sqlite/administration.ts'
 import { openSqlite } from '../src/storage/sqlite/storage.ts'
 
 const program = fileURLToPath(new URL('../examples/atlas/start.ts', import.meta.url))

@@ -4,10 +4,14 @@ import type { Catalog } from '../model/resource.ts'
 import { ConfigurationError } from '../spec/configuration-error.ts'
 import type { Apply, MigrationStep } from '../storage/migration/step.ts'
 import type { MoveSource, MoveTarget } from '../storage/move/move.ts'
-import { openSqliteKeys } from '../storage/sqlite/key-store.ts'
-import { hasSqliteTables, openSqliteMaintenance } from '../storage/sqlite/maintenance-store.ts'
+import {
+  hasSqliteTables,
+  migrateSqlite,
+  openSqliteKeys,
+  openSqliteMaintenance,
+} from '../storage/sqlite/administration.ts'
 import { fillSqlite, sqliteSource } from '../storage/sqlite/move.ts'
-import { migrateSqlite, openSqlite } from '../storage/sqlite/storage.ts'
+import { openSqlite } from '../storage/sqlite/storage.ts'
 import type { KeyStore, MaintenanceStore, OnCommit, OnReplica, PurgeClockStore, Storage } from '../storage/storage.ts'
 
 /** Where the database is, and how it is reached. All but the address is about PostgreSQL. */

@@ -1,22 +1,20 @@
 /** A PostgreSQL database as a storage: many connections, and any number of servers beside this one. */
-import { randomBytes } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
-import sql from 'sql-template-tag'
 import type { Catalog } from '../../model/resource.ts'
-import type { DeleteMatching, Outcome, Plan, ReadPage } from '../../plan/plan.ts'
+import type { Outcome, Plan, ReadPage } from '../../plan/plan.ts'
 import type { Apply } from '../migration/step.ts'
 import { type SqlContext, sqlContext } from '../sql/context.ts'
-import { type Epochs, readEpochs } from '../sql/epoch.ts'
+import type { Epochs } from '../sql/epoch.ts'
 import type { Abandoned, OnCommit, OnReplica, Storage } from '../storage.ts'
-import { firstRow, type Transaction } from '../transaction.ts'
+import type { Transaction } from '../transaction.ts'
 import { isIndexRange } from '../transactions/access-path.ts'
 import { createRecords } from '../transactions/create.ts'
 import { purgeClockStore } from '../transactions/delete/purge.ts'
 import { readPiece } from '../transactions/exports.ts'
 import { keyStore } from '../transactions/keys.ts'
-import { type Background, isWriting, jobStore, longWork } from '../transactions/long-work.ts'
-import { maintenanceStore, readMaintenance } from '../transactions/maintenance.ts'
+import { type Background, isWriting, jobStore, longWork, takeMatching } from '../transactions/long-work.ts'
+import { maintenanceStore } from '../transactions/maintenance.ts'
 import { Memory } from '../transactions/memory.ts'
+import { readOpening } from '../transactions/opening.ts'
 import { readPage, readPageAtOnce } from '../transactions/read-page.ts'
 import { readRecord } from '../transactions/read-record.ts'
 import { isChange, writeTransaction } from '../transactions/run.ts'
@@ -66,11 +64,9 @@ export async function openPostgres(catalog: Catalog, options: PostgresOptions): 
     await database.close()
   }
   try {
-    const secret = await database.write(cursorSecret, undefined, { isLong: true })
-    const epochs = await database.aside(readEpochs)
-    const maintenanceFound = await database.aside(readMaintenance)
+    const opening = await database.write(readOpening, undefined, { isLong: true })
     await replica?.start()
-    return storageOf(catalog, { primary, replica, secret, epochs, maintenanceFound, close })
+    return storageOf(catalog, { ...opening, primary, replica, close })
   } catch (error) {
     await close()
     throw error
@@ -83,17 +79,16 @@ function replicaOf(primary: Source, options: PostgresOptions): Replica | undefin
 }
 
 /** What a storage is made of. */
-interface Parts extends Pick<Storage, 'maintenanceFound' | 'close'> {
+interface Parts extends Pick<Storage, 'cursorSecret' | 'maintenanceFound' | 'close'> {
   readonly primary: Source
   readonly replica: Replica | undefined
-  readonly secret: Uint8Array
   readonly epochs: Epochs
 }
 
-function storageOf(catalog: Catalog, { primary, replica, secret, epochs, maintenanceFound, close }: Parts): Storage {
+function storageOf(catalog: Catalog, { primary, replica, epochs, close, ...opened }: Parts): Storage {
   const { database } = primary
   const engine = replica === undefined ? postgres : withMarks
-  const context = sqlContext({ catalog, engine, epochs, tagSecret: secret })
+  const context = sqlContext({ catalog, engine, epochs, tagSecret: opened.cursorSecret })
   const reading = replica === undefined ? only(primary) : replica.read.bind(replica)
   let closing = false
   const background: Background = {
@@ -104,7 +99,7 @@ function storageOf(catalog: Catalog, { primary, replica, secret, epochs, mainten
     async close() {},
   }
   return {
-    cursorSecret: secret,
+    ...opened,
     exportsFolder: undefined,
     // On connections of their own: pieces would keep small reads waiting.
     pieces: { read: (job, start) => database.read(() => readPiece(job, start)) },
@@ -116,7 +111,7 @@ function storageOf(catalog: Catalog, { primary, replica, secret, epochs, mainten
       const outcome = await database.write(() => writeTransaction(context, plan) as Transaction<Outcome>, isChange, {
         isolation: isolationOf(catalog, plan),
       })
-      if (outcome.kind === 'accepted' && plan.kind === 'delete-matching') await takeAll(background, plan)
+      if (outcome.kind === 'accepted' && plan.kind === 'delete-matching') await takeMatching(background, plan)
       return outcome
     },
     load(plans, whenRefused) {
@@ -130,7 +125,6 @@ function storageOf(catalog: Catalog, { primary, replica, secret, epochs, mainten
     keys: keyStore(context, { read: (start) => database.each(start), write: database.write }),
     purgeClock: purgeClockStore(database),
     maintenance: maintenanceStore({ read: (start) => database.aside(start), write: database.write }),
-    maintenanceFound,
     ping: () => database.ping(),
     async close() {
       closing = true
@@ -164,19 +158,4 @@ function isQuick(plan: ReadPage): boolean {
   const { page } = plan
   const skipped = page.style === 'page' ? (page.page - 1) * page.perPage : page.style === 'offset' ? page.offset : 0
   return isIndexRange(plan) && skipped <= mostSkipped
-}
-
-/** Deletes the records of a filtered deletion: whoever asked for it hears of it when none is found any more. */
-async function takeAll(background: Background, { deletion: job, now }: DeleteMatching): Promise<void> {
-  for (let started = performance.now(); !(await background.run('take', { job, now })); started = performance.now()) {
-    await sleep(performance.now() - started)
-  }
-}
-
-/** The secret that signs cursors: made once, kept in the database. */
-function* cursorSecret(): Transaction<Uint8Array> {
-  const fresh = randomBytes(32).toString('base64url')
-  yield sql`insert into resourced_meta (key, value) values ('cursor_secret', ${fresh}) on conflict (key) do nothing`
-  const row = yield* firstRow(sql`select value from resourced_meta where key = 'cursor_secret'`)
-  return Buffer.from(String(row?.['value']), 'base64url')
 }

@@ -7,9 +7,8 @@ import { type ExportPiece, StorageFault } from '../storage.ts'
 import type { Transaction } from '../transaction.ts'
 import { isWriting, longWork } from '../transactions/long-work.ts'
 import type { Reply, Request } from './background.ts'
-import { Connection } from './connection.ts'
+import { asStorageFault, Connection } from './connection.ts'
 import { sqlite } from './engine.ts'
-import { asStorageFault } from './errors.ts'
 
 const { path, catalog } = workerData as { readonly path: string; readonly catalog: Catalog }
 const connection = new Connection(path)

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { uuidv7 } from 'uuidv7'
 import { completeCatalog } from '../../model/catalog.ts'
-import { openSqliteKeys } from './key-store.ts'
-import { migrateSqlite, openSqlite } from './storage.ts'
+import { migrateSqlite, openSqliteKeys } from './administration.ts'
+import { openSqlite } from './storage.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'resourced-files-'))
 after(() => rmSync(folder, { recursive: true }))

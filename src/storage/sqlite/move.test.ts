@@ -6,8 +6,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { after, test } from 'node:test'
 import { completeCatalog } from '../../model/catalog.ts'
 import { type MoveSource, type MoveTarget, moveAll } from '../move/move.ts'
+import { migrateSqlite } from './administration.ts'
 import { fillSqlite, sqliteSource } from './move.ts'
-import { migrateSqlite } from './storage.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'resourced-move-'))
 after(() => rmSync(folder, { recursive: true }))

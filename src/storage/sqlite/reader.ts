@@ -5,8 +5,7 @@
 
 import type { Runner, Transaction } from '../transaction.ts'
 import { Memory } from '../transactions/memory.ts'
-import type { Connection } from './connection.ts'
-import { asStorageFault } from './errors.ts'
+import { asStorageFault, type Connection } from './connection.ts'
 import type { Writer } from './writer.ts'
 
 /** Reads on a connection that nobody writes on, or, for a database in memory, on the only one there is. */

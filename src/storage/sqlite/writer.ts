@@ -6,8 +6,7 @@
 import { type OnCommit, StorageFault } from '../storage.ts'
 import type { Transaction } from '../transaction.ts'
 import type { WriteProbe } from '../write-probe.ts'
-import type { Connection } from './connection.ts'
-import { asStorageFault, isBusy } from './errors.ts'
+import { asStorageFault, type Connection, isBusy } from './connection.ts'
 
 /** The most changes of one commit: reads wait while a group runs. */
 const groupSize = 256

@@ -2,9 +2,10 @@
  * The transactions of background jobs, by name, and the port's `JobStore` that calls them. On SQLite they run on another thread:
  * their arguments and results are plain data.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 
 import { resourceInVersion } from '../../model/resource.ts'
-import type { Outcome, Write } from '../../plan/plan.ts'
+import type { DeleteMatching, Outcome, Write } from '../../plan/plan.ts'
 import type { SqlContext } from '../sql/context.ts'
 import type { JobError, JobStep, JobStore, OpenJob } from '../storage.ts'
 import type { Runner, Transaction } from '../transaction.ts'
@@ -151,5 +152,16 @@ export function jobStore(
         : 0
       return keys + jobs + pieces
     },
+  }
+}
+
+/** Deletes the records of a deletion by filter. Resolves when no matching record is left. */
+export async function takeMatching(
+  background: Pick<Background, 'run'>,
+  { deletion: job, now }: DeleteMatching,
+): Promise<void> {
+  // Pauses as long as each batch took, so that other changes get their turn.
+  for (let started = performance.now(); !(await background.run('take', { job, now })); started = performance.now()) {
+    await sleep(performance.now() - started)
   }
 }

@@ -1,5 +1,5 @@
 /** Which transaction carries out which change. */
-import type { Outcome, Read, Write } from '../../plan/plan.ts'
+import type { Outcome, Write } from '../../plan/plan.ts'
 import type { SqlContext } from '../sql/context.ts'
 import type { Transaction } from '../transaction.ts'
 import { createRecord } from './create.ts'
@@ -11,11 +11,6 @@ import { deleteJob } from './jobs.ts'
 import { createKey, revokeKey } from './keys.ts'
 import { restoreRecord } from './restore.ts'
 import { updateRecord } from './update.ts'
-
-/** Whether a plan changes anything. */
-export function isWrite(plan: Read | Write): plan is Write {
-  return plan.kind !== 'read-record' && plan.kind !== 'read-page'
-}
 
 /** The transaction of a change. Where its outcome is a refusal, it has changed nothing. */
 export function writeTransaction(context: SqlContext, plan: Write): Transaction<Outcome | TooLarge> {

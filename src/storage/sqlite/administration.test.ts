@@ -7,9 +7,9 @@ import { after, test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import { uuidv7 } from 'uuidv7'
 import { completeCatalog } from '../../model/catalog.ts'
-import { openSqliteMaintenance } from './maintenance-store.ts'
+import { migrateSqlite, openSqliteMaintenance } from './administration.ts'
 import { all } from './migrate.fixture.ts'
-import { migrateSqlite, openSqlite } from './storage.ts'
+import { openSqlite } from './storage.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'resourced-maintenance-'))
 after(() => rmSync(folder, { recursive: true }))

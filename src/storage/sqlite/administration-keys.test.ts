@@ -8,9 +8,9 @@ import { uuidv7 } from 'uuidv7'
 import { completeCatalog } from '../../model/catalog.ts'
 import { hashOfKey, hintOfKey, newKey } from '../../policy/api-keys.ts'
 import type { StoredKey } from '../storage.ts'
-import { openSqliteKeys } from './key-store.ts'
+import { migrateSqlite, openSqliteKeys } from './administration.ts'
 import { all } from './migrate.fixture.ts'
-import { migrateSqlite, openSqlite } from './storage.ts'
+import { openSqlite } from './storage.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'resourced-keys-'))
 after(() => rmSync(folder, { recursive: true }))

@@ -1,0 +1,89 @@
+/** What commands do with a SQLite file, beside its servers: migrate it, manage its API keys, switch maintenance. */
+import { existsSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import type { Catalog } from '../../model/resource.ts'
+import type { Migrated } from '../migration/apply.ts'
+import { MigrationRefused } from '../migration/describe.ts'
+import { sqlContext } from '../sql/context.ts'
+import type { KeyStore, MaintenanceStore, PurgeClockStore } from '../storage.ts'
+import { purgeClockStore } from '../transactions/delete/purge.ts'
+import { keyStore, keysAlone } from '../transactions/keys.ts'
+import { maintenanceStore } from '../transactions/maintenance.ts'
+import { Connection } from './connection.ts'
+import { sqlite } from './engine.ts'
+import { makeFile } from './file.ts'
+import { migrate } from './migrate.ts'
+import { runnerOf } from './reader.ts'
+import { Writer } from './writer.ts'
+
+/**
+ * The steps that a file needs for a catalog. With `apply`, they are taken, whatever they lose.
+ *
+ * @throws MigrationRefused where `apply` meets something impossible
+ */
+export function migrateSqlite(path: string, catalog: Catalog, apply: boolean): Migrated {
+  if (apply) makeFile(path)
+  // An absent file lacks what an empty database lacks. Showing the steps creates no file.
+  const connection = new Connection(apply || existsSync(path) ? path : ':memory:')
+  try {
+    return migrate(connection.database, catalog, { apply: apply ? 'all' : 'never', now: Date.now(), isAsked: true })
+  } catch (error) {
+    if (apply || !(error instanceof MigrationRefused)) throw error
+    return { steps: error.steps, applied: false }
+  } finally {
+    connection.close()
+  }
+}
+
+/** Opens a file for its API keys only. No declaration is needed. */
+export function openSqliteKeys(path: string): { readonly keys: KeyStore; close(): Promise<void> } {
+  makeFile(path)
+  const catalog = keysAlone()
+  const connection = new Connection(path)
+  const writer = new Writer(connection)
+  // All other tables belong to a declaration that was not read.
+  migrate(connection.database, catalog, { apply: 'additive', now: Date.now(), others: 'kept' })
+  return {
+    keys: keyStore(sqlContext({ catalog, engine: sqlite }), runnerOf(connection, writer)),
+    async close() {
+      await writer.drain()
+      connection.close()
+    },
+  }
+}
+
+/**
+ * Opens a file for its maintenance switch and its purge clock only. Nothing else in it changes, whichever version created it, because
+ * servers may be running on it.
+ *
+ * @returns `undefined` where there is no such file, or no server has ever used it
+ */
+export function openSqliteMaintenance(
+  path: string,
+):
+  | { readonly maintenance: MaintenanceStore; readonly purgeClock: PurgeClockStore; close(): Promise<void> }
+  | undefined {
+  if (!hasSqliteTables(path)) return undefined
+  const connection = new Connection(path)
+  const writer = new Writer(connection)
+  const runner = runnerOf(connection, writer)
+  return {
+    maintenance: maintenanceStore(runner),
+    purgeClock: purgeClockStore(runner),
+    async close() {
+      await writer.drain()
+      connection.close()
+    },
+  }
+}
+
+/** Whether a server has ever used a file. It is opened for reading: to open it for writing would change a file of another program. */
+export function hasSqliteTables(path: string): boolean {
+  if (!existsSync(path)) return false
+  const database = new DatabaseSync(path, { readOnly: true, timeout: 60_000 })
+  try {
+    return database.prepare("select 1 from sqlite_schema where name = 'resourced_meta'").get() !== undefined
+  } finally {
+    database.close()
+  }
+}
