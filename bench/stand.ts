@@ -2,7 +2,7 @@
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Catalog } from '../src/model/resource.ts'
-import { localCertificate } from '../src/server/node/tls.ts'
+import { localCertificate } from '../src/server/node/certificates.ts'
 import type { Request } from './ask.ts'
 import { ours } from './ours.ts'
 import { freePort, type Server, type Start, startServer } from './processes.ts'

@@ -18,9 +18,9 @@ test(`LIM-3: ${many} connections that trickle do not slow others, and are cut of
   const server = createNodeServer({
     respond: trial.app.respond,
     problem: (error) => ({ status: error.status, headers: {}, body: error.code }),
-    patience: { head: 6_000, stretch: 2_000, bytes: 2_000, silence: 60_000 },
+    timeouts: { head: 6_000, interval: 2_000, bytes: 2_000, idle: 60_000 },
     // That so many come in one moment is for others to test.
-    bounds: { wait: 60_000, burst: 60_000 },
+    overloadLimits: { wait: 60_000, burst: 60_000 },
   })
   const origin = await server.listen('127.0.0.1', 0)
   context.after(() => server.close(100))

@@ -10,11 +10,11 @@ import { jwtOf } from './jwt.ts'
 import {
   type CertificateFiles,
   type CertificatePair,
+  localCertificate,
   readCertificate,
   watchCertificate,
-} from './node/certificate-files.ts'
+} from './node/certificates.ts'
 import { createNodeServer } from './node/listener.ts'
-import { localCertificate } from './node/tls.ts'
 import { collectMetrics } from './observe/metrics.ts'
 import { createMetricsServer } from './observe/metrics-server.ts'
 import { type Observe, tellAll, tellCommits, tellReplica } from './observe/observe.ts'
@@ -114,7 +114,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     tls,
     trustProxy,
     onClientError: ({ code }) => observe({ kind: 'unreadable', code }),
-    onTurnedAway: () => observe({ kind: 'turned-away' }),
+    onRejected: () => observe({ kind: 'turned-away' }),
   })
   const metricsServer = metrics === undefined ? undefined : createMetricsServer(metrics)
   let origin: string

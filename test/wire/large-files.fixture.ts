@@ -1,7 +1,7 @@
 /** Serves one large file from a process of its own, so that its memory can be seen: `large-files.fixture.ts FILE BYTES TLS?`. */
 import { dirname } from 'node:path'
+import { localCertificate } from '../../src/server/node/certificates.ts'
 import { createNodeServer } from '../../src/server/node/listener.ts'
-import { localCertificate } from '../../src/server/node/tls.ts'
 
 const [path = '', bytes = '', secure = ''] = process.argv.slice(2)
 const length = Number(bytes)

@@ -2,15 +2,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
-import { Admission, type Bounds } from './admission.ts'
-import { Queue } from './queue.ts'
+import { Admission, type OverloadLimits, Queue } from './admission.ts'
 
 const spend = (milliseconds: number) => {
   for (const until = performance.now() + milliseconds; performance.now() < until; );
 }
 
 /** A server whose every request keeps the processor for some milliseconds, and is answered then, or when it is told to. */
-function serverOf(cost: number, bounds: Partial<Bounds> = {}, answersItself = true) {
+function serverOf(cost: number, limits: Partial<OverloadLimits> = {}, answersItself = true) {
   const begun: number[] = []
   const away: number[] = []
   const held = new Set<number>()
@@ -19,7 +18,7 @@ function serverOf(cost: number, bounds: Partial<Bounds> = {}, answersItself = tr
     inFlight--
     admission.answered()
   }
-  const begin = (item: number) => {
+  const start = (item: number) => {
     inFlight++
     begun.push(item)
     // What follows in promises is work too.
@@ -30,17 +29,17 @@ function serverOf(cost: number, bounds: Partial<Bounds> = {}, answersItself = tr
   }
   const admission = new Admission<number>(
     {
-      begin,
-      beginLate: begin,
-      turnAway(item) {
+      start,
+      startDelayed: start,
+      reject(item) {
         spend(0.05)
         away.push(item)
       },
-      hold: (item) => void held.add(item),
-      release: (item) => void held.delete(item),
+      pause: (item) => void held.add(item),
+      resume: (item) => void held.delete(item),
       inFlight: () => inFlight,
     },
-    bounds,
+    limits,
   )
   /** So many requests at once, as the system hands them over. */
   const come = async (count: number, first = 0) => {
@@ -67,7 +66,7 @@ test('LIM-4: where nobody waits, a request is begun at once', () => {
 })
 
 test('LIM-4: many at once are worked on in their order, in slices between which others are heard', async () => {
-  const { come, begun, away } = serverOf(1, { slice: 5, welcome: 0 })
+  const { come, begun, away } = serverOf(1, { slice: 5, acceptTime: 0 })
   await come(60)
   // As many as a slice takes: what a machine does beside it may make them fewer.
   assert.ok(begun.length <= 6, `${begun.length} were begun at once`)
@@ -121,7 +120,7 @@ test('LIM-4: a burst that passes is no overload, a queue that stays is one', asy
 })
 
 test('LIM-4: who is turned away is not heard again before there is time, and then is', async () => {
-  const { come, begun, away, held } = serverOf(1, { wait: 50, burst: 50, refusing: 0.0001 })
+  const { come, begun, away, held } = serverOf(1, { wait: 50, burst: 50, rejecting: 0.0001 })
   await come(100)
   await until(() => begun.length + away.length === 100)
   await come(400, 100)
@@ -157,7 +156,7 @@ test('LIM-4: some that wait for room in flight take no time, and begin when ther
 })
 
 test('LIM-4: new connections come first for a while, and not for ever', async () => {
-  const { admission, come, begun } = serverOf(1, { slice: 2, welcome: 20 })
+  const { admission, come, begun } = serverOf(1, { slice: 2, acceptTime: 20 })
   await come(50)
   const before = begun.length
   const started = performance.now()

@@ -1,125 +1,124 @@
 /**
- * Which requests are worked on now, which wait for their turn, and which are turned away (LIM-4). Work is done in slices,
- * between which others are heard: new connections, and requests that arrive. See docs/decisions/021-overload.md.
+ * Overload (LIM-4): which requests are processed now, which wait, and which are rejected. Waiting requests are processed in
+ * slices of time; between slices, new connections and requests are accepted. See docs/decisions/021-overload.md.
  */
-import { Queue } from './queue.ts'
 
-/** Where overload begins, and what it may cost. Times in milliseconds. */
-export interface Bounds {
-  /** How long work may go on while others wait to be heard. */
+/** Where overload begins, and what rejections may cost. Times in milliseconds. */
+export interface OverloadLimits {
+  /** The length of a slice. */
   readonly slice: number
-  /** For how long after a slice new connections come first: the system hands over one a turn of the event loop. */
-  readonly welcome: number
-  /** How long an accepted request may have to wait for its turn, as far as can be foreseen. */
+  /** For how long after a slice new connections come first: each takes one turn of the event loop. */
+  readonly acceptTime: number
+  /** The longest expected wait of an accepted request. */
   readonly wait: number
-  /** The same while requests have been waiting for no longer than this: what passes so soon is no overload. */
+  /** The same at the beginning of a load that lasts no longer than this: a burst is no overload. */
   readonly burst: number
-  /** How many requests may be worked on at once, those not counted that wait for their client. */
+  /** The most requests that are processed at once, without those that wait for their client. */
   readonly inFlight: number
-  /** The part of the time that turning away may take while there is work. */
-  readonly refusing: number
-  /** How long rejected clients are held before rejections get half as much time again: clients that give up reconnect. */
-  readonly patience: number
-  /** What rejecting one request costs besides its response: reading the request, and holding and releasing its connection. */
+  /** The share of time that rejections may take while there is work. */
+  readonly rejecting: number
+  /** How long rejected clients are paused before rejections get half as much time again: clients that give up reconnect. */
+  readonly longestPause: number
+  /** What rejecting one request costs besides its response: reading it, and pausing and resuming its connection. */
   readonly reading: number
 }
 
-/** What an admission decides about. */
+/** What is done with requests. */
 export interface Work<T> {
-  /** Begins to work; what follows at once, in promises, belongs to it. */
-  begin(item: T): void
-  /** The same for one that had to wait. */
-  beginLate(item: T): void
-  turnAway(item: T): void
-  /** Reads nothing more from the one who sent it, who was turned away. */
-  hold(item: T): void
-  release(item: T): void
-  /** How many are being worked on. */
+  /** Starts to process a request. */
+  start(item: T): void
+  /** The same for a request that had to wait. */
+  startDelayed(item: T): void
+  reject(item: T): void
+  /** Stops reading from the client of a rejected request. */
+  pause(item: T): void
+  resume(item: T): void
+  /** How many are being processed. */
   inFlight(): number
 }
 
-const ordinaryBounds: Bounds = {
+const defaultLimits: OverloadLimits = {
   slice: 5,
-  welcome: 1.5,
+  acceptTime: 1.5,
   wait: 250,
   burst: 500,
   inFlight: 1_000,
-  refusing: 0.13,
-  patience: 300,
+  rejecting: 0.13,
+  longestPause: 300,
   reading: 0.025,
 }
 
-// How many may wait however slow all is: a handful of slow requests is no overload.
+// How many may always wait: a few slow requests are no overload.
 const leastRoom = 100
-// Milliseconds a request, until some were seen.
+// Milliseconds for each request, until some were measured.
 const firstPace = 0.2
-// Weight of what was before, for each request: the last fifty or so count.
+// The weight of earlier measurements: about the last fifty requests count.
 const memory = 0.98
 
-/** Decides, for one server. */
+/** Admits the requests of one server. */
 export class Admission<T> {
   readonly #work: Work<T>
-  readonly #bounds: Bounds
+  readonly #limits: OverloadLimits
   readonly #waiting = new Queue<T>()
-  readonly #held = new Queue<{ readonly item: T; readonly since: number }>()
-  #turnedAway: T[] = []
-  /** Milliseconds from one answer to the next while there is no pause: all that a turn does is in it. */
+  readonly #paused = new Queue<{ readonly item: T; readonly since: number }>()
+  #rejected: T[] = []
+  /** Milliseconds from one response to the next without idle time: the whole turn counts. */
   #pace = firstPace
-  /** When the first request of this turn of the event loop was read, and how many of them were begun at once. */
+  /** When the first request of this turn of the event loop was read, and how many of them were started at once. */
   #turnBegan: number | undefined
-  #begunInTurn = 0
-  /** Whether a slice is coming or going on. */
+  #startedInTurn = 0
+  /** Whether a slice is scheduled or running. */
   #isDraining = false
-  /** When the last slice ended that left some waiting, and how many were answered since. */
+  /** When the last slice ended that left requests waiting, and how many were answered since. */
   #sliceEnded: number | undefined
   #answered = 0
-  /** Since when there has been no moment in which none waited. */
+  /** Since when there have always been requests waiting. */
   #busySince = 0
-  /** Whether a connection came in this turn; and until when more may come before the work goes on. */
+  /** Whether a connection came in this turn, and until when more are accepted before the next slice. */
   #isConnected = false
-  #welcomeUntil: number | undefined
-  /** How long turning away may take now, and what one took of late. */
+  #acceptUntil: number | undefined
+  /** How much time rejections may take now, and what one took recently. */
   #credit = 0
-  #price = 0.03
+  #cost = 0.03
 
-  constructor(work: Work<T>, bounds: Partial<Bounds> = {}) {
+  constructor(work: Work<T>, limits: Partial<OverloadLimits> = {}) {
     this.#work = work
-    this.#bounds = { ...ordinaryBounds, ...bounds }
+    this.#limits = { ...defaultLimits, ...limits }
   }
 
-  /** A request has come. */
+  /** Takes a request. */
   admit(item: T): void {
     const now = performance.now()
     this.#turnBegan ??= this.#beginTurn(now)
     const isFree = this.#hasRoomInFlight()
-    if (isFree && this.#waiting.length === 0 && now - this.#turnBegan < this.#bounds.slice) {
-      this.#begunInTurn++
-      this.#work.begin(item)
+    if (isFree && this.#waiting.length === 0 && now - this.#turnBegan < this.#limits.slice) {
+      this.#startedInTurn++
+      this.#work.start(item)
       return
     }
     if (this.#waiting.length === 0) this.#busySince = now
     if (isFree && this.#waiting.length < this.#room(now)) this.#waiting.push(item)
-    else this.#turnAway(item)
+    else this.#reject(item)
     this.#drainSoon()
   }
 
-  /** A new connection has come: where there is one, there may be more. */
+  /** A client has connected: more may be waiting to be accepted. */
   connected(): void {
     this.#isConnected = true
   }
 
-  /** A request that was begun has its answer. */
+  /** A request that was started is answered. */
   answered(): void {
     this.#answered++
-    // One may have waited for room among those in flight.
+    // A request may have waited for a free place.
     if (this.#waiting.length > 0) this.#drainSoon()
   }
 
   #beginTurn(now: number): number {
-    this.#begunInTurn = 0
+    this.#startedInTurn = 0
     setImmediate(() => {
       this.#turnBegan = undefined
-      if (!this.#isDraining) this.#learn(this.#begunInTurn, performance.now() - now)
+      if (!this.#isDraining) this.#learn(this.#startedInTurn, performance.now() - now)
     })
     return now
   }
@@ -130,12 +129,12 @@ export class Admission<T> {
 
   /** How many may wait. */
   #room(now: number): number {
-    const { wait, burst } = this.#bounds
+    const { wait, burst } = this.#limits
     return Math.max(leastRoom, (now - this.#busySince < burst ? burst : wait) / this.#pace)
   }
 
   #hasRoomInFlight(): boolean {
-    return this.#work.inFlight() < this.#bounds.inFlight
+    return this.#work.inFlight() < this.#limits.inFlight
   }
 
   #drainSoon(): void {
@@ -145,28 +144,28 @@ export class Admission<T> {
   }
 
   #drain(): void {
-    if (this.#isWelcoming()) {
+    if (this.#isAccepting()) {
       setImmediate(() => this.#drain())
       return
     }
     const began = performance.now()
     const next = () => {
-      const mayGoOn = performance.now() - began < this.#bounds.slice && this.#hasRoomInFlight()
+      const mayGoOn = performance.now() - began < this.#limits.slice && this.#hasRoomInFlight()
       const item = mayGoOn ? this.#waiting.shift() : undefined
       if (item === undefined) return this.#endSlice()
-      this.#work.beginLate(item)
-      // After everything that its promises do at once.
+      this.#work.startDelayed(item)
+      // After everything that follows without waiting for I/O.
       queueMicrotask(() => process.nextTick(next))
     }
     next()
   }
 
-  /** Whether connections come one after the other, and the work can wait for them. */
-  #isWelcoming(): boolean {
+  /** Whether to accept connections before the next slice. */
+  #isAccepting(): boolean {
     const now = performance.now()
-    if (this.#isConnected) this.#welcomeUntil ??= now + this.#bounds.welcome
-    const goesOn = this.#isConnected && now < this.#welcomeUntil!
-    if (!goesOn) this.#welcomeUntil = undefined
+    if (this.#isConnected) this.#acceptUntil ??= now + this.#limits.acceptTime
+    const goesOn = this.#isConnected && now < this.#acceptUntil!
+    if (!goesOn) this.#acceptUntil = undefined
     this.#isConnected = false
     return goesOn
   }
@@ -174,44 +173,73 @@ export class Admission<T> {
   #endSlice(): void {
     const now = performance.now()
     const isBusy = this.#waiting.length > 0
-    const took = this.#sliceEnded === undefined ? this.#bounds.slice : now - this.#sliceEnded
+    const took = this.#sliceEnded === undefined ? this.#limits.slice : now - this.#sliceEnded
     if (this.#sliceEnded !== undefined) this.#learn(this.#answered, took)
-    // A slice in which nothing was answered belongs to the next one.
+    // A slice in which nothing was answered is measured with the next one.
     if (this.#answered > 0 || !isBusy || this.#sliceEnded === undefined) this.#sliceEnded = isBusy ? now : undefined
     this.#answered = 0
-    this.#credit = Math.min(this.#bounds.slice, this.#credit + took * (isBusy ? this.#refusing(now) : 1))
-    this.#holdAndRelease(now)
+    this.#credit = Math.min(this.#limits.slice, this.#credit + took * (isBusy ? this.#rejectingShare(now) : 1))
+    this.#pauseAndResume(now)
     this.#isDraining = false
-    if ((isBusy && this.#hasRoomInFlight()) || this.#held.length > 0) this.#drainSoon()
+    if ((isBusy && this.#hasRoomInFlight()) || this.#paused.length > 0) this.#drainSoon()
   }
 
   /**
-   * Who was turned away and asks again at once would take all the time from those who are served: such requests stay
-   * unread until there is time for them.
+   * Rejected clients that retry at once would take all the time from accepted requests. Their connections are paused until there
+   * is time for more rejections.
    */
-  #holdAndRelease(now: number): void {
-    for (const item of this.#turnedAway) {
+  #pauseAndResume(now: number): void {
+    for (const item of this.#rejected) {
       if (this.#credit > 0) break
-      this.#work.hold(item)
-      this.#held.push({ item, since: now })
+      this.#work.pause(item)
+      this.#paused.push({ item, since: now })
     }
-    this.#turnedAway = []
-    for (let room = this.#credit / this.#price; room > 0 && this.#held.length > 0; room--) {
-      this.#work.release(this.#held.shift()!.item)
+    this.#rejected = []
+    for (let room = this.#credit / this.#cost; room > 0 && this.#paused.length > 0; room--) {
+      this.#work.resume(this.#paused.shift()!.item)
     }
   }
 
-  #refusing(now: number): number {
-    const { refusing, patience } = this.#bounds
-    return now - (this.#held.first?.since ?? now) > patience ? 1.5 * refusing : refusing
+  #rejectingShare(now: number): number {
+    const { rejecting, longestPause } = this.#limits
+    return now - (this.#paused.first?.since ?? now) > longestPause ? 1.5 * rejecting : rejecting
   }
 
-  #turnAway(item: T): void {
+  #reject(item: T): void {
     const began = performance.now()
-    this.#work.turnAway(item)
-    const took = performance.now() - began + this.#bounds.reading
-    this.#price += (took - this.#price) * (1 - memory)
+    this.#work.reject(item)
+    const took = performance.now() - began + this.#limits.reading
+    this.#cost += (took - this.#cost) * (1 - memory)
     this.#credit -= took
-    this.#turnedAway.push(item)
+    this.#rejected.push(item)
+  }
+}
+
+/** A first-in-first-out queue with constant time for each operation; `Array.shift` moves all items. */
+export class Queue<T> {
+  #incoming: T[] = []
+  #outgoing: T[] = []
+
+  get length(): number {
+    return this.#incoming.length + this.#outgoing.length
+  }
+
+  /** The item that has waited longest. */
+  get first(): T | undefined {
+    return this.#outgoing.at(-1) ?? this.#incoming[0]
+  }
+
+  push(item: T): void {
+    this.#incoming.push(item)
+  }
+
+  /** Removes the item that has waited longest. */
+  shift(): T | undefined {
+    if (this.#outgoing.length === 0) {
+      if (this.#incoming.length === 0) return undefined
+      this.#outgoing = this.#incoming.reverse()
+      this.#incoming = []
+    }
+    return this.#outgoing.pop()
   }
 }

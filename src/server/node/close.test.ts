@@ -9,8 +9,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
 import { sendRaw } from '../../../test/raw-client.ts'
 import type { HttpRequest, HttpResponse } from '../../http/message.ts'
+import { localCertificate } from './certificates.ts'
 import { createNodeServer } from './listener.ts'
-import { localCertificate } from './tls.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'resourced-close-'))
 after(() => rm(folder, { recursive: true }))

@@ -1,4 +1,4 @@
-/** Reads the body of an answer from a file. */
+/** Reads the body of a response from a file. */
 import { type FileHandle, open } from 'node:fs/promises'
 import type { FileBody } from '../../http/message.ts'
 import { fault } from '../../spec/faults.ts'
@@ -8,7 +8,7 @@ const pieceSize = 65_536
 /**
  * Opens the file of a body.
  *
- * @throws Fault NOT_FOUND where there is no such file any more; otherwise the system's error
+ * @throws Fault NOT_FOUND if the file was removed; otherwise the system's error
  */
 export async function openFile({ path }: FileBody): Promise<FileHandle> {
   try {
@@ -27,8 +27,8 @@ export function roomFor({ length }: FileBody): Uint8Array {
 /**
  * Reads a body from its open file, piece by piece.
  *
- * @param room where each piece is put; the one before must not be needed any more, unless the room is a new one
- * @throws Error where the file ends before the body does; the system's error where it cannot be read
+ * @param room provides the memory for each piece; the same memory only if the piece before is not needed any more
+ * @throws Error if the file is shorter than the body; the system's error if it cannot be read
  */
 export async function* piecesOf(
   file: FileHandle,

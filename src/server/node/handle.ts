@@ -1,110 +1,117 @@
-/** Handling one request on a Node server, from the message's head to the end of its answer. */
+/** One request on a Node server, from the head of the message to the end of its response. */
 import type { IncomingMessage } from 'node:http'
 import type { TLSSocket } from 'node:tls'
 import { readForwarded } from '../../http/fields/forwarded.ts'
 import type { HttpRequest, HttpResponse } from '../../http/message.ts'
 import { Fault, fault } from '../../spec/faults.ts'
-import { abandonmentOf } from './abandoned.ts'
-import { readNodeBody } from './body.ts'
-import { type Edge, type Exchange, leave, type NodeRequest, type NodeResponse } from './exchange.ts'
-import { breakOff, isOver } from './file.ts'
 import { checkHead, malformedRequest } from './head.ts'
-import { send } from './reply.ts'
-import { reserve, watchTaking } from './unread.ts'
+import {
+  abandonSignal,
+  abortResponse,
+  isOver,
+  type NodeRequest,
+  type NodeResponse,
+  type PendingRequest,
+  removePending,
+  type ServerState,
+} from './pending-request.ts'
+import { readNodeBody } from './request-body.ts'
+import { send } from './send.ts'
+import { releaseWhenRead, reserveBytes } from './unread-responses.ts'
 
 type Headers = HttpRequest['headers']
 
-/** Begins an exchange. */
-export function exchangeOf(request: NodeRequest, response: NodeResponse, awaitsContinue = false): Exchange {
+/** A request that has just arrived. */
+export function pendingOf(request: NodeRequest, response: NodeResponse, awaitsContinue = false): PendingRequest {
   const open = { mustClose: false, inputEnded: false, bodyBytes: 0, bodyFault: undefined, failBody: undefined }
   return { request, response, awaitsContinue, reserved: undefined, ...open }
 }
 
-/** Answers one request. Never throws; an answer that nobody waits for any more is dropped. */
-export function handle(edge: Edge, exchange: Exchange): void {
+/** Answers a request. Never throws; a response whose client has gone is dropped. */
+export function handle(state: ServerState, pending: PendingRequest): void {
   let message: HttpRequest
   try {
-    message = toHttpRequest(edge, exchange)
+    message = toHttpRequest(state, pending)
   } catch (error) {
-    refuse(edge, exchange, error)
-    leave(edge, exchange)
+    refuse(state, pending, error)
+    removePending(state, pending)
     return
   }
-  edge.inFlight++
-  const finish = (answer: HttpResponse) => {
-    edge.inFlight--
-    const sending = deliver(edge, exchange, answer)
-    watchTaking(edge, exchange)
-    if (sending === undefined) leave(edge, exchange)
-    else void sending.then(() => leave(edge, exchange))
-    edge.onAnswered()
+  state.inFlight++
+  const finish = (made: HttpResponse) => {
+    state.inFlight--
+    const sending = deliver(state, pending, made)
+    releaseWhenRead(state, pending)
+    if (sending === undefined) removePending(state, pending)
+    else void sending.then(() => removePending(state, pending))
+    state.onAnswered()
   }
   try {
-    edge.respond(message).then(finish, (error) => finish(problemOf(edge, error)))
+    state.respond(message).then(finish, (error) => finish(problemOf(state, error)))
   } catch (error) {
-    finish(problemOf(edge, error))
+    finish(problemOf(state, error))
   }
 }
 
-/** Answers one that had to wait for its turn; whose client has hung up meanwhile is hardly waited for. */
-export function handleLate(edge: Edge, exchange: Exchange): void {
-  if (isOver(exchange.response)) leave(edge, exchange)
-  else if (exchange.inputEnded) turnAway(edge, exchange)
-  else handle(edge, exchange)
+/** Answers a request that had to wait, unless its client has gone meanwhile. */
+export function handleDelayed(state: ServerState, pending: PendingRequest): void {
+  if (isOver(pending.response)) removePending(state, pending)
+  else if (pending.inputEnded) reject(state, pending)
+  else handle(state, pending)
 }
 
-// Not all at once shall they come again. Made once: an error costs more than the rest of the answer.
+// Rejected clients should not retry all at once. Made once: creating an error costs more than the rest of the response.
 const busy = [1, 2, 3].map((seconds) =>
   fault('OVERLOADED', { detail: 'Nothing was done. Try again shortly.', headers: { 'Retry-After': String(seconds) } }),
 )
 
-/** Turns a request away, unread: there are too many (LIM-4). */
-export function turnAway(edge: Edge, exchange: Exchange): void {
-  const { url = '', headers, socket } = exchange.request
-  const secure = edge.trustProxy ? readForwarded(headers as Headers).secure : (socket as TLSSocket).encrypted === true
+/** Rejects a request without reading it, because of overload (LIM-4). */
+export function reject(state: ServerState, pending: PendingRequest): void {
+  const { url = '', headers, socket } = pending.request
+  const secure = state.trustProxy ? readForwarded(headers as Headers).secure : (socket as TLSSocket).encrypted === true
   const error = busy[Math.floor(Math.random() * busy.length)]!
-  edge.onTurnedAway?.()
-  deliver(edge, exchange, edge.problem(error, { target: url, headers: headers as Headers, secure }))
-  leave(edge, exchange)
+  state.onRejected?.()
+  deliver(state, pending, state.problem(error, { target: url, headers: headers as Headers, secure }))
+  removePending(state, pending)
 }
 
-/** Answers a request that must not reach `respond`. What follows a malformed head is not read. */
-export function refuse(edge: Edge, exchange: Exchange, error: unknown): void {
+/** Answers a request that must not reach `respond`. Data after a malformed head is not read. */
+export function refuse(state: ServerState, pending: PendingRequest, error: unknown): void {
   if (error instanceof Fault) {
-    exchange.mustClose = error.code === 'MALFORMED_REQUEST'
-    edge.onClientError?.(error)
+    pending.mustClose = error.code === 'MALFORMED_REQUEST'
+    state.onClientError?.(error)
   }
-  deliver(edge, exchange, problemOf(edge, error))
+  deliver(state, pending, problemOf(state, error))
 }
 
-function problemOf(edge: Edge, error: unknown): HttpResponse {
-  return edge.problem(error instanceof Fault ? error : fault('INTERNAL_ERROR', {}, error))
+function problemOf(state: ServerState, error: unknown): HttpResponse {
+  return state.problem(error instanceof Fault ? error : fault('INTERNAL_ERROR', {}, error))
 }
 
-/** Gives a promise only where a file is sent; it never rejects. */
-function deliver(edge: Edge, exchange: Exchange, answer: HttpResponse): Promise<void> | undefined {
+/** Sends a response. Returns a promise only for a file; it never rejects. */
+function deliver(state: ServerState, pending: PendingRequest, made: HttpResponse): Promise<void> | undefined {
   try {
-    return send(exchange, answer, edge)?.catch((error) => recover(edge, exchange, error))
+    return send(pending, made, state)?.catch((error) => recover(state, pending, error))
   } catch (error) {
-    recover(edge, exchange, error)
+    recover(state, pending, error)
   }
 }
 
-/** Says that an answer cannot be sent, or breaks it off where its head is out. */
-function recover(edge: Edge, exchange: Exchange, error: unknown): void {
-  const { response } = exchange
+/** Sends a problem in place of a response that cannot be sent, or aborts the response if its head was sent. */
+function recover(state: ServerState, pending: PendingRequest, error: unknown): void {
+  const { response } = pending
   try {
-    if (response.headersSent) breakOff(response)
-    else if (error instanceof Fault) send(exchange, edge.problem(error), edge)
-    // An answer that Node refuses to write, such as a line break in a header, is our failure.
-    else send(exchange, problemOf(edge, error), { ...edge, closing: true })
+    if (response.headersSent) abortResponse(response)
+    else if (error instanceof Fault) send(pending, state.problem(error), state)
+    // Node refuses to write some responses, such as those with a line break in a header.
+    else send(pending, problemOf(state, error), { ...state, closing: true })
   } catch {
-    breakOff(response)
+    abortResponse(response)
   }
 }
 
-function toHttpRequest(edge: Edge, exchange: Exchange): HttpRequest {
-  const { request } = exchange
+function toHttpRequest(state: ServerState, pending: PendingRequest): HttpRequest {
+  const { request } = pending
   const method = request.method ?? ''
   const url = request.url ?? ''
   const received = request.headers as Headers
@@ -112,16 +119,16 @@ function toHttpRequest(edge: Edge, exchange: Exchange): HttpRequest {
   const headers = request.httpVersionMajor === 2 ? withoutPseudoFields(received) : received
   if (host !== undefined) (headers as Record<string, string | undefined>).host = host
   if (request.httpVersionMajor !== 2) checkVersionOne(request as IncomingMessage, received)
-  const forwarded = edge.trustProxy ? readForwarded(headers) : undefined
+  const forwarded = state.trustProxy ? readForwarded(headers) : undefined
   return {
     method,
     target,
     headers,
     secure: forwarded === undefined ? (request.socket as TLSSocket).encrypted === true : forwarded.secure,
     address: forwarded?.address ?? plainAddress(request.socket.remoteAddress),
-    abandoned: () => abandonmentOf(exchange),
-    reserve: (caller, bytes, mayRefuse) => reserve(edge, exchange, caller, bytes, mayRefuse),
-    readBody: (limit) => readNodeBody(exchange, limit, edge),
+    abandoned: () => abandonSignal(pending),
+    reserve: (caller, bytes, mayRefuse) => reserveBytes(state, pending, { caller, bytes }, mayRefuse),
+    readBody: (limit) => readNodeBody(pending, limit, state),
   }
 }
 

@@ -1,8 +1,8 @@
-/** The head of a request, checked before anything reads it: its bounds (LIM-3), its target, its single-valued fields. */
+/** Checks the head of a request before anything uses it: its size (LIM-3), its target, and fields that may occur once. */
 import { type Fault, fault } from '../../spec/faults.ts'
 import { headLimits } from '../../spec/limits.ts'
 
-/** A head as the edges hand it over. */
+/** A head as received. */
 export interface RawHead {
   readonly method: string
   /** As received: origin form, absolute form, or `*`. */
@@ -12,11 +12,11 @@ export interface RawHead {
   readonly headers: Readonly<Record<string, string | undefined>>
 }
 
-/** What is left of a head once it was checked. */
+/** The parts of a head that the check determines. */
 export interface CheckedHead {
   /** In origin form, or `*`. */
   readonly target: string
-  /** The authority of a target in absolute form: it stands for `Host` (RFC 9112 section 3.2.2). */
+  /** The authority of a target in absolute form, which replaces `Host` (RFC 9112 section 3.2.2). */
   readonly host: string | undefined
 }
 
@@ -49,7 +49,7 @@ function readTarget(method: string, url: string): CheckedHead {
   return { target: rest.startsWith('?') ? `/${rest}` : rest, host: absolute[1] }
 }
 
-// Fields of which two would contradict each other: which one counts must not depend on who reads them.
+// Fields that must not occur twice: which one counts must not depend on the reader.
 const single = new Set([
   'host', 'authorization', 'content-type', 'content-length', 'if-modified-since', 'if-unmodified-since', 'if-range',
   'range', 'origin', 'idempotency-key', 'access-control-request-method', 'expect',
@@ -70,7 +70,7 @@ function checkFields(rawHeaders: readonly string[], headers: RawHead['headers'])
   }
 }
 
-/** The fault for a message that HTTP itself does not allow. */
+/** The fault for a message that violates HTTP. */
 export function malformedRequest(detail: string): Fault {
   return fault('MALFORMED_REQUEST', { detail })
 }

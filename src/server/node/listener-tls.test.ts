@@ -9,8 +9,8 @@ import { connect as connectTls } from 'node:tls'
 import { sendRaw } from '../../../test/raw-client.ts'
 import type { HttpRequest, HttpResponse } from '../../http/message.ts'
 import { Fault } from '../../spec/faults.ts'
+import { localCertificate } from './certificates.ts'
 import { createNodeServer } from './listener.ts'
-import { localCertificate } from './tls.ts'
 
 const limit = 100_000
 const problem = (error: Fault): HttpResponse => ({

@@ -1,4 +1,4 @@
-/** The edge to sockets: Node's servers in front of `respond`. HTTP/1.1 and HTTP/2 share one port under TLS (SEC-1). */
+/** Node's HTTP servers in front of `respond`. HTTP/1.1 and HTTP/2 share one port under TLS (SEC-1). */
 import { createServer, IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http'
 import { createSecureServer } from 'node:http2'
 import type { AddressInfo, Server as NetServer } from 'node:net'
@@ -6,40 +6,40 @@ import type { Duplex } from 'node:stream'
 import type { Server as TlsServer } from 'node:tls'
 import { everyMethod } from '../../request/target.ts'
 import { type Fault, fault } from '../../spec/faults.ts'
-import { Admission, type Bounds } from './admission.ts'
-import type { CertificatePair } from './certificate-files.ts'
+import { Admission, type OverloadLimits } from './admission.ts'
+import type { CertificatePair } from './certificates.ts'
 import { trackConnections } from './close.ts'
+import { handle, handleDelayed, pendingOf, refuse, reject } from './handle.ts'
+import { type ParserError, refuseUnreadable, writeAnswer } from './parser-errors.ts'
 import {
-  type Edge,
-  type Exchange,
-  enter,
+  addPending,
+  type ClientTimeouts,
   type NodeRequest,
   type NodeResponse,
-  type Patience,
-  Unread,
-  type UnreadBounds,
-} from './exchange.ts'
-import { exchangeOf, handle, handleLate, refuse, turnAway } from './handle.ts'
-import { type ParserError, refuseUnreadable, writeAnswer } from './refusal.ts'
+  type PendingRequest,
+  type ServerState,
+  type UnreadLimits,
+  UnreadResponses,
+} from './pending-request.ts'
 
 /** What a server needs. */
 export interface NodeServerOptions {
-  readonly respond: Edge['respond']
-  /** Makes the answer to what cannot be handed to `respond`. */
-  readonly problem: Edge['problem']
+  readonly respond: ServerState['respond']
+  /** Makes the response to requests that never reach `respond`. */
+  readonly problem: ServerState['problem']
   /** Left out: plain HTTP. */
   readonly tls?: CertificatePair | undefined
   readonly trustProxy?: boolean
-  /** Hears of requests that were refused before `respond`. */
+  /** Reports requests that were refused before `respond` ran. */
   readonly onClientError?: (error: Fault) => void
-  /** Hears of each request that was turned away because there were too many (LIM-4). */
-  readonly onTurnedAway?: () => void
-  /** How slow a client may be; LIM-3 where left out. */
-  readonly patience?: Patience
+  /** Reports requests that were rejected because of overload (LIM-4). */
+  readonly onRejected?: () => void
+  /** How slow clients may be; LIM-3 by default. */
+  readonly timeouts?: ClientTimeouts
   /** Where overload begins. */
-  readonly bounds?: Partial<Bounds>
-  /** The most bytes of answers on their way; LIM-6 where left out. */
-  readonly unread?: Partial<UnreadBounds>
+  readonly overloadLimits?: Partial<OverloadLimits>
+  /** The most bytes of unread responses; LIM-6 by default. */
+  readonly unread?: Partial<UnreadLimits>
 }
 
 /** A server. */
@@ -49,27 +49,27 @@ export interface NodeServer {
    *
    * @param port 0 takes a free one
    * @returns the origin under which it listens: `https://127.0.0.1:8443`
-   * @throws the system's error where the address cannot be had, such as EADDRINUSE
+   * @throws the system's error if it cannot listen there, such as EADDRINUSE
    */
   listen(host: string, port: number): Promise<string>
-  /** Takes another certificate into use for connections that are opened from here on. */
+  /** Uses another certificate for new connections. */
   renewCertificate(pair: CertificatePair): void
   /**
-   * Stops accepting at once, and ends when all that runs was answered and every connection is closed, or, by cutting
-   * them, at the deadline.
+   * Stops accepting at once. Ends when all running requests are answered and all connections closed; at the deadline it
+   * destroys the connections that are left.
    *
-   * @param deadline in milliseconds; 8 seconds where left out: less than process managers wait before they kill
+   * @param deadline in milliseconds; 8 seconds by default, less than process managers wait before they kill
    */
   close(deadline?: number): Promise<void>
 }
 
 /** LIM-3: a head within 30 seconds, and of a body a thousand bytes a second. */
-const ordinaryPatience: Patience = { head: 30_000, stretch: 10_000, bytes: 10_000, silence: 120_000 }
+const defaultTimeouts: ClientTimeouts = { head: 30_000, interval: 10_000, bytes: 10_000, idle: 120_000 }
 
-// Above the bounds of LIM-3, so that we see which of them was passed; the parser's own bound is the last resort.
-const limits = {
+// Above the limits of LIM-3, so that the right error is reported; the parser's own limit is the last resort.
+const serverOptions = {
   maxHeaderSize: 65_536,
-  // A body has a least rate (node-body.ts), and so no other bound in time.
+  // Bodies have a minimum rate instead (`request-body.ts`).
   requestTimeout: 0,
   keepAliveTimeout: 65_000,
   requireHostHeader: false,
@@ -77,23 +77,23 @@ const limits = {
   noDelay: true,
 } as const
 
-// TLS doubles the price of a small message.
-const secureBounds = { reading: 0.05 } as const
+// TLS doubles the cost of a small message.
+const secureLimits = { reading: 0.05 } as const
 
 /** Makes a server; it listens once told to. */
 export function createNodeServer(options: NodeServerOptions): NodeServer {
-  const edge = edgeOf(options)
-  const { head, silence } = edge.patience
-  const settings = { ...limits, headersTimeout: head, connectionsCheckingInterval: Math.min(5_000, head / 4) }
+  const state = stateOf(options)
+  const { head, idle } = state.timeouts
+  const settings = { ...serverOptions, headersTimeout: head, connectionsCheckingInterval: Math.min(5_000, head / 4) }
   const server = options.tls === undefined ? createServer(settings) : createSecure(options.tls, settings)
-  // Who takes nothing of an answer for so long does not want it.
-  server.setTimeout(silence)
-  // Half of a message dropped in silence would be a changed message: our bound is in bytes.
+  // A client that reads nothing for this long has gone.
+  server.setTimeout(idle)
+  // Node would silently drop the headers beyond its count; our own limit is in bytes.
   server.maxHeadersCount = 0
-  // A client may close its side once it has asked, and still wants the answer.
+  // A client may close its side after the request, and still wait for the response.
   ;(server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true
-  const closeAll = trackConnections(server as NetServer, options.tls !== undefined, edge)
-  attach(server, edge, { ...(options.tls && secureBounds), ...options.bounds })
+  const closeAll = trackConnections(server as NetServer, options.tls !== undefined, state)
+  attach(server, state, { ...(options.tls && secureLimits), ...options.overloadLimits })
   let closed: Promise<void> | undefined
   return {
     listen: (host, port) => listen(server, host, port, options.tls === undefined ? 'http' : 'https'),
@@ -105,7 +105,7 @@ export function createNodeServer(options: NodeServerOptions): NodeServer {
   }
 }
 
-// SEC-1: authenticated encryption with forward secrecy alone. The first three are of TLS 1.3, the others of 1.2.
+// SEC-1: only authenticated encryption with forward secrecy. The first three are for TLS 1.3, the others for TLS 1.2.
 const ciphers = [
   'TLS_AES_256_GCM_SHA384',
   'TLS_CHACHA20_POLY1305_SHA256',
@@ -128,61 +128,61 @@ function createSecure(tls: CertificatePair, settings: ServerOptions): Server {
     handshakeTimeout: 10_000,
     settings: { enablePush: false, maxConcurrentStreams: 100 },
   })
-  // It has what a server of node:http has, as far as it is used here.
+  // It has every method of a `node:http` server that is used here.
   return server as unknown as Server
 }
 
-function attach(server: Server, edge: Edge, bounds: Partial<Bounds> | undefined): void {
-  const { admission, receive } = receiver(edge, bounds)
+function attach(server: Server, state: ServerState, limits: Partial<OverloadLimits> | undefined): void {
+  const { admission, receive } = receiver(state, limits)
   server.on('connection', () => admission.connected())
-  server.on('request', (request, response) => receive(exchangeOf(request, response)))
-  server.on('checkContinue', (request, response) => receive(exchangeOf(request, response, true)))
-  // RFC 9110 section 10.1.1: an expectation that one does not know may be ignored.
-  server.on('checkExpectation', (request, response) => receive(exchangeOf(request, response)))
-  server.on('clientError', (error: ParserError, socket: Duplex) => refuseUnreadable(edge, error, socket))
+  server.on('request', (request, response) => receive(pendingOf(request, response)))
+  server.on('checkContinue', (request, response) => receive(pendingOf(request, response, true)))
+  // RFC 9110 section 10.1.1: unknown expectations may be ignored.
+  server.on('checkExpectation', (request, response) => receive(pendingOf(request, response)))
+  server.on('clientError', (error: ParserError, socket: Duplex) => refuseUnreadable(state, error, socket))
   server.on('connect', (request: IncomingMessage, other: Duplex | ServerResponse) => {
     const error = fault('METHOD_NOT_ALLOWED', {
       detail: 'This server is not a proxy.',
       headers: { Allow: everyMethod.join(', ') },
     })
-    if (request.httpVersionMajor !== 2) return writeAnswer(other as Duplex, edge.problem(error))
-    refuse(edge, { ...exchangeOf(request, other as ServerResponse), inputEnded: true }, error)
+    if (request.httpVersionMajor !== 2) return writeAnswer(other as Duplex, state.problem(error))
+    refuse(state, { ...pendingOf(request, other as ServerResponse), inputEnded: true }, error)
   })
 }
 
-/** What is done with every request that comes: it is worked on, now or when it is its turn, or turned away. */
-function receiver(edge: Edge, bounds?: Partial<Bounds>) {
-  const admission = new Admission<Exchange>(
+/** Starts each request at once, or when it is its turn, or rejects it because of overload. */
+function receiver(state: ServerState, limits?: Partial<OverloadLimits>) {
+  const admission = new Admission<PendingRequest>(
     {
-      begin: (exchange) => handle(edge, exchange),
-      beginLate: (exchange) => handleLate(edge, exchange),
-      turnAway: (exchange) => turnAway(edge, exchange),
-      // On HTTP/2 others ask on the same connection; and the rest of a body must go before anything follows it.
-      hold: ({ request }) => void (request.httpVersionMajor !== 2 && request.complete && request.socket.pause()),
-      release: ({ request }) => void (request.httpVersionMajor !== 2 && request.socket.resume()),
-      inFlight: () => edge.inFlight,
+      start: (pending) => handle(state, pending),
+      startDelayed: (pending) => handleDelayed(state, pending),
+      reject: (pending) => reject(state, pending),
+      // An HTTP/2 connection carries other requests too; and a body must be read before the next request can follow it.
+      pause: ({ request }) => void (request.httpVersionMajor !== 2 && request.complete && request.socket.pause()),
+      resume: ({ request }) => void (request.httpVersionMajor !== 2 && request.socket.resume()),
+      inFlight: () => state.inFlight,
     },
-    bounds,
+    limits,
   )
-  edge.onAnswered = () => admission.answered()
-  const receive = (exchange: Exchange) => {
-    // Node's parser takes a request line that ends in HTTP/2.0. Framed as HTTP/1.1, it is a request of HTTP/1.1 with a wrong version.
-    if (exchange.request instanceof IncomingMessage && exchange.request.httpVersionMajor > 1)
-      exchange.request.httpVersionMajor = 1
-    enter(edge, exchange)
-    // Whoever asks whether the server lives would end it, if it had to wait.
-    if (exchange.request.url?.startsWith('/health/')) handle(edge, exchange)
-    else admission.admit(exchange)
+  state.onAnswered = () => admission.answered()
+  const receive = (pending: PendingRequest) => {
+    // Node's parser accepts a request line that ends in HTTP/2.0: it is a request of HTTP/1.1 with a wrong version.
+    if (pending.request instanceof IncomingMessage && pending.request.httpVersionMajor > 1)
+      pending.request.httpVersionMajor = 1
+    addPending(state, pending)
+    // A supervisor would kill the server if health checks had to wait.
+    if (pending.request.url?.startsWith('/health/')) handle(state, pending)
+    else admission.admit(pending)
   }
   return { admission, receive }
 }
 
-function edgeOf(options: Omit<NodeServerOptions, 'tls' | 'bounds'>): Edge {
-  const { respond, problem, trustProxy = false, onClientError, onTurnedAway, patience = ordinaryPatience } = options
-  const unread = new Unread(options.unread)
-  const counts = { running: new Set<Exchange>(), inFlight: 0, bodyBytes: 0 }
+function stateOf(options: Omit<NodeServerOptions, 'tls' | 'overloadLimits'>): ServerState {
+  const { respond, problem, trustProxy = false, onClientError, onRejected, timeouts = defaultTimeouts } = options
+  const unread = new UnreadResponses(options.unread)
+  const counts = { running: new Set<PendingRequest>(), inFlight: 0, bodyBytes: 0 }
   const moments = { closing: false, onIdle: () => {}, onAnswered: () => {} }
-  return { respond, problem, trustProxy, onClientError, onTurnedAway, patience, unread, ...counts, ...moments }
+  return { respond, problem, trustProxy, onClientError, onRejected, timeouts, unread, ...counts, ...moments }
 }
 
 function listen(server: Server, host: string, port: number, scheme: string): Promise<string> {
@@ -197,16 +197,16 @@ function listen(server: Server, host: string, port: number, scheme: string): Pro
 }
 
 /**
- * A handler for servers that others made: `node:http`, `node:https`, `node:http2`, or a framework on top of them. It must
- * come before anything that reads bodies.
+ * Makes a handler for a server of `node:http`, `node:https`, `node:http2`, or of a framework on top of them. It must come before
+ * anything that reads bodies.
  *
  * @example
  * http.createServer(toNodeHandler(app)).listen(8080)
  */
 export function toNodeHandler(
-  { respond, refuse: problem }: { readonly respond: Edge['respond']; readonly refuse: Edge['problem'] },
+  { respond, refuse: problem }: { readonly respond: ServerState['respond']; readonly refuse: ServerState['problem'] },
   options: { readonly trustProxy?: boolean } = {},
 ): (request: NodeRequest, response: NodeResponse) => void {
-  const { receive } = receiver(edgeOf({ respond, problem, ...options }))
-  return (request, response) => receive(exchangeOf(request, response))
+  const { receive } = receiver(stateOf({ respond, problem, ...options }))
+  return (request, response) => receive(pendingOf(request, response))
 }

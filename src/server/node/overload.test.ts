@@ -14,8 +14,8 @@ import { sendRaw } from '../../../test/raw-client.ts'
 import { type Transport, transports } from '../../../test/wire/transports.ts'
 import type { HttpResponse } from '../../http/message.ts'
 import type { Fault } from '../../spec/faults.ts'
+import { localCertificate } from './certificates.ts'
 import { createNodeServer, type NodeServerOptions } from './listener.ts'
-import { localCertificate } from './tls.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'resourced-overload-'))
 after(() => rm(folder, { recursive: true }))
@@ -39,8 +39,8 @@ async function serve(context: TestContext, transport: Transport = 'HTTP/1.1', mo
       return { status: 200, headers: {}, body }
     },
     problem,
-    onTurnedAway: () => turnedAway++,
-    bounds: { wait: 30, burst: 30 },
+    onRejected: () => turnedAway++,
+    overloadLimits: { wait: 30, burst: 30 },
     ...(transport === 'HTTP/1.1' ? {} : { tls }),
     ...more,
   })
@@ -171,7 +171,7 @@ test('LIM-4: a connection goes on after a 503, also where the body of the reques
 const patient = { wait: 10_000, burst: 10_000 }
 
 test('LIM-4: who asks whether the server lives does not wait', async (context) => {
-  const { origin, worked } = await serve(context, 'HTTP/1.1', { bounds: patient })
+  const { origin, worked } = await serve(context, 'HTTP/1.1', { overloadLimits: patient })
   const sockets = await crowd(context, origin, 300)
   const [probe] = await crowd(context, origin, 1)
   worked.length = 0
@@ -186,7 +186,7 @@ test('LIM-4: who asks whether the server lives does not wait', async (context) =
 })
 
 test('LIM-4: no work is done for those who have gone; who only said that nothing follows is told', async (context) => {
-  const { origin, worked } = await serve(context, 'HTTP/1.1', { bounds: patient })
+  const { origin, worked } = await serve(context, 'HTTP/1.1', { overloadLimits: patient })
   const first = await crowd(context, origin, 100)
   const going = await crowd(context, origin, 50)
   const ending = await crowd(context, origin, 50)
@@ -206,7 +206,7 @@ test('LIM-4: no work is done for those who have gone; who only said that nothing
 })
 
 test('LIM-4: a server that is told to stop in the middle answers all that it accepted', async (context) => {
-  const { server, origin, worked } = await serve(context, 'HTTP/1.1', { bounds: { wait: 500, burst: 500 } })
+  const { server, origin, worked } = await serve(context, 'HTTP/1.1', { overloadLimits: { wait: 500, burst: 500 } })
   const sockets = await crowd(context, origin, 600)
   worked.length = 0
   const statuses = statusesOn(sockets, 1)

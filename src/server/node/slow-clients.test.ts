@@ -15,15 +15,15 @@ import { download, takeSteadily } from '../../../test/wire/download.ts'
 import { transports } from '../../../test/wire/transports.ts'
 import type { HttpResponse } from '../../http/message.ts'
 import { Fault, fault } from '../../spec/faults.ts'
+import { localCertificate } from './certificates.ts'
 import { createNodeServer, type NodeServerOptions } from './listener.ts'
-import { localCertificate } from './tls.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'resourced-slow-'))
 after(() => rm(folder, { recursive: true }))
 const tls = await localCertificate(folder)
 
 /** A tenth of the patience that users meet, and as many bytes a second. */
-const patience = { head: 800, stretch: 400, bytes: 400, silence: 1_000 }
+const timeouts = { head: 800, interval: 400, bytes: 400, idle: 1_000 }
 const problem = (error: Fault): HttpResponse => ({ status: error.status, headers: {}, body: error.code })
 const respond: NodeServerOptions['respond'] = async (request) => {
   try {
@@ -35,7 +35,7 @@ const respond: NodeServerOptions['respond'] = async (request) => {
 }
 
 async function serve(context: TestContext, secure: boolean): Promise<{ origin: string; port: number }> {
-  const server = createNodeServer({ respond, problem, patience, ...(secure ? { tls } : {}) })
+  const server = createNodeServer({ respond, problem, timeouts, ...(secure ? { tls } : {}) })
   const origin = await server.listen('127.0.0.1', 0)
   context.after(() => server.close(500))
   return { origin, port: Number(new URL(origin).port) }
@@ -107,7 +107,7 @@ for (const kind of ['plain', 'TLS', 'HTTP/2'] as const) {
   test(`LIM-3: ${kind}: who takes nothing of an answer for a while is cut off, who takes it gets it whole`, async (context) => {
     const respondAtLength = async () => ({ status: 200, headers: {}, body: huge })
     const server = createNodeServer({
-      ...{ respond: respondAtLength, problem, patience },
+      ...{ respond: respondAtLength, problem, timeouts },
       ...(kind === 'plain' ? {} : { tls }),
     })
     const origin = await server.listen('127.0.0.1', 0)
@@ -145,7 +145,7 @@ const respondWithFilm: NodeServerOptions['respond'] = async ({ target }) => {
 }
 
 async function serveFilm(context: TestContext, secure: boolean): Promise<string> {
-  const server = createNodeServer({ respond: respondWithFilm, problem, patience, ...(secure ? { tls } : {}) })
+  const server = createNodeServer({ respond: respondWithFilm, problem, timeouts, ...(secure ? { tls } : {}) })
   context.after(() => server.close(100))
   return server.listen('127.0.0.1', 0)
 }
@@ -198,7 +198,7 @@ test('LIM-3: HTTP/2: a file that stands still is cut off, though its session mov
 
 test('LIM-3: the rest of a body that nobody reads may not trickle in for ever', async (context) => {
   const refuse: NodeServerOptions['respond'] = async () => ({ status: 401, headers: {}, body: 'no' })
-  const server = createNodeServer({ respond: refuse, problem, patience })
+  const server = createNodeServer({ respond: refuse, problem, timeouts })
   const { port } = new URL(await server.listen('127.0.0.1', 0))
   context.after(() => server.close(500))
   const { text, after: took } = await trickle(Number(port), false, put, 'x', 50)

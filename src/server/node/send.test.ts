@@ -17,8 +17,8 @@ import { download } from '../../../test/wire/download.ts'
 import { type Transport, transports } from '../../../test/wire/transports.ts'
 import type { HttpResponse } from '../../http/message.ts'
 import type { Fault } from '../../spec/faults.ts'
+import { localCertificate } from './certificates.ts'
 import { createNodeServer, type NodeServerOptions, toNodeHandler } from './listener.ts'
-import { localCertificate } from './tls.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'resourced-file-'))
 after(() => rm(folder, { recursive: true }))
@@ -247,8 +247,8 @@ test('a large body that nobody reads is no hindrance', async (context) => {
 })
 
 test('a small one neither, though the download takes longer than its rest may', async (context) => {
-  const patience = { head: 5_000, stretch: 200, bytes: 200, silence: 5_000 }
-  const { origin } = await serve(context, 'HTTP/1.1', { patience })
+  const timeouts = { head: 5_000, interval: 200, bytes: 200, idle: 5_000 }
+  const { origin } = await serve(context, 'HTTP/1.1', { timeouts })
   const socket = connect(Number(new URL(origin).port), '127.0.0.1')
   socket
     .pause()

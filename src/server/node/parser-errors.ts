@@ -1,11 +1,11 @@
-/** Answers what Node's parser could not read: there is a socket, and no request. */
+/** Responses to data that Node's HTTP parser rejects: there is a socket, and no request. */
 import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { HttpResponse } from '../../http/message.ts'
 import { type Fault, fault } from '../../spec/faults.ts'
-import { type Edge, failBody, latestOn } from './exchange.ts'
 import { headersTooLarge, malformedRequest, urlTooLong } from './head.ts'
+import { failBody, latestOn, type ServerState } from './pending-request.ts'
 
 /** What Node hands to `clientError`. */
 export interface ParserError extends Error {
@@ -14,16 +14,16 @@ export interface ParserError extends Error {
   readonly rawPacket?: Buffer
 }
 
-// How long the client may take to read the answer before its connection is cut.
-const longestFarewell = 2000
+// How long the client may take to read the response before its connection is destroyed, in milliseconds.
+const lingerTimeout = 2000
 const answered = new WeakSet<Duplex>()
 
 /**
- * Answers a message that the parser gave up on, and ends its connection. Where an earlier request on it is still being
- * worked on, that one is answered and no other.
+ * Answers a message that the parser rejected, and ends its connection. If an earlier request on it is still being processed,
+ * only that one is answered.
  */
-export function refuseUnreadable(edge: Edge, error: ParserError, socket: Duplex): void {
-  // A parser that gave up does so again with every further byte.
+export function refuseUnreadable(state: ServerState, error: ParserError, socket: Duplex): void {
+  // The parser fails again with every further byte.
   if (answered.has(socket)) return
   const refusal = faultOf(error, socket)
   if (refusal === undefined || !socket.writable) {
@@ -35,18 +35,18 @@ export function refuseUnreadable(edge: Edge, error: ParserError, socket: Duplex)
   if (last !== undefined) {
     last.mustClose = true
     last.inputEnded = error.code === 'HPE_INVALID_EOF_STATE'
-    // What stands after a whole request is no fault of it.
+    // Data after a complete request is no fault of that request.
     if (!(last.request as IncomingMessage).complete) failBody(last, refusal)
     return
   }
-  setTimeout(() => socket.destroy(), longestFarewell).unref()
-  // An answer of Node's own is still under way: another must not overtake it.
+  setTimeout(() => socket.destroy(), lingerTimeout).unref()
+  // Node may be sending a response of its own: another must not overtake it.
   if ((socket as { _httpMessage?: unknown })._httpMessage || error.code === 'HPE_CLOSED_CONNECTION') return
-  edge.onClientError?.(refusal)
-  writeAnswer(socket, edge.problem(refusal))
+  state.onClientError?.(refusal)
+  writeAnswer(socket, state.problem(refusal))
 }
 
-/** Writes a whole answer to a bare socket, and ends it. */
+/** Writes a complete response to a bare socket, and ends it. */
 export function writeAnswer(socket: Duplex, { status, headers, body = '' }: HttpResponse): void {
   const bytes = Buffer.from(body as string)
   const fields = { ...headers, Date: new Date().toUTCString(), 'Content-Length': bytes.length, Connection: 'close' }
@@ -68,10 +68,10 @@ const words: Readonly<Record<string, string>> = {
   HPE_INVALID_EOF_STATE: 'The request ended before its end.',
 }
 
-/** The fault for a parser's error; `undefined` for a client that said nothing, is gone, or does not speak TLS. */
+/** The fault for a parser's error; `undefined` if the client sent nothing, has gone, or does not use TLS. */
 function faultOf(error: ParserError, socket: Duplex): Fault | undefined {
   const { code = '' } = error
-  // A connection may be opened long before it is needed: who has not begun to ask is not told anything.
+  // Clients may connect long before they need the connection: one that has sent nothing gets no response.
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT' && (socket as Socket).bytesRead > 0) {
     return fault('REQUEST_TIMEOUT', { detail: 'The head of the request did not come whole in time.' })
   }
@@ -83,7 +83,7 @@ function faultOf(error: ParserError, socket: Duplex): Fault | undefined {
   return malformedRequest(words[code] ?? 'The request is not HTTP/1.1.')
 }
 
-/** Whether the parser's bound was hit within the request line, as far as the last packet shows. */
+/** Whether the parser's limit was exceeded within the request line, as far as the last packet shows. */
 function stoppedInRequestLine({ rawPacket, bytesParsed = 0 }: ParserError): boolean {
   const text = rawPacket?.toString('latin1') ?? ''
   if (text.slice(0, bytesParsed).includes('\n')) return false

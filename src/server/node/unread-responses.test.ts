@@ -10,8 +10,8 @@ import { type Trial, trial } from '../../../test/harness.ts'
 import { type Download, download, takeSteadily } from '../../../test/wire/download.ts'
 import { transports } from '../../../test/wire/transports.ts'
 import { defineInterface } from '../../model/declaration.ts'
+import { localCertificate } from './certificates.ts'
 import { createNodeServer, type NodeServerOptions } from './listener.ts'
-import { localCertificate } from './tls.ts'
 
 const mebibyte = 1_048_576
 const folder = await mkdtemp(join(tmpdir(), 'resourced-unread-'))
@@ -111,8 +111,8 @@ for (const transport of transports) {
 
   test(`LIM-6: ${transport}: who takes an answer too slowly is cut off, though something moves all the time`, async (context) => {
     // 10 MB a second at least: the answer in four seconds and half of one.
-    const patience = { head: 5_000, stretch: 100, bytes: 100_000, silence: 1_500 }
-    const { ask, statusOf } = await serve(context, transport, { patience, unread: { caller: 20 * mebibyte } })
+    const timeouts = { head: 5_000, interval: 100, bytes: 100_000, idle: 1_500 }
+    const { ask, statusOf } = await serve(context, transport, { timeouts, unread: { caller: 20 * mebibyte } })
     const slow = ask('ann')
     takeSteadily(slow, 20_000, 20)
     await until(async () => (await statusOf('ann', small)) === 429)

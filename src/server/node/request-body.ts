@@ -2,13 +2,13 @@
 import type { ServerResponse } from 'node:http'
 import type { Http2ServerRequest } from 'node:http2'
 import { fault } from '../../spec/faults.ts'
-import type { Edge, Exchange, NodeRequest } from './exchange.ts'
 import { bodyTooLarge, malformedRequest } from './head.ts'
+import type { NodeRequest, PendingRequest, ServerState } from './pending-request.ts'
 
-// What the bodies of all requests that are not answered yet may have together (LIM-4), in bytes.
+// The most bytes of bodies in memory for all running requests together (LIM-4).
 const mostBytes = 64 * 1_048_576
 
-type Receiving = Pick<Edge, 'patience' | 'inFlight' | 'bodyBytes'>
+type Receiving = Pick<ServerState, 'timeouts' | 'inFlight' | 'bodyBytes'>
 
 const nothing = new Uint8Array(0)
 
@@ -22,32 +22,32 @@ export function hasBody(request: NodeRequest): boolean {
  * Reads the whole body, once.
  *
  * @param limit in bytes; a declared length beyond it is refused before a byte is read
- * @throws Fault BODY_TOO_LARGE; REQUEST_TIMEOUT where it comes too slowly; MALFORMED_REQUEST where it ends before its end;
- *   OVERLOADED where there are too many large ones at once
+ * @throws Fault BODY_TOO_LARGE; REQUEST_TIMEOUT if it arrives too slowly; MALFORMED_REQUEST if it is incomplete; OVERLOADED if
+ *   too many large bodies arrive at once
  */
-export async function readNodeBody(exchange: Exchange, limit: number, edge: Receiving): Promise<Uint8Array> {
-  const { request } = exchange
+export async function readNodeBody(pending: PendingRequest, limit: number, state: Receiving): Promise<Uint8Array> {
+  const { request } = pending
   if (!hasBody(request)) return nothing
   if (Number(request.headers['content-length'] ?? 0) > limit) throw bodyTooLarge(limit)
   if (request.readableEnded)
     throw new Error('The body was read before: nothing else may read it, such as a body parser.')
-  if (exchange.bodyFault !== undefined) throw exchange.bodyFault
+  if (pending.bodyFault !== undefined) throw pending.bodyFault
   if (request.destroyed) throw endedEarly()
-  if (exchange.awaitsContinue) {
-    exchange.awaitsContinue = false
-    ;(exchange.response as ServerResponse).writeContinue()
+  if (pending.awaitsContinue) {
+    pending.awaitsContinue = false
+    ;(pending.response as ServerResponse).writeContinue()
   }
-  edge.inFlight--
+  state.inFlight--
   try {
-    return await collect(exchange, limit, edge)
+    return await collect(pending, limit, state)
   } finally {
-    edge.inFlight++
+    state.inFlight++
   }
 }
 
-function collect(exchange: Exchange, limit: number, edge: Receiving): Promise<Uint8Array> {
-  const { request } = exchange
-  const { stretch, bytes } = edge.patience
+function collect(pending: PendingRequest, limit: number, state: Receiving): Promise<Uint8Array> {
+  const { request } = pending
+  const { interval, bytes } = state.timeouts
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = []
     let size = 0
@@ -56,20 +56,20 @@ function collect(exchange: Exchange, limit: number, edge: Receiving): Promise<Ui
       const isSlow = size - sizeBefore < bytes
       sizeBefore = size
       if (!isSlow) return
-      // The rest would come as slowly.
-      exchange.mustClose = true
-      exchange.failBody?.(tooSlow(bytes, stretch))
-    }, stretch)
+      // The rest would be as slow.
+      pending.mustClose = true
+      pending.failBody?.(tooSlow(bytes, interval))
+    }, interval)
     const onData = (chunk: Uint8Array) => {
       size += chunk.length
-      exchange.bodyBytes = size
-      edge.bodyBytes += chunk.length
+      pending.bodyBytes = size
+      state.bodyBytes += chunk.length
       chunks.push(chunk)
       if (size > limit) stop(() => reject(bodyTooLarge(limit)))
-      else if (edge.bodyBytes > mostBytes) stop(() => reject(tooManyBodies()))
+      else if (state.bodyBytes > mostBytes) stop(() => reject(tooManyBodies()))
     }
     const onEnd = () => {
-      // HTTP/2 ends the stream of a client that went away like any other.
+      // HTTP/2 ends the stream of a client that has gone like any other.
       if ((request as Http2ServerRequest).aborted) onGone()
       else stop(() => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)))
     }
@@ -79,10 +79,10 @@ function collect(exchange: Exchange, limit: number, edge: Receiving): Promise<Ui
       request.off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone)
       request.on('error', ignore)
       request.pause()
-      exchange.failBody = undefined
+      pending.failBody = undefined
       settle()
     }
-    exchange.failBody = (reason) => stop(() => reject(reason))
+    pending.failBody = (reason) => stop(() => reject(reason))
     request.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone)
   })
 }
@@ -94,8 +94,8 @@ function tooManyBodies() {
   return fault('OVERLOADED', { detail, headers: { 'Retry-After': '2' } })
 }
 
-function tooSlow(bytes: number, stretch: number) {
-  const detail = `At least ${bytes} bytes of a body must come every ${stretch / 1000} seconds.`
+function tooSlow(bytes: number, interval: number) {
+  const detail = `At least ${bytes} bytes of a body must come every ${interval / 1000} seconds.`
   return fault('REQUEST_TIMEOUT', { detail })
 }
 

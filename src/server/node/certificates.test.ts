@@ -11,7 +11,7 @@ import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
 import { generate } from 'selfsigned'
 import { ConfigurationError } from '../../spec/configuration-error.ts'
 import type { Observation } from '../observe/observe.ts'
-import { type CertificatePair, readCertificate, watchCertificate } from './certificate-files.ts'
+import { type CertificatePair, readCertificate, watchCertificate } from './certificates.ts'
 import { createNodeServer } from './listener.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'resourced-certificate-'))

@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { localCertificate } from './tls.ts'
+import { localCertificate } from './certificates.ts'
 
 const root = await mkdtemp(join(tmpdir(), 'resourced-tls-'))
 after(() => rm(root, { recursive: true }))
