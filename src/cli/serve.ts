@@ -2,7 +2,7 @@
 import { flushCompileCache } from 'node:module'
 import { withoutCredentials } from '../model/credentials.ts'
 import { type LogLevel, logTo } from '../server/observe/log.ts'
-import { outputWritten } from '../server/observe/log-blocks.ts'
+import { outputWritten } from '../server/observe/log-output.ts'
 import type { Observe } from '../server/observe/observe.ts'
 import { flushTraces } from '../server/observe/tracing.ts'
 import { isElsewhere } from '../server/open-database.ts'

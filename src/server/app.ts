@@ -17,7 +17,7 @@ import { documentsOf } from './documents.ts'
 import { verifyBy } from './jwt.ts'
 import { type KeyUses, noteUses, Revocations } from './key-tracking.ts'
 import type { Observe } from './observe/observe.ts'
-import { openRateLimiter, type RateOptions } from './rates/open.ts'
+import { openRateLimiter, type RateOptions } from './rates/rate-limiter.ts'
 import { type AppServices, earlyRefusal } from './request-context.ts'
 import { respond } from './respond.ts'
 

@@ -13,9 +13,9 @@ import { type Application, assemble } from './app.ts'
 import { toFetchHandler as fetchHandler } from './fetch/fetch.ts'
 import { jwtOf } from './jwt.ts'
 import { toNodeHandler as nodeHandler } from './node/listener.ts'
-import { type Observe, tellCommits, tellReplica } from './observe/observe.ts'
+import { type Observe, observeCommits, observeReplica } from './observe/observe.ts'
 import { type DatabaseOptions, openStorage } from './open-database.ts'
-import type { RateOptions } from './rates/open.ts'
+import type { RateOptions } from './rates/rate-limiter.ts'
 import { earlyRefusal, toFault } from './request-context.ts'
 import { corsOf } from './serve.ts'
 
@@ -76,8 +76,8 @@ export function createApp(declaration: InterfaceDeclaration, options: AppOptions
   } = options
   const cors = corsOf(corsOrigins, corsCredentials)
   const jwt = jwtOf(tokens)
-  const onCommit = rest.observe === undefined ? undefined : tellCommits(rest.observe)
-  const onReplica = rest.observe === undefined ? undefined : tellReplica(rest.observe)
+  const onCommit = rest.observe === undefined ? undefined : observeCommits(rest.observe)
+  const onReplica = rest.observe === undefined ? undefined : observeReplica(rest.observe)
   const storage = openStorage({ ...rest, database }, catalog, { migrate, onCommit, onReplica })
   const start = (opened: Storage) => assemble(catalog, opened, { ...rest, versions, cors, jwt })
   if (storage instanceof Promise) return deferredApp(storage.then(start), cors, rest.observe)

@@ -1,4 +1,4 @@
-/** The documents that describe the interface, made once (DOC-1). */
+/** The OpenAPI documents of the interface, made once (DOC-1). */
 import { hash } from 'node:crypto'
 import { openApiDocument } from '../documents/openapi.ts'
 import { formatEntityTag } from '../http/fields/entity-tag.ts'
@@ -7,7 +7,7 @@ import { type Conditions, decidePreconditions } from '../http/preconditions.ts'
 import { fault } from '../spec/faults.ts'
 import { isDeprecated, type Version, type Versions } from '../versions/versions.ts'
 
-/** Answers with documents. */
+/** Serves documents. */
 export interface Documents {
   /** The document of a version. */
   openapi(version: Version, conditions: Conditions): HttpResponse
@@ -19,7 +19,7 @@ interface Made {
 }
 
 /**
- * Makes the documents of all versions, each at its first use, and again when it becomes deprecated.
+ * Makes the document of each version when it is first requested, and again when the version becomes deprecated.
  *
  * @param now milliseconds since 1970
  */

@@ -1,4 +1,4 @@
-/** JWT, wired: their settings, their keys, and what verifies them (AUT-2). */
+/** Sets up the verification of JWTs (AUT-2): reads the settings, and fetches the issuer's keys from a server or a file. */
 
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -10,9 +10,9 @@ import { ConfigurationError } from '../spec/configuration-error.ts'
 import type { Observe } from './observe/observe.ts'
 
 /**
- * Reads which JWT are accepted.
+ * Reads which JWTs are accepted.
  *
- * @throws ConfigurationError where options are missing or cannot be, or the file of keys cannot be used
+ * @throws ConfigurationError if options are missing or wrong, or the key file cannot be used
  */
 export function jwtOf(options: Partial<JwtOptions>): JwtSettings | undefined {
   const reading = readJwt(options)
@@ -28,7 +28,7 @@ export function jwtOf(options: Partial<JwtOptions>): JwtSettings | undefined {
   return jwt
 }
 
-/** Makes the function that verifies tokens. What it needs is loaded with the first: a start without JWT is quicker. */
+/** Makes the function that verifies tokens. Its modules are loaded with the first token, so that servers start faster. */
 export function verifyBy(
   settings: JwtSettings,
   { now, observe }: { readonly now: () => number; readonly observe: Observe },
@@ -53,27 +53,27 @@ export function verifyBy(
   }
 }
 
-/** How much is waited for, in milliseconds and bytes. */
+/** Limits of a response, in milliseconds and bytes. */
 interface FetchLimits {
   readonly timeout: number
   readonly bytes: number
 }
 
-const usual: FetchLimits = { timeout: 5_000, bytes: 1_048_576 }
+const defaultLimits: FetchLimits = { timeout: 5_000, bytes: 1_048_576 }
 
 /**
- * Fetches a set of keys.
+ * Fetches a key set.
  *
- * @throws Error that says what is wrong with the answer, or that of the connection
+ * @throws Error if the response cannot be used, or the connection fails
  */
-export async function fetchKeys(place: KeyPlace, { timeout, bytes } = usual): Promise<JSONWebKeySet> {
+export async function fetchKeys(place: KeyPlace, { timeout, bytes } = defaultLimits): Promise<JSONWebKeySet> {
   if ('file' in place) return readKeySet(await readFile(place.file, 'utf8'))
   try {
     const response = await fetch(place.url, {
       headers: { Accept: 'application/jwk-set+json, application/json' },
-      // Where it led to, nobody configured.
+      // A redirect could lead to a server that nobody configured.
       redirect: 'error',
-      // For the body too.
+      // This limits the time for the body too.
       signal: AbortSignal.timeout(timeout),
     })
     if (response.status === 200) return readKeySet(await textOf(response, bytes))
@@ -84,8 +84,8 @@ export async function fetchKeys(place: KeyPlace, { timeout, bytes } = usual): Pr
   }
 }
 
-/** The same of a file, at once: at start, where what is wrong with it can still be told. */
-export function readKeyFile(file: string): JSONWebKeySet {
+/** Reads a key file synchronously, so that mistakes are reported at start. */
+function readKeyFile(file: string): JSONWebKeySet {
   return readKeySet(readFileSync(file, 'utf8'))
 }
 

@@ -1,4 +1,4 @@
-/** What an address supports: `Allow`, OPTIONS and the preflights of browsers (OPT-1 to OPT-3, MET-6). */
+/** OPTIONS and CORS preflight requests: what an address supports (OPT-1 to OPT-3, MET-6). */
 import { type Cors, preflightHeaders } from '../http/cors.ts'
 import type { HttpRequest, HttpResponse, ResponseHeaders } from '../http/message.ts'
 import { actions, type CallerView } from '../model/declaration.ts'
@@ -8,22 +8,22 @@ import { acceptedTypes } from '../request/input.ts'
 import { everyMethod, type Found, methodsOf, type Target } from '../request/target.ts'
 import { fault } from '../spec/faults.ts'
 
-/** The answer to a preflight: it comes without credentials, so it says what any address of this kind supports. */
+/** Answers a preflight. It comes without credentials, so the response says what any address of this kind supports. */
 export function preflight(cors: Cors, found: Found, { headers }: HttpRequest): HttpResponse {
   const methods = found.kind === 'found' ? methodsOf(found.target) : everyMethod
   return { status: 204, headers: preflightHeaders(cors, headers['origin'], methods), body: undefined }
 }
 
-/** The answer to `OPTIONS *`: what the server knows, somewhere (OPT-2). */
+/** Answers `OPTIONS *`: every method that some address supports (OPT-2). */
 export function serverOptions(): HttpResponse {
   return { status: 200, headers: { Allow: everyMethod.join(', '), 'Cache-Control': 'no-store' }, body: undefined }
 }
 
 /**
- * The answer to OPTIONS on an address: what it supports, whoever asks.
+ * Answers OPTIONS on an address. The response is the same for every caller who may do anything there.
  *
  * @param vendorType a media type of bodies that means `application/json` too
- * @throws Fault FORBIDDEN where the caller may do nothing whatever with the resource
+ * @throws Fault FORBIDDEN if the caller may do nothing with the resource
  */
 export function addressOptions(
   catalog: Catalog,

@@ -17,9 +17,9 @@ import {
 import { createNodeServer } from './node/listener.ts'
 import { collectMetrics } from './observe/metrics.ts'
 import { createMetricsServer } from './observe/metrics-server.ts'
-import { type Observe, tellAll, tellCommits, tellReplica } from './observe/observe.ts'
+import { type Observe, observeAll, observeCommits, observeReplica } from './observe/observe.ts'
 import { type DatabaseOptions, openStorage } from './open-database.ts'
-import type { RateOptions } from './rates/open.ts'
+import type { RateOptions } from './rates/rate-limiter.ts'
 
 /** How an interface is served. */
 export interface ServeOptions extends RateOptions, DatabaseOptions {
@@ -92,10 +92,10 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   })
   const { tls, files, caFile } = await certificate(options)
   const metrics = options.metricsPort === undefined ? undefined : await collectMetrics()
-  const observe = tellAll(...[options.observe, metrics?.observe].filter((each) => each !== undefined))
-  const onCommit = metrics === undefined ? undefined : tellCommits(metrics.observe)
+  const observe = observeAll(...[options.observe, metrics?.observe].filter((each) => each !== undefined))
+  const onCommit = metrics === undefined ? undefined : observeCommits(metrics.observe)
   const storage = await openStorage(options, catalog, {
-    ...{ migrate: options.migrate, onCommit, onReplica: tellReplica(observe) },
+    ...{ migrate: options.migrate, onCommit, onReplica: observeReplica(observe) },
   })
   const app = assemble(catalog, storage, {
     versions,

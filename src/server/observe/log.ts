@@ -1,19 +1,20 @@
 /** The JSON log: one line for each request, on standard output (OPS-1). */
+
+import { inspect } from 'node:util'
 import { type DestinationStream, pino } from 'pino'
 import { withoutCredentials } from '../../model/credentials.ts'
 import type { ClockDoubt } from '../../storage/storage.ts'
-import { standardOutput } from './log-blocks.ts'
-import { loggedError } from './log-error.ts'
+import { standardOutput } from './log-output.ts'
 import type { Observation, Observe } from './observe.ts'
 
-/** The levels of the log, the most talkative first. */
+/** The levels of the log, the most verbose first. */
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]
 
 /**
  * Makes the observer that writes the log.
  *
- * @param stream where it goes; standard output by default, in blocks, at the latest after a second
+ * @param stream standard output by default, written in blocks, at the latest after a second
  */
 export function logTo(level: LogLevel, stream?: DestinationStream): Observe {
   const sink = stream ?? standardOutput()
@@ -21,15 +22,15 @@ export function logTo(level: LogLevel, stream?: DestinationStream): Observe {
   const log = pino({ level, base: null, timestamp: () => `,"time":"${time()}"` }, sink)
   const levels = pino.levels.values as Record<string, number>
   const least = levels[level] ?? Number.POSITIVE_INFINITY
-  let turnedAway = 0
-  // One line for all of a second: a line for each would cost more than it was to save.
-  const noteTurnedAway = () => {
-    if (turnedAway++ > 0) return
-    const tell = () => {
-      log.warn({ requests: turnedAway }, 'turned away')
-      turnedAway = 0
+  let rejected = 0
+  // One line a second: a line for each would cost more time than the rejection saves.
+  const noteRejection = () => {
+    if (rejected++ > 0) return
+    const report = () => {
+      log.warn({ requests: rejected }, 'turned away')
+      rejected = 0
     }
-    setTimeout(tell, 1_000).unref()
+    setTimeout(report, 1_000).unref()
   }
   const write = (seen: Observation): void => {
     switch (seen.kind) {
@@ -44,7 +45,7 @@ export function logTo(level: LogLevel, stream?: DestinationStream): Observe {
       case 'commit':
         return
       case 'turned-away':
-        noteTurnedAway()
+        noteRejection()
         return
       case 'failure':
         log.error({ request_id: seen.requestId, err: loggedError(seen.error) }, 'failure')
@@ -96,11 +97,11 @@ export function logTo(level: LogLevel, stream?: DestinationStream): Observe {
   }
   return (seen) => {
     write(seen)
-    if (awaited.has(seen.kind) && 'flush' in sink) (sink as { flush(): void }).flush()
+    if (urgent.has(seen.kind) && 'flush' in sink) (sink as { flush(): void }).flush()
   }
 }
 
-/** Why nothing is removed for good, and what to do. */
+/** Why purging stopped, and what to do. */
 function reasonOf({ now, last, of }: ClockDoubt): string {
   const compared = of === 'purge' ? 'the last purge was' : 'the newest record is of'
   const found = `The clock says ${new Date(now).toISOString()}, and ${compared} ${new Date(last).toISOString()}: more than a day apart.`
@@ -108,8 +109,8 @@ function reasonOf({ now, last, of }: ClockDoubt): string {
   return `${found} Nothing is removed for good until the clock is confirmed. ${remedy}`
 }
 
-/** What whoever started the process waits for: it is not kept back until there is more. */
-const awaited: ReadonlySet<Observation['kind']> = new Set([
+/** Lines that an operator or a supervisor waits for: they are written at once. */
+const urgent: ReadonlySet<Observation['kind']> = new Set([
   'certificate',
   'maintenance',
   'listening',
@@ -118,7 +119,7 @@ const awaited: ReadonlySet<Observation['kind']> = new Set([
   'stopped',
 ])
 
-/** The line that pino would write, put together directly: there is one for each request, and it costs a fifth of the time. */
+/** The line that pino would write, built directly: every request has one, and this takes a fifth of the time. */
 function requestLine(level: number, time: string, seen: Extract<Observation, { kind: 'request' }>): string {
   const { requestId, method, path, version, status, code, caller, duration } = seen
   const who = `${code === undefined ? '' : `,"code":"${code}"`}${caller === undefined ? '' : `,"caller":${JSON.stringify(caller)}`}`
@@ -127,7 +128,7 @@ function requestLine(level: number, time: string, seen: Extract<Observation, { k
   return `{"level":${level},"time":"${time}",${what},"status":${status}${who},"duration":${milliseconds(duration)},"msg":"request"}\n`
 }
 
-/** The time as text, formatted once for each millisecond. */
+/** The time as text, formatted once a millisecond. */
 function clock(): () => string {
   let last = 0
   let text = ''
@@ -143,8 +144,41 @@ function clock(): () => string {
 
 const thousandths = Array.from({ length: 1_000 }, (_, part) => String(part).padStart(3, '0'))
 
-/** A duration with three digits: of whole numbers, whose texts are quicker made than those of fractions. */
+/** A duration with three decimals, made of whole numbers, which is faster than formatting fractions. */
 function milliseconds(duration: number): string {
   const thousand = Math.round(duration * 1_000)
   return `${Math.floor(thousand / 1_000)}.${thousandths[thousand % 1_000]}`
+}
+
+/** The properties of an error that are logged. */
+export interface LoggedError {
+  readonly type: string
+  readonly message: string
+  readonly stack?: string
+  readonly code?: unknown
+  readonly errors?: readonly LoggedError[]
+}
+
+/**
+ * An error for the log, without credentials (ERR-4, SEC-3). Other properties of errors are left out: they may contain requests,
+ * records and passwords. Never throws, whatever was thrown.
+ */
+function loggedError(thrown: unknown): LoggedError {
+  try {
+    if (!(thrown instanceof Error)) {
+      const words = typeof thrown === 'object' ? Reflect.get(thrown ?? {}, 'message') : thrown
+      return { type: typeof thrown, message: withoutCredentials(inspect(words)) }
+    }
+    const { type, message, stack } = pino.stdSerializers.err(thrown)
+    const code: unknown = Reflect.get(thrown, 'code')
+    return {
+      type,
+      message: withoutCredentials(message),
+      stack: withoutCredentials(stack),
+      ...(typeof code === 'string' || typeof code === 'number' ? { code } : {}),
+      ...(thrown instanceof AggregateError ? { errors: thrown.errors.map(loggedError) } : {}),
+    }
+  } catch {
+    return { type: 'unknown', message: 'What was thrown cannot be read.' }
+  }
 }

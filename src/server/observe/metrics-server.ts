@@ -1,28 +1,28 @@
-/** Serves metrics: plain HTTP on a listener of its own, so that whoever reaches the interface does not reach them (OPS-1). */
+/** Serves metrics over plain HTTP on a port of its own, so that clients of the interface do not reach them (OPS-1). */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { ConfigurationError } from '../../spec/configuration-error.ts'
 import type { Metrics } from './metrics.ts'
 
-/** A server of metrics. */
+/** A metrics server. */
 export interface MetricsServer {
   /**
    * Begins to listen.
    *
    * @param port 0 takes a free one
    * @returns the address of the metrics: `http://127.0.0.1:9464/metrics`
-   * @throws ConfigurationError where it cannot listen there
+   * @throws ConfigurationError if it cannot listen there
    */
   listen(host: string, port: number): Promise<string>
   close(): Promise<void>
 }
 
-/** Scrapes come seconds apart, from one or two machines: nobody needs more time than this, in milliseconds. */
-const patience = { headersTimeout: 5_000, requestTimeout: 5_000, connectionsCheckingInterval: 1_000 } as const
+/** Scrapes come seconds apart, from one or two machines. Milliseconds. */
+const timeouts = { headersTimeout: 5_000, requestTimeout: 5_000, connectionsCheckingInterval: 1_000 } as const
 
-/** Makes a server of metrics; it listens once told to. */
+/** Makes a metrics server, which does not listen yet. */
 export function createMetricsServer(metrics: Pick<Metrics, 'contentType' | 'read'>): MetricsServer {
-  const server = createServer(patience, (request, response) => void answer(metrics, request, response))
+  const server = createServer(timeouts, (request, response) => void answer(metrics, request, response))
   return {
     listen(host, port) {
       return new Promise((resolve, reject) => {
@@ -37,7 +37,7 @@ export function createMetricsServer(metrics: Pick<Metrics, 'contentType' | 'read
     async close() {
       if (!server.listening) return
       const closed = new Promise((resolve) => server.close(resolve))
-      // Whoever reads them slowly does not keep the process.
+      // A slow reader must not delay the end of the process.
       server.closeAllConnections()
       await closed
     },

@@ -1,15 +1,16 @@
 /**
- * Metrics in the format of Prometheus (OPS-1). Labels are words of the declaration, of the contract and of HTTP, and nothing
- * of what clients send (SEC-3): so there are only so many series, whatever is asked. Of versions that are to go the ids of callers who are
- * known are labels too, so many at most.
+ * Metrics in the format of Prometheus (OPS-1). Labels are words of the declaration, of the contract and of HTTP, and nothing that
+ * clients send (SEC-3), so that the number of series is limited. For versions with an end, a limited number of callers' ids are
+ * labels too.
  */
 
+import { withoutCredentials } from '../../model/credentials.ts'
 import { everyMethod } from '../../request/target.ts'
+import { isLeaving } from '../../versions/versions.ts'
 import type { Observation, Observe } from './observe.ts'
 import { packageVersion } from './package-version.ts'
-import { countVersions } from './version-usage.ts'
 
-/** Metrics being kept. */
+/** Collected metrics. */
 export interface Metrics {
   /** Subscribe it to an application. */
   readonly observe: Observe
@@ -19,23 +20,23 @@ export interface Metrics {
   read(): Promise<string>
 }
 
-/** How many changes a commit has: one, unless many come at once. */
-const groups = [1, 2, 4, 8, 16, 32, 64, 128, 256]
+/** Changes in a commit: one, unless many arrive at once. */
+const changeBuckets = [1, 2, 4, 8, 16, 32, 64, 128, 256]
 
-/** Seconds; the time that a request takes here is told in milliseconds. */
+/** Seconds; durations of observations are milliseconds. */
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]
 
 const methods = new Set(everyMethod)
 
 /**
- * Begins to keep metrics: of requests and jobs, and of the process, its memory and its event loop.
+ * Begins to collect metrics: of requests and jobs, and of the process, its memory and its event loop.
  *
  * @example
  * const metrics = await collectMetrics()
  * const app = createApp(declaration, { observe: metrics.observe })
  */
 export async function collectMetrics(): Promise<Metrics> {
-  // Those who keep no metrics do not wait for it at every start.
+  // Servers without metrics start faster without the module.
   const { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } = await import('prom-client')
   const registry = new Registry()
   const registers = [registry]
@@ -61,7 +62,7 @@ export async function collectMetrics(): Promise<Metrics> {
   const commitChanges = new Histogram({
     name: 'resourced_commit_changes',
     help: 'How many changes were decided in one commit.',
-    buckets: groups,
+    buckets: changeBuckets,
     registers,
   })
   const versions = countVersions()
@@ -135,4 +136,56 @@ export async function collectMetrics(): Promise<Metrics> {
       }
     },
   }
+}
+
+/** The most callers that are distinguished for each version with an end; all others count as one. */
+export const mostCallers = 1_000
+
+// Subjects of tokens have any length, and series are kept as long as the process runs.
+const longestCaller = 200
+
+/** The number of requests for a version. */
+export interface VersionUse {
+  readonly version: string
+  /** Empty if callers are not distinguished: for versions without an end, and for unauthenticated callers. */
+  readonly caller: string
+  readonly requests: number
+}
+
+/** Counts requests for versions, and who uses those that will end. */
+export interface VersionUsage {
+  count(seen: Pick<Extract<Observation, { kind: 'request' }>, 'version' | 'caller'>): void
+  counts(): readonly VersionUse[]
+}
+
+/** Begins to count requests for versions. */
+export function countVersions(): VersionUsage {
+  const versions = new Map<string, Map<string, number>>()
+  return {
+    count({ version, caller = '' }) {
+      if (version === undefined) return
+      let callers = versions.get(version.name)
+      if (callers === undefined) {
+        callers = new Map()
+        versions.set(version.name, callers)
+      }
+      const known = isLeaving(version) ? caller : ''
+      const before = callers.get(known)
+      if (before !== undefined) callers.set(known, before + 1)
+      else {
+        const name = labelOf(known, callers.size)
+        callers.set(name, (callers.get(name) ?? 0) + 1)
+      }
+    },
+    counts: () =>
+      [...versions].flatMap(([version, callers]) =>
+        [...callers].map(([caller, requests]) => ({ version, caller, requests })),
+      ),
+  }
+}
+
+/** The label of a caller. An issuer may have made a subject of a secret, which is masked (SEC-3). */
+function labelOf(caller: string, known: number): string {
+  if (caller.length > longestCaller || known >= mostCallers) return 'other'
+  return withoutCredentials(caller)
 }

@@ -1,4 +1,4 @@
-/** Everything that can happen, as one union. The log subscribes to it, and so do metrics. */
+/** Everything that the log and metrics can report, as one union, and the stages of a request. */
 import type { Refusal } from '../../policy/caller.ts'
 import type { FaultCode } from '../../spec/faults.ts'
 import type {
@@ -14,96 +14,96 @@ import type { Version } from '../../versions/versions.ts'
 
 /** Something that happened. */
 export type Observation =
-  /** A request has come; one of the kind `request` follows when it is answered. */
+  /** A request has arrived; a `request` follows when it is answered. */
   | { readonly kind: 'arrival' }
   | {
       readonly kind: 'request'
       readonly requestId: string
       readonly method: string
-      /** Without its query string: what people search for is not logged. */
+      /** Without the query string: what people search for is not logged. */
       readonly path: string
-      /** The version that it is for, where one is known. */
+      /** `undefined` if the request names none, or an unknown one. */
       readonly version: Pick<Version, 'name' | 'deprecatedAt' | 'sunsetAt'> | undefined
-      /** What the path is without ids, such as `/v1/tasks/{id}`; `undefined` where it leads nowhere. */
+      /** The path without ids, such as `/v1/tasks/{id}`; `undefined` if there is no such address. */
       readonly route: string | undefined
       readonly status: number
-      /** The problem's code, where the answer is one. */
+      /** The error code of the response. */
       readonly code: string | undefined
       /** The caller's id. */
       readonly caller: string | undefined
       /** Milliseconds. */
       readonly duration: number
     }
-  /** What could not be read as a request, and was refused at the edge. */
+  /** A request was refused before the pipeline, because it could not be parsed or exceeds a limit. */
   | { readonly kind: 'unreadable'; readonly code: FaultCode }
-  /** A request was turned away unread: there were too many (LIM-4). */
+  /** A request was rejected because of overload (LIM-4). */
   | { readonly kind: 'turned-away' }
-  /** A fault of ours (5xx): what the caller is not told. */
+  /** A failure of the server (5xx), with the cause that the caller does not get. */
   | {
       readonly kind: 'failure'
       readonly requestId: string
       readonly error: unknown
-      /** Whose batch has failed; `other` for what is done beside jobs. Nothing where it was a request. */
+      /** The task whose batch has failed; `other` for work besides jobs; `undefined` for requests. */
       readonly task?: OpenJob['task'] | 'other'
     }
-  /** A credential was refused (401): why, which its sender is not told. */
+  /** A credential was refused (401), with the reason that the client does not get. */
   | ({ readonly kind: 'credential-refused'; readonly requestId: string } & Refusal)
-  /** Changes were committed together. The log, which says nothing of it, is not told. */
+  /** Changes were committed together. The log does not report it. */
   | ({ readonly kind: 'commit' } & Commit)
-  /** A job is over (JOB-2). */
+  /** A job has ended (JOB-2). */
   | { readonly kind: 'job'; readonly job: string; readonly task: string; readonly status: 'succeeded' | 'failed' }
-  /** Nothing is removed for good, because the clock is in doubt (DEL-7), or is again. */
+  /** Purging stopped because the clock is in doubt (DEL-7), or resumed. */
   | ({ readonly kind: 'purge'; readonly state: 'stopped' } & ClockDoubt)
   | { readonly kind: 'purge'; readonly state: 'resumed' }
-  /** The keys of JWT could not be fetched; those had before go on serving. At most every half minute. */
+  /** The keys for JWTs could not be fetched; the previous ones stay in use. At most every half minute. */
   | { readonly kind: 'key-server'; readonly error: unknown }
-  /** There were more requests than a quota, of this name in the declaration, allows (LIM-1). */
+  /** A request exceeded the quota of this name in the declaration (LIM-1). */
   | { readonly kind: 'refusal'; readonly quota: string }
-  /** Whether requests are counted together with other servers (LIM-1). */
+  /** The state of the Redis in which servers count requests together (LIM-1). */
   | { readonly kind: 'redis'; readonly state: 'connected' }
   | { readonly kind: 'redis'; readonly state: 'lost'; readonly reason: string }
-  /** A replica of the database is read from here on, or the database itself instead. */
+  /** Reads now use a replica of the database, or the database itself. */
   | ({ readonly kind: 'replica' } & ReplicaNews)
-  /** Maintenance was turned on or off, or what clients are told meanwhile is another (ERR-6). */
+  /** Maintenance was turned on or off, or its message changed (ERR-6). */
   | ({ readonly kind: 'maintenance'; readonly state: 'on' } & Maintenance)
   | { readonly kind: 'maintenance'; readonly state: 'off' }
-  /** New files of certificate and key are in use from here on, or cannot be used, and those before them stay. */
+  /** New files of certificate and key are in use, or cannot be used and the previous ones stay. */
   | { readonly kind: 'certificate'; readonly state: 'renewed'; readonly until: string }
   | { readonly kind: 'certificate'; readonly state: 'refused'; readonly reason: string }
-  /** `server`: the name by which this server claims jobs, among the servers of one database (JOB-5). */
+  /** `server`: the name by which this server claims jobs among the servers of one database (JOB-5). */
   | { readonly kind: 'listening'; readonly url: string; readonly server: string }
   | { readonly kind: 'metrics'; readonly url: string }
   | { readonly kind: 'stopping'; readonly reason: string }
   | { readonly kind: 'stopped' }
 
-/** Receives what happens. It must not throw. */
+/** Receives observations. It must not throw. */
 export type Observe = (observation: Observation) => void
 
-/** Lets an observer hear of commits. */
-export function tellCommits(observe: Observe): OnCommit {
+/** Reports commits to an observer. */
+export function observeCommits(observe: Observe): OnCommit {
   return (commit) => observe({ kind: 'commit', ...commit })
 }
 
-/** Lets an observer hear of the replica. */
-export function tellReplica(observe: Observe): OnReplica {
+/** Reports the state of the replica to an observer. */
+export function observeReplica(observe: Observe): OnReplica {
   return (news) => observe({ kind: 'replica', ...news })
 }
 
-/** One observer that tells several. */
-export function tellAll(...observers: readonly Observe[]): Observe {
+/** One observer for several. */
+export function observeAll(...observers: readonly Observe[]): Observe {
   return (observation) => {
     for (const observe of observers) observe(observation)
   }
 }
 
-/** A part of answering: from when to when, in milliseconds by `performance.now()`. */
+/** A stage of a request, in milliseconds by `performance.now()`. */
 export interface Stage {
   readonly name: string
   readonly from: number
   readonly to: number
 }
 
-/** Notes how long each stage took. */
+/** Measures the stages of a request, for `Server-Timing` (W3C) and for traces. */
 export class Timing {
   readonly stages: Stage[] = []
   #last: number
@@ -112,7 +112,7 @@ export class Timing {
     this.#last = started
   }
 
-  /** The stage that ends now. */
+  /** Ends a stage now. */
   mark(name: string): void {
     const now = performance.now()
     this.stages.push({ name, from: this.#last, to: now })

@@ -1,6 +1,6 @@
 /**
- * One request as a span of OpenTelemetry, by its semantic conventions for HTTP. As in metrics, nothing of what clients send
- * is in it (SEC-3): request_id leads to the line of the log, which has the path.
+ * One request as a span of OpenTelemetry, by its semantic conventions for HTTP. As in metrics, it contains nothing that clients
+ * send (SEC-3): `request_id` leads to the line of the log, which has the path.
  */
 import { context, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import type { HttpRequest } from '../../http/message.ts'
@@ -8,7 +8,7 @@ import { everyMethod } from '../../request/target.ts'
 import type { Stage } from './observe.ts'
 import { packageVersion } from './package-version.ts'
 
-/** What is known of a request when it is answered. */
+/** The outcome of a request. */
 export interface Answered {
   readonly route: string | undefined
   readonly status: number
@@ -16,9 +16,9 @@ export interface Answered {
   readonly stages: readonly Stage[]
 }
 
-/** A span that has begun. */
+/** A span that has started. */
 export interface RequestSpan {
-  /** Does something within the span: what is traced there becomes a child of it. */
+  /** Runs work within the span: spans that it starts become children. */
   run<Result>(work: () => Result): Result
   end(answered: Answered): void
 }
@@ -27,18 +27,18 @@ const methods = new Set(everyMethod)
 const release = packageVersion()
 
 /**
- * Begins the span of a request. Its parent is the span that is already active here, or else the caller's (`traceparent`).
+ * Starts the span of a request. Its parent is the active span, or else the caller's (`traceparent`).
  *
- * @param started when the request came, by `performance.now()`
+ * @param started when the request arrived, by `performance.now()`
  */
 export function beginSpan({ method, headers, secure }: HttpRequest, requestId: string, started: number): RequestSpan {
   const tracer = trace.getTracer('resourced', release)
   const active = context.active()
-  // Where a framework around us has a span for the request, there is no second one of the same kind.
+  // A framework around the application may already have a server span for the request.
   const nested = trace.getSpan(active) !== undefined
   const parent = nested ? active : propagation.extract(ROOT_CONTEXT, headers)
   const known = methods.has(method)
-  // By one clock, which does not jump: stages lie within the span.
+  // One monotonic clock, so that stages lie within the span.
   const epoch = Date.now() - performance.now()
   const span = tracer.startSpan(
     known ? method : 'HTTP',

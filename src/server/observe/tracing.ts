@@ -1,24 +1,24 @@
-/** Whether requests are traced (OPS-1): where an OpenTelemetry SDK is registered, and nothing is loaded where none is. */
+/** Traces requests if an OpenTelemetry SDK is registered (OPS-1). Without one, nothing is loaded. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { HttpRequest } from '../../http/message.ts'
 import type { RequestSpan } from './request-span.ts'
 
-/** What an SDK registers, as far as it is used here. */
+/** The part of a registered SDK that is used here. */
 interface Provider {
   forceFlush?(): Promise<unknown>
-  /** What the API keeps is a stand-in for the provider that was registered. */
+  /** The API keeps a proxy for the registered provider. */
   getDelegate?(): Provider
 }
 
-// Where every copy of @opentelemetry/api, of whichever package, finds the SDK.
+// Every copy of @opentelemetry/api finds the SDK here.
 const registry = Symbol.for('opentelemetry.js.api.1')
 
 let loading: Promise<typeof import('./request-span.ts')> | undefined
 
 /**
- * Begins the span of a request; `undefined` where no SDK is registered.
+ * Starts the span of a request; `undefined` if no SDK is registered.
  *
- * @param started when the request came, by `performance.now()`
+ * @param started when the request arrived, by `performance.now()`
  */
 export function beginTrace(request: HttpRequest, requestId: string, started: number): Promise<RequestSpan> | undefined {
   if (registered() === undefined) return undefined
@@ -27,18 +27,17 @@ export function beginTrace(request: HttpRequest, requestId: string, started: num
 }
 
 /**
- * Has the SDK send the spans that it has gathered, where one is registered: whoever ends the process would lose those of the
- * last seconds.
+ * Has a registered SDK send its spans: otherwise those of the last seconds are lost when the process ends.
  *
- * @param patience milliseconds to wait for it at most
+ * @param timeout in milliseconds
  */
-export async function flushTraces(patience: number): Promise<void> {
+export async function flushTraces(timeout: number): Promise<void> {
   const provider = registered()
   const sdk = provider?.getDelegate?.() ?? provider
   try {
-    await Promise.race([sdk?.forceFlush?.(), sleep(patience)])
+    await Promise.race([sdk?.forceFlush?.(), sleep(timeout)])
   } catch {
-    // They are lost then; whoever receives them is not our concern.
+    // The spans are lost; failures of their receiver must not prevent the end of the process.
   }
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { countVersions, mostCallers } from './version-usage.ts'
+import { countVersions, mostCallers } from './metrics.ts'
 
 const stays = { name: 'v2', deprecatedAt: undefined, sunsetAt: undefined }
 const goes = { name: 'v1', deprecatedAt: 0, sunsetAt: undefined }

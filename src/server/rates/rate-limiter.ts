@@ -1,44 +1,45 @@
-/** Decides who may go on asking (LIM-1), and what answers say of it (LIM-2). */
+/** Rate limits: which requests pass (LIM-1), and the header fields that report it (LIM-2). */
+
+import { isIPv6 } from 'node:net'
 import { formatLimits, formatPolicies } from '../../http/fields/rate-limit.ts'
 import type { ResponseHeaders } from '../../http/message.ts'
 import { type CountedAction, countedActions } from '../../model/limits.ts'
 import { type Catalog, storedResource } from '../../model/resource.ts'
-import type { Found } from '../../request/target.ts'
+import type { Found, Target } from '../../request/target.ts'
 import { type Fault, fault } from '../../spec/faults.ts'
 import type { Observe } from '../observe/observe.ts'
-import { actionOf } from './action.ts'
-import { networkOf } from './network.ts'
-import type { Counted, Counter, Quota, Standing } from './quota.ts'
+import { type Counted, type Counter, memoryCounter, type Quota, type Standing } from './counter.ts'
+import { redisCounter } from './redis-counter.ts'
 
-/** What a counted request comes to. */
-export interface Admission {
-  /** For the answer, whatever it will be. */
+/** The result of counting a request. */
+export interface RateDecision {
+  /** For the response, whatever its status. */
   readonly headers: ResponseHeaders
-  /** Why it may not go on. */
+  /** Set if the request exceeds a quota. */
   readonly refusal: Fault | undefined
 }
 
-/** Counts requests and failures. Where the counter fails, so do both. */
+/** Counts requests and failed authentications. Both throw if the counter fails. */
 export interface RateLimiter {
   /** Counts a request of a caller. */
-  admit(caller: string, found: Found, method: string): Promise<Admission>
+  admit(caller: string, found: Found, method: string): Promise<RateDecision>
   /**
-   * Counts a failed authentication; once there were too many it gives what to refuse it with.
+   * Counts a failed authentication. Returns a refusal once there were too many.
    *
-   * @param address empty where it is not known: all clients without an address count as one
+   * @param address empty if it is not known: all clients without an address share one limit
    */
   fail(address: string): Promise<Fault | undefined>
   close(): void
 }
 
-/** What a request counts against, and how that is announced. */
+/** The quotas of a request, and their header field. */
 interface Terms {
   readonly quotas: readonly Quota[]
   readonly policy: string
 }
 
 /** Makes the limiter of a catalog. */
-export function rateLimiter(catalog: Catalog, counter: Counter, observe: Observe): RateLimiter {
+function rateLimiter(catalog: Catalog, counter: Counter, observe: Observe): RateLimiter {
   const { rate } = catalog.limits
   const caller: Quota = { name: 'caller', ...rate.caller }
   const address: Quota = { name: 'address', ...rate.address }
@@ -49,7 +50,7 @@ export function rateLimiter(catalog: Catalog, counter: Counter, observe: Observe
     if (special.size === 0 || found.kind !== 'found' || !('resource' in found.target)) return usual
     const action = actionOf(found.target, method)
     const { name } = storedResource(found.target.resource)
-    // Quotas are of what is stored, whatever a version calls it.
+    // Quotas are declared for stored collections, whatever a version calls them.
     return special.get(`${name}.${action}`) ?? usual
   }
 
@@ -68,7 +69,7 @@ export function rateLimiter(catalog: Catalog, counter: Counter, observe: Observe
       return { headers, refusal: refusalOf(counted) }
     },
     async fail(from) {
-      // Clients without a known address share one limit: without a limit, credentials could be guessed for ever.
+      // Clients without a known address share one limit; without any, they could guess credentials without end.
       return refusalOf(await counter.count([{ quota: address, of: networkOf(from) }]))
     },
     close: () => counter.close(),
@@ -79,7 +80,7 @@ function termsOf(quotas: readonly Quota[]): Terms {
   return { quotas, policy: formatPolicies(quotas) }
 }
 
-/** The terms of the actions that rates are declared for. */
+/** The quotas of the actions that have declared rates. */
 function specialTerms({ resources, limits }: Catalog, caller: Quota): ReadonlyMap<string, Terms> {
   const declared = [...limits.rate.actions].map(([name, rate]): Quota => ({ name, ...rate }))
   const terms = new Map<string, Terms>()
@@ -103,7 +104,7 @@ function limitOf({ quota, left, until }: Standing): { name: string; left: number
 }
 
 function refusalFor(spent: readonly Standing[]): Fault {
-  // All of them must have room again for the next one to pass.
+  // The next request passes when all of them have room.
   const seconds = Math.max(...spent.map((standing) => limitOf(standing).seconds))
   const [first] = spent.map(({ quota }) => `${whatOf(quota)}: ${quota.most} in ${secondsText(quota.window)}`)
   return fault('RATE_LIMITED', {
@@ -119,4 +120,76 @@ function whatOf({ name }: Quota): string {
 
 function secondsText(seconds: number): string {
   return seconds === 1 ? 'a second' : `${seconds} seconds`
+}
+
+const byMethod: Readonly<Record<string, CountedAction>> = {
+  GET: 'read',
+  HEAD: 'read',
+  QUERY: 'read',
+  POST: 'create',
+  PUT: 'update',
+  PATCH: 'update',
+  DELETE: 'delete',
+}
+
+/** The action that a request is counted as; `undefined` if it is no action on a resource, such as OPTIONS. */
+function actionOf(target: Target, method: string): CountedAction | undefined {
+  if (target.kind === 'collection' || target.kind === 'record') return byMethod[method]
+  if (method !== 'POST') return undefined
+  if (target.kind === 'bulk-delete') return 'delete'
+  return target.kind === 'restore' ? 'restore' : undefined
+}
+
+/**
+ * The network that an address counts for. For IPv6 that is the first half: a client with one address has 2⁶⁴ of them. IPv4
+ * addresses count individually, however they are written.
+ *
+ * @example
+ * networkOf('2001:db8::1') // 2001:db8:0:0::/64
+ * networkOf('::ffff:192.0.2.1') // 192.0.2.1
+ */
+export function networkOf(address: string): string {
+  const [plain = ''] = address.split('%')
+  if (!isIPv6(plain)) return address
+  const [, mapped] = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(plain) ?? []
+  if (mapped !== undefined) return mapped
+  const [before = '', after] = plain.split('::')
+  const first = before === '' ? [] : before.split(':')
+  const last = after === undefined || after === '' ? [] : after.split(':')
+  // An IPv4 address at the end stands for two groups.
+  const length = first.length + last.length + (plain.includes('.') ? 1 : 0)
+  const groups = [...first, ...Array<string>(after === undefined ? 0 : 8 - length).fill('0'), ...last]
+  return `${groups
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':')}::/64`
+}
+
+/** How rates are limited. */
+export interface RateOptions {
+  /** `off`: no limits. By default, the limits of the declaration. */
+  readonly rateLimit?: 'declared' | 'off'
+  /** The address of a Redis or Valkey server, `redis://…` or `rediss://…`: servers that share it count together. */
+  readonly redis?: string
+  /** While Redis fails: `open` (default) counts on each server separately, `closed` refuses requests (502). */
+  readonly rateLimitOnFailure?: 'open' | 'closed'
+}
+
+/**
+ * Makes the limiter for the options; `undefined` if they turn limits off.
+ *
+ * @param now milliseconds since 1970
+ * @throws ConfigurationError if the address of Redis is not understood
+ */
+export function openRateLimiter(
+  catalog: Catalog,
+  { rateLimit, redis, rateLimitOnFailure = 'open' }: RateOptions,
+  { now, observe }: { readonly now: () => number; readonly observe: Observe },
+): RateLimiter | undefined {
+  if (rateLimit === 'off') return undefined
+  const local = memoryCounter(now)
+  if (redis === undefined) return rateLimiter(catalog, local, observe)
+  const fallback = rateLimitOnFailure === 'open' ? local : undefined
+  const shared = redisCounter({ url: redis, prefix: `resourced:${catalog.name}`, fallback, observe })
+  return rateLimiter(catalog, shared, observe)
 }

@@ -1,14 +1,15 @@
-/** Counts in Redis or Valkey, for all servers that share it. */
+/** Counts requests in Redis or Valkey, for all servers that share it. While it fails, no request waits long for it. */
 
+import querystring from 'node:querystring'
+import type { Redis } from 'iovalkey'
 import { ConfigurationError } from '../../spec/configuration-error.ts'
 import { fault } from '../../spec/faults.ts'
 import type { Observe } from '../observe/observe.ts'
-import type { Counted, Counter, Share } from './quota.ts'
-import { connectRedis } from './redis-connection.ts'
+import type { Counted, Counter, Share } from './counter.ts'
 
 /**
- * All or none, at once. ARGV has the most and the milliseconds of the window of each key. What has no time left is over:
- * Redis forgets it only a millisecond later, and a Retry-After would not be true.
+ * Counts against all quotas or none, atomically. ARGV has the maximum and the window in milliseconds of each key. A window with
+ * no time left has expired: Redis removes the key only a millisecond later, and `Retry-After` would be wrong.
  */
 const script = `
 local used, left, passes = {}, {}, 1
@@ -29,21 +30,21 @@ return { passes, used, left }
 
 type Reply = readonly [passes: number, used: readonly number[], left: readonly number[]]
 
-/** What a shared counter is made of. */
+/** What a shared counter needs. */
 export interface RedisCounterOptions {
   readonly url: string
-  /** Begins the names of all keys. */
+  /** The prefix of all keys. */
   readonly prefix: string
-  /** Counts while Redis fails; without it, requests are refused. */
+  /** Counts while Redis fails; without a fallback, requests are refused. */
   readonly fallback: Counter | undefined
   readonly observe: Observe
 }
 
 /**
- * Makes a counter of a Redis. It connects at once, and again whenever the connection is lost.
- * Its `count` throws Fault RATE_LIMIT_FAILED where Redis fails and there is no fallback.
+ * Makes a counter in Redis. It connects at once, and reconnects when the connection is lost. Its `count` throws Fault
+ * RATE_LIMIT_FAILED if Redis fails and there is no fallback.
  *
- * @throws ConfigurationError where the address is not understood
+ * @throws ConfigurationError if the address is not understood
  */
 export function redisCounter({ url, prefix, fallback, observe }: RedisCounterOptions): Counter {
   // The address itself may hold a password.
@@ -76,9 +77,108 @@ function argumentsOf(prefix: string, shares: readonly Share[]): [keys: string[],
 function countedOf(shares: readonly Share[], [passes, used, left]: Reply): Counted {
   const standings = shares.map(({ quota }, index) => ({
     quota,
-    // The other server may have been told another rate.
+    // Another server may be configured with another rate.
     left: Math.max(0, quota.most - (used[index] as number)),
     until: left[index] as number,
   }))
   return { passes: passes === 1, standings }
+}
+
+/** Milliseconds that a command may take. */
+const commandTimeout = 100
+/** Milliseconds to connect in; the first requests wait for the connection. */
+const connectTimeout = 1_000
+/** Milliseconds for which Redis is not asked after a failure, so that requests need not wait. */
+const retryAfter = 1_000
+
+/** Runs one script. */
+export interface RedisConnection {
+  /** Rejects if Redis does not answer in time, or failed shortly before. */
+  run(keys: readonly string[], parameters: readonly number[]): Promise<unknown>
+  close(): void
+}
+
+/** A client with the script as a command. */
+type Scripted = Redis & { count(...given: readonly (string | number)[]): Promise<unknown> }
+
+/** Connects in the background, and reconnects when the connection is lost. Each change is reported once. */
+function connectRedis(url: string, script: string, observe: Observe): RedisConnection {
+  let isUp: boolean | undefined
+  let closed = false
+  let restsUntil = 0
+
+  function gained(): void {
+    restsUntil = 0
+    if (isUp === true || closed) return
+    isUp = true
+    observe({ kind: 'redis', state: 'connected' })
+  }
+
+  function lost({ message }: Error): void {
+    restsUntil = performance.now() + retryAfter
+    if (isUp === false || closed) return
+    isUp = false
+    // The message only: other properties of the error may contain the password.
+    observe({ kind: 'redis', state: 'lost', reason: withoutPassword(message, url) })
+  }
+
+  async function connect(): Promise<Scripted> {
+    // Most servers start without Redis.
+    const { Redis } = await import('iovalkey')
+    const client = new Redis(url, {
+      ...{ connectTimeout, maxRetriesPerRequest: 0, enableOfflineQueue: false },
+      retryStrategy: (attempt) => Math.min(attempt * 100, 2_000),
+    })
+    client.defineCommand('count', { lua: script })
+    await new Promise<void>((tried) => {
+      client.on('ready', () => {
+        gained()
+        tried()
+      })
+      client.on('error', lost)
+      client.on('close', () => {
+        lost(new Error('The connection is closed.'))
+        tried()
+      })
+    })
+    if (closed) client.disconnect()
+    return client as Scripted
+  }
+
+  const client = connect()
+  return {
+    async run(keys, parameters) {
+      const ready = await client
+      if (performance.now() < restsUntil) throw new Error('Redis failed a moment ago.')
+      try {
+        const reply = await inTime(ready.count(keys.length, ...keys, ...parameters))
+        gained()
+        return reply
+      } catch (error) {
+        lost(error as Error)
+        throw error
+      }
+    },
+    close() {
+      closed = true
+      void client.then((each) => each.disconnect())
+    },
+  }
+}
+
+/** Some servers repeat rejected commands in their errors, including AUTH with its password. */
+function withoutPassword(message: string, url: string): string {
+  const { password, searchParams } = new URL(url)
+  const secrets = [password, querystring.unescape(password), searchParams.get('password') ?? ''].filter(Boolean)
+  return secrets.reduce((text, secret) => text.replaceAll(secret, '***'), message)
+}
+
+/** Rejects if there is no reply in time. A reply that has arrived but was not read yet, because the server was busy, counts. */
+function inTime<T>(reply: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      setImmediate(() => reject(new Error(`There was no reply in ${commandTimeout} ms.`)))
+    }, commandTimeout)
+    reply.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
 }

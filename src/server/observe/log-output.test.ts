@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { test } from 'node:test'
-import { inBlocks } from './log-blocks.ts'
+import { inBlocks } from './log-output.ts'
 
 test('lines are written together, in order, when there are enough of them', () => {
   const written: string[] = []
@@ -41,7 +41,7 @@ test('a flush writes at once, and nothing where there is nothing', () => {
 test('OPS-1: lines that are not kept back come out in order, and before the process ends', () => {
   const lines = 2_000
   const program = `
-    const { standardOutput, outputWritten } = await import(${JSON.stringify(import.meta.resolve('./log-blocks.ts'))})
+    const { standardOutput, outputWritten } = await import(${JSON.stringify(import.meta.resolve('./log-output.ts'))})
     const { write, flush } = standardOutput()
     for (let line = 0; line < ${lines}; line++) {
       write(line + '\\n')
@@ -60,7 +60,7 @@ test('OPS-1: lines that are not kept back come out in order, and before the proc
 
 test('OPS-2: the end is kept waiting for a log that nobody reads only so long', async () => {
   const program = `
-    const { standardOutput, outputWritten } = await import(${JSON.stringify(import.meta.resolve('./log-blocks.ts'))})
+    const { standardOutput, outputWritten } = await import(${JSON.stringify(import.meta.resolve('./log-output.ts'))})
     const { write, flush } = standardOutput()
     write('x'.repeat(1_000_000))
     flush()

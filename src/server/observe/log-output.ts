@@ -1,21 +1,21 @@
-/** Lines of the log, put together to blocks before they are written: each write of its own would cost more than the line. */
+/** Writes lines of the log in blocks: a write for each line would cost more than the line. */
 import { fstatSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type DestinationStream, destination } from 'pino'
 
-/** So many characters are a block. */
+/** The size of a block in characters. */
 const blockSize = 16_000
 
-/** The longest that a line is kept back, in milliseconds. */
-const longest = 1_000
+/** The longest delay of a line, in milliseconds. */
+const longestDelay = 1_000
 
 /** Where lines go. */
 export interface LogBlocks extends DestinationStream {
-  /** Gives on what is kept back. */
+  /** Writes the delayed lines. */
   flush(): void
 }
 
-/** Resolves once all that standard output was given is written. */
+/** Resolves when standard output has written everything. */
 let written: Promise<void> = Promise.resolve()
 
 /** Standard output, in blocks. */
@@ -33,7 +33,7 @@ export function standardOutput(): LogBlocks {
         })
       })
     }
-    // Begun at once. Writing the next one synchronously would overtake it.
+    // An asynchronous write starts at once; a synchronous one after it would overtake it.
     output.write(block)
   })
   process.once('exit', () => blocks.flush())
@@ -41,15 +41,15 @@ export function standardOutput(): LogBlocks {
 }
 
 /**
- * Waits until standard output has taken all that was logged, so that the process may end.
+ * Waits until standard output has written the log, so that the process may end.
  *
- * @param longest how long at most, in milliseconds: whoever reads a pipe may have stopped
+ * @param timeout in milliseconds: the reader of a pipe may have stopped
  */
-export async function outputWritten(longest: number): Promise<void> {
-  await Promise.race([written, sleep(longest, undefined, { ref: false })])
+export async function outputWritten(timeout: number): Promise<void> {
+  await Promise.race([written, sleep(timeout, undefined, { ref: false })])
 }
 
-/** Gathers lines, and writes them a block at a time. */
+/** Collects lines, and writes them in blocks. */
 export function inBlocks(write: (block: string) => void): LogBlocks {
   let lines: string[] = []
   let length = 0
@@ -68,13 +68,13 @@ export function inBlocks(write: (block: string) => void): LogBlocks {
       lines.push(line)
       length += line.length
       if (length >= blockSize) flush()
-      else timer ??= setTimeout(flush, longest).unref()
+      else timer ??= setTimeout(flush, longestDelay).unref()
     },
-    flush: flush,
+    flush,
   }
 }
 
-/** A file takes a block at once; a pipe may keep the server waiting for whoever reads it, and is written beside the work. */
+/** Files are written synchronously. A pipe may block until its reader reads, so it is written asynchronously. */
 function isFile(descriptor: number): boolean {
   try {
     return fstatSync(descriptor).isFile()

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { memoryCounter, mostYoung } from './memory-counter.ts'
-import type { Counted, Quota } from './quota.ts'
+import { type Counted, memoryCounter, mostYoung, type Quota } from './counter.ts'
 
 const caller: Quota = { name: 'caller', most: 3, window: 60 }
 const creation: Quota = { name: 'tasks.create', most: 1, window: 1 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { networkOf } from './network.ts'
+import { networkOf } from './rate-limiter.ts'
 
 const cases: readonly [address: string, network: string][] = [
   ['192.0.2.1', '192.0.2.1'],

@@ -1,7 +1,41 @@
-/** Counts in memory. */
-import type { Counted, Counter, Quota, Share } from './quota.ts'
+/** Counts requests against quotas, in the memory of one server. */
+import type { Rate } from '../../model/limits.ts'
 
-/** Of each quota at most twice so many windows are remembered; beyond that, those that began first are forgotten. */
+/** A number of requests in a window, which begins with the first of them (decision 018). */
+export interface Quota extends Rate {
+  /** As header fields name it. */
+  readonly name: string
+}
+
+/** The quota of one caller or address. */
+export interface Share {
+  readonly quota: Quota
+  /** A caller's id, or an address. */
+  readonly of: string
+}
+
+/** The state of a quota after a request was counted. */
+export interface Standing {
+  readonly quota: Quota
+  readonly left: number
+  /** Milliseconds until the window ends. */
+  readonly until: number
+}
+
+/** The result of counting a request: it passes if every quota had room. Only then it counts, against all of them. */
+export interface Counted {
+  readonly passes: boolean
+  readonly standings: readonly Standing[]
+}
+
+/** Counts requests, in memory or in Redis. */
+export interface Counter {
+  /** Counts a request against some quotas, all or none. */
+  count(shares: readonly Share[]): Counted | Promise<Counted>
+  close(): void
+}
+
+/** For each quota, at most twice this many windows are kept; beyond that, the oldest are dropped. */
 export const mostYoung = 50_000
 
 interface Window {
@@ -9,7 +43,7 @@ interface Window {
   readonly end: number
 }
 
-/** The windows of a quota. All are equally long: when the young ones have aged for one length, the old ones are over. */
+/** The windows of a quota. All have the same length: after that time, `young` becomes `old`, and `old` has expired. */
 interface Windows {
   young: Map<string, Window>
   old: Map<string, Window>
@@ -24,7 +58,7 @@ interface Windows {
 export function memoryCounter(now: () => number): Counter {
   const kept = new Map<string, Windows>()
 
-  /** The windows of a quota, without those that nobody needs. */
+  /** The windows of a quota, without expired ones. */
   function windowsOf(quota: Quota, at: number): Windows {
     let windows = kept.get(quota.name)
     if (windows === undefined) {
