@@ -1,7 +1,7 @@
 /**
- * Migrates a database to what a catalog needs: plans the steps, assesses and takes them, and remembers the result. Every engine
- * runs these transactions in its own way: SQLite in one synchronous transaction, PostgreSQL under a migration lock, with
- * retries, and with its indexes built afterwards (docs/decisions/026-migrations-on-postgresql.md).
+ * Migrates a database to what a catalog needs: plans the steps, assesses and takes them, and remembers the result.
+ * Each engine runs these transactions: SQLite synchronously, PostgreSQL under a migration lock, with retries, and with
+ * indexes built afterwards (docs/decisions/026-migrations-on-postgresql.md).
  */
 import sql from 'sql-template-tag'
 import type { Catalog } from '../../model/resource.ts'
@@ -22,13 +22,10 @@ export interface MigrateOptions {
   readonly apply: Apply
   /** Milliseconds since 1970: `updated_at` of records whose values change. */
   readonly now: number
-  /** Whether tables of ours that the catalog does not have are dropped or kept. The default is `dropped`. */
-  readonly others?: 'dropped' | 'kept'
-  /**
-   * Whether the user asks for this declaration, rather than for a server: then changes of a newer declaration may be undone.
-   * The default is whether `apply` is `all`.
-   */
-  readonly isAsked?: boolean
+  /** Whether to keep tables of ours that the catalog does not have, instead of dropping them. */
+  readonly keepsOthers?: boolean
+  /** Whether changes of a newer declaration may be undone. The default is whether `apply` is `all`. */
+  readonly undoesNewer?: boolean
 }
 
 /** What a migration did. */
@@ -57,7 +54,7 @@ export interface TakenSteps {
 export function migrationTo(catalog: Catalog, engine: MigrationEngine, options: MigrateOptions): Migration {
   const desired = tablesFor(catalog, engine.layout)
   const names = new Set([...desired.map(({ name }) => name), formerKeys])
-  return { ...options, engine, catalog, desired, concerned: options.others === 'kept' ? names : undefined }
+  return { ...options, engine, catalog, desired, concerned: options.keepsOthers === true ? names : undefined }
 }
 
 /**
@@ -75,8 +72,8 @@ export function* isMigrated(migration: Migration): Transaction<boolean> {
 }
 
 /**
- * Adds what a database lacks for a catalog, and changes what differs. Records are read only where something differs. What a step
- * would lose is counted after the steps before it were taken, so the counts are exact.
+ * Adds what a database lacks for a catalog, and changes what differs. Records are read only where something differs.
+ * Losses of a step are counted after the steps before it were taken, so the counts are exact.
  *
  * @throws MigrationRefused where `apply` does not allow the steps, or one is impossible: roll back
  */
@@ -112,8 +109,8 @@ export function* changeSchema(migration: Migration): Transaction<TakenSteps> {
  * @throws MigrationRefused where it cannot
  */
 function yieldsToNewer(migration: Migration, schema: FoundSchema): boolean {
-  const { catalog, concerned, apply, isAsked = apply === 'all' } = migration
-  if (concerned !== undefined || isAsked || standingOf(schema.lineage, catalog) !== 'former') return false
+  const { catalog, concerned, apply, undoesNewer = apply === 'all' } = migration
+  if (concerned !== undefined || undoesNewer || standingOf(schema.lineage, catalog) !== 'former') return false
   const steps = [...planVersion(migration, schema), ...planTables(migration, schema)]
   const required = requiredByFormer(steps, schema.tables)
   if (required.length > 0) throw new MigrationRefused(required, true)
@@ -214,7 +211,8 @@ export function* buildIndex(engine: MigrationEngine, step: IndexStep): Transacti
   else yield* engine.fillDerived({ table: step.table, columns: [], search: step.search, isNew: true })
 }
 
-const recordCounts = sql`select collection, sum(live) + sum(deleted) as count from resourced_clocks group by collection order by collection`
+const recordCounts = sql`select collection, sum(live) + sum(deleted) as count from resourced_clocks
+  group by collection order by collection`
 
 function notEmpty(counts: readonly Row[]): StorageFault {
   const filled = counts

@@ -36,7 +36,7 @@ const cases: readonly [value: unknown, to: Held, converted: unknown][] = [
   [['a'], 'array', ['a']],
 ]
 
-test('a value is converted where that is exact, and else not at all', () => {
+test('a value converts only where that is exact', () => {
   for (const [value, to, converted] of cases) {
     assert.deepEqual(convertValue(value, to), converted, `${typeof value} ${String(value)} to ${to}`)
   }
@@ -72,13 +72,13 @@ const decimals: readonly [value: unknown, from: Held, to: Held, converted: unkno
   ['1.00', price, 'boolean', undefined],
 ]
 
-test('decimals are converted digit by digit, and not at all where digits would be lost', () => {
+test('decimals convert digit by digit, and not where digits would be lost', () => {
   for (const [value, from, to, converted] of decimals) {
     assert.equal(convertValue(value, to, from), converted, `${String(value)} from ${from} to ${to}`)
   }
 })
 
-test('more digits before the point change no decimal, more or less behind it do', () => {
+test('a larger precision changes no stored decimal, another scale does', () => {
   assert.ok(isWider(price, 'decimal(14,2)'))
   assert.ok(isWider(price, 'json'))
   for (const to of ['decimal(12,4)', 'decimal(14,4)', 'decimal(11,2)', 'number', 'string'] as const)

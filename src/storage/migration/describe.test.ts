@@ -16,7 +16,7 @@ const require = assess(step('tasks', { kind: 'require', column: 'title' }, 'task
   count: 500,
 })
 
-test('each step is a line that says what it would cost', () => {
+test('each step is one line with what it would lose', () => {
   const lines = formatSteps([drop, add, require]).split('\n')
   assert.deepEqual(lines, [
     '  ! drop the column tasks.old: loses 1 value',
@@ -29,7 +29,7 @@ test('indexes of one table share a line', () => {
   assert.equal(formatSteps([add, add, add]), '  + add 3 indexes of tasks')
 })
 
-test('a refusal names the command that would do it, or what is impossible', () => {
+test('a refusal names the command that makes the changes, or what is impossible', () => {
   assert.match(
     new MigrationRefused([drop]).message,
     /would lose data:\n.*loses 1 value\n.*run: resourced migrate --apply$/,
@@ -38,7 +38,7 @@ test('a refusal names the command that would do it, or what is impossible', () =
   assert.match(new MigrationRefused([require]).message, /500 records have none.*\nChange what is marked x/)
 })
 
-test('what loses something is made only when all is asked for, what is impossible never', () => {
+test('a step that loses data is allowed with `all` only, an impossible step never', () => {
   const allowed = (steps: Parameters<typeof isAllowed>[0]) =>
     (['never', 'additive', 'all'] as const).filter((apply) => isAllowed(steps, apply))
   assert.deepEqual(allowed([]), ['never', 'additive', 'all'])

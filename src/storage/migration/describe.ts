@@ -40,7 +40,7 @@ export class MigrationRefused extends Error {
   /** The command that makes the changes; `undefined` where the declaration or the data has to change first. */
   readonly command: string | undefined
 
-  /** @param isFormer whether a newer declaration was applied since: the steps are those that the older one cannot run without */
+  /** @param isFormer whether a newer declaration was applied since, and the older one cannot run without the steps */
   constructor(steps: readonly MigrationStep[], isFormer = false) {
     const command = steps.some((step) => step.impossible) ? undefined : 'resourced migrate --apply'
     super(isFormer ? formerMessage(steps) : refusalMessage(steps, command))

@@ -15,7 +15,7 @@ function existing(tables: readonly TableSpec[], foreign: string[] = []): Existin
   return {
     foreign,
     tables: tables.map(({ name, columns, indexes, search }) => ({
-      ...{ name, columns, indexes: indexes.map((index) => index.name), invalidIndexes: [], clock: true },
+      ...{ name, columns, indexes: indexes.map((index) => index.name), invalidIndexes: [], hasClock: true },
       search: search && { columns: search.columns, isComplete: true },
     })),
   }
@@ -30,22 +30,22 @@ function kinds(before: Fields, after: Fields): string[] {
     )
 }
 
-test('nothing is planned where nothing differs', () => {
+test('a database that fits needs no steps', () => {
   const all = tasks({ title: { type: 'string', search: true, filter: true, required: true }, labels: 'array' })
   assert.deepEqual(planMigration(existing(all), all), [])
 })
 
-test('a default that is declared later changes nothing that is there', () => {
+test('a default that is added later leaves existing records unchanged', () => {
   assert.deepEqual(kinds({ size: 'integer' }, { size: { type: 'integer', default: 1 } }), [])
 })
 
-test('a table is made before its records are counted, and indexed last', () => {
+test('a table is created, then counted, and indexed last', () => {
   const plan = planMigration({ tables: [], foreign: [] }, tasks({ title: { type: 'string', search: true } }))
   const ofTasks = plan.filter((step) => step.table === 'tasks').map((step) => step.kind)
   assert.deepEqual([...new Set(ofTasks)], ['create-table', 'set-clock', 'build-search', 'create-index'])
 })
 
-test('a new column takes its default, then what is made from it is filled', () => {
+test('a new column gets its default before derived columns are filled', () => {
   const added = { type: 'string', filter: true, search: true, default: 'x', required: true } as const
   assert.deepEqual(kinds({}, { title: added }), [
     'add-column title',
@@ -56,19 +56,19 @@ test('a new column takes its default, then what is made from it is filled', () =
   ])
 })
 
-test('a newly required field is filled where it has a default, and asked about where it has none', () => {
+test('a newly required field is filled with its default; without one, missing values are counted', () => {
   assert.deepEqual(kinds({ a: 'string' }, { a: { type: 'string', required: true } }), ['require'])
   const withDefault = { type: 'string', required: true, default: 'x' } as const
   assert.deepEqual(kinds({ a: 'string' }, { a: withDefault }), ['fill-default a'])
   assert.deepEqual(kinds({ a: withDefault }, { a: 'string' }), ['allow-null'])
 })
 
-test('a required field that changes its type is asked about again: values may be lost', () => {
+test('missing values of a required field are counted again after its type changes', () => {
   const required = (type: 'string' | 'integer') => ({ a: { type, required: true } })
   assert.deepEqual(kinds(required('string'), required('integer')), ['change-type a', 'require'])
 })
 
-test('another format of text keeps the values and fills what they are compared by', () => {
+test('another string format keeps the values and fills new comparison keys', () => {
   const before = { type: 'string', filter: true } as const
   assert.deepEqual(kinds({ at: before }, { at: { ...before, format: 'date-time' } }), [
     'drop-column',
@@ -77,13 +77,13 @@ test('another format of text keeps the values and fills what they are compared b
   ])
 })
 
-test('an index that a changed column is in goes before the change and comes back after it', () => {
+test('an index is dropped before one of its columns changes, and built again afterwards', () => {
   const sorted = (type: 'integer' | 'number') => tasks({ size: { type, sort: true } })
   const plan = planMigration(existing(sorted('integer')), sorted('number')).map((step) => step.kind)
   assert.deepEqual(plan, ['drop-index', 'change-type', 'create-index'])
 })
 
-test('what someone else made under a name that we need is in the way', () => {
+test('a foreign table with a needed name blocks the migration', () => {
   const [step, ...rest] = planMigration(existing(tasks({}).slice(0, -1), ['tasks']), tasks({}))
   assert.equal(step?.kind, 'blocked')
   assert.equal(step?.impossible, true)

@@ -1,6 +1,6 @@
 /**
- * Plans a migration: compares what a database holds with what it should hold, and lists the steps between in the order in
- * which they work.
+ * Plans a migration: compares the tables that a database holds with those that it should hold, and lists the steps
+ * between in an order that works.
  */
 import { type Catalog, isMapped, type MappedResource, resourceInVersion } from '../../model/resource.ts'
 import { formerKeys } from '../sql/system-tables.ts'
@@ -34,7 +34,7 @@ export interface ExistingTable {
   readonly invalidIndexes: readonly string[]
   readonly search: ExistingSearch | undefined
   /** Whether its records are counted. System tables need no clock. */
-  readonly clock: boolean
+  readonly hasClock: boolean
 }
 
 /** The tables of a database. */
@@ -63,6 +63,7 @@ export function planMigration(current: ExistingSchema, desired: readonly TableSp
     const before = existing.get(table.name)
     return before === undefined ? [] : [{ table, before }]
   })
+  const present = [...created.map((table) => ({ table, before: undefined })), ...kept]
   return [
     ...blocked.map(blockedStep),
     // A column cannot change while an index includes it, and building each index once, at the end, is cheaper.
@@ -72,20 +73,18 @@ export function planMigration(current: ExistingSchema, desired: readonly TableSp
     ...created.map((spec) => step(spec.name, { kind: 'create-table', spec }, `create the table ${spec.name}`)),
     ...desired.filter(({ name }) => moves && name === 'api-keys').map(moveKeys),
     // Before rows change, because each change increments the clock.
-    ...created.flatMap((table) => setClock(table)),
-    ...kept.flatMap(({ table, before }) => (before.clock ? [] : setClock(table))),
+    ...present.filter(({ table, before }) => table.kind === 'resource' && before?.hasClock !== true).map(setClock),
     ...kept.flatMap(({ table, before }) => changeColumns(before, table)),
-    ...created.flatMap((table) => buildSearch(undefined, table)),
-    ...kept.flatMap(({ table, before }) => buildSearch(before, table)),
+    ...present.flatMap(({ table, before }) => buildSearch(before, table)),
     // Last, so that unique indexes check the final values.
-    ...created.flatMap((table) => createIndexes([], table)),
-    ...kept.flatMap(({ table, before }) => createIndexes(before.indexes, table)),
+    ...present.flatMap(({ table, before }) => createIndexes(before?.indexes ?? [], table)),
   ]
 }
 
 function blockedStep(table: TableSpec): MigrationStep {
-  const sentence = `the database has a "${table.name}" already that Resourced did not make: rename it, or use another database`
-  return step(table.name, { kind: 'blocked' }, sentence)
+  const { name } = table
+  const remedy = 'rename it, or use another database'
+  return step(name, { kind: 'blocked' }, `the database has a "${name}" already that Resourced did not make: ${remedy}`)
 }
 
 function dropTable(table: ExistingTable): MigrationStep {
@@ -98,8 +97,8 @@ function moveKeys({ name, columns }: TableSpec): MigrationStep {
   return step(name, { kind: 'move-keys', derived }, 'make records of the API keys')
 }
 
-function setClock(table: TableSpec): MigrationStep[] {
-  return table.kind === 'system' ? [] : [step(table.name, { kind: 'set-clock' }, `count the records of ${table.name}`)]
+function setClock({ table: { name } }: { readonly table: TableSpec }): MigrationStep {
+  return step(name, { kind: 'set-clock' }, `count the records of ${name}`)
 }
 
 function dropIndexes(before: ExistingTable, table: TableSpec): MigrationStep[] {
@@ -212,8 +211,8 @@ function fill(table: TableSpec, column: ColumnSpec, withDefault: boolean, requir
 }
 
 /**
- * Plans the steps from what an older version stored to what the current version stores: tables and columns get the current
- * names, and values the form that the declared changes say (VER-2). `planMigration` plans the rest afterwards.
+ * Plans the steps from what an older version stored to what the current version stores: tables and columns get the
+ * current names, and values the form of the declared changes (VER-2). `planMigration` plans the rest afterwards.
  *
  * @param version the version whose names the tables have
  */

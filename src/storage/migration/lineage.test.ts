@@ -15,14 +15,14 @@ const first = catalogOf({ a: text })
 const second = catalogOf({ a: text, b: text })
 const third = catalogOf({ a: text }, 'v1', 'v2')
 
-test('what a database was given last is current, what it was given before is former, all else is new', () => {
+test('the declaration applied last is current, those before it are former, all others are new', () => {
   const lineage = withDeclaration(withDeclaration([], first), second)
   assert.deepEqual(lineage, [declarationOf(first), declarationOf(second)])
   assert.deepEqual([standingOf([], first), standingOf(lineage, first)], ['new', 'former'])
   assert.deepEqual([standingOf(lineage, second), standingOf(lineage, third)], ['current', 'new'])
 })
 
-test('a version that is known to be older is former, whatever its tables are', () => {
+test('a declaration of an older version is former, whatever its tables are', () => {
   const lineage = [first, third].reduce(withDeclaration, [])
   assert.equal(standingOf(lineage, second), 'former')
   assert.equal(standingOf(lineage, catalogOf({ b: text }, 'v2')), 'new')
@@ -33,14 +33,14 @@ test('a version that is known to be older is former, whatever its tables are', (
   assert.equal(standingOf([declarationOf(first)], catalogOf({ a: text }, '2026')), 'new')
 })
 
-test('whoever is given again is the last; a hundred are remembered', () => {
+test('a declaration that is applied again becomes the last one; a hundred are remembered', () => {
   const lineage = [first, second, first].reduce(withDeclaration, [])
   assert.deepEqual([standingOf(lineage, first), standingOf(lineage, second)], ['current', 'former'])
   const many = Array.from({ length: 150 }, (_, index) => catalogOf({ [`f${index}`]: text }))
   assert.equal(many.reduce(withDeclaration, lineage).length, 100)
 })
 
-test('what no table knows of makes no other declaration: titles, rules, who may', () => {
+test('titles, rules and access make no other declaration, because no table depends on them', () => {
   const same = completeCatalog({
     name: 'n',
     resources: { books: { title: 'B', fields: { a: { ...text, maxLength: 5 } }, access: { read: 'anyone' } } },

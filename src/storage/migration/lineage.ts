@@ -1,6 +1,7 @@
 /**
- * Which declarations were applied to a database, in order. While servers of two declarations run side by side, an older one may
- * start again. It must recognize that it is the older one, and must not undo what the newer one has changed.
+ * Records which declarations were applied to a database, in order. While servers of two declarations run side by
+ * side, an older one may start again. That server must detect that its declaration is older, and must not undo the
+ * newer one's changes.
  */
 import { createHash } from 'node:crypto'
 import type { Catalog } from '../../model/resource.ts'
@@ -15,7 +16,7 @@ export interface AppliedDeclaration {
   readonly hash: string
 }
 
-/** `current`: the last that was applied. `former`: it was applied, and another one since. `new`: it never was applied. */
+/** `current`: applied last. `former`: applied, and another one since. `new`: never applied. */
 export type Standing = 'current' | 'former' | 'new'
 
 /** How many declarations are remembered. */
@@ -60,8 +61,8 @@ export function withDeclaration(lineage: readonly AppliedDeclaration[], catalog:
 }
 
 /**
- * The steps to a former declaration that its servers cannot run without: they add a table or a column, or change what a column
- * holds. All other steps only undo what a newer declaration has made.
+ * The steps to a former declaration that its servers cannot run without: they add a table or a column, or change the
+ * values of a column. All other steps only undo changes of a newer declaration.
  *
  * @param tables the existing ones
  */

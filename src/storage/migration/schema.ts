@@ -1,6 +1,7 @@
 /**
- * The tables that a database holds, and what `resourced_meta` remembers of them. The engine's catalog has the columns; only the
- * remembered shape says which tables are ours, what values a column holds, and whether a column has no nulls.
+ * Reads the tables that a database holds, and what `resourced_meta` remembers of them. The engine's catalog has the
+ * columns. Only the remembered shape says which tables are ours, what a column's values are, and whether a column has
+ * no nulls.
  */
 import sql from 'sql-template-tag'
 import type { Catalog } from '../../model/resource.ts'
@@ -86,7 +87,7 @@ export function* readSchema(engine: MigrationEngine): Transaction<FoundSchema> {
         indexes: own.filter((index) => index.valid === 1).map((index) => index.name),
         invalidIndexes: own.filter((index) => index.valid !== 1).map((index) => index.name),
         search: engine.searchOf(table, valid, new Set(found.map((column) => column.name))),
-        clock: isSystemTable(name) || clocks.has(name),
+        hasClock: isSystemTable(name) || clocks.has(name),
       }
     }),
   }
@@ -134,13 +135,14 @@ export function storedVersion({ shape, version }: FoundSchema, catalog: Catalog)
 
 /** Remembers something in `resourced_meta`, in the transaction that makes it true. */
 export function* remember(key: 'version' | 'shape' | 'declarations', value: string): Transaction<void> {
-  yield sql`insert into resourced_meta (key, value) values (${key}, ${value}) on conflict (key) do update set value = excluded.value`
+  yield sql`insert into resourced_meta (key, value) values (${key}, ${value})
+    on conflict (key) do update set value = excluded.value`
 }
 
 /**
  * Remembers the shape of tables after a migration.
  *
- * @param concerned the tables that the migration was about: the remembered shape of others stays; left out: there are no others
+ * @param concerned the tables that the migration was about, where the remembered shape of others stays
  */
 export function* rememberShape(tables: readonly TableSpec[], concerned?: ReadonlySet<string>): Transaction<void> {
   const { shape } = yield* readRemembered()

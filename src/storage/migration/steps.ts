@@ -19,7 +19,8 @@ export function* answer(engine: MigrationEngine, question: Question): Transactio
     // Rows of system tables are never deleted records, and have no ids.
     const [live, id] = isSystemTable(question.table) ? ['true', 'null'] : ['deleted_at is null', 'max(id)']
     const conditions = join([raw(live), ...columns.map((column) => sql`${column} is not null`)], ' and ')
-    const groups = sql`select count(*) - 1 as extra, ${raw(id)} as id from ${table} where ${conditions} group by ${join(columns)}`
+    const groups = sql`select count(*) - 1 as extra, ${raw(id)} as id from ${table}
+      where ${conditions} group by ${join(columns)}`
     const row = yield* firstRow(
       sql`select sum(extra) as count, max(id) as example from (${groups}) as g where extra > 0`,
     )
@@ -116,8 +117,8 @@ function* changeType(engine: MigrationEngine, step: StepOf<'change-type'>, now: 
 }
 
 /**
- * Converts values as a declared change between versions says. Records keep their revision: clients of the older version see
- * what they saw, and to clients of the newer version the record is new.
+ * Converts values as a declared change between versions says. Records keep their revision: clients of the older
+ * version see the same values, and to clients of the newer version the record is new.
  *
  * @throws Error with the record whose value cannot be converted
  */
@@ -130,9 +131,8 @@ function* convertColumn(engine: MigrationEngine, step: StepOf<'convert-column'>)
       if (converted === null || field.validate(converted).length === 0) {
         return writeStored(converted, column.holds, engine)
       }
-      throw new Error(
-        `The record ${id} of ${table} cannot be brought to the current version: the conversion of ${column.name} makes a value that its schema does not allow.`,
-      )
+      const problem = `the conversion of ${column.name} makes a value that its schema does not allow`
+      throw new Error(`The record ${id} of ${table} cannot be brought to the current version: ${problem}.`)
     },
   })
   yield* rememberChange(table, {
@@ -223,7 +223,8 @@ function* moveKeys(engine: MigrationEngine, step: StepOf<'move-keys'>): Transact
 /** Counts a collection's records. Its revision never decreases, even where the table was lost and is created again. */
 function* setClock(engine: MigrationEngine, collection: string): Transaction<void> {
   const counted = yield* firstRow(
-    sql`select coalesce(max(_revision), 0) as newest, count(*) - count(deleted_at) as live, count(deleted_at) as deleted from ${nameIn(engine, collection)}`,
+    sql`select coalesce(max(_revision), 0) as newest, count(*) - count(deleted_at) as live, count(deleted_at) as deleted
+      from ${nameIn(engine, collection)}`,
   )
   const former = yield* firstRow(
     sql`select count(*) as slots, sum(revision) as revision from resourced_clocks where collection = ${collection}`,
@@ -236,14 +237,15 @@ function* setClock(engine: MigrationEngine, collection: string): Transaction<voi
   })
 }
 
-/** Inserts the clock of a collection. With several slots, the sum of their numbers counts: the first slot gets them all. */
+/** Inserts the clock of a collection. The sum of the slots counts, and the first slot gets all of it. */
 export function insertClock(
   { clockSlots }: Layout,
   collection: string,
   { revision, live, deleted }: { readonly revision: number; readonly live: number; readonly deleted: number },
 ): Sql {
   if (clockSlots === 1) {
-    return sql`insert into resourced_clocks (collection, revision, live, deleted) values (${collection}, ${revision}, ${live}, ${deleted})`
+    return sql`insert into resourced_clocks (collection, revision, live, deleted)
+      values (${collection}, ${revision}, ${live}, ${deleted})`
   }
   const rows = Array.from({ length: clockSlots }, (_, slot) =>
     slot === 0

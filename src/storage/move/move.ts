@@ -1,4 +1,4 @@
-/** Moves everything that a database holds into another database, and reads it back: clients see no difference, not in one byte. */
+/** Moves everything that a database holds into another database, and reads it back. Clients see no difference. */
 import { createHash } from 'node:crypto'
 import sql, { raw } from 'sql-template-tag'
 import type { Catalog } from '../../model/resource.ts'
@@ -49,7 +49,9 @@ export interface ClockNumbers {
   readonly deleted: number
 }
 
-/** The database that is filled. Its tables exist and are empty. Nobody else sees any of it until the move is complete. */
+/**
+ * The database that is filled. Its tables exist and are empty. No other connection sees the rows before the move ends.
+ */
 export interface MoveTarget {
   /** Runs a statement. */
   all(statement: Statement): Promise<Row[]>
@@ -92,7 +94,8 @@ export interface MoveOptions {
 }
 
 /** The clocks of a database, with the slots of each summed up. */
-const clocks = sql`select collection, sum(revision) as revision, sum(live) as live, sum(deleted) as deleted from resourced_clocks group by collection order by collection`
+const clocks = sql`select collection, sum(revision) as revision, sum(live) as live, sum(deleted) as deleted
+  from resourced_clocks group by collection order by collection`
 
 /** How many rows a move will read, by the clocks, without counting the rows. */
 export async function expectedRows(source: MoveSource): Promise<number> {
@@ -172,7 +175,8 @@ export async function moveAll(source: MoveSource, target: MoveTarget, options: M
 }
 
 /** What is known of the database as a whole. The target has a shape of its own; maintenance and probes do not move. */
-const meta = sql`select key, value from resourced_meta where key not in ('shape', 'version', 'maintenance', ${probeKey}) order by key`
+const meta = sql`select key, value from resourced_meta
+  where key not in ('shape', 'version', 'maintenance', ${probeKey}) order by key`
 
 async function requireAllRead(source: MoveSource, { name }: MovedTable, count: number): Promise<void> {
   const [row] = await source.all(sql`select count(*) as count from ${raw(`"${name}"`)}`)
@@ -228,7 +232,8 @@ async function moveFiles(
   { now, signal }: MoveOptions,
 ): Promise<Pick<Moved, 'files' | 'lost'>> {
   const since = timestamp(now - exportsKept)
-  const wanted: Statement = sql`select id, finished_at, result from jobs where kind = 'export' and status = 'succeeded' and finished_at > ${since} order by id`
+  const wanted: Statement = sql`select id, finished_at, result from jobs
+    where kind = 'export' and status = 'succeeded' and finished_at > ${since} order by id`
   const lost: string[] = []
   let files = 0
   for (const { id, finished_at, result } of await source.all(wanted)) {

@@ -1,4 +1,4 @@
-/** What commands do with a PostgreSQL database, beside its servers: migrate it, manage its API keys, switch maintenance. */
+/** What commands do with a PostgreSQL database beside its servers: migrate, manage API keys, switch maintenance. */
 import type { Catalog } from '../../model/resource.ts'
 import type { Migrated } from '../migration/apply.ts'
 import { MigrationRefused } from '../migration/describe.ts'
@@ -23,7 +23,7 @@ export async function planOrMigratePostgres(
   try {
     return await withConnection(options, (client) =>
       migratePostgres(client, catalog, {
-        ...{ apply: apply ? 'all' : 'never', now: Date.now(), isPooled: options.session === 'off', isAsked: true },
+        ...{ apply: apply ? 'all' : 'never', now: Date.now(), isPooled: options.session === 'off', undoesNewer: true },
       }),
     )
   } catch (error) {
@@ -45,8 +45,8 @@ export async function openPostgresKeys(
 }
 
 /**
- * Opens a database for its maintenance switch and its purge clock only. Nothing else in it changes, whichever version created it,
- * because servers may be running on it.
+ * Opens a database for its maintenance switch and its purge clock only. Nothing else changes, whichever version
+ * created the database, because servers may be running on it.
  *
  * @returns `undefined` where no server has ever used it
  */

@@ -1,6 +1,6 @@
 /**
- * Builds indexes of tables that hold records, while other connections read and write. A killed build leaves an invalid index;
- * the next start drops it and builds it again.
+ * Builds indexes of existing tables, while other connections read and write. A killed build leaves an invalid index,
+ * which the next start drops and builds again.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientBase } from 'pg'
@@ -15,7 +15,7 @@ import { query, run, stateOf, withSettings } from './session.ts'
 /**
  * Builds indexes, one after the other.
  *
- * @throws MigrationRefused where records that were written meanwhile have duplicate values; all other indexes are built then
+ * @throws MigrationRefused where records that were written meanwhile have duplicate values; all other indexes are built
  * @throws StorageFault where a value is too long for an index
  */
 export async function buildIndexes(

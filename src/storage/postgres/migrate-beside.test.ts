@@ -23,7 +23,7 @@ async function twoClients(context: TestContext): Promise<{ client: pg.Client; ot
   return { client, other: await connect(context, url), url }
 }
 
-test('a server of the older declaration goes on writing: what it does not know gets its default', {
+test('an older server goes on writing: columns that it lacks get their defaults', {
   skip,
 }, async (context) => {
   const { client, other } = await twoClients(context)
@@ -44,7 +44,7 @@ test('a server of the older declaration goes on writing: what it does not know g
   assert.deepEqual(await find(client, 'arger'), ['id1', 'id2', 'id3'])
 })
 
-test('a default is not taken for what an older server has written itself', { skip }, async (context) => {
+test('a value of an older server is not replaced by a default', { skip }, async (context) => {
   const { client, other } = await twoClients(context)
   await migrateTo(client, { title: { type: 'string', filter: true, default: 'None' } })
   await insert(other, 'tasks', { id: 'id3', title: 'New' })
@@ -53,7 +53,7 @@ test('a default is not taken for what an older server has written itself', { ski
   ])
 })
 
-test('while a long query is in the way others are served between, and then the migration is made', {
+test('while a long query blocks a migration, other queries run between its tries, and then it is made', {
   skip,
 }, async (context) => {
   const { client, other, url } = await twoClients(context)
@@ -75,7 +75,7 @@ test('while a long query is in the way others are served between, and then the m
   assert.equal((await migration).applied, true)
 })
 
-test('what is counted is what is there: a migration waits for who writes, and sees it', { skip }, async (context) => {
+test('a migration waits for writers before it counts', { skip }, async (context) => {
   const { client, other } = await twoClients(context)
   await other.query('begin')
   await insert(other, 'tasks', { id: 'id3' })
@@ -85,7 +85,7 @@ test('what is counted is what is there: a migration waits for who writes, and se
   assert.match((await migration).message, /x tasks\.title is now required but 1 record has none/)
 })
 
-test('to say what is lacking, nobody is kept waiting and nobody waited for', { skip }, async (context) => {
+test('reporting steps neither blocks nor waits for other sessions', { skip }, async (context) => {
   const { client, other } = await twoClients(context)
   await other.query('begin; lock table tasks')
   const refused = await migrateTo(client, { ...before, size: { type: 'integer', sort: true } }, 'never').catch(
@@ -96,7 +96,7 @@ test('to say what is lacking, nobody is kept waiting and nobody waited for', { s
   await other.query('commit')
 })
 
-test('an index alone is made while others are in the middle of writing', { skip }, async (context) => {
+test('an index alone is built while another transaction writes', { skip }, async (context) => {
   const { client, other } = await twoClients(context)
   await migrateTo(client, { title: { type: 'string', search: true } })
   const [name] = await relations(client, 'tasks_by_updated_at%')
@@ -111,7 +111,7 @@ test('an index alone is made while others are in the middle of writing', { skip 
   assert.equal((await migration).steps.length, 2)
 })
 
-test('a migration that nobody lets through ends with a sentence, and has changed nothing', {
+test('a migration that stays blocked ends with an error, and has changed nothing', {
   skip,
 }, async (context) => {
   const { client, other } = await twoClients(context)
@@ -124,7 +124,7 @@ test('a migration that nobody lets through ends with a sentence, and has changed
   assert.equal((await migrateTo(client, more, 'additive', quick)).steps.length, 1)
 })
 
-test('who migrates for too long is named to who waits', { skip }, async (context) => {
+test('a session that waits for too long names the session that migrates', { skip }, async (context) => {
   const { client, other, url } = await twoClients(context)
   await other.query('begin; select * from tasks')
   const more = { ...before, size: 'integer' } as const
@@ -151,7 +151,7 @@ test('another schema of the same database is migrated at the same time', { skip 
   await first
 })
 
-test('a duplicate that comes while a unique index is made is reported, and the index is not left', {
+test('a duplicate written while a unique index is built is reported, and no invalid index stays', {
   skip,
 }, async (context) => {
   const { client, other } = await twoClients(context)
@@ -177,7 +177,7 @@ test('a duplicate that comes while a unique index is made is reported, and the i
   )
 })
 
-test('a value that is too long for an index is told, and made an end of when it is shorter', {
+test('a value that is too long for an index is reported; once it is shorter, the migration completes', {
   skip,
 }, async (context) => {
   const { client } = await twoClients(context)
@@ -194,7 +194,7 @@ test('a value that is too long for an index is told, and made an end of when it 
   assert.equal((await migrateTo(client, sorted)).applied, true)
 })
 
-test('records that are too large to be held together go by in batches', { skip }, async (context) => {
+test('large records are read in batches of bounded size', { skip }, async (context) => {
   const { client } = await twoClients(context)
   await client.query(
     `insert into tasks (id, title, created_at, updated_at, _revision)

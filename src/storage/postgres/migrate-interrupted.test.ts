@@ -58,7 +58,7 @@ function halfMade(client: pg.Client): Promise<unknown[]> {
   return all(client, 'select indexrelid::regclass::text as name from pg_index where not indisvalid')
 }
 
-test('a migration killed at any moment leaves the old database whole, or one that the next start ends', {
+test('a migration killed at any moment leaves the old database whole, or one that the next start completes', {
   skip,
 }, async (context) => {
   const whole = await original(context)
@@ -114,7 +114,7 @@ for (const [kind, fields] of Object.entries({
   'a unique index': { ...before, old: { type: 'integer', unique: true } },
   'a full-text index': { ...before, title: { type: 'string', search: true } },
 } satisfies Record<string, Fields>)) {
-  test(`${kind} that a killed server left half made is made anew`, { skip }, async (context) => {
+  test(`${kind} that a killed server left invalid is built again`, { skip }, async (context) => {
     const { client, reader } = await killedHalfWay(context, fields)
     await reader.query('commit')
     const { steps } = await migrateTo(client, fields)
@@ -124,7 +124,7 @@ for (const [kind, fields] of Object.entries({
   })
 }
 
-test('an index that was left half made and is not wanted any more is dropped', { skip }, async (context) => {
+test('an invalid index that is not needed any more is dropped', { skip }, async (context) => {
   const { client, reader } = await killedHalfWay(context, { ...before, old: { type: 'integer', unique: true } })
   await reader.query('commit')
   const { steps } = await migrateTo(client, before)
@@ -132,7 +132,7 @@ test('an index that was left half made and is not wanted any more is dropped', {
   assert.deepEqual(await halfMade(client), [])
 })
 
-test('of ten processes that start at once, one migrates and all go on', { skip }, async (context) => {
+test('of ten processes that start at once, one migrates and all continue', { skip }, async (context) => {
   const { url, client } = await original(context, 2_000)
   const moment = Date.now() + 4_000
   const outputs = await Promise.all(Array.from({ length: 10 }, () => outputOf(start(url, wanted, moment))))
@@ -143,7 +143,7 @@ test('of ten processes that start at once, one migrates and all go on', { skip }
   assert.equal(await snapshot(client), await snapshot(once))
 })
 
-test('of ten processes that start at once on an empty database, one makes the tables', { skip }, async (context) => {
+test('of ten processes that start at once on an empty database, one creates the tables', { skip }, async (context) => {
   const url = await databaseFor(context)
   const moment = Date.now() + 4_000
   const outputs = await Promise.all(Array.from({ length: 10 }, () => outputOf(start(url, wanted, moment))))

@@ -5,7 +5,7 @@ import { all, column, databaseOf, find, migrateTo, refusal, relations } from './
 
 const skip = whyNoDatabase ?? false
 
-test('integers become numbers without loss, and the records stay as new as they were', { skip }, async (context) => {
+test('integers become numbers without loss, and the records keep their revision', { skip }, async (context) => {
   const client = await databaseOf(context, { size: { type: 'integer', sort: true } }, [{ size: 3 }, {}])
   await migrateTo(client, { size: { type: 'number', sort: true } })
   assert.deepEqual(
@@ -18,7 +18,7 @@ test('integers become numbers without loss, and the records stay as new as they 
   assert.equal((await relations(client, 'tasks_by_size_id_%')).length, 1)
 })
 
-test('other types convert what is exact, and what is not is counted', { skip }, async (context) => {
+test('other types convert exactly, and values that cannot are counted', { skip }, async (context) => {
   const client = await databaseOf(context, { size: 'string' }, [{ size: '7' }, { size: 'seven' }, {}])
   const refused = await refusal(() => migrateTo(client, { size: 'integer' }))
   assert.match(refused.message, /! change tasks\.size from string to integer: loses 1 value that cannot be converted/)
@@ -30,7 +30,7 @@ test('other types convert what is exact, and what is not is counted', { skip }, 
   assert.deepEqual(await column(client, 'size'), ['7', null, null])
 })
 
-test('what could not be converted takes the default of a required field, and without one nothing is done', {
+test('an inconvertible value gets the default of a required field; without one the migration is refused', {
   skip,
 }, async (context) => {
   const client = await databaseOf(context, { size: { type: 'string', required: true } }, [
@@ -54,7 +54,7 @@ test('integers beyond 2^53 are kept exact or counted as lost', { skip }, async (
   assert.deepEqual(await column(client, 'size'), ['9007199254740993'])
 })
 
-test('booleans, JSON and text share a way of storing, and still are told apart', { skip }, async (context) => {
+test('booleans, JSON and text are told apart, although SQLite stores them alike', { skip }, async (context) => {
   const client = await databaseOf(context, { done: 'boolean', labels: 'array' }, [{ done: 1, labels: '[1.0, 2e2]' }])
   await migrateTo(client, { done: 'string', labels: 'array' })
   assert.deepEqual(await column(client, 'done'), ['true'])
@@ -64,7 +64,7 @@ test('booleans, JSON and text share a way of storing, and still are told apart',
   assert.match((await refusal(() => migrateTo(client, { done: 'string', labels: 'object' }))).message, /loses 1 value/)
 })
 
-test('what fields are compared and searched by is made for the records that are there', { skip }, async (context) => {
+test('comparison keys and search words are filled for existing records', { skip }, async (context) => {
   const rows = [
     { title: 'Ärger', at: '2026-11-21T09:00:00+01:00' },
     { title: null, at: 'someday' },
@@ -78,7 +78,7 @@ test('what fields are compared and searched by is made for the records that are 
   assert.deepEqual(await find(client, 'arg:*'), ['id1', 'id3'])
 })
 
-test('the full-text index follows its fields', { skip }, async (context) => {
+test('the full-text index follows the search fields', { skip }, async (context) => {
   const search = { type: 'string', search: true } as const
   const client = await databaseOf(context, { title: search, note: 'string' }, [{ title: 'red', note: 'blue' }])
   await migrateTo(client, { title: search, note: search })
@@ -89,7 +89,7 @@ test('the full-text index follows its fields', { skip }, async (context) => {
   assert.deepEqual(await find(client, 'green'), ['id1'])
 })
 
-test('a filled default is compared and found as what it is now', { skip }, async (context) => {
+test('a filled default is compared and found like any value', { skip }, async (context) => {
   const fields = { title: { type: 'string', filter: true, search: true } } as const
   const client = await databaseOf(context, fields, [{}])
   await migrateTo(client, { title: { ...fields.title, required: true, default: 'Some' } })

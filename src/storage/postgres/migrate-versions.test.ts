@@ -107,7 +107,7 @@ test('VER-2: values are converted once, however often a server starts', { skip }
   }
 })
 
-test('VER-2: values of a dropped field are not lost without being asked', { skip }, async (context) => {
+test('VER-2: values of a dropped field are not lost without `all`', { skip }, async (context) => {
   const client = await emptyDatabase(context)
   await onPostgres(client, { colour: 'red', _folded_colour: 'red' })
   const refused = await migratePostgres(client, last, { apply: 'additive', now }).catch((error) => error)
@@ -119,7 +119,7 @@ test('VER-2: values of a dropped field are not lost without being asked', { skip
   assert.equal((await all(client, 'select price from tickets')).length, 3)
 })
 
-test('VER-2: a value that a conversion makes wrong names its record, and nothing is changed', {
+test('VER-2: an invalid converted value is reported with its record, and nothing is changed', {
   skip,
 }, async (context) => {
   const client = await emptyDatabase(context)
@@ -132,7 +132,7 @@ test('VER-2: a value that a conversion makes wrong names its record, and nothing
   assert.equal((await all(client, 'select price from tickets')).length, 3)
 })
 
-test('an index that was left half made does not outlive the renaming of its table', { skip }, async (context) => {
+test('an invalid index is dropped when its table is renamed', { skip }, async (context) => {
   const client = await emptyDatabase(context)
   await onPostgres(client)
   // All three have the same.

@@ -32,7 +32,7 @@ export function migrateTo(
   apply: Apply = 'additive',
   waits?: Waits,
 ): Promise<Migrated> {
-  return migratePostgres(client, tasks(fields), { apply, now, isAsked: true }, waits)
+  return migratePostgres(client, tasks(fields), { apply, now, undoesNewer: true }, waits)
 }
 
 /** A connection, closed when the test ends. */
@@ -113,8 +113,8 @@ export async function schemaOf(client: pg.Client): Promise<unknown> {
     ),
     constraints: await all(
       client,
-      `select conrelid::regclass::text as table, contype::text, pg_get_constraintdef(oid) as definition from pg_constraint
-       where connamespace = current_schema()::regnamespace order by 1, 2, 3`,
+      `select conrelid::regclass::text as table, contype::text, pg_get_constraintdef(oid) as definition
+       from pg_constraint where connamespace = current_schema()::regnamespace order by 1, 2, 3`,
     ),
   }
 }
@@ -123,7 +123,8 @@ export async function schemaOf(client: pg.Client): Promise<unknown> {
 export async function snapshot(client: pg.Client): Promise<string> {
   const tables = await all(
     client,
-    `select relname as name from pg_class where relnamespace = current_schema()::regnamespace and relkind = 'r' order by 1`,
+    `select relname as name from pg_class
+      where relnamespace = current_schema()::regnamespace and relkind = 'r' order by 1`,
   )
   const rows: unknown[] = []
   for (const { name } of tables) {

@@ -39,7 +39,7 @@ test('an empty database gets its tables, and a second start changes nothing', { 
   assert.equal(await snapshot(client), before)
 })
 
-test('a second start reads no records and asks few questions, with fifty resources', { skip }, async (context) => {
+test('a second start reads no records and needs few statements, with fifty resources', { skip }, async (context) => {
   const fields = Object.fromEntries(
     Array.from({ length: 20 }, (_, i) => [`f${i}`, { type: 'string', filter: true }] as const),
   )
@@ -91,7 +91,7 @@ test('a field that becomes required needs a value in every record', { skip }, as
   assert.deepEqual(await column(client, 'title'), ['one', 'none', 'none'])
 })
 
-test('that a field was optional for a while is remembered', { skip }, async (context) => {
+test('a field that was optional for a while may lack values', { skip }, async (context) => {
   const required = { title: { type: 'string', required: true } } as const
   const client = await databaseOf(context, required, [])
   await assert.rejects(() => migrateTo(client, { title: 'string' }, 'never'), MigrationRefused)
@@ -100,7 +100,7 @@ test('that a field was optional for a while is remembered', { skip }, async (con
   assert.match((await refusal(() => migrateTo(client, required))).message, /1 record has none/)
 })
 
-test('a field that goes takes its values along only when that is asked for', { skip }, async (context) => {
+test('values of a removed field are dropped only with `all`', { skip }, async (context) => {
   const fields = { title: { type: 'string', filter: true, search: true }, size: 'integer' } as const
   const client = await databaseOf(context, fields, [{ title: 'one' }, { title: 'two' }, {}])
   const before = await snapshot(client)
@@ -114,7 +114,7 @@ test('a field that goes takes its values along only when that is asked for', { s
   assert.deepEqual(await relations(client, 'resourced_words%'), [])
 })
 
-test('a field that no record has a value in, and an empty table, go without asking', { skip }, async (context) => {
+test('a column without values and an empty table are dropped without asking', { skip }, async (context) => {
   const client = await databaseOf(context, { title: 'string', size: 'integer' }, [{ size: 1 }])
   await migrateTo(client, { size: 'integer' })
   await client.query('delete from tasks')
@@ -123,7 +123,7 @@ test('a field that no record has a value in, and an empty table, go without aski
   assert.deepEqual(await all(client, 'select * from resourced_clocks'), [])
 })
 
-test('a resource that goes takes its records along only when that is asked for', { skip }, async (context) => {
+test('records of a removed resource are dropped only with `all`', { skip }, async (context) => {
   const client = await databaseOf(context, { title: { type: 'string', search: true } }, [{}, {}])
   const refused = await refusal(() => migratePostgres(client, catalogFixture(), { apply: 'additive', now }))
   assert.match(refused.message, /! drop the table tasks: loses 2 records/)
@@ -145,13 +145,13 @@ test('a unique field needs values that differ among live records', { skip }, asy
   await client.query("update tasks set name = 'a' where id = 'id2'")
 })
 
-test('duplicates that only a default would make are seen', { skip }, async (context) => {
+test('duplicates that only a default would cause are counted', { skip }, async (context) => {
   const client = await databaseOf(context, {}, [{}, {}])
   const fields = { name: { type: 'string', unique: true, default: 'x', required: true } } as const
   assert.match((await refusal(() => migrateTo(client, fields, 'all'))).message, /1 record has a value that another has/)
 })
 
-test('tables, indexes and views of others are left alone, and told where they are in the way', {
+test('foreign tables, indexes and views stay, and are reported where they block a name', {
   skip,
 }, async (context) => {
   const client = await emptyDatabase(context)
@@ -170,7 +170,7 @@ test('tables, indexes and views of others are left alone, and told where they ar
   assert.deepEqual(await all(client, 'select * from notes'), [{ a: 1 }])
 })
 
-test('an index, a clock or a table that was lost is made again', { skip }, async (context) => {
+test('a lost index, clock or table is created again', { skip }, async (context) => {
   const fields = { title: { type: 'string', sort: true, search: true } } as const
   const client = await databaseOf(context, fields, [{ title: 'one' }, { deleted_at: 'then' }])
   await client.query("update tasks set _words = array_to_tsvector(string_to_array(coalesce(title, ''), ' '))")
@@ -199,7 +199,7 @@ test('an index, a clock or a table that was lost is made again', { skip }, async
   assert.deepEqual(await clockOf(client), { revision: 272, live: 0, deleted: 0 })
 })
 
-test('`never` refuses whatever is lacking, and changes nothing', { skip }, async (context) => {
+test('`never` refuses every step, and changes nothing', { skip }, async (context) => {
   const client = await emptyDatabase(context)
   const refused = await refusal(() => migratePostgres(client, tasks({}), { apply: 'never', now }))
   assert.match(
@@ -209,7 +209,7 @@ test('`never` refuses whatever is lacking, and changes nothing', { skip }, async
   assert.deepEqual(await relations(client, '%'), [])
 })
 
-test('hyphens in the name of a collection are no obstacle', { skip }, async (context) => {
+test('collection names may have hyphens', { skip }, async (context) => {
   const fields = { due_on: { type: 'string', filter: true, sort: true, search: true } } as const
   const client = await emptyDatabase(context)
   const catalogOf = (more: object) => catalogFixture(resourceFixture('open-tasks', { ...fields, ...more }))
@@ -224,7 +224,7 @@ test('hyphens in the name of a collection are no obstacle', { skip }, async (con
   assert.deepEqual(await relations(client, '%open%'), [])
 })
 
-test('the settings of the connection are as before, once the migration is done', { skip }, async (context) => {
+test('the connection has its former settings after the migration', { skip }, async (context) => {
   const client = await emptyDatabase(context)
   await client.query("set lock_timeout = '1234ms'; set statement_timeout = '1min'")
   await migrateTo(client, {})

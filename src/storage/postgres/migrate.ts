@@ -1,6 +1,7 @@
 /**
- * Migrates a PostgreSQL schema in one transaction, except that indexes of tables that hold records are built afterwards, while
- * others write. The next start completes a migration that was killed. See docs/decisions/026-migrations-on-postgresql.md.
+ * Migrates a PostgreSQL schema in one transaction. Only indexes of existing tables are built afterwards, while other
+ * connections write. The next start completes a migration that was killed.
+ * See docs/decisions/026-migrations-on-postgresql.md.
  */
 import type { ClientBase } from 'pg'
 import type { Catalog } from '../../model/resource.ts'
@@ -9,24 +10,25 @@ import { StorageFault } from '../storage.ts'
 import { keysAlone } from '../transactions/keys.ts'
 import { buildIndexes } from './build-indexes.ts'
 import { migrationEngine } from './migration-engine.ts'
-import { patiently, underLock, usualWaits, type Waits } from './migration-lock.ts'
+import { underLock, usualWaits, type Waits, withRetries } from './migration-lock.ts'
 import { checkRights, checkServer } from './requirements.ts'
 import { inTransaction, run, stateOf, withSettings } from './session.ts'
 
 interface PooledOptions extends MigrateOptions {
-  /** Whether a pooler gives the connection to others after each transaction, so that it keeps no lock and no setting. */
+  /** Whether a pooler shares the connection after each transaction, so that it keeps no lock and no setting. */
   readonly isPooled?: boolean
 }
 
 const needsSession =
-  'The database lacks something, which cannot be added through a pooler that shares connections among transactions. Run once: resourced migrate --apply --database with the address of the PostgreSQL server itself; then start again.'
+  'The database lacks something, which cannot be added through a pooler that shares connections among transactions. ' +
+  'Run once: resourced migrate --apply --database with the address of the PostgreSQL server itself; then start again.'
 
 /**
  * Adds what a database lacks for a catalog, and changes what differs, as `migrate` of SQLite does.
  *
  * @param client a connection to the server itself, or to a pooler that keeps sessions; nobody else uses it meanwhile
- * @throws MigrationRefused where `apply` does not allow it, or it is impossible; nothing is changed then, unless duplicates
- *   were written while indexes were built
+ * @throws MigrationRefused where `apply` does not allow it, or it is impossible; nothing is changed then, unless
+ *   duplicates were written while indexes were built
  * @throws StorageFault where PostgreSQL fails, is too old, or other sessions hold locks for a minute
  */
 export async function migratePostgres(
@@ -47,7 +49,7 @@ export async function migratePostgres(
     await checkRights(client)
     return await withSettings(client, unlimited(waits), () =>
       underLock(client, waits, async () => {
-        const { steps, deferred } = await patiently(waits, () =>
+        const { steps, deferred } = await withRetries(waits, () =>
           inTransaction(client, 'begin isolation level read committed', () => run(client, changeSchema(migration))),
         )
         await buildIndexes(client, engine, deferred)
@@ -59,7 +61,7 @@ export async function migratePostgres(
   }
 }
 
-/** Settings without the limits that a session may have. The server notices within a second that the client was killed. */
+/** Settings without a session's limits. The server notices within a second that the client was killed. */
 function unlimited({ lock }: Waits): Record<string, string> {
   const none = { statement_timeout: '0', idle_in_transaction_session_timeout: '0', transaction_timeout: '0' }
   return { ...none, lock_timeout: String(lock), client_connection_check_interval: '1000' }
@@ -67,5 +69,5 @@ function unlimited({ lock }: Waits): Record<string, string> {
 
 /** Migrates a schema to what API keys alone need. Other tables belong to a declaration that was not read. */
 export async function migrateForKeys(client: ClientBase, isPooled = false): Promise<void> {
-  await migratePostgres(client, keysAlone(), { apply: 'additive', now: Date.now(), others: 'kept', isPooled })
+  await migratePostgres(client, keysAlone(), { apply: 'additive', now: Date.now(), keepsOthers: true, isPooled })
 }

@@ -1,4 +1,4 @@
-/** PostgreSQL's part of a migration: its catalog, its table locks, batches of rows, and defaults for older servers. */
+/** PostgreSQL's part of a migration: its catalog, table locks, batches of rows, and defaults for older servers. */
 import pg from 'pg'
 import sql, { join, raw } from 'sql-template-tag'
 import { convertStored, writeStored } from '../migration/convert.ts'
@@ -26,7 +26,8 @@ export function migrationEngine(lockWait: number): MigrationEngine {
     relations: sql`
       select c.relname as name, c.relname as folded, coalesce(t.relname, c.relname) as owner,
           coalesce(i.indisvalid, true) as valid,
-          case when i.indexrelid is not null then 'index' when c.relkind in ('r', 'p') then 'table' else 'other' end as kind
+          case when i.indexrelid is not null then 'index' when c.relkind in ('r', 'p') then 'table' else 'other' end
+            as kind
         from pg_class c left join pg_index i on i.indexrelid = c.oid left join pg_class t on t.oid = i.indrelid
         where c.relnamespace = ${currentSchema}
       union all
@@ -103,10 +104,10 @@ function* fillDerived({ table, columns, search, isNew }: DerivedValues): Transac
 }
 
 /**
- * Locks the tables of steps before the first step is taken: all at once and in one order, because a lock that is upgraded
- * later can deadlock with those of others.
+ * Locks the tables of steps before the first step is taken: all at once and in one order, because a lock that is
+ * upgraded later can deadlock with those of others.
  *
- * @param wait the most milliseconds for all locks together, during which everybody else waits for the locks already taken
+ * @param wait the most milliseconds for all locks together; others wait for the locks that are already taken
  */
 function lockTables(steps: readonly MigrationStep[], existing: ReadonlySet<string>, wait: number): Statement[] {
   const locked = steps.filter((step) => existing.has(step.table))
@@ -150,8 +151,8 @@ const locks: Readonly<Record<MigrationStep['kind'], 'exclusive' | 'write' | 'non
 }
 
 /**
- * Gives added columns the defaults of their declaration. Servers of the older declaration go on writing records without those
- * columns, and PostgreSQL fills them with what the program would store.
+ * Gives added columns the defaults of their declaration. Servers of the older declaration go on writing records
+ * without those columns, and PostgreSQL fills the columns with the values that a newer server would store.
  */
 function setDefaults(steps: readonly MigrationStep[]): Statement[] {
   const added = steps.filter((step) => step.kind === 'add-column')

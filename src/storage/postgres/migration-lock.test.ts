@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { StorageFault } from '../storage.ts'
-import { patiently } from './migration-lock.ts'
+import { withRetries } from './migration-lock.ts'
 
 const waits = { patience: 1_000, lock: 0, pause: 1 }
 
@@ -15,16 +15,16 @@ function failing(...states: string[]): () => Promise<number> {
   }
 }
 
-test('what came in the way of others is done again: no lock in time, deadlocks, transactions that contradict', async () => {
-  assert.equal(await patiently(waits, failing('55P03', '40P01', '40001')), 4)
+test('lock timeouts, deadlocks and serialization failures are retried', async () => {
+  assert.equal(await withRetries(waits, failing('55P03', '40P01', '40001')), 4)
 })
 
-test('what fails by itself is not', async () => {
-  await assert.rejects(patiently(waits, failing('42501')), /state 42501/)
+test('other errors are not retried', async () => {
+  await assert.rejects(withRetries(waits, failing('42501')), /state 42501/)
 })
 
-test('at the end of its patience it says what to do', async () => {
-  const fault = await patiently({ ...waits, patience: 0 }, failing('40P01')).catch((error) => error)
+test('the error after the last try says what to do', async () => {
+  const fault = await withRetries({ ...waits, patience: 0 }, failing('40P01')).catch((error) => error)
   assert.ok(fault instanceof StorageFault && fault.kind === 'busy')
   assert.match(fault.message, /pg_stat_activity/)
 })

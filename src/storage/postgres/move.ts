@@ -1,4 +1,6 @@
-/** Reads a PostgreSQL schema that is moved, or fills one: in one transaction, so that a killed move leaves it as it was. */
+/**
+ * Reads a PostgreSQL schema that is moved, or fills one: in one transaction, so that a killed move leaves it as it was.
+ */
 import type { ClientBase } from 'pg'
 import type { Catalog } from '../../model/resource.ts'
 import { buildIndex, createTables } from '../migration/apply.ts'

@@ -14,7 +14,7 @@ function answering(row: object): ClientBase {
   return { query: async () => ({ rows: [row] }) } as unknown as ClientBase
 }
 
-test('an older PostgreSQL than 15 is refused with what it is', async () => {
+test('a PostgreSQL older than 15 is refused with its version', async () => {
   const found = { number: 140_012, version: '14.12', encoding: 'UTF8', schema: 'public' }
   await assert.rejects(
     checkServer(answering(found)),
@@ -22,7 +22,7 @@ test('an older PostgreSQL than 15 is refused with what it is', async () => {
   )
 })
 
-test('what a schema or a role lacks is said before anything is changed', { skip }, async (context) => {
+test('a missing schema or privilege is reported before anything is changed', { skip }, async (context) => {
   const client = await emptyDatabase(context)
   await client.query('set search_path = nowhere, elsewhere')
   await assert.rejects(migrateTo(client, {}), /search_path of the connection \(nowhere, elsewhere\) names no schema/)
@@ -40,7 +40,7 @@ test('what a schema or a role lacks is said before anything is changed', { skip 
   assert.equal((await migrateTo(client, {})).applied, false)
 })
 
-test('another encoding than UTF-8 is refused, and how to have it is said', async () => {
+test('another encoding than UTF-8 is refused with a remedy', async () => {
   const found = { number: 180_004, version: '18.4', encoding: 'LATIN1', schema: 'public', database: 'old' }
   await assert.rejects(
     checkServer(answering(found)),
@@ -48,7 +48,7 @@ test('another encoding than UTF-8 is refused, and how to have it is said', async
   )
 })
 
-test('whether a server has ever used a schema is told without changing it', { skip }, async (context) => {
+test('checking whether a server has used a schema does not change it', { skip }, async (context) => {
   const client = await connect(context, await databaseFor(context))
   assert.equal(await isInUse(client), false)
   assert.deepEqual(await relations(client, '%'), [])
@@ -58,7 +58,7 @@ test('whether a server has ever used a schema is told without changing it', { sk
   assert.equal(await isInUse(client), false)
 })
 
-test('a database is opened for its keys alone, before anything is declared and beside what is', {
+test('a database opens for its API keys only, before and beside any declaration', {
   skip,
 }, async (context) => {
   const client = await emptyDatabase(context)

@@ -1,4 +1,4 @@
-/** What a PostgreSQL server has to be like, said in sentences where it is not. */
+/** Checks what Resourced requires of a PostgreSQL server, and reports what is missing with a remedy. */
 import type { ClientBase } from 'pg'
 import { StorageFault } from '../storage.ts'
 import { query } from './session.ts'

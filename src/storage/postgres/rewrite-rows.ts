@@ -1,4 +1,6 @@
-/** Reads and writes the rows of a table in batches, for values that JavaScript computes: a table may exceed the memory. */
+/**
+ * Reads and writes the rows of a table in batches, for values that JavaScript computes: a table may exceed the memory.
+ */
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Transaction } from '../transaction.ts'
 import { postgres } from './engine.ts'
@@ -18,7 +20,10 @@ export interface BatchRow {
   readonly texts: readonly (string | null)[]
 }
 
-/** Which rows of a resource's table to read, and which columns of them. System tables have no numbers and are never read. */
+/**
+ * Which rows of a resource's table to read, and which columns of them. System tables have no numbers and are never
+ * read.
+ */
 export interface Batches {
   readonly table: string
   readonly columns: readonly string[]
@@ -63,8 +68,8 @@ export interface Target {
 /**
  * Writes columns of rows by what JavaScript computes from other columns, in one pass. Counts the written rows.
  *
- * @param also further assignments to every row read, each with a comma before it; left out: rows that hold the values already
- *   are not written
+ * @param also further assignments to every row read, each with a comma before it; left out: rows that hold the values
+ *   already are not written
  */
 export function* rewriteRows(batches: Batches, targets: readonly Target[], also?: Sql): Transaction<number> {
   const written = targets.map(({ column, value: of }, index) => ({

@@ -27,7 +27,8 @@ function textOf(text: string): Statement {
 }
 
 /**
- * How a transaction that changes something begins. One that is serializable waits for those that must not run beside it (see `Locks.rules`).
+ * How a transaction that changes something begins. One that is serializable waits for those that must not run beside
+ * it (see `Locks.rules`).
  *
  * @param limits said where the session does not
  */

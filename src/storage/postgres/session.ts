@@ -1,4 +1,4 @@
-/** One PostgreSQL connection beside the pool: statements and transactions run on it one after the other, however long they take. */
+/** One PostgreSQL connection beside the pool, for statements and transactions that may take any time. */
 import type { ClientBase } from 'pg'
 import { StorageFault } from '../storage.ts'
 import type { Row, Transaction } from '../transaction.ts'

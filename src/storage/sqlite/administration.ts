@@ -26,7 +26,7 @@ export function migrateSqlite(path: string, catalog: Catalog, apply: boolean): M
   // An absent file lacks what an empty database lacks. Showing the steps creates no file.
   const connection = new Connection(apply || existsSync(path) ? path : ':memory:')
   try {
-    return migrate(connection.database, catalog, { apply: apply ? 'all' : 'never', now: Date.now(), isAsked: true })
+    return migrate(connection.database, catalog, { apply: apply ? 'all' : 'never', now: Date.now(), undoesNewer: true })
   } catch (error) {
     if (apply || !(error instanceof MigrationRefused)) throw error
     return { steps: error.steps, applied: false }
@@ -42,7 +42,7 @@ export function openSqliteKeys(path: string): { readonly keys: KeyStore; close()
   const connection = new Connection(path)
   const writer = new Writer(connection)
   // All other tables belong to a declaration that was not read.
-  migrate(connection.database, catalog, { apply: 'additive', now: Date.now(), others: 'kept' })
+  migrate(connection.database, catalog, { apply: 'additive', now: Date.now(), keepsOthers: true })
   return {
     keys: keyStore(sqlContext({ catalog, engine: sqlite }), runnerOf(connection, writer)),
     async close() {

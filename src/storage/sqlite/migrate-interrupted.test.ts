@@ -104,7 +104,7 @@ for (const [mode, parts] of [
   })
 }
 
-test('of two processes that start on a new file at once, one migrates and both go on', async () => {
+test('of two processes that start on a new file at once, one migrates and both continue', async () => {
   for (let round = 0; round < 4; round++) {
     const file = join(folder, `together-${round}.db`)
     const moment = Date.now() + 700
@@ -113,7 +113,7 @@ test('of two processes that start on a new file at once, one migrates and both g
   }
 })
 
-test('a migration waits for whoever is writing', async () => {
+test('a migration waits for a transaction that writes', async () => {
   const file = join(folder, 'busy.db')
   const database = new DatabaseSync(file)
   migrateTo(database, before)

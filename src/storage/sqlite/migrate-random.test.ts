@@ -51,7 +51,8 @@ function insertAll(database: DatabaseSync, resource: Resource, given: Records): 
     }
     database
       .prepare(
-        `update resourced_clocks set revision = revision + 1, live = live + ?, deleted = deleted + ? where collection = ?`,
+        `update resourced_clocks set revision = revision + 1, live = live + ?, deleted = deleted + ?
+          where collection = ?`,
       )
       .run(each.deleted ? 0 : 1, each.deleted ? 1 : 0, resource.name)
   })
@@ -97,7 +98,7 @@ function checkRows(database: DatabaseSync, resource: Resource): void {
   assert.deepEqual(found, expected)
 }
 
-test('from any declaration with records to any other, the schema ends as a fresh one, and every row fits it', () => {
+test('from any declaration with records to any other, the schema equals a new one, and every row fits it', () => {
   let refusals = 0
   let runs = 0
   const property = fc.property(catalogs, catalogs, records, (first, second, given) => {

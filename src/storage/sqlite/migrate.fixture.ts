@@ -23,7 +23,7 @@ export function tasks(fields: Fields) {
 
 /** Migrates to `tasks` with these fields, though they had other ones since. */
 export function migrateTo(database: DatabaseSync, fields: Fields, apply: Apply = 'additive'): Migrated {
-  return migrate(database, tasks(fields), { apply, now, isAsked: true })
+  return migrate(database, tasks(fields), { apply, now, undoesNewer: true })
 }
 
 /** A new database with `tasks` and its rows; ids are `id1`, `id2`, …, each row's clock is right. */

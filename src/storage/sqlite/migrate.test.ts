@@ -87,7 +87,7 @@ test('a field that becomes required needs a value in every record', () => {
   assert.deepEqual(column(database, 'title'), ['one', 'none', 'none'])
 })
 
-test('that a field was optional for a while is remembered', () => {
+test('a field that was optional for a while may lack values', () => {
   const required = { title: { type: 'string', required: true } } as const
   const database = databaseOf(required, [])
   assert.throws(() => migrateTo(database, { title: 'string' }, 'never'), MigrationRefused)
@@ -96,7 +96,7 @@ test('that a field was optional for a while is remembered', () => {
   assert.match(refusal(() => migrateTo(database, required)).message, /1 record has none/)
 })
 
-test('a field that goes takes its values along only when that is asked for', () => {
+test('values of a removed field are dropped only with `all`', () => {
   const fields = { title: { type: 'string', filter: true, search: true }, size: 'integer' } as const
   const database = databaseOf(fields, [{ title: 'one' }, { title: 'two' }, {}])
   const before = snapshot(database)
@@ -110,7 +110,7 @@ test('a field that goes takes its values along only when that is asked for', () 
   assert.deepEqual(all(database, "select name from sqlite_schema where name like 'resourced_words%'"), [])
 })
 
-test('a field that no record has a value in, and an empty table, go without asking', () => {
+test('a column without values and an empty table are dropped without asking', () => {
   const database = databaseOf({ title: 'string', size: 'integer' }, [{ size: 1 }])
   migrateTo(database, { size: 'integer' })
   database.exec('delete from tasks')
@@ -119,7 +119,7 @@ test('a field that no record has a value in, and an empty table, go without aski
   assert.deepEqual(all(database, 'select * from resourced_clocks'), [])
 })
 
-test('a resource that goes takes its records along only when that is asked for', () => {
+test('records of a removed resource are dropped only with `all`', () => {
   const database = databaseOf({ title: { type: 'string', search: true } }, [{}, {}])
   const refused = refusal(() => migrate(database, catalogFixture(), { apply: 'additive', now }))
   assert.match(refused.message, /! drop the table tasks: loses 2 records/)
@@ -128,7 +128,7 @@ test('a resource that goes takes its records along only when that is asked for',
   assert.deepEqual(left, [])
 })
 
-test('integers become numbers without loss, and the records stay as new as they were', () => {
+test('integers become numbers without loss, and the records keep their revision', () => {
   const database = databaseOf({ size: { type: 'integer', sort: true } }, [{ size: 3 }, {}])
   migrateTo(database, { size: { type: 'number', sort: true } })
   assert.deepEqual(all(database, 'select size, typeof(size) as type, _revision from tasks order by _row'), [
@@ -138,7 +138,7 @@ test('integers become numbers without loss, and the records stay as new as they 
   assert.equal(all(database, "select 1 from sqlite_schema where name like 'tasks_by_size_id_%'").length, 1)
 })
 
-test('other types convert what is exact, and what is not is counted', () => {
+test('other types convert exactly, and values that cannot are counted', () => {
   const database = databaseOf({ size: 'string' }, [{ size: '7' }, { size: 'seven' }, {}])
   const refused = refusal(() => migrateTo(database, { size: 'integer' }))
   assert.match(refused.message, /! change tasks\.size from string to integer: loses 1 value that cannot be converted/)
@@ -150,7 +150,7 @@ test('other types convert what is exact, and what is not is counted', () => {
   assert.deepEqual(column(database, 'size'), ['7', null, null])
 })
 
-test('what could not be converted takes the default of a required field, and without one nothing is done', () => {
+test('an inconvertible value gets the default of a required field; without one the migration is refused', () => {
   const database = databaseOf({ size: { type: 'string', required: true } }, [{ size: '7' }, { size: 'seven' }])
   const refused = refusal(() => migrateTo(database, { size: { type: 'integer', required: true } }, 'all'))
   assert.match(refused.message, /x tasks\.size is now required but 1 record has none/)
@@ -169,7 +169,7 @@ test('integers beyond 2^53 are kept exact or counted as lost', () => {
   assert.deepEqual(column(database, 'size'), ['9007199254740993'])
 })
 
-test('booleans, JSON and text share a way of storing, and still are told apart', () => {
+test('booleans, JSON and text are told apart, although SQLite stores them alike', () => {
   const database = databaseOf({ done: 'boolean', labels: 'array' }, [{ done: 1, labels: '[1,2]' }])
   migrateTo(database, { done: 'string', labels: 'array' })
   assert.deepEqual(column(database, 'done'), ['true'])
@@ -178,7 +178,7 @@ test('booleans, JSON and text share a way of storing, and still are told apart',
   assert.match(refusal(() => migrateTo(database, { done: 'string', labels: 'object' })).message, /loses 1 value/)
 })
 
-test('what fields are compared and searched by is made for the records that are there', () => {
+test('comparison keys and search words are filled for existing records', () => {
   const rows = [
     { title: 'Ärger', at: '2026-11-21T09:00:00+01:00' },
     { title: null, at: 'someday' },
@@ -192,7 +192,7 @@ test('what fields are compared and searched by is made for the records that are 
   assert.deepEqual(find(database, '"arg"*'), ['id1', 'id3'])
 })
 
-test('the full-text index follows its fields', () => {
+test('the full-text index follows the search fields', () => {
   const search = { type: 'string', search: true } as const
   const database = databaseOf({ title: search, note: 'string' }, [{ title: 'red', note: 'blue' }])
   migrateTo(database, { title: search, note: search })
@@ -203,7 +203,7 @@ test('the full-text index follows its fields', () => {
   assert.deepEqual(find(database, 'green'), ['id1'])
 })
 
-test('a filled default is compared and found as what it is now', () => {
+test('a filled default is compared and found like any value', () => {
   const fields = { title: { type: 'string', filter: true, search: true } } as const
   const database = databaseOf(fields, [{}])
   migrateTo(database, { title: { ...fields.title, required: true, default: 'Some' } })
@@ -226,13 +226,13 @@ test('a unique field needs values that differ among live records', () => {
   database.exec("update tasks set name = 'a' where id = 'id2'")
 })
 
-test('duplicates that only a default would make are seen', () => {
+test('duplicates that only a default would cause are counted', () => {
   const database = databaseOf({}, [{}, {}])
   const fields = { name: { type: 'string', unique: true, default: 'x', required: true } } as const
   assert.match(refusal(() => migrateTo(database, fields, 'all')).message, /1 record has a value that another has/)
 })
 
-test('tables, indexes and views of others are left alone, and told where they are in the way', () => {
+test('foreign tables, indexes and views stay, and are reported where they block a name', () => {
   const database = new DatabaseSync(':memory:')
   database.exec('create table notes (a); insert into notes values (1); create view "Tasks" as select 1')
   const before = snapshot(database)
@@ -246,7 +246,7 @@ test('tables, indexes and views of others are left alone, and told where they ar
   assert.deepEqual(all(database, 'select * from notes'), [{ a: 1 }])
 })
 
-test('an index, a clock or a table that was lost is made again', () => {
+test('a lost index, clock or table is created again', () => {
   const fields = { title: { type: 'string', sort: true, search: true } } as const
   const database = databaseOf(fields, [{ title: 'one' }, { deleted_at: 'then' }])
   const whole = snapshot(database)
@@ -265,7 +265,7 @@ test('an index, a clock or a table that was lost is made again', () => {
   assert.deepEqual(all(database, 'select live, deleted from resourced_clocks'), [{ live: 0, deleted: 0 }])
 })
 
-test('`never` refuses whatever is lacking, and changes nothing', () => {
+test('`never` refuses every step, and changes nothing', () => {
   const database = new DatabaseSync(':memory:')
   const refused = refusal(() => migrate(database, tasks({}), { apply: 'never', now }))
   assert.match(
@@ -275,7 +275,7 @@ test('`never` refuses whatever is lacking, and changes nothing', () => {
   assert.deepEqual(all(database, 'select * from sqlite_schema'), [])
 })
 
-test('hyphens in the name of a collection are no obstacle', () => {
+test('collection names may have hyphens', () => {
   const fields = { due_on: { type: 'string', filter: true, sort: true, search: true } } as const
   const database = new DatabaseSync(':memory:')
   const catalogOf = (more: object) => catalogFixture(resourceFixture('open-tasks', { ...fields, ...more }))
@@ -290,7 +290,7 @@ test('hyphens in the name of a collection are no obstacle', () => {
   assert.deepEqual(all(database, "select name from sqlite_schema where name like '%open%'"), [])
 })
 
-test('the connection waits as long as before, once the migration is done', () => {
+test('the connection has its former timeout after the migration', () => {
   const database = new DatabaseSync(':memory:', { timeout: 1234 })
   migrateTo(database, {})
   assert.deepEqual(all(database, 'pragma busy_timeout'), [{ timeout: 1234 }])

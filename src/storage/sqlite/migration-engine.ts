@@ -1,4 +1,4 @@
-/** SQLite's part of a migration: its catalog, its full-text tables, and JavaScript functions that run over whole tables. */
+/** SQLite's part of a migration: its catalog, its full-text tables, and JavaScript functions over whole tables. */
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import sql, { join, raw } from 'sql-template-tag'
 import { convertStored, type Stored } from '../migration/convert.ts'
@@ -30,7 +30,8 @@ export function migrationEngineOf(database: DatabaseSync): MigrationEngine {
     searchColumn: undefined,
     relations: sql`select name, lower(name) as folded, type as kind, tbl_name as owner, 1 as valid from sqlite_schema`,
     columnsOf: (tables) =>
-      sql`select t.value as owner, c.name, lower(c.type) as type from json_each(${JSON.stringify(tables)}) as t join pragma_table_xinfo(t.value) as c`,
+      sql`select t.value as owner, c.name, lower(c.type) as type
+        from json_each(${JSON.stringify(tables)}) as t join pragma_table_xinfo(t.value) as c`,
     searchOf({ name, search }, relations) {
       const parts = partNames(searchTable(name))
       if (parts.every((part) => relations.has(part))) return { columns: search, isComplete: true }
@@ -106,6 +107,7 @@ function* buildSearch(database: DatabaseSync, search: SearchSpec): Transaction<v
     if (row === null) return
     start = endOfRun(row)
     const part = quote(partName(search.name, partOf(row)))
-    yield sql`insert into ${part} (rowid, words) select _row, resourced_words(${columns}) from ${table} where _row >= ${row} and _row < ${start}`
+    yield sql`insert into ${part} (rowid, words)
+      select _row, resourced_words(${columns}) from ${table} where _row >= ${row} and _row < ${start}`
   }
 }

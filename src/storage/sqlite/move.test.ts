@@ -69,7 +69,7 @@ for (const [name, change] of Object.entries(targets)) {
   })
 }
 
-test('a row that is not read is noticed', async () => {
+test('a row that is not read fails the move', async () => {
   const forgetful = (source: MoveSource): MoveSource => ({
     ...source,
     async *rows(table) {
