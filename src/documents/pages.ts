@@ -1,7 +1,7 @@
 /** The pages of `docs/` that are made from the contract: the rules, and the error codes. */
 import { type FaultCode, type FaultEntry, faults, issueCodes } from '../spec/faults.ts'
-import type { RuleEntry } from '../spec/rules/rule.ts'
-import { ruleSections } from '../spec/rules.ts'
+import type { Rule } from '../spec/rules/rule.ts'
+import { ruleSections, rules } from '../spec/rules.ts'
 
 const generated = (source: string) => `<!-- Made from ${source} by \`npm run docs\`; change it there. -->`
 
@@ -12,7 +12,10 @@ export function interfacePage(): string {
 
 | rule | | from | release | what holds |
 |---|---|---|---|---|
-${section.rules.map(ruleRow).join('\n')}
+${rules
+  .filter((rule) => rule.section === section.prefix)
+  .map(ruleRow)
+  .join('\n')}
 `,
   )
   return `${generated('src/spec/rules/')}
@@ -28,9 +31,9 @@ Every rule that a client can rely on, by number. A number is permanent: scenario
 ${sections.join('\n')}`
 }
 
-function ruleRow(rule: RuleEntry): string {
-  const held = rule.held ? 'held' : 'planned'
-  return `| <a id="${rule.id.toLowerCase()}"></a>${rule.id} | ${rule.level} | ${rule.mark} | ${held} | ${cell(rule.sentence)} |`
+function ruleRow({ id, level, mark, isPlanned, sentence }: Rule): string {
+  const release = isPlanned ? 'planned' : 'held'
+  return `| <a id="${id.toLowerCase()}"></a>${id} | ${level} | ${mark} | ${release} | ${cell(sentence)} |`
 }
 
 /** `docs/errors.md`: every code with its status, its meaning, and what to do, as Markdown. */

@@ -92,7 +92,8 @@ function checkAccess(catalog: Catalog, { collection, access }: OpenExport): void
 function checkRoom(bytes: number, { own, all }: ExportRoom): void {
   if (bytes > own) {
     const detail =
-      'The file would be larger than the caller may have beside other exports. Delete exports, or ask for fewer records or fields.'
+      'The file would be larger than the caller may have beside other exports. Delete exports, or ask for fewer ' +
+      'records or fields.'
     throw fault('EXPORT_QUOTA', { detail })
   }
   if (bytes > all) throw noRoom('The exports of all callers together have as many bytes as they may.')

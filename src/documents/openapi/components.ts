@@ -33,7 +33,8 @@ export const headerComponents = {
   Deprecation: text('Since when the version is deprecated (RFC 9745).', { pattern: '^@[0-9]+$' }),
   'Last-Modified': text('When the record was last changed.'),
   Link: text(
-    'Other pages of the list: first, prev, next and last, as far as its style has them (RFC 8288). Of a version that is to go also its successor, and what to do: successor-version, deprecation, sunset.',
+    'Other pages of the list: first, prev, next and last, as far as its style has them (RFC 8288). Of a version ' +
+      'that is to go also its successor, and what to do: successor-version, deprecation, sunset.',
   ),
   Location: text('The path of the new record, or of the job.', { format: 'uri-reference' }),
   'Preference-Applied': text('The preference that was followed (RFC 7240).'),

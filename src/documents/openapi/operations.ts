@@ -95,7 +95,8 @@ function matchingDeletion(resource: Resource, parts: OperationParts): Json {
       tags: [resource.name],
       summary: `Delete the ${resource.name} that match`,
       description:
-        'At least one filter is needed. `Prefer: max-affected=n` deletes nothing where more match; with n = 0 the refusal says how many do.',
+        'At least one filter is needed. `Prefer: max-affected=n` deletes nothing where more match; with n = 0 the ' +
+        'refusal says how many do.',
       parameters: [...filterParameters(resource), ...writeHeaders],
       responses: {
         200: answer('How many were deleted.', ['Preference-Applied'], { ...schema, additionalProperties: false }),

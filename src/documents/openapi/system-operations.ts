@@ -11,7 +11,8 @@ import { codesOf, type ProblemResponses } from './problems.ts'
 import { orNull, resourceSchemas } from './schemas.ts'
 
 const once =
-  'A text of your own for this request, such as a UUID: sent again within a day, it makes no second key. The key itself is not kept, so the repeat is answered with 409 `KEY_SHOWN_ONCE`.'
+  'A text of your own for this request, such as a UUID: sent again within a day, it makes no second key. The key ' +
+  'itself is not kept, so the repeat is answered with 409 `KEY_SHOWN_ONCE`.'
 
 /** The Path Items of API keys and of jobs, by path. */
 export function systemPaths(catalog: Catalog, partsOf: (resource: Resource) => OperationParts): Json {
@@ -53,7 +54,9 @@ function keyPaths(resource: Resource, parts: OperationParts): Json {
         tags,
         summary: 'Make an API key',
         description:
-          'Administrators make keys for everyone. Everyone else makes keys for themselves, with roles of their own. A key expires no later than the credential that makes it, unless the declaration lets a role of the caller make lasting keys.',
+          'Administrators make keys for everyone. Everyone else makes keys for themselves, with roles of their own. ' +
+          'A key expires no later than the credential that makes it, unless the declaration lets a role of the ' +
+          'caller make lasting keys.',
         parameters: [
           {
             ...{ name: 'Idempotency-Key', in: 'header', description: once },
@@ -78,7 +81,8 @@ function keyPaths(resource: Resource, parts: OperationParts): Json {
         tags,
         summary: 'Revoke an API key',
         description:
-          'The key is refused from the next request on. Its record stays, with `revoked_at`. You may revoke a key only where you have all of its roles, or are an administrator.',
+          'The key is refused from the next request on. Its record stays, with `revoked_at`. You may revoke a key ' +
+          'only where you have all of its roles, or are an administrator.',
         parameters: [
           {
             ...{ name: 'descendants', in: 'query', schema: { type: 'boolean' } },
@@ -135,7 +139,8 @@ export function exportPaths(catalog: Catalog, problems: ProblemResponses): Json 
       filter: {
         type: 'object',
         description:
-          'A condition: fields with a value or with operators (gt, gte, lt, lte, in, not, contains, startsWith, null), and, or, not.',
+          'A condition: fields with a value or with operators (gt, gte, lt, lte, in, not, contains, startsWith, ' +
+          'null), and, or, not.',
       },
       sort: { ...names(queryLimits.sortTerms), description: 'As the parameter of lists.' },
       fields: { ...names(queryLimits.fields), description: 'The fields to write; `id` always comes along.' },

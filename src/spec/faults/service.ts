@@ -4,59 +4,63 @@ export const serviceFaults = {
     status: 500,
     title: 'The server failed',
     rule: 'ERR-5',
-    meaning: 'The server has a fault.',
-    remedy: 'Report the request_id to whoever runs the service; reads can be repeated safely.',
+    meaning: 'The server has a bug or a broken installation.',
+    remedy: 'Report the request_id to the operator of the service. Reads can be repeated safely.',
   },
   STORAGE_FAILED: {
     status: 502,
     title: 'The database failed',
     rule: 'ERR-6',
-    meaning: 'The database could not carry out the request.',
-    remedy: 'Try again later. Before repeating a write, read whether it happened.',
+    meaning: 'The database could not execute the request.',
+    remedy: 'Try again later. Before you repeat a write, read whether it took effect.',
   },
   KEY_SERVER_FAILED: {
     status: 502,
     title: 'The server of the token keys failed',
     rule: 'ERR-6',
     meaning:
-      'Tokens cannot be verified, because the keys of their issuer could not be fetched. The token may be right.',
+      'Tokens cannot be verified, because the public keys of their issuer could not be fetched. The token may be ' +
+      'valid.',
     remedy: 'Try again after half a minute with the same token, or use an API key.',
   },
   RATE_LIMIT_FAILED: {
     status: 502,
     title: 'The requests cannot be counted',
     rule: 'ERR-6',
-    meaning: 'What counts requests for all servers cannot be reached, and this one is told to refuse them then.',
+    meaning:
+      'The shared store of rate limits cannot be reached, and the server is configured to refuse requests in that ' +
+      'case.',
     remedy: 'Try again shortly. Nothing was changed.',
   },
   EXPORT_SPACE: {
     status: 503,
     title: 'There is no room for exports',
     rule: 'LIM-8',
-    meaning: 'The exports of all callers take all the space that exports may have.',
-    remedy: 'Wait until other exports expire, then ask for a new export; or delete exports of your own.',
+    meaning: 'The exports of all callers use all the space that is reserved for exports.',
+    remedy: 'Wait until other exports expire, or delete exports of your own; then ask for a new export.',
   },
   OVERLOADED: {
     status: 503,
     title: 'The server is too busy',
     rule: 'ERR-6',
-    meaning: 'The server has more to do than it can finish in time. Nothing was changed.',
+    meaning: 'The server has more work than it can finish in time. Nothing was changed.',
     remedy: 'Try again after the seconds in Retry-After.',
   },
   MAINTENANCE: {
     status: 503,
     title: 'The service is under maintenance',
     rule: 'ERR-6',
-    meaning: 'Whoever runs the service is working on it; detail says what they tell about it. Nothing was changed.',
-    remedy: 'Try again after the seconds in Retry-After. What was answered before holds, and jobs go on afterwards.',
+    meaning: 'The service is under maintenance; detail has the message of the operator. Nothing was changed.',
+    remedy: 'Try again after the seconds in Retry-After. Earlier responses stay valid, and jobs continue afterwards.',
   },
   NOT_READY: {
     status: 503,
     title: 'The server cannot take requests',
     rule: 'OPS-5',
-    meaning: 'The database does not answer, or takes no changes: its disk is full, or it is read-only or away.',
+    meaning:
+      'The database does not answer, or accepts no changes: its disk is full, or it is read-only or unreachable.',
     remedy:
-      'Send requests to another server, and ask again after the seconds in Retry-After. Operators find the reason in the log.',
+      'Send requests to another server, and check again after the seconds in Retry-After. The log has the reason.',
   },
   SHUTTING_DOWN: {
     status: 503,

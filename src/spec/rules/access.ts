@@ -1,4 +1,4 @@
-/** Who is calling, what they may do, and how the way there is kept safe. */
+/** Rules about authentication, permissions and transport security. */
 import type { RuleSection } from './rule.ts'
 
 export const callers: RuleSection = {
@@ -8,82 +8,76 @@ export const callers: RuleSection = {
     {
       id: 'AUT-1',
       mark: 'specification',
-      level: 'must',
-      held: true,
       sentence:
-        'Every request is authenticated by a bearer credential; a missing or invalid one is answered with 401 and WWW-Authenticate. There are no sessions and no cookies. Open to all are preflights, the two health addresses, and the static pages.',
+        'Every request is authenticated by a bearer credential; a missing or invalid one is answered with 401 and ' +
+        'WWW-Authenticate. There are no sessions and no cookies. Open to all are preflights, the two health ' +
+        'addresses, and the static pages.',
     },
     {
       id: 'AUT-2',
       mark: 'decision',
-      level: 'should',
-      held: true,
       sentence:
-        'Credentials are API keys, of which only a SHA-256 is stored and which expire and can be revoked, and JWT checked against issuer, audience and an allow-list of algorithms.',
+        'Credentials are API keys, of which only a SHA-256 is stored and which expire and can be revoked, and JWT ' +
+        'checked against issuer, audience and an allow-list of algorithms.',
     },
     {
       id: 'AUT-3',
       mark: 'specification',
-      level: 'must',
-      held: true,
       sentence:
-        'Permissions are declared for each resource and action: read, create, update, delete, restore, readDeleted. What is not declared is for administrators only.',
+        'Permissions are declared for each resource and action: read, create, update, delete, restore, readDeleted. ' +
+        'What is not declared is for administrators only.',
     },
     {
       id: 'AUT-4',
       mark: 'specification',
-      level: 'must',
-      held: true,
       sentence:
-        'An authenticated caller without permission gets 403. In lists the records that a caller may not read are simply not there, and not counted.',
+        'An authenticated caller without permission gets 403. Lists leave out the records that a caller may not ' +
+        'read, and do not count them.',
     },
     {
       id: 'AUT-5',
       mark: 'specification',
-      level: 'must',
-      held: true,
       sentence:
-        'Owning one record grants nothing on another, nor on the records nested under it, unless that is declared.',
+        'Owning a record grants no access to other records, not even to those nested under it, unless that is ' +
+        'declared.',
     },
     {
       id: 'AUT-6',
       mark: 'decision',
-      level: 'should',
-      held: true,
-      sentence: 'The same rule guards a single record and narrows a list, and both readings always agree.',
+      sentence: 'The same rule decides about a single record and filters lists, and the two always agree.',
     },
     {
       id: 'AUT-7',
       mark: 'decision',
-      level: 'should',
-      held: true,
       sentence: 'The owner field is set from the caller on creation, and only an administrator may send or change it.',
     },
     {
       id: 'AUT-8',
       mark: 'decision',
-      level: 'should',
-      held: true,
       sentence:
-        'A change is permitted only if the rule of its action allows the record as it is and as it will be. Creation is decided on the record as it will be; restoration on the record as it was and will be. Otherwise 403, and nothing changes.',
+        'A change is permitted only if the rule of its action allows the record as it is and as it will be. ' +
+        'Creation is decided on the record as it will be; restoration on the record as it was and will be. ' +
+        'Otherwise 403, and nothing changes.',
       unobservable: 'An OpenAPI document does not say which values of a record its access rules depend on.',
     },
     {
       id: 'AUT-9',
       mark: 'decision',
-      level: 'should',
-      held: true,
       sentence:
-        'What a caller may not read has no influence on any answer to that caller beyond 403, 404 and the 409 that uniqueness, references or a declared rule demands: filters, sorts, search, totals, tags, conditions, counts, deletion by filter, bulk deletion and exports see only what the caller may read. `readDeleted` holds together with `read`.',
+        'Data that a caller may not read influences no response to that caller beyond 403, 404 and the 409 that ' +
+        'uniqueness, references or a declared rule demands: filters, sorts, search, totals, tags, conditions, ' +
+        'counts, deletion by filter, bulk deletion and exports see only what the caller may read. `readDeleted` ' +
+        'holds together with `read`.',
       unobservable: 'A record that a caller may not read cannot be told apart from one that does not exist.',
     },
     {
       id: 'AUT-10',
       mark: 'decision',
-      level: 'should',
-      held: true,
       sentence:
-        'An API key says who made it (made_by) and expires no later than the credential that made it, whatever the roles, unless the declaration lets one of them make lasting keys. A subject has at most 100 valid keys unless declared otherwise: 409 KEY_QUOTA beyond. A caller revokes only keys whose roles they have, save administrators. DELETE with descendants=true revokes those made with the key too, all or none.',
+        'An API key says who made it (made_by) and expires no later than the credential that made it, whatever the ' +
+        'roles, unless the declaration lets one of them make lasting keys. A subject has at most 100 valid keys ' +
+        'unless declared otherwise: 409 KEY_QUOTA beyond. A caller revokes only keys whose roles they have, save ' +
+        'administrators. DELETE with descendants=true revokes those made with the key too, all or none.',
       unobservable: 'The checker creates no API keys: a key that it then fails to revoke would stay valid.',
     },
   ],
@@ -96,24 +90,20 @@ export const transport: RuleSection = {
     {
       id: 'SEC-1',
       mark: 'specification',
-      level: 'must',
-      held: true,
       sentence:
-        'Traffic is HTTPS. Without a certificate the server makes a local one and says how to trust it; plain HTTP is served on loopback only, and a request that a proxy received without HTTPS is refused with 403.',
+        'Traffic is HTTPS. Without a certificate the server makes a local one and says how to trust it; plain HTTP ' +
+        'is served on loopback only, and a request that a proxy received without HTTPS is refused with 403.',
     },
     {
       id: 'SEC-2',
       mark: 'decision',
-      level: 'should',
-      held: true,
       sentence:
-        'Answers carry Strict-Transport-Security and X-Content-Type-Options: nosniff, and pages a strict Content-Security-Policy.',
+        'Responses carry Strict-Transport-Security and X-Content-Type-Options: nosniff, and pages a strict ' +
+        'Content-Security-Policy.',
     },
     {
       id: 'SEC-3',
       mark: 'decision',
-      level: 'should',
-      held: true,
       sentence: 'Secrets are compared in constant time, stored hashed, and appear in no log, error or metric.',
     },
   ],

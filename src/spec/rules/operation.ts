@@ -1,4 +1,4 @@
-/** Errors, bounds, versions, and how the service is described and run. */
+/** Rules about errors, limits, versions, documents and operation. */
 import type { RuleSection } from './rule.ts'
 
 export const errors: RuleSection = {
@@ -8,49 +8,41 @@ export const errors: RuleSection = {
     {
       id: 'ERR-1',
       mark: 'specification',
-      level: 'must',
-      held: true,
-      sentence: 'The status says what came of a request; an error never travels under 200.',
+      sentence: 'The status shows the result of a request; an error never has a status of success.',
     },
     {
       id: 'ERR-2',
       mark: 'decision',
-      level: 'should',
-      held: true,
       sentence:
-        'Errors are application/problem+json (RFC 9457) with type, title, status, detail, instance, a stable code in upper case, the request_id, and errors where there are several.',
+        'Errors are application/problem+json (RFC 9457) with type, title, status, detail, instance, a stable code ' +
+        'in upper case, the request_id, and errors where there are several.',
     },
     {
       id: 'ERR-3',
       mark: 'specification',
-      level: 'must',
-      held: true,
       sentence:
-        'Everything that validation finds comes in one answer: each error has a code, a message and its place, which is a JSON Pointer, a query parameter or a header.',
+        'One response reports everything that validation finds: each error has a code, a message and its place, ' +
+        'which is a JSON Pointer, a query parameter or a header.',
     },
     {
       id: 'ERR-4',
       mark: 'specification',
-      level: 'must',
-      held: true,
       sentence:
-        'No stack trace, SQL, file path or internal name leaves the server; the log has them under the same request_id.',
+        'No stack trace, SQL, file path or internal name leaves the server; the log has them under the same ' +
+        'request_id.',
     },
     {
       id: 'ERR-5',
       mark: 'specification',
-      level: 'must',
-      held: true,
       sentence:
-        'Statuses keep the meaning that the specification gives them, and validation is 400. Others (406, 413, 414, 415, 416, 422, 428, 431) mean what RFC 9110 and RFC 6585 say.',
+        'Statuses keep the meaning that the specification gives them, and validation is 400. Others (406, 413, 414, ' +
+        '415, 416, 422, 428, 431) mean what RFC 9110 and RFC 6585 say.',
     },
     {
       id: 'ERR-6',
       mark: 'specification',
-      level: 'must',
-      held: true,
       sentence:
-        'A failing part behind the service is 502; overload, maintenance and shutting down are 503 with Retry-After.',
+        'A failing dependency of the service is 502; overload, maintenance and shutting down are 503 with Retry-After.',
       unobservable:
         'A 502 or 503 needs a failing dependency, overload or maintenance; ordinary requests cannot cause them.',
     },
@@ -64,60 +56,58 @@ export const limits: RuleSection = {
     {
       id: 'LIM-1',
       mark: 'specification',
-      level: 'must',
-      held: true,
       sentence:
-        'Too many requests are answered with 429 and a Retry-After that is true. Limits hold for a caller and for an address that fails to authenticate, and can be shared between servers; clients whose address is not known count as one address.',
+        'Too many requests are answered with 429 and an accurate Retry-After. Limits hold for a caller and for an ' +
+        'address that fails to authenticate, and can be shared between servers; clients whose address is unknown ' +
+        'count as one address.',
     },
     {
       id: 'LIM-2',
       mark: 'beyond',
-      level: 'may',
-      held: true,
-      sentence: 'Authenticated answers carry RateLimit and RateLimit-Policy.',
+      sentence: 'Authenticated responses carry RateLimit and RateLimit-Policy.',
     },
     {
       id: 'LIM-3',
       mark: 'decision',
-      level: 'should',
-      held: true,
       sentence:
-        'A body has at most 1 MiB, an address 8,000 bytes, the headers 16 KiB, and JSON 32 levels: beyond that 413, 414, 431 and 400. Text by which records are found (a filter, an order, an owner, a unique value) has at most 2,500 bytes, unique fields together: beyond that 400, and 409 where a record with such a text would be restored. Slow senders are cut off.',
+        'A body has at most 1 MiB, an address 8,000 bytes, the headers 16 KiB, and JSON 32 levels: beyond that 413, ' +
+        '414, 431 and 400. Text by which records are found (a filter, an order, an owner, a unique value) has at ' +
+        'most 2,500 bytes, unique fields together: beyond that 400, and 409 where a record with such a text would ' +
+        'be restored. Slow senders are disconnected.',
     },
     {
       id: 'LIM-4',
       mark: 'decision',
-      level: 'should',
-      held: true,
-      sentence: 'Overload is turned away early with 503 and Retry-After; what was accepted is finished.',
+      sentence:
+        'Under overload, new requests are refused early with 503 and Retry-After; accepted requests are finished.',
       unobservable: 'A test would have to overload the server, which the checker never does.',
     },
     {
       id: 'LIM-5',
       mark: 'decision',
-      level: 'should',
-      held: true,
       sentence:
-        'A search (`q`) has at most 32 different words, a query at most 50 filters, 1,000 values, 8 sort terms and 200 `fields`: 400 beyond, by parameter.',
+        'A search (`q`) has at most 32 different words, a query at most 50 filters, 1,000 values, 8 sort terms and ' +
+        '200 `fields`: 400 beyond, by parameter.',
     },
     {
       id: 'LIM-6',
       mark: 'decision',
-      level: 'should',
-      held: true,
       sentence:
-        'A page has at most 4 MiB (`limits.pageBytes`), and one record at least. In cursor style it ends early, with `next`; in numbered styles 400 `PAGE_TOO_LARGE` names the `per_page` or `limit` that fits. Bytes of answers on their way are bounded: 429 for a caller that does not read its answers, 503 for all; slow readers are cut off.',
+        'A page has at most 4 MiB (`limits.pageBytes`), and one record at least. In cursor style it ends early, ' +
+        'with `next`; in numbered styles 400 `PAGE_TOO_LARGE` names the `per_page` or `limit` that fits. The bytes ' +
+        'of responses on their way are limited: 429 for a caller that does not read its responses, 503 for all; ' +
+        'slow readers are disconnected.',
       unobservable: 'A page of megabytes takes megabytes of records, and harms a server without such a limit.',
     },
     {
       id: 'LIM-8',
       mark: 'decision',
-      level: 'should',
-      held: true,
       sentence:
-        'A caller has at most 20 exports and 1 GiB of them (limits.exports): 409 EXPORT_QUOTA beyond. DELETE /exports/{id} and DELETE /jobs/{id} of what has ended: 204.',
+        'A caller has at most 20 exports and 1 GiB of them (limits.exports): 409 EXPORT_QUOTA beyond. DELETE ' +
+        '/exports/{id} and DELETE /jobs/{id} of what has ended: 204.',
       unobservable:
-        'To reach the quota, the checker would use up all exports that the caller may have, some of which may be in use.',
+        'To reach the quota, the checker would use up all exports that the caller may have, some of which may be in ' +
+        'use.',
     },
   ],
 }
@@ -129,38 +119,31 @@ export const versions: RuleSection = {
     {
       id: 'VER-1',
       mark: 'specification',
-      level: 'may',
-      held: true,
+      isOptional: true,
       sentence:
-        'The version is the first segment of the path, once. A header, the Accept field or a parameter may carry it instead or as well; carriers that disagree are refused with 400.',
+        'The version is the first segment of the path, once. A header, the Accept field or a parameter may carry it ' +
+        'instead or as well; carriers that disagree are refused with 400.',
     },
     {
       id: 'VER-2',
       mark: 'specification',
-      level: 'must',
-      held: true,
       sentence:
-        'Several versions are served from one database at once. What a newer one changed is declared, and holds for bodies, filters, sorts, fields, error pointers and the OpenAPI document.',
+        'Several versions are served from one database at once. The changes of a newer version are declared, and ' +
+        'apply to bodies, filters, sorts, fields, error pointers and the OpenAPI document.',
     },
     {
       id: 'VER-3',
       mark: 'specification',
-      level: 'must',
-      held: true,
       sentence: 'A deprecated version works, and says so in Deprecation, Sunset and Link.',
     },
     {
       id: 'VER-4',
       mark: 'specification',
-      level: 'must',
-      held: true,
       sentence: 'From its sunset a version answers 410, or 308 to its successor where declared.',
     },
     {
       id: 'VER-5',
       mark: 'decision',
-      level: 'should',
-      held: true,
       sentence:
         'A declaration that would break an older version is refused by a command that names each breaking change.',
       unobservable: 'The rule is about a command that compares two declarations before they are served.',
@@ -175,10 +158,9 @@ export const documents: RuleSection = {
     {
       id: 'DOC-1',
       mark: 'beyond',
-      level: 'may',
-      held: true,
       sentence:
-        'openapi.json describes each version in OpenAPI 3.1: valid, and true, so that every answer of the server fits it.',
+        'openapi.json describes each version in OpenAPI 3.1. It is valid and accurate: every response of the server ' +
+        'matches it.',
     },
   ],
 }
@@ -190,27 +172,25 @@ export const operation: RuleSection = {
     {
       id: 'OPS-1',
       mark: 'beyond',
-      level: 'may',
-      held: true,
       sentence:
-        'There are addresses for liveness and readiness, one JSON log line for each request with its request_id, and in development Server-Timing. Metrics have a listener of their own; traces appear where an OpenTelemetry SDK is present.',
+        'There are addresses for liveness and readiness, one JSON log line for each request with its request_id, ' +
+        'and in development Server-Timing. Metrics have a listener of their own; traces appear where an ' +
+        'OpenTelemetry SDK is present.',
     },
     {
       id: 'OPS-2',
       mark: 'beyond',
-      level: 'may',
-      held: true,
       sentence:
-        'On SIGTERM the server accepts no new connection, finishes what is running, answers on open connections for another half second with Connection: close, and closes the database.',
+        'On SIGTERM the server accepts no new connection, finishes what is running, answers on open connections for ' +
+        'another half second with Connection: close, and closes the database.',
       unobservable: 'Only someone with access to the machine can send SIGTERM.',
     },
     {
       id: 'OPS-5',
       mark: 'decision',
-      level: 'should',
-      held: true,
       sentence:
-        'Readiness (/health/ready) is 503 while writing fails (disk full, read-only, database gone), and 200 again without a restart once it succeeds.',
+        'Readiness (/health/ready) is 503 while writing fails (disk full, read-only, database gone), and 200 again ' +
+        'without a restart once it succeeds.',
       unobservable: 'Only someone who can fill the disk of the server sees whether it is ready while writing fails.',
     },
   ],

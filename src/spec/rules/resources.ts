@@ -1,4 +1,4 @@
-/** Where resources live, what their records look like, and what each method does to them. */
+/** Rules about addresses, fields and methods. */
 import type { RuleSection } from './rule.ts'
 
 export const resources: RuleSection = {
@@ -8,99 +8,85 @@ export const resources: RuleSection = {
     {
       id: 'RES-1',
       mark: 'specification',
-      level: 'must',
-      held: true,
       sentence:
-        'A collection is named by a plural noun in lower case, its words joined by hyphens; a declaration with any other name does not start.',
+        'A collection is named by a plural noun in lower case, its words joined by hyphens; a declaration with any ' +
+        'other name does not start.',
     },
     {
       id: 'RES-2',
       mark: 'specification',
-      level: 'must',
-      held: true,
       sentence:
-        'The addresses are the collection, a record in it by id, and a collection nested under a record: never deeper. Whatever is nested can also be addressed at the top level.',
+        'The addresses are the collection, a record in it by id, and a collection nested under a record: never ' +
+        'deeper. Every nested collection can also be addressed at the top level.',
     },
     {
       id: 'RES-3',
       mark: 'specification',
-      level: 'must',
-      held: true,
       sentence:
-        'Paths hold nouns: the only verbs are restore and bulk-delete, and no name has an extension. A collection cannot be called jobs, exports, api-keys, openapi.json, docs, console or health.',
+        'Paths hold nouns: the only verbs are restore and bulk-delete, and no name has an extension. A collection ' +
+        'cannot be called jobs, exports, api-keys, openapi.json, docs, console or health.',
     },
     {
       id: 'RES-4',
       mark: 'specification',
-      level: 'must',
-      held: true,
       sentence:
-        'The server gives every record its id, a UUIDv7 in lower case. A creation that brings its own id is refused with 400.',
+        'The server gives every record its id, a UUIDv7 in lower case. A creation with an id in its body is refused ' +
+        'with 400.',
     },
     {
       id: 'RES-5',
       mark: 'specification',
-      level: 'must',
-      held: true,
       sentence:
         'The server sets created_at on creation and updated_at on every change, in ISO 8601, UTC, with milliseconds.',
     },
     {
       id: 'RES-6',
       mark: 'specification',
-      level: 'must',
-      held: true,
       sentence:
-        'A record has deleted_at when it is soft-deleted, and the answer to a deletion has it when there is one; nothing else has it.',
+        'A soft-deleted record has deleted_at, and so has the body that answers a deletion; nothing else has it.',
     },
     {
       id: 'RES-7',
       mark: 'specification',
-      level: 'must',
-      held: true,
       sentence: 'Every field name is snake_case; a declaration with another name does not start.',
     },
     {
       id: 'RES-8',
       mark: 'specification',
-      level: 'must',
-      held: true,
       sentence:
-        'Records of one kind look the same whichever address answers them: every declared field is there, with null where it has no value.',
+        'Records of one kind have the same form at every address: every declared field is present, and null if it ' +
+        'has no value.',
     },
     {
       id: 'RES-9',
       mark: 'decision',
-      level: 'should',
-      held: true,
       sentence:
-        'A field that the resource does not have is refused with 400, one error for each. PUT may repeat a read-only field with its present value; another value is refused with 400.',
+        'A field that the resource does not have is refused with 400, one error for each. PUT may repeat a ' +
+        'read-only field with its present value; another value is refused with 400.',
     },
     {
       id: 'RES-10',
       mark: 'decision',
-      level: 'should',
-      held: true,
       sentence:
-        'A trailing slash or an empty path segment leads nowhere (404), and an invalid percent-escape is refused (400): none of them ever reaches a resource.',
+        'A trailing slash or an empty path segment is answered with 404, an invalid percent-escape with 400: none ' +
+        'of them reaches a resource.',
     },
     {
       id: 'RES-11',
       mark: 'beyond',
-      level: 'may',
-      held: true,
       sentence:
-        'A decimal field is a JSON string of digits with exactly `scale` of them after the point ("19.90"). It may be sent as such a string or as a number, with fewer digits; more digits than declared are a 400. Filters, sorts, uniqueness and conditions compare the numbers exactly.',
+        'A decimal field is a JSON string of digits with exactly `scale` of them after the point ("19.90"). It may ' +
+        'be sent as such a string or as a number, with fewer digits; more digits than declared are a 400. Filters, ' +
+        'sorts, uniqueness and conditions compare the numbers exactly.',
       unobservable:
         'Servers keep decimals in other forms too, and an OpenAPI document seldom says how many digits they have.',
     },
     {
       id: 'RES-12',
       mark: 'decision',
-      level: 'should',
-      held: true,
       sentence:
-        'Whether a number is a multiple of another (multipleOf) is decided on decimal digits: 19.99 is one of 0.01.',
+        'Whether a number is a multiple of another (multipleOf) is decided on decimal digits: 19.99 is a multiple ' +
+        'of 0.01.',
       unobservable: 'Few fields have a multipleOf, and which multiples a server gets wrong depends on its arithmetic.',
     },
   ],
@@ -113,79 +99,66 @@ export const methods: RuleSection = {
     {
       id: 'MET-1',
       mark: 'specification',
-      level: 'must',
-      held: true,
       sentence: 'GET and HEAD change nothing, whatever parameters they carry.',
     },
     {
       id: 'MET-2',
       mark: 'specification',
-      level: 'must',
-      held: true,
       sentence:
-        'POST to a collection creates a record each time it is sent: 201 with the whole record, and its path in Location.',
+        'POST to a collection creates a record each time it is sent: 201 with the whole record, and its path in ' +
+        'Location.',
     },
     {
       id: 'MET-3',
       mark: 'specification',
-      level: 'must',
-      held: true,
       sentence:
-        'PUT replaces the whole record: a field left out falls back to its default or to null, and a required one left out is refused with 400. It answers 200 with the record, and sending it twice changes nothing more.',
+        'PUT replaces the whole record: a field left out falls back to its default or to null, and a required one ' +
+        'left out is refused with 400. It answers 200 with the record, and sending it twice changes nothing more.',
     },
     {
       id: 'MET-4',
       mark: 'specification',
-      level: 'must',
-      held: true,
       sentence:
-        'PATCH changes the fields that are sent and no others, and answers 200 with the record. Plain JSON and application/merge-patch+json are both read by RFC 7396.',
+        'PATCH changes the fields that are sent and no others, and answers 200 with the record. Plain JSON and ' +
+        'application/merge-patch+json both follow RFC 7396.',
     },
     {
       id: 'MET-5',
       mark: 'specification',
-      level: 'must',
-      held: true,
       sentence: 'DELETE removes the record, as the deletion rules say.',
     },
     {
       id: 'MET-6',
       mark: 'specification',
-      level: 'must',
-      held: true,
       sentence: 'A method that an address does not support is answered with 405, and Allow names those that it does.',
     },
     {
       id: 'MET-7',
       mark: 'decision',
-      level: 'should',
-      held: true,
       sentence:
-        'PUT, PATCH and DELETE where there is no record answer 404: nothing is ever created under an id that the client chose.',
+        'PUT, PATCH and DELETE of a record that does not exist answer 404: no record is ever created with an id ' +
+        'that the client chose.',
     },
     {
       id: 'MET-8',
       mark: 'beyond',
-      level: 'may',
-      held: true,
       sentence:
-        'Prefer (RFC 7240) asks a write for the record or for nothing, and Preference-Applied says what was done; unknown preferences are ignored, or refused with 400 under handling=strict.',
+        'Prefer (RFC 7240) selects whether a write returns the record or nothing, and Preference-Applied names the ' +
+        'preference that was followed. Unknown preferences are ignored, or refused with 400 under handling=strict.',
     },
     {
       id: 'MET-9',
       mark: 'beyond',
-      level: 'may',
-      held: true,
       sentence:
-        'Idempotency-Key makes a POST safe to repeat: within 24 hours the same caller gets the first answer again. Another payload under the same key is 422, and a repeat while the first is running is 409.',
+        'Idempotency-Key makes a POST safe to repeat: within 24 hours the same caller gets the first response ' +
+        'again. Another payload under the same key is 422, and a repeat while the first is running is 409.',
     },
     {
       id: 'MET-10',
       mark: 'beyond',
-      level: 'may',
-      held: true,
       sentence:
-        'QUERY on a collection takes the collection parameters as a JSON body, for what does not fit into an address.',
+        'QUERY on a collection takes the collection parameters as a JSON body, for queries that are too long for an ' +
+        'address.',
     },
   ],
 }

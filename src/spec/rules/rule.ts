@@ -20,9 +20,10 @@ export interface RuleEntry {
   /** Permanent: tests, error documentation and commit messages cite it. A number is never reused. */
   readonly id: `${string}-${number}`
   readonly mark: RuleMark
-  readonly level: RuleLevel
-  /** Whether this release keeps the rule. A test demands a scenario for each rule that is held. */
-  readonly held: boolean
+  /** Whether the specification calls the rule optional. */
+  readonly isOptional?: true
+  /** Whether the rule is for a later release. A test demands a scenario for every other rule. */
+  readonly isPlanned?: true
   readonly sentence: string
   /** Why clients cannot observe whether a server keeps the rule. The checker has no cases for such a rule. */
   readonly unobservable?: string
@@ -39,4 +40,5 @@ export interface RuleSection {
 /** A rule with the prefix of its section. */
 export interface Rule extends RuleEntry {
   readonly section: string
+  readonly level: RuleLevel
 }
