@@ -16,10 +16,9 @@ import { junitReport } from '../checker/report/junit.ts'
 import { markdownReport } from '../checker/report/markdown.ts'
 import { hasFailed, isObserved, leftoverLines, leftoversOf } from '../checker/report/summary.ts'
 import { textReport } from '../checker/report/text.ts'
-import { takeCensus } from '../checker/run/census.ts'
-import { check, type Report, watchedBy, withNeeded } from '../checker/run/check.ts'
-import type { Ledger } from '../checker/run/ledger.ts'
-import { pathsOf } from '../checker/run/reconcile.ts'
+import { recordPaths, takeCensus } from '../checker/run/census.ts'
+import { check, type Report, withDependencies } from '../checker/run/check.ts'
+import { Ledger } from '../checker/run/ledger.ts'
 import { type CheckOptions, concurrencyOf, fileOf, onlyOf, type Whom, whomOf } from './check-options.ts'
 import { isConfirmed, planLines } from './check-plan.ts'
 import { explain } from './explain.ts'
@@ -117,17 +116,17 @@ async function run({ profile, notices, guessed }: Discovered, running: Running):
   const { whom, options, only, client, progress, signal, hide } = running
   const readOnly = options.readOnly === true
   const planned = {
-    ...{ profile, cases: withNeeded(cases, only) },
+    ...{ profile, cases: withDependencies(cases, only) },
     ...{ hasKey: whom.credential.length > 0, hasOther: whom.other !== undefined },
   }
   for (const line of planLines(planned, notices, readOnly)) progress.say(hide(line))
   if (!readOnly && options.yes !== true && !(await isConfirmed(signal))) return undefined
-  const ledger = watchedBy(client)
+  const ledger = new Ledger().watch(client)
   running.onLedger(ledger)
-  const reading = { client, profile, credentials: { caller: whom.credential } }
-  const before = readOnly ? undefined : await takeCensus(reading)
+  const requester = { client, credential: whom.credential }
+  const before = readOnly ? undefined : await takeCensus(requester, profile)
   // What was there is known before anything is sent that could change it.
-  for (const path of before === undefined ? [] : pathsOf(profile, before)) ledger.foreign.add(path)
+  for (const path of before === undefined ? [] : recordPaths(profile, before)) ledger.foreign.add(path)
   const tried = readOnly
     ? { profile, notices: [] }
     : await tryCollections(

@@ -6,7 +6,8 @@ import { Client } from '../../src/checker/client/client.ts'
 import { discover } from '../../src/checker/discovery/discover.ts'
 import { tryCollections } from '../../src/checker/discovery/try-collections.ts'
 import { takeCensus } from '../../src/checker/run/census.ts'
-import { check as runCases, watchedBy } from '../../src/checker/run/check.ts'
+import { check as runCases } from '../../src/checker/run/check.ts'
+import { Ledger } from '../../src/checker/run/ledger.ts'
 import { assertTold, check, storeFor, strangersIn, verdictOf } from './check-store.ts'
 import { orders, type Store, type StoreMake } from './plant/store.ts'
 
@@ -123,9 +124,9 @@ describe('A server that creates unasked', () => {
     })
     const client = new Client({ patience: 150 })
     context.after(() => client.close())
-    const ledger = watchedBy(client)
+    const ledger = new Ledger().watch(client)
     const found = await discover({ client, credential: [] }, { url: store.origin })
-    const before = await takeCensus({ client, profile: found.profile, credentials: { caller: [] } })
+    const before = await takeCensus({ client, credential: [] }, found.profile)
     const { profile } = await tryCollections({ client, credential: [] }, { ...found, cases, ledger })
     const report = await runCases({ profile, client, credential: [], ledger, before, only: ['MET'] })
     assert.ok(ledger.unanswered > 0)

@@ -1,4 +1,4 @@
-/** A credential goes into no report, whole or almost whole. */
+/** Variants of credentials, and their removal from reports. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { redactor } from '../run/redact.ts'
@@ -13,7 +13,7 @@ test('AUT-1: an altered credential differs in one character of its middle', () =
   assert.equal(altered('AAA'), 'ABA')
 })
 
-test('SEC-3: reports have neither the credential nor what is almost one', () => {
+test('SEC-3: reports contain neither the credential nor the altered one', () => {
   const asked = {
     method: 'GET',
     url: 'https://api.example.com/v1/cities',

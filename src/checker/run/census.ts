@@ -1,119 +1,101 @@
-/** Counts the records of collections before and after a run, so that nothing which the checker created stays unnoticed. */
-
+/** Counts the records of collections before and after a run, to find everything that the checker created. */
 import { totalOf } from '../case/expect.ts'
-import { type Answer, type Exchange, jsonOf, linksOf } from '../client/exchange.ts'
+import { type Answer, isSuccess, jsonOf, linksOf } from '../client/exchange.ts'
+import { type Requester, request } from '../client/requester.ts'
 import { type CollectionProfile, type Profile, urlOf } from '../profile/profile.ts'
 import { isObject, type JsonObject, memberPointer, valueAt } from '../values/json.ts'
-import type { World } from './context.ts'
 
-/** The records of a collection at a moment. */
+/** The records of a collection at one time. */
 export interface Count {
-  /** As its list says, or as they were read; `undefined` where neither is known. */
+  /** As the list says, or as they were read; `undefined` if neither is known. */
   readonly total: number | undefined
   readonly records: readonly JsonObject[]
-  /** Whether these are all. */
+  /** Whether `records` are all records of the collection. */
   readonly isComplete: boolean
 }
 
 /** By name of the collection. */
 export type Census = ReadonlyMap<string, Count>
 
-/** The most requests that are spent on one collection. A longer list is only counted by its total. */
-const mostPages = 15
-
-/** What it takes to read a list. */
-export type Reading = Pick<World, 'client' | 'profile'> & { readonly credentials: Pick<World['credentials'], 'caller'> }
-
-/** Counts the records of all collections that can be listed, with safe requests. */
-export async function takeCensus(world: Reading): Promise<Census> {
-  const listed = world.profile.collections.filter(({ operations }) => operations.includes('list'))
+/** Counts the records of all collections that have a list, with safe requests. */
+export async function takeCensus(requester: Requester, profile: Profile): Promise<Census> {
+  const listed = profile.collections.filter(({ operations }) => operations.includes('list'))
   const counts = await Promise.all(
-    listed.map(async (collection) => [collection.name, await countOf(world, collection)] as const),
+    listed.map(async (each) => [each.name, await countRecords(requester, profile, each)] as const),
   )
   return new Map(counts.flatMap(([name, count]) => (count === undefined ? [] : [[name, count] as const])))
 }
 
-/** Counts the records of one collection; `undefined` where its list cannot be read. */
-export async function countOf(
-  world: Reading,
+/** The most pages of a list that are read. Of a longer list only the total is known. */
+const mostPages = 15
+
+/** Counts the records of one collection; `undefined` if its list cannot be read. */
+export async function countRecords(
+  requester: Requester,
+  profile: Profile,
   collection: CollectionProfile,
   query: Readonly<Record<string, string>> = {},
 ): Promise<Count | undefined> {
-  const { profile } = world
   const start = new URL(profile.base + collection.path)
   for (const [name, value] of Object.entries(query)) start.searchParams.set(name, value)
-  const size = collection.pages.includes('page') ? 'per_page' : 'limit'
-  if (collection.pages.length > 0) start.searchParams.set(size, '100')
+  let isPaged = collection.pages.length > 0
+  if (isPaged) start.searchParams.set(collection.pages.includes('page') ? 'per_page' : 'limit', '100')
   const records = new Map<string, JsonObject>()
   let total: number | undefined
   let url: string | undefined = start.href
-  let isPaged = collection.pages.length > 0
   for (let page = 1; url !== undefined && page <= mostPages; page++) {
-    const exchange: Exchange = await world.client.send('census', {
-      method: 'GET',
-      url,
-      fields: [...world.credentials.caller, ['Accept', 'application/json']],
-    })
-    const { answer } = exchange
-    const items = answer === undefined || answer.status >= 300 ? undefined : itemsIn(answer, profile)
-    if (answer === undefined || items === undefined) return page === 1 ? undefined : cut(records, total)
-    const told = totalOf(answer, { profile })
-    if (told !== undefined && Number.isFinite(told)) total = told
+    const answer: Answer | undefined = (await request(requester, 'GET', url)).answer
+    const items: unknown = isSuccess(answer) ? valueAt(jsonOf(answer), profile.names.items) : undefined
+    if (answer === undefined || !Array.isArray(items)) {
+      return page === 1 ? undefined : { total, records: [...records.values()], isComplete: false }
+    }
+    const found = items.filter(isObject)
+    const named = totalOf(answer, { profile })
+    if (named !== undefined && Number.isFinite(named)) total = named
     const before = records.size
-    for (const item of items) records.set(String(item[collection.id] ?? `${page} ${records.size}`), item)
-    const next = nextOf(exchange, answer, collection, profile, { start, page, read: records.size })
-    isPaged ||= next?.isTold === true
-    // A server that ignores the parameter shows the same page again.
-    url = items.length === 0 || records.size === before || records.size === total ? undefined : next?.url
+    for (const item of found) records.set(String(item[collection.id] ?? `${page} ${records.size}`), item)
+    const linked = linkedPage(answer, profile, start, url)
+    isPaged ||= linked !== undefined
+    // A server that ignores the parameter returns the same page again.
+    const isLast = found.length === 0 || records.size === before || records.size === total
+    url = isLast ? undefined : (linked ?? numberedPage(collection, start, page, records.size))
   }
-  const isAll = total === undefined ? (isPaged || records.size < 10) && url === undefined : records.size >= total
-  return { total: total ?? (isAll ? records.size : undefined), records: [...records.values()], isComplete: isAll }
+  const isComplete = total === undefined ? (isPaged || records.size < 10) && url === undefined : records.size >= total
+  return { total: total ?? (isComplete ? records.size : undefined), records: [...records.values()], isComplete }
 }
 
-function cut(records: ReadonlyMap<string, JsonObject>, total: number | undefined): Count {
-  return { total, records: [...records.values()], isComplete: false }
-}
-
-function itemsIn(answer: Answer, { names }: Profile): JsonObject[] | undefined {
-  const items = valueAt(jsonOf(answer), names.items)
-  return Array.isArray(items) ? items.filter(isObject) : undefined
-}
-
-/** Where the next page is: where the answer says, or by the parameters that the collection has. */
-function nextOf(
-  { asked }: Exchange,
-  answer: Answer,
-  { pages }: CollectionProfile,
-  { names }: Profile,
-  { start, page, read }: { readonly start: URL; readonly page: number; readonly read: number },
-): { readonly url: string; readonly isTold: boolean } | undefined {
+/** The address of the next page, by the cursor or the link of a response. On another server there is none. */
+function linkedPage(answer: Answer, { names }: Profile, start: URL, url: string): string | undefined {
   const cursor = valueAt(jsonOf(answer), names.next)
-  const next = new URL(start)
-  if (typeof cursor === 'string' && cursor !== '') {
-    if (URL.canParse(cursor)) return sameOrigin(cursor, start)
+  const isCursor = typeof cursor === 'string' && cursor !== ''
+  if (isCursor && !URL.canParse(cursor)) {
+    const next = new URL(start)
     next.searchParams.set('cursor', cursor)
-    return { url: next.href, isTold: true }
+    return next.href
   }
-  const link = linksOf(answer, asked.url).get('next')
-  if (link !== undefined) return sameOrigin(new URL(link, asked.url).href, start)
+  const link = isCursor ? cursor : linksOf(answer, url).get('next')
+  const next = link === undefined ? null : URL.parse(link, url)
+  return next?.origin === start.origin ? next.href : undefined
+}
+
+function numberedPage({ pages }: CollectionProfile, start: URL, page: number, read: number): string | undefined {
+  const next = new URL(start)
   if (pages.includes('page')) next.searchParams.set('page', String(page + 1))
   else if (pages.includes('offset')) next.searchParams.set('offset', String(read))
   else return undefined
-  return { url: next.href, isTold: false }
+  return next.href
 }
 
-/** A credential is not taken elsewhere. */
-function sameOrigin(url: string, start: URL): { readonly url: string; readonly isTold: boolean } | undefined {
-  return new URL(url).origin === start.origin ? { url, isTold: true } : undefined
+/** The paths of all records of a census. */
+export function recordPaths(profile: Profile, census: Census): string[] {
+  return profile.collections.flatMap((collection) =>
+    (census.get(collection.name)?.records ?? []).flatMap((each) => recordPath(profile, collection, each) ?? []),
+  )
 }
 
-/** The path of a record of a list, from the root; `undefined` where it has no identifier. */
-export function pathOf(
-  { base }: Pick<Profile, 'base'>,
-  { path, id }: CollectionProfile,
-  record: JsonObject,
-): string | undefined {
+/** The path of a record, from the root; `undefined` if it has no identifier. */
+export function recordPath(profile: Profile, { path, id }: CollectionProfile, record: JsonObject): string | undefined {
   const value = valueAt(record, memberPointer(id))
-  if (typeof value !== 'string' && typeof value !== 'number') return undefined
-  return value === '' ? undefined : new URL(urlOf({ base }, `${base}${path}/${encodeURIComponent(value)}`)).pathname
+  if ((typeof value !== 'string' && typeof value !== 'number') || value === '') return undefined
+  return new URL(urlOf(profile, `${profile.base}${path}/${encodeURIComponent(value)}`)).pathname
 }

@@ -77,7 +77,7 @@ function verdictOf({ rules }: Report, id: string): string {
   return found === undefined ? 'absent' : `${found.verdict}${found.why === '' ? '' : `: ${found.why}`}`
 }
 
-test('a case holds or fails by what was seen, and what it made is taken away', async (context) => {
+test('responses decide whether a case holds, and its records are deleted', async (context) => {
   const { origin, things, seen } = await serveThings(context)
   const report = await run(context, origin, [holding, failing])
   assert.equal(verdictOf(report, 'MET-2/one'), 'holds')
@@ -88,13 +88,13 @@ test('a case holds or fails by what was seen, and what it made is taken away', a
   assert.equal(seen.length, 6 + 4 + 2)
 })
 
-test('what cannot be taken away is told', async (context) => {
+test('records that cannot be deleted are reported', async (context) => {
   const { origin } = await serveThings(context, { deletes: false })
   const { remains } = await run(context, origin, [holding])
   assert.deepEqual(remains, ['/v1/things/1', '/v1/things/2'])
 })
 
-test('what needs a case that does not hold is blocked by it; what nobody wants is not asked', async (context) => {
+test('a case that depends on a failing one is blocked, and a case that is not chosen is not asked', async (context) => {
   const { origin } = await serveThings(context)
   const needing: Case = { ...holding, id: 'MET-4/three', after: ['MET-3/two'] }
   const report = await run(context, origin, [holding, failing, needing])
@@ -106,7 +106,7 @@ test('what needs a case that does not hold is blocked by it; what nobody wants i
   )
 })
 
-test('where there is nothing to try a case on, that is said, and nothing else', async (context) => {
+test('a case without a fitting collection is not applicable', async (context) => {
   const { origin } = await serveThings(context)
   const searching: Case = { ...holding, id: 'QRY-5/four', needs: ['list', 'search'] }
   const following: Case = { ...holding, id: 'QRY-5/five', after: ['QRY-5/four'] }
@@ -119,7 +119,7 @@ test('where there is nothing to try a case on, that is said, and nothing else', 
   assert.equal(verdictOf(report, 'MET-6/seven'), 'not set up: nothing is known for one.etag')
 })
 
-test('a judgement that stumbles ends its case alone', async (context) => {
+test('an error in a judgement ends only its own case', async (context) => {
   const { origin, things } = await serveThings(context)
   const stumbling: Case = {
     ...holding,
@@ -135,16 +135,16 @@ test('a judgement that stumbles ends its case alone', async (context) => {
   assert.equal(things.size, 0)
 })
 
-test('with safe requests only, nothing else is sent', async (context) => {
+test('a read-only check sends safe requests only', async (context) => {
   const { origin, seen } = await serveThings(context)
   const reading: Case = { ...failing, kind: 'reading', steps: [read.get(`${collection}/1`)] }
   const report = await run(context, origin, [holding, reading], { readOnly: true })
-  assert.equal(verdictOf(report, 'MET-2/one'), 'not asked: it takes more than safe requests')
+  assert.equal(verdictOf(report, 'MET-2/one'), 'not asked: it needs requests that are not safe')
   assert.equal(verdictOf(report, 'MET-3/two'), 'fails')
   assert.deepEqual([...new Set(seen.map(({ method }) => method))], ['GET'])
 })
 
-test('no report has a credential in it', async (context) => {
+test('no report contains a credential', async (context) => {
   const { origin } = await serveThings(context)
   const echoing: Case = {
     ...failing,
@@ -159,7 +159,7 @@ test('no report has a credential in it', async (context) => {
   assert.match(text, /it said Bearer \$KEY/)
 })
 
-test('a run that is stopped says what it has not seen, and takes away what it has made', async (context) => {
+test('a stopped run reports the cases that did not run, and deletes its records', async (context) => {
   const { origin, things } = await serveThings(context, { hold: true })
   const stop = new AbortController()
   setTimeout(() => stop.abort(), 100)
@@ -169,7 +169,7 @@ test('a run that is stopped says what it has not seen, and takes away what it ha
   assert.deepEqual([things.size, report.remains], [0, []])
 })
 
-test('a value that must be unique and is taken already makes no case fail where there are few', async (context) => {
+test('a case does not fail because another record has one of few unique values', async (context) => {
   let refused = 0
   const origin = await served(context, ({ method }, response) => {
     if (method === 'DELETE') response.writeHead(204).end()
@@ -202,7 +202,7 @@ test('a value that must be unique and is taken already makes no case fail where 
   }
 })
 
-test('where identifiers come again, cases run one at a time, and what has one meanwhile is left alone', async (context) => {
+test('if the server reuses identifiers, cases run one at a time and records of others are not deleted', async (context) => {
   const things = new Map<number, string>()
   let open = 0
   let most = 0
@@ -241,7 +241,7 @@ test('where identifiers come again, cases run one at a time, and what has one me
   assert.deepEqual(remains, [])
 })
 
-test('a deletion that was only accepted is seen through before a record is taken for gone', async (context) => {
+test('an accepted deletion counts after the record has disappeared', async (context) => {
   let looks = 0
   const origin = await served(context, ({ method, url }, response) => {
     if (method === 'POST') response.writeHead(201, { Location: '/v1/things/a' }).end('{"id":"a"}')
@@ -262,7 +262,7 @@ test('a deletion that was only accepted is seen through before a record is taken
   assert.deepEqual([remains, looks], [[], 3])
 })
 
-test('a condition is sent only where changes demand one', async (context) => {
+test('conditions are sent only to collections that need them', async (context) => {
   const sent: (string | undefined)[] = []
   const origin = await served(context, ({ method, headers }, response) => {
     if (method === 'PUT') sent.push(headers['if-match'])
@@ -283,7 +283,7 @@ test('a condition is sent only where changes demand one', async (context) => {
   assert.deepEqual(sent, [undefined, '*'])
 })
 
-test('nothing is sent to an identifier that somebody may have', async (context) => {
+test('nothing is sent to an identifier that an existing record may have', async (context) => {
   const methods = new Set<string>()
   const origin = await served(context, ({ method = '' }, response) => {
     methods.add(method)

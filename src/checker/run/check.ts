@@ -1,102 +1,90 @@
-/** Runs all cases on a server, each when those that it needs have held. */
-
+/** Checks a server: runs every case after those it depends on, cleans up, and sums up the results by rule. */
 import { randomBytes } from 'node:crypto'
 import { rules } from '../../spec/rules.ts'
 import { type Case, ruleOf } from '../case/case.ts'
+import { NotSetUp } from '../case/not-judged.ts'
 import { cases as allCases } from '../cases/cases.ts'
 import type { Client } from '../client/client.ts'
 import { wrongCredential } from '../client/credentials.ts'
 import type { Fields } from '../client/exchange.ts'
-import type { CollectionProfile, Profile } from '../profile/profile.ts'
-import { type Census, takeCensus } from './census.ts'
+import { type CollectionProfile, canCreate, type Profile } from '../profile/profile.ts'
+import { type Census, recordPaths, takeCensus } from './census.ts'
 import { chooseCollections, hasFewValues } from './choose-collections.ts'
-import type { World } from './context.ts'
-import { reusesIdentifiers } from './identifier-reuse.ts'
+import { removeJobs, removeRecords } from './cleanup.ts'
+import { type CaseRun, type RunContext, requesterFor } from './context.ts'
+import { createRecord } from './create-record.ts'
 import { Ledger } from './ledger.ts'
-import { type Difference, pathsOf, reconcile, removeJobs } from './reconcile.ts'
+import { type Difference, reconcile } from './reconcile.ts'
 import { redactor } from './redact.ts'
-import { runCase, type Shown } from './run-case.ts'
-import { broken, type CaseResult, type RuleResult, ruleResult, type Verdict } from './verdict.ts'
+import { type Outcome, runCase } from './run-case.ts'
+import { type CaseResult, problemVerdict, type RuleResult, ruleResult, type Verdict } from './verdict.ts'
 
-/** What is to be checked, and how. */
+/** What to check, and how. */
 export interface CheckOptions {
   readonly profile: Profile
   readonly client: Client
-  /** Fields that go along with every request; none where the server asks for none. */
+  /** Header fields of the caller's credential; empty if the server needs none. */
   readonly credential: Fields
-  /** The same of somebody who may do nothing. */
+  /** The same for a second caller, without permissions. */
   readonly other?: Fields | undefined
-  /** Only safe requests. */
+  /** Send safe requests only. */
   readonly readOnly?: boolean | undefined
-  /** Sections and rules: `DEL`, `CON-3`; all where left out. */
+  /** Sections and rules, such as `DEL` and `CON-3`; all if undefined. */
   readonly only?: readonly string[] | undefined
-  /** Told of every case. */
+  /** Called after each case. */
   readonly onResult?: ((result: CaseResult, done: number, all: number) => void) | undefined
   readonly signal?: AbortSignal | undefined
-  /** What discovery has noted, and what collections held before it; begun anew unless given. */
+  /** Notes of the trial; a new ledger if undefined. */
   readonly ledger?: Ledger | undefined
+  /** What collections held before the trial. */
   readonly before?: Census | undefined
-  /** In place of all cases. */
+  /** Cases to choose from; all if undefined. */
   readonly cases?: readonly Case[] | undefined
 }
 
-/** What was found out. */
+/** The results of a check. */
 export interface Report {
   readonly base: string
-  /** When it began, ISO 8601. */
+  /** When the check began, in ISO 8601. */
   readonly date: string
   readonly seconds: number
   readonly requests: number
   readonly rules: readonly RuleResult[]
-  /** How many records were created, as far as answers say so. */
+  /** Number of records that were created, as responses say. */
   readonly created: number
-  /** What was created and could not be deleted: paths. */
+  /** Paths of records that were created and could not be deleted. */
   readonly remains: readonly string[]
-  /** Jobs and exports that were begun and could not be deleted: paths. */
+  /** Paths of jobs and exports that were started and could not be deleted. */
   readonly jobs: readonly string[]
-  /** Collections that hold something else than before. */
+  /** Collections whose content differs from their content before the check. */
   readonly differences: readonly Difference[]
   /** Whether it was stopped before its end. */
   readonly stopped: boolean
 }
 
-const together = 4
-
 /** Checks a server. */
 export async function check(options: CheckOptions): Promise<Report> {
-  const { profile, client, credential, signal } = options
+  const { profile, client, credential, other = [], signal, only } = options
   const began = performance.now()
   const date = new Date().toISOString()
-  const credentials = {
-    caller: credential,
-    nobody: [],
-    wrong: wrongCredential(credential),
-    other: options.other ?? [],
-  }
-  const ledger = options.ledger ?? watchedBy(client)
-  const world: World = { client, profile, credentials, ledger }
-  const mask = redactor({ KEY: credential, OTHER_KEY: options.other ?? [] })
-  const chosen = withNeeded(options.cases ?? allCases, options.only)
-  const changes = options.readOnly !== true && chosen.some(({ kind }) => kind === 'changing')
-  const before = changes ? (options.before ?? (await takeCensus(world))) : undefined
-  for (const path of before === undefined ? [] : pathsOf(profile, before)) ledger.foreign.add(path)
-  if (changes && signal?.aborted !== true) {
-    world.reusesIdentifiers = await reusesIdentifiers(world)
-  }
-  const results = (await runAll(world, chosen, options)).map(mask)
-  // Another round: what could not go before, because something hung on it.
-  const differences = before === undefined ? [] : await reconcile(world, before)
-  const jobs = await removeJobs(world)
+  const ledger = options.ledger ?? new Ledger().watch(client)
+  const credentials = { caller: credential, nobody: [], wrong: wrongCredential(credential), other }
+  const run: RunContext = { client, profile, credentials, ledger }
+  const chosen = withDependencies(options.cases ?? allCases, only)
+  const isChanging = options.readOnly !== true && chosen.some(({ kind }) => kind === 'changing')
+  const before = isChanging ? (options.before ?? (await takeCensus(requesterFor(run), profile))) : undefined
+  for (const path of before === undefined ? [] : recordPaths(profile, before)) ledger.foreign.add(path)
+  if (isChanging && signal?.aborted !== true) run.reusesIdentifiers = await findIdentifierReuse(run)
+  const results = (await runAll(run, chosen, options)).map(redactor({ KEY: credential, OTHER_KEY: other }))
+  const differences = before === undefined ? [] : await reconcile(run, before)
+  const jobs = await removeJobs(run)
+  const wanted = rules.filter(({ id, section }) => only === undefined || only.includes(id) || only.includes(section))
   return {
     base: profile.base,
     date,
     seconds: Math.round((performance.now() - began) / 100) / 10,
     requests: client.count,
-    rules: rules
-      .filter(
-        ({ id, section }) => options.only === undefined || options.only.some((each) => each === id || each === section),
-      )
-      .map((rule) => ruleResult(rule, results)),
+    rules: wanted.map((rule) => ruleResult(rule, results)),
     created: ledger.created,
     remains: [...ledger.remains],
     jobs,
@@ -105,16 +93,9 @@ export async function check(options: CheckOptions): Promise<Report> {
   }
 }
 
-/** A ledger of all that a client sends from now on. */
-export function watchedBy(client: Client): Ledger {
-  const ledger = new Ledger()
-  client.watch((exchange) => ledger.note(exchange))
-  return ledger
-}
-
-/** The cases that are asked for, and those without which they prove nothing. */
-export function withNeeded(cases: readonly Case[], only: readonly string[] | undefined): Case[] {
-  if (only === undefined) return [...cases]
+/** The cases of sections and rules, and the cases on which they depend. */
+export function withDependencies(cases: readonly Case[], only: readonly string[] | undefined): readonly Case[] {
+  if (only === undefined) return cases
   const byId = new Map(cases.map((each) => [each.id, each]))
   const chosen = new Set<Case>()
   const add = (one: Case) => {
@@ -124,58 +105,73 @@ export function withNeeded(cases: readonly Case[], only: readonly string[] | und
   }
   for (const one of cases) {
     const rule = ruleOf(one)
-    if (only.some((each) => each === rule || each === rule.slice(0, rule.indexOf('-')))) add(one)
+    if (only.includes(rule) || only.includes(rule.slice(0, rule.indexOf('-')))) add(one)
   }
   return cases.filter((each) => chosen.has(each))
 }
 
-async function runAll(world: World, cases: readonly Case[], options: CheckOptions): Promise<CaseResult[]> {
+function newMark(): string {
+  return `checked-${randomBytes(5).toString('hex')}`
+}
+
+/**
+ * Whether the server gives the identifier of a deleted record to the next one. If so, a record that a case has deleted may become
+ * the record of another case: cases then run one at a time, and no record is deleted twice without a look at it.
+ */
+async function findIdentifierReuse(run: RunContext): Promise<boolean> {
+  const collection = run.profile.collections.find(canCreate)
+  if (collection === undefined) return false
+  /** The identifier of a record that is created and deleted again. */
+  const identifier = async () => {
+    const state: CaseRun = { ...run, collection, mark: newMark(), made: new Map(), exchanges: new Map() }
+    try {
+      await createRecord(state, 'one')
+      return state.made.get('one')?.id ?? ''
+    } finally {
+      await removeRecords(run, [...state.made.values()].reverse())
+    }
+  }
+  try {
+    const first = await identifier()
+    // Only numbers are derived from existing records.
+    if (!/^\d+$/.test(first) || run.ledger.remains.size > 0) return false
+    return first === (await identifier())
+  } catch (error) {
+    if (error instanceof NotSetUp) return false
+    throw error
+  }
+}
+
+/** The number of cases that run at the same time. */
+const parallelCases = 4
+
+async function runAll(run: RunContext, cases: readonly Case[], options: CheckOptions): Promise<CaseResult[]> {
   const results = new Map<string, Promise<CaseResult>>()
   let done = 0
-  const run = async (one: Case): Promise<CaseResult> => {
+  const resultOf = async (one: Case): Promise<CaseResult> => {
     const needed = await Promise.all((one.after ?? []).map((id) => results.get(id)))
-    const result = await resultOf(world, one, needed, options)
+    const result = await runOnCollections(run, one, needed, options)
     options.onResult?.(result, ++done, cases.length)
     return result
   }
-  const [alone, shared] = [cases.filter((each) => each.alone === true), cases.filter((each) => each.alone !== true)]
-  const waiting = shared.values()
-  // In their order: what a case needs comes before it.
-  const workers = Array.from({ length: world.reusesIdentifiers === true ? 1 : together }, async () => {
+  // In their order, because a case depends on earlier ones only.
+  const work = async (waiting: Iterable<Case>) => {
     for (const one of waiting) {
-      const result = run(one)
+      const result = resultOf(one)
       results.set(one.id, result)
       await result
     }
-  })
-  await Promise.all(workers)
-  for (const one of alone) {
-    const result = run(one)
-    results.set(one.id, result)
-    await result
   }
+  const shared = cases.filter((each) => each.alone !== true).values()
+  const workers = run.reusesIdentifiers === true ? 1 : parallelCases
+  await Promise.all(Array.from({ length: workers }, () => work(shared)))
+  await work(cases.filter((each) => each.alone === true))
   return Promise.all(cases.map((each) => results.get(each.id) as Promise<CaseResult>))
 }
 
-/** So often a case is run that fails where a value may have been somebody else's already. */
-const mostTurns = 6
-
-async function runUnlessUnlucky(
-  world: World,
-  one: Case,
-  collection: CollectionProfile,
-  signal: AbortSignal | undefined,
-): Promise<Shown> {
-  for (let turn = 1; ; turn++) {
-    const shown = await runCase(world, one, collection, `checked-${randomBytes(5).toString('hex')}`, signal)
-    if (shown.kind !== 'judged' || shown.findings.length === 0 || turn === mostTurns) return shown
-    const isUnlucky = shown.exchanges.some(({ asked, answer }) => asked.method === 'POST' && answer?.status === 409)
-    if (!isUnlucky || !hasFewValues(collection) || signal?.aborted === true) return shown
-  }
-}
-
-async function resultOf(
-  world: World,
+/** Runs a case on the first collection that it is about. */
+async function runOnCollections(
+  run: RunContext,
   one: Case,
   needed: readonly (CaseResult | undefined)[],
   { readOnly, signal, credential, other }: CheckOptions,
@@ -183,31 +179,47 @@ async function resultOf(
   const { id, title, remedy: mend } = one
   const level = one.level ?? rules.find((rule) => rule.id === ruleOf(one))?.level ?? 'should'
   const began = performance.now()
-  const said = (verdict: Verdict, why: string, more: Partial<CaseResult> = {}): CaseResult => ({
+  const resultOf = (verdict: Verdict, why: string, more: Partial<CaseResult> = {}): CaseResult => ({
     ...{ id, title, level, mend, verdict, why, collection: '', findings: [], exchanges: [] },
     ...{ milliseconds: Math.round(performance.now() - began), ...more },
   })
-  if (signal?.aborted) return said('not asked', 'the run was stopped before')
-  if (readOnly === true && one.kind === 'changing') return said('not asked', 'it takes more than safe requests')
-  const chosen = chooseCollections(one, world.profile, { hasKey: credential.length > 0, hasOther: other !== undefined })
-  if ('why' in chosen) return said('not applicable', chosen.why)
+  if (signal?.aborted) return resultOf('not asked', 'the run was stopped before')
+  if (readOnly === true && one.kind === 'changing') return resultOf('not asked', 'it needs requests that are not safe')
+  const chosen = chooseCollections(one, run.profile, { hasKey: credential.length > 0, hasOther: other !== undefined })
+  if ('why' in chosen) return resultOf('not applicable', chosen.why)
   const missing = needed.find((each) => each !== undefined && each.verdict !== 'holds')
-  if (missing?.verdict === 'not applicable') return said('not applicable', missing.why)
-  if (missing !== undefined) return said('blocked', `${missing.id}: ${missing.verdict}`)
-  let result: CaseResult | undefined
-  // What a collection turns out not to have, another may.
+  if (missing?.verdict === 'not applicable') return resultOf('not applicable', missing.why)
+  if (missing !== undefined) return resultOf('blocked', `${missing.id}: ${missing.verdict}`)
+  let first: CaseResult | undefined
   for (const each of chosen.collections) {
     const collection = each.name
-    const shown = await runUnlessUnlucky(world, one, each, signal)
-    // What a stop has cut short says nothing.
-    if (signal?.aborted) return said('not asked', 'the run was stopped meanwhile', { collection })
-    if (shown.kind === 'judged') {
-      const { findings, exchanges } = shown
-      if (findings.length === 0) return said('holds', '', { collection })
-      return said(broken(level), '', { collection, findings, exchanges })
+    const outcome = await runRepeatedly(run, one, each, signal)
+    // The responses of a stopped case show nothing.
+    if (signal?.aborted) return resultOf('not asked', 'the run was stopped meanwhile', { collection })
+    if (outcome.kind === 'judged') {
+      const { findings, exchanges } = outcome
+      if (findings.length === 0) return resultOf('holds', '', { collection })
+      return resultOf(problemVerdict(level), '', { collection, findings, exchanges })
     }
-    result ??= said(shown.kind, shown.why, { collection })
-    if (result.verdict !== 'not applicable') return result
+    first ??= resultOf(outcome.kind, outcome.why, { collection })
+    if (first.verdict !== 'not applicable') return first
   }
-  return result as CaseResult
+  return first as CaseResult
+}
+
+/** The most repetitions of a case that fails because another record may have the same unique value. */
+const mostRepetitions = 6
+
+async function runRepeatedly(
+  run: RunContext,
+  one: Case,
+  collection: CollectionProfile,
+  signal: AbortSignal | undefined,
+): Promise<Outcome> {
+  for (let turn = 1; ; turn++) {
+    const outcome = await runCase(one, { ...run, collection }, newMark(), signal)
+    if (outcome.kind !== 'judged' || outcome.findings.length === 0 || turn === mostRepetitions) return outcome
+    const isTaken = outcome.exchanges.some(({ asked, answer }) => asked.method === 'POST' && answer?.status === 409)
+    if (!isTaken || !hasFewValues(collection) || signal?.aborted === true) return outcome
+  }
 }

@@ -1,102 +1,107 @@
-/** Takes away what the checker has made. */
-
+/** Removes what the checker created: records, exports and jobs. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Caller } from '../case/case.ts'
 import type { CreatedRecord } from '../case/case-state.ts'
-import { type Asked, type Exchange, jsonOf } from '../client/exchange.ts'
-import { urlOf } from '../profile/profile.ts'
+import { type Answer, type Exchange, isSuccess, jsonOf } from '../client/exchange.ts'
+import { type Requester, request } from '../client/requester.ts'
+import { basePath, urlOf } from '../profile/profile.ts'
 import { valueAt } from '../values/json.ts'
-import type { World } from './context.ts'
+import { type RunContext, requesterFor } from './context.ts'
 
-// It is gone, or was already.
-const gone: ReadonlySet<number> = new Set([200, 204, 404, 410])
-
-/** How long it is waited for a deletion that is only accepted, in milliseconds. */
-const longestJob = 10_000
+/** Whether a record does not exist any more, or never did. */
+function isGone(answer: Answer | undefined): boolean {
+  return answer?.status === 404 || answer?.status === 410
+}
 
 /**
- * Deletes records, in their order: those that refer to others come first. What stays is kept in `Ledger.remains`. What existed before the run is never deleted.
+ * Deletes records in the given order: those that refer to others first. Records that remain are kept in `Ledger.remains`. Records that
+ * existed before the run are never deleted.
  *
- * @param hasDeleted whether some of them were deleted before: what has their address by now may be somebody else's
+ * @param hasDeleted whether some were deleted before. Another record may have their address by now.
  */
-export async function removeAll(
-  world: World,
+export async function removeRecords(
+  run: RunContext,
   records: readonly Pick<CreatedRecord, 'path' | 'by' | 'mark'>[],
   hasDeleted = false,
 ): Promise<void> {
-  const { remains, foreign } = world.ledger
-  const looksFirst = hasDeleted && world.reusesIdentifiers === true
+  const { remains, foreign } = run.ledger
   for (const { path, by = 'caller', mark } of records) {
     if (!remains.has(path)) continue
-    // An answer may name a record that was there before.
-    if (foreign.has(path)) {
+    const mayBeOther = hasDeleted && run.reusesIdentifiers === true && mark !== undefined
+    const isOther = foreign.has(path) || (mayBeOther && !(await isMarked(run, path, mark)))
+    // A caller who may create records may not be allowed to delete them.
+    if (isOther || (await isRemoved(run, by, path)) || (by !== 'caller' && (await isRemoved(run, 'caller', path)))) {
       remains.delete(path)
-      continue
     }
-    if (looksFirst && mark !== undefined && !(await isMarked(world, path, mark))) {
-      remains.delete(path)
-      continue
-    }
-    // Who could make it may not be allowed to delete it.
-    const isGone =
-      (await isRemovedBy(world, by, path)) || (by !== 'caller' && (await isRemovedBy(world, 'caller', path)))
-    if (isGone) remains.delete(path)
   }
 }
 
-/** Whether a record is the checker's still: with an address that was free for a moment it may be another. */
-async function isMarked({ client, profile, credentials }: World, path: string, mark: string): Promise<boolean> {
-  const { answer } = await client.send('removal', {
-    method: 'GET',
-    url: urlOf(profile, path),
-    fields: credentials.caller,
-  })
-  if (answer === undefined) return true
-  return answer.status < 300 && answer.body.includes(mark)
+/** Whether the record at a path is still the checker's: another one may have its identifier by now. */
+async function isMarked(run: RunContext, path: string, mark: string): Promise<boolean> {
+  const { answer } = await request(requesterFor(run), 'GET', urlOf(run.profile, path))
+  return answer === undefined || (answer.status < 300 && answer.body.includes(mark))
 }
 
-async function isRemovedBy(world: World, caller: Caller, path: string): Promise<boolean> {
-  const { client, profile, credentials } = world
-  const asked = { method: 'DELETE', url: urlOf(profile, path), fields: credentials[caller] }
-  let { answer } = await client.send('removal', asked)
-  if (answer?.status === 428) {
-    const conditional = { ...asked, fields: [...asked.fields, ['If-Match', '*'] as const] }
-    answer = (await client.send('removal', conditional)).answer
-  }
-  if (answer === undefined) return false
-  return gone.has(answer.status) || (answer.status === 202 && (await hasGone(world, asked)))
+async function isRemoved(run: RunContext, caller: Caller, path: string): Promise<boolean> {
+  const requester = requesterFor(run, caller)
+  const url = urlOf(run.profile, path)
+  let { answer } = await request(requester, 'DELETE', url)
+  if (answer?.status === 428) answer = (await request(requester, 'DELETE', url, { fields: [['If-Match', '*']] })).answer
+  if (answer?.status === 202) return disappears(requester, url)
+  return answer?.status === 200 || answer?.status === 204 || isGone(answer)
 }
 
-/** Whether a record is no longer found, soon after its deletion was accepted (202). */
-async function hasGone({ client }: World, { url, fields }: Pick<Asked, 'url' | 'fields'>): Promise<boolean> {
-  const until = performance.now() + longestJob
+/** How long a deletion may take that the server has accepted, in milliseconds. */
+const longestDeletion = 10_000
+
+async function disappears(requester: Requester, url: string): Promise<boolean> {
+  const until = performance.now() + longestDeletion
   for (let pause = 25; ; pause *= 2) {
-    const { answer } = await client.send('removal', { method: 'GET', url, fields })
-    if (answer !== undefined && gone.has(answer.status) && answer.status >= 400) return true
+    if (isGone((await request(requester, 'GET', url)).answer)) return true
     if (performance.now() + pause > until) return false
     await sleep(pause)
   }
 }
 
-/** For how long it is tried to delete an export that is still being written, in milliseconds. */
+/** How long the checker tries to delete an export that the server is still writing, in milliseconds. */
 const longestExport = 2_000
 
-/**
- * Deletes the exports that exchanges have begun, so that they do not count against the quota of the caller (LIM-8). A server that deletes
- * no exports keeps them: they expire.
- */
-export async function removeExports(world: World, exchanges: readonly Exchange[]): Promise<void> {
-  const { client, credentials } = world
+/** Deletes the exports that exchanges began: they count against the quota of the caller (LIM-8). */
+export async function removeExports(run: RunContext, exchanges: readonly Exchange[]): Promise<void> {
   for (const { asked, answer } of exchanges) {
     const isBegun = asked.method === 'POST' && asked.url.endsWith('/exports') && answer?.status === 202
     const id = isBegun ? valueAt(jsonOf(answer), '/job_id') : undefined
     if (typeof id !== 'string' || !/^[\w-]+$/.test(id)) continue
-    const deletion = { method: 'DELETE', url: `${asked.url}/${id}`, fields: credentials.caller }
     const until = performance.now() + longestExport
     for (let pause = 25; performance.now() < until; pause *= 2) {
-      const { answer: deleted } = await client.send('removal', deletion)
+      const { answer: deleted } = await request(requesterFor(run), 'DELETE', `${asked.url}/${id}`)
       if (deleted?.status !== 409) break
       await sleep(pause)
     }
   }
+}
+
+/** Deletes the jobs that the run began, and their exports. Returns the paths of those that remain. */
+export async function removeJobs(run: RunContext): Promise<string[]> {
+  const requester = requesterFor(run)
+  const base = basePath(run.profile)
+  const remaining: string[] = []
+  let isOffered = true
+  const remove = async (path: string) => {
+    const answer = isOffered ? (await request(requester, 'DELETE', urlOf(run.profile, path))).answer : undefined
+    // If one address does not support DELETE, no other does.
+    if (answer?.status === 405 || answer?.status === 501) isOffered = false
+    if (!isSuccess(answer) && !isGone(answer)) remaining.push(path)
+  }
+  for (const path of run.ledger.jobs) {
+    if (!path.startsWith(`${base}/jobs/`) || !/^[\w-]+$/.test(path.slice(base.length + 6))) continue
+    const url = urlOf(run.profile, path)
+    const { answer } = await request(requester, 'GET', url)
+    const content = answer && valueAt(jsonOf(answer), '/result/content_url')
+    const file = typeof content === 'string' ? URL.parse(content, url)?.pathname : undefined
+    const exported = file?.match(/^(.*\/exports\/[\w-]+)\/content$/)?.[1]
+    if (exported?.startsWith(`${base}/exports/`)) await remove(exported)
+    if (isSuccess(answer)) await remove(path)
+  }
+  return remaining
 }

@@ -1,36 +1,52 @@
-/** What a run has sent that may have created something, and what of it still exists. */
-import { type Answer, type Exchange, fieldOf, jsonOf } from '../client/exchange.ts'
+/** Notes every request of a run that may have created something, and what of it still exists. */
+
+import type { Client } from '../client/client.ts'
+import { type Answer, type Exchange, fieldOf, isSuccess, jsonOf } from '../client/exchange.ts'
+import { objectOf } from '../values/json.ts'
 
 const safe: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
 
-/** A text that the checker puts into what it creates: unique, and recognisable in any record. */
+/** Unique text in everything that the checker creates. */
 const markPattern = /checked-[\da-f]{10}/g
 
-/** The most marks that are kept in mind apart, and the most identifiers that answers named. */
+/** The most marks, and the most paths from responses, that a ledger keeps. */
 const most = 20_000
 
-/** The creations of a run. One ledger serves discovery and cases alike. */
+/** The creations of a run. The trial and the cases share one ledger. */
 export class Ledger {
-  /** Records that exist and are the checker's: paths from the root. */
+  /** Paths of records that the checker created and that still exist. */
   readonly remains = new Set<string>()
-  /** Records that existed before the run: paths from the root. They are never deleted. */
+  /** Paths of records that existed before the run. They are never deleted. */
   readonly foreign = new Set<string>()
-  /** The marks that were sent, each with whether some request that carried it was not plainly answered 201. */
+  /** Marks that were sent, each with whether a request with it got another response than 201, or none. */
   readonly marks = new Map<string, boolean>()
-  /** Paths of records that answers to requests which may create have named: by Location, or by an identifier. */
+  /** Paths of records that responses to creating requests named, by Location or by an identifier. */
   readonly named = new Set<string>()
-  /** Addresses of jobs that were accepted (202). */
+  /** Paths of jobs that the server accepted (202). */
   readonly jobs = new Set<string>()
-  /** How many requests that may create got no answer: their effect may come later. */
+  /** Number of requests that may create something and got no response: their effect may come later. */
   unanswered = 0
-  /** How many records were created, as far as answers say so. */
+  /** Number of records that were created, as responses say. */
   created = 0
 
-  /** Notes a request and its answer. */
+  /** Adds a record that the checker created. Returns false for one that existed before the run. */
+  add(path: string): boolean {
+    if (this.foreign.has(path)) return false
+    this.remains.add(path)
+    this.created++
+    return true
+  }
+
+  /** Notes all exchanges of a client from now on. */
+  watch(client: Client): this {
+    client.watch((exchange) => this.note(exchange))
+    return this
+  }
+
+  /** Notes a request and its response. */
   note({ asked, answer }: Exchange): void {
     if (safe.has(asked.method)) return
     if (answer?.status === 202) this.#noteJob(asked.url, answer)
-    // A deletion creates a job at most.
     if (asked.method === 'DELETE') return
     const isPlain = answer?.status === 201
     for (const [mark] of `${asked.url} ${asked.body ?? ''} ${asked.bytes ?? ''}`.matchAll(markPattern)) {
@@ -41,58 +57,42 @@ export class Ledger {
       return
     }
     const location = fieldOf(answer, 'Location')
-    if (location !== undefined && URL.canParse(location, asked.url) && this.named.size < most) {
-      this.named.add(new URL(location, asked.url).pathname)
-    }
-    if (answer.status >= 300 || this.named.size >= most || !URL.canParse(asked.url)) return
+    if (location !== undefined && URL.canParse(location, asked.url)) this.#name(new URL(location, asked.url).pathname)
+    if (!isSuccess(answer) || !URL.canParse(asked.url)) return
     const path = new URL(asked.url).pathname.replace(/\/+$/, '')
-    // A request goes to the collection of what it creates, or to a record beside it.
-    for (const id of idsIn(jsonOf(answer))) {
-      for (const above of [path, path.slice(0, path.lastIndexOf('/'))])
-        this.named.add(`${above}/${encodeURIComponent(id)}`)
+    // The path of the request is the one of the collection, or of a record in it.
+    for (const id of identifiersIn(jsonOf(answer))) {
+      for (const above of [path, path.slice(0, path.lastIndexOf('/'))]) this.#name(`${above}/${encodeURIComponent(id)}`)
     }
   }
 
-  /** Adds a record that the checker created. Returns false for one that existed before the run: it must not be touched. */
-  add(path: string): boolean {
-    if (this.foreign.has(path)) return false
-    this.remains.add(path)
-    this.created++
-    return true
+  #name(path: string): void {
+    if (this.named.size < most) this.named.add(path)
   }
 
   #noteJob(from: string, answer: Answer): void {
-    const address = textIn(jsonOf(answer), 'status_url') ?? fieldOf(answer, 'Location')
-    if (address === undefined || !URL.canParse(address, from)) return
-    const url = new URL(address, from)
-    if (url.origin === new URL(from).origin) this.jobs.add(url.pathname)
+    const { status_url: address = fieldOf(answer, 'Location') } = objectOf(jsonOf(answer))
+    const url = typeof address === 'string' ? URL.parse(address, from) : null
+    if (url?.origin === new URL(from).origin) this.jobs.add(url.pathname)
   }
 
   /** Whether a record holds a text that only the checker can have sent. */
   isMarked(record: unknown): boolean {
-    const text = typeof record === 'string' ? record : JSON.stringify(record)
-    return [...text.matchAll(markPattern)].some(([mark]) => this.marks.has(mark))
+    return [...JSON.stringify(record).matchAll(markPattern)].some(([mark]) => this.marks.has(mark))
   }
 }
 
-/** The identifiers that an answer gives its record: bare, or in an envelope. Those of other records are none. */
-function idsIn(body: unknown): string[] {
-  return [body, ...envelopes.map((name) => memberOf(body, name))].flatMap((record) =>
-    identifiers.flatMap((name) => {
-      const id = memberOf(record, name)
-      return (typeof id === 'string' && id !== '') || typeof id === 'number' ? [String(id)] : []
-    }),
-  )
-}
-
+/** Usual members that hold the record in a response, and that hold its identifier. */
 const envelopes = ['data', 'item', 'record', 'result']
 const identifiers = ['id', '_id', 'ID', 'uuid', 'key']
 
-function memberOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>)[name] : undefined
-}
-
-function textIn(value: unknown, name: string): string | undefined {
-  const found = memberOf(value, name)
-  return typeof found === 'string' ? found : undefined
+/** The identifiers of the record in a response, without those of other records. */
+function identifiersIn(body: unknown): string[] {
+  const whole = objectOf(body)
+  return [whole, ...envelopes.map((name) => objectOf(whole[name]))].flatMap((record) =>
+    identifiers.flatMap((name) => {
+      const id = record[name]
+      return (typeof id === 'string' && id !== '') || typeof id === 'number' ? [String(id)] : []
+    }),
+  )
 }

@@ -1,43 +1,43 @@
-/** What is said of cases, and of the rules that they are about. */
+/** Verdicts on cases, and on the rules that they are about. */
 import type { Rule, RuleLevel } from '../../spec/rules/rule.ts'
 import { type Case, type Finding, ruleOf } from '../case/case.ts'
 import type { Exchange } from '../client/exchange.ts'
 
-/** What is said of a case, or of a rule. */
+/** The verdict on a case or a rule. */
 export type Verdict =
-  /** It was seen to be so. */
+  /** Responses showed that it holds. */
   | 'holds'
-  /** It was seen not to be so. */
+  /** Responses showed that it does not hold. */
   | 'fails'
-  /** It was seen not to be so, and need not be. */
+  /** Responses showed that it does not hold, and it may be ignored. */
   | 'advice'
-  /** The server has nothing that it could be about, or it cannot be seen from outside. */
+  /** The server has nothing that it is about, or clients cannot observe it. */
   | 'not applicable'
-  /** What it needs could not be brought about. */
+  /** The checker could not create the conditions that it needs. */
   | 'not set up'
-  /** Something fails without which it proves nothing. */
+  /** A case on which it depends does not hold. */
   | 'blocked'
-  /** Nobody wanted to know. */
+  /** Options or a stop left it out. */
   | 'not asked'
 
-/** A case, and what came of it. */
+/** The result of a case. */
 export interface CaseResult {
   readonly id: Case['id']
   readonly title: string
   readonly level: RuleLevel
   readonly mend: string
   readonly verdict: Verdict
-  /** Why it was not seen; empty otherwise. */
+  /** Why responses showed nothing; empty otherwise. */
   readonly why: string
-  /** The collection that it was tried on. */
+  /** The collection on which it ran. */
   readonly collection: string
   readonly findings: readonly Finding[]
-  /** All that was asked for it, where it fails. */
+  /** All exchanges of a case that does not hold. */
   readonly exchanges: readonly Exchange[]
   readonly milliseconds: number
 }
 
-/** A rule, and what was seen of it. */
+/** The result of a rule. */
 export interface RuleResult {
   readonly rule: Pick<Rule, 'id' | 'section' | 'level' | 'mark' | 'sentence'>
   readonly verdict: Verdict
@@ -45,20 +45,20 @@ export interface RuleResult {
   readonly cases: readonly CaseResult[]
 }
 
-// Whatever is worst is said of the rule; what was not seen is said only where nothing was.
+/** A rule gets the first of these verdicts that one of its cases has. */
 const order: readonly Verdict[] = ['fails', 'advice', 'holds', 'blocked', 'not set up', 'not asked', 'not applicable']
 
-/** What is said of a rule. */
+/** Sums up the results of a rule's cases. */
 export function ruleResult(rule: Rule, all: readonly CaseResult[]): RuleResult {
   const { id, section, level, mark, sentence, unobservable } = rule
   const cases = all.filter((each) => ruleOf(each) === id)
   const verdict = order.find((each) => cases.some((one) => one.verdict === each)) ?? 'not applicable'
   const first = cases.find((each) => each.verdict === verdict)
-  const why = first?.why ?? unobservable ?? 'nothing of it can be seen from outside'
+  const why = first?.why ?? unobservable ?? 'clients cannot observe it'
   return { rule: { id, section, level, mark, sentence }, verdict, why, cases }
 }
 
-/** What a case that is not so means: only what may be otherwise is mere advice. */
-export function broken(level: RuleLevel): Verdict {
+/** The verdict on a case that does not hold. */
+export function problemVerdict(level: RuleLevel): Verdict {
   return level === 'may' ? 'advice' : 'fails'
 }
