@@ -65,6 +65,11 @@ export function readyWhere(says: string, test: (seen: Seen) => string | undefine
   }
 }
 
+/** The message, unless the condition is met. */
+export function unless(isMet: boolean, message: string): string | undefined {
+  return isMet ? undefined : message
+}
+
 /** A finding. */
 export function finding(exchange: Exchange | undefined, part: Part, message: string): Finding {
   return { exchange, part, message }

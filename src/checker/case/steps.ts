@@ -2,7 +2,7 @@
 
 import type { JsonObject } from '../values/json.ts'
 import type { Ask, Body, Seen, Step } from './case.ts'
-import { absentId, collection, type More, type Reference, references } from './references.ts'
+import { absentId, collection, type More, type Reference, references, type Target } from './references.ts'
 
 /** A request that prepares the case: if it fails, the case could not be set up. */
 export function setUp(ask: Ask): Ask {
@@ -89,9 +89,14 @@ export const nobodyThere: readonly Step[] = [
   }, 'there may be a record of somebody where none was thought to be'),
 ]
 
-/** Creates a record, deletes it, and waits until it is deleted. */
-export function createAndDelete(one: Reference, deletion: Reference): readonly Step[] {
-  return [create(one), setUp(deletion.delete(one)), settled(deletion)]
+/** Deletes a record, and waits until it is deleted. */
+export function deleteRecord(deletion: Reference, record: Target, more?: More): readonly Step[] {
+  return [setUp(deletion.delete(record, more)), settled(deletion)]
+}
+
+/** Creates a record and deletes it. */
+export function createAndDelete(record: Reference, deletion: Reference): readonly Step[] {
+  return [create(record), ...deleteRecord(deletion, record)]
 }
 
 /** Bodies of requests. With spread, members can be added, changed or left out: `{ ...body.example, with: { name: 'x' } }`. */

@@ -1,7 +1,18 @@
 /** AUT-1 and AUT-2: who asks. */
+
 import type { Case } from '../case/case.ts'
 import { define } from '../case/define.ts'
-import { altogether, everyAnswerOf, field, finding, itemsOf, noField, sameBody, status } from '../case/expect.ts'
+import {
+  altogether,
+  everyAnswerOf,
+  field,
+  finding,
+  itemsOf,
+  noField,
+  sameBody,
+  status,
+  unless,
+} from '../case/expect.ts'
 import {
   after as afterStep,
   before as beforeStep,
@@ -181,7 +192,7 @@ export const authentication: readonly Case[] = [
       steps: [list.get(collection, asNobody)],
       expect: [
         field(list, 'WWW-Authenticate', 'names the scheme Bearer', (value) =>
-          /(^|,)\s*bearer(\s|,|$)/i.test(value) ? undefined : `${value} does not name Bearer`,
+          unless(/(^|,)\s*bearer(\s|,|$)/i.test(value), `${value} does not name Bearer`),
         ),
       ],
       remedy: 'Send “WWW-Authenticate: Bearer” with every 401.',

@@ -1,7 +1,7 @@
 /** LIM: limits. */
-import type { Case, Step } from '../case/case.ts'
+import type { Step } from '../case/case.ts'
 import { define } from '../case/define.ts'
-import { altogether, field, finding, status, statusNot } from '../case/expect.ts'
+import { altogether, field, finding, status, statusNot, unless } from '../case/expect.ts'
 import { again, last, list, listings, many } from '../case/names.ts'
 import { NotSetUp } from '../case/not-judged.ts'
 import { collection, references } from '../case/references.ts'
@@ -30,7 +30,7 @@ const quota = /^\s*(?:"[^"]*"|[A-Za-z*][\w*.:/-]*)(?:\s*;\s*[a-z][\w-]*(?:=[^;,]
 
 const isWhole = (value: string) => /^\d+$/.test(value)
 
-export const limits: readonly Case[] = define({
+export const limits = define({
   'LIM-1/too-many': {
     title: 'Who signs in wrongly again and again is answered 429',
     needs: ['attempts'],
@@ -67,7 +67,7 @@ export const limits: readonly Case[] = define({
     steps: [list.get(collection)],
     expect: ['RateLimit', 'RateLimit-Policy'].map((name) =>
       field(list, name, 'is a list of quotas', (value) =>
-        quota.test(value) || /\blimit\s*=\s*\d+/.test(value) ? undefined : `${value} cannot be read`,
+        unless(quota.test(value) || /\blimit\s*=\s*\d+/.test(value), `${value} cannot be read`),
       ),
     ),
     remedy: 'Send RateLimit and RateLimit-Policy (draft-ietf-httpapi-ratelimit-headers): “"caller";r=599;t=60”.',

@@ -1,5 +1,4 @@
 /** OPS: operation. */
-import type { Case } from '../case/case.ts'
 import { define } from '../case/define.ts'
 import { answerOf, finding, status } from '../case/expect.ts'
 import { openPath, references } from '../case/references.ts'
@@ -7,7 +6,7 @@ import { asNobody } from '../case/steps.ts'
 
 const [health, metrics] = references('health', 'metrics')
 
-export const operation: readonly Case[] = define({
+export const operation = define({
   'OPS-1/health': {
     title: 'The address for its health answers 200 without a credential',
     steps: [health.get(openPath, asNobody)],

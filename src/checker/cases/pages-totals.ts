@@ -1,5 +1,4 @@
 /** PAG-4: totals. */
-import type { Case } from '../case/case.ts'
 import { define } from '../case/define.ts'
 import { lists, totals } from '../case/expect-list.ts'
 import { after, before, gone, list, made, many, one, other, two } from '../case/names.ts'
@@ -8,7 +7,7 @@ import { body, create, createMany, setUp, simultaneous, walk } from '../case/ste
 
 const [page, none] = references('page', 'none')
 
-export const totalCases: readonly Case[] = define({
+export const totalCases = define({
   'PAG-4/filtered': {
     title: 'The total is of the records that match, not of all and not of the page',
     steps: [

@@ -1,5 +1,5 @@
 /** QRY-6 and QRY-7: deleted records in lists, and what can be asked for at all. */
-import type { Case, Expectation } from '../case/case.ts'
+import type { Expectation } from '../case/case.ts'
 import { define } from '../case/define.ts'
 import { status } from '../case/expect.ts'
 import { inOrder, lists } from '../case/expect-list.ts'
@@ -23,7 +23,7 @@ function byCreation(step: Reference, says: string, isInOrder: (one: number, next
   })
 }
 
-export const deletedCases: readonly Case[] = define({
+export const deletedCases = define({
   'QRY-6/included': {
     title: 'include_deleted=true adds deleted records to a list',
     steps: [

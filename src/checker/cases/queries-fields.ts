@@ -1,5 +1,5 @@
 /** QRY-4: which members are returned. */
-import type { Case, Expectation } from '../case/case.ts'
+import type { Expectation } from '../case/case.ts'
 import { define } from '../case/define.ts'
 import { answerOf, finding, itemsOf } from '../case/expect.ts'
 import { one, whole as wholeStep } from '../case/names.ts'
@@ -33,7 +33,7 @@ function hasOnly(step: Reference, ...members: readonly string[]): Expectation {
   })
 }
 
-export const fieldsCases: readonly Case[] = define({
+export const fieldsCases = define({
   'QRY-4/list': {
     title: 'fields restricts what a list returns of its records',
     steps: [create(one), whole, some.get(`${caseRecords}&fields=${members.marker}`)],

@@ -1,5 +1,5 @@
 /** QRY-3: order. */
-import type { Case, Expectation, Seen } from '../case/case.ts'
+import type { Expectation, Seen } from '../case/case.ts'
 import { define } from '../case/define.ts'
 import { altogether, finding } from '../case/expect.ts'
 import { eachOnce, idsOf, inOrder } from '../case/expect-list.ts'
@@ -79,7 +79,7 @@ function valueSaid(item: Readonly<Record<string, unknown>>, { collection }: Seen
 const less = [less1, less2]
 const more = [more1, more2]
 
-export const orderCases: readonly Case[] = define({
+export const orderCases = define({
   'QRY-3/ascending': {
     title: 'sort puts records in the order of a field, the least first',
     steps: [...four, sorted.get(`${caseRecords}&sort=${members.ranked}`)],

@@ -1,5 +1,4 @@
 /** QRY-5: search. */
-import type { Case } from '../case/case.ts'
 import { define } from '../case/define.ts'
 import { everyStatus, status } from '../case/expect.ts'
 import { lists } from '../case/expect-list.ts'
@@ -12,7 +11,7 @@ const [small, capitals, marked] = references('small', 'capitals', 'marked')
 /** A text in the member that search finds. Its words are this case's own. */
 const text = (words: string) => ({ [members.search]: words })
 
-export const searchCases: readonly Case[] = define({
+export const searchCases = define({
   'QRY-5/word': {
     title: 'q finds the records with a word somewhere in their text, and no others',
     steps: [

@@ -1,5 +1,5 @@
 /** SEC: transport and hygiene. */
-import type { Case, Expectation } from '../case/case.ts'
+import type { Expectation } from '../case/case.ts'
 import { define } from '../case/define.ts'
 import { altogether, answerOf, field, finding } from '../case/expect.ts'
 import { error, list, plain } from '../case/names.ts'
@@ -27,7 +27,7 @@ function keeps(step: Reference, secret: string): Expectation {
 const mendSecrets =
   'Leave what was sent as a credential out of errors and of the address in them: they are copied into logs and tickets.'
 
-export const transport: readonly Case[] = define({
+export const transport = define({
   'SEC-1/https': {
     title: 'The interface is served by HTTPS; by plain HTTP on loopback only',
     steps: [list.get(collection)],

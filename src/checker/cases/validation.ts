@@ -1,5 +1,5 @@
 /** ERR-3: all that is wrong, at once. */
-import type { Case, Expectation } from '../case/case.ts'
+import type { Expectation } from '../case/case.ts'
 import { define } from '../case/define.ts'
 import { answerOf, finding, short } from '../case/expect.ts'
 import { error, one } from '../case/names.ts'
@@ -29,7 +29,7 @@ function isNamed(name: string, text: string): boolean {
 const mendAll = 'Go on after the first thing that is wrong, collect all, and answer once.'
 
 /** One answer tells everything that validation finds. */
-export const validation: readonly Case[] = define(
+export const validation = define(
   {
     'ERR-3/creation': {
       title: 'One answer says all that is wrong with a body that is to create',

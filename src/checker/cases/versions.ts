@@ -1,7 +1,16 @@
 /** VER: versions. */
-import type { Case } from '../case/case.ts'
 import { define } from '../case/define.ts'
-import { altogether, answerOf, everyAnswerOf, field, finding, noField, refused, status } from '../case/expect.ts'
+import {
+  altogether,
+  answerOf,
+  everyAnswerOf,
+  field,
+  finding,
+  noField,
+  refused,
+  status,
+  unless,
+} from '../case/expect.ts'
 import { after, both, list, one, removed } from '../case/names.ts'
 import {
   base,
@@ -28,7 +37,7 @@ const httpDate = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d [A-Z][a-z]{2} \d{4} \d\d:
 
 const old = `${deprecatedBase}${collectionPath}`
 
-export const versions: readonly Case[] = define({
+export const versions = define({
   'VER-1/once': {
     title: 'The version stands in the path once: twice leads nowhere',
     needs: ['version'],
@@ -94,7 +103,7 @@ export const versions: readonly Case[] = define({
     steps: [list.get(old)],
     expect: [
       field(list, 'Deprecation', 'is a date such as @1688169599', (value) =>
-        /^@-?\d+$/.test(value) ? undefined : `${value} is none`,
+        unless(/^@-?\d+$/.test(value), `${value} is none`),
       ),
     ],
     remedy: 'Send “Deprecation: @1688169599”: an at sign and seconds since 1970.',

@@ -1,6 +1,7 @@
 /** CON-1: every answer says whether it may be cached. */
+
 import type { Case, Need, Step } from '../../case/case.ts'
-import { applicableWhere, field } from '../../case/expect.ts'
+import { applicableWhere, field, unless } from '../../case/expect.ts'
 import { one } from '../../case/names.ts'
 import { base, collection, references } from '../../case/references.ts'
 import { asNobody, body, create } from '../../case/steps.ts'
@@ -115,7 +116,7 @@ const isNotStored = ({ name, what, kind, needs, steps, only }: Kind): Case => ({
       return only === undefined || status === only ? undefined : `it is answered ${status}`
     }),
     field(asked, 'Cache-Control', 'is no-store', (value) =>
-      directives(value).includes('no-store') ? undefined : `${value} in place of no-store`,
+      unless(directives(value).includes('no-store'), `${value} in place of no-store`),
     ),
   ],
   remedy: 'Send Cache-Control: no-store with answers to changes and with errors: nothing of them is worth keeping.',

@@ -1,5 +1,5 @@
 /** CON-8: one tag for a record, however it is read; and what answers depend on. */
-import type { Case, Seen } from '../../case/case.ts'
+import type { Seen } from '../../case/case.ts'
 import { define } from '../../case/define.ts'
 import { altogether, applicableWhere, done, finding } from '../../case/expect.ts'
 import { change, one, read as readStep } from '../../case/names.ts'
@@ -38,7 +38,7 @@ function deciding(seen: Seen): string[] {
 const mend =
   'Make the tag from the revision of the record, not from the bytes of the answer: any read gives the tag that If-Match takes.'
 
-export const tags: readonly Case[] = define({
+export const tags = define({
   'CON-8/fields': {
     title: 'A record has the same ETag with and without fields',
     after: ['CON-2/etag-stays'],

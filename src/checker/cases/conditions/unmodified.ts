@@ -1,7 +1,7 @@
 /** CON-4: what was read before and is still so is not sent again. */
 import type { Case } from '../../case/case.ts'
 import { define } from '../../case/define.ts'
-import { answerOf, applicableWhere, finding, noBody, readyWhere, short, status } from '../../case/expect.ts'
+import { answerOf, applicableWhere, finding, noBody, readyWhere, short, status, unless } from '../../case/expect.ts'
 import { again, change, deletion, list, one, read, two } from '../../case/names.ts'
 import { caseRecords, collection, references } from '../../case/references.ts'
 import { asNobody, body, create, setUp } from '../../case/steps.ts'
@@ -109,7 +109,7 @@ const byTags: readonly Case[] = define({
     ],
     expect: [
       applicableWhere('it is gone', (seen) =>
-        seen.of(plainly).answer?.status === 404 ? undefined : 'without a condition it is not answered 404 either',
+        unless(seen.of(plainly).answer?.status === 404, 'without a condition it is not answered 404 either'),
       ),
       status(again, 404),
     ],
@@ -127,7 +127,7 @@ const byTags: readonly Case[] = define({
     ],
     expect: [
       applicableWhere('reading takes a credential', (seen) =>
-        seen.of(plainly).answer?.status === 401 ? undefined : 'records are read without a credential',
+        unless(seen.of(plainly).answer?.status === 401, 'records are read without a credential'),
       ),
       status(again, 401),
     ],

@@ -1,8 +1,9 @@
 /** CON-2: by what to ask again: entity tags and dates. */
+
 import { parseHttpDate } from '../../../http/fields/http-date.ts'
-import type { Case, Seen } from '../../case/case.ts'
+import type { Seen } from '../../case/case.ts'
 import { define } from '../../case/define.ts'
-import { altogether, answerOf, applicableWhere, field, finding, status } from '../../case/expect.ts'
+import { altogether, answerOf, applicableWhere, field, finding, status, unless } from '../../case/expect.ts'
 import { again, change, deletion, list, one, read, two } from '../../case/names.ts'
 import { caseRecords, collection, members, type Reference } from '../../case/references.ts'
 import { body, create, setUp } from '../../case/steps.ts'
@@ -33,14 +34,14 @@ const mine = caseRecords
 const tagsOfLists =
   'Make the tag of a list from what it holds, or from a revision of the collection that grows with every creation, change and deletion.'
 
-export const validators: readonly Case[] = define({
+export const validators = define({
   'CON-2/etag': {
     title: 'A record carries a strong ETag',
     steps: [create(one), read.get(one)],
     expect: [
       status(read, 200),
       field(read, 'ETag', 'is a strong entity tag', (value) =>
-        strong.test(value) ? undefined : `${value} is no strong entity tag: "…" without W/ before it`,
+        unless(strong.test(value), `${value} is no strong entity tag: "…" without W/ before it`),
       ),
     ],
     remedy: 'Send the revision of the record in ETag, in double quotes: a number that grows with every change will do.',
@@ -99,7 +100,7 @@ export const validators: readonly Case[] = define({
     expect: [
       status(list, 200),
       field(list, 'ETag', 'is an entity tag', (value) =>
-        anyTag.test(value) ? undefined : `${value} is no entity tag: "…", or W/"…"`,
+        unless(anyTag.test(value), `${value} is no entity tag: "…", or W/"…"`),
       ),
     ],
     remedy: tagsOfLists,

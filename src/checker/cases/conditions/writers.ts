@@ -1,5 +1,5 @@
 /** CON-5: of writers who hold one tag, one succeeds. */
-import type { Ask, Case, Expectation, Finding, Request, Seen, Step } from '../../case/case.ts'
+import type { Ask, Expectation, Finding, Request, Seen, Step } from '../../case/case.ts'
 import { define } from '../../case/define.ts'
 import { altogether, applicableWhere, finding } from '../../case/expect.ts'
 import { one, seen as seenStep } from '../../case/names.ts'
@@ -59,7 +59,7 @@ function oneKindIsMade(seen: Seen): Finding | undefined {
 const mend =
   'Decide the condition in the transaction that writes, on a row that is locked or by "update … where revision = …": of two writers one has to find that the other was first.'
 
-export const atOnce: readonly Case[] = define({
+export const atOnce = define({
   'CON-5/one-wins': {
     title: `Of ${many} PATCH at once with one entity tag exactly one is carried out`,
     after: ['CON-3/stale-patch'],

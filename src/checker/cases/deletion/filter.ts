@@ -1,11 +1,10 @@
 /** DEL-10: deletion by filter. */
-import type { Case } from '../../case/case.ts'
 import { define } from '../../case/define.ts'
 import { answerOf, finding, short, status } from '../../case/expect.ts'
 import { isExactly, shows, succeeded } from '../../case/expect-records.ts'
 import { after, gone, two } from '../../case/names.ts'
 import { caseRecords, members, references } from '../../case/references.ts'
-import { applicableIf, create, createMany, readyIf, settled, setUp } from '../../case/steps.ts'
+import { applicableIf, create, createMany, deleteRecord, readyIf, settled, setUp } from '../../case/steps.ts'
 import { jsonOf } from '../../client/exchange.ts'
 
 const [bystander, filteredStep] = references('bystander', 'filtered')
@@ -33,60 +32,61 @@ const twoAndOne = [
   ),
 ] as const
 
-export const filterCases: readonly Case[] = define({
-  'DEL-10/matching': {
-    ...filtered,
-    title: 'Deletion by filter deletes what the filter finds',
-    needs: ['read'],
-    steps: [...twoAndOne, setUp(gone.delete(caseRecords, bound(2))), settled(gone), after.get(caseRecords)],
-    expect: [shows(after, [], [two.at(0), two.at(1)])],
-    remedy: 'Delete with the conditions that the list is read with.',
+export const filterCases = define(
+  {
+    'DEL-10/matching': {
+      ...filtered,
+      title: 'Deletion by filter deletes what the filter finds',
+      steps: [...twoAndOne, ...deleteRecord(gone, caseRecords, bound(2)), after.get(caseRecords)],
+      expect: [shows(after, [], [two.at(0), two.at(1)])],
+      remedy: 'Delete with the conditions that the list is read with.',
+    },
+    'DEL-10/others-stay': {
+      ...filtered,
+      title: 'Deletion by filter leaves what the filter does not find',
+      steps: [...twoAndOne, ...deleteRecord(gone, caseRecords, bound(2)), after.get(bystander)],
+      expect: [status(after, 200)],
+      remedy: 'Refuse a filter that you do not know with 400: to ignore it is to delete everything.',
+    },
+    'DEL-10/number': {
+      ...filtered,
+      title: 'Deletion by filter is answered 200 with the number of records deleted, or 202',
+      steps: [...twoAndOne, gone.delete(caseRecords, bound(2)), settled(gone)],
+      expect: [
+        status(gone, 200, 202),
+        answerOf(gone, 'tells the number', (answer, _, exchange) => {
+          if (answer.status === 202) return undefined
+          const body = jsonOf(answer)
+          const told = typeof body === 'object' && body !== null ? Object.values(body) : [body]
+          return told.includes(2) ? undefined : finding(exchange, 'body', `2 were deleted, and it tells ${short(body)}`)
+        }),
+      ],
+      remedy: 'Answer { "deleted_count": 2 }: who deletes by filter has to learn how much went.',
+    },
+    'DEL-10/maximum': {
+      ...filtered,
+      title: 'Deletion by filter of more records than the client allows is answered 409, and deletes none',
+      steps: [...twoAndOne, gone.delete(caseRecords, bound(1)), settled(gone), after.get(caseRecords)],
+      expect: [status(gone, 409), shows(after, [two.at(0), two.at(1)])],
+      remedy:
+        'Heed Prefer: handling=strict, max-affected=N: count in the transaction, and undo it where more would go.',
+    },
+    'DEL-10/not-offered': {
+      title: 'Deletion by filter is answered 405 where it is not offered',
+      needsOnly: ['create', 'disposable', 'list', 'marker', 'read'],
+      after: ['QRY-1/equal', 'QRY-1/none'],
+      steps: [
+        applicableIf(
+          ({ collection }) => !collection.operations.includes('delete-by-filter'),
+          'deletion by filter is offered',
+        ),
+        ...twoAndOne,
+        gone.delete(caseRecords),
+        applicableIf((seen) => !succeeded(gone)(seen), 'deletion by filter is offered'),
+      ],
+      expect: [status(gone, 405)],
+      remedy: 'Answer 405 with Allow for DELETE of a collection, unless you offer it on purpose.',
+    },
   },
-  'DEL-10/others-stay': {
-    ...filtered,
-    title: 'Deletion by filter leaves what the filter does not find',
-    steps: [...twoAndOne, setUp(gone.delete(caseRecords, bound(2))), settled(gone), after.get(bystander)],
-    expect: [status(after, 200)],
-    remedy: 'Refuse a filter that you do not know with 400: to ignore it is to delete everything.',
-  },
-  'DEL-10/number': {
-    ...filtered,
-    title: 'Deletion by filter is answered 200 with the number of records deleted, or 202',
-    needs: ['read'],
-    steps: [...twoAndOne, gone.delete(caseRecords, bound(2)), settled(gone)],
-    expect: [
-      status(gone, 200, 202),
-      answerOf(gone, 'tells the number', (answer, _, exchange) => {
-        if (answer.status === 202) return undefined
-        const body = jsonOf(answer)
-        const told = typeof body === 'object' && body !== null ? Object.values(body) : [body]
-        return told.includes(2) ? undefined : finding(exchange, 'body', `2 were deleted, and it tells ${short(body)}`)
-      }),
-    ],
-    remedy: 'Answer { "deleted_count": 2 }: who deletes by filter has to learn how much went.',
-  },
-  'DEL-10/maximum': {
-    ...filtered,
-    title: 'Deletion by filter of more records than the client allows is answered 409, and deletes none',
-    needs: ['read'],
-    steps: [...twoAndOne, gone.delete(caseRecords, bound(1)), settled(gone), after.get(caseRecords)],
-    expect: [status(gone, 409), shows(after, [two.at(0), two.at(1)])],
-    remedy: 'Heed Prefer: handling=strict, max-affected=N: count in the transaction, and undo it where more would go.',
-  },
-  'DEL-10/not-offered': {
-    title: 'Deletion by filter is answered 405 where it is not offered',
-    needsOnly: ['create', 'disposable', 'list', 'marker', 'read'],
-    after: ['QRY-1/equal', 'QRY-1/none'],
-    steps: [
-      applicableIf(
-        ({ collection }) => !collection.operations.includes('delete-by-filter'),
-        'deletion by filter is offered',
-      ),
-      ...twoAndOne,
-      gone.delete(caseRecords),
-      applicableIf((seen) => !succeeded(gone)(seen), 'deletion by filter is offered'),
-    ],
-    expect: [status(gone, 405)],
-    remedy: 'Answer 405 with Allow for DELETE of a collection, unless you offer it on purpose.',
-  },
-})
+  'read',
+)

@@ -1,7 +1,8 @@
 /** HED-3: parts of what can be read. */
+
 import type { Case, Expectation, Seen, Step } from '../../case/case.ts'
 import { define } from '../../case/define.ts'
-import { answerOf, field, finding, noField, short, status } from '../../case/expect.ts'
+import { answerOf, field, finding, noField, short, status, unless } from '../../case/expect.ts'
 import { one, read, whole } from '../../case/names.ts'
 import { references } from '../../case/references.ts'
 import { create, setUp } from '../../case/steps.ts'
@@ -72,9 +73,7 @@ const parts: readonly Case[] = define({
     steps: [create(one), read.get(one)],
     expect: [
       status(read, 200),
-      field(read, 'Accept-Ranges', 'is bytes', (value) =>
-        value === 'bytes' ? undefined : `${value} in place of bytes`,
-      ),
+      field(read, 'Accept-Ranges', 'is bytes', (value) => unless(value === 'bytes', `${value} in place of bytes`)),
     ],
     remedy: 'Send Accept-Ranges: bytes where parts can be had: clients go on with a broken download only then.',
   },
@@ -92,9 +91,9 @@ const parts: readonly Case[] = define({
     steps: part('bytes=2-9'),
     expect: [
       field(partStep, 'Content-Length', 'is that of the part', (value) =>
-        value === '8' ? undefined : `${value} in place of 8`,
+        unless(value === '8', `${value} in place of 8`),
       ),
-      field(partStep, 'Accept-Ranges', 'is bytes', (value) => (value === 'bytes' ? undefined : `${value}, not bytes`)),
+      field(partStep, 'Accept-Ranges', 'is bytes', (value) => unless(value === 'bytes', `${value}, not bytes`)),
     ],
     remedy: 'Send Content-Length, of the part, and Accept-Ranges with a 206 too.',
   },

@@ -3,7 +3,17 @@
 import { parse } from 'csv-parse/sync'
 import type { Case, Expectation, Seen, Step } from '../../case/case.ts'
 import { define } from '../../case/define.ts'
-import { altogether, answerOf, everyStatus, finding, itemsOf, member, short, status } from '../../case/expect.ts'
+import {
+  altogether,
+  answerOf,
+  everyStatus,
+  finding,
+  itemsOf,
+  member,
+  short,
+  status,
+  unless,
+} from '../../case/expect.ts'
 import { deletion, gone, job, list as listStep, one, three, whole } from '../../case/names.ts'
 import { base, caseRecords, collectionName, mark, members, type Reference, references } from '../../case/references.ts'
 import { applicableIf, asOther, body, create, createMany, readyIf, settled, setUp } from '../../case/steps.ts'
@@ -104,12 +114,8 @@ export const exportCases: readonly Case[] = [
         steps: [create(one), ...exported('json')],
         expect: [
           status(exporting, 202),
-          member(exporting, '/job_id', 'is a text', (it) =>
-            typeof it === 'string' ? undefined : `it is ${short(it)}`,
-          ),
-          member(exporting, '/status_url', 'is a text', (it) =>
-            typeof it === 'string' ? undefined : `it is ${short(it)}`,
-          ),
+          member(exporting, '/job_id', 'is a text', (it) => unless(typeof it === 'string', `it is ${short(it)}`)),
+          member(exporting, '/status_url', 'is a text', (it) => unless(typeof it === 'string', `it is ${short(it)}`)),
         ],
         remedy: 'Answer POST of an export with 202 and the reference to its job, as a deletion that takes long.',
       },

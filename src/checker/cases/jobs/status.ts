@@ -1,7 +1,8 @@
 /** JOB-1, JOB-2 and JOB-4: what a job says of itself, and to whom. The jobs are deletions that were answered 202. */
-import type { Case, Seen } from '../../case/case.ts'
+
+import type { Seen } from '../../case/case.ts'
 import { define } from '../../case/define.ts'
-import { answerOf, everyAnswerOf, finding, itemsOf, member, noField, short, status } from '../../case/expect.ts'
+import { answerOf, everyAnswerOf, finding, itemsOf, member, noField, short, status, unless } from '../../case/expect.ts'
 import { answered } from '../../case/expect-records.ts'
 import { again, gone, job, one, three as threeStep } from '../../case/names.ts'
 import { base, references } from '../../case/references.ts'
@@ -38,7 +39,7 @@ function statusOf(body: unknown): unknown {
   return valueAt(body, '/status')
 }
 
-export const jobCases: readonly Case[] = define(
+export const jobCases = define(
   {
     'JOB-1/status': {
       title: 'The address of a job answers with its identifier, its status and its address',
@@ -46,11 +47,11 @@ export const jobCases: readonly Case[] = define(
       expect: [
         status(job, 200),
         member(job, '/job_id', 'is that of the job', (it, seen) =>
-          it === seen.fill(gone.json('/job_id')) ? undefined : `it is ${short(it)}`,
+          unless(it === seen.fill(gone.json('/job_id')), `it is ${short(it)}`),
         ),
-        member(job, '/status', 'is a text', (it) => (typeof it === 'string' ? undefined : `it is ${short(it)}`)),
+        member(job, '/status', 'is a text', (it) => unless(typeof it === 'string', `it is ${short(it)}`)),
         member(job, '/status_url', 'is its address', (it, seen) =>
-          it === seen.fill(gone.json('/status_url')) ? undefined : `it is ${short(it)}`,
+          unless(it === seen.fill(gone.json('/status_url')), `it is ${short(it)}`),
         ),
       ],
       remedy:
@@ -61,7 +62,7 @@ export const jobCases: readonly Case[] = define(
       level: 'may',
       steps: [...begun, settled(gone), job.get(gone.json('/status_url'))],
       expect: [
-        member(job, '/kind', 'is a text', (it) => (typeof it === 'string' ? undefined : `it is ${short(it)}`)),
+        member(job, '/kind', 'is a text', (it) => unless(typeof it === 'string', `it is ${short(it)}`)),
         member(job, '/progress', 'says how much is done of how much', (it) => {
           const [done, total] = [valueAt(it, '/done'), valueAt(it, '/total')]
           return Number.isInteger(done) && done === total ? undefined : `of a job that is over it is ${short(it)}`

@@ -1,5 +1,4 @@
 /** MET-2: POST creates. */
-import type { Case } from '../../case/case.ts'
 import { define } from '../../case/define.ts'
 import { altogether, answerOf, done, field, finding, sameBody, short, status } from '../../case/expect.ts'
 import { again, below, one, other, read as readStep } from '../../case/names.ts'
@@ -12,7 +11,7 @@ const [there] = references('there')
 const sample = { from: 'example' } as const
 const full = { from: 'example', plus: 'optional' } as const
 
-export const creation: readonly Case[] = define({
+export const creation = define({
   'MET-2/created': {
     title: 'POST to a collection is answered 201',
     steps: [create(other), one.post(collection, sample)],

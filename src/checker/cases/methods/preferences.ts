@@ -1,7 +1,8 @@
 /** MET-8: Prefer. */
-import type { Case, Expectation } from '../../case/case.ts'
+
+import type { Expectation } from '../../case/case.ts'
 import { define } from '../../case/define.ts'
-import { done, field, noBody, status } from '../../case/expect.ts'
+import { done, field, noBody, status, unless } from '../../case/expect.ts'
 import { made, one, patch as patchStep } from '../../case/names.ts'
 import { theRecord } from '../../case/records.ts'
 import { collection, type Reference } from '../../case/references.ts'
@@ -13,11 +14,11 @@ function patch(preference: string) {
 
 function applied(step: Reference, preference: string): Expectation {
   return field(step, 'Preference-Applied', `says ${preference}`, (value) =>
-    value.replaceAll(/["\s]/g, '').split(',').includes(preference) ? undefined : `${value} in place of ${preference}`,
+    unless(value.replaceAll(/["\s]/g, '').split(',').includes(preference), `${value} in place of ${preference}`),
   )
 }
 
-export const preferences: readonly Case[] = define({
+export const preferences = define({
   'MET-8/minimal': {
     title: 'PATCH with Prefer: return=minimal is answered without a body',
     steps: [create(one), patch('return=minimal')],

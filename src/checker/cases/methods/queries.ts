@@ -1,5 +1,4 @@
 /** MET-10: QUERY. */
-import type { Case } from '../../case/case.ts'
 import { define } from '../../case/define.ts'
 import { answerOf, finding, itemsOf, status } from '../../case/expect.ts'
 import { one, other as otherStep } from '../../case/names.ts'
@@ -21,7 +20,7 @@ function finds(step: Reference, record: Reference, other?: Reference) {
   })
 }
 
-export const searches: readonly Case[] = define({
+export const searches = define({
   'MET-10/query': {
     title: 'A collection takes QUERY with its parameters in a JSON body',
     steps: [create(one), query.send('QUERY', collection, { body: body.json({ [members.marker]: mark }) })],

@@ -1,5 +1,4 @@
 /** MET-6 and MET-7: methods that an address does not have, and records that are not there. */
-import type { Case } from '../../case/case.ts'
 import { define } from '../../case/define.ts'
 import { altogether, applicableWhere, field, finding, status } from '../../case/expect.ts'
 import { after as afterStep, odd, one, patch, put } from '../../case/names.ts'
@@ -17,7 +16,7 @@ const onlyWhereUnsupported = applicableWhere('a record takes no POST', (seen) =>
 
 const methodOf: Partial<Record<Operation, string>> = { read: 'GET', replace: 'PUT', update: 'PATCH', delete: 'DELETE' }
 
-export const unsupported: readonly Case[] = define({
+export const unsupported = define({
   'MET-6/status': {
     title: 'A method that an address does not support is answered 405',
     steps,
@@ -52,7 +51,7 @@ export const unsupported: readonly Case[] = define({
 })
 
 // DELETE of what never was is a matter of DEL-3, too, and tried there.
-export const absent: readonly Case[] = define({
+export const absent = define({
   'MET-7/put': {
     title: 'PUT where there is no record is answered 404, and makes none',
     steps: [

@@ -1,5 +1,4 @@
 /** MET-9: Idempotency-Key. */
-import type { Case } from '../../case/case.ts'
 import { define } from '../../case/define.ts'
 import { altogether, answerOf, applicableWhere, done, finding, itemsOf, sameBody, status } from '../../case/expect.ts'
 import {
@@ -24,7 +23,7 @@ const keyOf = (name: string) => ({ 'Idempotency-Key': `"${mark}-${'0'.repeat(24)
 const first = setUp(firstStep.post(collection, body.example, { headers: key }))
 const again = againStep.post(collection, body.sentBy(firstStep), { headers: key })
 
-export const repeats: readonly Case[] = define({
+export const repeats = define({
   'MET-9/replay': {
     title: 'POST repeated with its Idempotency-Key makes no second record',
     steps: [create(other), first, again],

@@ -1,5 +1,5 @@
 /** MET-1 and MET-5: what reading leaves as it is, and what a deletion leaves. */
-import type { Case, Expectation, Seen } from '../../case/case.ts'
+import type { Expectation, Seen } from '../../case/case.ts'
 import { define } from '../../case/define.ts'
 import { altogether, finding, itemsOf, sameBody, status, totalOf } from '../../case/expect.ts'
 import { after as afterStep, before as beforeStep, gone, odd, one, other } from '../../case/names.ts'
@@ -17,7 +17,7 @@ function countIn(seen: Seen, step: Reference): number | undefined {
   return totalOf(answer, seen) ?? itemsOf(answer, seen)?.length
 }
 
-export const safety: readonly Case[] = define({
+export const safety = define({
   'MET-1/get': {
     title: 'GET of a record changes nothing, whatever parameters it carries',
     steps: [
@@ -70,7 +70,7 @@ export const safety: readonly Case[] = define({
   },
 })
 
-export const removal: readonly Case[] = define({
+export const removal = define({
   'MET-5/no-other': {
     title: 'DELETE removes the record at its address and no other, whatever its body says',
     steps: [

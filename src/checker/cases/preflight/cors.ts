@@ -1,7 +1,8 @@
 /** OPT-3 to OPT-6: which pages of other origins may call, and read. */
+
 import type { Case, Expectation, Request, Step } from '../../case/case.ts'
 import { define } from '../../case/define.ts'
-import { answerOf, applicableWhere, field, finding, status } from '../../case/expect.ts'
+import { answerOf, applicableWhere, field, finding, status, unless } from '../../case/expect.ts'
 import { one, read as readStep } from '../../case/names.ts'
 import { allowedOrigin, base, collection, type Reference, references } from '../../case/references.ts'
 import { body, create } from '../../case/steps.ts'
@@ -51,7 +52,7 @@ const lists = (step: Reference, name: string, wanted: readonly string[]): Expect
 /** The origin that asked is named. */
 const isAllowed = (step: Reference): Expectation =>
   field(step, 'Access-Control-Allow-Origin', 'repeats the origin', (value, seen) =>
-    value === seen.profile.origin ? undefined : `${value} in place of ${seen.profile.origin}`,
+    unless(value === seen.profile.origin, `${value} in place of ${seen.profile.origin}`),
   )
 
 /** Nothing is said to a page. */
@@ -63,7 +64,10 @@ const saysNothing = (step: Reference): Expectation =>
 
 const variesByOrigin = (step: Reference): Expectation =>
   field(step, 'Vary', 'names Origin', (value) =>
-    listed(value).some((each) => each === 'origin' || each === '*') ? undefined : `${value} lacks Origin`,
+    unless(
+      listed(value).some((each) => each === 'origin' || each === '*'),
+      `${value} lacks Origin`,
+    ),
   )
 
 /** The wildcard and credentials do not stand together. */
@@ -147,7 +151,7 @@ const preflights: readonly Case[] = define({
     needs: ['create'],
     expect: [
       field(asking, 'Access-Control-Max-Age', 'is a number of seconds', (value) =>
-        /^\d+$/.test(value) ? undefined : `${value} is no number of seconds`,
+        unless(/^\d+$/.test(value), `${value} is no number of seconds`),
       ),
     ],
     remedy: 'Send Access-Control-Max-Age in whole seconds: without it browsers ask again every five.',
@@ -203,7 +207,7 @@ const origins: readonly Case[] = [
       steps: [read(allowedOrigin, collection, { caller: 'nobody' })],
       expect: [
         applicableWhere('reading takes a credential', (seen) =>
-          seen.of(readStep).answer?.status === 401 ? undefined : 'lists are read without a credential',
+          unless(seen.of(readStep).answer?.status === 401, 'lists are read without a credential'),
         ),
         isAllowed(readStep),
       ],

@@ -1,7 +1,7 @@
 /** OPT-1, OPT-2: what an address, and a server, supports. */
 import type { Case, Expectation, Seen, Step } from '../../case/case.ts'
 import { define } from '../../case/define.ts'
-import { altogether, applicableWhere, field, finding, status } from '../../case/expect.ts'
+import { altogether, applicableWhere, field, finding, status, unless } from '../../case/expect.ts'
 import { one } from '../../case/names.ts'
 import { base, collection, credentialFields, host, Reference, references } from '../../case/references.ts'
 import { asNobody, asOther, body, create, setUp } from '../../case/steps.ts'
@@ -161,7 +161,7 @@ const ofAddresses: readonly Case[] = define({
     steps: [get.get(collection, asOther), optionsStep.options(collection, asOther)],
     expect: [
       applicableWhere('GET is forbidden', (seen) =>
-        seen.of(get).answer?.status === 403 ? undefined : `GET is answered ${seen.of(get).answer?.status}`,
+        unless(seen.of(get).answer?.status === 403, `GET is answered ${seen.of(get).answer?.status}`),
       ),
       status(optionsStep, 403),
     ],

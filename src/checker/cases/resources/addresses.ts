@@ -1,7 +1,18 @@
 /** RES-1 to RES-3: where collections and records are. */
-import type { Case, Expectation } from '../../case/case.ts'
+
+import type { Expectation } from '../../case/case.ts'
 import { define } from '../../case/define.ts'
-import { altogether, answerOf, applicableWhere, finding, itemsOf, refused, short, status } from '../../case/expect.ts'
+import {
+  altogether,
+  answerOf,
+  applicableWhere,
+  finding,
+  itemsOf,
+  refused,
+  short,
+  status,
+  unless,
+} from '../../case/expect.ts'
 import { below, listings, one, read } from '../../case/names.ts'
 import { everyPath, onlyWherePaths } from '../../case/paths.ts'
 import { collection, documentAddress, nestedList, type Reference, references } from '../../case/references.ts'
@@ -19,7 +30,7 @@ const [document, deeper, verbStep, collectionFile, recordStep] = references(
 /** The name of every collection that answers is as it should be: the last part of its path. */
 function everyName(step: Reference, says: string, test: (name: string) => string | undefined): readonly Expectation[] {
   const answering = applicableWhere('collections answer', (seen) =>
-    seen.all(step).some(({ answer }) => answer?.status === 200) ? undefined : 'no collection answered 200',
+    unless(seen.all(step).some(({ answer }) => answer?.status === 200), 'no collection answered 200'),
   )
   const names = altogether(`every collection's name ${says}`, (seen) => {
     for (const exchange of seen.all(step)) {
@@ -36,7 +47,7 @@ function badForm(name: string): string | undefined {
   return hyphenated.test(name) ? undefined : `${name} is not lower case with hyphens between words`
 }
 
-export const addresses: readonly Case[] = define({
+export const addresses = define({
   'RES-1/lower-case': {
     title: 'Collections are named in lower case, with hyphens between words',
     steps: [forEachCollection(listings.get(collection))],

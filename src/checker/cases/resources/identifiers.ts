@@ -1,5 +1,4 @@
 /** RES-4: the server gives every record its identifier. */
-import type { Case } from '../../case/case.ts'
 import { define } from '../../case/define.ts'
 import { altogether, finding, short, status } from '../../case/expect.ts'
 import { after as afterStep, change, one, other as otherStep, read } from '../../case/names.ts'
@@ -11,7 +10,7 @@ const [chosenStep] = references('chosen')
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
-export const identifiers: readonly Case[] = define({
+export const identifiers = define({
   'RES-4/id': {
     title: 'A new record has an identifier in the member id, which the client did not send',
     steps: [create(one)],

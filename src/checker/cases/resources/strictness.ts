@@ -1,5 +1,5 @@
 /** RES-9 and RES-10: bodies and addresses that are not quite right. */
-import type { Case, Expectation } from '../../case/case.ts'
+import type { Expectation } from '../../case/case.ts'
 import { define } from '../../case/define.ts'
 import { altogether, answerOf, done, finding, short, status } from '../../case/expect.ts'
 import { after, before, odd, one, read } from '../../case/names.ts'
@@ -15,7 +15,7 @@ const refuse =
   'Compare the members of a body with those that there are, and answer 400 with an error for each that is none.'
 const route = 'Match addresses exactly as they stand, before anything is looked up: what is not there is answered 404.'
 
-export const unknownMembers: readonly Case[] = define({
+export const unknownMembers = define({
   'RES-9/unknown-in-post': {
     title: 'POST with a member that the resource does not have is refused',
     steps: [create(one), odd.post(collection, { ...body.example, with: unknown })],
@@ -88,7 +88,7 @@ function leadsNowhere(step: Reference): Expectation {
   return status(step, 404)
 }
 
-export const oddAddresses: readonly Case[] = define({
+export const oddAddresses = define({
   'RES-10/slash-after-collection': {
     title: 'A slash after a collection leads nowhere',
     steps: [odd.get(`${collection}/`)],

@@ -1,5 +1,5 @@
 /** RES-7 and RES-8: how members are named, and that records look the same wherever they are answered. */
-import type { Case, Expectation, Finding } from '../../case/case.ts'
+import type { Expectation, Finding } from '../../case/case.ts'
 import { define } from '../../case/define.ts'
 import { altogether, applicableWhere, finding, itemsOf } from '../../case/expect.ts'
 import {
@@ -43,7 +43,7 @@ function onlyWhereRecord(step: Reference): Expectation {
   })
 }
 
-export const names: readonly Case[] = define({
+export const names = define({
   'RES-7/records': {
     title: 'The members of records are named in snake_case',
     steps: [create(oneStep), forEachCollection(listings.get(collection))],
@@ -103,7 +103,7 @@ export const names: readonly Case[] = define({
   },
 })
 
-export const structure: readonly Case[] = define({
+export const structure = define({
   'RES-8/created': {
     title: 'The answer to POST has the members that GET has',
     after: ['RES-4/id'],

@@ -31,7 +31,7 @@ function isNotSet(seen: Seen) {
     : undefined
 }
 
-export const times: readonly Case[] = define({
+export const times = define({
   'RES-5/created-at': {
     title: 'A new record says in created_at when it was created, in ISO 8601 and UTC',
     steps: [create(one)],
@@ -161,7 +161,7 @@ function noneDeleted(says: string, isWrong: (value: unknown) => boolean) {
 }
 
 // What the answer to a deletion holds is tried with DEL-2.
-export const deletionTimes: readonly Case[] = define({
+export const deletionTimes = define({
   'RES-6/live': {
     title: 'A record that is not deleted has no time of deletion',
     steps: liveSteps,
