@@ -1,5 +1,5 @@
-import { callers } from '../../src/checker/cases/callers.ts'
+import { casesByPrefix } from '../../src/checker/cases/cases.ts'
 import { callersFaults } from './faults/callers.ts'
 import { tryFaults } from './try-faults.ts'
 
-tryFaults('AUT', callers, callersFaults)
+tryFaults('AUT', casesByPrefix.AUT, callersFaults)

@@ -1,5 +1,5 @@
-import { conditions } from '../../src/checker/cases/conditions.ts'
+import { casesByPrefix } from '../../src/checker/cases/cases.ts'
 import { conditionsFaults } from './faults/conditions.ts'
 import { tryFaults } from './try-faults.ts'
 
-tryFaults('CON', conditions, conditionsFaults)
+tryFaults('CON', casesByPrefix.CON, conditionsFaults)

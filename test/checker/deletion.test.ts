@@ -1,5 +1,5 @@
-import { deletion } from '../../src/checker/cases/deletion.ts'
+import { casesByPrefix } from '../../src/checker/cases/cases.ts'
 import { deletionFaults } from './faults/deletion.ts'
 import { tryFaults } from './try-faults.ts'
 
-tryFaults('DEL', deletion, deletionFaults)
+tryFaults('DEL', casesByPrefix.DEL, deletionFaults)

@@ -1,5 +1,5 @@
-import { documents } from '../../src/checker/cases/documents.ts'
+import { casesByPrefix } from '../../src/checker/cases/cases.ts'
 import { documentsFaults } from './faults/documents.ts'
 import { tryFaults } from './try-faults.ts'
 
-tryFaults('DOC', documents, documentsFaults)
+tryFaults('DOC', casesByPrefix.DOC, documentsFaults)

@@ -1,5 +1,5 @@
-import { errors } from '../../src/checker/cases/errors.ts'
+import { casesByPrefix } from '../../src/checker/cases/cases.ts'
 import { errorsFaults } from './faults/errors.ts'
 import { tryFaults } from './try-faults.ts'
 
-tryFaults('ERR', errors, errorsFaults)
+tryFaults('ERR', casesByPrefix.ERR, errorsFaults)

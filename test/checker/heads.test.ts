@@ -1,5 +1,5 @@
-import { heads } from '../../src/checker/cases/heads.ts'
+import { casesByPrefix } from '../../src/checker/cases/cases.ts'
 import { headsFaults } from './faults/heads.ts'
 import { tryFaults } from './try-faults.ts'
 
-tryFaults('HED', heads, headsFaults)
+tryFaults('HED', casesByPrefix.HED, headsFaults)

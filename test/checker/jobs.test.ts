@@ -1,5 +1,5 @@
-import { jobs } from '../../src/checker/cases/jobs.ts'
+import { casesByPrefix } from '../../src/checker/cases/cases.ts'
 import { jobsFaults } from './faults/jobs.ts'
 import { tryFaults } from './try-faults.ts'
 
-tryFaults('JOB', jobs, jobsFaults)
+tryFaults('JOB', casesByPrefix.JOB, jobsFaults)

@@ -1,5 +1,5 @@
-import { limits } from '../../src/checker/cases/limits.ts'
+import { casesByPrefix } from '../../src/checker/cases/cases.ts'
 import { limitsFaults } from './faults/limits.ts'
 import { tryFaults } from './try-faults.ts'
 
-tryFaults('LIM', limits, limitsFaults)
+tryFaults('LIM', casesByPrefix.LIM, limitsFaults)

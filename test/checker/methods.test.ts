@@ -1,5 +1,5 @@
-import { methods } from '../../src/checker/cases/methods.ts'
+import { casesByPrefix } from '../../src/checker/cases/cases.ts'
 import { methodsFaults } from './faults/methods.ts'
 import { tryFaults } from './try-faults.ts'
 
-tryFaults('MET', methods, methodsFaults)
+tryFaults('MET', casesByPrefix.MET, methodsFaults)

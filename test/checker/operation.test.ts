@@ -1,5 +1,5 @@
-import { operation } from '../../src/checker/cases/operation.ts'
+import { casesByPrefix } from '../../src/checker/cases/cases.ts'
 import { operationFaults } from './faults/operation.ts'
 import { tryFaults } from './try-faults.ts'
 
-tryFaults('OPS', operation, operationFaults)
+tryFaults('OPS', casesByPrefix.OPS, operationFaults)

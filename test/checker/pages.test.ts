@@ -1,5 +1,5 @@
-import { pages } from '../../src/checker/cases/pages.ts'
+import { casesByPrefix } from '../../src/checker/cases/cases.ts'
 import { pagesFaults } from './faults/pages.ts'
 import { tryFaults } from './try-faults.ts'
 
-tryFaults('PAG', pages, pagesFaults)
+tryFaults('PAG', casesByPrefix.PAG, pagesFaults)

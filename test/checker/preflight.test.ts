@@ -1,5 +1,5 @@
-import { preflight } from '../../src/checker/cases/preflight.ts'
+import { casesByPrefix } from '../../src/checker/cases/cases.ts'
 import { preflightFaults } from './faults/preflight.ts'
 import { tryFaults } from './try-faults.ts'
 
-tryFaults('OPT', preflight, preflightFaults)
+tryFaults('OPT', casesByPrefix.OPT, preflightFaults)

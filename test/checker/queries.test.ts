@@ -1,5 +1,5 @@
-import { queries } from '../../src/checker/cases/queries.ts'
+import { casesByPrefix } from '../../src/checker/cases/cases.ts'
 import { queriesFaults } from './faults/queries.ts'
 import { tryFaults } from './try-faults.ts'
 
-tryFaults('QRY', queries, queriesFaults)
+tryFaults('QRY', casesByPrefix.QRY, queriesFaults)

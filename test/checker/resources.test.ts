@@ -1,5 +1,5 @@
-import { resources } from '../../src/checker/cases/resources.ts'
+import { casesByPrefix } from '../../src/checker/cases/cases.ts'
 import { resourcesFaults } from './faults/resources.ts'
 import { tryFaults } from './try-faults.ts'
 
-tryFaults('RES', resources, resourcesFaults)
+tryFaults('RES', casesByPrefix.RES, resourcesFaults)

@@ -1,5 +1,5 @@
-import { transport } from '../../src/checker/cases/transport.ts'
+import { casesByPrefix } from '../../src/checker/cases/cases.ts'
 import { transportFaults } from './faults/transport.ts'
 import { tryFaults } from './try-faults.ts'
 
-tryFaults('SEC', transport, transportFaults)
+tryFaults('SEC', casesByPrefix.SEC, transportFaults)

@@ -1,5 +1,5 @@
-import { versions } from '../../src/checker/cases/versions.ts'
+import { casesByPrefix } from '../../src/checker/cases/cases.ts'
 import { versionsFaults } from './faults/versions.ts'
 import { tryFaults } from './try-faults.ts'
 
-tryFaults('VER', versions, versionsFaults)
+tryFaults('VER', casesByPrefix.VER, versionsFaults)

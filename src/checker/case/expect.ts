@@ -216,3 +216,8 @@ export function short(value: unknown): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing')
   return text.length > 200 ? `${text.slice(0, 200)} …` : text
 }
+
+/** The record is there, and as it was before. */
+export function unchanged(step: Reference, before: Reference): readonly Expectation[] {
+  return [status(step, 200), sameBody(step, before)]
+}

@@ -1,30 +1,31 @@
-/** CON-3: a write whose condition does not fit changes nothing. */
-import type { Case, Expectation, Need, Request, Step } from '../../case/case.ts'
-import { define } from '../../case/define.ts'
-import { done, sameBody, status } from '../../case/expect.ts'
-import { after, change, deletion, empty, one, seen } from '../../case/names.ts'
-import { references } from '../../case/references.ts'
+/** CON-3 and CON-7: a write with a condition that is not met changes nothing, and a collection may require conditions. */
+import type { Body, Case, Step } from '../../case/case.ts'
+import { type Draft, define, defineOne } from '../../case/define.ts'
+import { done, status, unchanged } from '../../case/expect.ts'
+import { after, change, deletion, one, seen } from '../../case/names.ts'
+import { type More, type Reference, references } from '../../case/references.ts'
 import { body, create, setUp } from '../../case/steps.ts'
 
-const [writeStep, unreadable, now, staleStep] = references('write', 'unreadable', 'now', 'stale')
+const [write, unreadable, empty, now, stale] = references('write', 'unreadable', 'empty', 'now', 'stale')
 
-/** A write that can be guarded. */
+/** A kind of write that can have a condition. */
 interface Write {
   readonly method: 'DELETE' | 'PUT' | 'PATCH'
-  readonly needs: readonly Need[]
-  readonly sends?: Request['body']
-  /** The specification speaks of DELETE alone. */
+  readonly sends?: Body
+  /** Which level CON-3 has for it: the specification only mentions DELETE. */
   readonly level?: 'should'
 }
 
 const writes: readonly Write[] = [
-  { method: 'DELETE', needs: ['create', 'read', 'delete'] },
-  { method: 'PUT', needs: ['create', 'read', 'replace'], sends: body.example, level: 'should' },
-  { method: 'PATCH', needs: ['create', 'read', 'update', 'change'], sends: body.change, level: 'should' },
+  { method: 'DELETE' },
+  { method: 'PUT', sends: body.example, level: 'should' },
+  { method: 'PATCH', sends: body.change, level: 'should' },
 ]
 
-/** Long ago, in all likelihood. */
+/** Earlier than any change of a record that the checker created. */
 export const longAgo = 'Sat, 01 Jan 2000 00:00:00 GMT'
+
+const otherTag = { 'If-Match': '"of-another"' }
 
 const compare =
   'Compare If-Match with the entity tag that the record has now, in the transaction that writes, and answer 412 where they differ.'
@@ -34,192 +35,211 @@ const never =
   'Answer 400 where If-Match is there and cannot be read: whoever sends it wants a guard, and a write without one may lose what others wrote.'
 const dates = 'Compare If-Unmodified-Since with the Last-Modified that the record has now, where there is no If-Match.'
 
-function casesOf({ method, needs, sends, level }: Write): Case[] {
-  const name = method.toLowerCase()
-  const id = (what: string): Case['id'] => `CON-3/${what}-${name}`
-  const common = { kind: 'changing' as const, needs, ...(level === undefined ? {} : { level }) }
-  const write = (headers: Record<string, string>): Step =>
-    writeStep.send(method, one, { headers, ...(sends === undefined ? {} : { body: sends }) })
-  const guarded = (headers: Record<string, string>): Step[] => [
-    create(one),
-    setUp(seen.get(one)),
-    write(headers),
-    after.get(one),
-  ]
-  const isDone: Expectation[] = [done(writeStep)]
-  const isRefused = (...statuses: number[]): Expectation[] => [
-    status(writeStep, ...statuses),
-    status(after, 200),
-    sameBody(after, seen),
-  ]
-  const cases: Omit<Case, 'kind' | 'needs'>[] = [
-    {
-      id: id('fits'),
+function send(as: Reference, { method, sends }: Write, more: More = {}): Step {
+  return as.send(method, one, { ...more, ...(sends === undefined ? {} : { body: sends }) })
+}
+
+type Guarded = Pick<Draft, 'title' | 'after' | 'level' | 'remedy'> & {
+  readonly headers: Readonly<Record<string, string>>
+  /** The statuses that refuse it; it is carried out if there are none. */
+  readonly refusedWith?: readonly number[]
+}
+
+/** The cases of a write with a condition, by the first part of their names. */
+function guardedWrites(kind: Write): readonly Case[] {
+  const { method, level } = kind
+  const id = (name: string): Case['id'] => `CON-3/${name}-${method.toLowerCase()}`
+  const cases: Readonly<Record<string, Guarded>> = {
+    fits: {
       title: `${method} with the entity tag that the record has is carried out`,
       after: ['CON-2/etag-stays'],
-      steps: guarded({ 'If-Match': seen.etag }),
-      ...{ expect: isDone, remedy: compare },
+      headers: { 'If-Match': seen.etag },
+      remedy: compare,
     },
-    {
-      id: id('other'),
+    other: {
       title: `${method} with an entity tag that the record never had is refused, and changes nothing`,
       after: ['CON-2/etag-stays'],
-      steps: guarded({ 'If-Match': '"of-another"' }),
-      ...{ expect: isRefused(412), remedy: compare },
+      headers: otherTag,
+      refusedWith: [412],
+      remedy: compare,
     },
-    {
-      id: id('list-with'),
+    'list-with': {
       title: `${method} with a list of entity tags that holds the record’s is carried out`,
       after: [id('fits'), id('other')],
-      steps: guarded({ 'If-Match': `"of-another", ${seen.etag}` }),
-      ...{ expect: isDone, remedy: whole },
+      headers: { 'If-Match': `"of-another", ${seen.etag}` },
+      remedy: whole,
     },
-    {
-      id: id('list-without'),
+    'list-without': {
       title: `${method} with a list of entity tags that lacks the record’s is refused`,
       after: [id('other')],
-      steps: guarded({ 'If-Match': '"of-another", "of-a-third"' }),
-      ...{ expect: isRefused(412), remedy: whole },
+      headers: { 'If-Match': '"of-another", "of-a-third"' },
+      refusedWith: [412],
+      remedy: whole,
     },
-    {
-      id: id('star'),
+    star: {
       title: `${method} with If-Match: * is carried out where the record is there`,
       after: [id('other')],
-      steps: guarded({ 'If-Match': '*' }),
-      ...{ expect: isDone, remedy: whole },
+      headers: { 'If-Match': '*' },
+      remedy: whole,
     },
-    {
-      id: id('weak'),
+    weak: {
       title: `${method} with the record’s entity tag as a weak one is refused: If-Match compares strongly`,
       after: [id('other')],
-      steps: guarded({ 'If-Match': `W/${seen.etag}` }),
-      ...{ expect: isRefused(412), remedy: 'Compare strongly: a tag with W/ before it never fits If-Match.' },
+      headers: { 'If-Match': `W/${seen.etag}` },
+      refusedWith: [412],
+      remedy: 'Compare strongly: a tag with W/ before it never fits If-Match.',
     },
-    {
-      id: id('unreadable'),
+    unreadable: {
       title: `${method} with an If-Match that cannot be read is not taken for one without`,
       after: [id('other')],
-      ...{ level: 'should', steps: guarded({ 'If-Match': 'not-quoted' }), expect: isRefused(400, 412), remedy: never },
+      level: 'should',
+      headers: { 'If-Match': 'not-quoted' },
+      refusedWith: [400, 412],
+      remedy: never,
     },
-    {
-      id: id('empty'),
+    empty: {
       title: `${method} with an If-Match that is empty is not taken for one without`,
       after: [id('other')],
-      ...{ level: 'should', steps: guarded({ 'If-Match': '' }), expect: isRefused(400, 412), remedy: never },
-    },
-    {
-      id: id('malformed'),
-      title: `${method} with an If-Match that is empty or cannot be read is a bad request`,
-      after: [id('unreadable'), id('empty')],
       level: 'should',
-      steps: [
-        create(one),
-        unreadable.send(method, one, { headers: { 'If-Match': 'not-quoted' }, ...(sends ? { body: sends } : {}) }),
-        empty.send(method, one, { headers: { 'If-Match': '' }, ...(sends ? { body: sends } : {}) }),
-      ],
-      ...{ expect: [status(unreadable, 400), status(empty, 400)], remedy: never },
+      headers: { 'If-Match': '' },
+      refusedWith: [400, 412],
+      remedy: never,
     },
-    {
-      id: id('later-date'),
+    'later-date': {
       title: `${method} of what was changed after If-Unmodified-Since is refused, and changes nothing`,
       after: ['CON-2/last-modified'],
       level: 'should',
-      steps: guarded({ 'If-Unmodified-Since': longAgo }),
-      ...{ expect: isRefused(412), remedy: dates },
+      headers: { 'If-Unmodified-Since': longAgo },
+      refusedWith: [412],
+      remedy: dates,
     },
-    {
-      id: id('same-date'),
+    'same-date': {
       title: `${method} with If-Unmodified-Since is carried out where the record has that date`,
       after: [id('later-date')],
       level: 'should',
-      steps: guarded({ 'If-Unmodified-Since': seen.field('Last-Modified') }),
-      ...{ expect: isDone, remedy: dates },
+      headers: { 'If-Unmodified-Since': seen.field('Last-Modified') },
+      remedy: dates,
     },
-    {
-      id: id('tag-before-date'),
+    'tag-before-date': {
       title: `${method} goes by If-Match alone where If-Unmodified-Since is there too`,
       after: [id('fits'), id('other'), id('later-date')],
       level: 'should',
-      steps: guarded({ 'If-Match': seen.etag, 'If-Unmodified-Since': longAgo }),
-      ...{
-        expect: isDone,
-        remedy: 'Do not look at If-Unmodified-Since where there is an If-Match (RFC 9110 section 13.2.2).',
-      },
+      headers: { 'If-Match': seen.etag, 'If-Unmodified-Since': longAgo },
+      remedy: 'Do not look at If-Unmodified-Since where there is an If-Match (RFC 9110 section 13.2.2).',
     },
-  ]
-  return cases.map((each) => ({ ...common, ...each }))
+  }
+  const drafts = Object.entries(cases).map(([name, { headers, refusedWith, ...draft }]): [Case['id'], Draft] => [
+    id(name),
+    {
+      ...(level === undefined ? {} : { level }),
+      ...draft,
+      steps: [create(one), setUp(seen.get(one)), send(write, kind, { headers }), after.get(one)],
+      expect: refusedWith === undefined ? [done(write)] : [status(write, ...refusedWith), ...unchanged(after, seen)],
+    },
+  ])
+  const malformed: Draft = {
+    title: `${method} with an If-Match that is empty or cannot be read is a bad request`,
+    needs: ['read'],
+    after: [id('unreadable'), id('empty')],
+    level: 'should',
+    steps: [
+      create(one),
+      send(unreadable, kind, { headers: { 'If-Match': 'not-quoted' } }),
+      send(empty, kind, { headers: { 'If-Match': '' } }),
+    ],
+    expect: [status(unreadable, 400), status(empty, 400)],
+    remedy: never,
+  }
+  // In their place among the others: reports list cases in this order.
+  drafts.splice(8, 0, [id('malformed'), malformed])
+  return define(Object.fromEntries(drafts))
 }
 
-/** A tag that was good once: what lost updates are made of. */
-const stale = ({ method, needs, sends, level }: Write): Case => {
-  const name = method.toLowerCase()
-  return {
-    id: `CON-3/stale-${name}`,
-    title: `${method} with an entity tag that is out of date is refused, and the record stays as it is`,
-    kind: 'changing',
-    needs: [...new Set<Need>([...needs, 'update', 'change'])],
+/** A tag that was current before another change: the cause of lost updates. */
+function staleWrite(kind: Write): Case {
+  const name = kind.method.toLowerCase()
+  return defineOne(`CON-3/stale-${name}`, {
+    title: `${kind.method} with an entity tag that is out of date is refused, and the record stays as it is`,
     after: [...new Set<Case['id']>(['CON-3/fits-patch', `CON-3/other-${name}`])],
-    ...(level === undefined ? {} : { level }),
+    ...(kind.level === undefined ? {} : { level: kind.level }),
     steps: [
       create(one),
       setUp(seen.get(one)),
       setUp(change.patch(one, body.change, { headers: { 'If-Match': seen.etag } })),
       setUp(now.get(one)),
-      staleStep.send(method, one, { headers: { 'If-Match': seen.etag }, ...(sends ? { body: sends } : {}) }),
+      send(stale, kind, { headers: { 'If-Match': seen.etag } }),
       after.get(one),
     ],
-    expect: [status(staleStep, 412), status(after, 200), sameBody(after, now)],
+    expect: [status(stale, 412), ...unchanged(after, now)],
     remedy: compare,
-  }
+  })
 }
 
-const restored = (headers: Record<string, string>): Step[] => [
-  create(one),
-  setUp(seen.get(one)),
-  setUp(deletion.delete(one, { headers: { 'If-Match': seen.etag } })),
-  writeStep.post(`${one}/restore`, undefined, { headers }),
-  after.get(one),
-]
-
-const restoring = {
-  kind: 'changing' as const,
-  needs: ['create', 'read', 'delete', 'restore'] as const,
-  level: 'should' as const,
+function restored(headers: Readonly<Record<string, string>>): readonly Step[] {
+  return [
+    create(one),
+    setUp(seen.get(one)),
+    setUp(deletion.delete(one, { headers: { 'If-Match': seen.etag } })),
+    write.post(`${one}/restore`, undefined, { headers }),
+    after.get(one),
+  ]
 }
 
-const restorations: readonly Case[] = define({
+const restorations = define({
   'CON-3/other-restore': {
     title: 'A restoration with an entity tag that the record never had is refused, and it stays deleted',
-    ...restoring,
+    level: 'should',
     after: ['CON-3/fits-delete'],
-    steps: restored({ 'If-Match': '"of-another"' }),
-    expect: [status(writeStep, 412), status(after, 404)],
+    steps: restored(otherTag),
+    expect: [status(write, 412), status(after, 404)],
     remedy: compare,
   },
   'CON-3/star-restore': {
     title: 'A restoration with If-Match: * is carried out',
-    ...restoring,
+    level: 'should',
     after: ['CON-3/other-restore'],
     steps: restored({ 'If-Match': '*' }),
-    expect: [done(writeStep), status(after, 200)],
+    expect: [done(write), status(after, 200)],
     remedy: whole,
   },
   'CON-3/unreadable-restore': {
     title: 'A restoration with an If-Match that cannot be read is not taken for one without',
-    ...restoring,
+    level: 'should',
     after: ['CON-3/other-restore'],
     steps: restored({ 'If-Match': 'not-quoted' }),
-    expect: [status(writeStep, 400, 412), status(after, 404)],
+    expect: [status(write, 400, 412), status(after, 404)],
     remedy: never,
   },
   'CON-3/empty-restore': {
     title: 'A restoration with an If-Match that is empty is not taken for one without',
-    ...restoring,
+    level: 'should',
     after: ['CON-3/other-restore'],
     steps: restored({ 'If-Match': '' }),
-    expect: [status(writeStep, 400, 412), status(after, 404)],
+    expect: [status(write, 400, 412), status(after, 404)],
     remedy: never,
   },
 })
 
-export const guards: readonly Case[] = [...writes.flatMap(casesOf), ...writes.map(stale), ...restorations]
+export const guards = [...writes.flatMap(guardedWrites), ...writes.map(staleWrite), ...restorations]
+
+export const required = writes.flatMap((kind) => {
+  const name = kind.method.toLowerCase()
+  const remedy =
+    'Where a collection demands conditions answer 428 to PUT, PATCH and DELETE that have none, and say in the message that If-Match is wanted.'
+  const without = defineOne(`CON-7/${name}`, {
+    title: `Where conditions are demanded, ${kind.method} without one is answered 428 and changes nothing`,
+    needs: ['conditional'],
+    steps: [create(one), setUp(seen.get(one)), send(write, kind), after.get(one)],
+    expect: [status(write, 428), ...unchanged(after, seen)],
+    remedy,
+  })
+  const including = defineOne(`CON-7/${name}-with`, {
+    title: `Where conditions are demanded, ${kind.method} with one that fits is carried out`,
+    needs: ['conditional'],
+    after: [`CON-3/fits-${name}`, `CON-3/other-${name}`, without.id],
+    steps: [create(one), setUp(seen.get(one)), send(write, kind, { headers: { 'If-Match': seen.etag } })],
+    expect: [done(write)],
+    remedy,
+  })
+  return [without, including]
+})

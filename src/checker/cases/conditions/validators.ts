@@ -1,13 +1,142 @@
-/** CON-2: by what to ask again: entity tags and dates. */
+/** CON-1: every answer says whether it may be cached. CON-2: by what to ask again: entity tags and dates. CON-8: one tag for a record, however it is read; and what answers depend on. */
 
 import { parseHttpDate } from '../../../http/fields/http-date.ts'
-import type { Seen } from '../../case/case.ts'
+import type { Case, Need, Seen, Step } from '../../case/case.ts'
 import { define } from '../../case/define.ts'
-import { altogether, answerOf, applicableWhere, field, finding, status, unless } from '../../case/expect.ts'
-import { again, change, deletion, list, one, read, two } from '../../case/names.ts'
-import { caseRecords, collection, members, type Reference } from '../../case/references.ts'
-import { body, create, setUp } from '../../case/steps.ts'
+import { altogether, answerOf, applicableWhere, done, field, finding, status, unless } from '../../case/expect.ts'
+import { again, change, deletion, list, one, read, read as readStep, two } from '../../case/names.ts'
+import { base, caseRecords, collection, idMember, members, type Reference, references } from '../../case/references.ts'
+import { asNobody, body, create, setUp } from '../../case/steps.ts'
 import { fieldOf } from '../../client/exchange.ts'
+
+const [asked, partStep, head, xml, html, zipped] = references('asked', 'part', 'head', 'xml', 'html', 'zipped')
+
+interface Kind {
+  readonly name: string
+  /** As the subject of a sentence. */
+  readonly what: string
+  readonly kind: Case['kind']
+  readonly needs: readonly Need[]
+  /** The one called `asked` is judged. */
+  readonly steps: readonly Step[]
+  /** It is about this status alone. */
+  readonly only?: number
+}
+
+const reads: readonly Kind[] = [
+  {
+    ...{ name: 'read', what: 'The answer to GET of a record', kind: 'changing', needs: ['create', 'read'] },
+    steps: [create(one), asked.get(one)],
+  },
+  {
+    ...{ name: 'list', what: 'The answer to GET of a collection', kind: 'reading', needs: ['list'] },
+    steps: [asked.get(collection)],
+  },
+]
+
+const others: readonly Kind[] = [
+  {
+    ...{ name: 'creation', what: 'The answer to a POST that creates', kind: 'changing', needs: ['create'] },
+    steps: [create(asked)],
+  },
+  {
+    ...{ name: 'change', what: 'The answer to PATCH', kind: 'changing' },
+    needs: ['create', 'update', 'change', 'unconditional'],
+    steps: [create(one), asked.patch(one, body.change)],
+  },
+  {
+    ...{ name: 'deletion', what: 'The answer to DELETE', kind: 'changing' },
+    needs: ['create', 'delete', 'unconditional'],
+    steps: [create(one), asked.delete(one)],
+  },
+  {
+    ...{ name: 'missing', what: 'The answer where nothing is at the address', kind: 'reading', needs: [] },
+    steps: [asked.get(`${base}/no-such-thing`)],
+  },
+  {
+    ...{
+      name: 'refused',
+      what: 'The answer to somebody without a credential',
+      kind: 'reading',
+      needs: ['key', 'list'],
+    },
+    steps: [asked.get(collection, asNobody)],
+    only: 401,
+  },
+  {
+    ...{ name: 'invalid', what: 'The answer to a body that cannot be read', kind: 'changing', needs: ['create'] },
+    steps: [asked.post(collection, body.text('{'))],
+  },
+]
+
+const says = ({ name, what, kind, needs, steps }: Kind): Case => ({
+  ...{ id: `CON-1/says-${name}`, title: `${what} says whether it may be cached`, kind, needs, steps },
+  expect: [
+    field(asked, 'Cache-Control', 'says what caches may do', (value) =>
+      directives(value).length > 0 ? undefined : 'Cache-Control is empty',
+    ),
+  ],
+  remedy:
+    'Send Cache-Control with every answer, errors too: private, no-cache for what was read, no-store for all else.',
+})
+
+const isPrivate = ({ name, what, kind, needs, steps }: Kind): Case => ({
+  ...{ id: `CON-1/private-${name}`, title: `${what} with a credential is for no shared cache`, kind, steps },
+  needs: [...needs, 'key'],
+  after: [`CON-1/says-${name}`],
+  level: 'should',
+  expect: [
+    field(asked, 'Cache-Control', 'is private, or no-store', (value) =>
+      directives(value).some((each) => each === 'private' || each === 'no-store')
+        ? undefined
+        : `${value} has neither private nor no-store`,
+    ),
+  ],
+  remedy: 'Send private in Cache-Control: what one caller may read a shared cache must not keep for others.',
+})
+
+const isAskedAgain = ({ name, what, kind, needs, steps }: Kind): Case => ({
+  ...{ id: `CON-1/again-${name}`, title: `${what} says how long it keeps`, kind, needs, steps },
+  after: [`CON-1/says-${name}`],
+  level: 'should',
+  expect: [
+    field(asked, 'Cache-Control', 'is no-cache, max-age or no-store', (value) =>
+      directives(value).some((each) => /^(?:no-cache|no-store|max-age=\d+)$/.test(each))
+        ? undefined
+        : `${value} leaves it to caches how long they keep it`,
+    ),
+  ],
+  remedy: 'Send no-cache in Cache-Control, or a max-age: otherwise caches guess how long the answer keeps.',
+})
+
+const isNotStored = ({ name, what, kind, needs, steps, only }: Kind): Case => ({
+  ...{ id: `CON-1/no-store-${name}`, title: `${what} is not to be stored`, kind, needs, steps },
+  after: [`CON-1/says-${name}`],
+  level: 'should',
+  expect: [
+    applicableWhere(`it is answered ${only ?? 'at all'}`, (seen) => {
+      const status = seen.of(asked).answer?.status
+      return only === undefined || status === only ? undefined : `it is answered ${status}`
+    }),
+    field(asked, 'Cache-Control', 'is no-store', (value) =>
+      unless(directives(value).includes('no-store'), `${value} in place of no-store`),
+    ),
+  ],
+  remedy: 'Send Cache-Control: no-store with answers to changes and with errors: nothing of them is worth keeping.',
+})
+
+function directives(value: string): string[] {
+  return value
+    .toLowerCase()
+    .split(',')
+    .map((each) => each.trim())
+    .filter((each) => each !== '')
+}
+
+export const caching: readonly Case[] = [
+  ...reads.flatMap((kind) => [says(kind), isPrivate(kind), isAskedAgain(kind)]),
+  ...others.flatMap((kind) => [says(kind), isNotStored(kind)]),
+]
 
 const strong = /^"[\x21\x23-\x7e\x80-\xff]*"$/
 const anyTag = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/
@@ -140,3 +269,93 @@ export function sameTag(step: Reference, other: Reference) {
     return tag === wanted ? undefined : finding(seen.of(step), { field: 'ETag' }, `${tag} in place of ${wanted}`)
   })
 }
+
+const restricted = applicableWhere('fields restricts what is returned', (seen) => {
+  const [part, whole] = [seen.of(partStep).answer, seen.of(readStep).answer]
+  if (part?.status !== 200) return `fields is answered ${part?.status}`
+  return part.body === whole?.body ? 'fields is taken no notice of' : undefined
+})
+
+/** What clients may ask for in different ways, and how. */
+const negotiated = [
+  ['Accept', xml, html],
+  ['Accept-Encoding', zipped],
+] as const
+
+/** Fields of the request on which the answer to the step `read` is seen to depend. */
+function deciding(seen: Seen): string[] {
+  const kindOf = (step: Reference) => {
+    const { answer } = seen.of(step)
+    return JSON.stringify([
+      answer?.status,
+      ...['Content-Type', 'Content-Encoding'].map((name) => answer && fieldOf(answer, name)),
+    ])
+  }
+  const usual = kindOf(readStep)
+  return negotiated.filter(([, ...steps]) => steps.some((step) => kindOf(step) !== usual)).map(([name]) => name)
+}
+
+const mend =
+  'Make the tag from the revision of the record, not from the bytes of the answer: any read gives the tag that If-Match takes.'
+
+export const tags = define({
+  'CON-8/fields': {
+    title: 'A record has the same ETag with and without fields',
+    after: ['CON-2/etag-stays'],
+    steps: [create(one), setUp(readStep.get(one)), partStep.get(`${one}?fields=${idMember}`)],
+    expect: [restricted, sameTag(partStep, readStep)],
+    remedy: mend,
+  },
+  'CON-8/tag-of-fields': {
+    title: 'An entity tag from a read with fields fits If-Match',
+    after: ['CON-3/fits-patch', 'CON-3/other-patch'],
+    steps: [
+      create(one),
+      setUp(readStep.get(one)),
+      partStep.get(`${one}?fields=${idMember}`),
+      change.patch(one, body.change, { headers: { 'If-Match': partStep.etag } }),
+    ],
+    expect: [restricted, done(change)],
+    remedy: mend,
+  },
+  'CON-8/tag-of-head': {
+    title: 'An entity tag from HEAD fits If-Match',
+    after: ['CON-3/fits-patch', 'CON-3/other-patch'],
+    steps: [create(one), setUp(head.head(one)), change.patch(one, body.change, { headers: { 'If-Match': head.etag } })],
+    expect: [done(change)],
+    remedy: mend,
+  },
+  'CON-8/vary': {
+    title: 'Vary names the fields of the request that the answer depends on',
+    steps: [
+      create(one),
+      setUp(readStep.get(one)),
+      xml.get(one, { headers: { Accept: 'application/xml' } }),
+      html.get(one, { headers: { Accept: 'text/html' } }),
+      zipped.get(one, { headers: { 'Accept-Encoding': 'gzip' } }),
+    ],
+    expect: [
+      applicableWhere('answers depend on Accept or Accept-Encoding', (seen) =>
+        deciding(seen).length > 0 ? undefined : 'the answer is the same whatever Accept and Accept-Encoding say',
+      ),
+      altogether('Vary names them', (seen) => {
+        const read = seen.of(readStep)
+        const vary = (read.answer && fieldOf(read.answer, 'Vary')) ?? ''
+        const named = vary
+          .toLowerCase()
+          .split(',')
+          .map((each) => each.trim())
+        const missing = deciding(seen).filter((name) => !named.includes('*') && !named.includes(name.toLowerCase()))
+        return missing.length === 0
+          ? undefined
+          : finding(
+              read,
+              { field: 'Vary' },
+              `Vary is ${vary || 'absent'}, and the answer depends on ${missing.join(' and ')}`,
+            )
+      }),
+    ],
+    remedy:
+      'Name in Vary whatever field of the request decides the answer: otherwise a cache gives JSON to who asked for a page.',
+  },
+})

@@ -1,22 +1,26 @@
-/** DEL-4 and DEL-5: what becomes of records that refer to what is deleted. What a server does is found by trying. */
+/** DEL-4 and DEL-5: what becomes of records that refer to what is deleted. What a server does is found by trying. DEL-10: deletion by filter. */
 import type { Seen } from '../../case/case.ts'
 import { define } from '../../case/define.ts'
-import { altogether, finding, itemsOf, member, sameBody, short, status } from '../../case/expect.ts'
-import { answered, deleted, recordOf, shows, succeeded } from '../../case/expect-records.ts'
-import { after, before, first as firstStep, gone, made, one, three } from '../../case/names.ts'
-import { caseRecords, collection, parent, references } from '../../case/references.ts'
-import { applicableIf, body, create, createMany, settled, setUp, together } from '../../case/steps.ts'
+import { altogether, answerOf, finding, itemsOf, member, sameBody, short, status } from '../../case/expect.ts'
+import { answered, deleted, isExactly, recordOf, shows, succeeded } from '../../case/expect-records.ts'
+import { after, before, first as firstStep, gone, made, one, three, two } from '../../case/names.ts'
+import { caseRecords, collection, members, parent, references } from '../../case/references.ts'
+import {
+  applicableIf,
+  body,
+  create,
+  createMany,
+  deleteRecord,
+  readyIf,
+  settled,
+  setUp,
+  together,
+} from '../../case/steps.ts'
+import { jsonOf } from '../../client/exchange.ts'
 
-const [childBefore, childAfter, child, childJob, then, thenJob, children, kept] = references(
-  'child before',
-  'child after',
-  'child',
-  'child job',
-  'then',
-  'then job',
-  'children',
-  'kept',
-)
+const [childBefore, childAfter, child, childJob] = references('child before', 'child after', 'child', 'child job')
+const [then, thenJob, children, kept, bystander] = references('then', 'then job', 'children', 'kept', 'bystander')
+const [filteredStep] = references('filtered')
 
 const isDeleted = applicableIf(succeeded(gone), 'what others refer to is not deleted')
 const isRefused = applicableIf((seen) => !succeeded(gone)(seen), 'what others refer to is deleted all the same')
@@ -212,6 +216,88 @@ export const dependentCases = define(
         }),
       ],
       remedy: 'Set the reference itself to null, and leave the other columns as they are.',
+    },
+  },
+  'read',
+)
+
+/**
+ * Deletion by filter is tried where the server declares it, with a filter that lists were seen to obey (QRY-1, and again in
+ * the case itself), and with a bound, for the server that heeds the bound though it does not heed the filter.
+ */
+const filtered = {
+  kind: 'changing',
+  needs: ['create', 'read', 'list', 'marker', 'delete-by-filter'],
+  after: ['QRY-1/equal', 'QRY-1/none'],
+} as const
+
+const bound = (most: number) => ({ headers: { Prefer: `handling=strict, max-affected=${most}` } })
+
+/** Two records that the filter finds, and one that it must not. */
+const twoAndOne = [
+  createMany(two, 2),
+  create(bystander, { [members.marker]: 'left alone' }),
+  setUp(filteredStep.get(caseRecords)),
+  readyIf(
+    isExactly(filteredStep, two.at(0), two.at(1)),
+    'the filter that would delete was not seen to find exactly what was made for it',
+  ),
+] as const
+
+export const deletionByFilter = define(
+  {
+    'DEL-10/matching': {
+      ...filtered,
+      title: 'Deletion by filter deletes what the filter finds',
+      steps: [...twoAndOne, ...deleteRecord(gone, caseRecords, bound(2)), after.get(caseRecords)],
+      expect: [shows(after, [], [two.at(0), two.at(1)])],
+      remedy: 'Delete with the conditions that the list is read with.',
+    },
+    'DEL-10/others-stay': {
+      ...filtered,
+      title: 'Deletion by filter leaves what the filter does not find',
+      steps: [...twoAndOne, ...deleteRecord(gone, caseRecords, bound(2)), after.get(bystander)],
+      expect: [status(after, 200)],
+      remedy: 'Refuse a filter that you do not know with 400: to ignore it is to delete everything.',
+    },
+    'DEL-10/number': {
+      ...filtered,
+      title: 'Deletion by filter is answered 200 with the number of records deleted, or 202',
+      steps: [...twoAndOne, gone.delete(caseRecords, bound(2)), settled(gone)],
+      expect: [
+        status(gone, 200, 202),
+        answerOf(gone, 'tells the number', (answer, _, exchange) => {
+          if (answer.status === 202) return undefined
+          const body = jsonOf(answer)
+          const told = typeof body === 'object' && body !== null ? Object.values(body) : [body]
+          return told.includes(2) ? undefined : finding(exchange, 'body', `2 were deleted, and it tells ${short(body)}`)
+        }),
+      ],
+      remedy: 'Answer { "deleted_count": 2 }: who deletes by filter has to learn how much went.',
+    },
+    'DEL-10/maximum': {
+      ...filtered,
+      title: 'Deletion by filter of more records than the client allows is answered 409, and deletes none',
+      steps: [...twoAndOne, gone.delete(caseRecords, bound(1)), settled(gone), after.get(caseRecords)],
+      expect: [status(gone, 409), shows(after, [two.at(0), two.at(1)])],
+      remedy:
+        'Heed Prefer: handling=strict, max-affected=N: count in the transaction, and undo it where more would go.',
+    },
+    'DEL-10/not-offered': {
+      title: 'Deletion by filter is answered 405 where it is not offered',
+      needsOnly: ['create', 'disposable', 'list', 'marker', 'read'],
+      after: ['QRY-1/equal', 'QRY-1/none'],
+      steps: [
+        applicableIf(
+          ({ collection }) => !collection.operations.includes('delete-by-filter'),
+          'deletion by filter is offered',
+        ),
+        ...twoAndOne,
+        gone.delete(caseRecords),
+        applicableIf((seen) => !succeeded(gone)(seen), 'deletion by filter is offered'),
+      ],
+      expect: [status(gone, 405)],
+      remedy: 'Answer 405 with Allow for DELETE of a collection, unless you offer it on purpose.',
     },
   },
   'read',

@@ -1,9 +1,36 @@
-/** DEL-1: what is deleted is gone, and nothing else is. */
+/** DEL-1: what is deleted is gone, and nothing else is. DEL-2, DEL-3 and DEL-8: how deletions are answered. */
 import { define } from '../../case/define.ts'
-import { answerOf, finding, itemsOf, short, status } from '../../case/expect.ts'
-import { asMade, isListed, listed, recordOf, shows } from '../../case/expect-records.ts'
-import { after, before, gone, one, other, patch, put, two } from '../../case/names.ts'
-import { caseRecords, nestedList, references } from '../../case/references.ts'
+import {
+  altogether,
+  answerOf,
+  everyStatus,
+  field,
+  finding,
+  itemsOf,
+  member,
+  short,
+  status,
+  unless,
+} from '../../case/expect.ts'
+import { answered, asMade, deleted, isListed, listed, recordOf, shows } from '../../case/expect-records.ts'
+import {
+  after,
+  again,
+  all as allStep,
+  before,
+  first as firstStep,
+  gone,
+  job,
+  odd as oddStep,
+  one,
+  other,
+  patch,
+  plain,
+  put,
+  second as secondStep,
+  two,
+} from '../../case/names.ts'
+import { caseRecords, collection, nestedList, references } from '../../case/references.ts'
 import {
   applicableIf,
   body,
@@ -12,11 +39,14 @@ import {
   createMany,
   deleteRecord,
   readyIf,
+  settled,
   setUp,
+  simultaneous,
 } from '../../case/steps.ts'
+import { fieldOf, jsonOf } from '../../client/exchange.ts'
 import { isSame } from '../../values/json.ts'
 
-const [kept] = references('kept')
+const [kept, onceMore, waited] = references('kept', 'once more', 'waited')
 
 export const goneCases = define(
   {
@@ -107,6 +137,201 @@ export const goneCases = define(
       ],
       expect: [shows(before, [one]), status(after, 200), shows(after, [], [one])],
       remedy: 'Remove the row itself where the variant is hard.',
+    },
+  },
+  'read',
+)
+
+const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)$/
+
+/** A deletion that was only accepted: where its collection always does so, and where nobody asks for it. */
+const accepted = [
+  create(one),
+  gone.delete(one),
+  applicableIf(answered(gone, 202), 'a deletion was not answered 202'),
+] as const
+
+export const answerCases = define(
+  {
+    'DEL-2/answer': {
+      title: 'DELETE is answered 204, 200 or 202',
+      steps: [create(one), gone.delete(one), settled(gone)],
+      expect: [deleted(gone)],
+      remedy:
+        'Answer a deletion with 204; with 200 where there is something to say, with 202 where it is not done yet.',
+    },
+    'DEL-2/no-body': {
+      title: 'A deletion that is answered 204 announces no body',
+      steps: [create(one), gone.delete(one), applicableIf(answered(gone, 204), 'a deletion was not answered 204')],
+      // A client reads no body after 204 whatever is announced, and takes what follows for the next answer.
+      expect: [
+        answerOf(gone, 'has neither a body nor a length of one', (answer, _, exchange) => {
+          const length = fieldOf(answer, 'Content-Length')
+          if (length !== undefined && length !== '0') {
+            return finding(exchange, { field: 'Content-Length' }, `a body of ${length} bytes is announced`)
+          }
+          const coding = fieldOf(answer, 'Transfer-Encoding')
+          if (coding !== undefined) return finding(exchange, { field: 'Transfer-Encoding' }, `${coding} is announced`)
+          return answer.body === '' ? undefined : finding(exchange, 'body', `there is a body: ${short(answer.body)}`)
+        }),
+      ],
+      remedy:
+        'Send 204 without a body, Content-Length and Transfer-Encoding; answer 200 where there is something to say.',
+    },
+    'DEL-2/summary': {
+      title: 'A deletion that is answered 200 tells exactly id and deleted_at',
+      needs: ['summary'],
+      steps: [create(one), gone.delete(one), applicableIf(answered(gone, 200), 'a deletion was not answered 200')],
+      expect: [
+        member(gone, '', 'has exactly the members id and deleted_at', (body, seen) => {
+          if (typeof body !== 'object' || body === null) return `it is ${short(body)}`
+          const { id, deleted_at: deletedAt, ...rest } = body as Readonly<Record<string, unknown>>
+          const more = Object.keys(rest)
+          if (more.length > 0) return `it has ${more.join(', ')} as well`
+          if (id !== seen.fill(one.id)) return `id is ${short(id)} in place of ${seen.fill(one.id)}`
+          if (typeof deletedAt === 'string' && instant.test(deletedAt)) return undefined
+          return `deleted_at is ${short(deletedAt)}, which is no ISO 8601 timestamp in UTC`
+        }),
+      ],
+      remedy: 'Answer { "id": …, "deleted_at": … } and nothing else, or 204 without a body.',
+    },
+    'DEL-3/again': {
+      title: 'Deleting once more is answered 404, or 204',
+      after: ['DEL-1/gone'],
+      steps: [...createAndDelete(one, gone), again.delete(one), onceMore.delete(one)],
+      expect: [
+        status(again, 404, 204),
+        altogether('is answered the same each time', (seen) => {
+          const [first, second] = [seen.of(again).answer?.status, seen.of(onceMore).answer?.status]
+          if (first === second) return undefined
+          return finding(seen.of(onceMore), 'status', `${second ?? 'nothing'} after ${first ?? 'nothing'}`)
+        }),
+      ],
+      remedy: 'Look for a live record to delete, and answer 404 where there is none.',
+    },
+    'DEL-3/never': {
+      title: 'DELETE of an identifier that never was is answered 404, or 204',
+      steps: [create(one), gone.delete(`${collection}/${one.otherId}`)],
+      expect: [status(gone, 404, 204)],
+      remedy: 'Answer 404 where no record has the identifier.',
+    },
+    'DEL-3/odd': {
+      title: 'DELETE of texts that are no identifiers finds nothing, and breaks nothing',
+      needs: ['create'],
+      // None of these begins with a digit, and none is a condition: nobody can mistake them for one of the server's records.
+      steps: [
+        '__proto__',
+        'constructor',
+        "o'clock",
+        'never%00was',
+        'never%0D%0AX-Was: so',
+        'n%C3%A9',
+        'x'.repeat(2_000),
+      ].map((text) => oddStep.delete(`${collection}/${text.replaceAll(' ', '%20').replaceAll("'", '%27')}`)),
+      expect: [everyStatus(oddStep, 404, 400, 414, 204)],
+      remedy: 'Hand the identifier to the database as a parameter, and answer 404 for whatever it does not find.',
+    },
+    'DEL-3/at-once': {
+      title: 'Of eight deletions of a record at once, one deletes it and the others find it gone',
+      after: ['DEL-1/gone', 'DEL-3/again'],
+      steps: [
+        create(before),
+        ...deleteRecord(firstStep, before),
+        secondStep.delete(before),
+        applicableIf((seen) => {
+          const [first, second] = [seen.of(firstStep).answer?.status, seen.of(secondStep).answer?.status]
+          return first !== 202 && first !== second
+        }, 'a deletion is only accepted, or cannot be told from a repeated one'),
+        create(one),
+        simultaneous(8, allStep.delete(one)),
+        after.get(one),
+      ],
+      expect: [
+        altogether('one is answered as a deletion, the others as repeated ones', (seen) => {
+          const [first, second] = [seen.of(firstStep).answer?.status, seen.of(secondStep).answer?.status]
+          const all = seen.all(allStep)
+          const odd = all.find(({ answer }) => answer?.status !== first && answer?.status !== second)
+          if (odd !== undefined)
+            return finding(odd, 'status', `${odd.answer?.status ?? odd.failure} in place of ${second}`)
+          const won = all.filter(({ answer }) => answer?.status === first)
+          return won.length === 1
+            ? undefined
+            : finding(won[1] ?? all[0], 'status', `${won.length} were answered ${first}`)
+        }),
+        status(after, 404),
+      ],
+      remedy: 'Decide by the number of rows that the deletion has changed, not by having looked before.',
+    },
+    'DEL-8/body': {
+      title: 'A deletion that takes long tells status, job_id and status_url',
+      needs: ['deferred'],
+      steps: [...accepted, settled(gone)],
+      expect: [
+        member(gone, '/status', 'is pending', (it) => unless(it === 'pending', `it is ${short(it)}`)),
+        member(gone, '/job_id', 'is a text', (it) => unless(typeof it === 'string' && it !== '', `it is ${short(it)}`)),
+        member(gone, '/status_url', 'is a path', (it) =>
+          typeof it === 'string' && /^(\/|https?:\/\/)/.test(it) ? undefined : `it is ${short(it)}`,
+        ),
+      ],
+      remedy: 'Answer 202 with { "status": "pending", "job_id": "…", "status_url": "/…/jobs/…" }.',
+    },
+    'DEL-8/location': {
+      title: 'A deletion that takes long says in Location where its job is',
+      needs: ['deferred'],
+      steps: [...accepted, settled(gone)],
+      expect: [
+        field(gone, 'Location', 'is the address in status_url', (value, seen) => {
+          const { answer, asked } = seen.of(gone)
+          const told = (answer && (jsonOf(answer) as { status_url?: unknown } | undefined))?.status_url
+          const isSame = typeof told !== 'string' || new URL(value, asked.url).href === new URL(told, asked.url).href
+          return isSame ? undefined : `${value} in place of ${told}`
+        }),
+      ],
+      remedy: 'Send the address of the job in Location, as in status_url.',
+    },
+    'DEL-8/retry-after': {
+      title: 'A deletion that takes long says in Retry-After when to ask again',
+      needs: ['deferred'],
+      steps: [...accepted, settled(gone)],
+      expect: [
+        field(gone, 'Retry-After', 'is a number of seconds, or a date', (value) =>
+          unless(/^\d+$/.test(value) || !Number.isNaN(Date.parse(value)), `${value} is neither`),
+        ),
+      ],
+      remedy: 'Send Retry-After with 202, in whole seconds: 1 will do.',
+    },
+    'DEL-8/done': {
+      title: 'When the job of a deletion has succeeded, the record is gone',
+      needs: ['deferred'],
+      after: ['DEL-1/gone'],
+      steps: [...accepted, settled(gone), after.get(one)],
+      expect: [
+        answerOf(job, 'has succeeded', (answer, { profile }, exchange) => {
+          const told = (jsonOf(answer) as { status?: unknown } | undefined)?.status
+          if (told === profile.names.finished[0]) return undefined
+          return finding(
+            exchange,
+            { pointer: '/status' },
+            `it is ${short(told)} in place of ${profile.names.finished[0]}`,
+          )
+        }),
+        status(after, 404),
+      ],
+      remedy: 'Say that a job has succeeded only when its work is done, in the same transaction.',
+    },
+    'DEL-8/preferred': {
+      title: 'A client that prefers not to wait is answered 202',
+      needs: ['deferred'],
+      steps: [
+        create(plain),
+        setUp(waited.delete(plain)),
+        applicableIf((seen) => seen.of(waited).answer?.status !== 202, 'every deletion is answered 202'),
+        create(one),
+        gone.delete(one, { headers: { Prefer: 'respond-async' } }),
+        settled(gone),
+      ],
+      expect: [status(gone, 202)],
+      remedy: 'Take Prefer: respond-async (RFC 7240) as a wish for 202, where a deletion can be a job at all.',
     },
   },
   'read',

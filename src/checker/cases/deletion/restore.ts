@@ -18,15 +18,8 @@ import {
   wait,
 } from '../../case/steps.ts'
 
-const [holder, parentJob, child, earlier, earlierJob, along, untouched] = references(
-  'holder',
-  'parent job',
-  'child',
-  'earlier',
-  'earlier job',
-  'along',
-  'untouched',
-)
+const [holder, parentJob, child, earlier] = references('holder', 'parent job', 'child', 'earlier')
+const [earlierJob, along, untouched] = references('earlier job', 'along', 'untouched')
 
 const parentComesBack = applicableIf(({ profile, collection }) => {
   const [first] = Object.values(collection.references)

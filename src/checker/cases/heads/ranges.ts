@@ -1,5 +1,4 @@
 /** HED-3: parts of what can be read. */
-
 import type { Case, Expectation, Seen, Step } from '../../case/case.ts'
 import { define } from '../../case/define.ts'
 import { answerOf, field, finding, noField, short, status, unless } from '../../case/expect.ts'

@@ -1,20 +1,94 @@
-/** MET-9: Idempotency-Key. */
+/** MET-8: Prefer. MET-9: Idempotency-Key. MET-10: QUERY. */
+import type { Expectation } from '../../case/case.ts'
 import { define } from '../../case/define.ts'
-import { altogether, answerOf, applicableWhere, done, finding, itemsOf, sameBody, status } from '../../case/expect.ts'
+import {
+  altogether,
+  answerOf,
+  applicableWhere,
+  done,
+  field,
+  finding,
+  itemsOf,
+  noBody,
+  sameBody,
+  status,
+  unless,
+} from '../../case/expect.ts'
 import {
   again as againStep,
   all as allStep,
   before as beforeStep,
   first as firstStep,
   list,
+  made,
+  one,
   other,
+  other as otherStep,
+  patch as patchStep,
 } from '../../case/names.ts'
-import { madeBy } from '../../case/records.ts'
-import { caseRecords, collection, mark, references } from '../../case/references.ts'
+import { listed, madeBy, theRecord } from '../../case/records.ts'
+import { caseRecords, collection, mark, members, type Reference, references } from '../../case/references.ts'
 import { body, create, repeated, setUp, together } from '../../case/steps.ts'
 import { fieldOf } from '../../client/exchange.ts'
 
-const [next] = references('next')
+const [next, query] = references('next', 'query')
+
+function patch(preference: string) {
+  return patchStep.patch(one, body.change, { headers: { Prefer: preference } })
+}
+
+function applied(step: Reference, preference: string): Expectation {
+  return field(step, 'Preference-Applied', `says ${preference}`, (value) =>
+    unless(value.replaceAll(/["\s]/g, '').split(',').includes(preference), `${value} in place of ${preference}`),
+  )
+}
+
+export const preferences = define({
+  'MET-8/minimal': {
+    title: 'PATCH with Prefer: return=minimal is answered without a body',
+    steps: [create(one), patch('return=minimal')],
+    expect: [status(patchStep, 204, 200), noBody(patchStep)],
+    remedy: 'Answer 204 where a client says that it does not want the record back (RFC 7240).',
+  },
+  'MET-8/applied': {
+    title: 'Preference-Applied says that return=minimal was done',
+    after: ['MET-8/minimal'],
+    steps: [create(one), patch('return=minimal')],
+    expect: [applied(patchStep, 'return=minimal')],
+    remedy: 'Name in Preference-Applied what was done (RFC 7240 section 3).',
+  },
+  'MET-8/minimal-creation': {
+    title: 'POST with Prefer: return=minimal is answered 201 without a body, with Location',
+    after: ['MET-8/minimal'],
+    steps: [create(one), made.post(collection, body.example, { headers: { Prefer: 'return=minimal' } })],
+    expect: [status(made, 201, 204), noBody(made), field(made, 'Location')],
+    remedy: 'Answer 201 with Location alone where a client says that it does not want the record back.',
+  },
+  'MET-8/representation': {
+    title: 'PATCH with Prefer: return=representation is answered with the record, and says so',
+    after: ['MET-8/minimal'],
+    steps: [create(one), patch('return=representation')],
+    expect: [
+      status(patchStep, 200),
+      theRecord(patchStep, 'is there', () => undefined),
+      applied(patchStep, 'return=representation'),
+    ],
+    remedy: 'Answer 200 with the record, and name the preference in Preference-Applied.',
+  },
+  'MET-8/unknown': {
+    title: 'A preference that the server does not know is ignored',
+    steps: [create(one), patch('x-unheard-of=1; with="parts, and more"')],
+    expect: [done(patchStep)],
+    remedy: 'Leave unknown preferences aside: they are wishes (RFC 7240 section 2).',
+  },
+  'MET-8/strict': {
+    title: 'With handling=strict a preference that the server does not know is refused',
+    after: ['MET-8/minimal'],
+    steps: [create(one), patch('handling=strict, x-unheard-of=1')],
+    expect: [status(patchStep, 400)],
+    remedy: 'Answer 400 under handling=strict where a preference cannot be followed.',
+  },
+})
 
 // Text in quotes, as the draft has it; those who take the field as it stands get a text all the same.
 const key = { 'Idempotency-Key': `"${mark}"` }
@@ -138,5 +212,51 @@ export const repeats = define({
       }),
     ],
     remedy: 'Put a unique index on caller, path and key, and insert the key before the record, in one transaction.',
+  },
+})
+
+/** The list of a step holds a record, and of two of them only that. */
+function finds(step: Reference, record: Reference, other?: Reference) {
+  return answerOf(step, `finds ${record.name}`, (answer, seen, exchange) => {
+    if (itemsOf(answer, seen) === undefined) return finding(exchange, 'body', 'there is no list in it')
+    if (listed(answer, seen, seen.fill(record.id)) === undefined)
+      return finding(exchange, 'body', `${record.name} is not in it`)
+    return other !== undefined && listed(answer, seen, seen.fill(other.id)) !== undefined
+      ? finding(exchange, 'body', `${other.name} is in it, which does not match`)
+      : undefined
+  })
+}
+
+export const searches = define({
+  'MET-10/query': {
+    title: 'A collection takes QUERY with its parameters in a JSON body',
+    steps: [create(one), query.send('QUERY', collection, { body: body.json({ [members.marker]: mark }) })],
+    expect: [status(query, 200), finds(query, one)],
+    remedy: 'Take QUERY (RFC 10008) on collections, with the parameters of GET as members of a JSON object.',
+  },
+  'MET-10/filters': {
+    title: 'QUERY finds what its body asks for, and nothing else',
+    after: ['MET-10/query'],
+    steps: [
+      create(one),
+      create(otherStep, { [members.marker]: `${mark}-other` }),
+      query.send('QUERY', collection, { body: body.json({ [members.marker]: mark }) }),
+    ],
+    expect: [finds(query, one, otherStep)],
+    remedy: 'Read the body of QUERY with the code that reads the parameters of GET.',
+  },
+  'MET-10/long': {
+    title: 'QUERY takes more than fits into an address',
+    after: ['MET-10/query'],
+    steps: [
+      create(one),
+      query.send('QUERY', collection, {
+        body: body.json({
+          [members.marker]: [...Array.from({ length: 300 }, (_, at) => `${mark}-${at}-${'x'.repeat(40)}`), mark],
+        }),
+      }),
+    ],
+    expect: [status(query, 200), finds(query, one)],
+    remedy: 'Let the body of QUERY be as long as that of other requests: long filters are what it is for.',
   },
 })

@@ -1,7 +1,6 @@
 /** AUT-1 and AUT-2: who asks. */
-
-import type { Case } from '../case/case.ts'
-import { define } from '../case/define.ts'
+import type { Case } from '../../case/case.ts'
+import { define } from '../../case/define.ts'
 import {
   altogether,
   everyAnswerOf,
@@ -12,7 +11,7 @@ import {
   sameBody,
   status,
   unless,
-} from '../case/expect.ts'
+} from '../../case/expect.ts'
 import {
   after as afterStep,
   before as beforeStep,
@@ -24,7 +23,7 @@ import {
   read,
   refusal,
   removed,
-} from '../case/names.ts'
+} from '../../case/names.ts'
 import {
   alteredKey,
   caseRecords,
@@ -34,8 +33,8 @@ import {
   ifRequired,
   key,
   references,
-} from '../case/references.ts'
-import { asNobody, asWrong, body, create, setUp } from '../case/steps.ts'
+} from '../../case/references.ts'
+import { asNobody, asWrong, body, create, setUp } from '../../case/steps.ts'
 
 const [created] = references('created')
 

@@ -1,0 +1,284 @@
+/** AUT-3 and AUT-4: what somebody may not do who may do nothing. AUT-4 to AUT-7 where both callers make records, and each is to have to do with their own alone. */
+import type { Case, Step } from '../../case/case.ts'
+import { define } from '../../case/define.ts'
+import { altogether, finding, itemsOf, refused, sameBody, status, totalOf } from '../../case/expect.ts'
+import { isExactly } from '../../case/expect-records.ts'
+import { after, all, before, before as beforeStep, changed, list, one, removed } from '../../case/names.ts'
+import { caseRecords, collection, ifRequired, members, type Reference, references } from '../../case/references.ts'
+import { asOther, body, create, readyIf, setUp } from '../../case/steps.ts'
+
+const [triedStep, filtered, theirs, usual, ownStep] = references('tried', 'filtered', 'theirs', 'usual', 'own')
+const [tried, readOwn, readTheirs, sent] = references('tried', 'read own', 'read theirs', 'sent')
+
+const mendRight =
+  'Decide for each resource and action whether the caller may do it, and answer 403 before anything is done.'
+
+/** Somebody who may do nothing tries to change a record; it stays as it was. */
+function withoutEffect(action: 'update' | 'replace' | 'delete' | 'bulk-delete' | 'delete-by-filter', step: Step): Case {
+  return {
+    id: `AUT-3/${action}`,
+    title: `Somebody who may do nothing is refused ${words[action]}, and the record stays as it was`,
+    kind: 'changing',
+    needs: ['create', 'read', action, 'other', closedTo[action], ...(action === 'update' ? (['change'] as const) : [])],
+    steps: [create(one), setUp(beforeStep.get(one)), step, after.get(one)],
+    expect: [refused(triedStep), status(after, 200), sameBody(after, beforeStep)],
+    remedy: mendRight,
+  }
+}
+
+const closedTo = {
+  update: 'no update',
+  replace: 'no update',
+  delete: 'no delete',
+  'bulk-delete': 'no delete',
+  'delete-by-filter': 'no delete',
+} as const
+
+const words = {
+  update: 'PATCH',
+  replace: 'PUT',
+  delete: 'DELETE',
+  'bulk-delete': 'bulk-delete',
+  'delete-by-filter': 'the deletion by filter',
+}
+
+const asOtherIfRequired = { caller: 'other', ...ifRequired } as const
+
+/** Whoever may not do a thing does not get it done, and is told so. */
+export const permissions: readonly Case[] = [
+  ...define({
+    'AUT-3/create': {
+      title: 'Somebody who may do nothing cannot create',
+      needs: ['no create'],
+      steps: [create(one), triedStep.post(collection, body.example, asOther)],
+      expect: [refused(triedStep)],
+      remedy: mendRight,
+    },
+    'AUT-3/read': {
+      title: 'Somebody who may do nothing cannot read a record',
+      needs: ['no read'],
+      steps: [create(one), triedStep.get(one, asOther)],
+      expect: [refused(triedStep)],
+      remedy: mendRight,
+    },
+  }),
+  withoutEffect('update', triedStep.send('PATCH', one, { ...asOtherIfRequired, body: body.change })),
+  withoutEffect('replace', triedStep.send('PUT', one, { ...asOtherIfRequired, body: body.example })),
+  withoutEffect('delete', triedStep.delete(one, asOtherIfRequired)),
+  withoutEffect('bulk-delete', triedStep.post(`${collection}/bulk-delete`, body.json({ ids: [one.id] }), asOther)),
+  {
+    ...withoutEffect('delete-by-filter', triedStep.delete(caseRecords, asOther)),
+    needs: ['create', 'read', 'list', 'delete-by-filter', 'marker', 'other', 'no delete'],
+    // Where neither filters nor callers are heeded, all would be lost.
+    after: ['QRY-1/equal', 'QRY-1/none'],
+    steps: [
+      create(one),
+      setUp(beforeStep.get(one)),
+      setUp(filtered.get(caseRecords)),
+      readyIf(isExactly(filtered, one), 'the filter was not seen to find exactly what was made for it'),
+      triedStep.delete(caseRecords, { caller: 'other', headers: { Prefer: 'handling=strict, max-affected=1' } }),
+      after.get(one),
+    ],
+  },
+  ...define({
+    'AUT-3/restore': {
+      title: 'Somebody who may do nothing cannot bring a deleted record back',
+      needs: ['no delete', 'soft'],
+      steps: [
+        create(one),
+        setUp(removed.delete(one, ifRequired)),
+        triedStep.post(`${one}/restore`, undefined, asOther),
+        after.get(one),
+      ],
+      expect: [refused(triedStep), status(after, 404)],
+      remedy: mendRight,
+    },
+  }),
+  ...(['create', 'read', 'update', 'delete'] as const).map((action): Case => {
+    const before = permissionsOf(action)
+    return {
+      id: `AUT-4/${action}`,
+      title: `What somebody may not ${action} is answered 403: who they are is known`,
+      kind: 'changing',
+      needs: ['create', action, 'other', `no ${action}`, ...(action === 'update' ? (['change'] as const) : [])],
+      after: [`AUT-3/${action}`],
+      steps: [create(one), before],
+      expect: [status(triedStep, 403)],
+      remedy: 'Answer 401 where nobody knows who asks, and 403 where one knows and they may not.',
+    }
+  }),
+  ...define({
+    'AUT-4/list': {
+      title: 'Records that somebody may not read are neither in their lists nor counted',
+      needs: ['no read'],
+      steps: [create(one), setUp(all.get(caseRecords)), triedStep.get(caseRecords, asOther)],
+      expect: [
+        altogether('the record is in the list of who may read it', (seen) =>
+          itemsOf(seen.of(all).answer, seen)?.length === 1
+            ? undefined
+            : finding(seen.of(all), 'body', 'the record that was made is not in the list'),
+        ),
+        altogether('answers 403, or 200 without it', (seen) => {
+          const tried = seen.of(triedStep)
+          const { answer } = tried
+          if (answer === undefined) return finding(tried, 'connection', `no answer came: ${tried.failure}`)
+          if (answer.status === 403) return undefined
+          if (answer.status !== 200)
+            return finding(tried, 'status', `${answer.status} in place of 403, or 200 without it`)
+          if (itemsOf(answer, seen)?.length !== 0) return finding(tried, 'body', 'the list is not empty')
+          const total = totalOf(answer, seen) ?? 0
+          return total === 0 ? undefined : finding(tried, 'body', `${total} are counted in place of 0`)
+        }),
+      ],
+      remedy: 'Put what the caller may read into the query of the list and of its total alike, as a condition.',
+    },
+  }),
+]
+
+function permissionsOf(action: 'create' | 'read' | 'update' | 'delete') {
+  switch (action) {
+    case 'create':
+      return triedStep.post(collection, body.example, asOther)
+    case 'read':
+      return triedStep.get(one, asOther)
+    case 'update':
+      return triedStep.send('PATCH', one, { ...asOtherIfRequired, body: body.change })
+    case 'delete':
+      return triedStep.delete(one, asOtherIfRequired)
+  }
+}
+
+const own: Step = { kind: 'create', as: 'own', caller: 'other' }
+/** Identifiers of the records in the other caller's list. */
+function listed(
+  seen: Parameters<typeof itemsOf>[1] & { collection: { id: string } },
+  answer: Parameters<typeof itemsOf>[0],
+) {
+  return itemsOf(answer, seen)?.map((item) => String(item[seen.collection.id]))
+}
+
+const mend = 'Put what the caller may read into the query of the list and of its total alike, as a condition.'
+const mendOwner = 'Ask for each record whether the caller may do this with it: that they own another says nothing.'
+
+export const ownRecords = define(
+  {
+    'AUT-4/own-list': {
+      title: 'A list leaves out the records of others that its reader may not read',
+      steps: [create(theirs), own, list.get(caseRecords, asOther)],
+      expect: [
+        status(list, 200),
+        altogether('the record of another is not there', (seen) =>
+          listed(seen, seen.of(list).answer)?.includes(seen.fill(theirs.id)) === false
+            ? undefined
+            : finding(seen.of(list), 'body', `the record ${seen.fill(theirs.id)} of another is listed`),
+        ),
+      ],
+      remedy: mend,
+    },
+    'AUT-4/own-total': {
+      title: 'The total of a list counts what its reader may read',
+      after: ['AUT-4/own-list'],
+      steps: [create(theirs), own, list.get(caseRecords, asOther)],
+      expect: [
+        altogether('as many are counted as are listed', (seen) => {
+          const { answer } = seen.of(list)
+          const [there, total] = [itemsOf(answer, seen)?.length, totalOf(answer, seen)]
+          return there === total
+            ? undefined
+            : finding(seen.of(list), 'body', `${total ?? 'nothing'} counted, and ${there ?? 'nothing'} listed`)
+        }),
+      ],
+      remedy: mend,
+    },
+    'AUT-5/read': {
+      title: 'Who owns one record cannot read another',
+      steps: [create(theirs), own, setUp(usual.get(ownStep, asOther)), tried.get(theirs, asOther)],
+      expect: [refused(tried)],
+      remedy: mendOwner,
+    },
+    'AUT-5/update': {
+      title: 'Who owns one record cannot change another',
+      steps: [
+        create(theirs),
+        own,
+        setUp(before.get(theirs)),
+        setUp(usual.patch(ownStep, body.change, { caller: 'other', ...ifRequired })),
+        tried.patch(theirs, body.change, { caller: 'other', ...ifRequired }),
+        after.get(theirs),
+      ],
+      expect: [refused(tried), sameBody(after, before)],
+      remedy: mendOwner,
+    },
+    'AUT-5/delete': {
+      title: 'Who owns one record cannot delete another',
+      steps: [create(theirs), own, tried.delete(theirs, { caller: 'other', ...ifRequired }), after.get(theirs)],
+      expect: [refused(tried), status(after, 200)],
+      remedy: mendOwner,
+    },
+    'AUT-6/list-and-record': {
+      title: 'What somebody may read is in their list, and what is in their list they may read',
+      after: ['AUT-4/own-list', 'AUT-5/read'],
+      steps: [
+        create(theirs),
+        own,
+        list.get(caseRecords, asOther),
+        readOwn.get(ownStep, asOther),
+        readTheirs.get(theirs, asOther),
+      ],
+      expect: [[ownStep, readOwn] as const, [theirs, readTheirs] as const].map(([record, reading]) =>
+        altogether(`the record ${record.name} is listed where it can be read`, (seen) => {
+          const read = seen.of(reading)
+          const isListed = listed(seen, seen.of(list).answer)?.includes(seen.fill(record.id)) ?? false
+          if (isListed === (read.answer?.status === 200)) return undefined
+          return finding(read, 'status', `${read.answer?.status}, and it is ${isListed ? '' : 'not '}in the list`)
+        }),
+      ),
+      remedy: 'Make the question whether one may read a record and the condition of the list from one rule.',
+    },
+    'AUT-7/set': {
+      title: 'The owner of a record is who has made it',
+      steps: [create(theirs), own],
+      expect: [
+        altogether('the records of two callers have two owners', (seen) =>
+          seen.fill(ownStep.owner) === seen.fill(theirs.owner)
+            ? finding(seen.of(ownStep), 'body', `both are said to be owned by ${seen.fill(ownStep.owner)}`)
+            : undefined,
+        ),
+      ],
+      remedy: 'Set the owner from the credential when a record is created.',
+    },
+    'AUT-7/sent': {
+      title: 'Nobody creates a record that is owned by another',
+      after: ['AUT-7/set'],
+      steps: [
+        create(theirs),
+        sent.post(collection, { ...body.example, with: { [members.owner]: theirs.owner } }, asOther),
+      ],
+      expect: [notTheirs(sent)],
+      remedy: 'Refuse the owner in what clients send, or take no notice of it.',
+    },
+    'AUT-7/changed': {
+      title: 'Nobody makes a record over to another by a change',
+      after: ['AUT-7/set'],
+      steps: [
+        create(theirs),
+        own,
+        changed.patch(ownStep, body.json({ [members.owner]: theirs.owner }), { caller: 'other', ...ifRequired }),
+      ],
+      expect: [notTheirs(changed)],
+      remedy: 'Refuse the owner in what clients send, or take no notice of it.',
+    },
+  },
+  'owner',
+)
+
+/** Refused, or the owner is not the one that was sent. */
+function notTheirs(step: Reference) {
+  return altogether('is refused, or has no effect', (seen) => {
+    const exchange = seen.of(step)
+    const { answer } = exchange
+    if (answer === undefined) return finding(exchange, 'connection', `no answer came: ${exchange.failure}`)
+    if (answer.status >= 300 || seen.fill(step.owner) !== seen.fill(theirs.owner)) return undefined
+    return finding(exchange, 'body', `it is owned by ${seen.fill(theirs.owner)}, as was sent`)
+  })
+}

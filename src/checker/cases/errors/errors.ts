@@ -1,0 +1,318 @@
+/** ERR: the statuses of errors, what they say, and what they keep to themselves. */
+import type { Expectation, Seen } from '../../case/case.ts'
+import { type Draft, define } from '../../case/define.ts'
+import { altogether, answerOf, everyAnswerOf, field, finding, noField, short, status } from '../../case/expect.ts'
+import { insideOf } from '../../case/inside.ts'
+import { error, first, list, odd, one, second } from '../../case/names.ts'
+import { NotSetUp } from '../../case/not-judged.ts'
+import { collection, ifRequired, mark, references } from '../../case/references.ts'
+import { body, create, setUp } from '../../case/steps.ts'
+import { type Answer, fieldOf, jsonOf } from '../../client/exchange.ts'
+import { mistakesOf } from '../../profile/profile.ts'
+import { valueAt } from '../../values/json.ts'
+import {
+  commonMistakes,
+  forbidden,
+  invalid,
+  making,
+  malformed,
+  noCredential,
+  noPath,
+  noRecord,
+  oddInputs,
+} from './mistakes.ts'
+
+const [absent, unreadable] = references('absent', 'malformed')
+
+/** One case for each element of a list, by the last part of its identifier. */
+function forEach<Element extends { readonly name: string }>(
+  rule: `${string}-${number}`,
+  list: readonly Element[],
+  draftOf: (element: Element) => Draft,
+) {
+  return define(Object.fromEntries(list.map((each) => [`${rule}/${each.name}`, draftOf(each)])))
+}
+
+const outcomes = forEach('ERR-1', commonMistakes, (mistake) => ({
+  title: `The status says that there is an error: ${mistake.title}`,
+  ...making(mistake),
+  expect: [
+    answerOf(error, 'answers 4xx', (answer, _, exchange) =>
+      answer.status >= 400 ? undefined : finding(exchange, 'status', `${answer.status} in place of 4xx`),
+    ),
+  ],
+  remedy: 'Answer what went wrong with its own status, 4xx or 5xx, whatever the body says.',
+}))
+
+const wellNamed = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*$/
+
+function codeOf(answer: Answer | undefined, { profile }: Seen): unknown {
+  return answer && valueAt(jsonOf(answer), profile.names.code)
+}
+
+const tellsPeople: Expectation = answerOf(error, 'has a message for people', (answer, seen, exchange) => {
+  const { message: at } = seen.profile.names
+  const message = valueAt(jsonOf(answer), at)
+  if (typeof message === 'string' && message.trim() !== '') return undefined
+  return finding(exchange, message === undefined ? 'body' : { pointer: at }, `${short(message)} at ${at}: no message`)
+})
+
+const tellsPrograms: Expectation = answerOf(error, 'has a code in upper case', (answer, seen, exchange) => {
+  const { code: at } = seen.profile.names
+  const code = codeOf(answer, seen)
+  if (typeof code === 'string' && wellNamed.test(code)) return undefined
+  const message = `${short(code)} at ${at} is no code such as NOT_FOUND`
+  return finding(exchange, code === undefined ? 'body' : { pointer: at }, message)
+})
+
+const twoAbsentRecords = [first, second].map((step) => step.get(`${collection}/no-such-${step.name}-${mark}`))
+
+/** Errors tell people and programs what is wrong. */
+const bodies = [
+  ...forEach('ERR-2', [...commonMistakes, noCredential, forbidden], (mistake) => ({
+    title: `An error has a message and a code: ${mistake.title}`,
+    level: 'must',
+    ...making(mistake),
+    expect: [tellsPeople, tellsPrograms],
+    remedy:
+      'Make all errors in one place, those of your framework too, each with a sentence and a code in UPPER_CASE_WITH_UNDERSCORES.',
+  })),
+  ...define({
+    'ERR-2/same-code': {
+      title: 'The same mistake has the same code every time',
+      level: 'must',
+      after: ['ERR-2/record'],
+      steps: twoAbsentRecords,
+      expect: [
+        altogether('both have one code', (seen) => {
+          const [before, now] = [codeOf(seen.of(first).answer, seen), codeOf(seen.of(second).answer, seen)]
+          if (before !== undefined && before === now) return undefined
+          return finding(seen.of(second), { pointer: seen.profile.names.code }, `${short(now)} after ${short(before)}`)
+        }),
+      ],
+      remedy: 'Give a kind of error one code for ever: programs branch on it.',
+    },
+    'ERR-2/telling-codes': {
+      title: 'Different mistakes have different codes',
+      after: ['ERR-2/record', 'ERR-2/malformed-json'],
+      steps: [absent.get(`${collection}/no-such-${mark}`), unreadable.post(collection, body.text('{"no-such'))],
+      expect: [
+        altogether('the codes of the two differ', (seen) => {
+          const code = codeOf(seen.of(absent).answer, seen)
+          if (code !== codeOf(seen.of(unreadable).answer, seen)) return undefined
+          return finding(seen.of(unreadable), { pointer: seen.profile.names.code }, `${short(code)} in both`)
+        }),
+      ],
+      remedy: 'Give each kind of error a code of its own: one that is always the same tells no program what to do.',
+    },
+    'ERR-2/problem-json': {
+      title: 'Errors are application/problem+json (RFC 9457)',
+      ...making(noRecord),
+      expect: [
+        field(error, 'Content-Type', 'is application/problem+json', (value) =>
+          /^application\/problem\+json\s*(;|$)/i.test(value) ? undefined : value,
+        ),
+      ],
+      remedy: 'Send errors as application/problem+json.',
+    },
+    'ERR-2/members': {
+      title: 'Errors have the members of RFC 9457: type, title, status, detail, instance',
+      ...making(noRecord),
+      after: ['ERR-1/record'],
+      expect: [
+        answerOf(error, 'has them all', (answer, _, exchange) => {
+          const told = jsonOf(answer)
+          const missing = ['type', 'title', 'detail', 'instance'].filter(
+            (name) => typeof valueAt(told, `/${name}`) !== 'string',
+          )
+          if (missing.length > 0) return finding(exchange, 'body', `no text in ${missing.join(', ')}`)
+          const code = valueAt(told, '/status')
+          if (code === answer.status) return undefined
+          return finding(exchange, { pointer: '/status' }, `${short(code)} in place of ${answer.status}`)
+        }),
+      ],
+      remedy: 'Add the members of RFC 9457 that are missing.',
+    },
+    'ERR-2/request-id': {
+      title: 'Each error has a request_id of its own',
+      steps: twoAbsentRecords,
+      expect: [
+        altogether('the two differ', (seen) => {
+          const [id, next] = [first, second].map((step) => {
+            const { answer } = seen.of(step)
+            return answer && valueAt(jsonOf(answer), '/request_id')
+          })
+          if ([id, next].some((each) => typeof each !== 'string' && typeof each !== 'number')) {
+            return finding(seen.of(first), 'body', 'there is no request_id')
+          }
+          return id === next ? finding(seen.of(second), { pointer: '/request_id' }, `${short(id)} in both`) : undefined
+        }),
+      ],
+      remedy: 'Give each request an identifier, put it into the log and into the error.',
+    },
+  }),
+]
+
+/** Which of these names the errors of a response do not mention. */
+function unnamedIn(answer: Answer, names: readonly string[], { profile }: Seen): string[] {
+  const told = jsonOf(answer)
+  // A body that repeats what was sent would name everything.
+  const text = JSON.stringify(valueAt(told, profile.names.errors) ?? told) ?? answer.body
+  return names.filter((name) => !new RegExp(`(?<![\\w])${name.replaceAll(/[^\w]/g, '\\$&')}(?![\\w])`).test(text))
+}
+
+const namesAll: Expectation = answerOf(error, 'names every member that is wrong', (answer, seen, exchange) => {
+  const unnamed = unnamedIn(answer, mistakesOf(seen.collection), seen)
+  if (unnamed.length === 0) return undefined
+  return finding(exchange, 'body', `it says nothing of ${unnamed.join(', ')}, though each is wrong or missing`)
+})
+
+const collectAll = 'Go on after the first thing that is wrong, collect all, and answer once.'
+
+/** One answer tells everything that validation finds. */
+const validation = define({
+  'ERR-3/creation': {
+    title: 'One answer says all that is wrong with a body that is to create',
+    needs: ['mistakes'],
+    after: ['ERR-1/validation'],
+    steps: [error.post(collection, body.invalid)],
+    expect: [namesAll],
+    remedy: collectAll,
+  },
+  'ERR-3/replacement': {
+    title: 'One answer says all that is wrong with a body that is to replace',
+    needs: ['mistakes'],
+    steps: [create(one), error.put(one, body.invalid, ifRequired)],
+    expect: [namesAll],
+    remedy: collectAll,
+  },
+  'ERR-3/parameters': {
+    title: 'One answer says all that is wrong with the parameters',
+    needsOnly: ['page'],
+    steps: [error.get(`${collection}?page=no-such&per_page=no-such`)],
+    expect: [
+      answerOf(error, 'names both', (answer, seen, exchange) => {
+        if (answer.status < 400) throw new NotSetUp(`page=no-such was answered ${answer.status}`)
+        const unnamed = unnamedIn(answer, ['page', 'per_page'], seen)
+        return unnamed.length === 0 ? undefined : finding(exchange, 'body', `it says nothing of ${unnamed.join(', ')}`)
+      }),
+    ],
+    remedy: collectAll,
+  },
+  'ERR-3/places': {
+    title: 'Each validation error has a code, a message and its place as a JSON Pointer',
+    level: 'should',
+    needs: ['mistakes'],
+    after: ['ERR-3/creation'],
+    steps: [error.post(collection, body.invalid)],
+    expect: [
+      answerOf(error, 'says them for each', (answer, seen, exchange) => {
+        const at = seen.profile.names.errors
+        const errors = valueAt(jsonOf(answer), at)
+        if (!Array.isArray(errors)) return finding(exchange, 'body', `there is no array of errors at ${at}`)
+        const isText = (value: unknown) => typeof value === 'string' && value !== ''
+        const index = errors.findIndex(
+          (each) => !isText(each?.code) || !isText(each?.message) || !/^\/./.test(String(each?.pointer)),
+        )
+        if (index < 0) return undefined
+        const message = `${short(errors[index])} lacks code, message or pointer`
+        return finding(exchange, { pointer: `${at}/${index}` }, message)
+      }),
+    ],
+    remedy: 'Write each error as {"code": …, "message": …, "pointer": "/member"}.',
+  },
+})
+
+const hidden = [
+  ...forEach('ERR-4', oddInputs, ({ name: _, title, ...input }) => ({
+    ...input,
+    title: `What answers ${title} says nothing of the server's inside`,
+    expect: [
+      everyAnswerOf(odd, 'has no trace, SQL or file path', (answer, _, exchange) => {
+        const told = answer.status < 400 ? undefined : insideOf(answer.body)
+        return told === undefined ? undefined : finding(exchange, 'body', `it tells ${told}`)
+      }),
+    ],
+    remedy:
+      'Answer failures that nobody foresaw with one sentence that is always the same, and write what happened to the log.',
+  })),
+  ...define({
+    'ERR-4/server-names': {
+      title: 'No answer names the software that made it (X-Powered-By)',
+      level: 'may',
+      steps: [setUp(list.get(collection))],
+      expect: [noField(list, 'X-Powered-By')],
+      remedy: 'Turn X-Powered-By off: it helps only who looks for a way in.',
+    },
+  }),
+]
+
+const statuses = [
+  ...forEach('ERR-5', oddInputs, ({ name: _, title, ...input }) => ({
+    ...input,
+    title: `No failure of the server (5xx) comes of ${title}`,
+    expect: [
+      everyAnswerOf(odd, 'does not answer 5xx', (answer, _, exchange) =>
+        answer.status >= 500
+          ? finding(exchange, 'status', `${answer.status}, though the request is what is wrong`)
+          : undefined,
+      ),
+    ],
+    remedy:
+      'Check what comes in before it is used, and answer 400 or 404: a 5xx says that the server failed, and makes clients try again.',
+  })),
+  ...define({
+    'ERR-5/validation': {
+      title: 'A body with bad values is answered 400',
+      ...making(invalid),
+      after: ['ERR-1/validation'],
+      expect: [status(error, 400)],
+      remedy: 'Answer validation with 400.',
+    },
+    'ERR-5/malformed-json': {
+      title: 'A body that ends in the middle is answered 400',
+      ...making(malformed),
+      after: ['ERR-1/malformed-json'],
+      expect: [status(error, 400)],
+      remedy: 'Answer a body that cannot be read with 400.',
+    },
+    'ERR-5/record': {
+      title: 'The address of a record that is not there is answered 404',
+      ...making(noRecord),
+      after: ['ERR-1/record'],
+      expect: [status(error, 404)],
+      remedy: 'Answer 404 where nothing is at the address, whatever the identifier looks like.',
+    },
+    'ERR-5/path': {
+      title: 'An address that is nothing is answered 404',
+      ...making(noPath),
+      after: ['ERR-1/path'],
+      expect: [status(error, 404)],
+      remedy: 'Answer 404 where nothing is at the address.',
+    },
+    'ERR-5/media-type': {
+      title: 'A body of a kind that the server does not read is refused with 415 (or 400)',
+      level: 'should',
+      steps: [
+        error.post(collection, body.text('<no-such/>'), { headers: { 'Content-Type': 'application/x-no-such' } }),
+      ],
+      expect: [status(error, 415, 400)],
+      remedy: 'Look at Content-Type before the body, and answer 415 where you cannot read such a thing.',
+    },
+    'ERR-5/accept': {
+      title: 'Who accepts nothing that there is gets 406, or JSON all the same',
+      level: 'should',
+      steps: [list.get(collection, { headers: { Accept: 'application/x-no-such' } })],
+      expect: [
+        status(list, 406, 200),
+        answerOf(list, 'is JSON', (answer, _, exchange) => {
+          if (jsonOf(answer) !== undefined) return undefined
+          return finding(exchange, 'body', `a body of ${fieldOf(answer, 'Content-Type') ?? 'no type'} that is not JSON`)
+        }),
+      ],
+      remedy: 'Answer 406 where nothing fits Accept, or take no notice of it.',
+    },
+  }),
+]
+
+export const errors = [...outcomes, ...bodies, ...validation, ...hidden, ...statuses]

@@ -1,0 +1,332 @@
+/** MET-2: POST creates. MET-3: PUT replaces. MET-4: PATCH changes. */
+
+import type { Seen } from '../../case/case.ts'
+import { define } from '../../case/define.ts'
+import {
+  altogether,
+  answerOf,
+  applicableWhere,
+  done,
+  field,
+  finding,
+  refused,
+  sameBody,
+  short,
+  status,
+} from '../../case/expect.ts'
+import {
+  after,
+  again,
+  before as beforeStep,
+  below,
+  first,
+  one,
+  other,
+  patch,
+  put,
+  read,
+  read as readStep,
+  second,
+} from '../../case/names.ts'
+import { differing, holdsSent, madeBy, recordOf, sentAt, theRecord } from '../../case/records.ts'
+import { collection, idMember, members, nestedList, type Reference, references } from '../../case/references.ts'
+import { body, create, setUp, together } from '../../case/steps.ts'
+import { isObject, isSame } from '../../values/json.ts'
+
+const [there, onceStep, twice] = references('there', 'once', 'twice')
+
+export const creation = define({
+  'MET-2/created': {
+    title: 'POST to a collection is answered 201',
+    steps: [create(other), one.post(collection, body.example)],
+    expect: [status(one, 201)],
+    remedy: 'Answer 201 Created where a record was made.',
+  },
+  'MET-2/whole': {
+    title: 'The answer to POST holds the record as it was made',
+    steps: [create(other), setUp(one.post(collection, body.fullExample)), setUp(readStep.get(one))],
+    expect: [
+      theRecord(one, 'has the values that were sent', (found, seen) => {
+        const sent = sentAt(seen, one)
+        const read = recordOf(seen.of(readStep).answer, seen) ?? {}
+        const shown = Object.keys(sent).filter((name) => Object.hasOwn(read, name))
+        const lacking = shown.find((name) => !Object.hasOwn(found, name))
+        if (lacking !== undefined) return { message: `it lacks ${lacking}, which was sent and which GET shows` }
+        return differing(found, sent, shown)
+      }),
+    ],
+    remedy: 'Answer with the record as it is after it was made, with all its members.',
+  },
+  'MET-2/kept': {
+    title: 'What POST has sent is there afterwards',
+    steps: [create(other), setUp(one.post(collection, body.fullExample)), readStep.get(one)],
+    expect: [status(readStep, 200), holdsSent(readStep, one)],
+    remedy: 'Store all members that are sent, and refuse what cannot be stored.',
+  },
+  'MET-2/location': {
+    title: 'Location of the answer to POST leads to the new record',
+    steps: [create(one), readStep.get(one)],
+    expect: [field(one, 'Location')],
+    remedy: 'Send the path of the new record in Location.',
+  },
+  'MET-2/location-leads': {
+    title: 'What Location leads to is the record that was made',
+    after: ['MET-2/location'],
+    steps: [create(one), setUp(readStep.get(one)), there.get(one.location)],
+    expect: [status(there, 200), sameBody(there, readStep)],
+    remedy:
+      'Write the path of the new record into Location, with the version that the request had, so that it can be followed.',
+  },
+  'MET-2/again': {
+    title: 'POST creates another record each time it is sent',
+    steps: [
+      create(one),
+      together(again.post(collection, body.example), again.post(collection, body.example)),
+      again.post(collection, body.example),
+    ],
+    expect: [
+      altogether('three records are made', (seen) => {
+        const all = seen.all(again)
+        const failed = all.find(({ answer }) => answer === undefined || answer.status >= 300)
+        if (failed !== undefined) return finding(failed, 'status', `${failed.answer?.status ?? failed.failure}`)
+        const made = all.map((exchange) => madeBy(exchange, seen))
+        return new Set(made).size === 3 ? undefined : finding(all[1], 'body', `of three, two are one: ${short(made)}`)
+      }),
+    ],
+    remedy: 'Make a record for every POST; only Idempotency-Key says that two of them are one.',
+  },
+  'MET-2/nested': {
+    title: 'POST to a collection below a record creates one that belongs to it',
+    needsOnly: ['create', 'nested'],
+    // The specification shows nested collections with GET alone.
+    level: 'may',
+    steps: [create(one), below.post(nestedList, { ...body.example, without: [members.reference] })],
+    expect: [
+      done(below),
+      answerOf(below, 'refers to the record above', (answer, seen, exchange) => {
+        const member = seen.fill(members.reference)
+        const above = seen.fill(nestedList).split('/').at(-2) ?? ''
+        const value = recordOf(answer, seen)?.[member]
+        return String(value) === decodeURIComponent(above)
+          ? undefined
+          : finding(exchange, { pointer: `/${member}` }, `${member} is ${short(value)} in place of ${short(above)}`)
+      }),
+    ],
+    remedy: 'Take POST at /{collection}/{id}/{child_collection} too, and set the reference from the address.',
+  },
+})
+
+const changed = { ...body.sentBy(one), plus: 'change' } as const
+
+/** Whether a member that was left out is empty: it has not the value any more that it had. */
+function isReplaced(step: Reference) {
+  return theRecord(step, 'has no value for what was left out', (found, seen: Seen) => {
+    const member = seen.fill(members.optional)
+    const before = recordOf(seen.of(beforeStep).answer, seen)?.[member]
+    return isSame(found[member], before)
+      ? { member, message: `${member} still has the value ${short(before)}` }
+      : undefined
+  })
+}
+
+/** What is to be cleared was there. */
+const onlyIfOptional = applicableWhere('the optional member has a value before', (seen) => {
+  const member = seen.fill(members.optional)
+  const value = recordOf(seen.of(beforeStep).answer, seen)?.[member]
+  return value === undefined || value === null ? `${member} was sent, and has no value` : undefined
+})
+
+export const replacement = define(
+  {
+    'MET-3/status': {
+      title: 'PUT of the whole record is answered 200',
+      steps: [create(one), put.put(one, changed)],
+      expect: [status(put, 200)],
+      remedy: 'Answer PUT with 200 and the record as it is now.',
+    },
+    'MET-3/answer': {
+      title: 'The answer to PUT holds the record as it is now',
+      steps: [create(one), put.put(one, changed)],
+      expect: [holdsSent(put, put)],
+      remedy: 'Read the record after it was written, and answer with that.',
+    },
+    'MET-3/kept': {
+      title: 'What PUT has sent is there afterwards',
+      steps: [create(one), setUp(put.put(one, changed)), read.get(one)],
+      expect: [status(read, 200), holdsSent(read, put)],
+      remedy: 'Store all members that are sent, and refuse what cannot be stored.',
+    },
+    'MET-3/clears': {
+      title: 'PUT clears what it leaves out',
+      steps: [
+        create(other),
+        setUp(one.post(collection, body.fullExample)),
+        setUp(beforeStep.get(one)),
+        put.put(one, { ...body.sentBy(one), without: [members.optional] }),
+        read.get(one),
+      ],
+      expect: [onlyIfOptional, done(put), isReplaced(read)],
+      remedy:
+        'Write every member with PUT: what is not in the body becomes its default, or null. PATCH is there for the rest.',
+    },
+    'MET-3/required': {
+      title: 'PUT without a member that a record must have is refused, and changes nothing',
+      steps: [
+        create(one),
+        setUp(beforeStep.get(one)),
+        put.put(one, { ...body.sentBy(one), without: [members.required] }),
+        after.get(one),
+      ],
+      expect: [refused(put), status(after, 200), sameBody(after, beforeStep)],
+      remedy: 'Validate the body of PUT as that of POST: what is required is required in both.',
+    },
+    'MET-3/twice': {
+      title: 'PUT sent twice leaves what it leaves when it is sent once',
+      steps: [
+        create(one),
+        setUp(first.put(one, changed)),
+        setUp(onceStep.get(one)),
+        second.put(one, body.sentBy(first)),
+        twice.get(one),
+      ],
+      expect: [
+        applicableWhere('PUT is taken', (seen) =>
+          (seen.of(first).answer?.status ?? 500) < 300 ? undefined : 'PUT was not taken',
+        ),
+        done(second),
+        answerOf(twice, 'is as after the first', (answer, seen, exchange) => {
+          const once = recordOf(seen.of(onceStep).answer, seen) ?? {}
+          const names = [...Object.keys(sentAt(seen, first)), seen.collection.id, 'created_at']
+          const wrong = differing(recordOf(answer, seen) ?? {}, once, names)
+          return wrong && finding(exchange, 'body', `after the second PUT ${wrong.message}`)
+        }),
+      ],
+      remedy: 'Let PUT set values, and never add to them.',
+    },
+  },
+  'read',
+)
+
+const mergePatch = { 'Content-Type': 'application/merge-patch+json' }
+const jsonPatch = { 'Content-Type': 'application/json-patch+json' }
+
+const full = [create(other), setUp(one.post(collection, body.fullExample)), setUp(beforeStep.get(one))]
+
+/** The optional member has no value any more. */
+const isCleared = theRecord(after, 'has no value for what was cleared', (found, seen) => {
+  const member = seen.fill(members.optional)
+  const value = found[member]
+  return value === undefined || value === null ? undefined : { member, message: `${member} is ${short(value)}` }
+})
+
+export const changes = define(
+  {
+    'MET-4/status': {
+      title: 'PATCH is answered 200',
+      steps: [create(one), patch.patch(one, body.change)],
+      expect: [status(patch, 200)],
+      remedy: 'Answer PATCH with 200 and the record as it is now.',
+    },
+    'MET-4/answer': {
+      title: 'The answer to PATCH holds the record as it is now',
+      steps: [create(one), patch.patch(one, body.change)],
+      expect: [holdsSent(patch, patch)],
+      remedy: 'Read the record after it was written, and answer with that.',
+    },
+    'MET-4/kept': {
+      title: 'What PATCH has changed is so afterwards',
+      steps: [create(one), setUp(patch.patch(one, body.change)), after.get(one)],
+      expect: [status(after, 200), holdsSent(after, patch)],
+      remedy: 'Store all members that are sent, and refuse what cannot be stored.',
+    },
+    'MET-4/others': {
+      title: 'PATCH leaves alone what it does not send',
+      steps: [...full, setUp(patch.patch(one, body.change)), after.get(one)],
+      expect: [
+        status(after, 200),
+        theRecord(after, 'has all else as before', (found, seen) => {
+          const before = recordOf(seen.of(beforeStep).answer, seen) ?? {}
+          const sent = sentAt(seen, patch)
+          const names = [...Object.keys(sentAt(seen, one)), seen.collection.id]
+          return differing(
+            found,
+            before,
+            names.filter((name) => !Object.hasOwn(sent, name)),
+          )
+        }),
+      ],
+      remedy: 'Write only the members that are in the body: what is not there is not null.',
+    },
+    'MET-4/merge-patch': {
+      title: 'PATCH takes application/merge-patch+json',
+      after: ['MET-4/kept'],
+      // The specification asks for JSON; the name of the format is our decision.
+      level: 'should',
+      steps: [create(one), patch.patch(one, body.change, { headers: mergePatch }), after.get(one)],
+      expect: [done(patch), holdsSent(after, patch)],
+      remedy: 'Read application/merge-patch+json (RFC 7396) as plain JSON is read: it says what is meant.',
+    },
+    'MET-4/null': {
+      title: 'PATCH with null clears a member',
+      // RFC 7396 is our decision; the specification says only that what is sent is changed.
+      level: 'should',
+      steps: [...full, patch.patch(one, body.json({ [members.optional]: null })), after.get(one)],
+      expect: [onlyIfOptional, done(patch), isCleared],
+      remedy: 'Take null in PATCH as "no value" (RFC 7396), not as "not sent".',
+    },
+    'MET-4/nested': {
+      title: 'PATCH of a part of a member that is an object leaves its other parts alone',
+      level: 'should',
+      steps: [...full, patch.patch(one, body.part), after.get(one)],
+      expect: [
+        applicableWhere('the member is shown', (seen) =>
+          isObject(recordOf(seen.of(beforeStep).answer, seen)?.[seen.fill(members.object)])
+            ? undefined
+            : 'no member that is an object is shown',
+        ),
+        done(patch),
+        theRecord(after, 'has the whole object', (found, seen) => {
+          const member = seen.fill(members.object)
+          const before = recordOf(seen.of(beforeStep).answer, seen)?.[member]
+          return isSame(found[member], before)
+            ? undefined
+            : { member, message: `${member} is ${short(found[member])} in place of ${short(before)}` }
+        }),
+      ],
+      remedy: 'Merge objects member by member (RFC 7396), rather than putting the new one in place of the old.',
+    },
+    'MET-4/json-patch': {
+      title: 'PATCH takes application/json-patch+json',
+      // Beyond the specification.
+      level: 'may',
+      steps: [
+        ...full,
+        patch.patch(one, body.json([{ op: 'remove', path: `/${members.optional}` }]), { headers: jsonPatch }),
+        after.get(one),
+      ],
+      expect: [onlyIfOptional, done(patch), isCleared],
+      remedy: 'Carry out JSON Patch (RFC 6902) too: it can test, and change parts of arrays.',
+    },
+    'MET-4/json-patch-test': {
+      title: 'A JSON Patch of which one operation fails changes nothing',
+      after: ['MET-4/json-patch'],
+      level: 'may',
+      steps: [
+        ...full,
+        patch.patch(
+          one,
+          body.json([
+            { op: 'remove', path: `/${members.optional}` },
+            { op: 'test', path: `/${idMember}`, value: one.otherId },
+          ]),
+          { headers: jsonPatch },
+        ),
+        after.get(one),
+      ],
+      expect: [onlyIfOptional, refused(patch), sameBody(after, beforeStep)],
+      remedy:
+        'Apply all operations to a copy, and store it only where none has failed (RFC 5789 section 2, RFC 6902 section 5).',
+    },
+  },
+  'read',
+)

@@ -1,0 +1,307 @@
+/** PAG-5 and PAG-6: cursors. PAG-7: links between pages, and pages past the end. */
+import type { Case, Expectation, Step } from '../../case/case.ts'
+import { define } from '../../case/define.ts'
+import { answerOf, code, everyStatus, field, finding, status, unless } from '../../case/expect.ts'
+import { cameIn, cursorAt, eachOnce, lists, sameItems, showsNone } from '../../case/expect-list.ts'
+import { back, first, gone, good, last, list, many, one, pages, refusal, second, three, two } from '../../case/names.ts'
+import {
+  caseRecords,
+  collection,
+  greater,
+  lesser,
+  mark,
+  members,
+  type Reference,
+  references,
+  sizeParameter,
+} from '../../case/references.ts'
+import { createMany, setUp, walk } from '../../case/steps.ts'
+import { linksOf } from '../../client/exchange.ts'
+
+const [walked, third, start, added, before, next] = references('walked', 'third', 'start', 'added', 'lesser', 'next')
+const [prev, past, far] = references('prev', 'past', 'far')
+
+const needs = ['create', 'list', 'marker', 'cursor'] as const
+const after: readonly Case['id'][] = ['PAG-2/cursor']
+const firstPage = `${caseRecords}&limit=2`
+
+const cursor = `cursor=${first.next}`
+
+/** A case of a cursor that is used where it does not belong, and works where it does. */
+function elsewhere(name: string, title: string, to: string, from = firstPage, more: Partial<Case> = {}): Case {
+  return {
+    id: `PAG-5/${name}`,
+    title,
+    kind: 'changing',
+    needs,
+    level: 'should',
+    after,
+    steps: [createMany(many, 3), setUp(first.get(from)), setUp(good.get(`${from}&${cursor}`)), refusal.get(to)],
+    expect: [status(refusal, 400)],
+    remedy: sealed,
+    ...more,
+  }
+}
+
+/** A case of a cursor that somebody else uses. */
+function byAnother(caller: 'nobody' | 'other'): Step[] {
+  return [
+    createMany(many, 3),
+    setUp(first.get(firstPage)),
+    setUp(good.get(`${firstPage}&${cursor}`)),
+    refusal.get(`${firstPage}&${cursor}`, { caller }),
+  ]
+}
+
+const sealed =
+  'Sign what a cursor says together with its list, sort and filters (HMAC), and refuse with 400 what does not fit.'
+
+export const cursorCases: readonly Case[] = [
+  ...define({
+    'PAG-5/forward': {
+      title: 'Cursors lead from page to page through the whole list',
+      after,
+      steps: [createMany(many, 5), walk(walked, firstPage, 9)],
+      expect: [eachOnce(walked, many), cameIn(walked, 3)],
+      remedy: 'Let a cursor stand for the last record of its page, and go on behind it: "where (sort, id) > (?, ?)".',
+    },
+    'PAG-5/previous': {
+      title: 'The second page gives a cursor to the one before',
+      level: 'should',
+      after,
+      steps: [createMany(many, 3), setUp(first.get(firstPage)), setUp(second.get(`${firstPage}&cursor=${first.next}`))],
+      expect: [cursorAt(second, 'previous', 'a cursor')],
+      remedy: 'Give with each page but the first a cursor to the page before.',
+    },
+    'PAG-5/backward': {
+      title: 'Cursors lead back over the same pages',
+      level: 'should',
+      after: ['PAG-5/forward', 'PAG-5/previous'],
+      steps: [
+        createMany(many, 5),
+        setUp(first.get(firstPage)),
+        setUp(second.get(`${firstPage}&cursor=${first.next}`)),
+        setUp(third.get(`${firstPage}&cursor=${second.next}`)),
+        back.get(`${firstPage}&cursor=${third.previous}`),
+        start.get(`${firstPage}&cursor=${back.previous}`),
+      ],
+      expect: [sameItems(back, second), sameItems(start, first)],
+      remedy:
+        'Give a cursor to the previous page: the same conditions the other way round, and the records turned about before they are shown.',
+    },
+    'PAG-5/other-size': {
+      title: 'A cursor may be followed with pages of another size',
+      level: 'may',
+      after: ['PAG-5/forward'],
+      steps: [
+        createMany(many, 4),
+        setUp(pages.get(`${caseRecords}&limit=1`)),
+        pages.get(`${caseRecords}&limit=3&cursor=${pages.next}`),
+      ],
+      expect: [eachOnce(pages, many)],
+      remedy: 'Keep the size out of the cursor: it belongs to the request.',
+    },
+    'PAG-5/garbage': {
+      title: 'A cursor that is none is refused',
+      level: 'should',
+      steps: [
+        setUp(good.get(`${collection}?limit=1`)),
+        ...[
+          'x',
+          '2',
+          '0',
+          '-1',
+          'bnVsbA==',
+          'e30',
+          'W10',
+          '%22',
+          '%00',
+          '__proto__',
+          "'%20or%201=1%20--",
+          'A'.repeat(1_500),
+        ].map((cursor) => refusal.get(`${collection}?limit=1&cursor=${cursor}`)),
+      ],
+      expect: [everyStatus(refusal, 400)],
+      remedy: sealed,
+    },
+    'PAG-5/code': {
+      title: 'A cursor that is none is refused with the code INVALID_CURSOR',
+      level: 'may',
+      after: ['PAG-5/garbage'],
+      steps: [refusal.get(`${collection}?limit=1&cursor=x`)],
+      expect: [code(refusal, 'INVALID_CURSOR')],
+      remedy: 'Give this refusal a code of its own: a client that meets it starts its walk again.',
+    },
+  }),
+  elsewhere('forged', 'A cursor in which something was changed is refused', `${firstPage}&cursor=${first.forgedNext}`),
+  elsewhere('appended', 'A cursor with something after it is refused', `${firstPage}&${cursor}x`),
+  elsewhere(
+    'other-filter',
+    'A cursor is refused with another filter',
+    `${collection}?${members.marker}=${mark}-other&limit=2&${cursor}`,
+  ),
+  elsewhere(
+    'other-sort',
+    'A cursor is refused with another sort',
+    `${firstPage}&sort=-${members.ranked}&${cursor}`,
+    `${firstPage}&sort=${members.ranked}`,
+    { needs: [...needs, 'ranked'], after: [...after, 'QRY-3/descending'] },
+  ),
+  ...define({
+    'PAG-5/nobody': {
+      title: 'A cursor opens nothing to somebody without a credential',
+      needs: ['key'],
+      after,
+      steps: byAnother('nobody'),
+      expect: [status(refusal, 401), showsNone(refusal, many)],
+      remedy: 'Authenticate a request with a cursor like any other.',
+    },
+    'PAG-5/other-caller': {
+      title: 'A cursor opens nothing to somebody who may not read the list',
+      after,
+      steps: byAnother('other'),
+      expect: [showsNone(refusal, many)],
+      remedy: 'Ask for permission on a request with a cursor like on any other: it says where to go on, not who may.',
+    },
+    'PAG-6/inserted': {
+      title: 'A walk by cursor visits each record once while others are added',
+      after: ['PAG-5/forward'],
+      steps: [createMany(many, 5), walk(walked, firstPage, 9, [createMany(added, 3)])],
+      expect: [eachOnce(walked, many)],
+      remedy: 'Go on behind the last record shown, not after so many: what is added shifts everything behind it.',
+    },
+    'PAG-6/ties': {
+      title: 'A sorted walk by cursor visits each record once where all have the same value',
+      after: ['PAG-5/forward'],
+      steps: [
+        createMany(many, 5, { [members.ranked]: lesser.ranked }),
+        walk(walked, `${firstPage}&sort=${members.ranked}`, 9),
+      ],
+      expect: [eachOnce(walked, many)],
+      remedy: 'Put the identifier behind the fields of sort, in the order and in what the cursor remembers.',
+    },
+    'PAG-6/inserted-before': {
+      title: 'A sorted walk by cursor visits each record once while others are added before where it stands',
+      after: ['QRY-3/ascending', 'PAG-6/inserted', 'PAG-6/ties'],
+      steps: [
+        createMany(many, 5, { [members.ranked]: greater.ranked }),
+        walk(walked, `${firstPage}&sort=${members.ranked}`, 9, [
+          createMany(before, 2, { [members.ranked]: lesser.ranked }),
+        ]),
+      ],
+      expect: [eachOnce(walked, many)],
+      remedy: 'Go on behind the values and the identifier of the last record shown, not after so many records.',
+    },
+    'PAG-6/deleted': {
+      title: 'A walk by cursor visits each record once while others are deleted that it has passed',
+      after: ['PAG-5/forward'],
+      steps: [createMany(many, 5), walk(walked, firstPage, 9, [setUp(gone.delete(`${collection}/${walked.item(0)}`))])],
+      expect: [eachOnce(walked, many)],
+      remedy: 'Go on behind the last record shown, not after so many: what is deleted shifts everything behind it.',
+    },
+    'PAG-6/deleted-beneath': {
+      title: 'A cursor works when the record that it stands on is deleted',
+      after: ['PAG-6/deleted'],
+      steps: [createMany(many, 5), walk(walked, firstPage, 9, [setUp(gone.delete(`${collection}/${walked.item(1)}`))])],
+      expect: [eachOnce(walked, many)],
+      remedy: 'Let a cursor hold the values that it goes on from, not only an identifier that has to be looked up.',
+    },
+  }),
+]
+
+/** Link has these relation types, and none of those. */
+function links(step: Reference, wanted: readonly string[], unwanted: readonly string[] = []): Expectation {
+  const says = `Link has ${wanted.join(', ')}${unwanted.length === 0 ? '' : ` and no ${unwanted.join(', ')}`}`
+  return answerOf(step, says, (answer, _, exchange) => {
+    const found = linksOf(answer, exchange.asked.url)
+    const missing = wanted.filter((rel) => !found.has(rel))
+    if (missing.length > 0)
+      return finding(exchange, { field: 'Link' }, `there is no link with rel=${missing.join(', ')}`)
+    const surplus = unwanted.filter((rel) => found.has(rel))
+    return surplus.length === 0
+      ? undefined
+      : finding(exchange, { field: 'Link' }, `there is a link with rel=${surplus.join(', ')}`)
+  })
+}
+
+export const linkCases = define({
+  'PAG-7/link-page': {
+    title: 'Link on a page leads to the first, the previous, the next and the last',
+    after: ['PAG-2/page'],
+    steps: [
+      createMany(many, 5),
+      setUp(one.get(`${caseRecords}&page=1&per_page=2`)),
+      setUp(two.get(`${caseRecords}&page=2&per_page=2`)),
+      setUp(three.get(`${caseRecords}&page=3&per_page=2`)),
+    ],
+    expect: [
+      links(one, ['first', 'next', 'last'], ['prev']),
+      links(two, ['first', 'prev', 'next', 'last']),
+      links(three, ['first', 'prev', 'last'], ['next']),
+    ],
+    remedy: 'Send Link (RFC 8288) with the addresses of the first, prev, next and last page, as far as there are such.',
+  },
+  'PAG-7/link-followed': {
+    title: 'Where Link leads is the page that it says',
+    after: ['PAG-7/link-page'],
+    steps: [
+      createMany(many, 5),
+      setUp(one.get(`${caseRecords}&page=1&per_page=2`)),
+      setUp(two.get(`${caseRecords}&page=2&per_page=2`)),
+      setUp(three.get(`${caseRecords}&page=3&per_page=2`)),
+      next.get(one.link('next')),
+      prev.get(two.link('prev')),
+      last.get(two.link('last')),
+      first.get(three.link('first')),
+    ],
+    expect: [sameItems(next, two), sameItems(prev, one), sameItems(last, three), sameItems(first, one)],
+    remedy: 'Repeat in the addresses of Link all parameters of the request, with those of the page replaced.',
+  },
+  'PAG-7/link-cursor': {
+    title: 'Link on a page by cursor leads to the next and the previous, as far as there are such',
+    after: ['PAG-2/cursor'],
+    steps: [
+      createMany(many, 4),
+      setUp(first.get(`${caseRecords}&limit=2`)),
+      setUp(last.get(`${caseRecords}&limit=2&cursor=${first.next}`)),
+    ],
+    expect: [links(first, ['next'], ['prev']), links(last, ['prev'], ['next'])],
+    remedy: 'Send the cursors in Link too, as addresses with rel="next" and rel="prev".',
+  },
+  'PAG-7/link-cursor-followed': {
+    title: 'Where Link leads by cursor is the next page',
+    after: ['PAG-5/forward', 'PAG-7/link-cursor'],
+    steps: [createMany(many, 4), setUp(pages.get(`${caseRecords}&limit=2`)), pages.get(pages.link('next'))],
+    expect: [eachOnce(pages, many)],
+    remedy:
+      'Repeat in the addresses of Link all parameters of the request, with the cursor of the page that they lead to.',
+  },
+  'PAG-7/total-header': {
+    title: 'X-Total-Count repeats the total',
+    after: ['PAG-4/filtered'],
+    steps: [createMany(many, 3), setUp(list.get(`${caseRecords}&${sizeParameter}=2`))],
+    expect: [field(list, 'X-Total-Count', 'is 3', (value) => unless(value === '3', `${value} in place of 3`))],
+    remedy: 'Send the total in X-Total-Count too, for clients that look no further.',
+  },
+  'PAG-7/past-end': {
+    title: 'A page past the end is an empty one',
+    steps: [createMany(many, 2), past.get(`${caseRecords}&page=9&per_page=2`)],
+    expect: [lists(past)],
+    remedy: 'Answer 200 with an empty list: the last page may have gone while somebody turned to it.',
+  },
+  'PAG-7/offset-past-end': {
+    title: 'An offset past the end gives an empty list',
+    steps: [createMany(many, 2), past.get(`${caseRecords}&offset=9&limit=2`)],
+    expect: [lists(past)],
+    remedy: 'Answer 200 with an empty list: what was there may have gone since.',
+  },
+  'PAG-7/far': {
+    title: 'A page beyond all numbers does no harm',
+    level: 'should',
+    steps: ['1000000000', '9007199254740993', '9223372036854775807', '9'.repeat(60)].map((page) =>
+      far.get(`${collection}?page=${page}&per_page=2`),
+    ),
+    expect: [everyStatus(far, 200, 400)],
+    remedy: 'Check that page times per_page is a number that the database has; otherwise answer 400.',
+  },
+})

@@ -1,0 +1,284 @@
+/** PAG-1: a list always comes in pages, and how large they may be. PAG-2 and PAG-3: three styles of pages, and what they tell of themselves. PAG-4: totals. */
+import type { Case, Expectation } from '../../case/case.ts'
+import { define } from '../../case/define.ts'
+import { altogether, answerOf, everyStatus, finding, itemsOf, status } from '../../case/expect.ts'
+import { cursorAt, eachOnce, holds, isPart, lists, numbersBeside, totals } from '../../case/expect-list.ts'
+import {
+  after,
+  before,
+  first,
+  gone,
+  good,
+  last,
+  list,
+  made,
+  many,
+  one,
+  one as oneStep,
+  other,
+  other as otherStep,
+  pages,
+  refusal,
+  two,
+} from '../../case/names.ts'
+import {
+  caseRecords,
+  collection,
+  mark,
+  members,
+  type Reference,
+  references,
+  sizeParameter,
+} from '../../case/references.ts'
+import { body, create, createMany, outgrow, setUp, simultaneous, walk } from '../../case/steps.ts'
+
+const [answered, pageStep, page, none] = references('answered', 'page', 'page', 'none')
+
+// More than the greatest page that the rule allows unless declared otherwise.
+const most = 101
+
+/** A case of sizes that are refused. */
+function refused(name: string, title: string, sizes: readonly string[], mend: string): Case {
+  return {
+    id: `PAG-1/${name}`,
+    title,
+    kind: 'reading',
+    needs: ['list', 'paged'],
+    level: 'should',
+    steps: [
+      setUp(good.get(`${collection}?${sizeParameter}=1`)),
+      ...sizes.map((size) => refusal.get(`${collection}?${sizeParameter}=${size}`)),
+    ],
+    expect: [everyStatus(refusal, 400)],
+    remedy: mend,
+  }
+}
+
+export const sizeCases: readonly Case[] = [
+  ...define({
+    'PAG-1/default': {
+      title: 'A list comes in pages without being asked to',
+      alone: true,
+      steps: [outgrow(list, most)],
+      expect: [
+        altogether('does not hold all records, or says how many it may hold', (seen) => {
+          const exchange = seen.of(list)
+          const count = itemsOf(exchange.answer, seen)?.length
+          if (exchange.answer === undefined || count === undefined) {
+            return finding(exchange, 'body', `there is no array at ${seen.profile.names.items || 'the root'}`)
+          }
+          if (isPart(exchange.answer, seen, seen.ids(list))) return undefined
+          const size = numbersBeside(exchange.answer, seen).find(
+            ({ name, value }) => /limit|size|per_?page/i.test(name) && value > count,
+          )
+          if (size !== undefined) return undefined
+          return finding(
+            exchange,
+            'body',
+            `all ${count} records came at once, and nothing tells of a size that pages have`,
+          )
+        }),
+      ],
+      remedy:
+        'Limit every list, to 20 records for instance, where the request does not say how many it wants: tables grow.',
+    },
+  }),
+  refused('zero', 'Pages of no records are refused', ['0'], 'Refuse sizes of pages below 1.'),
+  refused('negative', 'Pages of fewer than no records are refused', ['-1'], 'Refuse sizes of pages below 1.'),
+  refused(
+    'fraction',
+    'The size of a page is a whole number',
+    ['1.5', '1e1', '0x10', 'many', '%201'],
+    'Read sizes of pages with a pattern such as ^\\d+$: parsers of numbers forgive too much.',
+  ),
+  refused(
+    'huge',
+    'Pages of a billion records are refused',
+    ['1000000000'],
+    'Refuse sizes above the greatest that you allow: who is given fewer records than asked for may take them for all.',
+  ),
+  ...define({
+    'PAG-1/no-number': {
+      title: 'A size that no number type can hold does no harm',
+      steps: [
+        setUp(good.get(`${collection}?${sizeParameter}=1`)),
+        ...['9223372036854775808', '9'.repeat(400), '-9223372036854775809', 'Infinity', 'NaN'].map((size) =>
+          answered.get(`${collection}?${sizeParameter}=${size}`),
+        ),
+      ],
+      expect: [everyStatus(answered, 200, 400)],
+      remedy:
+        'Check a size before it is made a number of the database: what does not fit is a 400, not a failure of the server.',
+    },
+  }),
+]
+
+const needs = ['create', 'list', 'marker'] as const
+
+/** Beside its records an answer tells these numbers, under whatever names. */
+function tells(step: Reference, ...numbers: readonly number[]): Expectation {
+  return answerOf(step, `tells ${numbers.join(', ')} beside its records`, (answer, seen, exchange) => {
+    const told = numbersBeside(answer, seen)
+    const missing = numbers.filter((number) => !told.some(({ value }) => value === number))
+    if (missing.length === 0) return undefined
+    const all = told.map(({ name, value }) => `${name} ${value}`).join(', ') || 'no number at all'
+    return finding(exchange, 'body', `${missing.join(', ')} is not there, only ${all}`)
+  })
+}
+
+/** A case of parameters of two styles in one request, each of which works alone. */
+function mixed(name: string, one: string, other: string, styles: Case['needs']): Case {
+  const names = [one, other].map((parameter) => parameter.split('=')[0])
+  return {
+    id: `PAG-2/${name}`,
+    title: `Styles of pages do not mix: ${names.join(' with ')} is refused`,
+    kind: 'changing',
+    needs: [...needs, ...styles],
+    level: 'should',
+    ...(styles.includes('cursor') ? { after: ['PAG-2/cursor'] } : {}),
+    steps: [
+      createMany(many, 2),
+      setUp(first.get(`${caseRecords}${styles.includes('cursor') ? '&limit=1' : ''}`)),
+      setUp(oneStep.get(`${caseRecords}&${one}`)),
+      setUp(otherStep.get(`${caseRecords}&${other}`)),
+      refusal.get(`${caseRecords}&${one}&${other}`),
+    ],
+    expect: [status(refusal, 400)],
+    remedy: 'Refuse parameters of two styles in one request: whichever wins, somebody gets another page than meant.',
+  }
+}
+
+export const styleCases: readonly Case[] = [
+  ...define({
+    'PAG-2/page': {
+      title: 'Pages by page and per_page add up to the whole, without overlap',
+      steps: [createMany(many, 5), ...[1, 2, 3].map((page) => pages.get(`${caseRecords}&page=${page}&per_page=2`))],
+      expect: [holds(pages, 1), eachOnce(pages, many)],
+      remedy: 'Skip (page − 1) · per_page records of an order that is total, and show the next per_page.',
+    },
+    'PAG-2/offset': {
+      title: 'Pages by offset and limit add up to the whole, without overlap',
+      steps: [
+        createMany(many, 5),
+        ...['offset=0&limit=2', 'offset=2&limit=1', 'offset=3&limit=4'].map((page) =>
+          pages.get(`${caseRecords}&${page}`),
+        ),
+      ],
+      expect: [holds(pages, 2), eachOnce(pages, many)],
+      remedy: 'Skip offset records of an order that is total, and show the next limit.',
+    },
+    'PAG-2/cursor': {
+      title: 'With limit alone a list shows so many records and gives a cursor to the next',
+      steps: [createMany(many, 2), first.get(`${caseRecords}&limit=1`)],
+      expect: [holds(first, 1), cursorAt(first, 'next', 'a cursor')],
+      remedy:
+        'Take a list without page or offset for the first page of the cursor style, and give the cursor of the next.',
+    },
+  }),
+  mixed('page-with-offset', 'page=1', 'offset=0', ['page', 'offset']),
+  mixed('page-with-limit', 'page=1', 'limit=1', ['page', 'cursor']),
+  mixed('cursor-with-page', `cursor=${first.next}`, 'page=1', ['page', 'cursor']),
+  mixed('cursor-with-offset', `cursor=${first.next}`, 'offset=1', ['offset', 'cursor']),
+  ...define({
+    'PAG-3/page': {
+      title: 'A page tells its number, its size and how many pages there are',
+      steps: [createMany(many, 5), setUp(pageStep.get(`${caseRecords}&page=1&per_page=2`))],
+      expect: [tells(pageStep, 1, 2, 3)],
+      remedy: 'Put page, per_page and total_pages beside total_count.',
+    },
+    'PAG-3/offset': {
+      title: 'A page by offset tells where it begins, and its size',
+      steps: [createMany(many, 5), setUp(pageStep.get(`${caseRecords}&offset=1&limit=3`))],
+      expect: [tells(pageStep, 1, 3)],
+      remedy: 'Put offset and limit beside total_count.',
+    },
+    'PAG-3/cursor': {
+      title: 'A page by cursor tells its size',
+      steps: [createMany(many, 2), setUp(pageStep.get(`${caseRecords}&limit=4`))],
+      expect: [tells(pageStep, 4)],
+      remedy: 'Put limit beside total_count.',
+    },
+    'PAG-3/ends': {
+      title: 'There is no cursor to the previous page on the first, and none to the next on the last',
+      after: ['PAG-2/cursor'],
+      steps: [
+        createMany(many, 2),
+        setUp(first.get(`${caseRecords}&limit=1`)),
+        setUp(last.get(`${caseRecords}&limit=1&cursor=${first.next}`)),
+      ],
+      expect: [cursorAt(first, 'previous', 'none'), cursorAt(last, 'next', 'none')],
+      remedy:
+        'Give a cursor only where there is something behind it: ask the database for one record more than is shown.',
+    },
+  }),
+]
+
+export const totalCases = define({
+  'PAG-4/filtered': {
+    title: 'The total is of the records that match, not of all and not of the page',
+    steps: [
+      createMany(many, 3),
+      create(other, { [members.marker]: `other-${mark}` }),
+      setUp(page.get(`${caseRecords}&${sizeParameter}=2`)),
+    ],
+    expect: [totals(page, 3)],
+    remedy: 'Count with the conditions of the list and without its limit, in the same transaction.',
+  },
+  'PAG-4/none': {
+    title: 'The total of nothing is 0',
+    after: ['QRY-1/none'],
+    steps: [create(one), setUp(none.get(`${collection}?${members.marker}=${mark}-none`))],
+    expect: [totals(none, 0)],
+    remedy: 'Tell a total of 0 where nothing matches, rather than none.',
+  },
+  'PAG-4/creation': {
+    title: 'The total grows with a creation, at once',
+    after: ['PAG-4/filtered'],
+    steps: [create(one), setUp(before.get(caseRecords)), create(two), after.get(caseRecords)],
+    expect: [totals(before, 1), totals(after, 2)],
+    remedy: 'Do not keep totals longer than until the next change.',
+  },
+  'PAG-4/deletion': {
+    title: 'The total shrinks with a deletion, at once',
+    after: ['PAG-4/filtered'],
+    steps: [
+      createMany(many, 2),
+      setUp(before.get(caseRecords)),
+      setUp(gone.delete(many.at(0))),
+      after.get(caseRecords),
+    ],
+    expect: [totals(before, 2), totals(after, 1)],
+    remedy: 'Leave deleted records out of the total as out of the list.',
+  },
+  'PAG-4/at-once': {
+    title: 'Eight creations at once are all counted',
+    after: ['PAG-4/filtered'],
+    steps: [create(one), simultaneous(8, setUp(made.post(collection, body.example))), setUp(list.get(caseRecords))],
+    expect: [lists(list, one, made), totals(list, 9)],
+    remedy: 'Count records, or keep counts in the transaction that changes them, with a lock: "count = count + 1".',
+  },
+  'PAG-4/styles': {
+    title: 'Each page of each style tells the same total',
+    after: ['PAG-4/filtered'],
+    steps: [
+      createMany(many, 3),
+      setUp(list.get(`${caseRecords}&page=2&per_page=2`)),
+      setUp(list.get(`${caseRecords}&offset=1&limit=1`)),
+      walk(list, `${caseRecords}&limit=2`),
+    ],
+    expect: [totals(list, 3)],
+    remedy: 'Count without what says which page it is: neither cursor nor offset changes the total.',
+  },
+  'PAG-4/deleted': {
+    title: 'With include_deleted the total counts deleted records too',
+    level: 'may',
+    after: ['QRY-6/included', 'PAG-4/filtered'],
+    steps: [
+      createMany(many, 2),
+      setUp(gone.delete(many.at(0))),
+      setUp(list.get(`${caseRecords}&include_deleted=true`)),
+    ],
+    expect: [totals(list, 2)],
+    remedy: 'Count what the list holds: the total belongs to the same conditions.',
+  },
+})
