@@ -1,40 +1,33 @@
-/** Access rules: who may do what (AUT-3 to AUT-7). */
+/** Checks access rules: who may perform which action (AUT-3 to AUT-7). */
 import { actions } from '../declaration.ts'
 import { isRecord } from '../field.ts'
 import { nearest, oneOf, suggest } from '../nearest.ts'
-import { at, item } from '../place.ts'
 import { checkCondition } from './conditions.ts'
-import { checkKeys, expectRecord, own, type Report, show } from './problem.ts'
+import { own, type Part, type ResourceView, type ResourceViews } from './parts.ts'
+import { show } from './problem.ts'
 import type { Edge } from './relations.ts'
-import type { ResourceView, ResourceViews } from './views.ts'
 
 /**
  * Checks the access rules of a resource.
  *
- * @returns which action reads through which other one, to find those that go round in circles
+ * @returns which action depends on which other action by `through`, to find cycles
  */
-export function checkAccess(report: Report, resource: ResourceView, resources: ResourceViews): Edge[] {
-  const path = at(resource.path, 'access')
-  const access = own(resource.declared, 'access')
+export function checkAccess(resource: ResourceView, resources: ResourceViews): Edge[] {
+  const access = resource.part.key('access')
   const edges: Edge[] = []
-  if (access === undefined || !expectRecord(report, path, access, 'access: { read: "anyone" }')) return edges
-  for (const [action, rules] of Object.entries(access)) {
-    const place = at(path, action)
+  if (!access.optionalObject('access: { read: "anyone" }')) return edges
+  for (const [action, rules] of access.entries()) {
     if (!(actions as readonly string[]).includes(action)) {
-      report(place, 'is not an action', suggest(action, actions))
+      rules.report('is not an action', suggest(action, actions))
       continue
     }
-    const each = (rule: unknown, path: string) => {
-      const target = checkRule(report, path, rule, resource, resources)
-      if (target !== undefined) edges.push({ from: `${resource.name}.${action}`, to: target, path })
+    if (Array.isArray(rules.value) && rules.value.length === 0) {
+      rules.report('is empty', 'Write "nobody", or leave it out: then only administrators may.')
     }
-    if (!Array.isArray(rules)) each(rules, place)
-    else if (rules.length === 0)
-      report(place, 'is empty', 'Write "nobody", or leave it out: then only administrators may.')
-    else
-      rules.forEach((rule, index) => {
-        each(rule, item(place, index))
-      })
+    for (const rule of Array.isArray(rules.value) ? rules.items() : [rules]) {
+      const target = checkRule(rule, resource, resources)
+      if (target !== undefined) edges.push({ from: `${resource.name}.${action}`, to: target, path: rule.path })
+    }
   }
   return edges
 }
@@ -45,108 +38,66 @@ const hints: Readonly<Record<string, string>> = {
   none: 'nobody', never: 'nobody', self: 'owner', me: 'owner',
 } // biome-ignore format: one row reads best
 
-/** Checks one rule; returns the action that it reads through, as `collection.action`. */
-function checkRule(
-  report: Report,
-  path: string,
-  rule: unknown,
-  resource: ResourceView,
-  resources: ResourceViews,
-): string | undefined {
-  if (typeof rule === 'function') checkSynchronous(report, path, rule)
-  else if (typeof rule === 'string') checkWord(report, path, rule, resource)
-  else if (!isRecord(rule))
-    report(
-      path,
-      `is not an access rule: ${show(rule)}`,
-      'Write "anyone", "nobody", "owner", "role:NAME", { where } or { through, action }.',
-    )
-  else if (Object.hasOwn(rule, 'through')) return checkThrough(report, path, rule, resource, resources)
-  else if (Object.hasOwn(rule, 'where')) {
-    checkKeys(report, path, rule, ['where'])
-    if (isRecord(rule.where) && Object.keys(rule.where).length === 0) {
-      report(at(path, 'where'), 'is true of every record', 'Write "anyone", or a condition.')
-    } else checkCondition(report, at(path, 'where'), rule.where, { resource, record: undefined })
-  } else
-    report(
-      path,
-      `is not an access rule: ${show(rule)}`,
-      'Write { where: { … } } or { through: FIELD, action: ACTION }.',
-    )
+/** Checks one rule; returns the action that it depends on, as `collection.action`. */
+function checkRule(rule: Part, resource: ResourceView, resources: ResourceViews): string | undefined {
+  const { value } = rule
+  if (typeof value === 'function') rule.synchronous()
+  else if (typeof value === 'string') checkWord(rule, value, resource)
+  else if (!isRecord(value)) {
+    const remedy = 'Write "anyone", "nobody", "owner", "role:NAME", { where } or { through, action }.'
+    rule.report(`is not an access rule: ${show(value)}`, remedy)
+  } else if (Object.hasOwn(value, 'through')) return checkThrough(rule, resource, resources)
+  else if (Object.hasOwn(value, 'where')) {
+    rule.keys(['where'])
+    const where = rule.key('where')
+    if (!isRecord(where.value) || Object.keys(where.value).length > 0) {
+      checkCondition(where, { resource, record: undefined })
+    } else where.report('is true of every record', 'Write "anyone", or a condition.')
+  } else {
+    const remedy = 'Write { where: { … } } or { through: FIELD, action: ACTION }.'
+    rule.report(`is not an access rule: ${show(value)}`, remedy)
+  }
   return undefined
 }
 
-/** Reports a function that awaits: rules are decided at once. */
-export function checkSynchronous(report: Report, path: string, check: unknown): void {
-  if (typeof check === 'function' && Object.prototype.toString.call(check) === '[object AsyncFunction]') {
-    report(path, 'must not await: its answer is needed at once', 'Write a function without async.')
-  }
-}
-
-function checkWord(report: Report, path: string, rule: string, resource: ResourceView): void {
+function checkWord(part: Part, rule: string, resource: ResourceView): void {
   if (rule.startsWith('role:')) {
     if (/^role:[^\s,]+$/.test(rule)) return
-    report(
-      path,
-      `names no role: ${show(rule)}`,
-      'Write role: and a name without spaces or commas, such as "role:editor".',
-    )
+    const remedy = 'Write role: and a name without spaces or commas, such as "role:editor".'
+    part.report(`names no role: ${show(rule)}`, remedy)
   } else if (rule === 'owner') {
     if (resource.owner !== undefined) return
-    report(
-      path,
-      `needs an owner, and ${resource.name} has none`,
-      'Write owner: the field that holds the id of the creator.',
-    )
+    const remedy = 'Write owner: the field that holds the id of the creator.'
+    part.report(`needs an owner, and ${resource.name} has none`, remedy)
   } else if (!words.includes(rule)) {
     const near = (own(hints, rule) as string | undefined) ?? nearest(rule, words)
     const role = /^[\w-]+$/.test(rule)
       ? `Write "role:${rule}" for a role, or "anyone", "nobody" or "owner".`
-      : undefined
-    const remedy =
-      near === undefined ? (role ?? 'Write "anyone", "nobody", "owner" or "role:NAME".') : `Did you mean "${near}"?`
-    report(path, `is not an access rule: ${show(rule)}`, remedy)
+      : 'Write "anyone", "nobody", "owner" or "role:NAME".'
+    part.report(`is not an access rule: ${show(rule)}`, near === undefined ? role : `Did you mean "${near}"?`)
   }
 }
 
-function checkThrough(
-  report: Report,
-  path: string,
-  rule: Readonly<Record<string, unknown>>,
-  resource: ResourceView,
-  resources: ResourceViews,
-): string | undefined {
-  checkKeys(report, path, rule, ['through', 'action'])
-  const { through, action } = rule
-  const field = typeof through === 'string' ? resource.fields.get(through) : undefined
-  const references = [...resource.fields.values()].filter((each) => each.declared.reference !== undefined)
-  if (field === undefined || field.declared.reference === undefined) {
-    const message =
-      field === undefined
-        ? `is not a field of ${resource.name}: ${show(through)}`
-        : `is not a reference: ${show(through)}`
+function checkThrough(rule: Part, resource: ResourceView, resources: ResourceViews): string | undefined {
+  rule.keys(['through', 'action'])
+  const [through, action] = [rule.key('through'), rule.key('action')]
+  const field = resource.fields.get(through.text)
+  const reference = field?.declared['reference']
+  if (reference === undefined) {
+    const what = field === undefined ? `is not a field of ${resource.name}` : 'is not a reference'
+    const references = [...resource.fields.values()].filter((each) => each.declared['reference'] !== undefined)
     const names = references.map((each) => each.name)
-    report(
-      at(path, 'through'),
-      message,
-      suggest(
-        typeof through === 'string' ? through : '',
-        names,
-        `Name a reference${names.length > 0 ? `: ${oneOf(names)}` : ''}.`,
-      ),
-    )
+    const remedy = `Name a reference${names.length > 0 ? `: ${oneOf(names)}` : ''}.`
+    through.unknown(`${what}: ${show(through.value)}`, names, remedy)
   }
-  const place = at(path, 'action')
-  if (typeof action !== 'string' || !(actions as readonly string[]).includes(action)) {
-    report(place, `is not an action: ${show(action)}`, suggest(typeof action === 'string' ? action : '', actions))
+  if (!(actions as readonly string[]).includes(action.text)) {
+    action.unknown(`is not an action: ${show(action.value)}`, actions)
     return undefined
   }
-  const target = typeof field?.declared.reference === 'string' ? resources.get(field.declared.reference) : undefined
+  const target = typeof reference === 'string' ? resources.get(reference) : undefined
   if (target === undefined) return undefined
-  if (own(target.access, action) === undefined) {
-    const remedy = `Declare access.${action} in ${target.name}, or name an action that is declared there.`
-    report(place, `is not declared in ${target.name}: administrators alone could ever pass`, remedy)
-    return undefined
-  }
-  return `${target.name}.${action}`
+  if (own(target.access, action.text) !== undefined) return `${target.name}.${action.text}`
+  const remedy = `Declare access.${action.text} in ${target.name}, or name an action that is declared there.`
+  action.report(`is not declared in ${target.name}: administrators alone could ever pass`, remedy)
+  return undefined
 }

@@ -4,12 +4,12 @@ import type { issueCodes } from '../../spec/faults.ts'
 import { decimalKeyOf } from '../decimal.ts'
 import { type FieldShape, isRecord } from '../field.ts'
 import { suggest } from '../nearest.ts'
-import { below, type Steps } from '../place.ts'
+import type { Steps } from '../place.ts'
 import { type FieldType, type Resource, systemFields } from '../resource.ts'
 import { isRecordId } from '../text.ts'
 import { instantKey, stampKey } from '../time.ts'
-import { mustBe, own, type Report, show } from './problem.ts'
-import { isComparable } from './views.ts'
+import { isComparable, own, type Part } from './parts.ts'
+import { mustBe, show } from './problem.ts'
 
 /** What a condition is about. */
 export interface ConditionSubject {
@@ -27,10 +27,10 @@ export interface ConditionProblem extends ValueProblem {
   readonly steps: Steps
 }
 
-/** Checks a condition of a declaration and everything within it. */
-export function checkCondition(report: Report, path: string, condition: unknown, subject: ConditionSubject): void {
-  for (const { steps, message, remedy } of conditionProblems(condition, subject)) {
-    report(below(path, steps), message, remedy)
+/** Checks a declared condition. */
+export function checkCondition(part: Part, subject: ConditionSubject): void {
+  for (const { steps, message, remedy } of conditionProblems(part.value, subject)) {
+    part.reportBelow(steps, message, remedy)
   }
 }
 

@@ -11,8 +11,8 @@ import {
 } from '../decimal.ts'
 import { isFieldWord, type Schema } from '../field.ts'
 import { at, item } from '../place.ts'
+import type { FieldView } from './parts.ts'
 import { mustBe, type Report, show } from './problem.ts'
-import type { FieldView } from './views.ts'
 
 const others = ['type', 'precision', 'scale', 'title', 'description', 'deprecated', 'readOnly', 'writeOnly', '$comment']
 const keywords: readonly string[] = [...others, ...decimalWords, ...decimalLists]

@@ -6,10 +6,11 @@ import { nearest, oneOf, suggest } from '../nearest.ts'
 import { at, item } from '../place.ts'
 import { ajv, compileInteger, compileReference, compileSchema, type ValidateValue } from '../schema.ts'
 import { checkDecimal } from './decimals.ts'
-import { own, type Report, show } from './problem.ts'
+import type { FieldView } from './parts.ts'
+import { own } from './parts.ts'
+import { type Report, show } from './problem.ts'
 import { metaProblems } from './schema-form.ts'
 import { longestText, worstPower } from './slow-pattern.ts'
-import type { FieldView } from './views.ts'
 
 const holdsSchema = [
   'items', 'additionalProperties', 'not', 'if', 'then', 'else', 'contains', 'propertyNames', 'unevaluatedItems',

@@ -1,118 +1,100 @@
 /** Checks relations between resources: owner, parent, unique sets, and references that form a cycle. */
 import { suggest } from '../nearest.ts'
-import { at, item } from '../place.ts'
-import { mustBe, own, type Report, show } from './problem.ts'
-import { isComparable, type ResourceView } from './views.ts'
+import { isComparable, type Part, type ResourceView } from './parts.ts'
+import { show } from './problem.ts'
 
-/** Checks `owner`: a field of texts that the server can set from the caller (AUT-7). */
-export function checkOwner(report: Report, resource: ResourceView): void {
-  const { owner, path, fields } = resource
-  if (owner === undefined) return
-  const place = at(path, 'owner')
-  const field = typeof owner === 'string' ? fields.get(owner) : undefined
+/** Checks `owner`: a text field that the server sets to the id of the caller (AUT-7). */
+export function checkOwner(resource: ResourceView): void {
+  const { name, fields } = resource
+  const owner = resource.part.key('owner')
+  if (owner.isAbsent) return
+  const field = fields.get(owner.text)
   if (field === undefined) {
-    const known = [...fields.values()].filter((each) => each.shape.type === 'string').map((each) => each.name)
+    const texts = [...fields.values()].filter((each) => each.shape.type === 'string').map((each) => each.name)
     const remedy = 'Declare the field, such as owner_id: { type: "string" }.'
-    report(
-      place,
-      `is not a field of ${resource.name}: ${show(owner)}`,
-      suggest(typeof owner === 'string' ? owner : '', known, remedy),
-    )
-    return
-  }
-  if (field.shape.type !== 'string' || field.shape.enum !== undefined) {
-    report(place, `must be a field of texts: it holds the id of the caller`, `Write ${field.name}: { type: "string" }.`)
-  } else if (field.declared.unique === true || isUniqueAlone(resource, field.name)) {
+    owner.unknown(`is not a field of ${name}: ${show(owner.value)}`, texts, remedy)
+  } else if (field.shape.type !== 'string' || field.shape.enum !== undefined) {
+    owner.report(`must be a field of texts: it holds the id of the caller`, `Write ${field.name}: { type: "string" }.`)
+  } else if (field.declared['unique'] === true || isUniqueAlone(resource, field.name)) {
     const message = 'must not be unique by itself: each caller could create one record only'
-    report(place, message, `Remove "unique" from ${field.name}, or make it unique together with another field.`)
+    owner.report(message, `Remove "unique" from ${field.name}, or make it unique together with another field.`)
   }
 }
 
-function isUniqueAlone({ declared }: ResourceView, name: string): boolean {
-  const sets = own(declared, 'unique')
-  return Array.isArray(sets) && sets.some((set) => Array.isArray(set) && set.length === 1 && set[0] === name)
+function isUniqueAlone({ part }: ResourceView, name: string): boolean {
+  const sets = part.key('unique').items()
+  return sets.some(({ value }) => Array.isArray(value) && value.length === 1 && value[0] === name)
 }
 
-/** Checks `within`: the reference under whose target the collection is nested too (RES-2). */
-export function checkWithin(report: Report, resource: ResourceView): void {
-  const within = own(resource.declared, 'within')
-  if (within === undefined) return
-  const path = at(resource.path, 'within')
-  const field = typeof within === 'string' ? resource.fields.get(within) : undefined
-  const references = [...resource.fields.values()].filter((each) => each.declared.reference !== undefined)
+/** Checks `within`: the reference whose target also nests the collection (RES-2). */
+export function checkWithin({ name, part, fields }: ResourceView): void {
+  const within = part.key('within')
+  if (within.isAbsent) return
+  const field = fields.get(within.text)
+  const references = [...fields.values()].filter((each) => each.declared['reference'] !== undefined)
   const names = references.map((each) => each.name)
   if (field === undefined) {
-    const remedy = suggest(typeof within === 'string' ? within : '', names, 'Name a field that is a reference.')
-    report(path, `is not a field of ${resource.name}: ${show(within)}`, remedy)
-  } else if (field.declared.reference === undefined) {
+    within.unknown(`is not a field of ${name}: ${show(within.value)}`, names, 'Name a field that is a reference.')
+  } else if (field.declared['reference'] === undefined) {
     const remedy = names.length > 0 ? `Name a reference: ${names.join(', ')}.` : `Write "reference" on ${field.name}.`
-    report(path, `is not a reference: ${show(within)}`, remedy)
-  } else if (field.shape.optional && field.declared.reference !== resource.name) {
-    // A tree is nested within itself, and its root is in nothing.
-    report(path, 'must be a field that always has a value', `Take "optional" from ${field.name}.`)
+    within.report(`is not a reference: ${show(within.value)}`, remedy)
+  } else if (field.shape.optional && field.declared['reference'] !== name) {
+    // A tree nests within itself, and its root has no parent.
+    within.report('must be a field that always has a value', `Take "optional" from ${field.name}.`)
   }
 }
 
 /** Checks `unique`: sets of fields whose values can be compared. */
-export function checkUnique(report: Report, resource: ResourceView): void {
-  const sets = own(resource.declared, 'unique')
-  if (sets === undefined) return
-  const path = at(resource.path, 'unique')
-  if (!Array.isArray(sets)) {
-    report(path, mustBe('an array of sets of fields', sets), 'Write [["project_id", "title"]].')
-    return
-  }
-  if (sets.length > 0 && sets.every((set) => typeof set === 'string')) {
-    report(path, 'must be an array of sets of fields', `Write [${show(sets)}].`)
-    return
-  }
-  sets.forEach((set: unknown, index) => {
-    const place = item(path, index)
-    if (!Array.isArray(set) || set.length === 0) {
-      report(place, mustBe('an array of fields', set), 'Write ["project_id", "title"].')
-      return
-    }
-    set.forEach((name: unknown, position) => {
-      if (set.indexOf(name) !== position)
-        report(item(place, position), `is named twice: ${show(name)}`, 'Remove one of the two.')
-      else checkUniqueField(report, item(place, position), name, resource)
-    })
-  })
+export function checkUnique(resource: ResourceView): void {
+  const sets = resource.part.key('unique')
+  const { value } = sets
+  if (sets.isAbsent) return
+  if (!Array.isArray(value)) {
+    sets.mustBe('an array of sets of fields', 'Write [["project_id", "title"]].')
+  } else if (value.length > 0 && value.every((set) => typeof set === 'string')) {
+    sets.report('must be an array of sets of fields', `Write [${show(value)}].`)
+  } else for (const set of sets.items()) checkUniqueSet(set, resource)
 }
 
-function checkUniqueField(report: Report, path: string, name: unknown, resource: ResourceView): void {
-  const field = typeof name === 'string' ? resource.fields.get(name) : undefined
+function checkUniqueSet(set: Part, resource: ResourceView): void {
+  const names = set.value
+  if (!Array.isArray(names) || names.length === 0) {
+    set.mustBe('an array of fields', 'Write ["project_id", "title"].')
+    return
+  }
+  for (const [position, name] of set.items().entries()) {
+    if (names.indexOf(name.value) === position) checkUniqueField(name, resource)
+    else name.report(`is named twice: ${show(name.value)}`, 'Remove one of the two.')
+  }
+}
+
+function checkUniqueField(part: Part, { name, fields }: ResourceView): void {
+  const field = fields.get(part.text)
   if (field === undefined) {
-    const remedy = suggest(typeof name === 'string' ? name : '', resource.fields.keys())
-    report(path, `is not a field of ${resource.name}: ${show(name)}`, remedy)
+    part.report(`is not a field of ${name}: ${show(part.value)}`, suggest(part.text, fields.keys()))
   } else if (field.writeOnly) {
-    report(path, 'is writeOnly: a clash would let callers find out its value', 'Use another field.')
+    part.report('is writeOnly: a clash would let callers find out its value', 'Use another field.')
   } else if (!isComparable(field.shape.type)) {
-    report(
-      path,
-      `is an ${field.shape.type}: such values cannot be compared`,
-      'Use a field of one text, number or truth value.',
-    )
+    const message = `is an ${field.shape.type}: such values cannot be compared`
+    part.report(message, 'Use a field of one text, number or truth value.')
   }
 }
 
-/** The references that every record must have: in a circle of them nothing could ever be created. */
-export function requiredReferences(resource: ResourceView): Edge[] {
-  return [...resource.fields.values()].flatMap(({ declared, shape, path }): Edge[] =>
-    typeof declared.reference === 'string' && !shape.optional
-      ? [{ from: resource.name, to: declared.reference, path }]
-      : [],
+/** The references that every record must have: in a cycle of them no record could ever be created. */
+export function requiredReferences({ name, fields }: ResourceView): Edge[] {
+  return [...fields.values()].flatMap(({ declared: { reference }, shape, path }): Edge[] =>
+    typeof reference === 'string' && !shape.optional ? [{ from: name, to: reference, path }] : [],
   )
 }
 
-/** One step from a node to another, and the place in the declaration that says so. */
+/** An edge between two nodes, and its place in the declaration. */
 export interface Edge {
   readonly from: string
   readonly to: string
   readonly path: string
 }
 
-/** One circle for each knot of nodes that lead back to themselves: the edges in order, from the first declared. */
+/** One cycle for each group of nodes that lead back to themselves: its edges in order, from the first declared. */
 export function findCycles(edges: readonly Edge[]): Edge[][] {
   const leaving = Map.groupBy(edges, (edge) => edge.from)
   const done = new Set<string>()

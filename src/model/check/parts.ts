@@ -1,0 +1,209 @@
+/** A declaration as the checks read it: its parts, with the checks that most of them need, and what is known of its resources. */
+import { type FieldShape, isRecord, type Schema, shapeOf } from '../field.ts'
+import { nearest, oneOf, suggest } from '../nearest.ts'
+import { at, below, item, type Steps } from '../place.ts'
+import type { FieldType } from '../resource.ts'
+import { mustBe, type Report } from './problem.ts'
+
+type Hints = Readonly<Record<string, string>>
+
+/** A value in a declaration, with its place. Its checks report what is wrong; all but `object` accept an absent value. */
+export class Part {
+  readonly path: string
+  readonly value: unknown
+  readonly #report: Report
+
+  constructor(path: string, value: unknown, report: Report) {
+    this.path = path
+    this.value = value
+    this.#report = report
+  }
+
+  get isAbsent(): boolean {
+    return this.value === undefined
+  }
+
+  /** The value if it is an object, otherwise an empty object. */
+  get record(): Readonly<Record<string, unknown>> {
+    return isRecord(this.value) ? this.value : {}
+  }
+
+  /** The value if it is a text, otherwise an empty text. */
+  get text(): string {
+    return typeof this.value === 'string' ? this.value : ''
+  }
+
+  /** The part at a key. */
+  key(name: string): Part {
+    return new Part(at(this.path, name), own(this.record, name), this.#report)
+  }
+
+  /** The parts at all keys, with their names. */
+  entries(): [string, Part][] {
+    return Object.keys(this.record).map((name) => [name, this.key(name)])
+  }
+
+  /** The items of an array. */
+  items(): Part[] {
+    const { value } = this
+    return Array.isArray(value) ? value.map((each, index) => new Part(item(this.path, index), each, this.#report)) : []
+  }
+
+  report(message: string, remedy: string): void {
+    this.#report(this.path, message, remedy)
+  }
+
+  /** Reports a problem of something within the value. */
+  reportBelow(steps: Steps, message: string, remedy: string): void {
+    this.#report(below(this.path, steps), message, remedy)
+  }
+
+  /** Reports that the value is not what it must be. */
+  mustBe(what: string, remedy: string): void {
+    this.report(mustBe(what, this.value), remedy)
+  }
+
+  /** Reports the value with the nearest of the names that exist. */
+  unknown(message: string, candidates: Iterable<string>, otherwise?: string): void {
+    this.report(message, suggest(this.text, candidates, otherwise))
+  }
+
+  /** Reports a value that is not an object, or is absent; otherwise `true`. */
+  object(example: string): boolean {
+    return expectRecord(this.#report, this.path, this.value, example)
+  }
+
+  /** `true` if there is an object here; reports any other value. */
+  optionalObject(example: string): boolean {
+    return !this.isAbsent && this.object(example)
+  }
+
+  /** Reports every unknown key. */
+  keys(known: readonly string[]): void {
+    for (const key of Object.keys(this.record)) {
+      if (!known.includes(key)) this.#report(at(this.path, key), 'is not a known key', suggest(key, known))
+    }
+  }
+
+  /** Reports a value that is none of the choices. */
+  choice(choices: readonly string[], hints: Hints = {}): void {
+    const { value } = this
+    if (value === undefined || (typeof value === 'string' && choices.includes(value))) return
+    const hint = typeof value === 'string' ? (hints[value] ?? nearest(value, choices)) : undefined
+    const quoted = choices.map((choice) => `"${choice}"`)
+    this.mustBe(oneOf(quoted), hint === undefined ? `Write ${oneOf(quoted)}.` : `Did you mean "${hint}"?`)
+  }
+
+  /** Reports a value that is neither `true` nor `false`. */
+  flag(): void {
+    if (this.isAbsent || typeof this.value === 'boolean') return
+    this.mustBe('true or false', 'Write true or false, without quotes.')
+  }
+
+  /** Reports a value that is not a text, or is blank. */
+  prose(): void {
+    if (this.isAbsent || this.text.trim() !== '') return
+    this.mustBe('a text', 'Write a few words for people, or leave it out.')
+  }
+
+  /** Reports a value that is not a text of one line. */
+  title(): void {
+    if (/[\r\n]/.test(this.text)) {
+      this.report('must be one line', 'Keep the title short and write the rest as `description`.')
+    } else this.prose()
+  }
+
+  /** Reports a value that is not a whole number from `least` to `most`. */
+  whole(least: number, most: number): void {
+    const { value } = this
+    if (value === undefined || (Number.isInteger(value) && Number(value) >= least && Number(value) <= most)) return
+    this.mustBe(`a whole number from ${least} to ${most}`, `Write a number such as ${least}.`)
+  }
+
+  /** Like `whole`, but reports an absent value too. */
+  requiredWhole(least: number, most: number): void {
+    new Part(this.path, this.value ?? null, this.#report).whole(least, most)
+  }
+
+  /** Reports a function that awaits: its result is needed at once. */
+  synchronous(): void {
+    if (Object.prototype.toString.call(this.value) === '[object AsyncFunction]') {
+      this.report('must not await: its answer is needed at once', 'Write a function without async.')
+    }
+  }
+}
+
+/** A key's own value: what an object inherits (`constructor`) is not declared. */
+export function own(record: Readonly<Record<string, unknown>>, key: string): unknown {
+  return Object.hasOwn(record, key) ? record[key] : undefined
+}
+
+/** Whether a value is an object; reports any other value. */
+export function expectRecord(
+  report: Report,
+  path: string,
+  value: unknown,
+  example: string,
+): value is Record<string, unknown> {
+  if (isRecord(value)) return true
+  report(path, mustBe('an object', value), `Write ${example}.`)
+  return false
+}
+
+/** A field, as far as it can be read. */
+export interface FieldView {
+  readonly name: string
+  readonly part: Part
+  readonly path: string
+  readonly declared: Schema
+  readonly shape: FieldShape
+  readonly writeOnly: boolean
+}
+
+/** A resource, as far as it can be read. */
+export interface ResourceView {
+  readonly name: string
+  readonly part: Part
+  readonly fields: ReadonlyMap<string, FieldView>
+  readonly owner: unknown
+  /** The declared access rules by action; empty if there are none. */
+  readonly access: Readonly<Record<string, unknown>>
+}
+
+/** All resources that are objects, by name. */
+export type ResourceViews = ReadonlyMap<string, ResourceView>
+
+/** Reads what can be read of each resource. */
+export function viewsOf(resources: Part): ResourceViews {
+  const views = resources.entries().flatMap(([name, part]) => (isRecord(part.value) ? [viewOf(name, part)] : []))
+  return new Map(views.map((view) => [view.name, view]))
+}
+
+function viewOf(name: string, part: Part): ResourceView {
+  const views = part
+    .key('fields')
+    .entries()
+    .map(([field, each]): FieldView => {
+      const { path, record } = each
+      return {
+        name: field,
+        part: each,
+        path,
+        declared: record,
+        shape: shapeOf(record),
+        writeOnly: record['writeOnly'] === true,
+      }
+    })
+  return {
+    name,
+    part,
+    fields: new Map(views.map((view) => [view.name, view])),
+    owner: part.key('owner').value,
+    access: part.key('access').record,
+  }
+}
+
+/** Whether values of a type can be compared: those that have a column of their own. */
+export function isComparable(type: FieldType): boolean {
+  return type === 'string' || type === 'integer' || type === 'number' || type === 'decimal' || type === 'boolean'
+}
