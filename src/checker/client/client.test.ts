@@ -14,7 +14,7 @@ function get(url: string, more: Partial<Asked> = {}): Asked {
   return { method: 'GET', url, fields: [], ...more }
 }
 
-test('an address is sent as it stands, and fields come back in their order and case', async (context) => {
+test('an address is sent unchanged, and header fields keep their order and case', async (context) => {
   const origin = await served(context, ({ url }, response) => {
     response.setHeader('X-Seen', url ?? '').setHeader('ETag', '"1"')
     response.end('{"a":1}')
@@ -24,7 +24,7 @@ test('an address is sent as it stands, and fields come back in their order and c
   assert.equal(answer?.body, '{"a":1}')
 })
 
-test('a server that wants a pause gets one, from all requests, and is asked again', async (context) => {
+test('after a 429 all requests pause, and the request is repeated', async (context) => {
   let asked = 0
   const pauses: number[] = []
   const origin = await served(context, (_, response) => {
@@ -38,13 +38,13 @@ test('a server that wants a pause gets one, from all requests, and is asked agai
   assert.deepEqual([asked, pauses, client.count], [2, [1], 2])
 })
 
-test('who looks for a 429 gets it', async (context) => {
+test('an impatient request returns a 429', async (context) => {
   const origin = await served(context, (_, response) => response.writeHead(429).end())
   const client = clientFor(context)
   assert.equal((await client.send('one', get(`${origin}/`), { impatient: true })).answer?.status, 429)
 })
 
-test('no more requests are on their way than allowed, but those that are to arrive at once', async (context) => {
+test('concurrency is limited, except for requests that must arrive at once', async (context) => {
   let open = 0
   let most = 0
   const origin = await served(context, (_, response) => {
@@ -61,7 +61,7 @@ test('no more requests are on their way than allowed, but those that are to arri
   assert.equal(most, 8)
 })
 
-test('no answer is a failure with a reason, not an exception', async (context) => {
+test('a missing response is a failure with a reason, not an exception', async (context) => {
   const origin = await served(context, ({ url }, response) => {
     if (url === '/cut') response.destroy()
   })
@@ -73,7 +73,7 @@ test('no answer is a failure with a reason, not an exception', async (context) =
   assert.match(odd.failure ?? '', /Invalid character/)
 })
 
-test('a stop ends what is under way, and what was made can still be taken away', async (context) => {
+test('a stop ends requests under way, and cleanup can still send requests', async (context) => {
   const origin = await served(context, ({ method }, response) => {
     if (method === 'DELETE') response.writeHead(204).end()
   })
@@ -85,7 +85,7 @@ test('a stop ends what is under way, and what was made can still be taken away',
   assert.equal((await client.send('one', get(`${origin}/`, { method: 'DELETE' }))).answer?.status, 204)
 })
 
-test('bytes are sent as they are, and every answer to them is read', async (context) => {
+test('bytes are sent unchanged, and every response to them is read', async (context) => {
   const origin = await served(context, ({ url, method }, response) => {
     if (url === '/chunked') response.write('ab')
     response.end(method === 'HEAD' ? '' : 'cd')
@@ -111,7 +111,7 @@ test('bytes are sent as they are, and every answer to them is read', async (cont
   assert.match(none?.failure ?? '', /no answer within 0.2/)
 })
 
-test('a connection that nobody has used for a while is not used any more, and one that is waited on is', async (context) => {
+test('an idle connection is not reused after a while, and one with a pending request stays open', async (context) => {
   const connections = new Set<object>()
   const origin = await served(context, ({ url, socket }, response) => {
     connections.add(socket)
@@ -127,7 +127,7 @@ test('a connection that nobody has used for a while is not used any more, and on
   assert.equal(connections.size, 2)
 })
 
-test('what was closed meanwhile is asked again on another connection where that is harmless', async (context) => {
+test('an idempotent request is repeated if the server closes a reused connection', async (context) => {
   let asked = 0
   const origin = await served(context, ({ socket }, response) => {
     // Said of the second request: it is closed as if it had never arrived.
@@ -140,7 +140,7 @@ test('what was closed meanwhile is asked again on another connection where that 
   assert.equal(asked, 3)
 })
 
-test('what makes something is sent once, and on no connection that was answered with an error', async (context) => {
+test('a creating request is sent once, and never on a connection after an error', async (context) => {
   const connections = new Set<object>()
   let status = 400
   const origin = await served(context, ({ socket }, response) => {

@@ -1,56 +1,57 @@
-/** Asks a server: politely, and on the record. */
+/** The HTTP client of the checker: limits concurrency, pauses on 429, and reports every exchange to listeners. */
 import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Answer, type Asked, type Exchange, type Fields, fieldOf } from './exchange.ts'
 import { sendBytes } from './send-bytes.ts'
 
-/** How a server is asked. */
+/** Options of a client. */
 export interface ClientOptions {
-  /** Milliseconds after which an answer is not waited for any more; 30,000 unless given. */
+  /** Time limit for a response in milliseconds; 30,000 if undefined. */
   readonly patience?: number | undefined
-  /** Whether any certificate will do. */
+  /** Trust any certificate. */
   readonly insecure?: boolean | undefined
-  /** Certificates to trust beside the system's, PEM. */
+  /** Additional certificates to trust, PEM. */
   readonly ca?: string | undefined
-  /** The most requests on their way; 6 unless given. Requests that are to arrive at once do not count. */
+  /** The most requests under way; 6 if undefined. Requests with `atOnce` do not count. */
   readonly concurrency?: number | undefined
-  /** Ends everything that is under way. */
+  /** Ends all requests under way. */
   readonly signal?: AbortSignal | undefined
-  /** The server wants a pause of so many seconds. */
+  /** Called when the server wants a pause (429). */
   readonly onPause?: ((seconds: number) => void) | undefined
 }
 
-/** How one request is made. */
-export interface Manner {
-  /** A 429 is an answer like any other. */
+/** Options of one request. */
+export interface SendOptions {
+  /** Return a 429 instead of waiting and repeating the request. */
   readonly impatient?: boolean | undefined
-  /** It does not wait for others to be answered. */
+  /** Send it without waiting for other requests. */
   readonly atOnce?: boolean | undefined
 }
 
+/** The longest pause on one 429, in seconds. */
 const longestPause = 120
-/** How long what changes something is waited for when a run is stopped, in milliseconds. */
-const mostAfterStop = 5_000
 const mostPauses = 5
+/** How long a stopped run waits for the response to a changing request, in milliseconds. */
+const mostAfterStop = 5_000
 const idempotent = /^(?:GET|HEAD|OPTIONS|PUT|DELETE)$/
 /**
- * How long a connection is kept that nobody uses, in milliseconds. A server may close one at any time, and what is sent on it
- * just then gets no answer: long before that it is not used any more (RFC 9112, section 9.3.1).
+ * How long an idle connection is kept, in milliseconds. A server may close it at any time, and a request that is sent just then gets
+ * no response (RFC 9112, section 9.3.1).
  */
 const longestIdle = 500
 
 /** A client of one server. */
 export class Client {
   readonly #options: ClientOptions
-  /** Connections for what may be sent once more, and for what may not. */
+  /** Connections for requests that may be repeated, and for those that may not. */
   readonly #agents: Readonly<Record<'http' | 'https', { readonly again: HttpAgent; readonly once: HttpAgent }>>
   readonly #waiting: (() => void)[] = []
   #free: number
-  /** Nobody asks before: the server has said when. In milliseconds of the clock of `performance`. */
+  /** End of the pause that the server wants, in milliseconds of `performance.now()`. */
   #resumesAt = 0
   readonly #listeners = new Set<(exchange: Exchange) => void>()
-  /** How many requests were made. */
+  /** Number of requests that were sent. */
   count = 0
 
   constructor(options: ClientOptions = {}) {
@@ -65,13 +66,13 @@ export class Client {
     }
   }
 
-  /** Has a listener told of every exchange. */
+  /** Calls a listener after every exchange. */
   watch(listener: (exchange: Exchange) => void): void {
     this.#listeners.add(listener)
   }
 
-  /** Asks once; where the server wants a pause, it gets one, and is asked again. */
-  async send(step: string, asked: Asked, { impatient = false, atOnce = false }: Manner = {}): Promise<Exchange> {
+  /** Sends a request. Repeats it after a pause if the server answers 429. */
+  async send(step: string, asked: Asked, { impatient = false, atOnce = false }: SendOptions = {}): Promise<Exchange> {
     for (let pauses = 0; ; pauses++) {
       if (!impatient) await this.#pause()
       const exchange = atOnce ? await this.#ask(step, asked) : await this.#inTurn(() => this.#ask(step, asked))
@@ -84,7 +85,7 @@ export class Client {
     }
   }
 
-  /** Sends bytes as they are on a connection of its own. Gives an exchange for each answer, one at least. */
+  /** Sends bytes on a connection of their own. Returns an exchange for each response, at least one. */
   async bytes(step: string, url: string, bytes: string, seconds: number): Promise<Exchange[]> {
     this.count++
     const { insecure, ca, signal } = this.#options
@@ -123,7 +124,7 @@ export class Client {
     }
   }
 
-  /** Asks once; once more where the connection had been used before and was closed just then (RFC 9112, section 9.3.1). */
+  /** Sends a request, and again if the server closed a reused connection (RFC 9112, section 9.3.1). */
   async #ask(step: string, asked: Asked): Promise<Exchange> {
     const { isClosed, ...exchange } = await this.#askOnce(step, asked)
     if (!isClosed || !idempotent.test(asked.method)) return exchange
@@ -150,7 +151,7 @@ export class Client {
           const chunks: Buffer[] = []
           message.on('data', (chunk: Buffer) => chunks.push(chunk)).on('error', fail)
           message.on('end', () => {
-            // Who refuses a request often closes the connection, and does not always say so.
+            // Many servers close the connection after an error without saying so.
             if (!idempotent.test(asked.method) && (message.statusCode ?? 0) >= 400) socket.destroy()
             resolve({ step, asked, answer: answerOf(message, Buffer.concat(chunks)), milliseconds: ended() })
           })
@@ -160,9 +161,9 @@ export class Client {
       }
       request.setTimeout(patience, () => request.destroy(new Error(`no answer within ${patience / 1_000} seconds`)))
       const end = () => request.destroy(new Error('stopped'))
-      // Who knows what a creation has made, if nobody waits for its answer?
+      // Without its response, nothing shows which record a request created.
       const stop = () => (/^(?:GET|HEAD|OPTIONS)$/.test(asked.method) ? end() : setTimeout(end, mostAfterStop).unref())
-      // What is asked after the stop takes away what was made.
+      // Requests that are sent after the stop are part of the cleanup.
       signal?.addEventListener('abort', stop, { once: true })
       request.on('close', () => signal?.removeEventListener('abort', stop))
       request.on('error', fail).end(asked.body)
@@ -172,7 +173,7 @@ export class Client {
   #open({ method, url, fields, body }: Asked, answered: (message: IncomingMessage) => void): ClientRequest {
     const { protocol, hostname, port } = new URL(url)
     const isSecure = protocol === 'https:'
-    // What stands in the address is sent as it stands.
+    // The path is sent unchanged, even if it is not normalized.
     const start = url.indexOf('/', url.indexOf('//') + 2)
     const path = start < 0 ? '/' : url.slice(start)
     const target = { method, path, hostname: hostname.replace(/^\[|\]$/g, ''), port, headers: headersOf(fields, body) }
@@ -186,24 +187,16 @@ export class Client {
 function headersOf(fields: Fields, body: string | undefined): Record<string, string[]> {
   const headers: Record<string, string[]> = {}
   for (const [name, value] of fields) headers[name] = [...(headers[name] ?? []), value]
-  // Of itself Node says so only with methods that usually have a body: with GET and DELETE it would be taken for the next request.
+  // Node adds no length to GET and DELETE. The server would take the body for the next request.
   const isFramed = fields.some(([name]) => /^(?:content-length|transfer-encoding)$/i.test(name))
   return body === undefined || isFramed ? headers : { ...headers, 'Content-Length': [String(Buffer.byteLength(body))] }
 }
 
-function answerOf(message: IncomingMessage, body: Buffer): Answer {
-  return {
-    status: message.statusCode ?? 0,
-    version: message.httpVersion,
-    fields: pairsOf(message),
-    body: body.toString(),
-  }
-}
-
-function pairsOf({ rawHeaders }: IncomingMessage): Fields {
-  return rawHeaders.flatMap((name, index) =>
+function answerOf({ statusCode = 0, httpVersion, rawHeaders }: IncomingMessage, body: Buffer): Answer {
+  const fields = rawHeaders.flatMap((name, index) =>
     index % 2 === 0 ? [[name, rawHeaders[index + 1] as string] as const] : [],
   )
+  return { status: statusCode, version: httpVersion, fields, body: body.toString() }
 }
 
 function codeOf(error: Error): string {

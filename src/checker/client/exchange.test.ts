@@ -16,12 +16,12 @@ test('links are found by relation type, on one line or several, with commas in a
   assert.deepEqual(linksIn('</a>; rel="first prev", </b>; REL="NEXT"'), { first: '/a', prev: '/a', next: '/b' })
 })
 
-test('a link to another server is followed on the one that is checked', () => {
+test('a link to another server is read as a path on the checked one', () => {
   assert.deepEqual(linksIn('<https://elsewhere.example/v1/cities?page=2>; rel="next"'), {
     next: '/v1/cities?page=2',
   })
 })
 
-test('what is no link is none', () => {
+test('invalid links are ignored', () => {
   assert.deepEqual(linksIn('next', '<http://[>; rel="next"', '</a>'), {})
 })

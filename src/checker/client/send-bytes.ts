@@ -1,24 +1,24 @@
-/** Speaks to a server in bytes: what no well-behaved client could send. */
+/** Sends bytes on a connection of their own, for requests that no HTTP client would send, and parses the responses. */
 import { connect, isIP } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import type { Answer, Asked, Exchange } from './exchange.ts'
+import type { Answer, Asked, Exchange, Fields } from './exchange.ts'
 
-/** What is sent, and to whom. */
-export interface Bytes {
+/** Bytes to send. */
+export interface BytesRequest {
   readonly step: string
-  /** Any address of the server. */
+  /** Any address on the server. */
   readonly url: string
-  /** One byte for each character. */
+  /** One character for each byte. */
   readonly bytes: string
-  /** How long it waits for more. */
+  /** How long to wait for responses. */
   readonly seconds: number
   readonly insecure?: boolean | undefined
   readonly ca?: string | undefined
   readonly signal?: AbortSignal | undefined
 }
 
-/** Sends bytes on a connection of their own. Gives an exchange for each final answer, one at least. */
-export function sendBytes({ step, url, bytes, seconds, insecure, ca, signal }: Bytes): Promise<Exchange[]> {
+/** Sends bytes. Returns an exchange for each final response, at least one. */
+export function sendBytes({ step, url, bytes, seconds, insecure, ca, signal }: BytesRequest): Promise<Exchange[]> {
   const { protocol, hostname, port } = new URL(url)
   const host = hostname.replace(/^\[|\]$/g, '')
   const isSecure = protocol === 'https:'
@@ -30,7 +30,7 @@ export function sendBytes({ step, url, bytes, seconds, insecure, ca, signal }: B
       ? connectTls({ ...to, ...trust, ...(isIP(host) ? {} : { servername: host }), ALPNProtocols: ['http/1.1'] })
       : connect(to)
     let received = ''
-    let failure = 'the connection was closed without an answer'
+    let failure = 'the connection was closed without a response'
     const stop = () => {
       clearTimeout(timer)
       socket.destroy()
@@ -59,14 +59,11 @@ export function sendBytes({ step, url, bytes, seconds, insecure, ca, signal }: B
   })
 }
 
-/** Bytes as far as they are a request: what reports show. */
+/** The request in bytes, as far as they are one, for reports. */
 function askedOf(url: string, bytes: string): Asked {
   const [first = '', ...lines] = (bytes.split('\r\n\r\n')[0] ?? '').split('\r\n')
   const [method = '', target = ''] = first.split(' ')
-  const fields = lines.flatMap((line) => {
-    const colon = line.indexOf(':')
-    return colon > 0 ? [[line.slice(0, colon), line.slice(colon + 1).trim()] as const] : []
-  })
+  const fields = fieldsIn(lines)
   const body = bytes.slice(bytes.indexOf('\r\n\r\n') + 4)
   return {
     method,
@@ -77,7 +74,14 @@ function askedOf(url: string, bytes: string): Asked {
   }
 }
 
-/** The whole answers in what has come, and what is left over. */
+function fieldsIn(lines: readonly string[]): Fields {
+  return lines.flatMap((line) => {
+    const colon = line.indexOf(':')
+    return colon > 0 ? [[line.slice(0, colon), line.slice(colon + 1).trim()] as const] : []
+  })
+}
+
+/** The complete responses in the received bytes, and the rest. */
 function answersIn(received: string, method: string): { readonly answers: Answer[]; readonly rest: string } {
   const answers: Answer[] = []
   let index = 0
@@ -86,10 +90,7 @@ function answersIn(received: string, method: string): { readonly answers: Answer
     const [first = '', ...lines] = received.slice(index, end).split('\r\n')
     const found = /^HTTP\/(1\.[01]) (\d{3})/.exec(first)
     if (end < 0 || found === null) break
-    const fields = lines.map((line) => {
-      const colon = line.indexOf(':')
-      return [line.slice(0, colon), line.slice(colon + 1).trim()] as const
-    })
+    const fields = fieldsIn(lines)
     const status = Number(found[2])
     const body = bodyIn(received.slice(end + 4), { status, method, fields })
     if (body === undefined) break
@@ -99,18 +100,17 @@ function answersIn(received: string, method: string): { readonly answers: Answer
   return { answers, rest: received.slice(index) }
 }
 
-interface Head {
-  readonly status: number
-  readonly method: string
-  readonly fields: Answer['fields']
-}
-
-function bodyIn(rest: string, { status, method, fields }: Head): { text: string; length: number } | undefined {
+/** The body of a response and its length in bytes; `undefined` if it is incomplete. */
+function bodyIn(
+  rest: string,
+  { status, method, fields }: { readonly status: number; readonly method: string; readonly fields: Fields },
+): { readonly text: string; readonly length: number } | undefined {
   const of = (name: string) => fields.find(([each]) => each.toLowerCase() === name)?.[1]
   if (method === 'HEAD' || status < 200 || status === 204 || status === 304) return { text: '', length: 0 }
   const length = of('content-length')
-  if (length !== undefined)
+  if (length !== undefined) {
     return rest.length < Number(length) ? undefined : { text: rest.slice(0, Number(length)), length: Number(length) }
+  }
   if (of('transfer-encoding') !== 'chunked') return { text: rest, length: rest.length }
   let text = ''
   let index = 0
