@@ -55,8 +55,8 @@ export function openCursor(secret: Uint8Array, binding: string, cursor: string):
   return { direction: backward === 1 ? 'backward' : 'forward', keys }
 }
 
-// SHA-512/256 is safe against length extension, so the secret before the message makes it an authentication code. An HMAC
-// object for each cursor would cost more garbage collection.
+// SHA-512/256 is safe against length extension, so the secret before the message makes it an authentication code. An
+// HMAC object for each cursor would cost more garbage collection.
 function seal(secret: Uint8Array, binding: string, content: Uint8Array): Buffer {
   const bound = Buffer.from(`${Buffer.byteLength(binding)}:${binding}`)
   return hash('sha512-256', Buffer.concat([secret, bound, content]), 'buffer').subarray(0, sealBytes)

@@ -1,4 +1,6 @@
-/** The files that exports write (JOB-6): what stands before, between and after the texts of the records, and CSV cells. */
+/**
+ * The files that exports write (JOB-6): what stands before, between and after the texts of the records, and CSV cells.
+ */
 import { isRecord } from '../model/field.ts'
 import type { MappedResource, Resource } from '../model/resource.ts'
 import { exportTypes } from '../spec/media-types.ts'

@@ -1,4 +1,4 @@
-/** What an export is asked to hold, as the body of `POST /exports` says it. */
+/** Reads the body of `POST /exports`: the collection, its filter, order, fields and format. */
 
 import { comparedResource, conditionProblems } from '../model/check/conditions.ts'
 import type { Condition } from '../model/declaration.ts'
@@ -7,7 +7,7 @@ import { oneOf, suggest } from '../model/nearest.ts'
 import { below, escapeStep, pointerTo, type Steps } from '../model/place.ts'
 import type { SortTerm } from '../model/predicate.ts'
 import type { Catalog, Resource } from '../model/resource.ts'
-import { countListed, listed, readFields, readSort, type SourcedText } from '../request/listed-names.ts'
+import { countListed, listed, readFields, readSort, type SourcedText } from '../request/parameters.ts'
 import type { Issue } from '../spec/faults.ts'
 import { queryLimits } from '../spec/limits.ts'
 import { type ExportFormat, exportFormats, liveFields } from './export-document.ts'
@@ -25,11 +25,11 @@ export interface ExportRequest {
 
 const members: readonly string[] = ['collection', 'filter', 'sort', 'fields', 'format']
 
-/** One answer names no more than this many: a caller who sends more has one mistake, not many. */
+/** The most errors in one response: a client that makes more made one mistake many times. */
 const mostIssues = 100
 
 /**
- * Reads what an export is asked to hold, or everything that is wrong with it.
+ * Reads the body of an export, or everything that is wrong with it.
  *
  * @param body read by `model/json/read-json.ts`, which bounds its size and depth
  *
@@ -58,7 +58,7 @@ export function readExportRequest(
   const order = readNames('sort', body['sort'], issues)
   const names = readNames('fields', body['fields'], issues)
   if (names !== undefined) findRepeated(names, issues)
-  // What can be sorted by and answered is known of a collection that is.
+  // Only a known collection says what it can be sorted by, and which fields it has.
   const sort = resource && order ? readSort(resource, order, issues) : []
   const fields = resource && names && readFields(resource, names, liveFields, issues)
   if (resource === undefined || format === undefined || issues.length > 0)
@@ -135,21 +135,21 @@ function findRepeated(names: readonly SourcedText[], issues: Issue[]): void {
   }
 }
 
-/** The most comparisons of a filter, `in` counting as one: databases bound the terms of a condition. */
+/** The most comparisons of a filter; `in` counts as one. Databases limit the terms of a condition. */
 export const mostComparisons = 100
 /** The most values in all lists of a filter together. */
 export const mostListed = 1_000
 /** The most characters that the texts of `contains` and `starts_with` have together, as in a query. */
 export const mostCharacters: number = queryLimits.characters
-/** How many conditions may stand within each other; the filter itself counts 1. */
+/** The deepest nesting of conditions; the filter itself counts 1. */
 export const deepestCondition = 20
 
 /**
- * Reads a filter. Where no issue is found, `resolveCondition` can resolve it: a value that cannot be compared with its
- * field is an issue, and what a caller lacks (`{ caller: 'claims.team' }`) matches nothing.
+ * Reads a filter: a condition of the declaration language, of any field that is answered. A filter without issues can
+ * be resolved by `resolveCondition`. What a caller lacks (`{ caller: 'claims.team' }`) matches nothing.
  *
  * @param filter `undefined`: everything is exported
- * @param resource `undefined` where nobody knows which: then only the bounds are checked
+ * @param resource `undefined` if the collection is unknown: then only the limits are checked
  * @param issues receives what is wrong, with its place in the body
  */
 export function readExportFilter(resource: Resource | undefined, filter: unknown, issues: Issue[]): Condition {
@@ -170,7 +170,7 @@ export function readExportFilter(resource: Resource | undefined, filter: unknown
   return filter as Condition
 }
 
-/** What a filter will cost. */
+/** What a filter costs. */
 interface Weight {
   comparisons: number
   listed: number
@@ -178,7 +178,7 @@ interface Weight {
   tooDeep: Steps | undefined
 }
 
-/** Adds up a condition, whatever is wrong in it. What holds no comparison counts as one: it costs its place. */
+/** Adds up a condition, valid or not. A condition without comparisons counts as one. */
 function weigh(weight: Weight, condition: unknown, steps: Steps, depth: number): void {
   if (depth > deepestCondition) {
     weight.tooDeep ??= steps

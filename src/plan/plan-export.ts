@@ -60,9 +60,9 @@ export function planExport(
 }
 
 /**
- * Plans to read the file of an export: the job is read, and the reply is its file. A file holds what the caller who asked
- * for it could read. That caller must still be able to read some records of the collection; others must be able to read all
- * of them (AUT-9).
+ * Plans to read the file of an export: the job is read, and the reply is its file. A file holds what the caller who
+ * asked for it could read. That caller must still be able to read some records of the collection; others must be able
+ * to read all of them (AUT-9).
  */
 export function planExportFile(planning: Planning, id: string, conditions: Conditions): ReadRecord {
   const { catalog, caller } = planning

@@ -64,11 +64,11 @@ export function planRevocation(
   }
 }
 
-/** What is asked for, each member `undefined` where it was left out, or is wrong. */
+/** The members of the body; `undefined` if one is missing or wrong. */
 export interface KeyRequest {
   readonly subject: string | undefined
   readonly roles: readonly string[] | undefined
-  /** As the interface writes moments. */
+  /** In the interface's form of timestamps. */
   readonly expires_at: string | undefined
   /** Everything that is wrong. */
   readonly issues: readonly Issue[]
@@ -76,11 +76,11 @@ export interface KeyRequest {
 
 const members: readonly string[] = ['subject', 'roles', 'expires_at']
 
-/** One answer names no more than this many: a caller who sends more has one mistake, not many. */
+/** The most errors in one response: a client that makes more made one mistake many times. */
 const mostIssues = 100
 
 /**
- * Reads what a key is asked to be, and everything that is wrong with it.
+ * Reads the body of a request for a key, and everything that is wrong with it.
  *
  * @param now milliseconds since 1970: a key must end later
  *
@@ -142,7 +142,7 @@ function readRoles(value: unknown, issues: Issue[]): string[] | undefined {
       const message = `It repeats ${pointer}/${first}; name each role once.`
       issues.push({ code: 'INVALID_VALUE', message, pointer: place })
     }
-    // The command takes roles as one text, with commas between them.
+    // The command line takes roles as one text with commas.
     if (role.includes(',')) {
       issues.push({ code: 'INVALID_VALUE', message: 'A role has no comma in it.', pointer: place })
     }
@@ -177,7 +177,7 @@ function readExpiry(value: unknown, now: number, issues: Issue[]): string | unde
     return undefined
   }
   const time = Date.parse(value.toUpperCase())
-  // What has no one moment, such as a leap second, would never come.
+  // A leap second would never come.
   if (instantKey(value) === undefined || Number.isNaN(time)) {
     const message = 'expires_at is a date-time with its zone, such as 2027-01-01T00:00:00Z.'
     issues.push({ code: 'INVALID_FORMAT', message, pointer })

@@ -1,5 +1,8 @@
-/** Address + input + grants -> plan. Outright refusals end here (403); everything that depends on a record travels on. */
+/**
+ * Address + input + grants -> plan. Outright refusals end here (403); everything that depends on a record travels on.
+ */
 import { uuidv7 } from 'uuidv7'
+import type { Decided } from '../http/preferences.ts'
 import type { Action } from '../model/declaration.ts'
 import { allOf, type Predicate } from '../model/predicate.ts'
 import { isMapped, type Resource } from '../model/resource.ts'
@@ -11,7 +14,7 @@ import { fault } from '../spec/faults.ts'
 import { translateTarget } from '../versions/translate-request.ts'
 import { retainedSince } from './check-record.ts'
 import { bindingOf, openCursor } from './cursor.ts'
-import type { Parent, Plan, ReadPage, Update } from './plan.ts'
+import type { Parent, Plan, Preferred, ReadPage, Update } from './plan.ts'
 import { planBulkDeletion, planDeletion, readableOf } from './plan-deletion.ts'
 import { planExport, planExportFile, planJobDeletion } from './plan-export.ts'
 import { planKey, planRevocation } from './plan-key.ts'
@@ -19,6 +22,16 @@ import { idempotencyOf, type Planning } from './planning.ts'
 
 type ResourceTarget = Extract<Target, { readonly resource: Resource }>
 type InputOf<Kind extends Input['kind']> = Extract<Input, { readonly kind: Kind }>
+
+/** The preferences that change a plan. */
+export function preferredOf({ return: answer, values }: Decided): Preferred {
+  const most = values.get('max-affected')
+  return {
+    return: answer,
+    asynchronously: values.has('respond-async'),
+    most: most === undefined ? undefined : Number(most),
+  }
+}
 
 /**
  * Plans a request.

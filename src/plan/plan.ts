@@ -1,6 +1,6 @@
 /**
- * What will be done, and what came of it, as plain data: the two unions in the middle of the pipeline.
- * A plan says everything that a storage needs; a storage never sees the request.
+ * Plans and outcomes as plain data: the two unions in the middle of the pipeline. A plan has everything that a storage
+ * needs; a storage never sees the request.
  */
 import type { Conditions } from '../http/preconditions.ts'
 import type { CallerView } from '../model/declaration.ts'
@@ -11,7 +11,7 @@ import type { ExportFormat } from './export-document.ts'
 
 export type { Conditions } from '../http/preconditions.ts'
 
-/** Which part of a list is asked for (PAG-2). */
+/** Which part of a list to read (PAG-2). */
 export type Page =
   | { readonly style: 'page'; readonly page: number; readonly perPage: number }
   | { readonly style: 'offset'; readonly offset: number; readonly limit: number }
@@ -23,7 +23,7 @@ interface Versioned {
   readonly versionResource?: MappedResource
 }
 
-/** A record under which a collection is asked for, and which parents the caller may read. */
+/** The record in a nested address, `/projects/{id}/tasks`. */
 export interface Parent {
   readonly resource: Resource
   readonly id: string
@@ -79,7 +79,7 @@ export interface ReadPage extends Versioned {
   readonly cursorBinding?: string
 }
 
-/** What every change carries: who makes it, and when. */
+/** What every change has: the caller and the moment. */
 interface Change extends Versioned {
   readonly resource: Resource
   readonly caller: CallerView
@@ -91,7 +91,7 @@ export interface Create extends Change {
   readonly kind: 'create'
   readonly id: string
   readonly parent: Parent | undefined
-  /** The JSON of the body, whatever it is: what is wrong with it is decided with the record at hand (CON-6). */
+  /** The JSON of the body, valid or not: it is validated in the transaction (CON-6). */
   readonly body: unknown
   /** The records that the caller may create. */
   readonly permitted: Predicate
@@ -110,7 +110,7 @@ export interface Preferred {
   readonly most: number | undefined
 }
 
-/** What makes a repeated POST recognisable, and so harmless (MET-9). */
+/** What a repeated POST is recognised by (MET-9). */
 export interface Idempotency {
   /** A hash of caller, method, path and key. */
   readonly scope: string
@@ -137,7 +137,7 @@ export interface Update extends Change {
   readonly conditions: Conditions
 }
 
-/** What every deletion carries, whatever it deletes. */
+/** What every deletion has. */
 export interface Removal extends Change {
   /** The id of the deletion itself, and of the job that it may become: all that goes with it carries it. */
   readonly deletion: string
@@ -147,7 +147,9 @@ export interface Removal extends Change {
   readonly above: number
   /** The records that the caller may delete. */
   readonly permitted: Predicate
-  /** Those that the caller may read of its own collection and of each that can go with it or stand in the way (AUT-9). */
+  /**
+   * Those that the caller may read of its own collection and of each that can go with it or stand in the way (AUT-9).
+   */
   readonly readable: ReadonlyMap<string, Predicate>
 }
 
@@ -166,7 +168,7 @@ export interface BulkDelete extends Removal {
   readonly idempotency?: Idempotency
 }
 
-/** A deletion of whatever matches (DEL-10). */
+/** A deletion of all records that match a filter (DEL-10). */
 export interface DeleteMatching extends Removal {
   readonly kind: 'delete-matching'
   readonly filter: Predicate
@@ -188,14 +190,14 @@ export interface Restore extends Change {
   readonly idempotency?: Idempotency
 }
 
-/** A file to be made of the records of a collection (JOB-6). Its id is that of the job that makes it. */
+/** An export of the records of a collection to a file (JOB-6). Its id is the id of its job. */
 export interface Export extends Change {
   readonly kind: 'export'
   readonly id: string
   readonly statusUrl: string
   /** The address of the file. */
   readonly contentUrl: string
-  /** What is wrong with the body: then nothing is done, and what else stands here means nothing. */
+  /** What is wrong with the body. If there is anything, nothing is done, and the other properties have no meaning. */
   readonly issues: readonly Issue[]
   readonly filter: Predicate
   /** The records that the caller may read. */
@@ -206,11 +208,11 @@ export interface Export extends Change {
   readonly idempotency?: Idempotency
 }
 
-/** An API key to be made. */
+/** The creation of an API key. */
 export interface CreateKey extends Change {
   readonly kind: 'create-key'
   readonly id: string
-  /** What is wrong with the body: then nothing is done, and what else stands here means nothing. */
+  /** What is wrong with the body. If there is anything, nothing is done, and the other properties have no meaning. */
   readonly issues: readonly Issue[]
   readonly subject: string
   readonly roles: readonly string[]
@@ -219,10 +221,10 @@ export interface CreateKey extends Change {
   readonly madeBy: { readonly kind: 'key' | 'subject'; readonly id: string }
   /** The most keys of the subject that may be neither revoked nor expired (AUT-10). */
   readonly perSubject: number
-  /** All that a storage learns of the key itself. */
+  /** All that a storage gets of the key itself. */
   readonly hash: string
   readonly hint: string
-  /** The key, for the one answer that shows it. A function: whoever prints a plan does not print the key. */
+  /** The key, for the one response that shows it. A function, so that printing a plan does not print the key. */
   readonly secret: () => string
   readonly idempotency?: Idempotency
 }
@@ -263,7 +265,7 @@ export type Write =
   | DeleteJob
 export type Plan = Read | Write
 
-/** What identifies a state of a record to caches and conditions. */
+/** What identifies the state of a record for caches and conditions. */
 export interface Validators {
   readonly revision: number
   /** `updated_at` of the record. */
@@ -280,27 +282,27 @@ export interface Created extends Represented {
   readonly id: string
 }
 
-/** What came of a plan. Each kind has its status (`reply/`). */
+/** The result of a plan. `reply/` has the status of each kind. */
 export type Outcome =
   | ({ readonly kind: 'record' } & Represented)
   | Created
-  /** The first answer to what is repeated (MET-9). */
+  /** The first outcome of a repeated request (MET-9). */
   | { readonly kind: 'replayed'; readonly answer: Outcome; readonly preferred: Preferred }
   | { readonly kind: 'key-in-use' }
   | { readonly kind: 'key-reused' }
-  /** `json` is `undefined` where the caller may change the record and not read it. */
+  /** `json` is `undefined` if the caller may change the record but not read it. */
   | ({ readonly kind: 'updated'; readonly json: string | undefined } & Validators)
   | { readonly kind: 'deleted'; readonly id: string; readonly deletedAt: string }
   | { readonly kind: 'bulk-deleted'; readonly ids: readonly string[]; readonly deletedAt: string }
   | { readonly kind: 'deleted-matching'; readonly count: number }
-  /** A job has begun. */
+  /** A job was created. */
   | { readonly kind: 'accepted'; readonly job: string; readonly statusUrl: string }
-  /** Each issue points at the id that it is about. */
+  /** Each issue points at its id. */
   | { readonly kind: 'bulk-refused'; readonly issues: readonly Issue[] }
   | ({ readonly kind: 'not-modified' } & Validators)
   | PageOutcome
   | { readonly kind: 'page-not-modified'; readonly tag: string }
-  /** So many of the records of a page by number fit into one (LIM-6). */
+  /** The page has too many bytes; `fits` of its records would be allowed (LIM-6). */
   | { readonly kind: 'page-too-large'; readonly fits: number }
   | { readonly kind: 'missing' }
   | { readonly kind: 'parent-missing' }
@@ -318,7 +320,10 @@ export interface PageOutcome {
   readonly total: number
   /** The opaque part of the collection's entity tag. */
   readonly tag: string
-  /** Cursor style: the keys of the first and the last record where there is something beyond them (none: the list's edge). */
+  /**
+   * Cursor style: the keys of the first and the last record where there is something beyond them (none: the list's
+   * edge).
+   */
   readonly previous: readonly (Scalar | null)[] | undefined
   readonly next: readonly (Scalar | null)[] | undefined
 }

@@ -1,6 +1,5 @@
 /** What every plan is made with: the caller, the version and the moment, and what makes a POST repeatable. */
 import { hash } from 'node:crypto'
-import type { Decided } from '../http/preferences.ts'
 import { canonicalJson } from '../model/digest.ts'
 import type { Catalog } from '../model/resource.ts'
 import type { Caller } from '../policy/caller.ts'
@@ -22,18 +21,9 @@ export interface Planning {
   readonly basePath: string
 }
 
-/** The preferences that change a plan. */
-export function preferredOf({ return: answer, values }: Decided): Preferred {
-  const most = values.get('max-affected')
-  return {
-    return: answer,
-    asynchronously: values.has('respond-async'),
-    most: most === undefined ? undefined : Number(most),
-  }
-}
-
 /**
- * Makes what a repeated POST is recognised by (MET-9). The key counts for this caller, this address and this version only.
+ * Makes what a repeated POST is recognised by (MET-9). The key counts for this caller, this address and this version
+ * only.
  *
  * @param place what distinguishes the address from others
  * @returns `undefined` for a request without a key

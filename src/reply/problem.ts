@@ -10,16 +10,16 @@ export interface Occurrence {
   readonly requestId?: string
 }
 
-/** Makes the answer to a fault. */
+/** Makes the response to a fault. */
 export function problem(error: Fault, occurrence: Occurrence = {}): HttpResponse {
   const { detail, errors, headers } = error.details
   return problemResponse(error.code, faults[error.code], detail ?? summary(errors), errors, occurrence, headers)
 }
 
-/** Makes the 409 of a change that something stands against: the code of the one thing, or `CONFLICT` for several. */
+/** Makes the 409 of a change with conflicts. */
 export function conflict(issues: readonly Issue[], occurrence: Occurrence): HttpResponse {
   const code = conflictCode(issues)
-  // A business rule may use any code, and is a conflict all the same.
+  // A business rule may use any code; its status is 409 all the same.
   const entry = Object.hasOwn(faults, code) ? faults[code as FaultCode] : faults.CONFLICT
   const { status } = faults.CONFLICT
   return problemResponse(
@@ -31,21 +31,21 @@ export function conflict(issues: readonly Issue[], occurrence: Occurrence): Http
   )
 }
 
-/** The code of the one kind of thing that stands against a change, or `CONFLICT` for several. */
+/** The code of conflicts: theirs if all have the same, otherwise `CONFLICT`. */
 export function conflictCode(issues: readonly Issue[]): string {
   const codes = new Set(issues.map((issue) => issue.code))
   return codes.size === 1 ? String(issues[0]?.code) : 'CONFLICT'
 }
 
-// A bulk deletion has a reason for each of its ids, and a field at most so many.
+// A bulk deletion has one error for each id; no other response has more.
 const mostErrors = 1_002
 
-/** What is sent may be a mebibyte, and is repeated in words and places: an answer is not to be several. */
-const longestTold = 2_000
+// Messages and pointers repeat parts of the request, which may have a mebibyte; the response must stay small.
+const longestText = 2_000
 
 function cut(issue: Issue): Issue {
   const { message, pointer = '', parameter = '' } = issue
-  if (message.length <= longestTold && pointer.length <= longestTold && parameter.length <= longestTold) return issue
+  if (message.length <= longestText && pointer.length <= longestText && parameter.length <= longestText) return issue
   return {
     ...issue,
     message: shortened(message),
@@ -55,7 +55,7 @@ function cut(issue: Issue): Issue {
 }
 
 function shortened(text: string): string {
-  return text.length <= longestTold ? text : `${text.slice(0, longestTold).toWellFormed()}…`
+  return text.length <= longestText ? text : `${text.slice(0, longestText).toWellFormed()}…`
 }
 
 function summary(issues: readonly Issue[] | undefined): string | undefined {
@@ -85,7 +85,7 @@ function problemResponse(
   return {
     status,
     headers: { 'Content-Type': 'application/problem+json', 'Cache-Control': 'no-store', ...headers },
-    // A sentence may repeat what was sent, where somebody sent a key in its place.
+    // A message may repeat a part of the request, in which a caller may have sent a key by mistake.
     body: `${withoutCredentials(JSON.stringify(body))}\n`,
   }
 }

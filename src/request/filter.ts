@@ -1,4 +1,7 @@
-/** The filters of a query string, `field=value` or `field[operator]=value`, as predicates (QRY-1, QRY-2). Each function adds what is wrong to `issues`. */
+/**
+ * The filters of a query string, `field=value` or `field[operator]=value`, as predicates (QRY-1, QRY-2). Each function
+ * adds what is wrong to `issues`.
+ */
 
 import { decimalKeyOf } from '../model/decimal.ts'
 import { operatorsFor } from '../model/indexes.ts'
@@ -8,7 +11,7 @@ import { isRecordId } from '../model/text.ts'
 import { instantKey, stampKey } from '../model/time.ts'
 import type { Issue } from '../spec/faults.ts'
 import { queryLimits } from '../spec/limits.ts'
-import { countListed, tooMany } from './listed-names.ts'
+import { countListed, tooMany } from './parameters.ts'
 
 /**
  * Reads one filter.
@@ -29,7 +32,8 @@ export function readFilter(resource: Resource, name: string, values: readonly st
   if (operator === undefined) return equalsAny(subject, values, name, issues)
   const possible: readonly string[] = operatorsFor(subject)
   if (!possible.includes(operator)) {
-    const message = `${subject.name} has no operator [${operator}]; it takes ${possible.map((each) => `[${each}]`).join(' ')}.`
+    const names = possible.map((each) => `[${each}]`).join(' ')
+    const message = `${subject.name} has no operator [${operator}]; it takes ${names}.`
     issues.push({ code: 'INVALID_OPERATOR', message, parameter: name })
     return always
   }
@@ -76,7 +80,8 @@ function nullness(subject: Filterable, text: string, parameter: string, issues: 
   return text === 'false' ? not(unset) : unset
 }
 
-// Each is a term of its own in the condition, and databases limit those (SQLite: 1,000 deep). Equal values are one term.
+// Each is a term of its own in the condition, and databases limit those (SQLite: 1,000 deep). Equal values are one
+// term.
 const mostAlternatives = 100
 
 const number = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/

@@ -1,4 +1,6 @@
-/** Reads what a request brings besides its path: preferences, parameters, conditions and body. Nothing is decided yet. */
+/**
+ * Reads what a request brings besides its path: preferences, parameters, conditions and body. Nothing is decided yet.
+ */
 import { isUtf8, parseContentType } from '../http/fields/content-type.ts'
 import { parseIdempotencyKey } from '../http/fields/idempotency-key.ts'
 import type { HttpRequest } from '../http/message.ts'
@@ -58,7 +60,8 @@ export interface Reading {
 }
 
 /**
- * Reads a request. Whatever cannot be read is refused in the order of CON-6. A promise only where there is a body to wait for.
+ * Reads a request. Whatever cannot be read is refused in the order of CON-6. A promise only where there is a body to
+ * wait for.
  *
  * @throws Fault MALFORMED_URL, 413, 415, MALFORMED_JSON, INVALID_IDEMPOTENCY_KEY, MALFORMED_CONDITION, INVALID_QUERY
  */
@@ -165,8 +168,8 @@ async function readBody(
 /**
  * Reads `Prefer` (RFC 7240), as far as the address follows it.
  *
- * @throws Fault UNKNOWN_PREFERENCE if `handling=strict` is sent with a preference that is not understood, or `max-affected`
- *   cannot be read
+ * @throws Fault UNKNOWN_PREFERENCE if `handling=strict` is sent with a preference that is not understood, or
+ *   `max-affected` cannot be read
  */
 export function preferencesOf({ headers, method }: HttpRequest, target: Target): Decided {
   const decided = decidePreferences(headers['prefer'], understoodAt(target, method))

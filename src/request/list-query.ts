@@ -1,4 +1,7 @@
-/** The query of a collection: filters, search, sort, fields and page (QRY, PAG), and the queries that are variations of it. */
+/**
+ * The query of a collection: filters, search, sort, fields and page (QRY, PAG), and the queries that are variations of
+ * it.
+ */
 import { controlParameters } from '../model/check/names.ts'
 import { allOf, type Predicate, type SortTerm } from '../model/predicate.ts'
 import { isMapped, type Resource, systemFields } from '../model/resource.ts'
@@ -7,8 +10,16 @@ import { type Fault, fault, type Issue } from '../spec/faults.ts'
 import { queryLimits } from '../spec/limits.ts'
 import { translateFilter, translateSort } from '../versions/translate-request.ts'
 import { areFewFilters, readFilter } from './filter.ts'
-import { isShortList, listed, readFields, readSort, tooMany } from './listed-names.ts'
-import { mostQueryIssues, type Parameter, readParameters } from './parameters.ts'
+import {
+  isShortList,
+  listed,
+  mostQueryIssues,
+  type Parameter,
+  readFields,
+  readParameters,
+  readSort,
+  tooMany,
+} from './parameters.ts'
 
 /** What a collection is asked for. */
 export interface ListQuery {
@@ -128,8 +139,8 @@ export function readListQuery(
 }
 
 /**
- * Reads which records of a collection are to be deleted (DEL-10): filters alone, and at least one. The result is in terms of
- * what is stored.
+ * Reads which records of a collection are to be deleted (DEL-10): filters alone, and at least one. The result is in
+ * terms of what is stored.
  *
  * @throws Fault INVALID_QUERY, FILTER_REQUIRED
  */
@@ -232,8 +243,8 @@ const styles = {
 } as const
 
 /**
- * Reads the page parameters: three styles that never mix (PAG-1, PAG-2). With none, or `limit` alone, it is the first page
- * of the cursor style.
+ * Reads the page parameters: three styles that never mix (PAG-1, PAG-2). With none, or `limit` alone, it is the first
+ * page of the cursor style.
  *
  * @param given the parameters that may come once, by name
  */

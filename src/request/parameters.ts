@@ -1,9 +1,16 @@
-/** The query string taken apart: names and values as sent, in order. */
+/**
+ * The parameters of a query string, and the names of fields that one lists: `sort=-due_on,title`, `fields=id,title`
+ * (QRY-3, QRY-4).
+ */
 import { secretParameters } from '../model/check/names.ts'
 import { holdsCredential, withoutCredentials } from '../model/credentials.ts'
+import { sortableNames } from '../model/indexes.ts'
+import type { SortTerm } from '../model/predicate.ts'
+import type { Resource } from '../model/resource.ts'
 import { fault, type Issue } from '../spec/faults.ts'
+import { queryLimits } from '../spec/limits.ts'
 
-/** A parameter as sent, decoded. */
+/** A parameter, decoded. */
 export interface Parameter {
   readonly name: string
   readonly value: string
@@ -15,9 +22,9 @@ export const mostQueryIssues = 100
 const secrets: ReadonlySet<string> = new Set(secretParameters)
 
 /**
- * Takes a query string apart (`application/x-www-form-urlencoded`).
+ * Parses a query string (`application/x-www-form-urlencoded`).
  *
- * @throws Fault MALFORMED_URL where a percent-escape is not valid UTF-8
+ * @throws Fault MALFORMED_URL if a percent-escape is not valid UTF-8
  */
 export function readParameters(query: string): Parameter[] {
   if (query === '') return []
@@ -41,13 +48,15 @@ function decode(text: string): string {
   }
 }
 
-/** A credential is known by its form too, whatever it is called; as a name it is not repeated. */
-function underAnyName(name: string): Issue {
+/**
+ * A credential is recognised by its form too, whatever its name. If it is the name, the response does not repeat it.
+ */
+function credentialIssue(name: string): Issue {
   const message = 'A credential stands here. Send credentials in the Authorization header, never in an address.'
   return { code: 'CREDENTIAL_IN_QUERY', message, parameter: withoutCredentials(name) }
 }
 
-/** What cannot be decoded is refused later; until then it is looked at as it came. */
+/** A text that cannot be decoded is refused later; until then it is searched as it is. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
@@ -57,9 +66,9 @@ function decoded(text: string): string {
 }
 
 /**
- * Refuses a secret in the query string: it would end up in logs and histories (QRY-9).
+ * Refuses secrets in the query string, because they would end up in logs and histories (QRY-9).
  *
- * @throws Fault CREDENTIAL_IN_QUERY; the value is in none of its words
+ * @throws Fault CREDENTIAL_IN_QUERY, which does not contain the secret
  */
 export function refuseSecrets(query: string): void {
   if (!/token|api|pass|secret|rsk_|eyJ|%/i.test(query)) return
@@ -69,7 +78,7 @@ export function refuseSecrets(query: string): void {
     const name = decoded(part.split('=', 1)[0] as string)
     const bare = name.replace(/\[.*$/s, '').trim().toLowerCase()
     if (!secrets.has(bare)) {
-      if (holdsCredential(decoded(part))) errors.push(underAnyName(name))
+      if (holdsCredential(decoded(part))) errors.push(credentialIssue(name))
       continue
     }
     const message = `Send credentials in the Authorization header; never as ${bare} in an address.`
@@ -81,4 +90,79 @@ export function refuseSecrets(query: string): void {
       errors,
     })
   }
+}
+
+/** A text from a request, and where it stood there: in a query parameter or at a place in the body. */
+export interface SourcedText {
+  readonly text: string
+  readonly place: Pick<Issue, 'parameter' | 'pointer'>
+}
+
+/** Splits a text at its commas. */
+export function listed(text: string, place: SourcedText['place']): SourcedText[] {
+  return text.split(',').map((part) => ({ text: part, place }))
+}
+
+/** Counts the items of a text with commas. */
+export function countListed(text: string): number {
+  let count = 1
+  for (let comma = text.indexOf(','); comma !== -1; comma = text.indexOf(',', comma + 1)) count++
+  return count
+}
+
+/** Reads the terms of a sort. A wrong one is left out. */
+export function readSort(resource: Resource, texts: readonly SourcedText[], issues: Issue[]): SortTerm[] {
+  const possible = sortableNames(resource)
+  const terms: SortTerm[] = []
+  for (const { text, place } of texts) {
+    const descending = text.startsWith('-')
+    const field = descending ? text.slice(1) : text
+    if (!possible.includes(field)) {
+      const sortable = possible.join(', ')
+      const message = `${resource.name} cannot be sorted by ${JSON.stringify(field)}; sort takes ${sortable}.`
+      issues.push({ code: 'UNKNOWN_FIELD', message, ...place })
+    } else if (terms.some((term) => term.field === field)) {
+      issues.push({ code: 'INVALID_VALUE', message: `sort names ${field} twice.`, ...place })
+    } else {
+      terms.push({ field, descending })
+    }
+  }
+  return terms
+}
+
+/**
+ * Reads the names of the fields to return.
+ *
+ * @param system the fields that exist besides the declared ones
+ * @returns each name once, sorted
+ */
+export function readFields(
+  resource: Resource,
+  texts: readonly SourcedText[],
+  system: readonly string[],
+  issues: Issue[],
+): readonly string[] {
+  const places = new Map(texts.map(({ text, place }) => [text, place]))
+  for (const [name, place] of places) {
+    if (system.includes(name)) continue
+    const field = resource.field.get(name)
+    if (field !== undefined && !field.writeOnly) continue
+    const message = `${resource.name} has no field ${JSON.stringify(name)} to answer with.`
+    issues.push({ code: 'UNKNOWN_FIELD', message, ...place })
+  }
+  return [...places.keys()].sort()
+}
+
+/** Whether a list of names is within LIM-5. */
+export function isShortList(name: 'sort' | 'fields', text: string, issues: Issue[]): boolean {
+  const most = name === 'sort' ? queryLimits.sortTerms : queryLimits.fields
+  const count = countListed(text)
+  if (count <= most) return true
+  issues.push(tooMany(name, `${name} may name ${most} fields, not ${count}.`))
+  return false
+}
+
+/** The issue of a parameter that lists too much. */
+export function tooMany(parameter: string, message: string): Issue {
+  return { code: 'TOO_MANY_ITEMS', message, parameter }
 }

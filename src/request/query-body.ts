@@ -1,26 +1,31 @@
-/** The body of a QUERY as the parameters that it stands for (MET-10, RFC 10008): `query.ts` reads them like those of an address. */
+/**
+ * The body of a QUERY as the parameters that it stands for (MET-10, RFC 10008): `query.ts` reads them like those of an
+ * address.
+ */
 import { controlParameters } from '../model/check/names.ts'
 import { escapeStep } from '../model/place.ts'
 import { words } from '../model/text.ts'
 import type { Issue } from '../spec/faults.ts'
 import { queryLimits } from '../spec/limits.ts'
-import { countListed } from './listed-names.ts'
-import type { Parameter } from './parameters.ts'
+import { countListed, type Parameter } from './parameters.ts'
 
-/** The most values in a QUERY, where no length of an address bounds them. Each name in a list and each word of `q` counts. */
+/**
+ * The most values in a QUERY, where no length of an address bounds them. Each name in a list and each word of `q`
+ * counts.
+ */
 export const mostValues: number = queryLimits.values
 
 const controls: ReadonlySet<string> = new Set(controlParameters)
 const filteredIn = /^([^[\]]*)\[in\]$/
 
 /**
- * Turns the body of a QUERY, an object of parameter names, into parameters. Texts stand for themselves, numbers and
- * booleans for their spelling; an array repeats its parameter, or lists the names of `sort` and `fields`; `null` asks
- * for records whose field is unset. An item of a filter's array is one value, commas and all; a text is read as in an
- * address, where `[in]` takes it apart.
+ * Turns the body of a QUERY, an object of parameter names, into parameters. Texts, numbers and booleans are values. An
+ * array repeats its parameter, or lists the names of `sort` and `fields`. `null` asks for records whose field is unset.
+ * An item of a filter's array is one value, even with commas; a text is read as in an address, where `[in]` splits it.
  *
  * @param body read by `model/json/read-json.ts`
- * @param issues receives what is wrong, with the parameter's name and its place in the body; such a parameter is left out
+ * @param issues receives what is wrong, with the parameter's name and its place in the body; such a parameter is left
+ *   out
  *
  * @example
  * readQueryBody({ status: ['open', 'done'], 'estimate[gte]': 5, sort: ['-due_on', 'title'], due_on: null }, issues)
@@ -42,14 +47,16 @@ export function readQueryBody(body: unknown, issues: Issue[]): Parameter[] {
   return Object.entries(body).flatMap(([name, value]) => readEntry(name, value, body, issues))
 }
 
-/** How many values a parameter holds, one at least: what each of them costs later does not depend on how it is written. */
+/**
+ * How many values a parameter holds, one at least: what each of them costs later does not depend on how it is written.
+ */
 function weigh(name: string, value: unknown): number {
   if (Array.isArray(value)) {
     const items = filteredIn.test(name) ? value.length : value.reduce((sum: number, item) => sum + weigh(name, item), 0)
     return Math.max(1, items)
   }
   if (typeof value !== 'string') return 1
-  // A longer one is refused unread.
+  // A longer text is refused without counting its words.
   if (name === 'q') return value.length > queryLimits.characters ? 1 : Math.max(1, words(value).length)
   if (name !== 'sort' && name !== 'fields' && !filteredIn.test(name)) return 1
   return countListed(value)
@@ -67,7 +74,7 @@ function readEntry(name: string, value: unknown, body: object, issues: Issue[]):
     return []
   }
   if (texts.length === 0) {
-    // None of the ways to read it is safe: as "no filter" it would find everything.
+    // No interpretation is safe: as "no filter" it would find everything.
     issues.push(issue('TOO_FEW_ITEMS', name, 'is an array without values; give one at least, or leave it out'))
     return []
   }
@@ -82,8 +89,8 @@ function readEntry(name: string, value: unknown, body: object, issues: Issue[]):
 }
 
 /**
- * The parameter under which an array's values arrive whole. `[in]` is taken apart at commas; a repeated filter without
- * operator, which is not, means the same. `undefined` where that one is taken: two filters must both hold.
+ * The parameter whose repetition carries an array's values unchanged. `[in]` splits at commas; repeating the filter
+ * without an operator means the same and does not. `undefined` if that filter is present too: then both must hold.
  */
 function carrierOf(name: string, texts: readonly string[], body: object): string | undefined {
   const field = filteredIn.exec(name)?.[1]
@@ -102,7 +109,7 @@ function readNull(name: string, body: object, issues: Issue[]): Parameter[] {
   return []
 }
 
-/** A value as an address spells it: a number's shortest text reads back as the same number. */
+/** A value as an address has it. The shortest text of a number reads back as the same number. */
 function spell(value: unknown): string | undefined {
   if (typeof value === 'string') return value
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined

@@ -1,4 +1,7 @@
-/** Path -> what is there. A value: nothing is refused here, so that authentication comes first (CON-6). */
+/**
+ * Addresses: what a path leads to, and the methods of what is there. Finding refuses nothing, so that authentication
+ * comes first (CON-6).
+ */
 import { type Catalog, isRestorable, type Resource } from '../model/resource.ts'
 import { fault } from '../spec/faults.ts'
 
@@ -10,11 +13,11 @@ export type Target =
       readonly parent?: { readonly resource: Resource; readonly id: string }
     }
   | { readonly kind: 'record'; readonly resource: Resource; readonly id: string }
-  /** What deletes many records at once (DEL-9). */
+  /** Deletes many records at once (DEL-9). */
   | { readonly kind: 'bulk-delete'; readonly resource: Resource }
-  /** What takes the deletion of a record back (DEL-6). */
+  /** Restores a deleted record (DEL-6). */
   | { readonly kind: 'restore'; readonly resource: Resource; readonly id: string }
-  /** Where exports are asked for (JOB-6). */
+  /** Accepts exports (JOB-6). */
   | { readonly kind: 'exports' }
   /** An export with its file and its job (LIM-8). */
   | { readonly kind: 'export'; readonly id: string }
@@ -87,7 +90,7 @@ export function findTarget(catalog: Catalog, path: string, versioned = true): Fo
   if (versioned && segments[1] !== catalog.version) return missing
   const first = versioned ? 2 : 1
   const collection = segments[first]
-  // Not every database takes a text with U+0000, even to look for it: it is in no id.
+  // Some databases refuse U+0000 even in a search; no id has it.
   const id = segments[first + 1]?.replaceAll('\0', '\ufffd')
   const child = segments[first + 2]
   if (collection === undefined || segments.length > first + 3) return missing

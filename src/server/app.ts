@@ -1,4 +1,4 @@
-/** The program without a socket: a catalog on a storage, ready to answer. */
+/** An application without a socket: a catalog on a storage that answers requests. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { uuidv7 } from 'uuidv7'
 import type { Cors } from '../http/cors.ts'
@@ -21,33 +21,35 @@ import { openRateLimiter, type RateOptions } from './rates/rate-limiter.ts'
 import { type AppServices, earlyRefusal } from './request-context.ts'
 import { respond } from './respond.ts'
 
-/** What an application may be told. */
+/** Options of an application. */
 export interface AssemblyOptions extends RateOptions {
-  /** Where there are several, or others than the path carry them; where left out, the catalog is the only one. */
+  /** By default, the catalog is the only version, named in the path. */
   readonly versions?: Versions | undefined
   readonly observe?: Observe
   /** Milliseconds since 1970; the system's clock by default. */
   readonly now?: () => number
   readonly cors?: Cors | undefined
-  /** Which JWT are accepted; `undefined`: none. */
+  /** Which JWTs are accepted; `undefined`: none. */
   readonly jwt?: JwtSettings | undefined
   readonly requireHttps?: boolean
   readonly development?: boolean
-  /** Milliseconds between two looks at the switch of maintenance; see `watchMaintenance`. */
+  /** Milliseconds between two polls of the maintenance switch; see `watchMaintenance`. */
   readonly maintenanceInterval?: number | undefined
 }
 
-/** An application: it answers requests until it is closed. */
+/** An application that answers requests until it is closed. */
 export interface Application {
   respond(request: HttpRequest): Promise<HttpResponse>
-  /** The answer to a request that is refused unread; `undefined`: one that cannot be read. */
+  /**
+   * Makes the response to a request that is refused before `respond`; without the request if it could not be parsed.
+   */
   refuse(error: Fault, request?: Pick<HttpRequest, 'target' | 'headers' | 'secure'>): HttpResponse
-  /** From now on new requests get 503; those that are running finish. */
+  /** From now on, new requests get 503. Running ones finish. */
   stop(): void
-  /** Finishes what is running and closes the storage. */
+  /** Finishes running requests and closes the storage. */
   close(): Promise<void>
   readonly catalog: Catalog
-  /** The name by which it claims jobs, among the servers of one database (JOB-5). */
+  /** The name by which the server claims jobs among the servers of one database (JOB-5). */
   readonly server: string
   readonly storage: Storage
   readonly runner: Runner
@@ -57,9 +59,9 @@ export interface Application {
 }
 
 /**
- * Puts an application together.
+ * Assembles an application.
  *
- * @param catalog that of the current version
+ * @param catalog of the current version
  */
 export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOptions = {}): Application {
   const { now = Date.now, observe = () => {}, versions = onlyVersion(catalog) } = options
@@ -104,7 +106,7 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
     knownQueries: new KnownQueries(),
     observe,
     now,
-    // Random: a counter would show each caller how much the others ask.
+    // A counter would show each caller how many requests the others send.
     newRequestId: randomUUID,
     cors: options.cors,
     requireHttps: options.requireHttps ?? false,
@@ -123,7 +125,7 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
     maintenance,
     async respond(request) {
       running++
-      // Whoever observes may throw: `close` must not wait for that request for ever.
+      // An observer may throw: `close` must not wait for that request forever.
       try {
         return await respond(app, request)
       } finally {

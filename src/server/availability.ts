@@ -1,6 +1,6 @@
 /**
- * Whether the server takes requests: the maintenance switch (ERR-6) and the health checks (OPS-1). Every server polls the
- * switch in the database; no request waits for that. See docs/decisions/022-maintenance.md.
+ * Whether the server takes requests: the maintenance switch (ERR-6) and the health checks (OPS-1). Every server polls
+ * the switch in the database; no request waits for that. See docs/decisions/022-maintenance.md.
  */
 
 import type { HttpRequest, HttpResponse } from '../http/message.ts'

@@ -86,8 +86,8 @@ export function createApp(declaration: InterfaceDeclaration, options: AppOptions
 }
 
 /**
- * An application as a handler of `node:http`, `node:https` and `node:http2` servers, and of what is built on them (Express,
- * Fastify). Put it before anything that reads bodies.
+ * An application as a handler of `node:http`, `node:https` and `node:http2` servers, and of what is built on them
+ * (Express, Fastify). Put it before anything that reads bodies.
  *
  * @param options `trustProxy`: believe `Forwarded` and `X-Forwarded-*`
  */
@@ -101,18 +101,20 @@ export function toNodeHandler(
 /** How a fetch handler learns what only the platform knows. */
 export interface FetchHandlerOptions<Rest extends readonly unknown[] = []> {
   /**
-   * Returns the client's IP address, from the request or from what the platform passes after it. Failed authentications are
-   * limited by address (LIM-1); clients for which it returns `''` or `undefined` share one limit.
+   * Returns the client's IP address, from the request or from what the platform passes after it. Failed authentications
+   * are limited by address (LIM-1); clients for which it returns `''` or `undefined` share one limit.
    */
   readonly address?: (request: Request, ...rest: Rest) => string | undefined
 }
 
 /**
- * An application as a fetch handler: `Request` in, `Response` out (Bun, Deno, Hono, Next.js). Whether a request is secure, its URL says.
- * Without `address` all clients share one limit for failed authentications, and a process warning says so.
+ * An application as a fetch handler: `Request` in, `Response` out (Bun, Deno, Hono, Next.js). Whether a request is
+ * secure, its URL says. Without `address` all clients share one limit for failed authentications, and a process warning
+ * says so.
  *
  * @example
- * Bun.serve({ fetch: toFetchHandler(app, { address: (request, server: Server) => server.requestIP(request)?.address }) })
+ * const address = (request: Request, server: Server) => server.requestIP(request)?.address
+ * Bun.serve({ fetch: toFetchHandler(app, { address }) })
  * Deno.serve(toFetchHandler(app, { address: (request, info: Deno.ServeHandlerInfo) => info.remoteAddr.hostname }))
  */
 export function toFetchHandler<Rest extends readonly unknown[] = []>(
@@ -121,7 +123,8 @@ export function toFetchHandler<Rest extends readonly unknown[] = []>(
 ): (request: Request, ...rest: Rest) => Promise<Response> {
   if (address === undefined) {
     process.emitWarning(
-      'toFetchHandler has no "address" option: all clients share one limit for failed authentications. Pass toFetchHandler(app, { address: (request, ...rest) => … }).',
+      'toFetchHandler has no "address" option: all clients share one limit for failed authentications. ' +
+        'Pass toFetchHandler(app, { address: (request, ...rest) => … }).',
       { code: 'RESOURCED_NO_ADDRESS' },
     )
   }
@@ -129,8 +132,8 @@ export function toFetchHandler<Rest extends readonly unknown[] = []>(
 }
 
 /**
- * Makes an application whose database is still being opened: requests wait for it. If it cannot be opened, every request gets
- * the 502 of a database failure.
+ * Makes an application whose database is still being opened: requests wait for it. If it cannot be opened, every
+ * request gets the 502 of a database failure.
  */
 function deferredApp(opening: Promise<Application>, cors: Cors | undefined, observe: Observe | undefined): App {
   const unopened = { cors, newRequestId: randomUUID }

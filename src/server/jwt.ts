@@ -1,4 +1,6 @@
-/** Sets up the verification of JWTs (AUT-2): reads the settings, and fetches the issuer's keys from a server or a file. */
+/**
+ * Sets up the verification of JWTs (AUT-2): reads the settings, and fetches the issuer's keys from a server or a file.
+ */
 
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -28,7 +30,9 @@ export function jwtOf(options: Partial<JwtOptions>): JwtSettings | undefined {
   return jwt
 }
 
-/** Makes the function that verifies tokens. Its modules are loaded with the first token, so that servers start faster. */
+/**
+ * Makes the function that verifies tokens. Its modules are loaded with the first token, so that servers start faster.
+ */
 export function verifyBy(
   settings: JwtSettings,
   { now, observe }: { readonly now: () => number; readonly observe: Observe },

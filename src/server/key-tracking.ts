@@ -53,8 +53,8 @@ export function noteUses(
 }
 
 /**
- * Revocations that are running. A request that came after a revocation began, perhaps on the same connection and before the
- * response, must not be authenticated by the revoked key. Only requests with that key wait for the revocation.
+ * Revocations that are running. A request that came after a revocation began, perhaps on the same connection and before
+ * the response, must not be authenticated by the revoked key. Only requests with that key wait for the revocation.
  */
 export class Revocations {
   readonly #running = new Set<{ readonly key: string; readonly ended: Promise<void> }>()
@@ -62,8 +62,8 @@ export class Revocations {
   /**
    * The revocations that are running now. Call it before anything is awaited, so that no request waits for a later one.
    *
-   * @returns `undefined` if there are none; otherwise a function that waits for the revocations of a key, and says whether
-   *   there were any
+   * @returns `undefined` if there are none; otherwise a function that waits for the revocations of a key, and says
+   *   whether there were any
    */
   running(): ((key: string) => Promise<boolean>) | undefined {
     if (this.#running.size === 0) return undefined

@@ -14,23 +14,23 @@ import { fillSqlite, sqliteSource } from '../storage/sqlite/move.ts'
 import { openSqlite } from '../storage/sqlite/storage.ts'
 import type { KeyStore, MaintenanceStore, OnCommit, OnReplica, PurgeClockStore, Storage } from '../storage/storage.ts'
 
-/** Where the database is, and how it is reached. All but the address is about PostgreSQL. */
+/** The address of a database, and settings for PostgreSQL. */
 export interface DatabaseOptions {
   /** `sqlite:FILE`, `sqlite::memory:` or `postgres://…`. */
   readonly database: string
-  /** The option that names it, where that is not `--database`: refusals tell it. */
+  /** The command-line option of the address, for error messages; `--database` by default. */
   readonly option?: '--from' | '--to' | undefined
-  /** A replica of it, which is read where it has everything that the database has. */
+  /** The address of a replica, which serves reads when it is up to date. */
   readonly databaseReplica?: string | undefined
-  /** The most connections of one server for transactions; 10 where left out. */
+  /** The most connections of one server for transactions; 10 by default. */
   readonly databasePool?: number | undefined
-  /** `transaction`: a pooler, such as PgBouncer, gives each transaction any connection. */
+  /** `transaction`: a pooler, such as PgBouncer, assigns a connection to each transaction. */
   readonly databasePooler?: 'none' | 'transaction' | undefined
-  /** Whether a database may be used that can lose acknowledged changes in a power cut. */
+  /** Allows a database that can lose acknowledged changes in a power cut. */
   readonly databaseUnsafe?: boolean | undefined
 }
 
-/** What start-up may change, and who hears of commits and of the replica. */
+/** What opening a database may change, and callbacks for commits and for the replica. */
 export interface OpenOptions {
   readonly migrate?: Apply | undefined
   readonly onCommit?: OnCommit | undefined
@@ -45,10 +45,10 @@ type Engine =
     }
 
 /**
- * Opens a database for a catalog: at once where it is a file, which an application may need that cannot wait.
+ * Opens a database for a catalog; synchronously if it is a file.
  *
- * @throws ConfigurationError where the address is not understood
- * @throws MigrationRefused where the database does not fit, and may not be changed to
+ * @throws ConfigurationError if the address is not understood
+ * @throws MigrationRefused if the database does not fit the catalog, and may not be changed
  */
 export function openStorage(
   database: DatabaseOptions,
@@ -62,7 +62,7 @@ export function openStorage(
   )
 }
 
-/** Opens a database for its API keys alone: no declaration is needed. */
+/** Opens only the API keys of a database, which needs no declaration. */
 export async function openKeys(
   database: DatabaseOptions,
 ): Promise<{ readonly keys: KeyStore; close(): Promise<void> }> {
@@ -73,9 +73,9 @@ export async function openKeys(
 }
 
 /**
- * Opens a database for its switch of maintenance and its clock of purges alone.
+ * Opens only the maintenance switch and the purge clock of a database.
  *
- * @throws ConfigurationError where no server has ever used it: a switch in a database made by mistake would stop nobody
+ * @throws ConfigurationError if no server has ever used the database: a switch in a new one would have no effect
  */
 export async function openMaintenance(database: DatabaseOptions): Promise<{
   readonly maintenance: MaintenanceStore
@@ -93,20 +93,20 @@ export async function openMaintenance(database: DatabaseOptions): Promise<{
   )
 }
 
-/** Whether a database has the tables of Resourced. Nothing is made or changed where it has not. */
+/** Whether a database has the tables of Resourced. Changes nothing. */
 export async function hasTables(database: DatabaseOptions): Promise<boolean> {
   const engine = engineOf(database)
   if (engine.kind === 'sqlite') return hasSqliteTables(engine.path)
   return (await import('../storage/postgres/administration.ts')).hasPostgresTables(engine.options)
 }
 
-/** The file, or the address without its password: where a database is, for messages. */
+/** The file, or the address without its password, for messages. */
 export function placeOf(database: DatabaseOptions): string {
   const engine = engineOf(database)
   return engine.kind === 'sqlite' ? engine.path : withoutCredentials(engine.options.url)
 }
 
-/** What a database lacks for a catalog; with `apply`, changed, whatever it loses. */
+/** Returns the migration that a database needs for a catalog. With `apply`, migrates it, even if data is lost. */
 export async function planOrApplyMigration(
   database: DatabaseOptions,
   catalog: Catalog,
@@ -118,15 +118,15 @@ export async function planOrApplyMigration(
   return planOrMigratePostgres(engine.options, catalog, apply)
 }
 
-/** Whether a database is another process, so that many requests are under way while it answers. */
+/** Whether a database is another process, so that requests wait for it without using this one. */
 export function isElsewhere(options: DatabaseOptions): boolean {
   return engineOf(options).kind !== 'sqlite'
 }
 
 /**
- * Opens a database to be read as a whole.
+ * Opens a database to read all of it.
  *
- * @throws StorageFault, or the engine's error, where it cannot be
+ * @throws StorageFault or the engine's error
  */
 export async function openMoveSource(database: DatabaseOptions): Promise<MoveSource> {
   const engine = engineOf(database)
@@ -135,9 +135,9 @@ export async function openMoveSource(database: DatabaseOptions): Promise<MoveSou
 }
 
 /**
- * Fills an empty database: with all that `fill` writes, or, where that throws or is killed, with nothing.
+ * Fills an empty database. If `fill` throws or the process is killed, the database stays empty.
  *
- * @throws StorageFault where it holds something already
+ * @throws StorageFault if the database is not empty
  */
 export async function fillDatabase<T>(
   database: DatabaseOptions,
@@ -149,7 +149,7 @@ export async function fillDatabase<T>(
   return (await import('../storage/postgres/move.ts')).fillPostgres(engine.options, catalog, fill)
 }
 
-/** Whether a database ends with the process that has it open. */
+/** Whether a database is lost when its process ends. */
 export function isInMemory({ database }: DatabaseOptions): boolean {
   return database.includes(':memory:')
 }
@@ -157,7 +157,7 @@ export function isInMemory({ database }: DatabaseOptions): boolean {
 function engineOf(options: DatabaseOptions): Engine {
   const { database } = options
   const path = /^sqlite:(?:\/\/)?(.+)$/.exec(database)?.[1]
-  // What looks like a user and a password would become the name of a folder.
+  // An address with a user and a password would become the name of a folder.
   if (path !== undefined && !/^sqlite:\/\/[^/\\]+:[^/\\]+@/.test(database)) return { kind: 'sqlite', path }
   if (isPostgres(database)) {
     const { option, databaseReplica, databasePool, databasePooler, databaseUnsafe } = options
@@ -177,7 +177,8 @@ function engineOf(options: DatabaseOptions): Engine {
   }
   // The address itself may hold a password.
   throw new ConfigurationError(
-    'The database address is not understood. Use sqlite:FILE, such as sqlite:.resourced/data.db, or postgres://USER@HOST:5432/DATABASE.',
+    'The database address is not understood. ' +
+      'Use sqlite:FILE, such as sqlite:.resourced/data.db, or postgres://USER@HOST:5432/DATABASE.',
   )
 }
 

@@ -1,6 +1,6 @@
 /**
- * One request while it is processed: what is known of it, and what its response, the log, metrics and traces say about it,
- * however it ends.
+ * One request while it is processed: what is known of it, and what its response, the log, metrics and traces say about
+ * it, however it ends.
  */
 import { type Cors, withCors } from '../http/cors.ts'
 import type { HttpRequest, HttpResponse, ResponseHeaders } from '../http/message.ts'
@@ -207,7 +207,8 @@ export function toFault(error: unknown): Fault {
   if (error.kind === 'uncertain') {
     return fault('STORAGE_FAILED', {
       detail:
-        'The connection to the database was lost while the change was being kept: it was made, or it was not. Read before you repeat it, or repeat it with If-Match or the same Idempotency-Key.',
+        'The connection to the database was lost while the change was being kept: it was made, or it was not. ' +
+        'Read before you repeat it, or repeat it with If-Match or the same Idempotency-Key.',
     })
   }
   return fault('STORAGE_FAILED', { detail: 'Nothing was changed. The log has the reason under this request_id.' })

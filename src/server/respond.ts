@@ -1,16 +1,15 @@
 /**
  * One request, from top to bottom: start reading here.
  *
- * request -> version and address -> caller -> input -> plan -> outcome -> reply, each a plain value. A refusal is a thrown
- * Fault, and the order of the gates is the order of refusals (CON-6).
+ * request -> version and address -> caller -> input -> plan -> outcome -> reply, each a plain value. A refusal is a
+ * thrown Fault, and the order of the gates is the order of refusals (CON-6).
  */
 import { type FileBody, type HttpRequest, type HttpResponse, isFile } from '../http/message.ts'
 import { applyRange } from '../http/ranges.ts'
 import { conceal, writeOnlyTexts } from '../plan/conceal.ts'
 import { outcomeForClient } from '../plan/older-version.ts'
 import type { Outcome, Plan } from '../plan/plan.ts'
-import { planRequest } from '../plan/plan-request.ts'
-import { preferredOf } from '../plan/planning.ts'
+import { planRequest, preferredOf } from '../plan/plan-request.ts'
 import { conflictCode } from '../reply/problem.ts'
 import { represent } from '../reply/represent.ts'
 import { preferencesOf, readInput } from '../request/input.ts'
@@ -131,8 +130,8 @@ function ranged({ app, request }: RequestContext, response: HttpResponse): HttpR
 const countedFrom = 16_384
 
 /**
- * Counts the bytes of a response until its client has read them (LIM-6). The response to a change is sent even beyond the
- * limit. A file is not held in memory.
+ * Counts the bytes of a response until its client has read them (LIM-6). The response to a change is sent even beyond
+ * the limit. A file is not held in memory.
  *
  * @throws Fault ANSWERS_UNREAD, OVERLOADED
  */

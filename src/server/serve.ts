@@ -1,4 +1,4 @@
-/** Wires the parts together: a catalog, a database, a socket. */
+/** Serves an interface: connects a catalog, a database and a socket. */
 import { join } from 'node:path'
 import { type Cors, readCors } from '../http/cors.ts'
 import type { Catalog } from '../model/resource.ts'
@@ -23,25 +23,30 @@ import type { RateOptions } from './rates/rate-limiter.ts'
 
 /** How an interface is served. */
 export interface ServeOptions extends RateOptions, DatabaseOptions {
-  /** That of the current version. */
+  /** The catalog of the current version. */
   readonly catalog: Catalog
-  /** Where left out, the catalog is the only one. */
+  /** By default, the catalog is the only version. */
   readonly versions?: Versions
   readonly host: string
-  /** 0 takes a free one. */
+  /** 0 takes a free port. */
   readonly port: number
-  /** Plain HTTP, on loopback only. */
+  /** Serves plain HTTP, on loopback only. */
   readonly http?: boolean
-  /** Files in PEM; both or neither. Without them a local certificate is made. Files that are replaced are taken into use within ten seconds. */
+  /**
+   * Files in PEM; both or neither. Without them a local certificate is made. Files that are replaced are taken into use
+   * within ten seconds.
+   */
   readonly tlsCert?: string
   readonly tlsKey?: string
-  /** Behind a proxy that speaks HTTPS: plain HTTP unless a certificate is given; what did not come by HTTPS gets 403. */
+  /**
+   * Behind a proxy that speaks HTTPS: plain HTTP unless a certificate is given; what did not come by HTTPS gets 403.
+   */
   readonly trustProxy?: boolean
-  /** Origins whose pages may read answers, or `*` (OPT-3). */
+  /** Origins whose pages may read responses, or `*` (OPT-3). */
   readonly corsOrigin?: readonly string[]
   /** Whether those pages may send credentials (OPT-5). */
   readonly corsCredentials?: boolean
-  /** Which JWT are accepted beside API keys (AUT-2); all of the first three, or none. */
+  /** Which JWTs are accepted besides API keys (AUT-2); all of the first three, or none. */
   readonly jwtIssuer?: string
   readonly jwtAudience?: string
   readonly jwtJwks?: string
@@ -49,35 +54,35 @@ export interface ServeOptions extends RateOptions, DatabaseOptions {
   readonly jwtRolesClaim?: string
   readonly migrate?: Apply
   readonly observe?: Observe
-  /** Where metrics are had, by plain HTTP; 0 takes a free port. Where it is left out, none are kept. */
+  /** The port for metrics over plain HTTP; 0 takes a free port. By default, no metrics are collected. */
   readonly metricsPort?: number
-  /** 127.0.0.1 where left out. */
+  /** 127.0.0.1 by default. */
   readonly metricsHost?: string
-  /** Where the local certificate is kept. */
+  /** The folder of the local certificate. */
   readonly folder?: string
   readonly development?: boolean
 }
 
 /** An interface being served. */
 export interface Serving {
-  /** With the current version, where the path carries it: `https://127.0.0.1:8443/v1`. */
+  /** The address of the interface, with the version if paths have it: `https://127.0.0.1:8443/v1`. */
   readonly url: string
-  /** Without: `https://127.0.0.1:8443`. */
+  /** The address without the version: `https://127.0.0.1:8443`. */
   readonly origin: string
-  /** The certificate to trust, where a local one was made. */
+  /** The certificate to trust, if a local one is used. */
   readonly caFile: string | undefined
-  /** Where metrics are, such as `http://127.0.0.1:9464/metrics`. */
+  /** The address of the metrics, such as `http://127.0.0.1:9464/metrics`. */
   readonly metricsUrl: string | undefined
   readonly app: Application
-  /** Stops accepting, finishes what is running, closes the database (OPS-2). */
+  /** Stops accepting requests, finishes the running ones, and closes the database (OPS-2). */
   close(): Promise<void>
 }
 
 /**
  * Serves a catalog.
  *
- * @throws ConfigurationError where the options contradict each other
- * @throws MigrationRefused where the database does not fit the catalog
+ * @throws ConfigurationError if the options contradict each other
+ * @throws MigrationRefused if the database does not fit the catalog
  * @throws Error of the system, such as `EADDRINUSE`
  */
 export async function serve(options: ServeOptions): Promise<Serving> {
@@ -145,7 +150,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       unwatch?.()
       await server.close()
       await app.close()
-      // To the end it can be seen what is still running.
+      // Metrics show what is still running until the end.
       await metricsServer?.close()
       observe({ kind: 'stopped' })
     },
@@ -153,9 +158,9 @@ export async function serve(options: ServeOptions): Promise<Serving> {
 }
 
 /**
- * Reads which pages may read answers.
+ * Reads the origins whose pages may read responses.
  *
- * @throws ConfigurationError where an origin is none, or `*` is to go with credentials (OPT-5)
+ * @throws ConfigurationError if an origin is malformed, or `*` is combined with credentials (OPT-5)
  */
 export function corsOf(origins: readonly string[] = [], credentials = false): Cors | undefined {
   const reading = readCors(origins, credentials)
@@ -167,7 +172,7 @@ const loopback = new Set(['127.0.0.1', '::1', 'localhost'])
 
 interface Certificate {
   readonly tls?: CertificatePair
-  /** Where it comes from, when an operator gives it. */
+  /** The files that an operator provides. */
   readonly files?: CertificateFiles
   readonly caFile?: string
 }
@@ -181,7 +186,8 @@ async function certificate(options: ServeOptions): Promise<Certificate> {
     throw new ConfigurationError('--http and --tls-cert contradict each other.')
   if (http === true && trustProxy !== true && !loopback.has(host)) {
     throw new ConfigurationError(
-      `--http serves on loopback only, not on ${host}. Leave --http out for HTTPS, or use --trust-proxy behind a proxy.`,
+      `--http serves on loopback only, not on ${host}. ` +
+        'Leave --http out for HTTPS, or use --trust-proxy behind a proxy.',
     )
   }
   if (tlsCert !== undefined && tlsKey !== undefined) {

@@ -1,4 +1,4 @@
-/** The same pipeline behind the fetch API: `Request` in, `Response` out. */
+/** Connects the pipeline to the fetch API: `Request` in, `Response` out. */
 import { type FileBody, type HttpRequest, type HttpResponse, isFile, lengthOfBody } from '../../http/message.ts'
 import { Fault, fault } from '../../spec/faults.ts'
 import { openFile, piecesOf, roomFor } from '../node/file-body.ts'
@@ -7,14 +7,17 @@ import { bodyTooLarge, checkHead, malformedRequest } from '../node/head.ts'
 /** What a handler needs. `Rest` is what the platform passes to a handler after the request. */
 export interface FetchApp<Rest extends readonly unknown[] = []> {
   readonly respond: (request: HttpRequest) => Promise<HttpResponse>
-  /** Makes the answer to what cannot be handed to `respond`. */
+  /** Makes the response to requests that never reach `respond`. */
   readonly problem: (error: Fault) => HttpResponse
-  /** The client's address. Where it is left out, empty or `undefined`, clients share one limit for failed authentications (LIM-1). */
+  /**
+   * The client's address. Where it is left out, empty or `undefined`, clients share one limit for failed
+   * authentications (LIM-1).
+   */
   readonly address?: ((request: Request, ...rest: Rest) => string | undefined) | undefined
 }
 
 /**
- * Makes a fetch handler. Whether a request is secure, its URL says.
+ * Makes a fetch handler. The URL of a request says whether it is secure.
  *
  * @example
  * const handler = toFetchHandler(app)
@@ -24,14 +27,14 @@ export function toFetchHandler<Rest extends readonly unknown[] = []>(
   app: FetchApp<Rest>,
 ): (request: Request, ...rest: Rest) => Promise<Response> {
   return async (request, ...rest) => {
-    let answer: HttpResponse
+    let made: HttpResponse
     try {
-      answer = await app.respond(toHttpRequest(request, () => app.address?.(request, ...rest)))
-      if (isFile(answer.body) && hasContent(request.method, answer)) await (await openFile(answer.body)).close()
+      made = await app.respond(toHttpRequest(request, () => app.address?.(request, ...rest)))
+      if (isFile(made.body) && hasContent(request.method, made)) await (await openFile(made.body)).close()
     } catch (error) {
-      answer = app.problem(error instanceof Fault ? error : fault('INTERNAL_ERROR', {}, error))
+      made = app.problem(error instanceof Fault ? error : fault('INTERNAL_ERROR', {}, error))
     }
-    return toResponse(request.method, answer)
+    return toResponse(request.method, made)
   }
 }
 
@@ -44,7 +47,7 @@ function toHttpRequest(request: Request, address: () => string | undefined): Htt
     rawHeaders.push(name, value)
   }
   const { target } = checkHead({ method: request.method, url: url.pathname + url.search, rawHeaders, headers })
-  // The fetch API joins repeated fields: what is one number must still be one.
+  // The fetch API joins repeated fields, and two lengths must not pass as one.
   const length = headers['content-length']
   if (length !== undefined && !/^\d+$/.test(length)) throw malformedRequest('The Content-Length is not one number.')
   headers.host ??= url.host
@@ -77,12 +80,12 @@ async function readBody(request: Request, declared: number, limit: number): Prom
   return Buffer.concat(chunks, size)
 }
 
-function toResponse(method: string, answer: HttpResponse): Response {
-  const { status, headers, body } = answer
+function toResponse(method: string, made: HttpResponse): Response {
+  const { status, headers, body } = made
   const sent = new Headers(headers)
   if (!isEmpty(status)) sent.set('Content-Length', String(lengthOfBody(body)))
   const content = isFile(body) ? ReadableStream.from(readFile(body)) : (body as string)
-  return new Response(hasContent(method, answer) ? content : null, { status, headers: sent })
+  return new Response(hasContent(method, made) ? content : null, { status, headers: sent })
 }
 
 function isEmpty(status: number): boolean {
@@ -93,7 +96,9 @@ function hasContent(method: string, { status, body }: HttpResponse): boolean {
   return !isEmpty(status) && method !== 'HEAD' && body !== undefined
 }
 
-/** Opens the file once its first piece is wanted: a response that nobody reads, and nobody cancels, holds nothing open. */
+/**
+ * Opens the file once its first piece is wanted: a response that nobody reads, and nobody cancels, holds nothing open.
+ */
 async function* readFile(body: FileBody): AsyncGenerator<Uint8Array, void, undefined> {
   const file = await openFile(body)
   try {

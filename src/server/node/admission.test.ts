@@ -8,7 +8,9 @@ const spend = (milliseconds: number) => {
   for (const until = performance.now() + milliseconds; performance.now() < until; );
 }
 
-/** A server whose every request keeps the processor for some milliseconds, and is answered then, or when it is told to. */
+/**
+ * A server whose every request keeps the processor for some milliseconds, and is answered then, or when it is told to.
+ */
 function serverOf(cost: number, limits: Partial<OverloadLimits> = {}, answersItself = true) {
   const begun: number[] = []
   const away: number[] = []

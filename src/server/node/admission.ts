@@ -1,6 +1,7 @@
 /**
- * Overload (LIM-4): which requests are processed now, which wait, and which are rejected. Waiting requests are processed in
- * slices of time; between slices, new connections and requests are accepted. See docs/decisions/021-overload.md.
+ * Overload (LIM-4): which requests are processed now, which wait, and which are rejected. Waiting requests are
+ * processed in slices of time; between slices, new connections and requests are accepted. See
+ * docs/decisions/021-overload.md.
  */
 
 /** Where overload begins, and what rejections may cost. Times in milliseconds. */
@@ -17,7 +18,9 @@ export interface OverloadLimits {
   readonly inFlight: number
   /** The share of time that rejections may take while there is work. */
   readonly rejecting: number
-  /** How long rejected clients are paused before rejections get half as much time again: clients that give up reconnect. */
+  /**
+   * How long rejected clients are paused before rejections get half as much time again: clients that give up reconnect.
+   */
   readonly longestPause: number
   /** What rejecting one request costs besides its response: reading it, and pausing and resuming its connection. */
   readonly reading: number
@@ -185,8 +188,8 @@ export class Admission<T> {
   }
 
   /**
-   * Rejected clients that retry at once would take all the time from accepted requests. Their connections are paused until there
-   * is time for more rejections.
+   * Rejected clients that retry at once would take all the time from accepted requests. Their connections are paused
+   * until there is time for more rejections.
    */
   #pauseAndResume(now: number): void {
     for (const item of this.#rejected) {

@@ -1,6 +1,6 @@
 /**
- * TLS certificates (SEC-1): those that an operator provides as files, renewed while the server runs, and the local one that is
- * made if there are none.
+ * TLS certificates (SEC-1): those that an operator provides as files, renewed while the server runs, and the local one
+ * that is made if there are none.
  */
 import { createPrivateKey, randomUUID, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -22,7 +22,8 @@ export interface CertificatePair {
   readonly key: string
 }
 
-// The files are read again each time: symbolic links, as certbot and Kubernetes use them, cannot be watched. Milliseconds.
+// The files are read again each time: symbolic links, as certbot and Kubernetes use them, cannot be watched.
+// Milliseconds.
 const interval = 10_000
 
 /**
@@ -35,7 +36,8 @@ export function readCertificate(files: CertificateFiles): CertificatePair {
   const problem = problemOf(pair)
   if (problem === undefined) return pair
   throw new ConfigurationError(
-    `--tls-cert ${files.cert} and --tls-key ${files.key} cannot be used: ${problem}. Give a certificate and its own key, in PEM form.`,
+    `--tls-cert ${files.cert} and --tls-key ${files.key} cannot be used: ${problem}. ` +
+      'Give a certificate and its own key, in PEM form.',
   )
 }
 
@@ -58,8 +60,8 @@ function problemOf(pair: CertificatePair): string | undefined {
 }
 
 /**
- * Reads the files every ten seconds, and applies a new pair. A pair that cannot be used, such as a new certificate beside the old
- * key, is reported once, and the pair before it stays in use.
+ * Reads the files every ten seconds, and applies a new pair. A pair that cannot be used, such as a new certificate
+ * beside the old key, is reported once, and the pair before it stays in use.
  *
  * @param current the pair in use
  * @param renew applies a new pair
@@ -124,8 +126,9 @@ const validDays = 397
 const renewedWithinDays = 30
 
 /**
- * Returns the certificate for `localhost`, 127.0.0.1 and ::1 in a folder. It is made if there is none, if it expires within 30
- * days, or if it cannot be read. It is self-signed and cannot sign others: trusting it trusts these three names only.
+ * Returns the certificate for `localhost`, 127.0.0.1 and ::1 in a folder. It is made if there is none, if it expires
+ * within 30 days, or if it cannot be read. It is self-signed and cannot sign others: trusting it trusts these three
+ * names only.
  *
  * @param folder created if missing, accessible to its owner only
  * @param now milliseconds since 1970

@@ -7,12 +7,13 @@ import type { TLSSocket } from 'node:tls'
 import { malformedRequest } from './head.ts'
 import { failBody, latestOn, type ServerState } from './pending-request.ts'
 
-// An HTTP/2 session without a request for this long is closed, whatever other frames arrive on it. Milliseconds, like all here.
+// An HTTP/2 session without a request for this long is closed, whatever other frames arrive on it. Milliseconds, like
+// all here.
 const idleSession = 65_000
 // How long the client of such a session may take to close its side.
 const lingerTimeout = 2_000
-// How long requests on open connections are still answered after the server began to close. If a connection is closed while
-// its client sends, the client gets a reset and cannot know whether its request was processed.
+// How long requests on open connections are still answered after the server began to close. If a connection is closed
+// while its client sends, the client gets a reset and cannot know whether its request was processed.
 const grace = 500
 
 /**
@@ -51,7 +52,8 @@ export function trackConnections(
     await new Promise(setImmediate)
     // Node's own close() would also interrupt responses that are being written.
     const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()))
-    // Responses say `Connection: close` only now: a client that reconnects at once is refused by the system, and not reset.
+    // Responses say `Connection: close` only now: a client that reconnects at once is refused by the system, and not
+    // reset.
     state.closing = true
     const idle = new Promise<void>((resolve) => {
       state.onIdle = resolve
@@ -97,7 +99,9 @@ function endWhenIdle(session: ServerHttp2Session, first: number): void {
   session.once('close', () => clearTimeout(timer))
 }
 
-/** A body that is incomplete when the client closes its side stays incomplete; Node's parser does not always report it. */
+/**
+ * A body that is incomplete when the client closes its side stays incomplete; Node's parser does not always report it.
+ */
 function endInput(socket: Socket): void {
   const pending = latestOn(socket)
   if (pending === undefined) return

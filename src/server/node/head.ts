@@ -1,4 +1,6 @@
-/** Checks the head of a request before anything uses it: its size (LIM-3), its target, and fields that may occur once. */
+/**
+ * Checks the head of a request before anything uses it: its size (LIM-3), its target, and fields that may occur once.
+ */
 import { type Fault, fault } from '../../spec/faults.ts'
 import { headLimits } from '../../spec/limits.ts'
 

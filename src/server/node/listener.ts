@@ -197,8 +197,8 @@ function listen(server: Server, host: string, port: number, scheme: string): Pro
 }
 
 /**
- * Makes a handler for a server of `node:http`, `node:https`, `node:http2`, or of a framework on top of them. It must come before
- * anything that reads bodies.
+ * Makes a handler for a server of `node:http`, `node:https`, `node:http2`, or of a framework on top of them. It must
+ * come before anything that reads bodies.
  *
  * @example
  * http.createServer(toNodeHandler(app)).listen(8080)

@@ -19,8 +19,8 @@ const lingerTimeout = 2000
 const answered = new WeakSet<Duplex>()
 
 /**
- * Answers a message that the parser rejected, and ends its connection. If an earlier request on it is still being processed,
- * only that one is answered.
+ * Answers a message that the parser rejected, and ends its connection. If an earlier request on it is still being
+ * processed, only that one is answered.
  */
 export function refuseUnreadable(state: ServerState, error: ParserError, socket: Duplex): void {
   // The parser fails again with every further byte.

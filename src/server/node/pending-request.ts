@@ -1,4 +1,6 @@
-/** What a Node server knows while it answers requests: the state of the server, and each request until it is answered. */
+/**
+ * What a Node server knows while it answers requests: the state of the server, and each request until it is answered.
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
 import type { Duplex } from 'node:stream'
@@ -92,8 +94,8 @@ export function removePending(state: ServerState, pending: PendingRequest): void
 }
 
 /**
- * The last request on a connection of HTTP/1.1, unless it is answered. Earlier ones were received whole. Searching all running
- * requests for it would be slow exactly when there are many.
+ * The last request on a connection of HTTP/1.1, unless it is answered. Earlier ones were received whole. Searching all
+ * running requests for it would be slow exactly when there are many.
  */
 export function latestOn(socket: Duplex): PendingRequest | undefined {
   return (socket as Carrier)[latest]
@@ -121,8 +123,8 @@ export function isOver(response: NodeResponse): boolean {
 const probeInterval = 250
 
 /**
- * Returns a signal that is aborted when the client has gone. For a response that waits behind others on its connection, that
- * cannot be known.
+ * Returns a signal that is aborted when the client has gone. For a response that waits behind others on its connection,
+ * that cannot be known.
  */
 export function abandonSignal({ request, response, inputEnded }: PendingRequest): AbortSignal {
   const gone = new AbortController()
@@ -149,9 +151,9 @@ export function abandonSignal({ request, response, inputEnded }: PendingRequest)
 }
 
 /**
- * A client may close its side and still wait for the response. A client that has gone closed its side too. An interim response
- * (RFC 9110 section 15.2) distinguishes them: the system of a client that has gone refuses it, which ends the connection.
- * HTTP/1.0 has none.
+ * A client may close its side and still wait for the response. A client that has gone closed its side too. An interim
+ * response (RFC 9110 section 15.2) distinguishes them: the system of a client that has gone refuses it, which ends the
+ * connection. HTTP/1.0 has none.
  */
 function probe(response: ServerResponse, minor: number): void {
   if (minor > 0 && !response.headersSent && !response.destroyed) response.writeProcessing()
@@ -192,8 +194,8 @@ export class UnreadResponses {
   }
 
   /**
-   * Why a response of this size may not be made for a caller; `undefined`: it may. A caller with nothing unread may get a
-   * response of any size.
+   * Why a response of this size may not be made for a caller; `undefined`: it may. A caller with nothing unread may get
+   * a response of any size.
    *
    * @param bytes 0 if the response is not made yet
    */

@@ -22,8 +22,8 @@ export function hasBody(request: NodeRequest): boolean {
  * Reads the whole body, once.
  *
  * @param limit in bytes; a declared length beyond it is refused before a byte is read
- * @throws Fault BODY_TOO_LARGE; REQUEST_TIMEOUT if it arrives too slowly; MALFORMED_REQUEST if it is incomplete; OVERLOADED if
- *   too many large bodies arrive at once
+ * @throws Fault BODY_TOO_LARGE; REQUEST_TIMEOUT if it arrives too slowly; MALFORMED_REQUEST if it is incomplete;
+ *   OVERLOADED if too many large bodies arrive at once
  */
 export async function readNodeBody(pending: PendingRequest, limit: number, state: Receiving): Promise<Uint8Array> {
   const { request } = pending

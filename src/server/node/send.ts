@@ -1,4 +1,6 @@
-/** Writes a response to the client of a Node server: its length, HEAD, files, and what remains of the request's body. */
+/**
+ * Writes a response to the client of a Node server: its length, HEAD, files, and what remains of the request's body.
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Http2ServerResponse } from 'node:http2'
 import { type FileBody, type HttpResponse, isFile, lengthOfBody } from '../../http/message.ts'
@@ -13,10 +15,11 @@ import {
 } from './pending-request.ts'
 import { hasBody } from './request-body.ts'
 
-// A small unread rest of a request body is read and dropped, so that the connection stays; beyond that, closing is cheaper.
+// A small unread rest of a request body is read and dropped, so that the connection stays; beyond that, closing is
+// cheaper.
 const smallRest = 65_536
-// How long a client may go on sending after the response before its connection is closed, in milliseconds (RFC 9112 section
-// 9.6).
+// How long a client may go on sending after the response before its connection is closed, in milliseconds (RFC 9112
+// section 9.6).
 const lingerTimeout = 2000
 
 type Shared = Pick<ServerState, 'timeouts' | 'closing' | 'running'>
@@ -24,8 +27,8 @@ type Shared = Pick<ServerState, 'timeouts' | 'closing' | 'running'>
 /**
  * Sends a response, without its body where HTTP has none: HEAD, 204, 304.
  *
- * @returns `undefined` if everything is written; for a file, a promise. It rejects if the file cannot be opened, before the
- *   head is written, or cannot be read to its end.
+ * @returns `undefined` if everything is written; for a file, a promise. It rejects if the file cannot be opened, before
+ *   the head is written, or cannot be read to its end.
  */
 export function send(pending: PendingRequest, made: HttpResponse, state: Shared): Promise<void> | undefined {
   if (isOver(pending.response)) return
@@ -58,7 +61,9 @@ async function sendFile(pending: PendingRequest, made: HttpResponse, body: FileB
   }
 }
 
-/** Closes a connection whose head promised that it stays: since then the server began to close, or unparsable data came. */
+/**
+ * Closes a connection whose head promised that it stays: since then the server began to close, or unparsable data came.
+ */
 function closeUnannounced(pending: PendingRequest, state: Shared): void {
   if (!state.closing && !pending.mustClose) return
   const { socket } = pending.request
@@ -108,8 +113,8 @@ function isLarge(request: IncomingMessage): boolean {
 }
 
 /**
- * Sends the response and goes on reading for a while before the connection is closed: closing with unread bytes would reset
- * it, and the reset could overtake the response.
+ * Sends the response and goes on reading for a while before the connection is closed: closing with unread bytes would
+ * reset it, and the reset could overtake the response.
  */
 function closeLingering(
   request: IncomingMessage,
@@ -138,8 +143,8 @@ function endStream(response: Http2ServerResponse): void {
 }
 
 /**
- * Waits until the earlier responses on the connection were sent. Only then is a file opened: a client can pipeline a thousand
- * requests in one packet.
+ * Waits until the earlier responses on the connection were sent. Only then is a file opened: a client can pipeline a
+ * thousand requests in one packet.
  *
  * @returns whether the client is still connected
  */
@@ -166,8 +171,8 @@ function whenItsTurn({ request, response }: PendingRequest): Promise<boolean> {
  * Writes the pieces of a body without ending the response. Each piece is read when the one before is written.
  *
  * @param first the piece that was read before the head was written
- * @param idle milliseconds after which a client that takes no piece is disconnected. The connection's own timer does not see
- *   an idle HTTP/2 stream among active ones.
+ * @param idle milliseconds after which a client that takes no piece is disconnected. The connection's own timer does
+ *   not see an idle HTTP/2 stream among active ones.
  * @returns whether everything was written; otherwise the client has gone
  * @throws Error if the file cannot be read to the end of the body
  */

@@ -1,4 +1,6 @@
-/** LIM-6: bytes of answers on their way are bounded, for a caller and for all, and who takes them too slowly is cut off. */
+/**
+ * LIM-6: bytes of answers on their way are bounded, for a caller and for all, and who takes them too slowly is cut off.
+ */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -90,7 +92,8 @@ for (const transport of transports) {
     const { ask, statusOf, answersTo } = await serve(context, transport, { unread })
     const first = ask('ann')
     await until(async () => answersTo('ann') > 0)
-    // Nobody else asks before it is on its way. It is one answer, and may be as large as it is; another one as large would be too much.
+    // Nobody else asks before it is on its way. It is one answer, and may be as large as it is; another one as large
+    // would be too much.
     await until(async () => (await statusOf('ann')) === 429)
     assert.equal(await statusOf('ann', small), 200)
     assert.equal(await statusOf('bob'), 200)

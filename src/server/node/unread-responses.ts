@@ -1,4 +1,7 @@
-/** Counts responses until the client of a Node server has read them, and disconnects clients that read too slowly (LIM-6). */
+/**
+ * Counts responses until the client of a Node server has read them, and disconnects clients that read too slowly
+ * (LIM-6).
+ */
 import type { ServerResponse } from 'node:http'
 import type { Http2ServerResponse } from 'node:http2'
 import type { Fault } from '../../spec/faults.ts'

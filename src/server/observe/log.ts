@@ -104,7 +104,8 @@ export function logTo(level: LogLevel, stream?: DestinationStream): Observe {
 /** Why purging stopped, and what to do. */
 function reasonOf({ now, last, of }: ClockDoubt): string {
   const compared = of === 'purge' ? 'the last purge was' : 'the newest record is of'
-  const found = `The clock says ${new Date(now).toISOString()}, and ${compared} ${new Date(last).toISOString()}: more than a day apart.`
+  const moments = `The clock says ${new Date(now).toISOString()}, and ${compared} ${new Date(last).toISOString()}`
+  const found = `${moments}: more than a day apart.`
   const remedy = 'If the clock is wrong, set it. If it is right, run: resourced purge confirm --database ADDRESS'
   return `${found} Nothing is removed for good until the clock is confirmed. ${remedy}`
 }
@@ -122,10 +123,12 @@ const urgent: ReadonlySet<Observation['kind']> = new Set([
 /** The line that pino would write, built directly: every request has one, and this takes a fifth of the time. */
 function requestLine(level: number, time: string, seen: Extract<Observation, { kind: 'request' }>): string {
   const { requestId, method, path, version, status, code, caller, duration } = seen
-  const who = `${code === undefined ? '' : `,"code":"${code}"`}${caller === undefined ? '' : `,"caller":${JSON.stringify(caller)}`}`
-  const which = version === undefined ? '' : `,"version":"${version.name}"`
-  const what = `"request_id":"${requestId}","method":${JSON.stringify(method)},"path":${JSON.stringify(path)}${which}`
-  return `{"level":${level},"time":"${time}",${what},"status":${status}${who},"duration":${milliseconds(duration)},"msg":"request"}\n`
+  const codeMember = code === undefined ? '' : `,"code":"${code}"`
+  const callerMember = caller === undefined ? '' : `,"caller":${JSON.stringify(caller)}`
+  const versionMember = version === undefined ? '' : `,"version":"${version.name}"`
+  const head = `{"level":${level},"time":"${time}","request_id":"${requestId}","method":${JSON.stringify(method)}`
+  const outcome = `"status":${status}${codeMember}${callerMember},"duration":${milliseconds(duration)}`
+  return `${head},"path":${JSON.stringify(path)}${versionMember},${outcome},"msg":"request"}\n`
 }
 
 /** The time as text, formatted once a millisecond. */
@@ -160,8 +163,8 @@ export interface LoggedError {
 }
 
 /**
- * An error for the log, without credentials (ERR-4, SEC-3). Other properties of errors are left out: they may contain requests,
- * records and passwords. Never throws, whatever was thrown.
+ * An error for the log, without credentials (ERR-4, SEC-3). Other properties of errors are left out: they may contain
+ * requests, records and passwords. Never throws, whatever was thrown.
  */
 function loggedError(thrown: unknown): LoggedError {
   try {

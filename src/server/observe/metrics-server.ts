@@ -68,6 +68,7 @@ async function answer(
 function cannotListen({ code }: NodeJS.ErrnoException, host: string, port: number): ConfigurationError {
   const reason = code === 'EADDRINUSE' ? 'the port is in use' : `${code}`
   return new ConfigurationError(
-    `Metrics cannot be served on ${host}, port ${port}: ${reason}. Choose others with --metrics-port and --metrics-host.`,
+    `Metrics cannot be served on ${host}, port ${port}: ${reason}. ` +
+      'Choose others with --metrics-port and --metrics-host.',
   )
 }

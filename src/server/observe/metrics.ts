@@ -1,7 +1,7 @@
 /**
- * Metrics in the format of Prometheus (OPS-1). Labels are words of the declaration, of the contract and of HTTP, and nothing that
- * clients send (SEC-3), so that the number of series is limited. For versions with an end, a limited number of callers' ids are
- * labels too.
+ * Metrics in the format of Prometheus (OPS-1). Labels are words of the declaration, of the contract and of HTTP, and
+ * nothing that clients send (SEC-3), so that the number of series is limited. For versions with an end, a limited
+ * number of callers' ids are labels too.
  */
 
 import { withoutCredentials } from '../../model/credentials.ts'

@@ -1,6 +1,6 @@
 /**
- * One request as a span of OpenTelemetry, by its semantic conventions for HTTP. As in metrics, it contains nothing that clients
- * send (SEC-3): `request_id` leads to the line of the log, which has the path.
+ * One request as a span of OpenTelemetry, by its semantic conventions for HTTP. As in metrics, it contains nothing that
+ * clients send (SEC-3): `request_id` leads to the line of the log, which has the path.
  */
 import { context, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import type { HttpRequest } from '../../http/message.ts'

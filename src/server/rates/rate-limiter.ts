@@ -141,8 +141,8 @@ function actionOf(target: Target, method: string): CountedAction | undefined {
 }
 
 /**
- * The network that an address counts for. For IPv6 that is the first half: a client with one address has 2⁶⁴ of them. IPv4
- * addresses count individually, however they are written.
+ * The network that an address counts for. For IPv6 that is the first half: a client with one address has 2⁶⁴ of them.
+ * IPv4 addresses count individually, however they are written.
  *
  * @example
  * networkOf('2001:db8::1') // 2001:db8:0:0::/64

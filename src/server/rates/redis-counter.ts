@@ -8,8 +8,9 @@ import type { Observe } from '../observe/observe.ts'
 import type { Counted, Counter, Share } from './counter.ts'
 
 /**
- * Counts against all quotas or none, atomically. ARGV has the maximum and the window in milliseconds of each key. A window with
- * no time left has expired: Redis removes the key only a millisecond later, and `Retry-After` would be wrong.
+ * Counts against all quotas or none, atomically. ARGV has the maximum and the window in milliseconds of each key. A
+ * window with no time left has expired: Redis removes the key only a millisecond later, and `Retry-After` would be
+ * wrong.
  */
 const script = `
 local used, left, passes = {}, {}, 1
@@ -173,7 +174,10 @@ function withoutPassword(message: string, url: string): string {
   return secrets.reduce((text, secret) => text.replaceAll(secret, '***'), message)
 }
 
-/** Rejects if there is no reply in time. A reply that has arrived but was not read yet, because the server was busy, counts. */
+/**
+ * Rejects if there is no reply in time. A reply that has arrived but was not read yet, because the server was busy,
+ * counts.
+ */
 function inTime<T>(reply: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
