@@ -5,7 +5,7 @@ import { MigrationRefused } from '../migration/describe.ts'
 import { sqlContext } from '../sql/context.ts'
 import type { KeyStore, MaintenanceStore, PurgeClockStore } from '../storage.ts'
 import { purgeClockStore } from '../transactions/delete/purge.ts'
-import { keyStore, keysAlone } from '../transactions/keys.ts'
+import { keyStore, keysCatalog } from '../transactions/keys.ts'
 import { maintenanceStore } from '../transactions/maintenance.ts'
 import type { ConnectionOptions } from './connections.ts'
 import { Database } from './database.ts'
@@ -39,7 +39,7 @@ export async function openPostgresKeys(
   await withConnection(options, (client) => migrateForKeys(client, options.session === 'off'))
   const database = new Database(options)
   return {
-    keys: keyStore(sqlContext({ catalog: keysAlone(), engine: postgres }), database),
+    keys: keyStore(sqlContext({ catalog: keysCatalog(), engine: postgres }), database),
     close: () => database.close(),
   }
 }

@@ -7,7 +7,7 @@ import type { Isolation } from './send.ts'
 /**
  * A change is serializable where business rules are about everything that it writes and looks for: then everybody who could be in its way
  * is. Otherwise it is read committed and holds what it decides by, row by row; where business rules are about a part of that, it keeps
- * serializable changes away as long as it runs (`holdRules`).
+ * serializable changes away as long as it runs (`lockRules`).
  */
 export function isolationOf(catalog: Catalog, plan: Pick<Write, 'kind' | 'resource'>): Isolation {
   switch (plan.kind) {

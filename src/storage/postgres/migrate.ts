@@ -7,7 +7,7 @@ import type { ClientBase } from 'pg'
 import type { Catalog } from '../../model/resource.ts'
 import { changeSchema, isMigrated, type Migrated, type MigrateOptions, migrationTo } from '../migration/apply.ts'
 import { StorageFault } from '../storage.ts'
-import { keysAlone } from '../transactions/keys.ts'
+import { keysCatalog } from '../transactions/keys.ts'
 import { buildIndexes } from './build-indexes.ts'
 import { migrationEngine } from './migration-engine.ts'
 import { underLock, usualWaits, type Waits, withRetries } from './migration-lock.ts'
@@ -69,5 +69,5 @@ function unlimited({ lock }: Waits): Record<string, string> {
 
 /** Migrates a schema to what API keys alone need. Other tables belong to a declaration that was not read. */
 export async function migrateForKeys(client: ClientBase, isPooled = false): Promise<void> {
-  await migratePostgres(client, keysAlone(), { apply: 'additive', now: Date.now(), keepsOthers: true, isPooled })
+  await migratePostgres(client, keysCatalog(), { apply: 'additive', now: Date.now(), keepsOthers: true, isPooled })
 }

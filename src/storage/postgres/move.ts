@@ -10,7 +10,7 @@ import type { ColumnSpec } from '../sql/tables.ts'
 import { searchText } from '../sql/values.ts'
 import { StorageFault } from '../storage.ts'
 import type { Statement } from '../transaction.ts'
-import { keepPieces, readPiece } from '../transactions/exports.ts'
+import { readChunk, storeChunks } from '../transactions/exports.ts'
 import { tooLongForIndex } from './build-indexes.ts'
 import type { Client } from './client.ts'
 import type { ConnectionOptions } from './connections.ts'
@@ -56,7 +56,7 @@ export async function postgresSource(options: ConnectionOptions): Promise<MoveSo
     },
     async *file(job) {
       for (let start = 0; ; ) {
-        const piece = await run(snapshot, readPiece(job, start))
+        const piece = await run(snapshot, readChunk(job, start))
         if (piece === undefined) return
         yield piece
         start += piece.length
@@ -118,7 +118,7 @@ async function makeTarget(client: ClientBase, catalog: Catalog): Promise<MoveTar
     async writeFile(job, content) {
       let start = 0
       for await (const piece of content) {
-        await run(client, keepPieces(job, start, piece))
+        await run(client, storeChunks(job, start, piece))
         start += piece.length
       }
     },

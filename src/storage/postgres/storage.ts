@@ -9,7 +9,7 @@ import type { Transaction } from '../transaction.ts'
 import { isIndexRange } from '../transactions/access-path.ts'
 import { createRecords } from '../transactions/create.ts'
 import { purgeClockStore } from '../transactions/delete/purge.ts'
-import { readPiece } from '../transactions/exports.ts'
+import { readChunk } from '../transactions/exports.ts'
 import { keyStore } from '../transactions/keys.ts'
 import { type Background, isWriting, jobStore, longWork, takeMatching } from '../transactions/long-work.ts'
 import { maintenanceStore } from '../transactions/maintenance.ts'
@@ -102,7 +102,7 @@ function storageOf(catalog: Catalog, { primary, replica, epochs, close, ...opene
     ...opened,
     exportsFolder: undefined,
     // On connections of their own: pieces would keep small reads waiting.
-    pieces: { read: (job, start) => database.read(() => readPiece(job, start)) },
+    pieces: { read: (job, start) => database.read(() => readChunk(job, start)) },
     async run(plan: Plan, abandoned?: Abandoned): Promise<Outcome> {
       if (plan.kind === 'read-record') {
         return reading((from) => from.database.each(() => readRecord(context, forgetful, plan), from))

@@ -16,7 +16,7 @@ function clocks({ clockSlots }: Layout): TableSpec {
   return { ...system('resourced_clocks', columns), indexes: [slot] }
 }
 
-/** What API keys are recognised by (AUT-2). The keys are records; this is apart from them, so that nothing asked of records reaches it. */
+/** What API keys are onceForKey by (AUT-2). The keys are records; this is apart from them, so that nothing asked of records reaches it. */
 const keyHashes = system('resourced_key_hashes', [
   column('key', 'string', 'primary key'),
   column('hash', 'string', 'unique not null'),

@@ -7,7 +7,7 @@ import { MigrationRefused } from '../migration/describe.ts'
 import { sqlContext } from '../sql/context.ts'
 import type { KeyStore, MaintenanceStore, PurgeClockStore } from '../storage.ts'
 import { purgeClockStore } from '../transactions/delete/purge.ts'
-import { keyStore, keysAlone } from '../transactions/keys.ts'
+import { keyStore, keysCatalog } from '../transactions/keys.ts'
 import { maintenanceStore } from '../transactions/maintenance.ts'
 import { Connection } from './connection.ts'
 import { sqlite } from './engine.ts'
@@ -38,7 +38,7 @@ export function migrateSqlite(path: string, catalog: Catalog, apply: boolean): M
 /** Opens a file for its API keys only. No declaration is needed. */
 export function openSqliteKeys(path: string): { readonly keys: KeyStore; close(): Promise<void> } {
   makeFile(path)
-  const catalog = keysAlone()
+  const catalog = keysCatalog()
   const connection = new Connection(path)
   const writer = new Writer(connection)
   // All other tables belong to a declaration that was not read.

@@ -12,7 +12,7 @@ import { always, never, type Predicate } from '../../model/predicate.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { Create, Created, Outcome } from '../../plan/plan.ts'
 import type { Storage } from '../storage.ts'
-import { mostForgotten } from '../transactions/idempotency.ts'
+import { mostExpiredKeys } from '../transactions/idempotency.ts'
 import { all } from './migrate.fixture.ts'
 import { openSqlite } from './storage.ts'
 
@@ -216,27 +216,27 @@ function fill(database: DatabaseSync, name: string, count: number, age: number):
 
 test('MET-9: purging forgets what is a day old, and nothing else', async (context) => {
   const { storage, other, keys } = opened(context)
-  fill(other, 'old', mostForgotten + 1, 24 * hour)
+  fill(other, 'old', mostExpiredKeys + 1, 24 * hour)
   fill(other, 'young', 3, 24 * hour - 1)
-  assert.equal(await storage.jobs.forget(noon), mostForgotten + 1)
+  assert.equal(await storage.jobs.forget(noon), mostExpiredKeys + 1)
   assert.equal(keys(), 3)
   assert.equal(await storage.jobs.forget(noon), 0)
 })
 
 test('ERR-6: a purge that is told not to go on ends after the batch that it is in', async (context) => {
   const { storage, other, keys } = opened(context)
-  fill(other, 'old', 3 * mostForgotten, 24 * hour)
+  fill(other, 'old', 3 * mostExpiredKeys, 24 * hour)
   assert.equal(await storage.jobs.forget(noon, () => false), 0)
   let batches = 0
-  assert.equal(await storage.jobs.forget(noon, () => ++batches <= 1), mostForgotten)
-  assert.equal(keys(), 2 * mostForgotten)
+  assert.equal(await storage.jobs.forget(noon, () => ++batches <= 1), mostExpiredKeys)
+  assert.equal(keys(), 2 * mostExpiredKeys)
 })
 
 test('MET-9: who writes during a purge waits for a thousand keys, not for all; closing ends it', async () => {
   const file = join(folder, 'purged.db')
   const storage = openSqlite(catalog, { path: file })
   const other = new DatabaseSync(file)
-  const total = 20 * mostForgotten
+  const total = 20 * mostExpiredKeys
   fill(other, 'old', total, 25 * hour)
   let purged: number | undefined
   const purge = storage.jobs.forget(noon).then((count) => {

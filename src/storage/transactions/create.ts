@@ -11,9 +11,9 @@ import { boundOf, searchWords, versionedName } from '../sql/records.ts'
 import { prebuilt, type Statement, type Transaction } from '../transaction.ts'
 import { checkParent } from './read-page.ts'
 import { type Moves, noteMove, tick, tickAll } from './rows/clock.ts'
+import { beingDeletedIssue, isBeingDeleted } from './rows/dependents.ts'
 import { conditionsOf, decide, permittedRecordSql, permittedSql } from './rows/other-records.ts'
-import { beingDeletedIssue, isBeingDeleted } from './rows/pending-deletion.ts'
-import { holdRules, ruledAmong } from './rows/rules-lock.ts'
+import { lockRules, ruledAmong } from './rows/rules-lock.ts'
 import { type Answered, answerSql } from './rows/select-record.ts'
 import {
   insertionSql,
@@ -56,7 +56,7 @@ export function* createRecords(
   const outcomes: (Outcome | undefined)[] = []
   const created: Moves = new Map()
   const collections = plans.map(({ resource }) => resource.name)
-  if (ruledAmong(context.catalog, collections) === 'some') yield* holdRules(context)
+  if (ruledAmong(context.catalog, collections) === 'some') yield* lockRules(context)
   for (const plan of plans) {
     const { resource } = plan
     const decided = yield* decideCreate(context, plan)

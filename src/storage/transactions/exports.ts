@@ -1,5 +1,8 @@
-/** Exports in the database: what they are to hold, how far they are, and which server writes the file (JOB-6). */
-import sql, { empty, raw, type Sql } from 'sql-template-tag'
+/**
+ * Exports (JOB-6): the job of an export, which server writes its file, how many exports a caller may have (LIM-8), and the chunks of the
+ * file if the database stores it.
+ */
+import sql, { raw, type Sql } from 'sql-template-tag'
 import { accessDigest } from '../../model/digest.ts'
 import type { SortTerm } from '../../model/predicate.ts'
 import { allOf, type Predicate } from '../../model/predicate.ts'
@@ -16,7 +19,7 @@ import { firstRow, type Transaction } from '../transaction.ts'
 import { exportRows } from './export-rows.ts'
 import { addJob, advanceJob, finishJob, stateOf } from './rows/job-rows.ts'
 
-/** What the job of an export knows. */
+/** What the job of an export keeps between its batches. */
 interface ExportState extends OpenExport {
   readonly filter: Predicate
   readonly permitted: Predicate
@@ -24,10 +27,10 @@ interface ExportState extends OpenExport {
   readonly total: number | null
 }
 
-/** The records that one piece looks at. */
-const pieceSize = 1_000
+/** The most records that one batch reads. */
+const batch = 1_000
 
-/** For how long a server that has claimed an export is left alone, in milliseconds; each piece claims it anew. */
+/** How long the claim of a server lasts, in milliseconds; each batch renews it. */
 const lease = 3_000
 
 /** Runs an Export: begins its job. */
@@ -56,9 +59,9 @@ export function* beginExport(context: SqlContext, plan: Export): Transaction<Out
   return { kind: 'accepted', job: id, statusUrl }
 }
 
-/** How many records an export will have; `undefined` where that is known. */
+/** How many records an export will have; `undefined`: that is known. */
 export function* countExport(context: SqlContext, job: string): Transaction<number | undefined> {
-  const state = (yield* stateOf(job)) as ExportState | undefined
+  const state = yield* stateOf<ExportState>(job)
   const resource = context.catalog.resources.get(state?.collection ?? '')
   if (state === undefined || resource === undefined || state.total !== null) return undefined
   const wanted = allOf([state.filter, state.permitted])
@@ -74,7 +77,7 @@ export function* claimExport(
   { job, server, now }: Pick<Kept, 'job' | 'server' | 'now'>,
 ): Transaction<ClaimedExport | undefined> {
   if (!(yield* claim(job, server, now))) return undefined
-  const state = (yield* stateOf(job)) as ExportState
+  const state = (yield* stateOf<ExportState>(job)) as ExportState
   return { ...state, room: yield* roomFor(context, job, now) }
 }
 
@@ -84,9 +87,9 @@ function* claim(job: string, server: string, now: number): Transaction<boolean> 
   return rows.length > 0
 }
 
-/** Reads the next piece of an export. */
+/** Reads the next records of an export. */
 export function* readExport(context: SqlContext, job: string): Transaction<ExportPiece> {
-  const state = (yield* stateOf(job)) as ExportState
+  const state = (yield* stateOf<ExportState>(job)) as ExportState
   const resource = context.catalog.resources.get(state.collection) as Resource
   const { filter, permitted, sort } = state
   const represented = resourceInVersion(context.catalog, state.version, state.collection) ?? resource
@@ -95,22 +98,22 @@ export function* readExport(context: SqlContext, job: string): Transaction<Expor
   const [fields, after] = [state.fields ?? undefined, state.after ?? undefined]
   const { texts, last } = yield* exportRows(context, {
     ...{ resource, represented, filter, permitted, sort, fields, format, after },
-    limit: pieceSize,
+    limit: batch,
   })
   const text = joinTexts(texts, format, state.count === 0)
   return { text: new TextEncoder().encode(text), count: texts.length, after: last }
 }
 
-/** What a server that is at an export has come to. */
+/** The progress that a server has made with an export. */
 interface Kept {
   readonly job: string
   readonly server: string
   readonly now: number
-  /** What comes next of the file, where the database keeps it. */
+  /** The next part of the file, if the database stores it. */
   readonly content?: Uint8Array
 }
 
-/** Keeps how far an export is (see `JobStore.keepExport`). */
+/** Keeps the progress of an export (see `JobStore.keepExport`). */
 export function* keepExport(
   context: SqlContext,
   { progress, ...kept }: Kept & { readonly progress: ExportProgress },
@@ -151,29 +154,21 @@ function* goingOn(
   { job, server, now, content }: Kept,
   bytes: number,
 ): Transaction<ExportState | undefined> {
-  // First, so that nobody changes what is read now.
+  // The claim locks the row that is read next.
   if (!(yield* claim(job, server, now))) return undefined
   if (!(yield* fitsQuota(context, job, bytes, now))) return undefined
-  const state = (yield* stateOf(job)) as ExportState
+  const state = (yield* stateOf<ExportState>(job)) as ExportState
   if (content === undefined) return state
   if (state.bytes !== bytes - content.length) return undefined
-  yield* keepPieces(job, state.bytes, content)
+  yield* storeChunks(job, state.bytes, content)
   return state
 }
 
-/** Exports, and the bytes of their files so far. */
-interface Usage {
-  readonly count: number
-  readonly bytes: number
-}
-
 /**
- * Decides whether a caller may have one more export. Of two requests at once the second waits here, and counts the export of the
- * first.
- *
- * @returns the refusal; `undefined` where one more may begin
+ * Why a caller may not have one more export; `undefined`: they may. An export counts from its request until its file expires or is
+ * deleted. A failed export has no file and does not count. Of two requests at once the second waits and counts the export of the first.
  */
-export function* exceededQuota(context: SqlContext, caller: string, now: number): Transaction<Issue | undefined> {
+function* exceededQuota(context: SqlContext, caller: string, now: number): Transaction<Issue | undefined> {
   const { count: mostCount, bytes: mostBytes } = context.catalog.limits.exports
   yield* lockQuota(context, caller)
   const { count, bytes } = yield* usage(context, sql`and j.started_by = ${caller}`, now)
@@ -186,8 +181,8 @@ export function* exceededQuota(context: SqlContext, caller: string, now: number)
   return { code: 'EXPORT_QUOTA', message: `${found} ${remedy}` }
 }
 
-/** How long the file of an export may become beside all others that there are now. */
-export function* roomFor(context: SqlContext, job: string, now: number): Transaction<ExportRoom> {
+/** How long the file of an export may become beside the files of all other exports. */
+function* roomFor(context: SqlContext, job: string, now: number): Transaction<ExportRoom> {
   const { bytes, total } = context.catalog.limits.exports
   const caller = sql`and j.started_by = (select started_by from jobs where id = ${job})`
   const own = yield* usage(context, sql`${caller} and j.id <> ${job}`, now)
@@ -196,21 +191,21 @@ export function* roomFor(context: SqlContext, job: string, now: number): Transac
 }
 
 /** Whether the file of an export may have so many bytes, decided while no other export of its caller grows. */
-export function* fitsQuota(context: SqlContext, job: string, bytes: number, now: number): Transaction<boolean> {
+function* fitsQuota(context: SqlContext, job: string, bytes: number, now: number): Transaction<boolean> {
   const row = yield* firstRow(sql`select started_by from jobs where id = ${job}`)
   yield* lockQuota(context, String(row?.['started_by']))
-  // One that begins again takes nothing, whatever the others have.
+  // A file that begins anew has no bytes, whatever the other files have.
   return bytes === 0 || bytes <= (yield* roomFor(context, job, now)).own
 }
 
-/** Waits until nobody else decides about the exports of a caller, and keeps others waiting until the transaction ends. */
+/** Lets one transaction at a time decide about the exports of a caller. */
 function* lockQuota({ engine }: SqlContext, caller: string): Transaction<void> {
   const { advisoryLock } = engine
   if (advisoryLock !== undefined) yield sql`select ${advisoryLock(`exports of ${caller}`)}`
 }
 
-function* usage({ engine }: SqlContext, which: Sql = empty, now: number): Transaction<Usage> {
-  const { jsonInteger } = engine
+/** How many exports there are, and the bytes of their files so far. */
+function* usage({ engine: { jsonInteger } }: SqlContext, which: Sql, now: number) {
   const bytes = sql`coalesce(${jsonInteger(sql`w.state`, 'bytes')}, ${jsonInteger(sql`j.result`, 'bytes')}, 0)`
   const isKept = sql`j.status = 'succeeded' and j.finished_at > ${timestamp(now - exportsKept)}`
   const row = yield* firstRow(
@@ -219,35 +214,35 @@ function* usage({ engine }: SqlContext, which: Sql = empty, now: number): Transa
   return { count: Number(row?.['count']), bytes: Number(row?.['bytes'] ?? 0) }
 }
 
-/** The most bytes of a piece: who reads a file has one of them in memory. */
-const largest = 512 * 1_024
+/** The most bytes of a chunk: the reader of a file has one in memory. */
+const chunkSize = 512 * 1_024
 
-/** The most pieces that one transaction forgets. */
-export const mostForgotten = 64
+/** The most chunks that one transaction deletes. */
+export const mostExpiredChunks = 64
 
-/** Keeps what comes next of a file, in as many pieces as it takes. */
-export function* keepPieces(job: string, start: number, content: Uint8Array): Transaction<void> {
-  for (let from = 0; from < content.length; from += largest) {
-    const piece = content.subarray(from, from + largest)
-    yield sql`insert into resourced_pieces (job, start, content) values (${job}, ${start + from}, ${piece})`
+/** Stores the next part of a file. A chunk is found by the byte of the file at which it begins. */
+export function* storeChunks(job: string, start: number, content: Uint8Array): Transaction<void> {
+  for (let from = 0; from < content.length; from += chunkSize) {
+    const chunk = content.subarray(from, from + chunkSize)
+    yield sql`insert into resourced_pieces (job, start, content) values (${job}, ${start + from}, ${chunk})`
   }
 }
 
-/** The piece of a file that begins at a byte. */
-export function* readPiece(job: string, start: number): Transaction<Uint8Array | undefined> {
+/** The chunk of a file that begins at a byte. */
+export function* readChunk(job: string, start: number): Transaction<Uint8Array | undefined> {
   const row = yield* firstRow(sql`select content from resourced_pieces where job = ${job} and start = ${start}`)
   return row?.['content'] as Uint8Array | undefined
 }
 
-/** Removes what there is of a file. */
-export function* dropPieces(job: string): Transaction<void> {
+/** Deletes the file of an export. */
+export function* deleteChunks(job: string): Transaction<void> {
   yield sql`delete from resourced_pieces where job = ${job}`
 }
 
-/** Removes pieces of files whose time is over, or whose job failed or is forgotten. Gives their number. */
-export function* forgetPieces(now: number): Transaction<number> {
+/** Deletes chunks of files that have expired, or whose job failed or was deleted, and returns their number. */
+export function* deleteExpiredChunks(now: number): Transaction<number> {
   const begun = sql`select 1 from resourced_work w where w.job = p.job`
   const finished = sql`select 1 from jobs j where j.id = p.job and j.status = 'succeeded' and j.finished_at > ${timestamp(now - exportsKept)}`
-  const old = sql`select p.job, p.start from resourced_pieces p where not exists (${begun}) and not exists (${finished}) limit ${mostForgotten}`
+  const old = sql`select p.job, p.start from resourced_pieces p where not exists (${begun}) and not exists (${finished}) limit ${mostExpiredChunks}`
   return (yield sql`delete from resourced_pieces where (job, start) in (${old}) returning job`).length
 }

@@ -1,19 +1,19 @@
-/** Changes that carry a key: the first answer is kept for a day, and a repeat gets it again (MET-9). */
+/** Idempotency keys: the first answer to a key is kept for a day, and a repeated request gets the same answer (MET-9). */
 import sql from 'sql-template-tag'
 import type { Idempotency, Outcome } from '../../plan/plan.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { firstRow, ignoringRows, type Transaction } from '../transaction.ts'
 
-/** Milliseconds for which a key is known. */
+/** How long a key is kept, in milliseconds. */
 const lifetime = 24 * 60 * 60 * 1000
 
-/** The most keys that one transaction forgets: whoever writes meanwhile waits for it. */
-export const mostForgotten = 1_000
+/** The most keys that one transaction deletes: other writers wait for it. */
+export const mostExpiredKeys = 1_000
 
 /** What a key was used for before. */
 type Earlier = Extract<Outcome, { readonly kind: 'replayed' | 'key-reused' }>
 
-/** What is told before a key that was used for something else (CON-6). */
+/** The outcomes that take precedence over a key which was used for something else (CON-6). */
 const first: ReadonlySet<string> = new Set<Outcome['kind']>([
   'forbidden',
   'parent-missing',
@@ -22,15 +22,14 @@ const first: ReadonlySet<string> = new Set<Outcome['kind']>([
   'stale',
 ])
 
-/** What is worth repeating: changes that were made. */
+/** The outcomes that are kept: changes that were made. */
 const made: ReadonlySet<string> = new Set<Outcome['kind']>(['created', 'updated', 'bulk-deleted', 'accepted'])
 
 /**
- * Makes a change that is recognised when it is repeated: then it is not made again. The first answer is kept in the
- * transaction that made the change. Where the key came with something else before, the outcome says so, and whatever was
- * changed to find that out must be undone.
+ * Makes a change once for its idempotency key. The first answer is kept in the transaction that makes the change, and returned when the
+ * request is repeated. If the key came with another body before, the outcome says so, and everything that was done must be undone.
  */
-export function* recognised<Other extends { readonly kind: string } = never>(
+export function* onceForKey<Other extends { readonly kind: string } = never>(
   { engine }: Pick<SqlContext, 'engine'>,
   { idempotency, now }: { readonly idempotency?: Idempotency; readonly now: number },
   change: Transaction<Outcome | Other>,
@@ -49,7 +48,7 @@ export function* recognised<Other extends { readonly kind: string } = never>(
   return outcome
 }
 
-/** The first answer under a key, or that it came with another body; `undefined` where the key is new, or forgotten. */
+/** The first answer to a key, or that it came with another body; `undefined`: the key is new, or expired. */
 function* findAnswer({ scope, fingerprint }: Idempotency, now: number): Transaction<Earlier | undefined> {
   const row = yield* firstRow(
     sql`select fingerprint, outcome from resourced_idempotency where scope = ${scope} and created_at > ${now - lifetime}`,
@@ -60,7 +59,7 @@ function* findAnswer({ scope, fingerprint }: Idempotency, now: number): Transact
   return { kind: 'replayed', ...kept }
 }
 
-/** Keeps the first answer; what the key stood for more than a day ago goes. */
+/** Keeps the first answer, in place of one that has expired. */
 function* keepAnswer(idempotency: Idempotency, answer: Outcome, now: number): Transaction<void> {
   const { scope, fingerprint, preferred } = idempotency
   const outcome = JSON.stringify({ answer, preferred })
@@ -69,8 +68,8 @@ function* keepAnswer(idempotency: Idempotency, answer: Outcome, now: number): Tr
   )
 }
 
-/** Forgets keys that are a day old, the oldest first, at most `mostForgotten`. Gives their number. */
-export function* forgetExpired(now: number): Transaction<number> {
-  const expired = sql`select scope from resourced_idempotency where created_at <= ${now - lifetime} order by created_at limit ${mostForgotten}`
+/** Deletes expired keys, the oldest first, and returns their number. */
+export function* deleteExpiredKeys(now: number): Transaction<number> {
+  const expired = sql`select scope from resourced_idempotency where created_at <= ${now - lifetime} order by created_at limit ${mostExpiredKeys}`
   return (yield sql`delete from resourced_idempotency where scope in (${expired}) returning scope`).length
 }

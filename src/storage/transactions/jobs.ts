@@ -1,11 +1,11 @@
-/** Jobs as callers may change them: deleting one that has ended, and forgetting those that ended long ago (JOB-4, LIM-8). */
+/** Deleting jobs: one that has ended, for a caller, and those that ended long ago (JOB-4, LIM-8). */
 import sql from 'sql-template-tag'
 import { timestamp } from '../../model/time.ts'
 import { checkRecord } from '../../plan/check-record.ts'
 import type { DeleteJob, Outcome } from '../../plan/plan.ts'
 import type { SqlContext } from '../sql/context.ts'
 import type { Transaction } from '../transaction.ts'
-import { dropPieces } from './exports.ts'
+import { deleteChunks } from './exports.ts'
 import { tick } from './rows/clock.ts'
 import { lockRecord } from './rows/select-record.ts'
 
@@ -20,7 +20,7 @@ export function* deleteJob(context: SqlContext, plan: DeleteJob): Transaction<Ou
     return { kind: 'conflict', issues: [{ code: 'JOB_NOT_FINISHED', message }] }
   }
   yield sql`delete from jobs where id = ${plan.id}`
-  if (context.engine.layout.storesExports) yield* dropPieces(plan.id)
+  if (context.engine.layout.storesExports) yield* deleteChunks(plan.id)
   yield tick(context, 'jobs', -1, 0)
   return { kind: 'deleted', id: plan.id, deletedAt: timestamp(plan.now) }
 }
@@ -28,12 +28,12 @@ export function* deleteJob(context: SqlContext, plan: DeleteJob): Transaction<Ou
 /** How long a finished job is kept (JOB-4), in milliseconds. */
 const jobsKept = 30 * 86_400_000
 
-/** The most jobs that one transaction forgets. */
-export const mostForgotten = 100
+/** The most jobs that one transaction deletes. */
+export const mostExpiredJobs = 100
 
-/** Forgets jobs that were finished 30 days ago, the oldest first. Gives their number. */
-export function* forgetJobs(context: SqlContext, now: number): Transaction<number> {
-  const old = sql`select id from jobs where finished_at <= ${timestamp(now - jobsKept)} limit ${mostForgotten}`
+/** Deletes jobs that were finished 30 days ago, and returns their number. */
+export function* deleteExpiredJobs(context: SqlContext, now: number): Transaction<number> {
+  const old = sql`select id from jobs where finished_at <= ${timestamp(now - jobsKept)} limit ${mostExpiredJobs}`
   const gone = yield sql`delete from jobs where id in (${old}) returning id`
   if (gone.length > 0) yield tick(context, 'jobs', -gone.length, 0)
   return gone.length

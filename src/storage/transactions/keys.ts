@@ -1,4 +1,4 @@
-/** API keys in SQL: a record for what is shown of a key, and its hash beside it, which nothing shows. */
+/** API keys: each is a record with what callers see of it, and its hash in a table of its own, which nothing shows (AUT-2, AUT-10). */
 import sql, { raw } from 'sql-template-tag'
 import { completeCatalog } from '../../model/catalog.ts'
 import { allOf, anyOf, matches, type Scalar } from '../../model/predicate.ts'
@@ -19,8 +19,29 @@ import { changeRecord, insertRecord } from './rows/write-row.ts'
 const columns = sql`t.id, h.hash, t.hint, t.subject, t.roles, t.expires_at, t.created_at, t.revoked_at, t.made_by`
 const keys = sql`resourced_key_hashes h join "api-keys" t on t.id = h.key`
 
-/** How much later than the last one a use is worth keeping, in milliseconds. */
-const between = 60_000
+/** The least time between two uses of a key that are kept, in milliseconds. */
+const useInterval = 60_000
+
+/** The API keys of an open database. */
+export function keyStore(context: SqlContext, { read, write }: Runner): KeyStore {
+  return {
+    find: (hash) => read(() => findKey(hash)),
+    list: () => read(listKeys),
+    add: (key) => write(() => addKey(context, key)),
+    revoke: (id, at, { descendants = false } = {}) => write(() => revokeAnyKey(context, id, at, descendants)),
+    keepUses: (uses) => write(() => keepUses(context, uses)),
+  }
+}
+
+/** A catalog of API keys only: they can be managed without a declaration. */
+export function keysCatalog(): Catalog {
+  const { system, ...rest } = completeCatalog({ name: 'keys', resources: {} })
+  return { ...rest, system: new Map([...system].filter(([name]) => name === 'api-keys')) }
+}
+
+function resourceOfKeys({ catalog }: SqlContext): Resource {
+  return catalog.system.get('api-keys') as Resource
+}
 
 function keyOf<Key extends StoredKey>(row: Row): Key {
   return { ...row, roles: JSON.parse(String(row['roles'])) } as unknown as Key
@@ -33,13 +54,13 @@ export function* findKey(hash: string): Transaction<StoredKey | undefined> {
 }
 
 /** All keys, the oldest first. */
-export function* listKeys(): Transaction<ListedKey[]> {
+function* listKeys(): Transaction<ListedKey[]> {
   return (yield sql`select ${columns}, t.last_used_at from ${keys} order by t.created_at, t.id`).map(keyOf<ListedKey>)
 }
 
 /** Adds a key. */
-export function* addKey(context: SqlContext, { hash, made_by = null, ...shown }: NewKey): Transaction<void> {
-  yield* insertRecord(context, keysOf(context), { ...shown, made_by, updated_at: shown.created_at })
+function* addKey(context: SqlContext, { hash, made_by = null, ...shown }: NewKey): Transaction<void> {
+  yield* insertRecord(context, resourceOfKeys(context), { ...shown, made_by, updated_at: shown.created_at })
   yield ignoringRows(tick(context, 'api-keys', 1, 0))
   yield ignoringRows(sql`insert into resourced_key_hashes (key, hash) values (${shown.id}, ${hash})`)
 }
@@ -48,8 +69,12 @@ export function* addKey(context: SqlContext, { hash, made_by = null, ...shown }:
 export function* createKey(context: SqlContext, plan: CreateKey): Transaction<Outcome> {
   const { id, hash, hint, roles, expires_at, madeBy, perSubject, now } = plan
   if (plan.issues.length > 0) return { kind: 'invalid', issues: plan.issues }
-  // A revocation of the maker and of its descendants locks the maker: a key is made before it, and revoked, or not at all.
-  if (madeBy.kind === 'key' && !(yield* isHeld(context, madeBy.id))) return { kind: 'forbidden' }
+  // A revocation of the maker and its descendants locks the maker. It finds a key that was made before, and no key is made after it.
+  if (madeBy.kind === 'key') {
+    const { share } = context.engine.lock
+    const maker = yield* firstRow(sql`select revoked_at from "api-keys" where id = ${madeBy.id}${share}`)
+    if (maker === undefined || maker['revoked_at'] !== null) return { kind: 'forbidden' }
+  }
   const valid = yield* countValid(context, plan.subject, now)
   if (valid >= perSubject) {
     const message = `${JSON.stringify(plan.subject)} has ${valid} keys, and ${perSubject} are allowed. Revoke those that are not used any more.`
@@ -64,15 +89,9 @@ export function* createKey(context: SqlContext, plan: CreateKey): Transaction<Ou
   return { kind: 'created', id, json, revision, updatedAt }
 }
 
-/** Whether a key is not revoked, and cannot be until the transaction ends. */
-function* isHeld({ engine }: SqlContext, id: string): Transaction<boolean> {
-  const row = yield* firstRow(sql`select revoked_at from "api-keys" where id = ${id}${engine.lock.share}`)
-  return row !== undefined && row['revoked_at'] === null
-}
-
 /** How many keys of a subject are neither revoked nor expired. */
 function* countValid(context: SqlContext, name: string, now: number): Transaction<number> {
-  const resource = keysOf(context)
+  const resource = resourceOfKeys(context)
   const at = comparisonKey(resource, 'expires_at', timestamp(now)) as Scalar
   const valid = allOf([
     { kind: 'compare', field: 'subject', operator: 'eq', value: name },
@@ -87,36 +106,35 @@ function* countValid(context: SqlContext, name: string, now: number): Transactio
   return Number(row?.['count'])
 }
 
-/** Runs a RevokeKey. A revoked key is still shown, but revoking it again is 404, unless descendants of it are left to revoke. */
+/** Runs a RevokeKey. A revoked key is still shown, but to revoke it again is 404, unless descendants of it are left to revoke. */
 export function* revokeKey(context: SqlContext, plan: RevokeKey): Transaction<Outcome> {
   const { found, record } = yield* lockRecord(context, plan)
   if (found === undefined || record === undefined) return { kind: 'missing' }
   const permitted = found.permitted && coversRoles(plan, record)
-  const made = permitted && plan.descendants ? yield* lockDescendants(context, plan.id) : []
-  const going = [record, ...made].filter((key) => key['revoked_at'] === null)
-  const ended = checkRecord(plan, permitted && going.length === 0 ? undefined : { ...found, permitted })
+  const descendants = permitted && plan.descendants ? yield* lockDescendants(context, plan.id) : []
+  const valid = [record, ...descendants].filter(isValid)
+  const ended = checkRecord(plan, permitted && valid.length === 0 ? undefined : { ...found, permitted })
   if (ended !== undefined) return ended
-  // All or none: a caller who may revoke a key may lack the right to revoke what it made.
-  if (!going.every((key) => isReached(plan, key) && coversRoles(plan, key))) return { kind: 'forbidden' }
+  // All or none: a caller who may revoke a key may lack the permission to revoke its descendants.
+  const mayRevoke = (key: RecordValues) =>
+    matches({ subject: key['subject'] }, plan.permitted) && coversRoles(plan, key)
+  if (!valid.every(mayRevoke)) return { kind: 'forbidden' }
   let deletedAt = ''
-  for (const key of going) deletedAt = yield* revoke(context, key, plan.now)
+  for (const key of valid) deletedAt = yield* revoke(context, key, plan.now)
   return { kind: 'deleted', id: plan.id, deletedAt }
 }
 
 function coversRoles({ roles }: RevokeKey, key: RecordValues): boolean {
-  return roles === undefined || rolesOf(key).every((role) => roles.includes(role))
+  const held = key['roles']
+  const has = typeof held === 'string' ? (JSON.parse(held) as string[]) : (held as readonly string[])
+  return roles === undefined || has.every((role) => roles.includes(role))
 }
 
-function isReached({ permitted }: RevokeKey, key: RecordValues): boolean {
-  return matches({ subject: key['subject'] }, permitted)
+function isValid(key: RecordValues): boolean {
+  return key['revoked_at'] === null
 }
 
-function rolesOf(key: RecordValues): readonly string[] {
-  const roles = key['roles']
-  return typeof roles === 'string' ? JSON.parse(roles) : (roles as readonly string[])
-}
-
-/** The keys that a key made, and those that they made, revoked ones too, locked until the transaction ends. */
+/** The keys that were made with a key, and those made with them, revoked ones too. They are locked. */
 function* lockDescendants({ engine }: SqlContext, id: string): Transaction<Row[]> {
   const found: Row[] = []
   const known = new Set([id])
@@ -125,44 +143,42 @@ function* lockDescendants({ engine }: SqlContext, id: string): Transaction<Row[]
     const rows =
       yield sql`select id, subject, roles, updated_at, revoked_at from "api-keys" where ${among}${engine.lock.orderById}${engine.lock.update}`
     const others = rows.filter((row) => !known.has(String(row['id'])))
-    for (const row of others) known.add(String(row['id']))
-    found.push(...others)
     makers = others.map((row) => String(row['id']))
+    for (const maker of makers) known.add(maker)
+    found.push(...others)
   }
   return found
 }
 
-/** Revokes a key for the command line, where everything is permitted; `undefined` where nothing is left to revoke. */
-export function* revokeAnyKey(
+/** Revokes a key for the command line, where everything is permitted; `undefined`: nothing is left to revoke. */
+function* revokeAnyKey(
   context: SqlContext,
   id: string,
   at: string,
-  descendants: boolean,
+  withDescendants: boolean,
 ): Transaction<Revoked | undefined> {
-  const key = yield* firstRow(
-    sql`select id, updated_at, revoked_at from "api-keys" where id = ${id}${context.engine.lock.update}`,
-  )
+  const { update } = context.engine.lock
+  const key = yield* firstRow(sql`select id, updated_at, revoked_at from "api-keys" where id = ${id}${update}`)
   if (key === undefined) return undefined
-  const made = (yield* lockDescendants(context, id)).filter((each) => each['revoked_at'] === null)
-  const going = descendants ? [key, ...made] : [key]
-  const valid = going.filter((each) => each['revoked_at'] === null)
+  const descendants = (yield* lockDescendants(context, id)).filter(isValid)
+  const valid = [key, ...(withDescendants ? descendants : [])].filter(isValid)
   if (valid.length === 0) return undefined
   for (const each of valid) yield* revoke(context, each, Date.parse(at))
-  return { count: valid.length, remaining: descendants ? 0 : made.length }
+  return { count: valid.length, remaining: withDescendants ? 0 : descendants.length }
 }
 
-function* revoke(context: SqlContext, record: RecordValues, now: number): Transaction<string> {
-  const at = timestamp(Math.max(now, Date.parse(String(record['updated_at']))))
-  const values = { id: record['id'], revoked_at: at, updated_at: at }
-  yield* changeRecord(context, keysOf(context), { values, changed: ['revoked_at'] })
+function* revoke(context: SqlContext, key: RecordValues, now: number): Transaction<string> {
+  const at = timestamp(Math.max(now, Date.parse(String(key['updated_at']))))
+  const values = { id: key['id'], revoked_at: at, updated_at: at }
+  yield* changeRecord(context, resourceOfKeys(context), { values, changed: ['revoked_at'] })
   return at
 }
 
 /**
- * Keeps when keys were last used: what is shown of a key changes, so its entity tag and that of the list do, all together
- * and once a minute at most.
+ * Keeps when keys were last used. This changes the representation of a key, and with it the entity tags of the key and of the list, so
+ * uses are kept together, and once a minute for each key.
  */
-export function* keepUses(context: SqlContext, uses: ReadonlyMap<string, number>): Transaction<void> {
+function* keepUses(context: SqlContext, uses: ReadonlyMap<string, number>): Transaction<void> {
   const { isAnyOf, lock } = context.engine
   const among = isAnyOf(raw('id'), [...uses.keys()])
   const rows =
@@ -171,30 +187,9 @@ export function* keepUses(context: SqlContext, uses: ReadonlyMap<string, number>
     const { id } = row
     const time = uses.get(String(id)) as number
     const before = row['last_used_at'] === null ? Number.NEGATIVE_INFINITY : Date.parse(String(row['last_used_at']))
-    if (time - before < between) continue
+    if (time - before < useInterval) continue
     const updated_at = timestamp(Math.max(time, Date.parse(String(row['updated_at']))))
     const values = { id, last_used_at: timestamp(time), updated_at }
-    yield* changeRecord(context, keysOf(context), { values, changed: ['last_used_at'] })
+    yield* changeRecord(context, resourceOfKeys(context), { values, changed: ['last_used_at'] })
   }
-}
-
-function keysOf({ catalog }: SqlContext): Resource {
-  return catalog.system.get('api-keys') as Resource
-}
-
-/** The keys of a database that is open. */
-export function keyStore(context: SqlContext, { read, write }: Runner): KeyStore {
-  return {
-    find: (hash) => read(() => findKey(hash)),
-    list: () => read(listKeys),
-    add: (key) => write(() => addKey(context, key)),
-    revoke: (id, at, { descendants = false } = {}) => write(() => revokeAnyKey(context, id, at, descendants)),
-    keepUses: (uses) => write(() => keepUses(context, uses)),
-  }
-}
-
-/** The catalog that has the keys and nothing else: whatever is declared, and before anything is. */
-export function keysAlone(): Catalog {
-  const { system, ...rest } = completeCatalog({ name: 'keys', resources: {} })
-  return { ...rest, system: new Map([...system].filter(([name]) => name === 'api-keys')) }
 }

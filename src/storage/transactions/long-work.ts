@@ -11,19 +11,19 @@ import type { JobError, JobStep, JobStore, OpenJob } from '../storage.ts'
 import type { Runner, Transaction } from '../transaction.ts'
 import { countDeletion, lockedState, undoDeletion } from './delete/deletion-job.ts'
 import { stepDeletion } from './delete/deletion-phases.ts'
-import { admitRemoval, beginPurge, hasExpired, stepPurge } from './delete/purge.ts'
+import { beginPurge, checkClock, hasExpired, stepPurge } from './delete/purge.ts'
 import {
   claimExport,
   countExport,
-  dropPieces,
+  deleteChunks,
+  deleteExpiredChunks,
   finishExport,
-  forgetPieces,
   keepExport,
-  mostForgotten as mostPiecesForgotten,
+  mostExpiredChunks,
   readExport,
 } from './exports.ts'
-import { forgetExpired, mostForgotten } from './idempotency.ts'
-import { forgetJobs, mostForgotten as mostJobsForgotten } from './jobs.ts'
+import { deleteExpiredKeys, mostExpiredKeys } from './idempotency.ts'
+import { deleteExpiredJobs, mostExpiredJobs } from './jobs.ts'
 import { resourceOf } from './rows/dependents.ts'
 import { finishJob, keepTotal, openJobs, stateOf } from './rows/job-rows.ts'
 import { writeTransaction } from './run.ts'
@@ -93,7 +93,7 @@ export function isWriting(name: keyof LongWork): boolean {
 // What the job has done so far is consistent: nothing is undone.
 function* fail(context: SqlContext, job: string, error: JobError, now: number): Transaction<boolean> {
   if ((yield* stateOf(job, context.engine.lock.update)) === undefined) return false
-  if (context.engine.layout.storesExports) yield* dropPieces(job)
+  if (context.engine.layout.storesExports) yield* deleteChunks(job)
   yield* finishJob(context, job, { status: 'failed', error }, now)
   return true
 }
@@ -129,7 +129,7 @@ export function jobStore(
     giveUp: (job, error, now) => background.run('giveUp', { job, error, now }),
     admitRemoval: (now) =>
       runner.write(
-        () => admitRemoval(context, now),
+        () => checkClock(context, now),
         (doubt) => doubt === undefined,
       ),
     async beginPurge(job, now) {
@@ -137,20 +137,17 @@ export function jobStore(
       return expired ? background.run('beginPurge', { ...job, now }) : false
     },
     async forget(now, goesOn = () => true) {
-      const isChange = (count: number) => count > 0
       const untilNone = async (most: number, batch: () => Transaction<number>) => {
         for (let total = 0; ; ) {
-          const count = isClosing() || !goesOn() ? 0 : await runner.write(batch, isChange)
+          const count = isClosing() || !goesOn() ? 0 : await runner.write(batch, (deleted) => deleted > 0)
           total += count
           if (count < most) return total
         }
       }
-      const keys = await untilNone(mostForgotten, () => forgetExpired(now))
-      const jobs = await untilNone(mostJobsForgotten, () => forgetJobs(context, now))
-      const pieces = context.engine.layout.storesExports
-        ? await untilNone(mostPiecesForgotten, () => forgetPieces(now))
-        : 0
-      return keys + jobs + pieces
+      const keys = await untilNone(mostExpiredKeys, () => deleteExpiredKeys(now))
+      const jobs = await untilNone(mostExpiredJobs, () => deleteExpiredJobs(context, now))
+      if (!context.engine.layout.storesExports) return keys + jobs
+      return keys + jobs + (await untilNone(mostExpiredChunks, () => deleteExpiredChunks(now)))
     },
   }
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { always } from '../../model/predicate.ts'
 import type { Conditions } from '../../plan/plan.ts'
-import { forgetExpired } from './idempotency.ts'
+import { deleteExpiredKeys } from './idempotency.ts'
 import { Memory } from './memory.ts'
 import { context, costsOf, explained, idOf, openStore, resource } from './query-plan.fixture.ts'
 import { readRecord } from './read-record.ts'
@@ -72,13 +72,13 @@ describe('one record', () => {
     for (const { statements } of [created, merged, ruled, patched]) assert.deepEqual(costsOf(statements), nothing)
   })
 
-  test('MET-9: keys are looked up, and forgotten by their age', () => {
+  test('MET-9: keys are looked up, and expired by their age', () => {
     const idempotency = { scope: 'key', fingerprint: 'body', preferred: undefined }
     const body = { name: 'keyed' }
     const keyed = run({ kind: 'create', resource: resource('labels'), id: idOf(77_777), body, idempotency, ...write })
     assert.equal(keyed.result.kind, 'created')
-    const forgotten = explained(store, forgetExpired(0))
-    for (const { statements } of [keyed, forgotten]) {
+    const expired = explained(store, deleteExpiredKeys(0))
+    for (const { statements } of [keyed, expired]) {
       const { scans, sorts } = costsOf(statements)
       assert.deepEqual([scans, sorts], [[], []])
     }

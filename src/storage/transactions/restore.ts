@@ -24,12 +24,11 @@ import { recordOf, storedSql } from '../sql/records.ts'
 import { firstRow, ignoringRows, type Transaction } from '../transaction.ts'
 import { type Closure, descend, mostInspected, runsInBackground, type TooLarge, tooLarge } from './delete/cascade.ts'
 import { purgeBegan } from './delete/purge.ts'
-import { recognised } from './idempotency.ts'
+import { onceForKey } from './idempotency.ts'
 import { type Moves, noteMove, tickAll } from './rows/clock.ts'
-import { resourceOf } from './rows/dependents.ts'
+import { beingDeletedIssue, isBeingDeleted, isDeletionRunning, isJobRunning, resourceOf } from './rows/dependents.ts'
 import { ask, holdsFor } from './rows/other-records.ts'
-import { beingDeletedIssue, isBeingDeleted, isDeletionRunning, isJobRunning } from './rows/pending-deletion.ts'
-import { holdAllRulesBelow } from './rows/rules-lock.ts'
+import { lockAllRulesBelow } from './rows/rules-lock.ts'
 import { foundOf, holdsSql, lockRecord, represent } from './rows/select-record.ts'
 
 /** The most blocked records that each check names. */
@@ -46,7 +45,7 @@ interface Blocker {
 
 /** Runs a Restore. If it is repeated and the caller may no longer read the record, the repeated answer does not show it (AUT-9). */
 export function* restoreRecord(context: SqlContext, plan: Restore): Transaction<Outcome | TooLarge> {
-  const outcome = yield* recognised(context, plan, restore(context, plan))
+  const outcome = yield* onceForKey(context, plan, restore(context, plan))
   if (outcome.kind !== 'replayed' || outcome.answer.kind !== 'updated' || outcome.answer.json === undefined)
     return outcome
   const { record, isReadable } = yield* lockRecord(context, plan)
@@ -56,7 +55,7 @@ export function* restoreRecord(context: SqlContext, plan: Restore): Transaction<
 
 function* restore(context: SqlContext, plan: Restore): Transaction<Outcome | TooLarge> {
   const { resource, id } = plan
-  yield* holdAllRulesBelow(context, resource.name)
+  yield* lockAllRulesBelow(context, resource.name)
   const now = Math.max(plan.now, (yield* purgeBegan(context)) ?? plan.now)
   const since = retainedSince(resource, now)
   // A record by which a permission holds may be deleted too. That blocks the restoration, unless nothing would permit it (DEL-6).

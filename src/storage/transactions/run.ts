@@ -6,7 +6,7 @@ import { createRecord } from './create.ts'
 import type { TooLarge } from './delete/cascade.ts'
 import { bulkDelete, deleteMatching, deleteRecord } from './delete/delete.ts'
 import { beginExport } from './exports.ts'
-import { recognised } from './idempotency.ts'
+import { onceForKey } from './idempotency.ts'
 import { deleteJob } from './jobs.ts'
 import { createKey, revokeKey } from './keys.ts'
 import { restoreRecord } from './restore.ts'
@@ -16,7 +16,7 @@ import { updateRecord } from './update.ts'
 export function writeTransaction(context: SqlContext, plan: Write): Transaction<Outcome | TooLarge> {
   switch (plan.kind) {
     case 'create':
-      return recognised(context, plan, createRecord(context, plan))
+      return onceForKey(context, plan, createRecord(context, plan))
     case 'replace':
     case 'merge':
     case 'patch':
@@ -24,19 +24,19 @@ export function writeTransaction(context: SqlContext, plan: Write): Transaction<
     case 'delete':
       return deleteRecord(context, plan)
     case 'bulk-delete':
-      return recognised(context, plan, bulkDelete(context, plan))
+      return onceForKey(context, plan, bulkDelete(context, plan))
     case 'delete-matching':
       return deleteMatching(context, plan)
     case 'restore':
       return restoreRecord(context, plan)
     case 'create-key':
-      return recognised(context, plan, createKey(context, plan))
+      return onceForKey(context, plan, createKey(context, plan))
     case 'revoke-key':
       return revokeKey(context, plan)
     case 'delete-job':
       return deleteJob(context, plan)
     case 'export':
-      return recognised(context, plan, beginExport(context, plan))
+      return onceForKey(context, plan, beginExport(context, plan))
   }
 }
 

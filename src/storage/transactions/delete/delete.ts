@@ -14,8 +14,8 @@ import type { SqlContext } from '../../sql/context.ts'
 import { liveSql, type PredicateContext } from '../../sql/predicate.ts'
 import { storedSql } from '../../sql/records.ts'
 import { firstRow, type Row, type Transaction } from '../../transaction.ts'
-import { beingDeletedIssue, isPendingDeletion } from '../rows/pending-deletion.ts'
-import { holdRulesBelow } from '../rows/rules-lock.ts'
+import { beingDeletedIssue, isPendingDeletion } from '../rows/dependents.ts'
+import { lockRulesBelow } from '../rows/rules-lock.ts'
 import { holdsSql, lockRecord } from '../rows/select-record.ts'
 import { canBeBlocked, findBlockers } from './blockers.ts'
 import {
@@ -34,7 +34,7 @@ import { beginDeletion, beginFilteredDeletion } from './deletion-job.ts'
 /** Runs a Delete. */
 export function* deleteRecord(context: SqlContext, plan: Delete): Transaction<Outcome | TooLarge> {
   const { resource, id } = plan
-  yield* holdRulesBelow(context, resource)
+  yield* lockRulesBelow(context, resource)
   yield* lockRows(context, resource, [id])
   const permitted = decidableRecords(plan, plan.readable.get(resource.name) ?? never)
   const { found, record } = yield* lockRecord(context, { ...plan, permitted })
@@ -54,7 +54,7 @@ export function* deleteRecord(context: SqlContext, plan: Delete): Transaction<Ou
 export function* bulkDelete(context: SqlContext, plan: BulkDelete): Transaction<Outcome | TooLarge> {
   if (plan.issues.length > 0) return { kind: 'invalid', issues: plan.issues }
   const { resource, ids } = plan
-  yield* holdRulesBelow(context, resource)
+  yield* lockRulesBelow(context, resource)
   yield* lockRows(context, resource, ids)
   const { isAnyOf, lock } = context.engine
   const among = isAnyOf(columnSql(subject, 'id'), ids)
@@ -114,7 +114,7 @@ export function* deleteMatching(context: SqlContext, plan: DeleteMatching): Tran
   const { resource, above, most } = plan
   const stale = checkFilterConditions(plan)
   if (stale !== undefined) return stale
-  yield* holdRulesBelow(context, resource)
+  yield* lockRulesBelow(context, resource)
   const row = yield* firstRow(sql`select count(*) as count ${matchingSql(context, plan)}`)
   const count = Number(row?.['count'])
   if (most !== undefined && count > most) return tooMany(count, most)

@@ -12,7 +12,7 @@ import { firstRow, ignoringRows, type Transaction } from '../../transaction.ts'
 import { tick } from '../rows/clock.ts'
 import { cascadeReach, cascadesOf, resourceOf } from '../rows/dependents.ts'
 import { addJob, finishJob, type JobProgress, stateOf } from '../rows/job-rows.ts'
-import { holdAllRulesBelow } from '../rows/rules-lock.ts'
+import { lockAllRulesBelow } from '../rows/rules-lock.ts'
 import { type Closure, liveRows, sizeOf } from './cascade.ts'
 import { markDeleted } from './delete-rows.ts'
 
@@ -45,7 +45,7 @@ export interface DeletionState {
 
 /** The state of a deletion's job, locked; `undefined`: the job is finished. */
 export function lockedState({ engine }: SqlContext, job: string): Transaction<DeletionState | undefined> {
-  return stateOf(job, engine.lock.update) as Transaction<DeletionState | undefined>
+  return stateOf(job, engine.lock.update)
 }
 
 /** The progress of a deletion, as far as the caller who began it may see it. */
@@ -150,7 +150,7 @@ export function* undoDeletion(
 ): Transaction<boolean> {
   const state = yield* lockedState(context, job)
   if (state === undefined || (state.phase !== 'take' && state.phase !== 'mark')) return false
-  yield* holdAllRulesBelow(context, state.collection)
+  yield* lockAllRulesBelow(context, state.collection)
   for (const { name } of reachedBy(context, state)) {
     const table = tableSql(name)
     if (context.engine.lock.hasOtherWriters) {
@@ -173,7 +173,7 @@ const mostParents = 500
 
 /** Counts the records that a deletion which has just begun will delete; `undefined` if that is known, or takes too much memory. */
 export function* countDeletion(context: SqlContext, job: string): Transaction<number | undefined> {
-  const state = (yield* stateOf(job)) as DeletionState | undefined
+  const state = yield* stateOf<DeletionState>(job)
   if (state === undefined || state.total !== null) return undefined
   const { catalog, engine } = context
   const held = new Map<string, Set<string>>()

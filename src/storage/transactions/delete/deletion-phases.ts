@@ -14,10 +14,10 @@ import { columnSql, subject, tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import type { JobStep } from '../../storage.ts'
 import type { Row, Transaction } from '../../transaction.ts'
-import { forgetDeleted, type Moves, noteMove, tick, tickAll } from '../rows/clock.ts'
+import { countRemoved, type Moves, noteMove, tick, tickAll } from '../rows/clock.ts'
 import { cascadesOf, resourceOf } from '../rows/dependents.ts'
 import { advanceJob, finishJob } from '../rows/job-rows.ts'
-import { holdAllRulesBelow } from '../rows/rules-lock.ts'
+import { lockAllRulesBelow } from '../rows/rules-lock.ts'
 import { deletableAmong } from './blockers.ts'
 import { liveRows } from './cascade.ts'
 import { clearReferences, lockedIds, markDeleted, remainingSql, removeRows } from './delete-rows.ts'
@@ -35,7 +35,7 @@ const phases = ['take', 'mark', 'clear', 'erase', 'tidy'] as const
 export function* stepDeletion(context: SqlContext, job: string, now: number): Transaction<JobStep> {
   const state = yield* lockedState(context, job)
   if (state === undefined) return 'elsewhere'
-  yield* holdAllRulesBelow(context, state.collection)
+  yield* lockAllRulesBelow(context, state.collection)
   const next = yield* runBatch(context, job, state)
   const ended = next === 'ended'
   if (ended && state.phase === 'tidy') {
@@ -169,7 +169,7 @@ function* eraseMarked(context: SqlContext, job: string, state: DeletionState): T
     resource,
     rows.map((row) => String(row['id'])),
   )
-  yield forgetDeleted(context, resource.name, rows.length)
+  yield countRemoved(context, resource.name, rows.length)
   return state
 }
 

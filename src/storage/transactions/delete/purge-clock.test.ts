@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { catalogFixture, resourceFixture } from '../../sql/catalog.fixture.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import type { Row } from '../../transaction.ts'
-import { admitRemoval } from './purge.ts'
+import { checkClock } from './purge.ts'
 
 const day = 86_400_000
 const now = Date.parse('2026-11-22T12:00:00.000Z')
@@ -12,7 +12,7 @@ const context = { catalog: catalogFixture(resourceFixture('notes', {}), resource
 /** Drives the transaction by hand: gives what it decides, and the mark that it keeps. */
 function decide(mark: number | undefined, newest: readonly (string | null)[] = []) {
   const records = [...newest]
-  const transaction = admitRemoval(context, now)
+  const transaction = checkClock(context, now)
   let kept: unknown
   let step = transaction.next()
   while (step.done !== true) {

@@ -1,4 +1,8 @@
-/** Removing for good what was deleted longer ago than its grace period (DEL-7): a job of small batches. */
+/**
+ * The purge: a job of small batches that removes records which are past their grace period (DEL-7). A clock that jumps forward makes every
+ * record look old, so the clock is first compared with the time of the last removal
+ * (docs/decisions/034-full-disks-and-wrong-clocks.md).
+ */
 import sql from 'sql-template-tag'
 import type { Catalog, Resource } from '../../../model/resource.ts'
 import { retainedSince } from '../../../plan/check-record.ts'
@@ -6,28 +10,28 @@ import { tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import type { ClockDoubt, JobStep, PurgeClockStore } from '../../storage.ts'
 import { firstRow, type Runner, type Transaction } from '../../transaction.ts'
-import { forgetDeleted } from '../rows/clock.ts'
+import { countRemoved } from '../rows/clock.ts'
 import { addJob, advanceJob, finishJob, stateOf } from '../rows/job-rows.ts'
 import { removeRows } from './delete-rows.ts'
 
-/** The most records that one transaction purges: whoever writes meanwhile waits for it. */
+/** The most records that one batch removes: other writers wait for it. */
 export const mostPurged = 50
 
-/** What the job of a purge knows. */
+/** What the job of a purge keeps between its batches. */
 interface PurgeState {
-  /** When it began, in milliseconds since 1970: what is due later, a later purge takes. */
+  /** When the purge began, in milliseconds since 1970: a later purge removes what becomes due later. */
   readonly due: number
   readonly done: number
   readonly total: number
 }
 
-/** A row that is always there, and that nobody changes. */
+/** A row that always exists and never changes: purges lock it against each other and against restorations. */
 const gate = sql`key = 'cursor_secret'`
 
 /**
- * When the purge began that runs, in milliseconds since 1970; `undefined`: none runs, nor begins before the transaction ends. A
- * purge takes what was deleted together batch by batch, so from its beginning on nothing of what was due then returns, whatever
- * the clock of who asks says.
+ * When the running purge began, in milliseconds since 1970; `undefined`: none runs, and none begins before the transaction ends. A purge
+ * removes records that were deleted together in several batches. So from its beginning nothing that was due then can be restored,
+ * whatever the clock of the caller's server says.
  */
 export function* purgeBegan(context: SqlContext): Transaction<number | undefined> {
   yield sql`select key from resourced_meta where ${gate}${context.engine.lock.share}`
@@ -43,12 +47,12 @@ export function* hasExpired({ catalog }: SqlContext, now: number): Transaction<b
   return false
 }
 
-/** Begins a purge where there is anything to purge, and none runs. Gives whether it began. */
+/** Begins a purge if there is anything to purge and none runs. Returns whether it began. */
 export function* beginPurge(
   context: SqlContext,
   { id, statusUrl, now }: { readonly id: string; readonly statusUrl: string; readonly now: number },
 ): Transaction<boolean> {
-  // Of two servers that begin one at once, the second waits here, and finds the first one's; so do restorations.
+  // Of two servers that begin a purge at once, the second waits here and finds the purge of the first.
   yield sql`select key from resourced_meta where ${gate}${context.engine.lock.update}`
   const running = yield sql`select job from resourced_work where task = 'purge'`
   if (running.length > 0) return false
@@ -65,9 +69,9 @@ export function* beginPurge(
   return true
 }
 
-/** Purges one batch, of the records that were deleted first; `finished` where there was nothing left. */
+/** Runs one batch, of the records that were deleted first. */
 export function* stepPurge(context: SqlContext, job: string, now: number): Transaction<JobStep> {
-  const state = (yield* stateOf(job, context.engine.lock.update)) as PurgeState | undefined
+  const state = yield* stateOf<PurgeState>(job, context.engine.lock.update)
   if (state === undefined) return 'elsewhere'
   let count = 0
   for (const resource of keptFor(context.catalog)) {
@@ -86,8 +90,8 @@ export function* stepPurge(context: SqlContext, job: string, now: number): Trans
 }
 
 /**
- * Purges records of a resource, at most `mostPurged`. Which they are is decided in the transaction that removes them, so a
- * record that is restored meanwhile is not among them. Gives their number.
+ * Removes records of a resource, at most `mostPurged`, and returns their number. The transaction that removes them also chooses them, so
+ * it leaves out a record that was restored meanwhile.
  */
 export function* purgeRecords(context: SqlContext, resource: Resource, due: number): Transaction<number> {
   const rows =
@@ -98,7 +102,7 @@ export function* purgeRecords(context: SqlContext, resource: Resource, due: numb
     resource,
     rows.map((row) => String(row['id'])),
   )
-  yield forgetDeleted(context, resource.name, rows.length)
+  yield countRemoved(context, resource.name, rows.length)
   return rows.length
 }
 
@@ -106,17 +110,17 @@ function expiredRows(resource: Resource, due: number) {
   return sql`from ${tableSql(resource.name)} where _deletion is not null and deleted_at <= ${retainedSince(resource, due)}`
 }
 
-/** The resources whose deleted records are kept for a while; those of others go with the job that deleted them. */
+/** The resources with a grace period. Deleted records of others are removed by the deletion itself. */
 function keptFor({ resources }: Catalog): Resource[] {
   return [...resources.values()].filter(({ deletion }) => deletion.variant === 'soft')
 }
 
-/** By how much a clock may differ, in milliseconds. Servers that run compare it each hour. */
+/** By how much a clock may differ from the last removal, in milliseconds. A running server compares every hour. */
 const tolerance = 86_400_000
 
 const isMark = sql`key = 'purge_clock'`
 
-/** When something was last removed, or the clock was last confirmed: in milliseconds since 1970. */
+/** When something was last removed or the clock was last confirmed, in milliseconds since 1970. */
 function* readMark(): Transaction<number | undefined> {
   const row = yield* firstRow(sql`select value from resourced_meta where ${isMark}`)
   return row === undefined ? undefined : Number(row['value'])
@@ -127,12 +131,12 @@ function* keepMark(now: number): Transaction<void> {
 }
 
 /**
- * Decides whether things may be removed by a clock, and notes that they are. In a database in which nothing was removed yet, the
- * newest record stands for the last removal.
+ * Checks the clock before something is removed, and keeps the time of the removal. If nothing was removed yet, the newest record stands
+ * for the last removal.
  *
- * @returns why not; `undefined` where they may
+ * @returns why nothing may be removed; `undefined`: it may
  */
-export function* admitRemoval(context: SqlContext, now: number): Transaction<ClockDoubt | undefined> {
+export function* checkClock(context: SqlContext, now: number): Transaction<ClockDoubt | undefined> {
   const mark = yield* readMark()
   const last = mark ?? (yield* newestRecord(context))
   if (last !== undefined && Math.abs(now - last) > tolerance) {
@@ -151,7 +155,7 @@ function* newestRecord({ catalog }: SqlContext): Transaction<number | undefined>
   return times.length === 0 ? undefined : Math.max(...times)
 }
 
-/** The clock of purges as the port has it. */
+/** The clock of purges of an open database. */
 export function purgeClockStore({ read, write }: Runner): PurgeClockStore {
   return {
     read: () => read(readMark),

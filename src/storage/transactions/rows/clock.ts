@@ -88,6 +88,6 @@ export function* tickAll(ticking: Ticking, moves: Moves): Transaction<void> {
 }
 
 /** Subtracts deleted records that are no longer kept. No caller could see them, so the collection's revision stays. */
-export function forgetDeleted({ engine }: Ticking, collection: string, count: number): Sql {
+export function countRemoved({ engine }: Ticking, collection: string, count: number): Sql {
   return sql`update resourced_clocks set deleted = deleted - ${count} where collection = ${collection}${engine.clockSlot}`
 }

@@ -1,5 +1,15 @@
-/** Which collections depend on which, as the catalog declares it: the references of deletions (DEL-4, DEL-5). */
-import type { Catalog, Resource } from '../../../model/resource.ts'
+/**
+ * Records that depend on others by `cascade`: which collections do, and which records a running deletion job will delete. The job
+ * deletes the records that were asked for when it begins, and their children later, batch by batch, downwards. Until then a live
+ * record below a deleted one is pending deletion: nobody may change it or refer to it.
+ */
+import sql, { join, raw, type Sql } from 'sql-template-tag'
+import type { Catalog, RecordValues, Resource } from '../../../model/resource.ts'
+import type { Issue } from '../../../spec/faults.ts'
+import { tableSql } from '../../sql/columns.ts'
+import type { SqlContext } from '../../sql/context.ts'
+import { storedSql } from '../../sql/records.ts'
+import type { Row, Transaction } from '../../transaction.ts'
 
 /** The references with `cascade` to a collection; none if the declaration no longer has the collection. */
 export function cascadesOf({ resources }: Catalog, collection: string): Resource['dependents'] {
@@ -18,4 +28,80 @@ export function cascadeReach(catalog: Catalog, resource: Resource): readonly Res
 /** A resource that the catalog certainly has. */
 export function resourceOf({ resources }: Catalog, collection: string): Resource {
   return resources.get(collection) as Resource
+}
+
+/** The conflict of a change of a record that is pending deletion. */
+export const beingDeletedIssue: Issue = {
+  code: 'BEING_DELETED',
+  message: 'The record is being deleted together with another one, by a job that still runs.',
+}
+
+/** Whether a live record has a deleted ancestor by `cascade`. */
+export function* isPendingDeletion(
+  context: SqlContext,
+  resource: Resource,
+  record: RecordValues | Row,
+): Transaction<boolean> {
+  if (!hasCascadeParents(resource) || !(yield* isDeletionRunning())) return false
+  const seen = new Set<string>()
+  const above = parentsOf(resource, record)
+  for (let next = above.pop(); next !== undefined; next = above.pop()) {
+    const { collection, id } = next
+    if (seen.has(`${collection} ${id}`)) continue
+    seen.add(`${collection} ${id}`)
+    const parent = resourceOf(context.catalog, collection)
+    const columns = ['id', ...cascadeFields(parent)].map((name) => raw(`"${name}"`))
+    const [row] =
+      yield sql`select ${join(columns, ', ')} from ${tableSql(collection)} where id = ${id} and deleted_at is null`
+    if (row === undefined) return true
+    above.push(...parentsOf(parent, row))
+  }
+  return false
+}
+
+/** Whether a record may not be referred to: it is pending deletion, or a deletion that still runs has deleted it. */
+export function* isBeingDeleted(context: SqlContext, collection: string, id: string): Transaction<boolean> {
+  if (!(yield* isDeletionRunning())) return false
+  const resource = resourceOf(context.catalog, collection)
+  const [row] = yield sql`select ${storedSql(context, resource)} from ${tableSql(collection)} where id = ${id}`
+  if (row === undefined) return false
+  if (row['deleted_at'] === null) return yield* isPendingDeletion(context, resource, row)
+  return yield* isJobRunning(String(row['_deletion']))
+}
+
+/** Whether a job is not finished. */
+export function* isJobRunning(job: string): Transaction<boolean> {
+  return (yield sql`select job from resourced_work where job = ${job}`).length > 0
+}
+
+/** A row if any deletion job runs. */
+export const runningDeletionsSql: Sql = sql`select job from resourced_work where task = 'deletion' limit 1`
+
+/** Whether any deletion job runs. */
+export function* isDeletionRunning(): Transaction<boolean> {
+  return (yield runningDeletionsSql).length > 0
+}
+
+/**
+ * A condition on a record that a statement refers to or changes: no deletion job has claimed it (`claimRows`). A statement
+ * that waited for the transaction which began the job has an older snapshot and does not see the job. It does see the new
+ * version of the row that it waited for.
+ */
+export const unclaimed: Sql = sql`_deletion is null`
+
+/** Whether records of a resource are deleted together with a record that they refer to. */
+export function hasCascadeParents(resource: Resource): boolean {
+  return cascadeFields(resource).length > 0
+}
+
+/** The reference fields with `cascade`. */
+function cascadeFields({ fields }: Resource): string[] {
+  return fields.filter(({ reference }) => reference?.onDelete === 'cascade').map(({ name }) => name)
+}
+
+function parentsOf(resource: Resource, record: RecordValues | Row): { collection: string; id: string }[] {
+  return cascadeFields(resource).flatMap((name) => {
+    const id = record[name]
+    return typeof id === 'string' ? [{ collection: String(resource.field.get(name)?.reference?.collection), id }] : []
+  })
 }

@@ -1,4 +1,4 @@
-/** Jobs as records: what is shown of them, and beside it what an unfinished one knows (JOB-1 to JOB-3). */
+/** Jobs in the database: a record with what callers see of a job, and a row with the state of an unfinished one (JOB-1 to JOB-3). */
 import sql, { raw } from 'sql-template-tag'
 import type { RecordValues, Resource } from '../../../model/resource.ts'
 import type { JobKind, JobStatus } from '../../../model/system-resources.ts'
@@ -13,26 +13,26 @@ import { changeRecord, insertRecord } from './write-row.ts'
 export interface NewJob {
   readonly id: string
   readonly kind: JobKind
-  /** What the runner does for it. */
+  /** What the runner does. */
   readonly task: JobTask
   readonly statusUrl: string
   /** The id of the caller; `null`: the server itself. */
   readonly startedBy: string | null
   readonly progress: JobProgress
-  /** What the task has to know: JSON. */
+  /** What the task keeps between batches: JSON. */
   readonly state: unknown
   /** Milliseconds since 1970. */
   readonly now: number
 }
 
-/** How far a job is: the total is `null` while nobody knows it. */
+/** The progress of a job; a total of `null` is not known yet. */
 export interface JobProgress {
   readonly done: number
   readonly total: number | null
 }
 
-/** What changes in what is shown of a job. */
-export interface JobChanges {
+/** Changes of a job's record. */
+interface JobChanges {
   readonly status?: JobStatus
   readonly progress?: JobProgress
   readonly started_at?: string
@@ -56,16 +56,16 @@ export function* addJob(context: SqlContext, job: NewJob): Transaction<void> {
   )
 }
 
-/** Changes what is shown of a job. */
+/** Changes a job's record. */
 function* changeJob(context: SqlContext, id: string, changes: JobChanges, now: number): Transaction<void> {
   const values = { ...changes, id, updated_at: timestamp(now) }
   yield* changeRecord(context, jobsOf(context), { values, changed: Object.keys(changes) })
 }
 
-/** What an unfinished job knows; `undefined`: it is finished, or there is none. Who is about to change it holds it. */
-export function* stateOf(job: string, held = raw('')): Transaction<unknown> {
-  const [row] = yield sql`select state from resourced_work where job = ${job}${held}`
-  return row === undefined ? undefined : JSON.parse(String(row['state']))
+/** The state of an unfinished job; `undefined`: it is finished, or there is none. A transaction that changes it takes a lock. */
+export function* stateOf<State>(job: string, lock = raw('')): Transaction<State | undefined> {
+  const [row] = yield sql`select state from resourced_work where job = ${job}${lock}`
+  return row === undefined ? undefined : (JSON.parse(String(row['state'])) as State)
 }
 
 /** Keeps the state and the progress of a job after a batch. The first batch starts the job. */
@@ -90,11 +90,9 @@ function* keepState(job: string, state: unknown): Transaction<void> {
   yield ignoringRows(sql`update resourced_work set state = ${JSON.stringify(state)} where job = ${job}`)
 }
 
-/** Keeps how much a job has to do, once that was counted. */
+/** Keeps the total of a job, once it was counted. */
 export function* keepTotal(context: SqlContext, job: string, total: number, now: number): Transaction<void> {
-  const state = (yield* stateOf(job, context.engine.lock.update)) as
-    | (JobProgress & { readonly count?: number })
-    | undefined
+  const state = yield* stateOf<JobProgress & { readonly count?: number }>(job, context.engine.lock.update)
   if (state === undefined) return
   const done = state.done ?? state.count ?? 0
   yield* keepState(job, { ...state, total })

@@ -13,15 +13,15 @@ import type { SqlContext } from '../../sql/context.ts'
 import { type PredicateContext, predicateSql } from '../../sql/predicate.ts'
 import { boundOf } from '../../sql/records.ts'
 import { firstRow, type Transaction } from '../../transaction.ts'
-import { resourceOf } from './dependents.ts'
 import {
   beingDeletedIssue,
   hasCascadeParents,
   isBeingDeleted,
   isPendingDeletion,
+  resourceOf,
   runningDeletionsSql,
   unclaimed,
-} from './pending-deletion.ts'
+} from './dependents.ts'
 
 /** Decides a proposal by asking everything that must be known: its refusal; `undefined`: it can be written. */
 export function* decide(

@@ -1,7 +1,8 @@
 /**
- * The lock between deletions and the changes that business rules look at (decision 040). A business rule asks for records that may not be
- * there, so changes of the collections that it is about are serializable where the engine has many writers. A serializable transaction sees
- * the database as it was when it began: after it has waited for a row, it must not rely on what it reads of others who are not serializable.
+ * The lock between deletions and changes that depend on business rules (decision 040). A business rule can ask for records that do not
+ * exist, which no row lock covers. So changes of the collections that rules are about are serializable on an engine with many writers.
+ * A serializable transaction sees a snapshot: after it has waited for a row, it must not rely on what it reads of transactions that are
+ * not serializable.
  */
 import type { Catalog, Resource } from '../../../model/resource.ts'
 import type { SqlContext } from '../../sql/context.ts'
@@ -29,7 +30,7 @@ function ruledOf({ resources }: Catalog): ReadonlySet<string> {
   return new Set(names.filter((name) => name !== undefined))
 }
 
-/** How many of the collections that a deletion changes, or looks for dependents in, business rules are about. */
+/** How many of the collections that a deletion changes, or in which it searches for blockers, business rules are about. */
 export function ruledBelow(catalog: Catalog, resource: Resource): Ruled {
   const reached = cascadeReach(catalog, resource)
   const dependents = reached.flatMap((each) => each.dependents.map(({ collection }) => collection))
@@ -37,20 +38,20 @@ export function ruledBelow(catalog: Catalog, resource: Resource): Ruled {
 }
 
 /**
- * Keeps serializable changes away until the transaction ends, which is not serializable itself. Its first statement, or the next one after
- * that which says what the transaction is about.
+ * Keeps serializable changes away until this transaction ends, which is not serializable itself. It is the first statement of its
+ * transaction, or follows the one that says what the transaction is about.
  */
-export function* holdRules({ engine: { lock } }: SqlContext): Transaction<void> {
+export function* lockRules({ engine: { lock } }: SqlContext): Transaction<void> {
   if (lock.excludeSerializable !== undefined) yield ignoringRows(lock.excludeSerializable)
 }
 
-/** The same where some of what a deletion is about is ruled, and some is not: then the deletion is not serializable. */
-export function* holdRulesBelow(context: SqlContext, resource: Resource): Transaction<void> {
-  if (ruledBelow(context.catalog, resource) === 'some') yield* holdRules(context)
+/** The same for a deletion, which is not serializable if rules are about a part of its collections only. */
+export function* lockRulesBelow(context: SqlContext, resource: Resource): Transaction<void> {
+  if (ruledBelow(context.catalog, resource) === 'some') yield* lockRules(context)
 }
 
-/** The same for what is never serializable: wherever anything of it is ruled. */
-export function* holdAllRulesBelow(context: SqlContext, collection: string): Transaction<void> {
+/** The same for a transaction that is never serializable, if rules are about any of its collections. */
+export function* lockAllRulesBelow(context: SqlContext, collection: string): Transaction<void> {
   if (!context.catalog.resources.has(collection)) return
-  if (ruledBelow(context.catalog, resourceOf(context.catalog, collection)) !== 'none') yield* holdRules(context)
+  if (ruledBelow(context.catalog, resourceOf(context.catalog, collection)) !== 'none') yield* lockRules(context)
 }
