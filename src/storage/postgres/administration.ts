@@ -7,12 +7,12 @@ import type { KeyStore, MaintenanceStore, PurgeClockStore } from '../storage.ts'
 import { purgeClockStore } from '../transactions/delete/purge.ts'
 import { keyStore, keysCatalog } from '../transactions/keys.ts'
 import { maintenanceStore } from '../transactions/maintenance.ts'
-import type { ConnectionOptions } from './connections.ts'
 import { Database } from './database.ts'
 import { postgres } from './engine.ts'
 import { migrateForKeys, migratePostgres } from './migrate.ts'
 import { isInUse } from './requirements.ts'
 import { withConnection } from './session.ts'
+import type { ConnectionOptions } from './settings.ts'
 
 /** The steps that a database needs for a catalog. With `apply`, they are taken, whatever they lose. */
 export async function planOrMigratePostgres(

@@ -1,7 +1,10 @@
-/** A connection to PostgreSQL: that of `pg`, which can be thrown away at once, and never ends the process. */
+/** A connection of `pg`: it can be discarded at once, never ends the process, reads password files, and gives values as `Row` has them. */
+
+import { readFileSync, statSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import pg from 'pg'
-import { readPasswordFile } from './password-file.ts'
 
 /** How long the other side may take to close a connection, in milliseconds. */
 const longestFarewell = 1_000
@@ -71,5 +74,75 @@ export class Client extends pg.Client {
     const { stream } = (this as unknown as Inside).connection
     if (reason === undefined) stream.destroy()
     else stream.destroy(Object.assign(new Error(reason), { code: 'ETIMEDOUT' }))
+  }
+}
+
+const number = (text: string) => Number(text)
+
+// By the numbers that PostgreSQL's own catalog has for its types. Integers of ours are all within 2^53.
+const parsers = new Map<number, (text: string) => unknown>([
+  [16, (text) => (text === 't' ? 1 : 0)], // boolean
+  [17, (text) => pg.types.getTypeParser(17, 'text')(text)], // bytea
+  [20, number], // bigint
+  [21, number], // smallint
+  [23, number], // integer
+  [26, number], // oid
+  [700, number], // real
+  [701, number], // double precision
+  [1700, number], // numeric: what a sum of bigint is
+])
+
+const asText = (text: string) => text
+
+/** For `types` of a `pg` client, pool or query. What is not listed, JSON and moments among it, stays the text that it is. */
+export const rowTypes: pg.CustomTypesConfig = {
+  getTypeParser: ((type: number) => parsers.get(type) ?? asText) as pg.CustomTypesConfig['getTypeParser'],
+}
+
+/** For what a password is looked for. */
+export interface Login {
+  readonly host: string
+  readonly port: number
+  readonly database?: string | undefined
+  readonly user?: string | undefined
+}
+
+/**
+ * Finds the password in the text of a file: of the first line that fits.
+ *
+ * @returns `undefined` where none does
+ */
+export function passwordIn(text: string, { host, port, database, user }: Login): string | undefined {
+  // A socket of this machine counts as localhost.
+  const asked = [host.startsWith('/') ? 'localhost' : host, String(port), database, user]
+  for (const line of text.split(/\r?\n/)) {
+    if (line.startsWith('#')) continue
+    const fields = fieldsOf(line)
+    if (fields.length < 5) continue
+    if (asked.every((each, index) => fields[index]?.raw === '*' || fields[index]?.value === each)) {
+      return fields[4]?.value
+    }
+  }
+  return undefined
+}
+
+/** The fields of a line: a colon within one has a backslash before it, and so has a backslash. */
+function fieldsOf(line: string): { readonly raw: string; readonly value: string }[] {
+  const found = line.match(/(?:^|:)(?:\\.|[^:\\])*/g) ?? []
+  return found.map((each, index) => {
+    const raw = index === 0 ? each : each.slice(1)
+    return { raw, value: raw.replaceAll(/\\(.)/g, '$1') }
+  })
+}
+
+/** Looks for a password in the file that `PGPASSFILE` names, or `~/.pgpass`. A file that others may read counts for nothing. */
+export function readPasswordFile(login: Login): string | undefined {
+  const file = process.env.PGPASSFILE ?? join(homedir(), '.pgpass')
+  try {
+    const { mode } = statSync(file)
+    const isPrivate = process.platform === 'win32' || (mode & 0o077) === 0
+    return isPrivate ? passwordIn(readFileSync(file, 'utf8'), login) : undefined
+  } catch {
+    return undefined
   }
 }

@@ -1,60 +1,9 @@
-/** Connections to PostgreSQL: a pool for transactions, and a few that carry many reads at once. */
+/** Connections to PostgreSQL: a pool for transactions, a few that carry many reads at once, and a watch over those that fall silent. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { StorageFault } from '../storage.ts'
 import { Client } from './client.ts'
-import { type Limits, usualLimits } from './limits.ts'
-import type { SilenceWatch } from './silence.ts'
-import { rowTypes } from './types.ts'
-
-/** How a PostgreSQL database is reached. */
-export interface ConnectionOptions {
-  /** `postgres://…`; what it leaves out, the environment says (`PGHOST`, `PGUSER`, `PGPASSWORD`, …). */
-  readonly url: string
-  /** The option by which it is named, for those who read what is wrong with it; `--database` where left out. */
-  readonly option?: string | undefined
-  /** The most connections for transactions. */
-  readonly poolSize?: number | undefined
-  /** `off` where a pooler hands connections from one transaction to another: no named statements, no settings of a session. */
-  readonly session?: 'on' | 'off' | undefined
-  /** How long anything may take. */
-  readonly limits?: Partial<Limits> | undefined
-}
-
-/** How long anything may take on connections made so. */
-export function limitsOf({ limits }: ConnectionOptions): Limits {
-  return { ...usualLimits, ...limits }
-}
-
-/** Settings of a connection, however it is used. */
-export function settingsOf(options: ConnectionOptions): pg.ClientConfig {
-  const { url, given } = addressOf(options.url)
-  const { connect, statement, lock, idle } = limitsOf(options)
-  const limits = { statement_timeout: statement, lock_timeout: lock, idle_in_transaction_session_timeout: idle }
-  return {
-    connectionString: url,
-    application_name: 'resourced',
-    connectionTimeoutMillis: connect,
-    keepAlive: true,
-    // The system's own is two hours.
-    keepAliveInitialDelayMillis: 10_000,
-    pipeline: true,
-    types: rowTypes,
-    // Compiling a statement takes longer than any of ours. Poolers refuse what they do not know.
-    ...(options.session === 'off' ? { options: given } : { ...limits, options: `${given} -c jit=off`.trim() }),
-  } as pg.ClientConfig
-}
-
-/** An address as `pg` is to see it, and the settings of the session that it names. */
-function addressOf(text: string): { readonly url: string; readonly given: string } {
-  const url = new URL(text)
-  const given = url.searchParams.get('options') ?? process.env.PGOPTIONS ?? ''
-  url.searchParams.delete('options')
-  // What pg takes for the same it warns of, in words about its own future.
-  const mode = url.searchParams.get('sslmode')
-  if (mode === 'prefer' || mode === 'require' || mode === 'verify-ca') url.searchParams.set('sslmode', 'verify-full')
-  return { url: url.href, given }
-}
+import { type ConnectionOptions, settingsOf } from './settings.ts'
 
 /** A client of a pool, while somebody has it. */
 export type PooledClient = Client & { release(isLost?: boolean): void }
@@ -170,5 +119,72 @@ export class SharedConnection {
     client.on('end', gone)
     connecting.catch(gone)
     return connecting
+  }
+}
+
+interface Busy {
+  /** How many wait for something on the connection. */
+  count: number
+  /** Bytes that had come when it was looked at last; since when there were no more. */
+  heard: number
+  silentSince: number | undefined
+  /** For how long it may be silent, in milliseconds. */
+  limit: number
+}
+
+/** Looks at the connections of one database. It costs nothing where nobody waits, and little where somebody does. */
+export class SilenceWatch {
+  readonly #limit: number
+  readonly #interval: number
+  readonly #busy = new Map<Client, Busy>()
+  #timer: NodeJS.Timeout | undefined
+  /** Grows with each connection that fell silent. Those made before it are to be trusted no more: they went the same way. */
+  generation = 0
+
+  /** @param limit for how long a connection may be silent, in milliseconds */
+  constructor(limit: number) {
+    this.#limit = limit
+    this.#interval = Math.min(1_000, limit / 4)
+  }
+
+  /** Something is sent on a connection from here on. */
+  begin(client: Client): void {
+    const busy = this.#busy.get(client)
+    if (busy !== undefined) {
+      busy.count++
+      return
+    }
+    this.#busy.set(client, { count: 1, heard: 0, silentSince: undefined, limit: this.#limit })
+    this.#timer ??= setInterval(() => this.#look(), this.#interval).unref()
+  }
+
+  /** What is sent from here on may take longer, until it has ended. */
+  allow(client: Client, limit: number): void {
+    const busy = this.#busy.get(client)
+    if (busy !== undefined) busy.limit = limit
+  }
+
+  /** All of it was answered. */
+  end(client: Client): void {
+    const busy = this.#busy.get(client)
+    if (busy !== undefined && --busy.count === 0) this.#busy.delete(client)
+  }
+
+  #look(): void {
+    const now = performance.now()
+    for (const [client, busy] of this.#busy) {
+      const heard = client.bytesHeard
+      if (busy.silentSince === undefined || heard !== busy.heard) {
+        busy.heard = heard
+        busy.silentSince = now
+      } else if (now - busy.silentSince > busy.limit) {
+        this.#busy.delete(client)
+        this.generation++
+        client.discard(`PostgreSQL has not answered for ${Math.round(busy.limit / 1_000)} seconds.`)
+      }
+    }
+    if (this.#busy.size > 0) return
+    clearInterval(this.#timer)
+    this.#timer = undefined
   }
 }

@@ -5,22 +5,11 @@ import sql from 'sql-template-tag'
 import { type OnCommit, StorageFault } from '../storage.ts'
 import type { Row, Runner, Statement, Transaction } from '../transaction.ts'
 import { probeWrite, WriteProbe } from '../write-probe.ts'
-import { cancelOn, checkAwaited } from './abandoned.ts'
 import type { Client } from './client.ts'
-import {
-  type ConnectionOptions,
-  giveUp,
-  limitsOf,
-  makePool,
-  type PooledClient,
-  SharedConnection,
-  take,
-} from './connections.ts'
+import { giveUp, makePool, type PooledClient, SharedConnection, SilenceWatch, take } from './connections.ts'
 import { asStorageFault, isRestartable, isUnprepared, isUseless } from './errors.ts'
-import type { Limits } from './limits.ts'
-import { beginOf, type Isolation, keeping, limiting, send, words } from './send.ts'
-import { SilenceWatch } from './silence.ts'
-import { type Preparing, prepareAndRun } from './statements.ts'
+import { type ConnectionOptions, type Limits, limitsOf } from './settings.ts'
+import { beginOf, type Isolation, keeping, limiting, type Preparing, prepareAndRun, send, words } from './statements.ts'
 
 /** How a transaction that changes something is run. */
 export interface Writing {
@@ -294,4 +283,44 @@ function answering<T>(work: Promise<T>): Promise<T> {
   return work.catch((error: unknown) => {
     throw asStorageFault(error)
   })
+}
+
+/** @throws StorageFault where nobody waits any more */
+export function checkAwaited(abandoned: AbortSignal | undefined, cause?: unknown): void {
+  if (abandoned?.aborted === true) throw new StorageFault('abandoned', 'Nobody waits for the answer any more.', cause)
+}
+
+/** Between two attempts, in milliseconds: the first may come before the statement that is meant. */
+const pause = 100
+
+/**
+ * Cancels what runs on a connection, from when a signal is aborted.
+ *
+ * @param cancel does it; it has an effect on what was sent before it resolves, and on nothing later
+ * @returns what must be called before the connection is used for others; gives `false` where it must not be
+ */
+export function cancelOn(abandoned: AbortSignal, cancel: () => Promise<void>): () => Promise<boolean> {
+  const stopped = new AbortController()
+  let cancelling: Promise<boolean> | undefined
+  const begin = () => {
+    cancelling = cancelUntil(stopped.signal, cancel)
+  }
+  abandoned.addEventListener('abort', begin, { once: true })
+  return async () => {
+    abandoned.removeEventListener('abort', begin)
+    stopped.abort()
+    return (await cancelling) ?? true
+  }
+}
+
+async function cancelUntil(stopped: AbortSignal, cancel: () => Promise<void>): Promise<boolean> {
+  try {
+    while (!stopped.aborted) {
+      await cancel()
+      await sleep(pause, undefined, { signal: stopped }).catch(() => {})
+    }
+    return true
+  } catch {
+    return false
+  }
 }

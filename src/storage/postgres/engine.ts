@@ -5,9 +5,7 @@ import { type Column, subject } from '../sql/columns.ts'
 import type { Bound, Engine } from '../sql/engine.ts'
 import type { Held } from '../sql/table-spec.ts'
 import type { ColumnSpec, Constraint, IndexSpec, SearchSpec } from '../sql/tables.ts'
-import { foldSql } from './fold.ts'
-import { lexemeOf, lexemePrefixOf, lexemesOf } from './lexemes.ts'
-import { haveWordsSql } from './words.ts'
+import { foldSql, haveWordsSql, lexemeOf, lexemePrefixOf, lexemesOf } from './text-search.ts'
 
 /** The column that holds the words of a record, in the table of its resource. */
 export const wordsColumn = '_words'

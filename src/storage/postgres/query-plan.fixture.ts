@@ -3,9 +3,9 @@ import pg from 'pg'
 import { emptyDatabase } from '../../../test/postgres/database.ts'
 import type { Row, Statement, Transaction } from '../transaction.ts'
 import { catalog } from '../transactions/query-plan.fixture.ts'
-import { settingsOf } from './connections.ts'
 import { wordsColumn } from './engine.ts'
 import { migratePostgres } from './migrate.ts'
+import { settingsOf } from './settings.ts'
 
 const id = (number: string) => `'00000000-0000-7000-8000-' || lpad((${number})::text, 12, '0')`
 const stamp = (step: number) => instant(`1600000000 + i * ${step}`, '.000Z')

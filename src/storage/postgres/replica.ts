@@ -1,5 +1,5 @@
 /**
- * Reads from a replica where that has, for certain, everything that the database had when the question came.
+ * Reads from a replica if it certainly has everything that the primary had when the request came.
  * See docs/decisions/028-reading-from-a-replica.md.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,11 +8,10 @@ import { type OnReplica, type ReplicaNews, StorageFault } from '../storage.ts'
 import { firstRow, type Transaction } from '../transaction.ts'
 import { Memory } from '../transactions/memory.ts'
 import type { Client } from './client.ts'
-import type { ConnectionOptions } from './connections.ts'
 import { Database, type Reading } from './database.ts'
 import { isDisconnected, isSaid, isTooLong } from './errors.ts'
 import { query } from './session.ts'
-import { SharedQuestion } from './shared-question.ts'
+import type { ConnectionOptions } from './settings.ts'
 
 /** Where a read goes. */
 export interface Source {
@@ -187,4 +186,37 @@ function whyLost(error: unknown): string | undefined {
 function isOfReplica(error: unknown): boolean {
   const cause = error instanceof StorageFault && error.kind !== 'abandoned' ? error.cause : undefined
   return isSaid(cause) && !isTooLong(cause)
+}
+
+/** A question that many ask at once and that has one answer for all of them, not older than any of them. */
+export class SharedQuestion<T> {
+  readonly #put: () => Promise<T>
+  #running: Promise<T> | undefined
+  #next: Promise<T> | undefined
+
+  constructor(put: () => Promise<T>) {
+    this.#put = put
+  }
+
+  /** Gives an answer to a question that is put after this is called: whoever comes while one is under way waits for the next. */
+  ask(): Promise<T> {
+    if (this.#next !== undefined) return this.#next
+    if (this.#running === undefined) return this.#begin()
+    const begin = () => {
+      this.#next = undefined
+      return this.#begin()
+    }
+    this.#next = this.#running.then(begin, begin)
+    return this.#next
+  }
+
+  #begin(): Promise<T> {
+    const running = this.#put()
+    const over = () => {
+      if (this.#running === running) this.#running = undefined
+    }
+    this.#running = running
+    running.then(over, over)
+    return running
+  }
 }

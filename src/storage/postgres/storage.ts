@@ -1,6 +1,6 @@
 /** A PostgreSQL database as a storage: many connections, and any number of servers beside this one. */
 import type { Catalog } from '../../model/resource.ts'
-import type { Outcome, Plan, ReadPage } from '../../plan/plan.ts'
+import type { Outcome, Plan, ReadPage, Write } from '../../plan/plan.ts'
 import type { Apply } from '../migration/step.ts'
 import { type SqlContext, sqlContext } from '../sql/context.ts'
 import type { Epochs } from '../sql/epoch.ts'
@@ -17,15 +17,16 @@ import { Memory } from '../transactions/memory.ts'
 import { readOpening } from '../transactions/opening.ts'
 import { readPage, readPageAtOnce } from '../transactions/read-page.ts'
 import { readRecord } from '../transactions/read-record.ts'
+import { ruledAmong, ruledBelow } from '../transactions/rows/rules-lock.ts'
 import { isChange, writeTransaction } from '../transactions/run.ts'
-import type { ConnectionOptions } from './connections.ts'
 import { Database } from './database.ts'
-import { checkDurability } from './durability.ts'
 import { postgres, withMarks } from './engine.ts'
-import { isolationOf, isolationOfAll } from './isolation.ts'
 import { migratePostgres } from './migrate.ts'
 import { Replica, type Source } from './replica.ts'
+import { checkDurability } from './requirements.ts'
 import { withConnection } from './session.ts'
+import type { ConnectionOptions } from './settings.ts'
+import type { Isolation } from './statements.ts'
 
 /** How a PostgreSQL database is opened. */
 export interface PostgresOptions extends ConnectionOptions {
@@ -158,4 +159,35 @@ function isQuick(plan: ReadPage): boolean {
   const { page } = plan
   const skipped = page.style === 'page' ? (page.page - 1) * page.perPage : page.style === 'offset' ? page.offset : 0
   return isIndexRange(plan) && skipped <= mostSkipped
+}
+
+/**
+ * The isolation of a change, so that what was true when it was decided is true when it commits (decision 040). It is serializable where
+ * business rules cover everything that it writes and searches: then every transaction that could conflict is serializable too. Otherwise it
+ * is read committed and locks the rows that it is decided by. If business rules cover a part of those, it also excludes serializable
+ * transactions while it runs (`lockRules`).
+ */
+function isolationOf(catalog: Catalog, plan: Pick<Write, 'kind' | 'resource'>): Isolation {
+  switch (plan.kind) {
+    case 'create':
+    case 'replace':
+    case 'merge':
+    case 'patch':
+      return ruledAmong(catalog, [plan.resource.name]) === 'all' ? 'serializable' : 'read committed'
+    case 'delete':
+    case 'bulk-delete':
+    case 'delete-matching':
+      return ruledBelow(catalog, plan.resource) === 'all' ? 'serializable' : 'read committed'
+    // The keys of a subject are counted, and no row stands for a key that is not there yet.
+    case 'create-key':
+      return 'serializable'
+    default:
+      return 'read committed'
+  }
+}
+
+/** The isolation of many creations in one transaction. */
+function isolationOfAll(catalog: Catalog, plans: readonly Pick<Write, 'resource'>[]): Isolation {
+  const collections = plans.map(({ resource }) => resource.name)
+  return ruledAmong(catalog, collections) === 'all' ? 'serializable' : 'read committed'
 }

@@ -1,6 +1,7 @@
 /** One SQLite connection: its settings, its prepared statements, and the runner of transactions. */
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { fold } from '../../model/text.ts'
+import { BoundedMap } from '../sql/bounded-map.ts'
 import { haveWords, numberText } from '../sql/values.ts'
 import { StorageFault } from '../storage.ts'
 import type { Row, Statement, Transaction } from '../transaction.ts'
@@ -14,7 +15,8 @@ export class Connection {
   readonly database: DatabaseSync
   /** How many statements were run that may have changed something. */
   writes = 0
-  readonly #statements = new Map<string, StatementSync>()
+  // Their shapes come from queries.
+  readonly #statements = new BoundedMap<StatementSync>(500)
 
   constructor(path: string, options: { readonly readOnly?: boolean; readonly synchronous?: Synchronous } = {}) {
     const { readOnly = false, synchronous = 'full' } = options
@@ -85,14 +87,7 @@ export class Connection {
   }
 
   #prepare(text: string): StatementSync {
-    let statement = this.#statements.get(text)
-    if (statement === undefined) {
-      statement = this.database.prepare(text)
-      // Shapes come from queries: keep a bounded number, the oldest goes first.
-      if (this.#statements.size >= 500) this.#statements.delete(this.#statements.keys().next().value as string)
-      this.#statements.set(text, statement)
-    }
-    return statement
+    return this.#statements.of(text, () => this.database.prepare(text))
   }
 }
 

@@ -4,8 +4,7 @@
  */
 import sql, { raw, type Sql } from 'sql-template-tag'
 import { accessDigest } from '../../model/digest.ts'
-import type { SortTerm } from '../../model/predicate.ts'
-import { allOf, type Predicate } from '../../model/predicate.ts'
+import { allOf, type Predicate, type SortTerm } from '../../model/predicate.ts'
 import { hasConversions, type Resource, resourceInVersion } from '../../model/resource.ts'
 import { timestamp } from '../../model/time.ts'
 import { exportsKept, joinTexts } from '../../plan/export-document.ts'

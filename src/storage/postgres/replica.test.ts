@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { SharedQuestion } from './shared-question.ts'
+import { SharedQuestion } from './replica.ts'
 
 function questionOf() {
   const answers: PromiseWithResolvers<number>[] = []

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { lexemeOf, lexemePrefixOf, lexemesOf } from './lexemes.ts'
+import { lexemeOf, lexemePrefixOf, lexemesOf } from './text-search.ts'
 
 test('each word stands once, in the order in which it came first', () => {
   assert.deepEqual(lexemesOf('red blue red'), ['red', 'blue'])

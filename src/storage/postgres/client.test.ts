@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { passwordIn } from './password-file.ts'
+import { passwordIn } from './client.ts'
 
 const login = { host: 'db.example', port: 5432, database: 'shop', user: 'ann' }
 
