@@ -4,10 +4,10 @@ import { type Answer, type Exchange, fieldOf, jsonOf, linksOf } from '../client/
 import { basePath, type CollectionProfile, versionsIn } from '../profile/profile.ts'
 import { memberPointer, valueAt } from '../values/json.ts'
 import type { CaseState, CreatedRecord } from './case-state.ts'
-import { nestedPath, parentOf } from './family.ts'
-import { freshId, otherThan } from './identifiers.ts'
+import { choosableIdentifier, unusedIdentifier } from './identifiers.ts'
 import { type MemberKind, memberOf, type TwoValues, twoValuesOf } from './members.ts'
 import { NotSetUp } from './not-judged.ts'
+import { nestedPath, parentOf } from './related-collections.ts'
 import { forgedCursor, textVariant, wordOf } from './variants.ts'
 
 /** Values that belong to a case as a whole. */
@@ -23,7 +23,7 @@ const ofCase = {
     const parent = parentOf(collection, profile)
     return parent && basePath(profile) + parent.path
   },
-  absent: (known) => freshId(known),
+  absent: (known) => choosableIdentifier(known),
   mark: ({ mark }, detail) => textVariant(mark, detail),
   word: ({ mark }, detail) => textVariant(wordOf(mark), detail),
   mine: ({ collection: { marker }, mark }) => marker && `${encodeURIComponent(marker)}=${encodeURIComponent(mark)}`,
@@ -51,7 +51,7 @@ export type ValueOfCase = keyof typeof ofCase
 const ofRecord = {
   path: ({ path }) => path,
   id: ({ id }) => id,
-  other: ({ id }) => otherThan(id),
+  other: ({ id }) => unusedIdentifier(id),
 } satisfies Record<string, (made: CreatedRecord) => string>
 
 /** Values from the last response of a step. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Profile, usualNames } from '../profile/profile.ts'
 import type { CaseState } from './case-state.ts'
-import { freshId, isSequential } from './identifiers.ts'
+import { choosableIdentifier, isSequential } from './identifiers.ts'
 import { NotApplicable } from './not-judged.ts'
 
 const random = [
@@ -23,7 +23,7 @@ test('Integers and texts that end with a number are sequential; UUIDs and other 
 test('A sequential identifier is chosen only where the profile allows it, and then close to those in use', () => {
   const chosen = (id: string, allowChosenIds: boolean) => {
     const profile: Profile = { base: 'https://a.example', names: usualNames, open: [], collections: [], allowChosenIds }
-    return freshId({
+    return choosableIdentifier({
       profile,
       mark: 'checked-0a',
       made: new Map([['one', { id, path: `/x/${id}` }]]),

@@ -1,10 +1,16 @@
 /** DOC: documents. */
 import type { Case, Expectation, Seen, Step } from '../case/case.ts'
 import { define } from '../case/define.ts'
-import { type Described, deadReferences, describedBy, misfitOf, pathOf } from '../case/described.ts'
 import { altogether, answerOf, finding, short } from '../case/expect.ts'
 import { changed, list, one, read, removed } from '../case/names.ts'
 import { NotSetUp } from '../case/not-judged.ts'
+import {
+  documentedPath,
+  mismatchWith,
+  parseDocument,
+  type ServerDocument,
+  unresolvedReferences,
+} from '../case/openapi-document.ts'
 import { collection, documentAddress, ifRequired, mark, type Reference, references } from '../case/references.ts'
 import { asNobody, body, create, setUp } from '../case/steps.ts'
 import { basePath } from '../profile/profile.ts'
@@ -14,8 +20,8 @@ const [documentStep, absent, malformed, unknown] = references('document', 'absen
 
 const document = setUp(documentStep.get(documentAddress))
 
-function documentIn(seen: Seen): Described {
-  const described = describedBy(seen.of(documentStep))
+function documentIn(seen: Seen): ServerDocument {
+  const described = parseDocument(seen.of(documentStep))
   if (described === undefined) throw new NotSetUp('the document cannot be read')
   return described
 }
@@ -23,8 +29,8 @@ function documentIn(seen: Seen): Described {
 /** An answer is one of those that the document tells. */
 function fits(step: Reference): Expectation {
   return answerOf(step, 'is as the document says', (answer, seen, exchange) => {
-    const misfit = misfitOf(documentIn(seen), exchange.asked, answer, basePath(seen.profile))
-    return misfit && finding(exchange, misfit.part, misfit.message)
+    const mismatch = mismatchWith(documentIn(seen), exchange.asked, answer, basePath(seen.profile))
+    return mismatch && finding(exchange, mismatch.part, mismatch.message)
   })
 }
 
@@ -50,7 +56,7 @@ export const documents: readonly Case[] = [
       steps: [documentStep.get(documentAddress)],
       expect: [
         answerOf(documentStep, 'is JSON or YAML, and of version 3', (_, __, exchange) => {
-          const described = describedBy(exchange)
+          const described = parseDocument(exchange)
           if (described === undefined) return finding(exchange, 'body', 'no JSON or YAML object')
           const version = valueAt(described.root, '/openapi')
           if (/^3\.\d/.test(String(version)) && valueAt(described.root, '/paths') !== undefined) return undefined
@@ -69,7 +75,7 @@ export const documents: readonly Case[] = [
           const base = basePath(seen.profile)
           const missing = seen.profile.collections
             .map(({ path }) => base + path)
-            .filter((path) => pathOf(described, path, base) === undefined)
+            .filter((path) => documentedPath(described, path, base) === undefined)
           if (missing.length === 0) return undefined
           return finding(seen.of(documentStep), { pointer: '/paths' }, `no path for ${missing.join(', ')}`)
         }),
@@ -82,7 +88,7 @@ export const documents: readonly Case[] = [
       steps: [document],
       expect: [
         altogether('none is dead', (seen) => {
-          const [first, ...others] = deadReferences(documentIn(seen))
+          const [first, ...others] = unresolvedReferences(documentIn(seen))
           if (first === undefined) return undefined
           return finding(seen.of(documentStep), 'body', `${first} leads nowhere, as do ${others.length} more`)
         }),

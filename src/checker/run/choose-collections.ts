@@ -1,7 +1,7 @@
 /** Chooses the collections on which a case runs, or says why there are none. */
 import type { Case, Need } from '../case/case.ts'
-import { nesting, parentOf } from '../case/family.ts'
 import { type MemberKind, memberOf, objectOf } from '../case/members.ts'
+import { nestingOf, parentOf } from '../case/related-collections.ts'
 import {
   type CollectionProfile,
   canCreate,
@@ -106,7 +106,7 @@ const collectionNeeds: Readonly<Record<CollectionNeed, CollectionTest>> = {
     'refers to another whose records can be created and deleted',
   ],
   children: [({ children }) => isSome(children), 'has collections below its records'],
-  nested: [(it, profile) => nesting(it, profile) !== undefined, 'is shown below the records to which it refers'],
+  nested: [(it, profile) => nestingOf(it, profile) !== undefined, 'is shown below the records to which it refers'],
   object: [(it) => objectOf(it) !== undefined, 'has a member that is an object with two members or more'],
   soft: [({ deletion }) => deletion === 'soft', 'keeps deleted records'],
   hard: [({ deletion }) => deletion === 'hard', 'deletes for good'],

@@ -2,7 +2,7 @@
 import type { Expectation, Seen } from '../../case/case.ts'
 import { type Draft, define } from '../../case/define.ts'
 import { altogether, answerOf, everyAnswerOf, field, finding, noField, short, status } from '../../case/expect.ts'
-import { insideOf } from '../../case/inside.ts'
+import { internalDetailIn } from '../../case/internal-details.ts'
 import { error, first, list, odd, one, second } from '../../case/names.ts'
 import { NotSetUp } from '../../case/not-judged.ts'
 import { collection, ifRequired, mark, references } from '../../case/references.ts'
@@ -229,7 +229,7 @@ const hidden = [
     title: `What answers ${title} says nothing of the server's inside`,
     expect: [
       everyAnswerOf(odd, 'has no trace, SQL or file path', (answer, _, exchange) => {
-        const told = answer.status < 400 ? undefined : insideOf(answer.body)
+        const told = answer.status < 400 ? undefined : internalDetailIn(answer.body)
         return told === undefined ? undefined : finding(exchange, 'body', `it tells ${told}`)
       }),
     ],

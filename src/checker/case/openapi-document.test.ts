@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Exchange } from '../client/exchange.ts'
-import { deadReferences, describedBy, misfitOf, pathOf } from './described.ts'
+import { documentedPath, mismatchWith, parseDocument, unresolvedReferences } from './openapi-document.ts'
 
 const yaml = `
 openapi: 3.0.3
@@ -44,7 +44,7 @@ function exchange(url: string, status: number, body: string, type = 'application
 }
 
 function documentOf(text: string) {
-  const described = describedBy(exchange('https://eu.example.com/openapi.yaml', 200, text, 'application/yaml'))
+  const described = parseDocument(exchange('https://eu.example.com/openapi.yaml', 200, text, 'application/yaml'))
   assert.ok(described)
   return described
 }
@@ -53,7 +53,7 @@ const cities = 'https://eu.example.com/api/v2/cities'
 
 function misfit({ asked, answer }: Exchange, text = yaml): string | undefined {
   assert.ok(answer)
-  return misfitOf(documentOf(text), asked, answer, '')?.message
+  return mismatchWith(documentOf(text), asked, answer, '')?.message
 }
 
 for (const [what, body, expected] of [
@@ -69,9 +69,9 @@ for (const [what, body, expected] of [
   })
 }
 
-test('DOC-1: statuses count by themselves, by their class, or as the default', () => {
+test('DOC-1: responses match by status, by class, or as the default', () => {
   assert.equal(misfit(exchange(cities, 404, '')), undefined)
-  assert.equal(misfit(exchange(cities, 202, '')), 'the document says nothing of 202 to GET of /api/v2/cities')
+  assert.equal(misfit(exchange(cities, 202, '')), 'the document has no response 202 to GET of /api/v2/cities')
   assert.equal(misfit(exchange(`${cities}/5`, 418, '')), undefined)
 })
 
@@ -81,14 +81,14 @@ test('DOC-1: paths, methods and media types that the document lacks', () => {
   assert.match(misfit(exchange(cities, 200, '[]', 'text/html')) ?? '', /text\/html is not among/)
 })
 
-test('DOC-1: the most concrete path counts, below any of the servers', () => {
-  assert.equal(pathOf(documentOf(yaml), '/api/v2/cities/capital', ''), '/paths/~1cities~1capital')
-  assert.equal(pathOf(documentOf(yaml), '/api/v2/cities/5', ''), '/paths/~1cities~1{id}')
-  assert.equal(pathOf(documentOf(yaml), '/other/cities', ''), undefined)
-  assert.equal(pathOf(documentOf(yaml), '/other/cities', '/other'), '/paths/~1cities')
+test('DOC-1: the path with the fewest parameters wins, below any of the servers', () => {
+  assert.equal(documentedPath(documentOf(yaml), '/api/v2/cities/capital', ''), '/paths/~1cities~1capital')
+  assert.equal(documentedPath(documentOf(yaml), '/api/v2/cities/5', ''), '/paths/~1cities~1{id}')
+  assert.equal(documentedPath(documentOf(yaml), '/other/cities', ''), undefined)
+  assert.equal(documentedPath(documentOf(yaml), '/other/cities', '/other'), '/paths/~1cities')
 })
 
-test('DOC-1: in 3.1 a schema is one of JSON Schema', () => {
+test('DOC-1: schemas of 3.1 are JSON Schemas', () => {
   const text = JSON.stringify({
     openapi: '3.1.0',
     paths: {
@@ -103,15 +103,15 @@ test('DOC-1: in 3.1 a schema is one of JSON Schema', () => {
   assert.match(misfit(exchange('https://eu.example.com/cities', 200, '5'), text) ?? '', /must be string,null/)
 })
 
-test('DOC-1: references that lead nowhere are found, however deep', () => {
+test('DOC-1: unresolved references are found at any depth', () => {
   const text = yaml.replace('schemas/Country', 'schemas/Nowhere')
-  assert.deepEqual(deadReferences(documentOf(text)), ['#/components/schemas/Nowhere'])
-  assert.deepEqual(deadReferences(documentOf(yaml)), [])
+  assert.deepEqual(unresolvedReferences(documentOf(text)), ['#/components/schemas/Nowhere'])
+  assert.deepEqual(unresolvedReferences(documentOf(yaml)), [])
 })
 
-test('DOC-1: what is no document is none', () => {
+test('DOC-1: other responses hold no document', () => {
   for (const text of ['', 'text', '[', '5', '"openapi"']) {
-    assert.equal(describedBy(exchange('https://eu.example.com/', 200, text)), undefined, text)
+    assert.equal(parseDocument(exchange('https://eu.example.com/', 200, text)), undefined, text)
   }
-  assert.equal(describedBy(exchange('https://eu.example.com/', 404, '{}')), undefined)
+  assert.equal(parseDocument(exchange('https://eu.example.com/', 404, '{}')), undefined)
 })

@@ -1,7 +1,7 @@
 /** What tells of a server's inside is found, whatever it is made with; what an honest error says is not. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { insideOf } from './inside.ts'
+import { internalDetailIn } from './internal-details.ts'
 
 const telling = [
   'TypeError: x is not a function\n    at list (/srv/shop/lists.js:12:8)\n    at node:internal/process:95:5',
@@ -24,7 +24,7 @@ const telling = [
 ]
 
 for (const text of telling) {
-  test(`ERR-4: ${text.slice(0, 60).replaceAll('\n', ' ')} tells`, () => assert.ok(insideOf(text)))
+  test(`ERR-4: ${text.slice(0, 60).replaceAll('\n', ' ')} tells`, () => assert.ok(internalDetailIn(text)))
 }
 
 const honest = [
@@ -40,5 +40,5 @@ const honest = [
 ]
 
 for (const text of honest) {
-  test(`ERR-4: ${text.slice(0, 60)} does not`, () => assert.equal(insideOf(text), undefined))
+  test(`ERR-4: ${text.slice(0, 60)} does not`, () => assert.equal(internalDetailIn(text), undefined))
 }

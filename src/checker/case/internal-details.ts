@@ -1,6 +1,6 @@
-/** Knows texts that come from inside a server: traces, statements, files (ERR-4). */
+/** Recognizes internal details in responses: stack traces, SQL, paths of files (ERR-4). */
 
-const tells: readonly (readonly [what: string, pattern: RegExp])[] = [
+const details: readonly (readonly [what: string, pattern: RegExp])[] = [
   ['a stack trace', /^\s+at (?:[\w$.<>[\] ]+\(.*\)|.+:\d+:\d+$)/m],
   ['a stack trace', /\\n(?:\s|\\t)+at \S+/],
   ['a stack trace', /Traceback \(most recent call last\)/],
@@ -29,9 +29,9 @@ const tells: readonly (readonly [what: string, pattern: RegExp])[] = [
   ['the path of a file', /\bnode_modules[/\\]|\bfile:\/\/\/|\bsite-packages\//],
 ]
 
-/** What of a server's inside a text tells; `undefined`: nothing that is known. */
-export function insideOf(text: string): string | undefined {
-  for (const [what, pattern] of tells) {
+/** The internal detail that a text discloses; `undefined` if none is recognized. */
+export function internalDetailIn(text: string): string | undefined {
+  for (const [what, pattern] of details) {
     const found = pattern.exec(text)
     if (found !== null) return `${what}: ${found[0].trim().slice(0, 120)}`
   }

@@ -1,4 +1,4 @@
-/** Compares answers with the OpenAPI document of their server (DOC-1). Reads 3.1 as it is, and 3.0 leniently. */
+/** Compares responses with the OpenAPI document of their server (DOC-1). Reads 3.1 as it is, and translates 3.0. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { parse as parseYaml } from 'yaml'
@@ -7,24 +7,23 @@ import { memberPointer, valueAt } from '../values/json.ts'
 import { useDecimalMultiples } from '../values/multiples.ts'
 import type { Part } from './case.ts'
 
-/** An OpenAPI document that was read. */
-export interface Described {
-  /** The whole document. */
+/** The OpenAPI document of a server. */
+export interface ServerDocument {
   readonly root: object
-  /** From where relative addresses in it count. */
+  /** Its address, to which relative addresses in it refer. */
   readonly url: string
 }
 
-/** What of an answer is not as the document says. */
-export interface Misfit {
+/** How a response differs from the document. */
+export interface Mismatch {
   readonly part: Part
   readonly message: string
 }
 
-/** The document of an answer, JSON or YAML; `undefined` where it is neither, or no object. */
-export function describedBy({ asked, answer }: Exchange): Described | undefined {
+/** The document in a response, JSON or YAML; `undefined` if the response holds none. */
+export function parseDocument({ asked, answer }: Exchange): ServerDocument | undefined {
   if (answer === undefined || answer.status !== 200) return undefined
-  // It is fetched anew for each case, and is the same.
+  // Every case fetches the document again. The text is parsed once.
   if (last?.text !== answer.body) last = { text: answer.body, root: jsonOf(answer) ?? yamlOf(answer.body) }
   const { root } = last
   return typeof root === 'object' && root !== null ? { root, url: asked.url } : undefined
@@ -40,8 +39,8 @@ function yamlOf(text: string): unknown {
   }
 }
 
-/** All references of a document that lead nowhere in it. Those to other files are left to their authors. */
-export function deadReferences({ root }: Described): string[] {
+/** All references of a document without a target in it, except references to other files. */
+export function unresolvedReferences({ root }: ServerDocument): string[] {
   const dead = new Set<string>()
   const look = (node: unknown): void => {
     if (typeof node !== 'object' || node === null) return
@@ -53,8 +52,8 @@ export function deadReferences({ root }: Described): string[] {
   return [...dead]
 }
 
-/** Where a path, from the root of the server, is described: its pointer; `undefined` where it is not. */
-export function pathOf({ root, url }: Described, path: string, base: string): string | undefined {
+/** The pointer of the path item for a path from the root of the server; `undefined` if there is none. */
+export function documentedPath({ root, url }: ServerDocument, path: string, base: string): string | undefined {
   const paths = valueAt(root, '/paths')
   if (typeof paths !== 'object' || paths === null) return undefined
   const candidates = Object.entries(paths).flatMap(([template, item]) =>
@@ -62,12 +61,12 @@ export function pathOf({ root, url }: Described, path: string, base: string): st
       .filter((prefix) => fits(prefix + template, path))
       .map(() => ({ template, open: template.split('{').length })),
   )
-  // The most concrete one counts.
+  // The template with the fewest parameters wins.
   const [best] = candidates.sort((one, other) => one.open - other.open)
   return best && `/paths${memberPointer(best.template)}`
 }
 
-/** The paths of the servers that an address is below. */
+/** The paths of the servers of a path item. */
 function serversOf(item: unknown, root: unknown, url: string): string[] {
   const servers = valueAt(item, '/servers') ?? valueAt(root, '/servers')
   if (!Array.isArray(servers)) return []
@@ -87,11 +86,16 @@ function fits(template: string, path: string): boolean {
   )
 }
 
-/** What of an answer is not as the document says; `undefined`: nothing. */
-export function misfitOf(described: Described, asked: Asked, answer: Answer, base: string): Misfit | undefined {
+/** How a response differs from the document; `undefined` if it does not. */
+export function mismatchWith(
+  described: ServerDocument,
+  asked: Asked,
+  answer: Answer,
+  base: string,
+): Mismatch | undefined {
   const { root } = described
   const path = new URL(asked.url).pathname
-  const item = pathOf(described, path, base)
+  const item = documentedPath(described, path, base)
   if (item === undefined) return { part: 'status', message: `the document has no path for ${path}` }
   const operation = `${item}/${asked.method.toLowerCase()}`
   if (valueAt(root, operation) === undefined) {
@@ -101,13 +105,13 @@ export function misfitOf(described: Described, asked: Asked, answer: Answer, bas
   const names = [String(status), `${Math.floor(status / 100)}XX`, 'default']
   const found = names.map((name) => resolved(root, `${operation}/responses/${name}`)).find((each) => each !== undefined)
   if (found === undefined) {
-    return { part: 'status', message: `the document says nothing of ${status} to ${asked.method} of ${path}` }
+    return { part: 'status', message: `the document has no response ${status} to ${asked.method} of ${path}` }
   }
   if (body === '') return undefined
   const type = fieldOf(answer, 'Content-Type') ?? ''
   const kinds = valueAt(root, `${found}/content`)
   if (typeof kinds !== 'object' || kinds === null || Object.keys(kinds).length === 0) {
-    return { part: 'body', message: `the document says of no body for ${status}` }
+    return { part: 'body', message: `the document has no body for ${status}` }
   }
   const kind = Object.keys(kinds).find((each) => isOfKind(type, each))
   if (kind === undefined) {
@@ -136,7 +140,7 @@ function at(root: unknown, reference: string): unknown {
   return valueAt(root, decodeURIComponent(reference.slice(1)))
 }
 
-/** The pointer of what a reference at a pointer leads to, however many steps away. */
+/** The pointer of the target of a reference at a pointer; of other values the pointer itself. */
 function resolved(root: unknown, pointer: string, steps = 0): string | undefined {
   const node = valueAt(root, pointer)
   const reference = valueAt(node, '/$ref')
@@ -152,7 +156,7 @@ interface Reader {
 
 const readers = new WeakMap<object, Reader>()
 
-/** What judges values by the schema at a pointer; `undefined` where it cannot be read. */
+/** A validator for the schema at a pointer; `undefined` if the schema is invalid. */
 function validatorOf(root: object, pointer: string): ValidateFunction | undefined {
   const { ajv, validators } = readers.get(root) ?? { ajv: readerOf(root), validators: new Map() }
   readers.set(root, { ajv, validators })
@@ -161,7 +165,7 @@ function validatorOf(root: object, pointer: string): ValidateFunction | undefine
     try {
       validate = ajv.compile({ $ref: `document#${encodeURI(pointer)}` })
     } catch {
-      // What is wrong with a schema is for a linter to say.
+      // Linters report invalid schemas. The checker reports responses.
     }
     validators.set(pointer, validate)
   }
@@ -177,7 +181,7 @@ function readerOf(root: object): Ajv2020 {
   return ajv
 }
 
-/** What 3.0 writes in its own words, in those of JSON Schema 2020-12. */
+/** A schema of OpenAPI 3.0 as JSON Schema 2020-12. */
 function modern(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(modern)
   if (typeof node !== 'object' || node === null) return node

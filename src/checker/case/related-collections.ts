@@ -1,11 +1,11 @@
-/** What records of a collection refer to, and where they are shown below it. */
+/** Relations of a collection: the collection to which its records refer, and the lists below those records. */
 
 import type { CollectionProfile, Profile } from '../profile/profile.ts'
 import type { CaseState } from './case-state.ts'
 
 type Collections = Pick<Profile, 'collections'>
 
-/** The collection that records of another refer to first. */
+/** The collection to which the first reference of a collection leads. */
 export function parentOf(
   { references }: CollectionProfile,
   { collections }: Collections,
@@ -14,16 +14,16 @@ export function parentOf(
   return collections.find(({ name }) => name === first)
 }
 
-/** How a collection is shown below the records of another. */
+/** A list of a collection below the records of another. */
 export interface Nesting {
-  /** The other, by its name. */
+  /** Name of the other collection. */
   readonly parent: string
-  /** The last part of the path. */
+  /** Last segment of the path of the list. */
   readonly child: string
 }
 
-/** How a collection is shown below records that its own refer to; `undefined` where it is not. */
-export function nesting({ name, references }: CollectionProfile, { collections }: Collections): Nesting | undefined {
+/** The list of a collection below records to which its own refer; `undefined` if there is none. */
+export function nestingOf({ name, references }: CollectionProfile, { collections }: Collections): Nesting | undefined {
   for (const parent of Object.values(references)) {
     const children = collections.find((each) => each.name === parent)?.children ?? {}
     const child = Object.keys(children).find((each) => children[each] === name)
@@ -32,9 +32,9 @@ export function nesting({ name, references }: CollectionProfile, { collections }
   return undefined
 }
 
-/** The path of the list below the record that a case's records refer to; `undefined` before there is one. */
+/** The path of the list below the record to which the records of a case refer; `undefined` before that exists. */
 export function nestedPath({ profile, collection, made }: CaseState): string | undefined {
-  const found = nesting(collection, profile)
+  const found = nestingOf(collection, profile)
   const parent = found && made.get(`parent ${found.parent}`)
   return parent && `${parent.path}/${found?.child}`
 }
