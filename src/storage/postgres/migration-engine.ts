@@ -8,7 +8,7 @@ import { searchTable } from '../sql/tables.ts'
 import { derived, searchText } from '../sql/values.ts'
 import type { Statement, Transaction } from '../transaction.ts'
 import { postgres, wordsColumn } from './engine.ts'
-import { type BatchRow, readBatch, rewriteRows, type Target } from './rewrite-rows.ts'
+import { type BatchRow, readBatch, rewriteRows, type Target } from './row-batches.ts'
 import { lexemesOf } from './text-search.ts'
 
 const quote = (name: string) => raw(postgres.identifier(name))

@@ -2,6 +2,7 @@
  * Reads a PostgreSQL schema that is moved, or fills one: in one transaction, so that a killed move leaves it as it was.
  */
 import type { ClientBase } from 'pg'
+import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Catalog } from '../../model/resource.ts'
 import { buildIndex, createTables } from '../migration/apply.ts'
 import { insertClock } from '../migration/steps.ts'
@@ -12,17 +13,18 @@ import { StorageFault } from '../storage.ts'
 import type { Statement } from '../transaction.ts'
 import { readChunk, storeChunks } from '../transactions/exports.ts'
 import { tooLongForIndex } from './build-indexes.ts'
-import { type Client, rowTypes } from './client.ts'
+import type { Client } from './client.ts'
 import { postgres, wordsColumn } from './engine.ts'
 import { asStorageFault } from './errors.ts'
 import { migrationEngine } from './migration-engine.ts'
 import { underLock, usualWaits } from './migration-lock.ts'
 import { checkDurability, checkRights, checkServer } from './requirements.ts'
+import { selectBatch } from './row-batches.ts'
 import { connect, inTransaction, query, run, stateOf, withSettings } from './session.ts'
 import type { ConnectionOptions } from './settings.ts'
 import { lexemesOf } from './text-search.ts'
 
-const quote = postgres.identifier
+const quote = (name: string) => raw(postgres.identifier(name))
 
 const begin = 'begin isolation level read committed'
 
@@ -129,7 +131,7 @@ async function makeTarget(client: ClientBase, catalog: Catalog): Promise<MoveTar
       for (const { name, columns } of movedTables(catalog)) {
         if (columns[0]?.constraint === 'row') await restartNumbers(client, name)
         // Without this, the planner has no statistics until autovacuum runs.
-        await query(client, `analyze ${quote(name)}`)
+        await all(client)(sql`analyze ${quote(name)}`)
       }
     },
     rows: (table) => rowsOf(client, table),
@@ -138,29 +140,22 @@ async function makeTarget(client: ClientBase, catalog: Catalog): Promise<MoveTar
 
 /** Makes new rows get higher numbers than the existing ones. */
 async function restartNumbers(client: ClientBase, table: string): Promise<void> {
-  const [row] = await query(client, `select coalesce(max(_row), 0) + 1 as next from ${quote(table)}`)
-  await query(client, `alter table ${quote(table)} alter column _row restart with ${Number(row?.['next'])}`)
+  const [row] = await all(client)(sql`select coalesce(max(_row), 0) + 1 as next from ${quote(table)}`)
+  const next = raw(String(Number(row?.['next'])))
+  await all(client)(sql`alter table ${quote(table)} alter column _row restart with ${next}`)
 }
 
 /** Reads a table in the order of its first column, in batches. */
-async function* rowsOf(client: ClientBase, table: MovedTable): AsyncGenerator<readonly MovedRow[]> {
-  const names = table.columns.map((column) => quote(column.name))
-  const key = names[0]
-  const sizes = table.columns.filter(isLong).map(({ name }) => `coalesce(octet_length(${quote(name)}::text), 0)`)
-  const page = (condition: string) =>
-    `select ${names.join(', ')} from (
-       select *, sum(_size) over (order by ${key} rows unbounded preceding) - _size as _before from (
-         select ${names.join(', ')}, ${sizes.join(' + ') || '0'} as _size from ${quote(table.name)}
-           ${condition} order by ${key} limit ${batch.rows}) as page
-     ) as sized where _before < ${batch.bytes} order by ${key}`
-  const read = async (text: string, values: unknown[]) => {
-    const { rows } = await client.query<unknown[]>({ text, values, rowMode: 'array', types: rowTypes })
-    return rows as unknown as MovedRow[]
-  }
-  let rows = await read(page(''), [])
-  while (rows.length > 0) {
-    yield rows
-    rows = await read(page(`where ${key} > $1`), [rows.at(-1)?.[0]])
+async function* rowsOf(client: ClientBase, { name, columns }: MovedTable): AsyncGenerator<readonly MovedRow[]> {
+  const names = columns.map((column) => quote(column.name))
+  const [key] = names as [Sql]
+  const long = columns.filter(isLong).map((column) => sql`${quote(column.name)}::text`)
+  for (let where = sql`true`; ; ) {
+    const rows = await all(client)(selectBatch({ table: name, key, select: join(names), long, where, most: batch }))
+    if (rows.length === 0) return
+    const moved = rows.map((row) => columns.map((column) => row[column.name]!))
+    yield moved
+    where = sql`${key} > ${moved.at(-1)?.[0]}`
   }
 }
 
@@ -180,24 +175,24 @@ const arrays: Readonly<Record<ColumnSpec['type'], string>> = {
 
 /** Writes rows, with the words of their full-text index. */
 async function writeRows(client: ClientBase, table: MovedTable, rows: readonly MovedRow[]): Promise<void> {
-  const { columns, search } = table
-  const names = columns.map(({ name }) => quote(name))
-  const values = columns.map(({ type }, index) => (type === 'json' ? `v${index}::json` : `v${index}`))
-  const made = columns.map((_, index) => `v${index}`)
-  const sent = columns.map(({ type }, index) => `$${index + 1}::${arrays[type]}`)
-  const given: unknown[] = columns.map((_, index) => rows.map((row) => row[index]))
-  if (search.length > 0) {
-    const places = search.map((name) => columns.findIndex((column) => column.name === name))
-    names.push(wordsColumn)
-    values.push(`array_to_tsvector(string_to_array(words, ' '))`)
-    made.push('words')
-    sent.push(`$${columns.length + 1}::text[]`)
-    given.push(rows.map((row) => lexemesOf(searchText(places.map((place) => row[place] as string | null))).join(' ')))
+  const written = table.columns.map(({ name, type }, index) => ({
+    ...{ name, type: arrays[type], values: rows.map((row): unknown => row[index]) },
+    value: type === 'json' ? `v${index}::json` : `v${index}`,
+  }))
+  if (table.search.length > 0) {
+    const places = table.search.map((name) => table.columns.findIndex((column) => column.name === name))
+    const textsOf = (row: MovedRow) => places.map((place) => row[place] as string | null)
+    written.push({
+      ...{
+        name: wordsColumn,
+        type: 'text[]',
+        values: rows.map((row) => lexemesOf(searchText(textsOf(row))).join(' ')),
+      },
+      value: `array_to_tsvector(string_to_array(v${written.length}, ' '))`,
+    })
   }
-  await query(
-    client,
-    `insert into ${quote(table.name)} (${names.join(', ')}) select ${values.join(', ')}
-       from unnest(${sent.join(', ')}) as made (${made.join(', ')})`,
-    given,
-  )
+  await all(client)(sql`insert into ${quote(table.name)} (${join(written.map(({ name }) => quote(name)))})
+    select ${join(written.map(({ value }) => raw(value)))}
+      from unnest(${join(written.map(({ values, type }) => sql`${values}::${raw(type)}`))})
+        as made (${join(written.map((_, index) => raw(`v${index}`)))})`)
 }

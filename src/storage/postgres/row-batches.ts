@@ -13,6 +13,30 @@ const most = { rows: 2_000, bytes: 4_000_000 }
 /** The smallest number that a row can have. */
 const smallest = '-9223372036854775808'
 
+/** Rows that are selected in the order of a key, which is unique. */
+interface Selection {
+  readonly table: string
+  readonly key: Sql
+  /** The selected columns. */
+  readonly select: Sql
+  /** The texts among them that may be long. */
+  readonly long: readonly Sql[]
+  readonly where: Sql
+  readonly most: { readonly rows: number; readonly bytes: number }
+}
+
+/** Selects the first rows, at most so many and of so many bytes together, but one at least. */
+export function selectBatch({ table, key, select, long, where, most }: Selection): Sql {
+  // PostgreSQL has the size of a text without reading it.
+  const size = join([raw('0'), ...long.map((text) => sql`coalesce(octet_length(${text}), 0)`)], ' + ')
+  return sql`select * from (
+      select *, sum(_size) over (order by ${key} rows unbounded preceding) - _size as _before from (
+        select ${select}, ${size} as _size from ${quote(table)} where ${where}
+        order by ${key} limit ${raw(String(most.rows))}
+      ) as page
+    ) as sized where _before < ${raw(String(most.bytes))} order by ${key}`
+}
+
 /** A row: its number, its id, and the texts of the columns asked for. */
 export interface BatchRow {
   readonly row: number
@@ -36,20 +60,13 @@ export function* readBatch(
   { table, columns, given }: Batches,
   previous: readonly BatchRow[] = [],
 ): Transaction<readonly BatchRow[]> {
-  const after = previous.at(-1)?.row ?? smallest
-  const texts = columns.map((column, index) => sql`${quote(column)}::text as ${value(index)}`)
-  // PostgreSQL has the size of a text without reading it.
-  const size = join(
-    columns.map((_, index) => sql`coalesce(octet_length(${value(index)}), 0)`),
-    ' + ',
-  )
+  const texts = columns.map((column) => sql`${quote(column)}::text`)
   const condition = given === undefined ? sql`true` : sql`${quote(given)} is not null`
-  const rows = yield sql`select * from (
-      select *, sum(${size}) over (order by _row rows unbounded preceding) - (${size}) as before from (
-        select _row, id, ${join(texts)} from ${quote(table)} where _row > ${after} and ${condition}
-        order by _row limit ${raw(String(most.rows))}
-      ) as page
-    ) as sized where before < ${raw(String(most.bytes))} order by _row`
+  const rows = yield selectBatch({
+    ...{ table, key: raw('_row'), long: texts, most },
+    select: sql`_row, id, ${join(texts.map((text, index) => sql`${text} as ${value(index)}`))}`,
+    where: sql`_row > ${previous.at(-1)?.row ?? smallest} and ${condition}`,
+  })
   return rows.map((row) => ({
     row: Number(row['_row']),
     id: String(row['id']),
