@@ -1,6 +1,7 @@
 /**
- * The first decision about a record (CON-6): is there one, may the caller use it, and do the preconditions of the request hold?
- * Here are also the validators that preconditions compare, and the permissions that a record must have after an update.
+ * The first decision about a record (CON-6): is there one, may the caller use it, and do the preconditions of the
+ * request hold? Here are also the validators that preconditions compare, and the permissions that a record must have
+ * after an update.
  */
 import type { EntityTag } from '../http/fields/entity-tag.ts'
 import { decidePreconditions } from '../http/preconditions.ts'
@@ -77,8 +78,8 @@ export function isConditional(conditions: Conditions): boolean {
 }
 
 /**
- * The opaque tag of a record: its revision, and the shape of its representation, so that a changed declaration also changes the tags
- * of records that nobody touched (CON-2).
+ * The opaque tag of a record: its revision, and the shape of its representation, so that a changed declaration also
+ * changes the tags of records that nobody touched (CON-2).
  */
 export function tagOf(resource: Resource, { revision }: Validators): string {
   return `${revision}-${resource.shape}`
@@ -91,8 +92,9 @@ function validatorsOf(resource: Resource, validators: Validators): { tag: Entity
 }
 
 /**
- * The records whose change may be decided for the caller. The operations of a JSON Patch and preconditions depend on the record, so
- * they need permission to read it (AUT-9). `*` only asks whether there is a record, which a 404 tells anyway.
+ * The records whose change may be decided for the caller. The operations of a JSON Patch and preconditions depend on
+ * the record, so they need permission to read it (AUT-9). `*` only asks whether there is a record, which a 404 tells
+ * anyway.
  */
 export function decidableRecords(
   plan: Pick<Update | Delete | Restore, 'kind' | 'permitted' | 'conditions'>,
@@ -105,8 +107,9 @@ export function decidableRecords(
 }
 
 /**
- * The permissions that must hold for the record as an update makes it (AUT-8), in the order in which they are checked: the `with check`
- * of PostgreSQL's policies. A permission that the changed fields do not affect was checked with the record as it is.
+ * The permissions that must hold for the record as an update makes it (AUT-8), in the order in which they are checked:
+ * the `with check` of PostgreSQL's policies. A permission that the changed fields do not affect was checked with the
+ * record as it is.
  */
 export function permissionsAfter(plan: Update, { changed }: Pick<Draft, 'changed'>): Predicate[] {
   if (changed.length === 0) return []
@@ -118,7 +121,9 @@ export function permissionsAfter(plan: Update, { changed }: Pick<Draft, 'changed
   return permissions
 }
 
-/** Whether changes of some fields can change the result of a predicate: also by way of other records that it looks at. */
+/**
+ * Whether changes of some fields can change the result of a predicate: also by way of other records that it looks at.
+ */
 export function dependsOn({ name }: Resource, predicate: Predicate, changed: readonly string[]): boolean {
   return fieldsOf(predicate).some((field) => changed.includes(field)) || collectionsOf(predicate).has(name)
 }

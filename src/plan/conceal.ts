@@ -1,4 +1,6 @@
-/** What is thrown while a writeOnly value is at hand may name it, and ends up in the log: it is taken out first (SEC-3). */
+/**
+ * What is thrown while a writeOnly value is at hand may name it, and ends up in the log: it is taken out first (SEC-3).
+ */
 import type { Resource } from '../model/resource.ts'
 
 const mask = '***'

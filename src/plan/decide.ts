@@ -1,7 +1,7 @@
 /**
- * Decides whether a record may be written. The decision has two pure halves around what the storage reads: `proposeCreate` and
- * `proposeUpdate` say what the record would be and what must be known of other records, and `judge` decides with the answers:
- * references, unique values, transitions and business rules.
+ * Decides whether a record may be written. The decision has two pure halves around what the storage reads:
+ * `proposeCreate` and `proposeUpdate` say what the record would be and what must be known of other records, and `judge`
+ * decides with the answers: references, unique values, transitions and business rules.
  */
 
 import { ownCode } from '../model/check/rules.ts'
@@ -113,7 +113,7 @@ export type Answer = boolean | 'being-deleted'
 /** The answers to questions, in their order. */
 export type Answers = readonly (readonly [Question, Answer])[]
 
-/** The answers with which a proposal can be written; `undefined` if a business rule asks, which only the storage can answer. */
+/** The answers with which a proposal can be written; `undefined`: a business rule asks, which only storage answers. */
 export function optimisticAnswers(questions: readonly Question[]): Answers | undefined {
   if (questions.some(({ kind }) => kind === 'rule')) return undefined
   return questions.map((question) => [question, question.kind === 'reference'])
@@ -133,8 +133,9 @@ export function judge(plan: Write, { transition, draft }: Proposal, answers: Ans
 }
 
 /**
- * The outcome for a draft that a permission does not hold for. If the permission depends on a field that is missing, invalid or
- * refers to nothing, it could hold for nobody: then the outcome says what is wrong with the record, not with the caller.
+ * The outcome for a draft that a permission does not hold for. If the permission depends on a field that is missing,
+ * invalid or refers to nothing, it could hold for nobody: then the outcome says what is wrong with the record, not with
+ * the caller.
  */
 export function refusalOf(permission: Predicate, draft: Draft, answers: Answers): Outcome {
   const decisive = fieldsOf(permission).map((name) => `/${name}`)

@@ -1,7 +1,7 @@
 /**
- * The record that a body would make, and everything that is wrong with it (ERR-3). POST, PUT and PATCH differ only in the value of a
- * field that was not sent. No answer depends on values that the caller may not read: those of a record without permission to read it,
- * and those of `writeOnly` fields (AUT-9).
+ * The record that a body would make, and everything that is wrong with it (ERR-3). POST, PUT and PATCH differ only in
+ * the value of a field that was not sent. No answer depends on values that the caller may not read: those of a record
+ * without permission to read it, and those of `writeOnly` fields (AUT-9).
  */
 import { isDeepStrictEqual } from 'node:util'
 import { canonicalValue } from '../model/decimal.ts'
@@ -187,8 +187,8 @@ export function issue(code: Issue['code'], name: string, message: string): Issue
 }
 
 /**
- * Whether an update needs permission to read the record, because the current value of a field decides about the new one: by its
- * transitions, or as the target of a merge patch.
+ * Whether an update needs permission to read the record, because the current value of a field decides about the new
+ * one: by its transitions, or as the target of a merge patch.
  */
 export function needsReading({ kind, body }: Pick<Update, 'kind' | 'body'>, { fields }: Resource): boolean {
   if (!isObject(body)) return false
@@ -200,11 +200,12 @@ export function needsReading({ kind, body }: Pick<Update, 'kind' | 'body'>, { fi
 }
 
 /**
- * Whether an update writes a field whose current value the caller may not read. That counts as a change even if the value stays the
- * same: otherwise an unchanged entity tag would confirm a guess. A PUT that leaves a `writeOnly` field out clears it, which changes
- * nothing if the field has no value.
+ * Whether an update writes a field whose current value the caller may not read. That counts as a change even if the
+ * value stays the same: otherwise an unchanged entity tag would confirm a guess. A PUT that leaves a `writeOnly` field
+ * out clears it, which changes nothing if the field has no value.
  *
- * @param body what was sent; for a JSON Patch the record that it makes, which has a `writeOnly` field only if the patch sets it
+ * @param body what was sent; for a JSON Patch the record that it makes, which has a `writeOnly` field only if the patch
+ *   sets it
  */
 function isRewritten(
   { kind }: Pick<Update, 'kind'>,

@@ -1,4 +1,6 @@
-/** JSON Patch (RFC 6902): checks the form of a patch, and applies its operations in order, all of them or none (MET-4). */
+/**
+ * JSON Patch (RFC 6902): checks the form of a patch, and applies its operations in order, all of them or none (MET-4).
+ */
 import { deepestNesting, isObject } from '../model/json/read-json.ts'
 import type { Issue } from '../spec/faults.ts'
 
@@ -14,9 +16,10 @@ export const mostCopied = 1_048_576
  * Applies a JSON Patch. Neither argument is changed. The value is at most as large as both together and `mostCopied`.
  *
  * @param target a JSON value
- * @param patch read by `model/json/read-json.ts`: it bounds depth and size, and refuses keys that could reach a prototype
- * @returns everything that is not well-formed at once, or the first operation that cannot be applied, with pointers into
- *   the patch
+ * @param patch read by `model/json/read-json.ts`: it bounds depth and size, and refuses keys that could reach a
+ *   prototype
+ * @returns everything that is not well-formed at once, or the first operation that cannot be applied, with pointers
+ *   into the patch
  *
  * @example
  * jsonPatch({ name: 'Tea' }, [{ op: 'replace', path: '/name', value: 'Oil' }]) // { kind: 'patched', value: { name: 'Oil' } }
@@ -25,7 +28,7 @@ export function jsonPatch(target: unknown, patch: unknown): Patched {
   const issues: Issue[] = []
   const operations = readOperations(patch, issues)
   if (issues.length > 0) return { kind: 'invalid', issues }
-  // The first step of every pointer is the empty text: it makes the whole value a member of a parent, like any other value.
+  // The first step of every pointer is the empty text: so the whole value is a member of a parent too.
   const root = { '': structuredClone(target) }
   const copies = { bytes: 0 }
   for (const [index, operation] of operations.entries()) {
@@ -188,7 +191,8 @@ const operationNames = ['add', 'remove', 'replace', 'move', 'copy', 'test']
 /**
  * Checks the form of a patch, whatever it is applied to (sections 3 and 4).
  *
- * @param issues receives everything that is wrong, with pointers into the patch; the result is valid only if there is nothing
+ * @param issues receives everything that is wrong, with pointers into the patch; the result is valid only if there is
+ *   nothing
  */
 function readOperations(patch: unknown, issues: Issue[]): Operation[] {
   if (!Array.isArray(patch)) {

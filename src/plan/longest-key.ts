@@ -7,8 +7,9 @@ import type { Issue } from '../spec/faults.ts'
 import { issue } from './draft.ts'
 
 /**
- * The most bytes, in UTF-8, of what one index holds of a record. PostgreSQL puts at most 2,704 into an entry, with its head, the
- * id, and up to seven bytes for each value; it compresses first, but how long a text may be must not depend on what it says.
+ * The most bytes, in UTF-8, of what one index holds of a record. PostgreSQL puts at most 2,704 into an entry, with its
+ * head, the id, and up to seven bytes for each value; it compresses first, but how long a text may be must not depend
+ * on what it says.
  */
 export const longestKey = 2_500
 
@@ -16,7 +17,8 @@ export const longestKey = 2_500
 const mostBytes = 3
 
 /**
- * What of a draft is too long for an index. Only what changes is judged: what is stored, though it be longer, is there already.
+ * What of a draft is too long for an index. Only what changes is judged: what is stored, though it be longer, is there
+ * already.
  *
  * @param draft of the record as it is stored
  * @param said the code of the issues, and what to do

@@ -1,6 +1,6 @@
 /**
- * What the body of an update makes of a record. A JSON Patch is applied to the record as clients see it (MET-4). A JSON Merge Patch
- * (RFC 7396) is merged field by field, where the draft judges each field.
+ * What the body of an update makes of a record. A JSON Patch is applied to the record as clients see it (MET-4). A JSON
+ * Merge Patch (RFC 7396) is merged field by field, where the draft judges each field.
  */
 import { canonicalValue } from '../model/decimal.ts'
 import { isObject } from '../model/json/read-json.ts'

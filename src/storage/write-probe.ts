@@ -1,6 +1,6 @@
 /**
- * Whether a database takes changes (OPS-5). What real changes have come to says so; where there was none lately, a small change of
- * the server's own finds out, for whoever asks. See docs/decisions/034-full-disks-and-wrong-clocks.md.
+ * Whether a database takes changes (OPS-5). What real changes have come to says so; where there was none lately, a
+ * small change of the server's own finds out, for whoever asks. See docs/decisions/034-full-disks-and-wrong-clocks.md.
  */
 
 import { randomBytes } from 'node:crypto'
@@ -9,7 +9,9 @@ import sql from 'sql-template-tag'
 import { StorageFault } from './storage.ts'
 import { committing, type Transaction } from './transaction.ts'
 
-/** For how long a change that succeeded says that others will, and the least time between two probes, in milliseconds. */
+/**
+ * For how long a change that succeeded says that others will, and the least time between two probes, in milliseconds.
+ */
 const fresh = 1_000
 
 /** For how long an answer waits for a probe, in milliseconds: beyond, what was known before holds. */
@@ -37,7 +39,7 @@ export class WriteProbe {
     this.#failure = undefined
   }
 
-  /** A change failed. Only where no change can succeed is that a failure of writing; otherwise the next who asks has it found out. */
+  /** A change failed. That is a failure of writing only if no change can succeed; otherwise the next check probes. */
   failed(error: unknown): void {
     this.#succeededAt = Number.NEGATIVE_INFINITY
     if (error instanceof StorageFault && error.kind === 'unwritable') this.#failure = error

@@ -93,7 +93,7 @@ interface Creation {
   readonly questions: readonly Question[]
 }
 
-/** The statement that creates a record if everything holds. If only the record differs, the text is built once for each shape. */
+/** The statement that creates a record if everything holds. Its text is built once for each shape where it can be. */
 function creationStatement(
   context: SqlContext,
   plan: Create,
@@ -109,7 +109,7 @@ function creationStatement(
     )
   if (parent !== undefined || permitted.kind !== 'always') {
     const permission = permittedSql(context, resource, permitted, record)
-    // The records by which the permission holds are locked first: parents before their children, as deletions lock them.
+    // The records by which the permission holds are locked first: parents before children, as deletions do.
     const conditions = [
       ...(permitted.kind === 'always' ? [] : [sql`exists (${permission})`]),
       ...(parent === undefined ? [] : [permittedRecordSql(context, parent, context.engine.lock.share)]),

@@ -1,6 +1,6 @@
 /**
- * Exports (JOB-6): the job of an export, which server writes its file, how many exports a caller may have (LIM-8), and the chunks of the
- * file if the database stores it.
+ * Exports (JOB-6): the job of an export, which server writes its file, how many exports a caller may have (LIM-8), and
+ * the chunks of the file if the database stores it.
  */
 import sql, { raw, type Sql } from 'sql-template-tag'
 import { accessDigest } from '../../model/digest.ts'
@@ -145,8 +145,8 @@ export function* finishExport(
  * Claims an export again for a server that has come further, and keeps what it brings of the file.
  *
  * @param bytes how long the file is with it
- * @returns what was known of the export; `undefined` where another server has taken it over, or even come as far, or where the
- * caller's other exports have taken the room for it meanwhile: who claims it next finds that out
+ * @returns what was known of the export; `undefined` where another server has taken it over, or even come as far, or
+ *   where the caller's other exports have taken the room for it meanwhile: who claims it next finds that out
  */
 function* goingOn(
   context: SqlContext,
@@ -164,8 +164,9 @@ function* goingOn(
 }
 
 /**
- * Why a caller may not have one more export; `undefined`: they may. An export counts from its request until its file expires or is
- * deleted. A failed export has no file and does not count. Of two requests at once the second waits and counts the export of the first.
+ * Why a caller may not have one more export; `undefined`: they may. An export counts from its request until its file
+ * expires or is deleted. A failed export has no file and does not count. Of two requests at once the second waits and
+ * counts the export of the first.
  */
 function* exceededQuota(context: SqlContext, caller: string, now: number): Transaction<Issue | undefined> {
   const { count: mostCount, bytes: mostBytes } = context.catalog.limits.exports

@@ -1,4 +1,6 @@
-/** Idempotency keys: the first answer to a key is kept for a day, and a repeated request gets the same answer (MET-9). */
+/**
+ * Idempotency keys: the first answer to a key is kept for a day, and a repeated request gets the same answer (MET-9).
+ */
 import sql from 'sql-template-tag'
 import type { Idempotency, Outcome } from '../../plan/plan.ts'
 import type { SqlContext } from '../sql/context.ts'
@@ -26,8 +28,9 @@ const first: ReadonlySet<string> = new Set<Outcome['kind']>([
 const made: ReadonlySet<string> = new Set<Outcome['kind']>(['created', 'updated', 'bulk-deleted', 'accepted'])
 
 /**
- * Makes a change once for its idempotency key. The first answer is kept in the transaction that makes the change, and returned when the
- * request is repeated. If the key came with another body before, the outcome says so, and everything that was done must be undone.
+ * Makes a change once for its idempotency key. The first answer is kept in the transaction that makes the change, and
+ * returned when the request is repeated. If the key came with another body before, the outcome says so, and everything
+ * that was done must be undone.
  */
 export function* onceForKey<Other extends { readonly kind: string } = never>(
   { engine }: Pick<SqlContext, 'engine'>,

@@ -1,4 +1,4 @@
-/** API keys: each is a record with what callers see of it, and its hash in a table of its own, which nothing shows (AUT-2, AUT-10). */
+/** API keys (AUT-2, AUT-10): each is a record, with its hash in another table, which nothing shows. */
 import sql, { raw } from 'sql-template-tag'
 import { completeCatalog } from '../../model/catalog.ts'
 import { allOf, anyOf, matches, type Scalar } from '../../model/predicate.ts'
@@ -69,7 +69,7 @@ function* addKey(context: SqlContext, { hash, made_by = null, ...shown }: NewKey
 export function* createKey(context: SqlContext, plan: CreateKey): Transaction<Outcome> {
   const { id, hash, hint, roles, expires_at, madeBy, perSubject, now } = plan
   if (plan.issues.length > 0) return { kind: 'invalid', issues: plan.issues }
-  // A revocation of the maker and its descendants locks the maker. It finds a key that was made before, and no key is made after it.
+  // A revocation of the maker's descendants locks the maker: it finds the new key, or the key is not made.
   if (madeBy.kind === 'key') {
     const { share } = context.engine.lock
     const maker = yield* firstRow(sql`select revoked_at from "api-keys" where id = ${madeBy.id}${share}`)
@@ -106,7 +106,7 @@ function* countValid(context: SqlContext, name: string, now: number): Transactio
   return Number(row?.['count'])
 }
 
-/** Runs a RevokeKey. A revoked key is still shown, but to revoke it again is 404, unless descendants of it are left to revoke. */
+/** Runs a RevokeKey. To revoke a revoked key is 404, unless descendants of it are left to revoke. */
 export function* revokeKey(context: SqlContext, plan: RevokeKey): Transaction<Outcome> {
   const { found, record } = yield* lockRecord(context, plan)
   if (found === undefined || record === undefined) return { kind: 'missing' }
@@ -175,8 +175,8 @@ function* revoke(context: SqlContext, key: RecordValues, now: number): Transacti
 }
 
 /**
- * Keeps when keys were last used. This changes the representation of a key, and with it the entity tags of the key and of the list, so
- * uses are kept together, and once a minute for each key.
+ * Keeps when keys were last used. This changes the representation of a key, and with it the entity tags of the key and
+ * of the list, so uses are kept together, and once a minute for each key.
  */
 function* keepUses(context: SqlContext, uses: ReadonlyMap<string, number>): Transaction<void> {
   const { isAnyOf, lock } = context.engine

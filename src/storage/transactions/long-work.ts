@@ -1,6 +1,6 @@
 /**
- * The transactions of background jobs, by name, and the port's `JobStore` that calls them. On SQLite they run on another thread:
- * their arguments and results are plain data.
+ * The transactions of background jobs, by name, and the port's `JobStore` that calls them. On SQLite they run on
+ * another thread: their arguments and results are plain data.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 

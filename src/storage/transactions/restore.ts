@@ -43,7 +43,7 @@ interface Blocker {
   readonly issue: Issue
 }
 
-/** Runs a Restore. If it is repeated and the caller may no longer read the record, the repeated answer does not show it (AUT-9). */
+/** Runs a Restore. A repeated answer does not show the record if the caller may no longer read it (AUT-9). */
 export function* restoreRecord(context: SqlContext, plan: Restore): Transaction<Outcome | TooLarge> {
   const outcome = yield* onceForKey(context, plan, restore(context, plan))
   if (outcome.kind !== 'replayed' || outcome.answer.kind !== 'updated' || outcome.answer.json === undefined)
@@ -58,7 +58,7 @@ function* restore(context: SqlContext, plan: Restore): Transaction<Outcome | Too
   yield* lockAllRulesBelow(context, resource.name)
   const now = Math.max(plan.now, (yield* purgeBegan(context)) ?? plan.now)
   const since = retainedSince(resource, now)
-  // A record by which a permission holds may be deleted too. That blocks the restoration, unless nothing would permit it (DEL-6).
+  // A record by which a permission holds may be deleted too. That blocks the restoration (DEL-6).
   const permitting: PredicateContext = {
     ...context,
     locksReferenced: true,
@@ -96,8 +96,9 @@ function* restore(context: SqlContext, plan: Restore): Transaction<Outcome | Too
 }
 
 /**
- * The record, and the records below it by `cascade` that the same deletion has deleted: none that were deleted before, and none
- * that are past their own grace period since (DEL-7). `undefined`: too many for the thread that answers requests.
+ * The record, and the records below it by `cascade` that the same deletion has deleted: none that were deleted before,
+ * and none that are past their own grace period since (DEL-7). `undefined`: too many for the thread that answers
+ * requests.
  */
 function deletedWith(
   context: SqlContext,
@@ -116,7 +117,9 @@ function deletedWith(
   return descend(catalog, [resource.name, [id]], find, most)
 }
 
-/** Everything that blocks a restoration: unique values that were taken, lost references, long texts and business rules. */
+/**
+ * Everything that blocks a restoration: unique values that were taken, lost references, long texts and business rules.
+ */
 function* findBlockers(context: SqlContext, plan: Restore, returning: Closure): Transaction<Issue[]> {
   const issues: Issue[] = []
   for (const [collection, ids] of returning) {
@@ -228,7 +231,7 @@ function* named(select: Sql, issue: Issue): Transaction<Blocker[]> {
   return rows.map((row) => ({ id: String(row['id']), issue }))
 }
 
-/** Records with a text that is too long for an index which was declared after their deletion: it has live records only (LIM-3). */
+/** Records with a text that is too long for an index: it was declared after their deletion (LIM-3). */
 function* longTexts({ engine }: SqlContext, resource: Resource, ids: ReadonlySet<string>): Transaction<Blocker[]> {
   const names = indexedTexts(resource)
   if (names.length === 0) return []

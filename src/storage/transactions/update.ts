@@ -14,8 +14,9 @@ import { type Answered, answerSql, lockRecord, peekRecord, represent } from './r
 import { rowUpdate, writeAndRepresent, writeInOneStatement } from './rows/write-row.ts'
 
 /**
- * Runs an Update. Where the engine writes and returns in one statement, the record is read without locks and written on condition
- * that it is still the same. If nothing was written so, or elsewhere, the record is locked, decided and written step by step.
+ * Runs an Update. Where the engine writes and returns in one statement, the record is read without locks and written on
+ * condition that it is still the same. If nothing was written so, or elsewhere, the record is locked, decided and
+ * written step by step.
  */
 export function* updateRecord(context: SqlContext, plan: Update): Transaction<Outcome> {
   const { catalog, engine } = context
@@ -50,7 +51,7 @@ function* updateOnCondition(
   const { writeReturning } = context.engine
   if (writeReturning === undefined || draft.changed.length === 0) return undefined
   return yield* writeInOneStatement(plan, proposal, () => {
-    // The revision says that the record is as it was found. The other records by which the permission held may have changed.
+    // The revision says that the record is as it was found. Others by which the permission held may have changed.
     const dependsOnOthers = collectionsOf(permitted).size > 0
     // The records by which permissions hold are locked first: parents before their children, as deletions lock them.
     const conditions: Sql[] = [

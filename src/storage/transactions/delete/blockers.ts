@@ -69,7 +69,10 @@ function* blockingRecords(
   return issues
 }
 
-/** @param count how many records block it; `undefined`: the caller may not read all of them, and does not learn the number (AUT-9) */
+/**
+ * @param count how many records block it; `undefined`: the caller may not read all of them, and does not learn the
+ *   number (AUT-9)
+ */
 function blockedBy(from: string, collection: string, field: string, count: number | undefined): string {
   if (count === 1) return `1 record of ${from} refers to ${collection} by ${field}; delete or change it first.`
   const which = count === undefined ? 'Some records' : `${count} records`
@@ -103,8 +106,9 @@ function hasDeletionRules({ rules }: Resource): boolean {
 }
 
 /**
- * Of the locked records that a batch of a deletion by filter has come to, those that no record blocks by now (DEL-10): others may
- * have begun to refer to them, or to their children. With them comes everything below them that may be referred to by `restrict`.
+ * Of the locked records that a batch of a deletion by filter has come to, those that no record blocks by now (DEL-10):
+ * others may have begun to refer to them, or to their children. With them comes everything below them that may be
+ * referred to by `restrict`.
  */
 export function* deletableAmong(
   context: SqlContext,
@@ -130,8 +134,8 @@ export function* deletableAmong(
 }
 
 /**
- * The collections below a resource in which a blocker has to be searched for: those with a reference by `restrict` between them, and
- * those on the way there.
+ * The collections below a resource in which a blocker has to be searched for: those with a reference by `restrict`
+ * between them, and those on the way there.
  */
 function restrictedBelow(catalog: Catalog, resource: Resource): ReadonlySet<string> {
   const reached = cascadeReach(catalog, resource)

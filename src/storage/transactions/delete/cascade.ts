@@ -1,4 +1,4 @@
-/** Finds everything that is deleted together with records: their children by `cascade`, and the children of those (DEL-5). */
+/** Finds what is deleted together with records: their children by `cascade`, and the children of those (DEL-5). */
 import sql, { raw, type Sql } from 'sql-template-tag'
 import type { Catalog, Resource } from '../../../model/resource.ts'
 import { columnSql, subject, tableSql } from '../../sql/columns.ts'
@@ -9,7 +9,9 @@ import { cascadeReach, cascadesOf } from '../rows/dependents.ts'
 /** The ids that are deleted together, by collection. */
 export type Closure = ReadonlyMap<string, ReadonlySet<string>>
 
-/** A change of so many records that the thread which answers requests should not make it: the background runs it, whole. */
+/**
+ * A change of so many records that the thread which answers requests should not make it: the background runs it, whole.
+ */
 export interface TooLarge {
   readonly kind: 'too-large'
 }
@@ -19,7 +21,7 @@ export const tooLarge: TooLarge = { kind: 'too-large' }
 /** The most records that are inspected where requests are answered. */
 export const mostInspected = 1_000
 
-/** Whether large changes of a resource run in the background. Rules that are functions can run only where requests are answered. */
+/** Whether large changes run in the background. Rules that are functions run only where requests are answered. */
 export function runsInBackground({ catalog, offloadsLargeWork = false }: SqlContext, resource: Resource): boolean {
   return (
     offloadsLargeWork && !cascadeReach(catalog, resource).some(({ rules }) => rules.some((rule) => 'check' in rule))
@@ -85,8 +87,8 @@ export function* descend(
   return count > most ? undefined : closure
 }
 
-// The index of a reference has the children of one parent in the order of their ids: of a million, a limit reads as many
-// as it wants, and nothing is sorted.
+// The index of a reference has the children of one parent in the order of their ids: of a million, a limit reads as
+// many as it wants, and nothing is sorted.
 function childrenSql(
   { engine }: SqlContext,
   from: string,

@@ -1,6 +1,6 @@
 /**
- * What a deletion does to rows (DEL-5): it marks records as deleted, or removes the rows of a resource that is declared so,
- * and clears references with `clear`. A deletion at once does all of it in one transaction, a job in batches.
+ * What a deletion does to rows (DEL-5): it marks records as deleted, or removes the rows of a resource that is declared
+ * so, and clears references with `clear`. A deletion at once does all of it in one transaction, a job in batches.
  */
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Resource } from '../../../model/resource.ts'
@@ -73,8 +73,8 @@ export function* clearReferences(
 }
 
 /**
- * Locks rows and returns their ids. An update that chose its rows itself would see a row that it had to wait for as it was
- * before, and would change the row whatever it is now.
+ * Locks rows and returns their ids. An update that chose its rows itself would see a row that it had to wait for as it
+ * was before, and would change the row whatever it is now.
  *
  * @param most of very many rows, lock and read this many, in no order
  */
@@ -85,8 +85,8 @@ export function* lockedIds({ engine }: SqlContext, rows: Sql, most?: number): Tr
 }
 
 /**
- * Locks records that are to be deleted, and those of their own collection that are deleted or changed with them, all in one
- * order. Otherwise two deletions that meet would each lock their own records first, and deadlock.
+ * Locks records that are to be deleted, and those of their own collection that are deleted or changed with them, all in
+ * one order. Otherwise two deletions that meet would each lock their own records first, and deadlock.
  */
 export function* lockRows(context: SqlContext, { name, dependents }: Resource, ids: readonly string[]) {
   const { isAnyOf, lock } = context.engine

@@ -1,6 +1,7 @@
 /**
- * The three deletions that a caller can ask for: one record, a list of ids, and everything that matches a filter. Each deletes all
- * that it should, children included, or nothing (DEL-4, DEL-5, DEL-9, DEL-10). A deletion of many records becomes a job (DEL-8).
+ * The three deletions that a caller can ask for: one record, a list of ids, and everything that matches a filter. Each
+ * deletes all that it should, children included, or nothing (DEL-4, DEL-5, DEL-9, DEL-10). A deletion of many records
+ * becomes a job (DEL-8).
  */
 
 import sql, { raw, type Sql } from 'sql-template-tag'

@@ -1,6 +1,6 @@
 /**
- * The job of a deletion of many records: what it has to know, how it begins, how its records are counted, and how it is undone
- * (DEL-8). `deletion-phases.ts` has its batches.
+ * The job of a deletion of many records: what it has to know, how it begins, how its records are counted, and how it is
+ * undone (DEL-8). `deletion-phases.ts` has its batches.
  */
 import sql, { raw, type Sql } from 'sql-template-tag'
 import type { Catalog, Resource } from '../../../model/resource.ts'
@@ -37,8 +37,8 @@ export interface DeletionState {
   /** How many records will be deleted; `null`: not counted yet. */
   readonly total: number | null
   /**
-   * How many records were asked for, if the caller may not read everything that is deleted with them: then the job shows these
-   * records only (AUT-9).
+   * How many records were asked for, if the caller may not read everything that is deleted with them: then the job
+   * shows these records only (AUT-9).
    */
   readonly asked?: number
 }
@@ -79,7 +79,7 @@ export function* beginDeletion(
   })
 }
 
-/** Begins the job of a deletion by filter: which records it deletes is settled now, and they are deleted before it is answered. */
+/** Begins the job of a deletion by filter. Its records are settled now, and deleted before the request is answered. */
 export function* beginFilteredDeletion(
   context: SqlContext,
   plan: DeleteMatching,
@@ -125,8 +125,8 @@ function enqueueSql(job: string, { name }: Resource, which: Sql): Sql {
 }
 
 /**
- * Claims live records that the job will delete and that others may refer to by `restrict`, in the transaction that has found no
- * blocker: the records carry the job's id before they are deleted (`unclaimed`).
+ * Claims live records that the job will delete and that others may refer to by `restrict`, in the transaction that has
+ * found no blocker: the records carry the job's id before they are deleted (`unclaimed`).
  */
 export function* claimRows({ catalog, engine }: SqlContext, job: string, closure: Closure): Transaction<void> {
   // With a single writer every transaction sees the jobs that run.
@@ -138,7 +138,8 @@ export function* claimRows({ catalog, engine }: SqlContext, job: string, closure
 }
 
 /**
- * Undoes a job that cannot go on, in one transaction, if nothing was cleared or removed yet. Returns whether it was undone.
+ * Undoes a job that cannot go on, in one transaction, if nothing was cleared or removed yet. Returns whether it was
+ * undone.
  *
  * @throws Error of the engine if a unique value was taken meanwhile; nothing is undone then
  */
@@ -171,7 +172,7 @@ const mostHeld = 500_000
 /** The most records whose children one statement counts. */
 const mostParents = 500
 
-/** Counts the records that a deletion which has just begun will delete; `undefined` if that is known, or takes too much memory. */
+/** Counts what a deletion that has just begun will delete; `undefined`: known, or too much to hold in memory. */
 export function* countDeletion(context: SqlContext, job: string): Transaction<number | undefined> {
   const state = yield* stateOf<DeletionState>(job)
   if (state === undefined || state.total !== null) return undefined

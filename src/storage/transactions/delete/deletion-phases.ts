@@ -1,6 +1,6 @@
 /**
- * The batches of a deletion's job. Each batch is a transaction that also keeps the progress: a job that was killed continues
- * after its last batch and does nothing twice (DEL-8, JOB-3).
+ * The batches of a deletion's job. Each batch is a transaction that also keeps the progress: a job that was killed
+ * continues after its last batch and does nothing twice (DEL-8, JOB-3).
  *
  * take:  deletes the records of a deletion by filter; other deletions have done that when they began
  * mark:  deletes the children of what is deleted, downwards; until then everything can be undone

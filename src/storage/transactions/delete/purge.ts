@@ -1,6 +1,6 @@
 /**
- * The purge: a job of small batches that removes records which are past their grace period (DEL-7). A clock that jumps forward makes every
- * record look old, so the clock is first compared with the time of the last removal
+ * The purge: a job of small batches that removes records which are past their grace period (DEL-7). A clock that jumps
+ * forward makes every record look old, so the clock is first compared with the time of the last removal
  * (docs/decisions/034-full-disks-and-wrong-clocks.md).
  */
 import sql from 'sql-template-tag'
@@ -29,9 +29,9 @@ interface PurgeState {
 const gate = sql`key = 'cursor_secret'`
 
 /**
- * When the running purge began, in milliseconds since 1970; `undefined`: none runs, and none begins before the transaction ends. A purge
- * removes records that were deleted together in several batches. So from its beginning nothing that was due then can be restored,
- * whatever the clock of the caller's server says.
+ * When the running purge began, in milliseconds since 1970; `undefined`: none runs, and none begins before the
+ * transaction ends. A purge removes records that were deleted together in several batches. So from its beginning
+ * nothing that was due then can be restored, whatever the clock of the caller's server says.
  */
 export function* purgeBegan(context: SqlContext): Transaction<number | undefined> {
   yield sql`select key from resourced_meta where ${gate}${context.engine.lock.share}`
@@ -90,8 +90,8 @@ export function* stepPurge(context: SqlContext, job: string, now: number): Trans
 }
 
 /**
- * Removes records of a resource, at most `mostPurged`, and returns their number. The transaction that removes them also chooses them, so
- * it leaves out a record that was restored meanwhile.
+ * Removes records of a resource, at most `mostPurged`, and returns their number. The transaction that removes them also
+ * chooses them, so it leaves out a record that was restored meanwhile.
  */
 export function* purgeRecords(context: SqlContext, resource: Resource, due: number): Transaction<number> {
   const rows =
@@ -131,8 +131,8 @@ function* keepMark(now: number): Transaction<void> {
 }
 
 /**
- * Checks the clock before something is removed, and keeps the time of the removal. If nothing was removed yet, the newest record stands
- * for the last removal.
+ * Checks the clock before something is removed, and keeps the time of the removal. If nothing was removed yet, the
+ * newest record stands for the last removal.
  *
  * @returns why nothing may be removed; `undefined`: it may
  */

@@ -77,8 +77,8 @@ export function noteMove(moves: Moves, collection: string, live: number, deleted
 }
 
 /**
- * Advances the clocks of several collections, after all rows are changed. The clocks are locked in one order, so that two transactions
- * never deadlock.
+ * Advances the clocks of several collections, after all rows are changed. The clocks are locked in one order, so that
+ * two transactions never deadlock.
  */
 export function* tickAll(ticking: Ticking, moves: Moves): Transaction<void> {
   for (const collection of [...moves.keys()].sort()) {

@@ -1,7 +1,7 @@
 /**
- * Records that depend on others by `cascade`: which collections do, and which records a running deletion job will delete. The job
- * deletes the records that were asked for when it begins, and their children later, batch by batch, downwards. Until then a live
- * record below a deleted one is pending deletion: nobody may change it or refer to it.
+ * Records that depend on others by `cascade`: which collections do, and which records a running deletion job will
+ * delete. The job deletes the records that were asked for when it begins, and their children later, batch by batch,
+ * downwards. Until then a live record below a deleted one is pending deletion: nobody may change it or refer to it.
  */
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Catalog, RecordValues, Resource } from '../../../model/resource.ts'
@@ -83,9 +83,9 @@ export function* isDeletionRunning(): Transaction<boolean> {
 }
 
 /**
- * A condition on a record that a statement refers to or changes: no deletion job has claimed it (`claimRows`). A statement
- * that waited for the transaction which began the job has an older snapshot and does not see the job. It does see the new
- * version of the row that it waited for.
+ * A condition on a record that a statement refers to or changes: no deletion job has claimed it (`claimRows`). A
+ * statement that waited for the transaction which began the job has an older snapshot and does not see the job. It does
+ * see the new version of the row that it waited for.
  */
 export const unclaimed: Sql = sql`_deletion is null`
 

@@ -1,4 +1,4 @@
-/** Jobs in the database: a record with what callers see of a job, and a row with the state of an unfinished one (JOB-1 to JOB-3). */
+/** Jobs (JOB-1 to JOB-3): a record for what callers see, and a row with the state while a job is unfinished. */
 import sql, { raw } from 'sql-template-tag'
 import type { RecordValues, Resource } from '../../../model/resource.ts'
 import type { JobKind, JobStatus } from '../../../model/system-resources.ts'
@@ -62,7 +62,7 @@ function* changeJob(context: SqlContext, id: string, changes: JobChanges, now: n
   yield* changeRecord(context, jobsOf(context), { values, changed: Object.keys(changes) })
 }
 
-/** The state of an unfinished job; `undefined`: it is finished, or there is none. A transaction that changes it takes a lock. */
+/** The state of an unfinished job; `undefined`: there is none. A transaction that changes it takes a lock. */
 export function* stateOf<State>(job: string, lock = raw('')): Transaction<State | undefined> {
   const [row] = yield sql`select state from resourced_work where job = ${job}${lock}`
   return row === undefined ? undefined : (JSON.parse(String(row['state'])) as State)

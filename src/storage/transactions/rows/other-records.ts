@@ -1,7 +1,7 @@
 /**
- * What a change must know of other records (see `plan/decide.ts`): that references lead somewhere, that unique values are free, what
- * business rules ask for, and whether a permission holds. A change asks in statements of their own, or makes it conditions of the
- * statement that writes the record.
+ * What a change must know of other records (see `plan/decide.ts`): that references lead somewhere, that unique values
+ * are free, what business rules ask for, and whether a permission holds. A change asks in statements of their own, or
+ * makes it conditions of the statement that writes the record.
  */
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import { collectionsOf, type Predicate } from '../../../model/predicate.ts'
@@ -89,8 +89,8 @@ function askedSql(context: SqlContext, resource: Resource, question: Question, m
 }
 
 /**
- * The same questions as conditions of the statement that writes the record: that references exist and values are free. While a
- * deletion job runs, records that it may delete take more than a condition to find: then nothing is written.
+ * The same questions as conditions of the statement that writes the record: that references exist and values are free.
+ * While a deletion job runs, records that it may delete take more than a condition to find: then nothing is written.
  *
  * @param mayBePending whether the record itself may be pending deletion
  */
@@ -139,8 +139,8 @@ export function* holdsFor(
 }
 
 /**
- * A select that returns a row if a predicate holds for a record as it would be. The records by which the predicate holds are locked. If
- * the predicate leads back to the record itself, it sees the record as it would be.
+ * A select that returns a row if a predicate holds for a record as it would be. The records by which the predicate
+ * holds are locked. If the predicate leads back to the record itself, it sees the record as it would be.
  */
 export function permittedSql(context: SqlContext, resource: Resource, predicate: Predicate, record: RecordValues): Sql {
   const row = rowSql(context, resource, record)

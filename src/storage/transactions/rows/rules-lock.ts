@@ -1,8 +1,8 @@
 /**
- * The lock between deletions and changes that depend on business rules (decision 040). A business rule can ask for records that do not
- * exist, which no row lock covers. So changes of the collections that rules are about are serializable on an engine with many writers.
- * A serializable transaction sees a snapshot: after it has waited for a row, it must not rely on what it reads of transactions that are
- * not serializable.
+ * The lock between deletions and changes that depend on business rules (decision 040). A business rule can ask for
+ * records that do not exist, which no row lock covers. So changes of the collections that rules are about are
+ * serializable on an engine with many writers. A serializable transaction sees a snapshot: after it has waited for a
+ * row, it must not rely on what it reads of transactions that are not serializable.
  */
 import type { Catalog, Resource } from '../../../model/resource.ts'
 import type { SqlContext } from '../../sql/context.ts'
@@ -30,7 +30,9 @@ function ruledOf({ resources }: Catalog): ReadonlySet<string> {
   return new Set(names.filter((name) => name !== undefined))
 }
 
-/** How many of the collections that a deletion changes, or in which it searches for blockers, business rules are about. */
+/**
+ * How many of the collections that a deletion changes, or in which it searches for blockers, business rules are about.
+ */
 export function ruledBelow(catalog: Catalog, resource: Resource): Ruled {
   const reached = cascadeReach(catalog, resource)
   const dependents = reached.flatMap((each) => each.dependents.map(({ collection }) => collection))
@@ -38,8 +40,8 @@ export function ruledBelow(catalog: Catalog, resource: Resource): Ruled {
 }
 
 /**
- * Keeps serializable changes away until this transaction ends, which is not serializable itself. It is the first statement of its
- * transaction, or follows the one that says what the transaction is about.
+ * Keeps serializable changes away until this transaction ends, which is not serializable itself. It is the first
+ * statement of its transaction, or follows the one that says what the transaction is about.
  */
 export function* lockRules({ engine: { lock } }: SqlContext): Transaction<void> {
   if (lock.excludeSerializable !== undefined) yield ignoringRows(lock.excludeSerializable)

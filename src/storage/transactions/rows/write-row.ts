@@ -1,4 +1,4 @@
-/** Writing one record: its row, its search words, the clock of its collection, and the representation that answers the request. */
+/** Writes one record: its row, its search words, the clock of its collection, and the answer of the request. */
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import { always, type Predicate } from '../../../model/predicate.ts'
 import type { Draft } from '../../../model/record.ts'
@@ -148,11 +148,12 @@ export function* writeAndRepresent(
 }
 
 /**
- * Writes a proposal in one statement, whose conditions are everything that must hold. Over a network, each statement less saves a
- * round trip.
+ * Writes a proposal in one statement, whose conditions are everything that must hold. Over a network, each statement
+ * less saves a round trip.
  *
  * @param statement the statement, which returns the record
- * @returns `undefined` if nothing was written: then the proposal has to be decided step by step, which also says what is wrong
+ * @returns `undefined` if nothing was written: then the proposal has to be decided step by step, which also says what
+ *   is wrong
  */
 export function* writeInOneStatement(
   plan: Create | Update,
