@@ -5,8 +5,8 @@
  */
 import sql from 'sql-template-tag'
 import type { Catalog } from '../../model/resource.ts'
-import { formerKeys } from '../sql/system-tables.ts'
-import { type TableSpec, tablesFor } from '../sql/tables.ts'
+import type { TableSpec } from '../sql/table-spec.ts'
+import { formerKeys, tablesFor } from '../sql/tables.ts'
 import { StorageFault } from '../storage.ts'
 import type { Row, Transaction } from '../transaction.ts'
 import { MigrationRefused } from './describe.ts'

@@ -3,9 +3,8 @@
  * between in an order that works.
  */
 import { type Catalog, isMapped, type MappedResource, resourceInVersion } from '../../model/resource.ts'
-import { formerKeys } from '../sql/system-tables.ts'
-import type { Held } from '../sql/table-spec.ts'
-import type { ColumnSpec, TableSpec } from '../sql/tables.ts'
+import type { ColumnSpec, Held, TableSpec } from '../sql/table-spec.ts'
+import { formerKeys } from '../sql/tables.ts'
 import { type MigrationStep, step } from './step.ts'
 
 /** A column as it is. */

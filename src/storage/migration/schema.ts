@@ -5,9 +5,8 @@
  */
 import sql from 'sql-template-tag'
 import type { Catalog } from '../../model/resource.ts'
-import { isSystemTable } from '../sql/system-tables.ts'
-import type { Held } from '../sql/table-spec.ts'
-import { indexPrefix, type TableSpec } from '../sql/tables.ts'
+import { type Held, indexPrefix, type TableSpec } from '../sql/table-spec.ts'
+import { isSystemTable } from '../sql/tables.ts'
 import type { Transaction } from '../transaction.ts'
 import type { ExistingColumn, ExistingSchema, ExistingTable } from './diff.ts'
 import type { MigrationEngine } from './engine.ts'

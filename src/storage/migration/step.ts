@@ -1,7 +1,6 @@
 /** Migration steps as data: what each one does, what it would lose, and whether it may be taken. */
 import type { Conversion, Field } from '../../model/resource.ts'
-import type { Held } from '../sql/table-spec.ts'
-import type { ColumnSpec, IndexSpec, SearchSpec, TableSpec } from '../sql/tables.ts'
+import type { ColumnSpec, Held, IndexSpec, SearchSpec, TableSpec } from '../sql/table-spec.ts'
 
 /** What a step would destroy: rows of a table, or values of a column. */
 export type Loss = 'nothing' | { readonly rows: number } | { readonly values: number }

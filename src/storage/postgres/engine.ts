@@ -3,8 +3,7 @@ import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Scalar } from '../../model/predicate.ts'
 import { type Column, subject } from '../sql/columns.ts'
 import type { Bound, Engine } from '../sql/engine.ts'
-import type { Held } from '../sql/table-spec.ts'
-import type { ColumnSpec, Constraint, IndexSpec, SearchSpec } from '../sql/tables.ts'
+import type { ColumnSpec, Constraint, Held, IndexSpec, SearchSpec } from '../sql/table-spec.ts'
 import { foldSql, haveWordsSql, lexemeOf, lexemePrefixOf, lexemesOf } from './text-search.ts'
 
 /** The column that holds the words of a record, in the table of its resource. */

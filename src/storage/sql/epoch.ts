@@ -4,7 +4,7 @@
  */
 import sql, { raw, type Sql } from 'sql-template-tag'
 import type { Transaction } from '../transaction.ts'
-import { isSystemTable } from './system-tables.ts'
+import { isSystemTable } from './tables.ts'
 
 /** The epochs of collections, by their names. */
 export type Epochs = ReadonlyMap<string, number>
