@@ -1,4 +1,7 @@
-/** Compares what two declarations promise beyond their OpenAPI documents: access, deletion, uniqueness, business rules, limits. */
+/**
+ * Compares what two declarations promise beyond their OpenAPI documents: access, deletion, uniqueness, business rules,
+ * limits.
+ */
 import { type AccessRule, actions, type BusinessRule } from '../model/declaration.ts'
 import { escapeStep } from '../model/place.ts'
 import { type Catalog, type Field, isRestorable, type Resource } from '../model/resource.ts'

@@ -1,6 +1,6 @@
 /**
- * Compares schemas pair by pair. Pairs are a queue, and each is looked at once, however many operations and fields lead to
- * it: so circles end, and depth costs no stack.
+ * Compares schemas pair by pair. Pairs are a queue, and each is looked at once, however many operations and fields lead
+ * to it: so circles end, and depth costs no stack.
  */
 import { compareValues } from './compare-values.ts'
 import type { Difference, Kind, Place } from './finding.ts'
@@ -187,7 +187,9 @@ function compareTypes(before: Union, after: Union): Found[] {
   return [...found, { kind, before: was.join(' or ') || 'null', after: is.join(' or ') || 'null' }]
 }
 
-/** Compares properties other than those named. In responses more of them break nobody: clients ignore what is unknown. */
+/**
+ * Compares properties other than those named. In responses more of them break nobody: clients ignore what is unknown.
+ */
 function compareAdditional(pair: Pair, { additional: was }: Shape, { additional: is }: Shape) {
   const nothing: { differences: Found[]; inside: Pair[] } = { differences: [], inside: [] }
   if (typeof was === 'object' && typeof is === 'object') {
@@ -209,8 +211,9 @@ function compareItems({ envelope, ...pair }: Pair, was: Shape, is: Shape): Pair[
 }
 
 /**
- * Pairs the shapes of two unions. A request of the old interface needs a shape in the new one, a response of the new one
- * needs a shape in the old: each of those gets a partner, by the name of its component, or by what the two have in common.
+ * Pairs the shapes of two unions. A request of the old interface needs a shape in the new one, a response of the new
+ * one needs a shape in the old: each of those gets a partner, by the name of its component, or by what the two have in
+ * common.
  */
 function matchShapes(before: readonly Shape[], after: readonly Shape[], isRequest: boolean, spend: Spend) {
   spend(before.length * after.length)

@@ -97,7 +97,9 @@ function patternChange(lost: readonly string[], gained: readonly string[]): Kind
 // The patterns of `patternOf` in `model/decimal.ts`.
 const decimal = /^\^-\?(?:0|\\d|\(\?:0\|\[1-9\]\\d\{0,(\d+)\}\))(?:\(\?:\\\.\\d\{1,(\d+)\}\)\?|\\\.\\d\{(\d+)\})?\$$/
 
-/** How many digits the pattern of a decimal admits before and after the point, and whether all after it must be there. */
+/**
+ * How many digits the pattern of a decimal admits before and after the point, and whether all after it must be there.
+ */
 function decimalDigits(patterns: readonly string[]) {
   const [found, more, most, all] = (patterns.length === 1 && decimal.exec(patterns[0] ?? '')) || []
   if (found === undefined) return undefined

@@ -1,6 +1,6 @@
 /**
- * What a comparison finds, and every kind of difference in one table: whether it breaks clients (spec 9.3) or not (spec 9.4), its
- * message, and what to do about it. Decision 023 has the reasons for the judgements.
+ * What a comparison finds, and every kind of difference in one table: whether it breaks clients (spec 9.3) or not (spec
+ * 9.4), its message, and what to do about it. Decision 023 has the reasons for the judgements.
  */
 
 /** Whether clients of the old interface break. `review`: the two interfaces alone do not say. */
@@ -45,7 +45,10 @@ export interface Difference {
 /** A difference, judged and in words. */
 export interface Finding extends Difference {
   readonly severity: Severity
-  /** The rule that judges it: an item of the specification (`spec 9.3` lists breaking changes, `spec 9.4` the others), and VER-5. */
+  /**
+   * The rule that judges it: an item of the specification (`spec 9.3` lists breaking changes, `spec 9.4` the others),
+   * and VER-5.
+   */
   readonly rule: string
   /** What differs, as a clause: "the field priority is gone from answers". */
   readonly message: string
@@ -87,11 +90,10 @@ const widened = (words: Words, remedy = answerAsBefore): KindEntry => ({
 })
 
 const table = {
-  'version-removed': breaking(
-    ({ version, names = [] }) =>
-      `${version} is gone with all its endpoints; ${names.length === 0 ? 'no other version is there' : `${listed(names)} is served`}`,
-    'Serve it beside the new one until its sunset. If it is there: look at servers in the document.',
-  ),
+  'version-removed': breaking(({ version, names = [] }) => {
+    const others = names.length === 0 ? 'no other version is there' : `${listed(names)} is served`
+    return `${version} is gone with all its endpoints; ${others}`
+  }, 'Serve it beside the new one until its sunset. If it is there: look at servers in the document.'),
   'version-retired': compatible(({ version }) => `${version} is gone, after its sunset`, 'spec 9.7'),
   'version-added': compatible(({ version }) => `${version} is new`),
   'resource-removed': breaking(({ resources }) => `${listed(resources)} is gone, with every endpoint`),

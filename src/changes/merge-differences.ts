@@ -1,4 +1,7 @@
-/** Merges differences: the same one in many places is reported once, with all its operations, and without its consequences. */
+/**
+ * Merges differences: the same one in many places is reported once, with all its operations, and without its
+ * consequences.
+ */
 import { type Difference, type Kind, severityOf } from './finding.ts'
 import { canonical } from './openapi-document.ts'
 

@@ -34,7 +34,7 @@ const mostValues = 5_000_000
 /**
  * Checks that a value is a document that can be compared.
  *
- * @throws DocumentError where it is no OpenAPI 3.0 or 3.1 document, refers to other documents, or is too deep or too large
+ * @throws DocumentError for anything but OpenAPI 3.0 and 3.1, for references to other documents, and beyond the bounds
  */
 export function documentOf(value: unknown): Document {
   if (!isObject(value)) throw new DocumentError('', 'must be an object.')

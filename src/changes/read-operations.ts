@@ -200,8 +200,8 @@ function mediaType(type: string): string {
 const mostSecurity = 100
 
 /**
- * What callers need: alternatives, each a set. A scheme is known by what it is, not by its name in the document. Nothing
- * declared, and an empty requirement, mean that nothing is needed.
+ * What callers need: alternatives, each a set. A scheme is known by what it is, not by its name in the document.
+ * Nothing declared, and an empty requirement, mean that nothing is needed.
  */
 function securityOf(document: Document, part: Part | undefined): ReadonlySet<string>[] {
   const schemes = child(child(document.root, 'components'), 'securitySchemes')

@@ -12,7 +12,9 @@ export function textReport(findings: readonly Finding[]): string {
   return [...blocks, summaryOf(findings)].join('\n\n')
 }
 
-/** The report as Markdown, for a comment on a code review: a table for each resource, without a line break at its end. */
+/**
+ * The report as Markdown, for a comment on a code review: a table for each resource, without a line break at its end.
+ */
 export function markdownReport(findings: readonly Finding[]): string {
   const tables = groupsOf(findings).map(([heading, own]) => {
     const head = [`### ${escaped(heading)}`, '', '| | what | where | what to do |', '|---|---|---|---|']

@@ -1,4 +1,7 @@
-/** The one form into which schemas are brought before they are compared: shapes, each the values of one type that are admitted. */
+/**
+ * The one form into which schemas are brought before they are compared: shapes, each the values of one type that are
+ * admitted.
+ */
 import type { Part, Spend } from './openapi-document.ts'
 
 /** The types of JSON Schema; `any` is all of them. */

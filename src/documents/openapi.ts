@@ -13,7 +13,9 @@ import { serverOf, versionCodes, versionParameters, versionText, withNotice, wit
 
 /** Settings of the document. */
 export interface OpenApiOptions {
-  /** The URL of the server, without a slash at its end: `https://api.example.org`. By default relative to the document. */
+  /**
+   * The URL of the server, without a slash at its end: `https://api.example.org`. By default relative to the document.
+   */
   readonly serverUrl?: string
   /** All versions, among them the version of the catalog. By default it is the only one. */
   readonly versions?: Versions
@@ -21,20 +23,27 @@ export interface OpenApiOptions {
   readonly now?: number
 }
 
-const text = `Every request carries \`Authorization: Bearer\`; only the health addresses are open.
-
-HEAD is answered wherever GET is, with the same status and header fields and no body. A method that an address does not
-support is answered with 405 (the response in \`x-other-methods\`), and \`Allow\` names those that it does; nothing at an
-address is 404, whatever the method.
-
-OPTIONS says in \`Allow\` what an address supports. A list too large to be asked for in an address is asked for by QUERY (RFC
-10008), which OpenAPI 3.1 cannot describe: its body is a JSON object of the same parameter names, with arrays for those that
-repeat, and its answer is that of GET, without \`Link\`.
-
-Too many requests are answered with 429, and \`Retry-After\` says when the next one passes. Until then \`RateLimit\` says how many
-are left.
-
-Errors are \`application/problem+json\` (RFC 9457): look at \`code\`, show \`detail\`.`
+const text = [
+  'Every request carries `Authorization: Bearer`; only the health addresses are open.',
+  '',
+  'HEAD is answered wherever GET is, with the same status and header fields and no body. A method that an address ' +
+    'does not',
+  'support is answered with 405 (the response in `x-other-methods`), and `Allow` names those that it does; nothing ' +
+    'at an',
+  'address is 404, whatever the method.',
+  '',
+  'OPTIONS says in `Allow` what an address supports. A list too large to be asked for in an address is asked for by ' +
+    'QUERY (RFC',
+  '10008), which OpenAPI 3.1 cannot describe: its body is a JSON object of the same parameter names, with arrays ' +
+    'for those that',
+  'repeat, and its answer is that of GET, without `Link`.',
+  '',
+  'Too many requests are answered with 429, and `Retry-After` says when the next one passes. Until then `RateLimit` ' +
+    'says how many',
+  'are left.',
+  '',
+  'Errors are `application/problem+json` (RFC 9457): look at `code`, show `detail`.',
+].join('\n')
 
 /**
  * Describes a catalog. Pure: the same catalog makes the same document, to the byte.

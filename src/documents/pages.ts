@@ -1,32 +1,31 @@
-/** The pages of `docs/` that are made from the contract: the rules, and the error codes. */
+/** Generates the reference pages of the rules and of the error codes. */
 import { type FaultCode, type FaultEntry, faults, issueCodes } from '../spec/faults.ts'
 import type { Rule } from '../spec/rules/rule.ts'
 import { ruleSections, rules } from '../spec/rules.ts'
 
-const generated = (source: string) => `<!-- Made from ${source} by \`npm run docs\`; change it there. -->`
+const generated = (source: string) => `<!-- Generated from ${source} by \`npm run docs\`; change it there. -->`
 
-/** `docs/interface.md`: every rule of the interface, as Markdown. */
+/** `docs/interface.md`: every rule of the interface. */
 export function interfacePage(): string {
-  const sections = ruleSections.map(
-    (section) => `## ${section.prefix}: ${section.title}
+  const sections = ruleSections.map(({ prefix, title }) => {
+    const rows = rules.filter(({ section }) => section === prefix).map(ruleRow)
+    return `## ${prefix}: ${title}
 
 | rule | | from | release | what holds |
 |---|---|---|---|---|
-${rules
-  .filter((rule) => rule.section === section.prefix)
-  .map(ruleRow)
-  .join('\n')}
-`,
-  )
+${rows.join('\n')}
+`
+  })
   return `${generated('src/spec/rules/')}
 
 # The interface
 
-Every rule that a client can rely on, by number. A number is permanent: scenarios, error messages and commits cite it.
+This page lists every rule that clients can rely on. A rule number is permanent: scenarios, error messages and commits
+cite it.
 
-- **must**: the specification of resource-oriented interfaces demands it. **should**: it leaves the point open, and this is
-  our decision. **may**: it is optional there, or goes beyond it.
-- **held**: this release keeps the rule, and scenarios in \`test/\` show it. **planned**: not yet.
+- **must**: the specification of resource-oriented interfaces demands the rule. **should**: the specification leaves the
+  point open; this is our decision. **may**: the rule is optional in the specification, or goes beyond it.
+- **held**: this release keeps the rule, and scenarios in \`test/\` test it. **planned**: a later release will.
 
 ${sections.join('\n')}`
 }
@@ -36,25 +35,25 @@ function ruleRow({ id, level, mark, isPlanned, sentence }: Rule): string {
   return `| <a id="${id.toLowerCase()}"></a>${id} | ${level} | ${mark} | ${release} | ${cell(sentence)} |`
 }
 
-/** `docs/errors.md`: every code with its status, its meaning, and what to do, as Markdown. */
+/** `docs/errors.md`: every error code with its status, its meaning, and what to do. */
 export function errorsPage(): string {
   const entries = Object.entries(faults) as [FaultCode, FaultEntry][]
   const byStatus = entries.toSorted(([, left], [, right]) => left.status - right.status)
-  const details = byStatus.map(([code, entry]) => {
-    return `### ${code}
+  const details = byStatus.map(
+    ([code, { status, title, rule, meaning, remedy }]) => `### ${code}
 
-**${entry.status}** · ${entry.title} · rule ${entry.rule}
+**${status}** · ${title} · rule ${rule}
 
-${entry.meaning} **What to do:** ${entry.remedy}
-`
-  })
+${meaning} **What to do:** ${remedy}
+`,
+  )
   const issues = Object.entries(issueCodes).map(([code, meaning]) => `| ${code} | ${cell(meaning)} |`)
   return `${generated('src/spec/faults/ and src/spec/faults.ts')}
 
 # Errors
 
-Every error is \`application/problem+json\` (RFC 9457). \`code\` is stable, and is what a program should look at; \`title\` and
-\`detail\` are for people. \`request_id\` finds the request in the log of the server.
+Every error is \`application/problem+json\` (RFC 9457). Programs should branch on \`code\`, which is stable; \`title\`
+and \`detail\` are for people. \`request_id\` identifies the request in the server's log.
 
 \`\`\`json
 {
@@ -72,13 +71,13 @@ Every error is \`application/problem+json\` (RFC 9457). \`code\` is stable, and 
 }
 \`\`\`
 
-## Codes of a whole answer
+## Codes of responses
 
 ${details.join('\n')}
 ## Codes inside \`errors\`
 
-Each error says its place: \`pointer\` into the body (JSON Pointer), \`parameter\` of the query, or \`header\`. Business rules
-add the codes that they declare.
+Each error has a place: \`pointer\` into the body (JSON Pointer), \`parameter\` of the query, or \`header\`. Declared
+business rules add codes of their own.
 
 | code | meaning |
 |---|---|

@@ -19,8 +19,8 @@ const newline = 0x0a
 
 /**
  * Splits at the commas between elements. It counts brackets and skips strings, no more: whether an element is JSON, its
- * reader decides. Since a bracket out of place leaves some element that is none, the parts are all JSON exactly where the
- * whole is.
+ * reader decides. Since a bracket out of place leaves some element that is none, the parts are all JSON exactly where
+ * the whole is.
  */
 export class ArraySplitter {
   readonly #mostBytes: number

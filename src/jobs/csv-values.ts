@@ -15,8 +15,8 @@ const number = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 const booleans: ReadonlyMap<string, boolean> = new Map([['true', true], ['false', false], ['1', true], ['0', false]]) // biome-ignore format: short
 
 /**
- * Reads a cell by the type of its field. An empty cell is `null`; a number or boolean that is none stays the text that it
- * is, for the field's schema to refuse; arrays and objects are JSON.
+ * Reads a cell by the type of its field. An empty cell is `null`; a number or boolean that is none stays the text that
+ * it is, for the field's schema to refuse; arrays and objects are JSON.
  *
  * @param bytes the cell without its quotes
  */

@@ -1,4 +1,7 @@
-/** The share of a disk that the files of exports never take (LIM-8): what is exported must not stop the database from writing. */
+/**
+ * The share of a disk that the files of exports never take (LIM-8): what is exported must not stop the database from
+ * writing.
+ */
 import { statfs } from 'node:fs/promises'
 import { type Fault, fault } from '../spec/faults.ts'
 

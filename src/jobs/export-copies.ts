@@ -1,6 +1,7 @@
 /**
- * Files of exports in a database that keeps them itself, in pieces: written by one server, asked of any. Whoever is asked
- * copies the pieces into a file of its own, once, and sends that: see docs/decisions/027-exports-in-the-database.md.
+ * Files of exports in a database that keeps them itself, in pieces: written by one server, asked of any. Whoever is
+ * asked copies the pieces into a file of its own, once, and sends that: see
+ * docs/decisions/027-exports-in-the-database.md.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { open, readdir, rename, rm, stat } from 'node:fs/promises'

@@ -78,7 +78,8 @@ export function exportFiles({ catalog, storage, server }: ExportFilesOptions): E
 }
 
 /**
- * What an export may hold was settled by the access rules of its time: a server with other rules does not go on with it (AUT-9).
+ * What an export may hold was settled by the access rules of its time: a server with other rules does not go on with it
+ * (AUT-9).
  *
  * @throws Error where the rules have changed
  */

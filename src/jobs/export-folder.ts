@@ -1,6 +1,6 @@
 /**
- * Files of exports in a folder. The database says how much of a file counts: it is written and synced first, and counted
- * then, so that after a crash whatever lies beyond is cut off and written once more.
+ * Files of exports in a folder. The database says how much of a file counts: it is written and synced first, and
+ * counted then, so that after a crash whatever lies beyond is cut off and written once more.
  */
 import { constants, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { type FileHandle, open, readdir, rm, stat } from 'node:fs/promises'

@@ -23,7 +23,8 @@ export function formatOf(file: string): Format | undefined {
 }
 
 /**
- * Reads the records of a file. A byte order mark before them, which some programs write, is passed over in every format.
+ * Reads the records of a file. A byte order mark before them, which some programs write, is passed over in every
+ * format.
  *
  * @param resource whose fields type the cells of CSV
  * @returns the records in their order, those that cannot be read among them

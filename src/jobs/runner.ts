@@ -20,7 +20,9 @@ export interface RunnerOptions {
   readonly statusUrlOf: (job: string) => string
   /** Hears of jobs that are over. */
   readonly ended: (job: OpenJob, status: 'succeeded' | 'failed') => void
-  /** Hears that nothing is removed because the clock is in doubt, each hour and at first; `undefined`: it is no more. */
+  /**
+   * Hears that nothing is removed because the clock is in doubt, each hour and at first; `undefined`: it is no more.
+   */
   readonly doubted: (doubt: ClockDoubt | undefined) => void
   /** Hears of batches that failed, and of what failed beside them. */
   readonly failed: (error: unknown, job?: OpenJob) => void
@@ -33,8 +35,8 @@ export interface Runner {
   /** Resolves when no job is left that can go on now; at once where nothing is to be begun. */
   idle(): Promise<void>
   /**
-   * Removes what has expired: records (as a job), idempotency keys, old jobs, files of exports. It is done every hour by itself. A clock
-   * that has jumped removes nothing until it is confirmed (DEL-7).
+   * Removes what has expired: records (as a job), idempotency keys, old jobs, files of exports. It is done every hour
+   * by itself. A clock that has jumped removes nothing until it is confirmed (DEL-7).
    */
   maintain(): Promise<void>
   /** Finishes the batch that is running. */

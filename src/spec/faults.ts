@@ -1,6 +1,6 @@
 /**
- * The error codes of the interface. Clients branch on them, so a code is stable: its name and meaning never change (ERR-2).
- * `faults/` has one entry for each code that ends a request, in the order in which a request can fail.
+ * The error codes of the interface. Clients branch on them, so a code is stable: its name and meaning never change
+ * (ERR-2). `faults/` has one entry for each code that ends a request, in the order in which a request can fail.
  */
 import { requestFaults } from './faults/request.ts'
 import { serviceFaults } from './faults/service.ts'
@@ -29,8 +29,8 @@ export const faults = {
 export type FaultCode = keyof typeof faults
 
 /**
- * The codes of the entries of `errors` (ERR-3): what is wrong with one field, parameter or header. An entry can also have a
- * code of `faults`, or the code of a declared business rule.
+ * The codes of the entries of `errors` (ERR-3): what is wrong with one field, parameter or header. An entry can also
+ * have a code of `faults`, or the code of a declared business rule.
  */
 export const issueCodes = {
   REQUIRED: 'A required field is missing or null.',

@@ -14,8 +14,8 @@ export interface ResourceNames {
 const suffixes = ['', 'Page', 'Selection', 'Deleted', 'Create', 'CreateNested', 'Replace', 'Patch'] as const
 
 /**
- * The names of all resources, by collection. A singular whose components would clash with others' gives way to the plural,
- * and that to the plural with `Resource` after it.
+ * The names of all resources, by collection. A singular whose components would clash with others' gives way to the
+ * plural, and that to the plural with `Resource` after it.
  */
 export function namesOf(catalog: Catalog): ReadonlyMap<string, ResourceNames> {
   const taken = new Set<string>(Object.keys(sharedSchemas))

@@ -92,7 +92,8 @@ export function listParameters(resource: Resource): Json[] {
     ...filterParameters(resource),
     query(
       'sort',
-      `The order: ${sortableNames(resource).join(', ')}; with a minus before it descending; several, at most ${queryLimits.sortTerms}, with commas between.`,
+      `The order: ${sortableNames(resource).join(', ')}; with a minus before it descending; ` +
+        `several, at most ${queryLimits.sortTerms}, with commas between.`,
       { type: 'string', pattern: `^-?(${sorts})(,-?(${sorts}))*$` },
     ),
     fieldsParameter(resource),
@@ -101,7 +102,8 @@ export function listParameters(resource: Resource): Json[] {
       : [
           query(
             'q',
-            `Words to find in ${searched.join(', ')}: each must match, the last may be only begun. At most ${queryLimits.words} different words.`,
+            `Words to find in ${searched.join(', ')}: each must match, the last may be only begun. ` +
+              `At most ${queryLimits.words} different words.`,
             { type: 'string', maxLength: queryLimits.characters },
           ),
         ]),

@@ -49,7 +49,7 @@ const bodied: readonly FaultCode[] = ['BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'
  * The codes that an operation can answer with: those of the table of faults, and those of declared business rules.
  *
  * @param nested whether the address names a parent, which may be missing
- * @param takenAlong the resources whose records a deletion can take along, itself among them: their rules can object (DEL-5)
+ * @param takenAlong the resources whose records a deletion can delete, including this one: their rules apply too (DEL-5)
  */
 export function codesOf(
   kind: OperationKind,

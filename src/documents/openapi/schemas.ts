@@ -20,6 +20,7 @@ export function resourceSchemas(resource: Resource, { one, many }: ResourceNames
   )
   const properties = { id, ...shown, ...timestamps }
   const soft = resource.deletion.variant === 'soft'
+  const keptRecord = `One of the ${resource.name} that was deleted and is still kept`
   const items = [refTo('schemas', one), refTo('schemas', `${one}Selection`)]
   return {
     [one]: {
@@ -32,7 +33,7 @@ export function resourceSchemas(resource: Resource, { one, many }: ResourceNames
     },
     ...(soft && {
       [`${one}Deleted`]: {
-        description: `One of the ${resource.name} that was deleted and is still kept, or what \`fields\` asked for of it.`,
+        description: `${keptRecord}, or what \`fields\` asked for of it.`,
         ...object({ ...properties, ...deletedAt }, ['id', 'deleted_at']),
       },
     }),

@@ -1,4 +1,7 @@
-/** What the document says of versions: how one is asked for, what answers say of it, and that one is deprecated (VER-1, VER-3, VER-4). */
+/**
+ * What the document says of versions: how one is asked for, what answers say of it, and that one is deprecated (VER-1,
+ * VER-3, VER-4).
+ */
 
 import type { FaultCode } from '../../spec/faults.ts'
 import { isDeprecated, isLeaving, mediaTypeOf, type Version, type Versions } from '../../versions/versions.ts'
