@@ -77,7 +77,10 @@ export interface MaintenanceStore {
 export interface ClockDoubt {
   /** What the clock says, in milliseconds since 1970. */
   readonly now: number
-  /** When something was last removed, or the clock was confirmed; where neither ever was, when the newest record was changed. */
+  /**
+   * When something was last removed, or the clock was confirmed; where neither ever was, when the newest record was
+   * changed.
+   */
   readonly last: number
   readonly of: 'purge' | 'record'
 }
@@ -151,8 +154,8 @@ export interface ExportPiece {
 export type JobStep = 'more' | 'finished' | 'elsewhere'
 
 /**
- * Long work, whose state is in the database (JOB-3). Each of these is a transaction of its own, which others who read need
- * not wait for. Times are in milliseconds since 1970.
+ * Long work, whose state is in the database (JOB-3). Each of these is a transaction of its own, which others who read
+ * need not wait for. Times are in milliseconds since 1970.
  */
 export interface JobStore {
   /** The jobs that are not finished, the oldest first. */
@@ -172,7 +175,8 @@ export interface JobStore {
    * Keeps how far an export is.
    *
    * @param content what comes next of its file, where the database keeps that too
-   * @returns `false` where another server has taken it over, or its caller's other exports its room: nothing is kept then
+   * @returns `false` where another server has taken it over, or its caller's other exports its room: nothing is kept
+   * then
    */
   keepExport(job: string, server: string, progress: ExportProgress, now: number, content?: Uint8Array): Promise<boolean>
   /**
@@ -188,7 +192,10 @@ export interface JobStore {
     now: number,
     content?: Uint8Array,
   ): Promise<boolean>
-  /** Fails a job that cannot go on, and undoes it. Gives `false` where it is too late for that: it must go on, or has ended. */
+  /**
+   * Fails a job that cannot go on, and undoes it. Gives `false` where it is too late for that: it must go on, or has
+   * ended.
+   */
   giveUp(job: OpenJob, error: JobError, now: number): Promise<boolean>
   /** Decides whether things may be removed for good by a clock, and notes that they are. Gives why not. */
   admitRemoval(now: number): Promise<ClockDoubt | undefined>
@@ -218,7 +225,10 @@ export interface Commit {
   readonly duration: number
 }
 
-/** Hears of commits, once those who asked for the changes are answered. Long work has commits of its own. It must not throw. */
+/**
+ * Hears of commits, once those who asked for the changes are answered. Long work has commits of its own. It must not
+ * throw.
+ */
 export type OnCommit = (commit: Commit) => void
 
 /** What becomes of a replica of the database: the primary is read unless it is connected. */
@@ -244,7 +254,8 @@ export interface Storage {
   /**
    * Creates records in order, in one transaction, each decided as `run` decides it.
    *
-   * @param whenRefused `stop`: the first that is refused ends it, and those before it stay; `skip`: it goes on without it
+   * @param whenRefused `stop`: the first that is refused ends it, and those before it stay; `skip`: it goes on without
+   * it
    * @returns what came of those that were tried, in order: `undefined` where the record was created, else its refusal
    * @throws StorageFault where the database fails; none is created then
    */
@@ -272,7 +283,8 @@ export interface Storage {
 }
 
 /**
- * `failed`: nothing was changed; `unwritable`: nothing was, nor can be until somebody mends what the message says; `uncertain`: nobody knows, because the answer to a commit was lost; `busy`: it may do later;
+ * `failed`: nothing was changed; `unwritable`: nothing was, nor can be until somebody mends what the message says;
+ * `uncertain`: nobody knows, because the answer to a commit was lost; `busy`: it may do later;
  * `abandoned`: a read was stopped, because nobody waited for it any more.
  */
 export type StorageFaultKind = 'failed' | 'unwritable' | 'uncertain' | 'busy' | 'abandoned'

@@ -1,6 +1,6 @@
 /**
- * Transactions as generators that yield statements and receive their rows. Each engine has a runner for them, and a test can run
- * one by hand, without a database.
+ * Transactions as generators that yield statements and receive their rows. Each engine has a runner for them, and a
+ * test can run one by hand, without a database.
  */
 import type { Sql } from 'sql-template-tag'
 
@@ -9,7 +9,10 @@ export type Row = Record<string, string | number | null | Uint8Array>
 
 /** A statement: its text, with `?` (`sql`) or `$1` (`text`) for parameters, and the parameters' values. */
 export type Statement = Pick<Sql, 'sql' | 'text' | 'values'> & {
-  /** The transaction ends with this statement, and succeeds whatever rows it gives: an engine may send COMMIT along with it. */
+  /**
+   * The transaction ends with this statement, and succeeds whatever rows it gives: an engine may send COMMIT along with
+   * it.
+   */
   readonly commits?: boolean
   /** Nobody reads the rows of this statement: an engine may send it along with the next one. */
   readonly ignoresRows?: boolean
@@ -68,9 +71,11 @@ export interface Runner {
   /** Runs a transaction that only reads, on one snapshot. */
   read<T>(start: () => Transaction<T>): Promise<T>
   /**
-   * Runs a transaction that changes something; resolves once the change is durable. An engine may start the transaction again.
+   * Runs a transaction that changes something; resolves once the change is durable. An engine may start the transaction
+   * again.
    *
-   * @param changed whether a result is a change; otherwise the transaction is rolled back. Always a change, where left out.
+   * @param changed whether a result is a change; otherwise the transaction is rolled back. Always a change, where left
+   * out.
    */
   write<T>(start: () => Transaction<T>, changed?: (outcome: T) => boolean): Promise<T>
 }

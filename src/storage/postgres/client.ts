@@ -1,4 +1,7 @@
-/** A connection of `pg`: it can be discarded at once, never ends the process, reads password files, and gives values as `Row` has them. */
+/**
+ * A connection of `pg`: it can be discarded at once, never ends the process, reads password files, and gives values as
+ * `Row` has them.
+ */
 
 import { readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -94,7 +97,10 @@ const parsers = new Map<number, (text: string) => unknown>([
 
 const asText = (text: string) => text
 
-/** For `types` of a `pg` client, pool or query. What is not listed, JSON and moments among it, stays the text that it is. */
+/**
+ * For `types` of a `pg` client, pool or query. What is not listed, JSON and moments among it, stays the text that it
+ * is.
+ */
 export const rowTypes: pg.CustomTypesConfig = {
   getTypeParser: ((type: number) => parsers.get(type) ?? asText) as pg.CustomTypesConfig['getTypeParser'],
 }
@@ -135,7 +141,10 @@ function fieldsOf(line: string): { readonly raw: string; readonly value: string 
   })
 }
 
-/** Looks for a password in the file that `PGPASSFILE` names, or `~/.pgpass`. A file that others may read counts for nothing. */
+/**
+ * Looks for a password in the file that `PGPASSFILE` names, or `~/.pgpass`. A file that others may read counts for
+ * nothing.
+ */
 export function readPasswordFile(login: Login): string | undefined {
   const file = process.env.PGPASSFILE ?? join(homedir(), '.pgpass')
   try {

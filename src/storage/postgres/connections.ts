@@ -1,4 +1,7 @@
-/** Connections to PostgreSQL: a pool for transactions, a few that carry many reads at once, and a watch over those that fall silent. */
+/**
+ * Connections to PostgreSQL: a pool for transactions, a few that carry many reads at once, and a watch over those that
+ * fall silent.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { StorageFault } from '../storage.ts'
@@ -138,7 +141,10 @@ export class SilenceWatch {
   readonly #interval: number
   readonly #busy = new Map<Client, Busy>()
   #timer: NodeJS.Timeout | undefined
-  /** Grows with each connection that fell silent. Those made before it are to be trusted no more: they went the same way. */
+  /**
+   * Grows with each connection that fell silent. Those made before it are to be trusted no more: they went the same
+   * way.
+   */
   generation = 0
 
   /** @param limit for how long a connection may be silent, in milliseconds */

@@ -1,4 +1,7 @@
-/** PostgreSQL as an `Engine`: the words of its tables, of reads and writes of records, of JSON (put together as text, so that it is the same as SQLite's) and of search. */
+/**
+ * PostgreSQL as an `Engine`: the words of its tables, of reads and writes of records, of JSON (put together as text, so
+ * that it is the same as SQLite's) and of search.
+ */
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Scalar } from '../../model/predicate.ts'
 import { type Column, subject } from '../sql/columns.ts'
@@ -48,8 +51,8 @@ function realText(column: Sql): Sql {
 }
 
 /**
- * The same for large numbers. JavaScript takes a shorter text too that is halfway between two numbers (1e23); PostgreSQL
- * does not. There is one if the number rounded to one digit less is read back as it was.
+ * The same for large numbers. JavaScript takes a shorter text too that is halfway between two numbers (1e23);
+ * PostgreSQL does not. There is one if the number rounded to one digit less is read back as it was.
  */
 function largeText(column: Sql): Sql {
   const text = sql`${column}::text`
@@ -164,8 +167,8 @@ export const postgres: Engine = {
 }
 
 /**
- * The same for a server that reads a replica too. There commits are seen in the order of the log, here in that in which they are
- * finished: two states may have the same number of them. Each slot alone has one order everywhere.
+ * The same for a server that reads a replica too. There commits are seen in the order of the log, here in that in which
+ * they are finished: two states may have the same number of them. Each slot alone has one order everywhere.
  */
 export const withMarks: Engine = {
   ...postgres,

@@ -25,7 +25,9 @@ export function isUnprepared(error: unknown): boolean {
   return unprepared.has(codeOf(error))
 }
 
-/** Whether the connection is of no use any more: a statement that was sent on it may or may not have been carried out. */
+/**
+ * Whether the connection is of no use any more: a statement that was sent on it may or may not have been carried out.
+ */
 export function isDisconnected(error: unknown): boolean {
   const code = codeOf(error)
   return code.startsWith('08') || code.startsWith('57P') || isOfSystem(error) || isUnsent(error)
@@ -100,7 +102,9 @@ type Given = Pick<ConnectionOptions, 'session' | 'option'>
 /** Where the database is named: on the command line, for which most of these sentences are. */
 const usual = '--database'
 
-/** The failure of a first connection as a fault that says what to do. What is none of the connection's passes unchanged. */
+/**
+ * The failure of a first connection as a fault that says what to do. What is none of the connection's passes unchanged.
+ */
 export function unreachable(error: unknown, place: Place, given: Given): unknown {
   const { code = '', message = '' } = error as { readonly code?: string; readonly message?: string }
   const sentence = isSaid(error) ? ofServer(code, message, place, given) : ofSystem(code, message, place, given)

@@ -59,7 +59,9 @@ export class Replica {
   #timer: NodeJS.Timeout | undefined
   #closed = false
 
-  /** @param isUnsafe whether the primary acknowledges what is not on its disk yet, and so not on the way to the replica */
+  /**
+   * @param isUnsafe whether the primary acknowledges what is not on its disk yet, and so not on the way to the replica
+   */
   constructor(primary: Source, options: ConnectionOptions, isUnsafe: boolean, onReplica: OnReplica = () => {}) {
     this.#primary = primary
     this.#database = new Database(options)
@@ -182,7 +184,10 @@ function whyLost(error: unknown): string | undefined {
   return isDisconnected(cause) ? String((cause as Error).message) : undefined
 }
 
-/** Whether it may go well on the primary, as what is in the way of replaying the log. What takes too long would do so there. */
+/**
+ * Whether it may go well on the primary, as what is in the way of replaying the log. What takes too long would do so
+ * there.
+ */
 function isOfReplica(error: unknown): boolean {
   const cause = error instanceof StorageFault && error.kind !== 'abandoned' ? error.cause : undefined
   return isSaid(cause) && !isTooLong(cause)
@@ -198,7 +203,10 @@ export class SharedQuestion<T> {
     this.#put = put
   }
 
-  /** Gives an answer to a question that is put after this is called: whoever comes while one is under way waits for the next. */
+  /**
+   * Gives an answer to a question that is put after this is called: whoever comes while one is under way waits for the
+   * next.
+   */
   ask(): Promise<T> {
     if (this.#next !== undefined) return this.#next
     if (this.#running === undefined) return this.#begin()

@@ -39,7 +39,10 @@ export interface ConnectionOptions {
   readonly option?: string | undefined
   /** The most connections for transactions. */
   readonly poolSize?: number | undefined
-  /** `off` where a pooler hands connections from one transaction to another: no named statements, no settings of a session. */
+  /**
+   * `off` where a pooler hands connections from one transaction to another: no named statements, no settings of a
+   * session.
+   */
   readonly session?: 'on' | 'off' | undefined
   /** How long anything may take. */
   readonly limits?: Partial<Limits> | undefined

@@ -1,4 +1,7 @@
-/** Statements on a connection: prepared once under a name, and sent together with the beginning and the end of their transaction. */
+/**
+ * Statements on a connection: prepared once under a name, and sent together with the beginning and the end of their
+ * transaction.
+ */
 import type { Socket } from 'node:net'
 import pg from 'pg'
 import { BoundedMap } from '../sql/bounded-map.ts'
@@ -20,7 +23,10 @@ interface Known {
 
 const prepared = new WeakMap<pg.ClientBase, Known>()
 
-/** Whether statements are prepared under names: poolers that hand connections from one transaction to another may not keep them. */
+/**
+ * Whether statements are prepared under names: poolers that hand connections from one transaction to another may not
+ * keep them.
+ */
 export type Preparing = 'named' | 'unnamed'
 
 /** Runs a statement. Several may be sent without waiting for their answers: they are carried out in order. */
@@ -43,7 +49,10 @@ export function prepareAndRun(
   })
 }
 
-/** What is sent in one turn of the event loop goes out together: each write of its own would cost as much as its statement. */
+/**
+ * What is sent in one turn of the event loop goes out together: each write of its own would cost as much as its
+ * statement.
+ */
 function gather(client: pg.ClientBase): void {
   const { stream } = (client as unknown as { readonly connection: { readonly stream: Socket } }).connection
   if (stream.writableCorked > 0) return

@@ -1,6 +1,6 @@
 /**
- * Search in PostgreSQL's words, so that it finds what every other engine finds: case folding as `fold` does it, the words of a record as a
- * `tsvector` takes them, and the words of a text taken apart as `words` does it.
+ * Search in PostgreSQL's words, so that it finds what every other engine finds: case folding as `fold` does it, the
+ * words of a record as a `tsvector` takes them, and the words of a text taken apart as `words` does it.
  */
 
 import { hash } from 'node:crypto'
@@ -40,7 +40,10 @@ function foldedPairs(): readonly (readonly [string, string])[] {
   return found
 }
 
-/** The most bytes of a word in one piece, and of a piece of a longer one. With what stands beside it a lexeme has 2,046 at most. */
+/**
+ * The most bytes of a word in one piece, and of a piece of a longer one. With what stands beside it a lexeme has 2,046
+ * at most.
+ */
 const longest = 2_000
 
 /** The most bytes of all lexemes together: a `tsvector` takes 1,048,575. */

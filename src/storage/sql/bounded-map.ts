@@ -1,4 +1,7 @@
-/** A map that holds at most so many entries: the one used longest ago goes first. For what callers shape: queries, statements. */
+/**
+ * A map that holds at most so many entries: the one used longest ago goes first. For what callers shape: queries,
+ * statements.
+ */
 export class BoundedMap<Value> {
   readonly #entries = new Map<string, Value>()
   readonly #most: number

@@ -1,4 +1,7 @@
-/** Declared conditions have three values, as in SQL: what they select is what SQL itself says of them, word for word (AUT-6). */
+/**
+ * Declared conditions have three values, as in SQL: what they select is what SQL itself says of them, word for word
+ * (AUT-6).
+ */
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

@@ -1,4 +1,7 @@
-/** What SQL is compiled with: the catalog of an open database, the engine that runs the SQL, and the texts that were built before. */
+/**
+ * What SQL is compiled with: the catalog of an open database, the engine that runs the SQL, and the texts that were
+ * built before.
+ */
 import type { Sql } from 'sql-template-tag'
 import type { Catalog } from '../../model/resource.ts'
 import type { Statement } from '../transaction.ts'

@@ -1,6 +1,6 @@
 /**
- * Everything in which the SQL engines differ, as one record that each engine's folder fills. No other code depends on which engine
- * runs.
+ * Everything in which the SQL engines differ, as one record that each engine's folder fills. No other code depends on
+ * which engine runs.
  */
 import type { Sql } from 'sql-template-tag'
 import type { Scalar } from '../../model/predicate.ts'
@@ -15,7 +15,9 @@ export type Bound = string | number | null | Uint8Array
 export interface Locks {
   /** Whether other transactions may write at the same time. */
   readonly hasOtherWriters: boolean
-  /** The order in which several rows are locked, so that two transactions never deadlock; it stands before any limit. */
+  /**
+   * The order in which several rows are locked, so that two transactions never deadlock; it stands before any limit.
+   */
   readonly orderById: Sql
   /** No other transaction changes or locks the rows. */
   readonly update: Sql
@@ -23,7 +25,9 @@ export interface Locks {
   readonly share: Sql
   /** As `update`, and leaves out rows that other transactions have locked. */
   readonly skipLocked: Sql
-  /** A statement that keeps serializable transactions away: those of business rules. `undefined` where there are none. */
+  /**
+   * A statement that keeps serializable transactions away: those of business rules. `undefined` where there are none.
+   */
   readonly excludeSerializable: Sql | undefined
 }
 
@@ -73,7 +77,9 @@ export interface Engine {
   startsWith(text: Sql, part: string): Sql
   /** Rows of the table `alias` whose search words match: every word, the last as a prefix. */
   matchesSearch(collection: string, alias: string, words: readonly string[]): Sql
-  /** Whether texts have all of these words between them, the last as a prefix: decided on the texts, without an index. */
+  /**
+   * Whether texts have all of these words between them, the last as a prefix: decided on the texts, without an index.
+   */
   haveWords(texts: readonly Sql[], words: readonly string[]): Sql
   /** The columns that hold a record's search words; none where a table of its own holds them. */
   wordColumns(words: string): readonly (readonly [string, Sql])[]
@@ -100,26 +106,33 @@ export interface Engine {
   jsonKeys(columns: readonly (readonly [Sql, Column['type']])[]): Sql
   /** Joins texts of all rows: a comma and a line break between them. */
   joinRows(text: Sql): Sql
-  /** How many bytes a value takes as it is stored, uncompressed: found without reading a long one, where the engine can. */
+  /**
+   * How many bytes a value takes as it is stored, uncompressed: found without reading a long one, where the engine can.
+   */
   storedBytes(column: Sql, type: Column['type']): Sql
 
   // Transactions
 
   readonly lock: Locks
-  /** Takes an advisory lock until the transaction ends, and says whether it was free; `undefined` where one writer has the database. */
+  /**
+   * Takes an advisory lock until the transaction ends, and says whether it was free; `undefined` where one writer has
+   * the database.
+   */
   readonly tryAdvisoryLock: ((name: string) => Sql) | undefined
-  /** Waits for an advisory lock and holds it until the transaction ends; `undefined` where one writer has the database. */
+  /**
+   * Waits for an advisory lock and holds it until the transaction ends; `undefined` where one writer has the database.
+   */
   readonly advisoryLock: ((name: string) => Sql) | undefined
   /**
-   * A number, summed over the rows of clocks, that tells two states with the same sum of revisions apart. It is 0 where there are no
-   * such states, because every reader sees changes in one order.
+   * A number, summed over the rows of clocks, that tells two states with the same sum of revisions apart. It is 0 where
+   * there are no such states, because every reader sees changes in one order.
    */
   readonly clockChecksum: Sql
   /** The row of a collection's clock that a transaction updates, as ` and …`. */
   readonly clockSlot: Sql
   /**
-   * A change of one row, the tick of its clock, and the columns selected of the row, in one statement; `undefined` where the engine has
-   * no such statement. If the change affects no row, the clock does not tick.
+   * A change of one row, the tick of its clock, and the columns selected of the row, in one statement; `undefined`
+   * where the engine has no such statement. If the change affects no row, the clock does not tick.
    */
   readonly writeReturning: ((change: Sql, tick: Sql, columns: Sql) => Sql) | undefined
 }

@@ -1,6 +1,6 @@
 /**
- * The epoch of a collection: how often a migration has taken values out of all of its records at once. It counts in every
- * record's revision, so that entity tags change, and no row has to be written for it.
+ * The epoch of a collection: how often a migration has taken values out of all of its records at once. It counts in
+ * every record's revision, so that entity tags change, and no row has to be written for it.
  */
 import sql, { raw, type Sql } from 'sql-template-tag'
 import type { Transaction } from '../transaction.ts'
@@ -11,7 +11,10 @@ export type Epochs = ReadonlyMap<string, number>
 
 const prefix = 'epoch:'
 
-/** The key under which `resourced_meta` has the epoch of a collection, as an SQL literal. Names come from the catalog only. */
+/**
+ * The key under which `resourced_meta` has the epoch of a collection, as an SQL literal. Names come from the catalog
+ * only.
+ */
 function keyOf(collection: string): string {
   return `'${prefix}${collection}'`
 }

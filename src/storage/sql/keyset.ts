@@ -1,8 +1,8 @@
 /**
  * Keyset paging as ranges of an index. The rows after a position are one range where all terms go one way and hold no
- * null, else several ranges in order: each is a single stretch of the sort's index, so no page costs more than its size.
- * A column that is null throughout a range stands in its order all the same: PostgreSQL does not see that the index which
- * begins with it has the rest in order.
+ * null, else several ranges in order: each is a single stretch of the sort's index, so no page costs more than its
+ * size. A column that is null throughout a range stands in its order all the same: PostgreSQL does not see that the
+ * index which begins with it has the rest in order.
  */
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Position, Scalar, SortTerm } from '../../model/predicate.ts'

@@ -1,6 +1,6 @@
 /**
- * Predicates as SQL: the other reading of `matches` in model/predicate.ts, and the two agree (AUT-6).
- * Negation is pushed down to the comparisons, so that they can use their index. There it needs no care for null, because SQL has
+ * Predicates as SQL: the other reading of `matches` in model/predicate.ts, and the two agree (AUT-6). Negation is
+ * pushed down to the comparisons, so that they can use their index. There it needs no care for null, because SQL has
  * three truth values.
  */
 import { hash } from 'node:crypto'
@@ -13,12 +13,15 @@ import { columnSql, comparisonColumn, foldedColumn, subject, tableSql } from './
 import type { SqlContext } from './context.ts'
 import type { Engine } from './engine.ts'
 
-/** The context of predicates, with what some statements need of `through`: a condition on the record that a reference leads to. */
+/**
+ * The context of predicates, with what some statements need of `through`: a condition on the record that a reference
+ * leads to.
+ */
 export interface PredicateContext extends SqlContext {
   /**
-   * The subquery that `through` becomes. `exists` (the default) follows each row's reference, and the planner may turn it into a join.
-   * `fenced exists` keeps the planner from that: for rows that are read one by one until there are enough. `in` finds rows by the set
-   * of all records that they may refer to.
+   * The subquery that `through` becomes. `exists` (the default) follows each row's reference, and the planner may turn
+   * it into a join. `fenced exists` keeps the planner from that: for rows that are read one by one until there are
+   * enough. `in` finds rows by the set of all records that they may refer to.
    */
   readonly semijoin?: 'exists' | 'fenced exists' | 'in'
   /** Whether the records that `through` leads to are locked (FOR SHARE), so that what they permit stays permitted. */
@@ -32,8 +35,8 @@ export interface PredicateContext extends SqlContext {
 const digests = new WeakMap<Predicate, string>()
 
 /**
- * The digest of a predicate, as a part of keys; empty for `always`. It is kept with the predicate, because the same ones come with every
- * request. It is a hash: a caller who can write filters must not find two with one digest.
+ * The digest of a predicate, as a part of keys; empty for `always`. It is kept with the predicate, because the same
+ * ones come with every request. It is a hash: a caller who can write filters must not find two with one digest.
  */
 export function predicateDigest(predicate: Predicate): string {
   if (predicate.kind === 'always') return ''

@@ -1,6 +1,6 @@
 /**
- * Statements that are run again and again with other values: their texts are built once, with slots in place of the values that are
- * not known yet.
+ * Statements that are run again and again with other values: their texts are built once, with slots in place of the
+ * values that are not known yet.
  */
 import { Sql } from 'sql-template-tag'
 import { prebuilt, type Statement } from '../transaction.ts'

@@ -79,7 +79,9 @@ export function representationSql(
   })
 }
 
-/** The name of a resource, with the older version whose representation it is: what one version answers another does not. */
+/**
+ * The name of a resource, with the older version whose representation it is: what one version answers another does not.
+ */
 export function versionedName({ name, mapping }: Resource): string {
   return mapping === undefined ? name : `${mapping.version}/${name}`
 }

@@ -69,7 +69,9 @@ export interface Layout {
   readonly clockSlots: number
   /** Whether the number of a row has to be named in an index for rows to be read from it in their order. */
   readonly indexesRowNumber: boolean
-  /** Whether the files of exports are kept in the database, because it has no place beside it that every server reaches. */
+  /**
+   * Whether the files of exports are kept in the database, because it has no place beside it that every server reaches.
+   */
   readonly storesExports: boolean
 }
 

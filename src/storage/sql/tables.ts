@@ -1,4 +1,7 @@
-/** Which tables, columns and indexes a database should hold for a catalog: the tables of the system, and one for each resource. */
+/**
+ * Which tables, columns and indexes a database should hold for a catalog: the tables of the system, and one for each
+ * resource.
+ */
 import type { Catalog, Resource } from '../../model/resource.ts'
 import { columnsOf, comparisonColumn, foldedColumn } from './columns.ts'
 import { type ColumnSpec, column, heldBy, type IndexSpec, index, type Layout, type TableSpec } from './table-spec.ts'
@@ -74,7 +77,10 @@ function clocks({ clockSlots }: Layout): TableSpec {
   return { ...system('resourced_clocks', columns), indexes: [slot] }
 }
 
-/** What API keys are onceForKey by (AUT-2). The keys are records; this is apart from them, so that nothing asked of records reaches it. */
+/**
+ * What API keys are onceForKey by (AUT-2). The keys are records; this is apart from them, so that nothing asked of
+ * records reaches it.
+ */
 const keyHashes = system('resourced_key_hashes', [
   column('key', 'string', 'primary key'),
   column('hash', 'string', 'unique not null'),
@@ -83,7 +89,10 @@ const keyHashes = system('resourced_key_hashes', [
 /** Where keys were, hashes and all, before they were records. */
 export const formerKeys = 'resourced_keys'
 
-/** First answers to creations that may be repeated, by what makes them recognisable (MET-9). `created_at` is in milliseconds. */
+/**
+ * First answers to creations that may be repeated, by what makes them recognisable (MET-9). `created_at` is in
+ * milliseconds.
+ */
 const idempotency = system(
   'resourced_idempotency',
   [
@@ -120,7 +129,10 @@ function queue({ indexesRowNumber }: Layout): TableSpec {
   return { ...system('resourced_queue', columns), indexes: [byJob] }
 }
 
-/** The files of exports in pieces, each by the byte at which it begins, where they are not files beside the database (JOB-6). */
+/**
+ * The files of exports in pieces, each by the byte at which it begins, where they are not files beside the database
+ * (JOB-6).
+ */
 function pieces(): TableSpec {
   const columns: ColumnSpec[] = [
     column('job', 'string', 'not null'),

@@ -1,6 +1,6 @@
 /**
- * Values as every engine stores and answers them: JSON text, and keys made from values so that all engines compare and find alike.
- * Whatever writes a record uses these.
+ * Values as every engine stores and answers them: JSON text, and keys made from values so that all engines compare and
+ * find alike. Whatever writes a record uses these.
  */
 import { decimalKeyOf } from '../../model/decimal.ts'
 import { fold, words } from '../../model/text.ts'

@@ -53,8 +53,8 @@ export function openSqliteKeys(path: string): { readonly keys: KeyStore; close()
 }
 
 /**
- * Opens a file for its maintenance switch and its purge clock only. Nothing else in it changes, whichever version created it, because
- * servers may be running on it.
+ * Opens a file for its maintenance switch and its purge clock only. Nothing else in it changes, whichever version
+ * created it, because servers may be running on it.
  *
  * @returns `undefined` where there is no such file, or no server has ever used it
  */
@@ -77,7 +77,10 @@ export function openSqliteMaintenance(
   }
 }
 
-/** Whether a server has ever used a file. It is opened for reading: to open it for writing would change a file of another program. */
+/**
+ * Whether a server has ever used a file. It is opened for reading: to open it for writing would change a file of
+ * another program.
+ */
 export function hasSqliteTables(path: string): boolean {
   if (!existsSync(path)) return false
   const database = new DatabaseSync(path, { readOnly: true, timeout: 60_000 })

@@ -1,6 +1,6 @@
 /**
- * Long work on a SQLite file: on a thread with a connection of its own, so that the event loop goes on answering meanwhile.
- * A database in memory belongs to one connection: there it is done between requests.
+ * Long work on a SQLite file: on a thread with a connection of its own, so that the event loop goes on answering
+ * meanwhile. A database in memory belongs to one connection: there it is done between requests.
  */
 import { Worker } from 'node:worker_threads'
 import {

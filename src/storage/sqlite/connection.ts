@@ -76,7 +76,10 @@ export class Connection {
     this.#prepare(text).all()
   }
 
-  /** From now on no waiting inside SQLite: it would stop the event loop. Whoever finds the database busy tries again later. */
+  /**
+   * From now on no waiting inside SQLite: it would stop the event loop. Whoever finds the database busy tries again
+   * later.
+   */
   stopWaiting(): void {
     this.database.exec('pragma busy_timeout = 0')
   }

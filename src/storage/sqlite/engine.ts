@@ -36,8 +36,9 @@ const conditions: Readonly<Record<IndexSpec['where'], string>> = {
 // character that a word can have, and leaves marks alone. Without content the texts are not kept a second time.
 const tokenizer = `content='', contentless_delete=1, tokenize="unicode61 categories 'L* M* N* Co' remove_diacritics 0"`
 
-// Tidying goes along with changes, so many pages for so many changes: smaller pages make it smaller steps. It begins where
-// half of the rows are gone: at a tenth, the default, a purge of everything would write the index nine times over.
+// Tidying goes along with changes, so many pages for so many changes: smaller pages make it smaller steps. It begins
+// where half of the rows are gone: at a tenth, the default, a purge of everything would write the index nine times
+// over.
 const settings = { pgsz: 500, deletemerge: 50 } as const
 
 /** The name of the function, registered on each connection, that folds case. */
@@ -50,8 +51,9 @@ export const numberFunction = 'resourced_number'
 export const wordsFunction = 'resourced_has_words'
 
 /**
- * A number as JSON, as `numberText` writes it. Whole ones stand without a point. SQLite writes what 15 digits cannot keep
- * in 17, where 16 may do, and exponents in its own way: what is that long, that small or that large goes the slower way.
+ * A number as JSON, as `numberText` writes it. Whole ones stand without a point. SQLite writes what 15 digits cannot
+ * keep in 17, where 16 may do, and exponents in its own way: what is that long, that small or that large goes the
+ * slower way.
  */
 function realSql(column: Sql): Sql {
   const whole = sql`${column} = cast(${column} as integer) and abs(${column}) < 9007199254740992`

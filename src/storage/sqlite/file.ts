@@ -3,8 +3,8 @@ import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, statSync } from 
 import { dirname, resolve } from 'node:path'
 
 /**
- * Makes a database file where there is none, empty as SQLite takes it, and the folders above it; what is there stays as it is.
- * Made by SQLite, it would be readable by whoever the umask lets. The files beside it (-wal, -shm) get its mode.
+ * Makes a database file where there is none, empty as SQLite takes it, and the folders above it; what is there stays as
+ * it is. Made by SQLite, it would be readable by whoever the umask lets. The files beside it (-wal, -shm) get its mode.
  *
  * SQLite syncs the names of its files, but not that of the folder around them: a power cut could take a new folder away
  * with all that is in it. So before a file is made, every folder above its own is synced, whoever made it.
@@ -24,7 +24,10 @@ export function makeFile(file: string): void {
   if (!create(file, 'wx') && !existsSync(file)) create(file, 'a') // A link to where nothing is.
 }
 
-/** Says at any time whether a file is still the one that is at its path now. Where a system numbers no files, it always is. */
+/**
+ * Says at any time whether a file is still the one that is at its path now. Where a system numbers no files, it always
+ * is.
+ */
 export function fileWatch(path: string): () => boolean {
   const look = () => statSync(path, { throwIfNoEntry: false, bigint: true })
   const first = look()

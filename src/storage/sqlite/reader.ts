@@ -16,7 +16,10 @@ export class Reader {
   #version: unknown
   #open = false
 
-  /** @param alone whether this is the database's only connection: then its own changes are the only ones, and `endTurn` tells of them */
+  /**
+   * @param alone whether this is the database's only connection: then its own changes are the only ones, and `endTurn`
+   * tells of them
+   */
   constructor(connection: Connection, alone: boolean) {
     this.#connection = connection
     this.#alone = alone
@@ -44,7 +47,9 @@ export class Reader {
     }
   }
 
-  /** Ends the snapshot, and forgets: before a change by this process, so that whoever hears of the change also sees it. */
+  /**
+   * Ends the snapshot, and forgets: before a change by this process, so that whoever hears of the change also sees it.
+   */
   endTurn(): void {
     this.#end()
     this.memory.forget()

@@ -1,12 +1,16 @@
 /**
- * A full-text index in parts, so that no change of it takes long. FTS5 merges all that it holds of a word at one go, and
- * doubles its list of deleted rows at one go: the larger the index, the longer. See docs/decisions/015-search-in-parts.md.
+ * A full-text index in parts, so that no change of it takes long. FTS5 merges all that it holds of a word at one go,
+ * and doubles its list of deleted rows at one go: the larger the index, the longer. See
+ * docs/decisions/015-search-in-parts.md.
  */
 
 /** How many parts an index has. */
 export const searchParts = 16
 
-/** How many rows stand together in a part: what is written together, or purged together, mostly has numbers side by side. */
+/**
+ * How many rows stand together in a part: what is written together, or purged together, mostly has numbers side by
+ * side.
+ */
 const run = 2 ** 15
 
 /** The part that has the words of a row. Databases are made by it: what changes it must build all indexes anew. */

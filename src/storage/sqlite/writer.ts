@@ -77,8 +77,8 @@ export class Writer {
     setImmediate(() => this.#gather(0))
   }
 
-  // A turn of the event loop reads some requests, the next one those that came meanwhile. While there are more each time
-  // they make one group: a turn takes microseconds, a commit milliseconds.
+  // A turn of the event loop reads some requests, the next one those that came meanwhile. While there are more each
+  // time they make one group: a turn takes microseconds, a commit milliseconds.
   #gather(before: number): void {
     const { length } = this.#queue
     if (length > before && length < groupSize) setImmediate(() => this.#gather(length))

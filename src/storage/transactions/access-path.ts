@@ -1,14 +1,17 @@
 /**
- * How a page comes to its rows. One index often serves a list's filter and its order together. Where none does, an engine can find
- * what matches and sort it, or scan the whole order and drop what does not match. Which of the two costs as much as the table is
- * large depends on how many rows match, and that number is known: the list's exact total.
+ * How a page comes to its rows. One index often serves a list's filter and its order together. Where none does, an
+ * engine can find what matches and sort it, or scan the whole order and drop what does not match. Which of the two
+ * costs as much as the table is large depends on how many rows match, and that number is known: the list's exact total.
  */
 import { isEqualityFilter, isFolded, isIndexed } from '../../model/indexes.ts'
 import { allOf, always, type Predicate, type SortTerm } from '../../model/predicate.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { ReadPage } from '../../plan/plan.ts'
 
-/** `planner`: the engine's planner chooses. `sort`: find by the filter, then sort. `ordered scan`: follow the order, check each row. */
+/**
+ * `planner`: the engine's planner chooses. `sort`: find by the filter, then sort. `ordered scan`: follow the order,
+ * check each row.
+ */
 export type AccessPath = 'planner' | 'sort' | 'ordered scan'
 
 /** So many rows are sorted within some ten milliseconds; a scan soon meets one row of more than these. */
@@ -32,8 +35,8 @@ export function isServed(plan: ReadPage): boolean {
 }
 
 /**
- * The field that is null in all rows of a list and with which the index of its order begins; `undefined` where there is none, or
- * another condition has an index that serves.
+ * The field that is null in all rows of a list and with which the index of its order begins; `undefined` where there is
+ * none, or another condition has an index that serves.
  */
 export function leadingNullField(plan: ReadPage): string | undefined {
   const { resource, search, deleted, sort } = plan
@@ -56,8 +59,8 @@ export function isIndexRange(plan: ReadPage): boolean {
 }
 
 /**
- * Takes the first condition whose index goes on in the order of `sort` out of a predicate: `range` is what the index finds (`always`:
- * the whole order), `rest` is checked for each row of it.
+ * Takes the first condition whose index goes on in the order of `sort` out of a predicate: `range` is what the index
+ * finds (`always`: the whole order), `rest` is checked for each row of it.
  */
 export function splitByIndex(
   resource: Resource,

@@ -1,10 +1,10 @@
 /**
- * The records of an export, in batches. An export reads all records, so it follows the order of its sort from end to end. Each batch is
- * the range of the sort's index (or of the ids, where there is no sort) after the batch before, found by its keys (`keyset.ts`). Records
- * that the filter drops count as well, so no batch costs more than its size, however few records match. A list would find the matching
- * records by the filter's own index, and sort all of them for each batch anew. Only a condition whose index has the order too is left to
- * the index (`splitByIndex`). Where the sort has several fields that no index has together, the records that tie in the first field are
- * sorted for each batch.
+ * The records of an export, in batches. An export reads all records, so it follows the order of its sort from end to
+ * end. Each batch is the range of the sort's index (or of the ids, where there is no sort) after the batch before,
+ * found by its keys (`keyset.ts`). Records that the filter drops count as well, so no batch costs more than its size,
+ * however few records match. A list would find the matching records by the filter's own index, and sort all of them for
+ * each batch anew. Only a condition whose index has the order too is left to the index (`splitByIndex`). Where the sort
+ * has several fields that no index has together, the records that tie in the first field are sorted for each batch.
  */
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import { allOf, type Position, type Predicate, type SortTerm } from '../../model/predicate.ts'
@@ -46,8 +46,8 @@ export interface ExportedRows {
 }
 
 /**
- * Reads the next batch of an export. Records that come or go between two batches are there or not; all others are given once.
- * They come one a row: lines of CSV may hold any line break.
+ * Reads the next batch of an export. Records that come or go between two batches are there or not; all others are given
+ * once. They come one a row: lines of CSV may hold any line break.
  */
 export function* exportRows(context: SqlContext, batch: ExportBatch): Transaction<ExportedRows> {
   const { resource, sort, after, limit } = batch
@@ -86,14 +86,14 @@ function textSql(
 }
 
 /**
- * What a spreadsheet takes for the beginning of a formula, or strips to find one behind it. The last four are full-width:
- * some programs read them as the others.
+ * What a spreadsheet takes for the beginning of a formula, or strips to find one behind it. The last four are
+ * full-width: some programs read them as the others.
  */
 const formulaStarts = ['=', '+', '-', '@', '\t', '\r', '\n', '\uff1d', '\uff0b', '\uff0d', '\uff20']
 
 /**
- * The line of one row, without its end. Null is nothing between the commas, and texts are always quoted, so that an empty
- * one is `""`. A text that a spreadsheet would calculate gets an apostrophe before it.
+ * The line of one row, without its end. Null is nothing between the commas, and texts are always quoted, so that an
+ * empty one is `""`. A text that a spreadsheet would calculate gets an apostrophe before it.
  *
  * @param fields those asked for; `undefined`: all; `id` always comes along (QRY-4)
  */

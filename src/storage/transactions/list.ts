@@ -109,8 +109,9 @@ function unindexedTerms({ engine }: SqlContext, terms: readonly OrderTerm[]): Or
 }
 
 /**
- * The columns in which an older version searches, where they are fewer than those of the index (QRY-5, AUT-9): the index finds records
- * by any of its texts, so the words have to be looked for in these texts once more. `undefined`: the index decides.
+ * The columns in which an older version searches, where they are fewer than those of the index (QRY-5, AUT-9): the
+ * index finds records by any of its texts, so the words have to be looked for in these texts once more. `undefined`:
+ * the index decides.
  */
 function searchedTexts({ resource, versionResource }: ReadPage): string[] | undefined {
   if (versionResource === undefined) return undefined
@@ -123,8 +124,9 @@ function searchedTexts({ resource, versionResource }: ReadPage): string[] | unde
 type ListClock = Pick<Clock, 'revision' | 'checksum'>
 
 /**
- * The tag of a list where it is known before the page is read: either the clock makes the tag, or the page was read before and no
- * collection that it depends on has changed since. Deleted records depend on the time of day too, which the clock does not show.
+ * The tag of a list where it is known before the page is read: either the clock makes the tag, or the page was read
+ * before and no collection that it depends on has changed since. Deleted records depend on the time of day too, which
+ * the clock does not show.
  */
 export function knownTag(context: SqlContext, list: List, clock: ListClock): string | undefined {
   const made = clockTag(context, list, clock)
@@ -133,10 +135,11 @@ export function knownTag(context: SqlContext, list: List, clock: ListClock): str
 }
 
 /**
- * The opaque tag of a list for a caller who may read all of its collection: made of the collection's clock, so that it costs no
- * reading. It is keyed, so that nobody can count the changes.
+ * The opaque tag of a list for a caller who may read all of its collection: made of the collection's clock, so that it
+ * costs no reading. It is keyed, so that nobody can count the changes.
  *
- * @returns `undefined` where the caller may not read everything: the tag then depends on what they are shown alone (AUT-9)
+ * @returns `undefined` where the caller may not read everything: the tag then depends on what they are shown alone
+ * (AUT-9)
  */
 function clockTag({ tagSecret }: SqlContext, list: List, clock: ListClock): string | undefined {
   const { plan } = list

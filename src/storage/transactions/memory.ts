@@ -13,8 +13,8 @@ type KnownRecord = Extract<Outcome, { readonly kind: 'record' }>
 const longest = 2_000
 
 /**
- * Answers of the database that are still true, and the SQL of lists. The owner must call `forget` before it reads a database that may
- * have changed.
+ * Answers of the database that are still true, and the SQL of lists. The owner must call `forget` before it reads a
+ * database that may have changed.
  */
 export class Memory {
   /** The SQL of lists, by query and permission; it depends on nothing in the database. */

@@ -1,6 +1,7 @@
 /**
- * How many bytes a page has, found in the database (LIM-6). An ordinary page costs a comparison for each record: while no record has more
- * than its share of a page, all of them fit. Where one has more, sizes are read first, and then the records that fit.
+ * How many bytes a page has, found in the database (LIM-6). An ordinary page costs a comparison for each record: while
+ * no record has more than its share of a page, all of them fit. Where one has more, sizes are read first, and then the
+ * records that fit.
  */
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Field } from '../../model/resource.ts'

@@ -1,6 +1,6 @@
 /**
- * The rows of a page: segment by segment of the order, until there are enough. Where records may be more than a page can hold (LIM-6),
- * their sizes are read first, and then the records that fit.
+ * The rows of a page: segment by segment of the order, until there are enough. Where records may be more than a page
+ * can hold (LIM-6), their sizes are read first, and then the records that fit.
  */
 import sql, { empty, raw, type Sql } from 'sql-template-tag'
 import type { Position } from '../../model/predicate.ts'
@@ -93,8 +93,8 @@ export function firstPageSql(read: PageRead): Sql {
 }
 
 /**
- * What that statement has found; `undefined` where the segments after the first may have more of the page, or it has more bytes than
- * its statement gives.
+ * What that statement has found; `undefined` where the segments after the first may have more of the page, or it has
+ * more bytes than its statement gives.
  */
 export function firstPageOf(
   page: Page,
@@ -280,7 +280,8 @@ function sizesSql(read: PageRead, segment: Segment, range: Range): Sql {
 }
 
 /**
- * Rows until they have so many bytes. They are found first: to sort them, an engine may make the JSON of all that match.
+ * Rows until they have so many bytes. They are found first: to sort them, an engine may make the JSON of all that
+ * match.
  *
  * @param bounds `isFirst`: one row is read, however large
  */

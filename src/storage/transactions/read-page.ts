@@ -36,10 +36,12 @@ export function* readPage(
 }
 
 /**
- * Runs a ReadPage with the page and the clock of its collection in one statement, so that no change comes between them: for an engine
- * on which others write at any time, and on which every statement is a round trip. Each statement has a snapshot of its own.
+ * Runs a ReadPage with the page and the clock of its collection in one statement, so that no change comes between them:
+ * for an engine on which others write at any time, and on which every statement is a round trip. Each statement has a
+ * snapshot of its own.
  *
- * @returns `undefined` where a total must be counted first, or the page takes several statements: then `readPage` must be used
+ * @returns `undefined` where a total must be counted first, or the page takes several statements: then `readPage` must
+ * be used
  */
 export function* readPageAtOnce(
   context: SqlContext,
