@@ -1,7 +1,8 @@
 /** The cases as a whole: what they say of themselves is so. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ruleOf } from '../../src/checker/case/case.ts'
+import { ruleOf, type Step } from '../../src/checker/case/case.ts'
+import { requestsOf } from '../../src/checker/case/define.ts'
 import { cases } from '../../src/checker/cases/cases.ts'
 import { rules } from '../../src/spec/rules.ts'
 
@@ -26,3 +27,25 @@ test('every case has a name of its own, a rule, and needs only what comes before
     before.set(id, alone)
   }
 })
+
+test('every reference in a request is to a step that comes before it, or to a record that the checker creates', () => {
+  for (const { id, steps } of cases) {
+    const before = new Set(['parent'])
+    const check = (each: readonly Step[]): void => {
+      for (const step of each) {
+        const { between = [], ...rest } = { between: [], ...step } as Step & { between?: readonly Step[] }
+        // Records that are created with others have no references to them.
+        for (const [, name = ''] of JSON.stringify(rest).matchAll(/«([^«»|]+)\|/g)) {
+          assert.ok(before.has(name.replace(/\.\d+$/, '')), `${id} refers to ${name} before that step`)
+        }
+        for (const name of namesOf(step)) before.add(name)
+        check(between)
+      }
+    }
+    check(steps)
+  }
+})
+
+function namesOf(step: Step): readonly string[] {
+  return 'as' in step ? [step.as] : requestsOf(step).map(({ as }) => as)
+}
