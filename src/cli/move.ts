@@ -31,17 +31,17 @@ interface Options {
   readonly databaseUnsafe?: boolean
 }
 
-/** What clients are told meanwhile. */
+/** The message that clients get during the move. */
 const message = 'The service is being moved to another database. Try again after the seconds in Retry-After.'
 
-/** For how long nothing may change before it begins: servers look at the switch twice a second. */
+/** Milliseconds without a change before the move begins: servers read the maintenance switch twice a second. */
 const quiet = 1_500
-/** After so long somebody who does not know of the switch is writing. */
+/** Milliseconds after which changes must come from a program that ignores maintenance. */
 const patience = 60_000
 
 /**
- * Moves all that a database holds into an empty one, while the first is under maintenance. The exit code is 1 where nothing
- * was moved, 130 where it was interrupted; then maintenance is as it was.
+ * Moves everything that a database holds into an empty one, while the source is under maintenance. The exit code is 1 if
+ * nothing was moved, and 130 if the move was interrupted. In both cases, maintenance is restored to its former state.
  */
 export async function moveCommand({ from, to, declaration, databaseUnsafe }: Options): Promise<void> {
   for (const database of [from, to]) {
@@ -89,7 +89,7 @@ async function mustFit(source: DatabaseOptions, catalog: Catalog): Promise<void>
 }
 
 async function beginMaintenance(maintenance: MaintenanceStore): Promise<boolean> {
-  // What clients are told already stays.
+  // A message that clients already get stays.
   if ((await maintenance.read()) !== undefined) return false
   const { before } = await maintenance.begin({ since: new Date().toISOString(), message, retryAfter: 60 })
   return before === undefined
@@ -114,7 +114,7 @@ async function move(from: DatabaseOptions, target: MoveTarget, { catalog, progre
         done += count
         progress.update(done, Math.min(done / Math.max(expected, done), 1))
       },
-      onPhase: (phase) => phase === 'indexes' && progress.say('All rows are written; now come the indexes.'),
+      onIndexes: () => progress.say('All rows are written. Building the indexes.'),
     })
     if ((await fingerprint(source.now)) === seen) return moved
     throw new ConfigurationError(`The source has changed meanwhile. ${whoWrites}`)
@@ -125,7 +125,7 @@ async function move(from: DatabaseOptions, target: MoveTarget, { catalog, progre
 
 const whoWrites = 'End what writes to it beside the servers, such as an import, then move again.'
 
-/** Waits until nothing changes any more. Gives what was seen last. */
+/** Waits until the source stops changing, and returns its last fingerprint. */
 async function untilQuiet(source: MoveSource, signal: AbortSignal): Promise<string> {
   const started = performance.now()
   let seen = await fingerprint(source.now)
@@ -156,9 +156,9 @@ function summary({ rows, files, lost, restarted }: Moved, seconds: number, { fro
   ]
   return [
     `Moved ${format(records)} records in ${own.length} collections in ${seconds.toFixed(1)} s (${rate} a second).`,
-    `With them: ${also.join('; ')}.`,
+    `Also moved: ${also.join('; ')}.`,
     'Every row was read back, and is the same.',
-    ...lost.map((job) => `Left behind: the file of the export ${job} is not there, or not whole.`),
+    ...lost.map((job) => `Not moved: the file of the export ${job} is missing or incomplete.`),
     ...(restarted > 0 ? [`${format(restarted)} unfinished exports begin again.`] : []),
     `Start the servers with --database ${withoutCredentials(to)}, which is not under maintenance.`,
     `The source stays under maintenance. To go on with it instead: resourced maintenance off --database ${withoutCredentials(from)}`,

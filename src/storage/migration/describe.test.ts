@@ -21,7 +21,7 @@ test('each step is one line with what it would lose', () => {
   assert.deepEqual(lines, [
     '  ! drop the column tasks.old: loses 1 value',
     '  + index tasks by a, id',
-    '  x tasks.title is now required but 500 records have none: declare a default or make it optional',
+    '  x tasks.title is now required but 500 records have no value: declare a default or make it optional',
   ])
 })
 
@@ -35,7 +35,10 @@ test('a refusal names the command that makes the changes, or what is impossible'
     /would lose data:\n.*loses 1 value\n.*run: resourced migrate --apply$/,
   )
   assert.equal(new MigrationRefused([drop, require]).command, undefined)
-  assert.match(new MigrationRefused([require]).message, /500 records have none.*\nChange what is marked x/)
+  assert.match(
+    new MigrationRefused([require]).message,
+    /500 records have no value.*\nChange the records or the declaration/,
+  )
 })
 
 test('a step that loses data is allowed with `all` only, an impossible step never', () => {

@@ -57,13 +57,15 @@ function refusalMessage(steps: readonly MigrationStep[], command: string | undef
       ? 'The database cannot be changed to fit the declaration'
       : `The database does not fit the declaration${loses ? ', and changing it would lose data' : ''}`
   const advice =
-    command === undefined ? 'Change what is marked x, then start again.' : `To make these changes, run: ${command}`
+    command === undefined
+      ? 'Change the records or the declaration as the lines marked x say, then start again.'
+      : `To make these changes, run: ${command}`
   return `${reason}:\n${formatSteps(steps)}\n${advice}`
 }
 
 function formerMessage(steps: readonly MigrationStep[]): string {
   const reason = 'A newer declaration has changed the database since, and this one would need'
   const advice =
-    'Start the newer one. To go back to this one stop the newer servers, and see what is lost: resourced migrate'
+    'Start the newer declaration. To return to this one, stop the newer servers and list the losses: resourced migrate'
   return `${reason}:\n${formatSteps(steps)}\n${advice}`
 }

@@ -83,7 +83,11 @@ export function planMigration(current: ExistingSchema, desired: readonly TableSp
 function blockedStep(table: TableSpec): MigrationStep {
   const { name } = table
   const remedy = 'rename it, or use another database'
-  return step(name, { kind: 'blocked' }, `the database has a "${name}" already that Resourced did not make: ${remedy}`)
+  return step(
+    name,
+    { kind: 'blocked' },
+    `the database already has a "${name}" that Resourced did not create: ${remedy}`,
+  )
 }
 
 function dropTable(table: ExistingTable): MigrationStep {
@@ -93,7 +97,7 @@ function dropTable(table: ExistingTable): MigrationStep {
 
 function moveKeys({ name, columns }: TableSpec): MigrationStep {
   const derived = columns.filter((column) => column.derived !== undefined)
-  return step(name, { kind: 'move-keys', derived }, 'make records of the API keys')
+  return step(name, { kind: 'move-keys', derived }, 'turn the API keys into records')
 }
 
 function setClock({ table: { name } }: { readonly table: TableSpec }): MigrationStep {
@@ -245,10 +249,10 @@ function changeVersion(table: ExistingTable, { mapping }: MappedResource, spec: 
   const steps: MigrationStep[] = []
   // Indexes are named after their table and columns, so they are built anew.
   for (const index of [...table.indexes, ...table.invalidIndexes]) {
-    steps.push(step(table.name, { kind: 'drop-index', index }, `drop the index ${index}, to be made anew`))
+    steps.push(step(table.name, { kind: 'drop-index', index }, `drop the index ${index}, to be rebuilt`))
   }
   if (table.search !== undefined) {
-    const sentence = `drop the full-text index of ${table.name}, to be made anew`
+    const sentence = `drop the full-text index of ${table.name}, to be rebuilt`
     steps.push(step(table.name, { kind: 'drop-search' }, sentence))
   }
   if (isRenamed) {

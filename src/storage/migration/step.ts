@@ -99,11 +99,11 @@ export function assess(step: MigrationStep, { count, example }: Answer): Migrati
       return { ...step, loses: { values: count }, sentence: lost }
     }
     case 'require': {
-      const lacking = `${sentence} but ${count === 1 ? '1 record has' : `${count} records have`} none`
+      const lacking = `${sentence} but ${count === 1 ? '1 record has' : `${count} records have`} no value`
       return { ...step, impossible: true, sentence: `${lacking}: declare a default or make it optional` }
     }
     case 'create-index': {
-      const clash = `${count === 1 ? '1 record has' : `${count} records have`} a value that another has`
+      const clash = `${count === 1 ? '1 record has' : `${count} records have`} the same value as another`
       const where = example === undefined ? '' : ` (such as ${example})`
       return { ...step, impossible: true, sentence: `${sentence}: ${clash}${where}; change those records first` }
     }

@@ -90,8 +90,8 @@ export interface MoveOptions {
   readonly signal: AbortSignal
   /** Receives how many rows were written or read back. */
   readonly onRows: (count: number) => void
-  /** Receives each phase when it begins. */
-  readonly onPhase: (phase: 'rows' | 'files' | 'indexes' | 'check') => void
+  /** Called when all rows are written and the indexes are built next. */
+  readonly onIndexes: () => void
 }
 
 /** The clocks of a database, with the slots of each summed up. */
@@ -135,10 +135,9 @@ export function movedTables(catalog: Catalog): MovedTable[] {
  * @throws the reason of the signal
  */
 export async function moveAll(source: MoveSource, target: MoveTarget, options: MoveOptions): Promise<Moved> {
-  const { catalog, onPhase, onRows, signal } = options
+  const { catalog, onIndexes, onRows, signal } = options
   const tables = movedTables(catalog)
   const digests = new Map<string, Digest>()
-  onPhase('rows')
   for (const table of tables) {
     const digest = new Digest()
     for await (const rows of source.rows(table)) {
@@ -158,13 +157,11 @@ export async function moveAll(source: MoveSource, target: MoveTarget, options: M
   for (const { key, value } of await source.all(meta)) {
     await target.all(sql`insert into resourced_meta (key, value) values (${key}, ${value})`)
   }
-  onPhase('files')
   const files = await moveFiles(source, target, options)
   signal.throwIfAborted()
-  onPhase('indexes')
+  onIndexes()
   await target.index()
   signal.throwIfAborted()
-  onPhase('check')
   for (const table of tables) await checkRows(target, table, digests.get(table.name) as Digest, options)
   for (const [name, statement] of Object.entries({ resourced_clocks: clocks, resourced_meta: meta })) {
     const [before, after] = await Promise.all([source.all(statement), target.all(statement)])
@@ -182,7 +179,7 @@ const meta = sql`select key, value from resourced_meta
 async function requireAllRead(source: MoveSource, { name }: MovedTable, count: number): Promise<void> {
   const [row] = await source.all(sql`select count(*) as count from ${raw(`"${name}"`)}`)
   if (row?.['count'] === count) return
-  throw new StorageFault('failed', `Of the ${row?.['count']} rows of ${name} ${count} were read.`)
+  throw new StorageFault('failed', `Only ${count} of the ${row?.['count']} rows of ${name} were read.`)
 }
 
 /** The rows of a table as they move. The file of an unfinished export does not move, so that export starts again. */

@@ -82,7 +82,7 @@ test('a migration waits for writers before it counts', { skip }, async (context)
   const migration = refusal(() => migrateTo(client, { title: { type: 'string', required: true } }, 'all', quick))
   await sleep(300)
   await other.query('commit')
-  assert.match((await migration).message, /x tasks\.title is now required but 1 record has none/)
+  assert.match((await migration).message, /x tasks\.title is now required but 1 record has no value/)
 })
 
 test('reporting steps neither blocks nor waits for other sessions', { skip }, async (context) => {
@@ -164,7 +164,7 @@ test('a duplicate written while a unique index is built is reported, and no inva
   await other.query('commit')
   const refused = await migration
   assert.ok(refused instanceof MigrationRefused, String(refused))
-  assert.match(refused.message, /x keep title unique in tasks: 1 record has a value that another has \(such as id3\)/)
+  assert.match(refused.message, /x keep title unique in tasks: 1 record has the same value as another \(such as id3\)/)
   const indexes = "select indisvalid as valid from pg_index where indrelid = 'tasks'::regclass and not indisvalid"
   assert.deepEqual(await all(client, indexes), [])
   // The other index has been made.

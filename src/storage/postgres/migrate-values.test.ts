@@ -38,7 +38,7 @@ test('an inconvertible value gets the default of a required field; without one t
     { size: 'seven' },
   ])
   const refused = await refusal(() => migrateTo(client, { size: { type: 'integer', required: true } }, 'all'))
-  assert.match(refused.message, /x tasks\.size is now required but 1 record has none/)
+  assert.match(refused.message, /x tasks\.size is now required but 1 record has no value/)
   assert.deepEqual(await column(client, 'size'), ['7', 'seven'])
   await migrateTo(client, { size: { type: 'integer', required: true, default: 0 } }, 'all')
   assert.deepEqual(await column(client, 'size'), [7, 0])

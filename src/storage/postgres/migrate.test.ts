@@ -84,7 +84,10 @@ test('a field that becomes required needs a value in every record', { skip }, as
   const before = await snapshot(client)
   for (const apply of ['additive', 'all', 'never'] as const) {
     const refused = await refusal(() => migrateTo(client, { title: { type: 'string', required: true } }, apply))
-    assert.match(refused.message, /x tasks\.title is now required but 2 records have none: declare a default or make/)
+    assert.match(
+      refused.message,
+      /x tasks\.title is now required but 2 records have no value: declare a default or make/,
+    )
     assert.equal(await snapshot(client), before)
   }
   await migrateTo(client, { title: { type: 'string', required: true, default: 'none' } })
@@ -97,7 +100,7 @@ test('a field that was optional for a while may lack values', { skip }, async (c
   await assert.rejects(() => migrateTo(client, { title: 'string' }, 'never'), MigrationRefused)
   await migrateTo(client, { title: 'string' })
   await client.query("insert into tasks (id, created_at, updated_at, _revision) values ('x', '', '', 1)")
-  assert.match((await refusal(() => migrateTo(client, required))).message, /1 record has none/)
+  assert.match((await refusal(() => migrateTo(client, required))).message, /1 record has no value/)
 })
 
 test('values of a removed field are dropped only with `all`', { skip }, async (context) => {
@@ -137,7 +140,7 @@ test('a unique field needs values that differ among live records', { skip }, asy
   const client = await databaseOf(context, { name: 'string' }, rows)
   const unique = { name: { type: 'string', unique: true } } as const
   const refused = await refusal(() => migrateTo(client, unique, 'all'))
-  assert.match(refused.message, /x keep name unique in tasks: 2 records have a value that another has \(such as id3\)/)
+  assert.match(refused.message, /x keep name unique in tasks: 2 records have the same value as another \(such as id3\)/)
   await client.query("update tasks set name = id where id in ('id2', 'id3')")
   await migrateTo(client, unique)
   await assert.rejects(client.query("update tasks set name = 'a' where id = 'id2'"), /violates unique constraint/)
@@ -148,7 +151,10 @@ test('a unique field needs values that differ among live records', { skip }, asy
 test('duplicates that only a default would cause are counted', { skip }, async (context) => {
   const client = await databaseOf(context, {}, [{}, {}])
   const fields = { name: { type: 'string', unique: true, default: 'x', required: true } } as const
-  assert.match((await refusal(() => migrateTo(client, fields, 'all'))).message, /1 record has a value that another has/)
+  assert.match(
+    (await refusal(() => migrateTo(client, fields, 'all'))).message,
+    /1 record has the same value as another/,
+  )
 })
 
 test('foreign tables, indexes and views stay, and are reported where they block a name', {
@@ -157,10 +163,10 @@ test('foreign tables, indexes and views stay, and are reported where they block 
   const client = await emptyDatabase(context)
   await client.query('create table notes (a int); insert into notes values (1); create view tasks as select 1')
   const before = await snapshot(client)
-  assert.match((await refusal(() => migrateTo(client, {}, 'all'))).message, /x the database has a "tasks" already/)
+  assert.match((await refusal(() => migrateTo(client, {}, 'all'))).message, /x the database already has a "tasks"/)
   assert.equal(await snapshot(client), before)
   await client.query('drop view tasks; create domain tasks as text')
-  assert.match((await refusal(() => migrateTo(client, {}, 'all'))).message, /x the database has a "tasks" already/)
+  assert.match((await refusal(() => migrateTo(client, {}, 'all'))).message, /x the database already has a "tasks"/)
   // Names are told apart by case here.
   await client.query('drop domain tasks; create view "Tasks" as select 1')
   await migrateTo(client, { size: 'integer' })

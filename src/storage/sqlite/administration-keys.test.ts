@@ -72,7 +72,7 @@ test('keys of the version before are found as they were once the interface is se
   await formerDatabase(path, former)
   const { steps } = migrateSqlite(path, notes, false)
   assert.ok(steps.every((step) => step.loses === 'nothing' && !step.impossible))
-  assert.ok(steps.some((step) => step.sentence === 'make records of the API keys'))
+  assert.ok(steps.some((step) => step.sentence === 'turn the API keys into records'))
   const storage = openSqlite(notes, { path })
   const listed = former.map((key) => ({ ...key, last_used_at: null }))
   assert.deepEqual(await storage.keys.list(), listed)

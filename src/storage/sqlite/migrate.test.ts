@@ -80,7 +80,10 @@ test('a field that becomes required needs a value in every record', () => {
   const before = snapshot(database)
   for (const apply of ['additive', 'all', 'never'] as const) {
     const refused = refusal(() => migrateTo(database, { title: { type: 'string', required: true } }, apply))
-    assert.match(refused.message, /x tasks\.title is now required but 2 records have none: declare a default or make/)
+    assert.match(
+      refused.message,
+      /x tasks\.title is now required but 2 records have no value: declare a default or make/,
+    )
     assert.equal(snapshot(database), before)
   }
   migrateTo(database, { title: { type: 'string', required: true, default: 'none' } })
@@ -93,7 +96,7 @@ test('a field that was optional for a while may lack values', () => {
   assert.throws(() => migrateTo(database, { title: 'string' }, 'never'), MigrationRefused)
   migrateTo(database, { title: 'string' })
   database.exec("insert into tasks (id, created_at, updated_at, _revision) values ('x', '', '', 1)")
-  assert.match(refusal(() => migrateTo(database, required)).message, /1 record has none/)
+  assert.match(refusal(() => migrateTo(database, required)).message, /1 record has no value/)
 })
 
 test('values of a removed field are dropped only with `all`', () => {
@@ -153,7 +156,7 @@ test('other types convert exactly, and values that cannot are counted', () => {
 test('an inconvertible value gets the default of a required field; without one the migration is refused', () => {
   const database = databaseOf({ size: { type: 'string', required: true } }, [{ size: '7' }, { size: 'seven' }])
   const refused = refusal(() => migrateTo(database, { size: { type: 'integer', required: true } }, 'all'))
-  assert.match(refused.message, /x tasks\.size is now required but 1 record has none/)
+  assert.match(refused.message, /x tasks\.size is now required but 1 record has no value/)
   assert.deepEqual(column(database, 'size'), ['7', 'seven'])
   migrateTo(database, { size: { type: 'integer', required: true, default: 0 } }, 'all')
   assert.deepEqual(column(database, 'size'), [7, 0])
@@ -215,7 +218,7 @@ test('a unique field needs values that differ among live records', () => {
   const database = databaseOf({ name: 'string' }, rows)
   const unique = { name: { type: 'string', unique: true } } as const
   const refused = refusal(() => migrateTo(database, unique, 'all'))
-  assert.match(refused.message, /x keep name unique in tasks: 2 records have a value that another has \(such as id3\)/)
+  assert.match(refused.message, /x keep name unique in tasks: 2 records have the same value as another \(such as id3\)/)
   database.exec("update tasks set name = id where id in ('id2', 'id3')")
   migrateTo(database, unique)
   assert.throws(
@@ -229,14 +232,14 @@ test('a unique field needs values that differ among live records', () => {
 test('duplicates that only a default would cause are counted', () => {
   const database = databaseOf({}, [{}, {}])
   const fields = { name: { type: 'string', unique: true, default: 'x', required: true } } as const
-  assert.match(refusal(() => migrateTo(database, fields, 'all')).message, /1 record has a value that another has/)
+  assert.match(refusal(() => migrateTo(database, fields, 'all')).message, /1 record has the same value as another/)
 })
 
 test('foreign tables, indexes and views stay, and are reported where they block a name', () => {
   const database = new DatabaseSync(':memory:')
   database.exec('create table notes (a); insert into notes values (1); create view "Tasks" as select 1')
   const before = snapshot(database)
-  assert.match(refusal(() => migrateTo(database, {}, 'all')).message, /x the database has a "tasks" already/)
+  assert.match(refusal(() => migrateTo(database, {}, 'all')).message, /x the database already has a "tasks"/)
   assert.equal(snapshot(database), before)
   database.exec('drop view "Tasks"')
   migrateTo(database, { size: 'integer' })

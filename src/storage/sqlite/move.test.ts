@@ -50,7 +50,7 @@ async function move(path: string, change = (target: MoveTarget) => target, read 
   try {
     await opened.begin()
     const { signal } = new AbortController()
-    const quiet = { onRows() {}, onPhase() {} }
+    const quiet = { onRows() {}, onIndexes() {} }
     return await fillSqlite(path, catalog, (target) =>
       moveAll(opened, change(target), { catalog, now, signal, ...quiet }),
     )
@@ -77,7 +77,7 @@ test('a row that is not read fails the move', async () => {
     },
   })
   const moving = move(join(folder, 'less.db'), undefined, forgetful)
-  await assert.rejects(moving, /Of the 2 rows of tasks 1 were read/)
+  await assert.rejects(moving, /Only 1 of the 2 rows of tasks were read/)
 })
 
 test('rows keep their numbers, and a clock its revision', async () => {
