@@ -16,8 +16,8 @@ function runnerFor(context: TestContext) {
   const state = { doubt: undefined as ClockDoubt | undefined }
   const jobs = {
     open: async () => [],
-    admitRemoval: async () => state.doubt,
-    forget: async (now: number) => done.push(`forget ${now}`),
+    checkClock: async () => state.doubt,
+    deleteExpired: async (now: number) => done.push(`expired ${now}`),
     beginPurge: async (_: unknown, now: number) => done.push(`purge ${now}`) === 0,
   } as unknown as JobStore
   const files = { sweep: async (now: number) => void done.push(`sweep ${now}`), close: async () => {} }
@@ -37,7 +37,7 @@ function runnerFor(context: TestContext) {
 test('everything that is removed goes by one time, though the clock jumps between', async (context) => {
   const { runner, done } = runnerFor(context)
   await runner.maintain()
-  assert.deepEqual(done, ['forget 1', 'sweep 1', 'purge 1'])
+  assert.deepEqual(done, ['expired 1', 'sweep 1', 'purge 1'])
 })
 
 test('a clock in doubt removes nothing, is told once, and is compared again each minute', async (context) => {

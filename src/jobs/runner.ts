@@ -106,7 +106,7 @@ export function startRunner({
   let toldAt: number | undefined
   /** Whether things may be removed by the clock; where not, it is compared again in a minute. */
   const isAdmitted = async (at: number) => {
-    const doubt = await jobs.admitRemoval(at)
+    const doubt = await jobs.checkClock(at)
     clearTimeout(again)
     if (doubt !== undefined) {
       again = setTimeout(maintain, everyMinute).unref()
@@ -127,7 +127,7 @@ export function startRunner({
       // All that follows goes by this time: the clock may jump meanwhile.
       const at = now()
       if (!(await isAdmitted(at))) return
-      await jobs.forget(at, () => !paused() && !closed)
+      await jobs.deleteExpired(at, () => !paused() && !closed)
       due = paused()
       if (due || closed) return
       await files.sweep(at)
@@ -144,7 +144,7 @@ export function startRunner({
     if (trouble !== undefined && trouble.until > performance.now()) return false
     const started = performance.now()
     try {
-      if (!measured.has(id)) await jobs.measure(job, now())
+      if (!measured.has(id)) await jobs.countTotal(job, now())
       measured.add(id)
       // To find that out may have taken long.
       if (paused()) return false
@@ -174,7 +174,7 @@ export function startRunner({
   const giveUp = async (job: OpenJob, error: unknown) => {
     try {
       if (job.task === 'export') await files.drop(job.id)
-      if (!(await jobs.giveUp(job, problemOf(job, error), now()))) return
+      if (!(await jobs.fail(job, problemOf(job, error), now()))) return
       troubles.delete(job.id)
       measured.delete(job.id)
       ended(job, 'failed')

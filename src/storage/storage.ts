@@ -142,48 +142,48 @@ export interface ClaimedExport extends OpenExport {
   readonly room: ExportRoom
 }
 
-/** The next records of an export, as they stand in the file. */
+/** The next records of an export, as text of the file. */
 export interface ExportPiece {
   readonly text: Uint8Array
   readonly count: number
-  /** Where the next piece begins; `undefined`: this is the last. */
+  /** The last record of the text; `undefined`: the export is complete. */
   readonly after: Position['keys'] | undefined
 }
 
-/** What a batch has come to; `elsewhere`: another server has finished the job, or is at it. */
+/** The result of a batch; `elsewhere`: another server has finished the job, or runs it. */
 export type JobStep = 'more' | 'finished' | 'elsewhere'
 
 /**
- * Long work, whose state is in the database (JOB-3). Each of these is a transaction of its own, which others who read
- * need not wait for. Times are in milliseconds since 1970.
+ * Background jobs, whose state is in the database (JOB-3). Each method is a transaction of its own, for which no reader
+ * waits. Times are in milliseconds since 1970.
  */
 export interface JobStore {
-  /** The jobs that are not finished, the oldest first. */
+  /** The unfinished jobs, the oldest first. */
   open(): Promise<readonly OpenJob[]>
-  /** Finds out how much a job has to do, where nobody knows it. */
-  measure(job: OpenJob, now: number): Promise<void>
-  /** Does the next batch of a job. */
+  /** Counts what a job has to do, unless that is known. */
+  countTotal(job: OpenJob, now: number): Promise<void>
+  /** Runs the next batch of a job. */
   step(job: OpenJob, now: number): Promise<JobStep>
   /**
-   * What an export is and how far, for the server that is to go on with it for a while; `undefined`: it is finished, or
-   * another server is at it (JOB-5).
+   * Claims an export for a server for a few seconds and returns its state; `undefined`: the export is finished, or
+   * another server has claimed it (JOB-5).
    */
   claimExport(job: string, server: string, now: number): Promise<ClaimedExport | undefined>
   /** Reads the next records of an export, on a snapshot. */
   readExport(job: string): Promise<ExportPiece>
   /**
-   * Keeps how far an export is.
+   * Keeps the progress of an export.
    *
-   * @param content what comes next of its file, where the database keeps that too
-   * @returns `false` where another server has taken it over, or its caller's other exports its room: nothing is kept
-   * then
+   * @param content the next part of its file, if the database stores it
+   * @returns `false` if another server has claimed it, or the caller's other exports have used up the quota: nothing is
+   *   kept then
    */
   keepExport(job: string, server: string, progress: ExportProgress, now: number, content?: Uint8Array): Promise<boolean>
   /**
    * Ends an export whose file is complete.
    *
-   * @param content the end of its file, where the database keeps that too
-   * @returns `false` where another server has taken it over, or its caller's other exports its room
+   * @param content the end of its file, if the database stores it
+   * @returns `false` if another server has claimed it, or the caller's other exports have used up the quota
    */
   finishExport(
     job: string,
@@ -192,23 +192,20 @@ export interface JobStore {
     now: number,
     content?: Uint8Array,
   ): Promise<boolean>
-  /**
-   * Fails a job that cannot go on, and undoes it. Gives `false` where it is too late for that: it must go on, or has
-   * ended.
-   */
-  giveUp(job: OpenJob, error: JobError, now: number): Promise<boolean>
-  /** Decides whether things may be removed for good by a clock, and notes that they are. Gives why not. */
-  admitRemoval(now: number): Promise<ClockDoubt | undefined>
-  /** Begins a job that removes the records whose grace period is over (DEL-7), where there are any and none runs. */
+  /** Fails a job that cannot go on and undoes it. Returns `false` if it can no longer be undone, or has ended. */
+  fail(job: OpenJob, error: JobError, now: number): Promise<boolean>
+  /** Checks the clock before deleted data is removed, and keeps the time. Returns why nothing may be removed. */
+  checkClock(now: number): Promise<ClockDoubt | undefined>
+  /** Begins a purge (DEL-7) if records are past their grace period and no purge runs. Returns whether it began. */
   beginPurge(job: { readonly id: string; readonly statusUrl: string }, now: number): Promise<boolean>
   /**
-   * Forgets idempotency keys after a day (MET-9), finished jobs after 30 days (JOB-4) and what it keeps of the files of
-   * exports (JOB-6), in batches.
+   * Deletes idempotency keys after a day (MET-9), finished jobs after 30 days (JOB-4) and the files of exports that the
+   * database stores (JOB-6), in batches.
    *
-   * @param goesOn asked before each batch; always, where left out
+   * @param goesOn asked before each batch; left out: always
    * @returns their number
    */
-  forget(now: number, goesOn?: () => boolean): Promise<number>
+  deleteExpired(now: number, goesOn?: () => boolean): Promise<number>
 }
 
 /** The files of exports, in a database that keeps them itself: in pieces, none of which is large. */

@@ -110,7 +110,7 @@ test('JOB-3: until its last record is marked a deletion can be undone, and later
   for (const before of [0, 1, 2]) {
     const { path, storage, job } = await begun()
     for (let step = 0; step < before; step++) await storage.jobs.step(job, Date.now())
-    assert.equal(await storage.jobs.giveUp(job, { code: 'WHATEVER' }, Date.now()), true)
+    assert.equal(await storage.jobs.fail(job, { code: 'WHATEVER' }, Date.now()), true)
     assert.deepEqual(await storage.jobs.open(), [])
     await storage.close()
     assert.deepEqual(['boxes', 'things', 'parts'].map((table) => countsOf(path, table)), [[1, 1], [3, 3], [6, 6]]) // biome-ignore format: a line
@@ -119,7 +119,7 @@ test('JOB-3: until its last record is marked a deletion can be undone, and later
   }
   const { storage, job } = await begun()
   for (let step = 0; step < 5; step++) await storage.jobs.step(job, Date.now())
-  assert.equal(await storage.jobs.giveUp(job, {}, Date.now()), false)
+  assert.equal(await storage.jobs.fail(job, {}, Date.now()), false)
   await finish(storage, job)
   await storage.close()
 })
@@ -129,7 +129,7 @@ test('JOB-5: who comes to a job that another has ended is not told that it has e
   await finish(storage, job)
   assert.equal(await storage.jobs.step(job, Date.now()), 'elsewhere')
   for (const task of ['purge', 'deletion', 'export'] as const) {
-    assert.equal(await storage.jobs.giveUp({ ...job, task }, {}, Date.now()), false, task)
+    assert.equal(await storage.jobs.fail({ ...job, task }, {}, Date.now()), false, task)
   }
   assert.equal(await storage.jobs.step({ ...job, task: 'purge' }, Date.now()), 'elsewhere')
   await storage.close()
@@ -140,7 +140,7 @@ test('JOB-3: a value that was taken meanwhile stands against undoing: then nothi
   await storage.jobs.step(job, Date.now())
   const other = catalogOf(declared).resources.get('boxes')
   await create(storage, other, { name: 'box' })
-  await assert.rejects(storage.jobs.giveUp(job, {}, Date.now()), { kind: 'failed' })
+  await assert.rejects(storage.jobs.fail(job, {}, Date.now()), { kind: 'failed' })
   assert.deepEqual(await storage.jobs.open(), [job])
   await finish(storage, job)
   await storage.close()

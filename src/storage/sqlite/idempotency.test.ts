@@ -218,17 +218,17 @@ test('MET-9: purging forgets what is a day old, and nothing else', async (contex
   const { storage, other, keys } = opened(context)
   fill(other, 'old', mostExpiredKeys + 1, 24 * hour)
   fill(other, 'young', 3, 24 * hour - 1)
-  assert.equal(await storage.jobs.forget(noon), mostExpiredKeys + 1)
+  assert.equal(await storage.jobs.deleteExpired(noon), mostExpiredKeys + 1)
   assert.equal(keys(), 3)
-  assert.equal(await storage.jobs.forget(noon), 0)
+  assert.equal(await storage.jobs.deleteExpired(noon), 0)
 })
 
 test('ERR-6: a purge that is told not to go on ends after the batch that it is in', async (context) => {
   const { storage, other, keys } = opened(context)
   fill(other, 'old', 3 * mostExpiredKeys, 24 * hour)
-  assert.equal(await storage.jobs.forget(noon, () => false), 0)
+  assert.equal(await storage.jobs.deleteExpired(noon, () => false), 0)
   let batches = 0
-  assert.equal(await storage.jobs.forget(noon, () => ++batches <= 1), mostExpiredKeys)
+  assert.equal(await storage.jobs.deleteExpired(noon, () => ++batches <= 1), mostExpiredKeys)
   assert.equal(keys(), 2 * mostExpiredKeys)
 })
 
@@ -239,7 +239,7 @@ test('MET-9: who writes during a purge waits for a thousand keys, not for all; c
   const total = 20 * mostExpiredKeys
   fill(other, 'old', total, 25 * hour)
   let purged: number | undefined
-  const purge = storage.jobs.forget(noon).then((count) => {
+  const purge = storage.jobs.deleteExpired(noon).then((count) => {
     purged = count
   })
   await create(storage, { name: 'Tea' })

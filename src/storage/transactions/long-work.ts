@@ -60,8 +60,8 @@ const writing = {
     yield* stepDeletion(context, job, now)
     return false
   },
-  giveUp: (context: SqlContext, { job, error, now }: Step & { readonly error: JobError }): Transaction<boolean> =>
-    job.task === 'deletion' ? undoDeletion(context, job.id, error, now) : fail(context, job.id, error, now),
+  fail: (context: SqlContext, { job, error, now }: Step & { readonly error: JobError }): Transaction<boolean> =>
+    job.task === 'deletion' ? undoDeletion(context, job.id, error, now) : failJob(context, job.id, error, now),
   beginPurge,
   claimExport,
   keepExport,
@@ -91,7 +91,7 @@ export function isWriting(name: keyof LongWork): boolean {
 }
 
 // What the job has done so far is consistent: nothing is undone.
-function* fail(context: SqlContext, job: string, error: JobError, now: number): Transaction<boolean> {
+function* failJob(context: SqlContext, job: string, error: JobError, now: number): Transaction<boolean> {
   if ((yield* stateOf(job, context.engine.lock.update)) === undefined) return false
   if (context.engine.layout.storesExports) yield* deleteChunks(job)
   yield* finishJob(context, job, { status: 'failed', error }, now)
@@ -115,7 +115,7 @@ export function jobStore(
 ): JobStore {
   return {
     open: () => runner.read(openJobs),
-    async measure(job, now) {
+    async countTotal(job, now) {
       const total = job.task === 'purge' ? undefined : await background.run('count', { job })
       if (total !== undefined) await background.run('keepTotal', { job, total, now })
     },
@@ -126,8 +126,8 @@ export function jobStore(
       background.run('keepExport', { job, server, progress, now, content }),
     finishExport: (job, server, result, now, content) =>
       background.run('finishExport', { job, server, result, now, content }),
-    giveUp: (job, error, now) => background.run('giveUp', { job, error, now }),
-    admitRemoval: (now) =>
+    fail: (job, error, now) => background.run('fail', { job, error, now }),
+    checkClock: (now) =>
       runner.write(
         () => checkClock(context, now),
         (doubt) => doubt === undefined,
@@ -136,7 +136,7 @@ export function jobStore(
       const expired = await runner.read(() => hasExpired(context, now))
       return expired ? background.run('beginPurge', { ...job, now }) : false
     },
-    async forget(now, goesOn = () => true) {
+    async deleteExpired(now, goesOn = () => true) {
       const untilNone = async (most: number, batch: () => Transaction<number>) => {
         for (let total = 0; ; ) {
           const count = isClosing() || !goesOn() ? 0 : await runner.write(batch, (deleted) => deleted > 0)
