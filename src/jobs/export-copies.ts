@@ -1,7 +1,6 @@
 /**
- * Files of exports in a database that keeps them itself, in pieces: written by one server, asked of any. Whoever is
- * asked copies the pieces into a file of its own, once, and sends that: see
- * docs/decisions/027-exports-in-the-database.md.
+ * Keeps export files in the database, in pieces: one server writes them, and any server can send them. A server that is
+ * asked for a file first copies the pieces into a local file, once (decision 027).
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { open, readdir, rename, rm, stat } from 'node:fs/promises'
@@ -9,28 +8,27 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { exportsKept } from '../plan/export-document.ts'
 import type { PieceStore } from '../storage/storage.ts'
-import { keepReserve } from './disk-reserve.ts'
-import type { ExportPlace } from './export-place.ts'
+import { type ExportPlace, keepReserve } from './export-place.ts'
 
-/** For how long a copy stays after it was last asked for, in milliseconds. */
+/** How long a copy is kept after the last request for it, in milliseconds. */
 const copiesKept = 3_600_000
 
 const prefix = 'resourced-export-copies-'
 
 interface Copy {
-  /** Whether it is there: not all pieces may be. */
+  /** Whether the copy exists; `false` if pieces are missing. */
   readonly made: Promise<boolean>
   used: number
 }
 
-/** Has the files in a database, and copies of them in a folder that goes with this process. */
+/** Keeps the files in a database, and copies in a temporary folder of this process. */
 export function exportsInDatabase(pieces: PieceStore): ExportPlace {
   const copies = new Map<string, Copy>()
   const removals = new Map<string, Promise<void>>()
   let folder: string | undefined
   const folderOf = () => {
     folder ??= mkdtempSync(join(tmpdir(), prefix))
-    // Who tidies up temporary files may have taken it away.
+    // A cleaner of temporary files may have removed the folder.
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     return folder
   }
@@ -43,7 +41,7 @@ export function exportsInDatabase(pieces: PieceStore): ExportPlace {
     await keepReserve(folderOf(), bytes)
     try {
       const isWhole = await writePieces(pieces, job, bytes, half)
-      // Only what is whole gets the name by which it is sent.
+      // Only a complete copy gets the name from which it is sent.
       if (isWhole) await rename(half, path)
       else await rm(half)
       return isWhole
@@ -75,7 +73,7 @@ export function exportsInDatabase(pieces: PieceStore): ExportPlace {
     known.used = now
     if (!(await known.made)) return false
     if (await isThere(pathOf(job))) return true
-    // Who tidies up temporary files has taken it away.
+    // A cleaner of temporary files has removed the copy.
     if (copies.get(job) === known) copies.delete(job)
     return await has(job, bytes, now)
   }
@@ -107,7 +105,7 @@ function isThere(path: string): Promise<boolean> {
   )
 }
 
-/** Writes the pieces of a file one after the other. Gives whether all of them are there. */
+/** Writes the pieces of a file in order. Returns `false` if one is missing. */
 async function writePieces({ read }: PieceStore, job: string, bytes: number, path: string): Promise<boolean> {
   const file = await open(path, 'w', 0o600)
   try {
@@ -123,14 +121,14 @@ async function writePieces({ read }: PieceStore, job: string, bytes: number, pat
   }
 }
 
-/** Removes the folders that killed servers of this user have left: of exports that nobody may have any more. */
+/** Removes the folders that killed servers of this user left behind, once their exports have expired. */
 async function removeLeft(now: number): Promise<void> {
   const user = process.getuid?.()
   for (const name of await readdir(tmpdir()).catch(() => [])) {
     if (!name.startsWith(prefix)) continue
     const path = join(tmpdir(), name)
     const found = await stat(path).catch(() => undefined)
-    // A folder changes when a copy comes to be in it.
+    // The modification time of a folder is that of its newest copy.
     if (found?.uid === user && found !== undefined && found.mtimeMs + 2 * exportsKept <= now) {
       await rm(path, { recursive: true, force: true })
     }

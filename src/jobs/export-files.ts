@@ -1,38 +1,33 @@
-/**
- * Writes the files of exports, a piece at a time (JOB-6), in the place that the database has for them: beside it, or in
- * itself. Which of the two it is makes no difference to what is asked of them.
- */
-
+/** Writes export files piece by piece (JOB-6): into a folder, or into the database, as the storage demands. */
 import { accessDigest } from '../model/digest.ts'
 import { type Catalog, hasConversions, isMapped, type Resource, resourceInVersion } from '../model/resource.ts'
 import { timestamp } from '../model/time.ts'
 import { convertedTexts, exportHead, exportsKept, exportTail } from '../plan/export-document.ts'
 import { fault } from '../spec/faults.ts'
 import type { ExportPiece, ExportRoom, JobStep, OpenExport, Storage } from '../storage/storage.ts'
-import { noRoom } from './disk-reserve.ts'
 import { exportsInDatabase } from './export-copies.ts'
 import { exportsInFolder } from './export-folder.ts'
-import type { ExportPlace } from './export-place.ts'
+import { type ExportPlace, noRoom } from './export-place.ts'
 
 /** The files of exports. */
 export interface ExportFiles extends Pick<ExportPlace, 'pathOf' | 'has' | 'sweep' | 'drop' | 'close'> {
   /**
    * Writes the next piece of an export.
    *
-   * @throws Fault EXPORT_QUOTA, EXPORT_SPACE where there is no room for it: the export has failed for good
+   * @throws Fault EXPORT_QUOTA, EXPORT_SPACE if there is no room for the piece: the export has failed finally
    */
   step(job: string, now: number): Promise<JobStep>
 }
 
-/** What file making needs. */
+/** What writing the files needs. */
 export interface ExportFilesOptions {
   readonly catalog: Catalog
   readonly storage: Pick<Storage, 'jobs' | 'exportsFolder' | 'pieces'>
-  /** What tells this server from others on the database. */
+  /** Identifies this server among those that share the database. */
   readonly server: string
 }
 
-/** Makes the files of exports. */
+/** Opens the export files of a storage. */
 export function exportFiles({ catalog, storage, server }: ExportFilesOptions): ExportFiles {
   const { jobs, pieces, exportsFolder } = storage
   const place = pieces === undefined ? exportsInFolder(exportsFolder) : exportsInDatabase(pieces)
@@ -58,7 +53,7 @@ export function exportFiles({ catalog, storage, server }: ExportFilesOptions): E
       const bytes = parts.reduce((sum, part) => sum + part.length, claimed.bytes)
       checkRoom(bytes, claimed.room)
       const content = await place.write(job, claimed, parts)
-      // Given back at once: dozens of megabytes of such pieces may wait for the garbage collector.
+      // Frees the memory at once: otherwise dozens of megabytes of pieces wait for the garbage collector.
       ;(piece.text.buffer as ArrayBuffer).transfer(0)
       const count = claimed.count + piece.count
       const { format, contentUrl } = claimed
@@ -78,10 +73,10 @@ export function exportFiles({ catalog, storage, server }: ExportFilesOptions): E
 }
 
 /**
- * What an export may hold was settled by the access rules of its time: a server with other rules does not go on with it
- * (AUT-9).
+ * The access rules at the time of the request decide what an export holds. A server with other rules does not continue
+ * the export (AUT-9).
  *
- * @throws Error where the rules have changed
+ * @throws Error if the rules have changed
  */
 function checkAccess(catalog: Catalog, { collection, access }: OpenExport): void {
   const resource = catalog.resources.get(collection)
@@ -89,7 +84,7 @@ function checkAccess(catalog: Catalog, { collection, access }: OpenExport): void
     throw new Error(`The access rules of ${collection} have changed since the export was asked for.`)
 }
 
-/** @throws Fault EXPORT_QUOTA, EXPORT_SPACE where a file must not become so long */
+/** @throws Fault EXPORT_QUOTA, EXPORT_SPACE if a file must not grow to this size */
 function checkRoom(bytes: number, { own, all }: ExportRoom): void {
   if (bytes > own) {
     const detail =
@@ -100,7 +95,7 @@ function checkRoom(bytes: number, { own, all }: ExportRoom): void {
   if (bytes > all) throw noRoom('The exports of all callers together have as many bytes as they may.')
 }
 
-/** A piece as it is written, with what stands before the first and after the last. */
+/** The bytes of a piece, with the head of the file before the first piece and its tail after the last. */
 function partsOf(catalog: Catalog, claimed: OpenExport, piece: ExportPiece): Uint8Array[] {
   const { collection, version, fields, format, bytes } = claimed
   const resource = resourceInVersion(catalog, version, collection)
@@ -110,7 +105,7 @@ function partsOf(catalog: Catalog, claimed: OpenExport, piece: ExportPiece): Uin
   return [Buffer.from(head), textOf(resource, claimed, piece), Buffer.from(tail)]
 }
 
-/** The records of a piece: where an older version has values of its own, they are made here. */
+/** The records of a piece, with values converted for an older version. */
 function textOf(resource: Resource, { fields, format, count }: OpenExport, { text }: ExportPiece): Uint8Array {
   if (!isMapped(resource) || !hasConversions(resource)) return text
   const options = { fields: fields ?? undefined, format, isFirst: count === 0 }

@@ -1,27 +1,26 @@
 /**
- * Files of exports in a folder. The database says how much of a file counts: it is written and synced first, and
- * counted then, so that after a crash whatever lies beyond is cut off and written once more.
+ * Keeps export files in a folder. The database has the valid length of each file: bytes are written and synced first,
+ * and counted then. After a crash the bytes beyond the valid length are cut off and written again.
  */
 import { constants, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { type FileHandle, open, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { exportsKept } from '../plan/export-document.ts'
-import { keepReserve, type Measure, noRoom } from './disk-reserve.ts'
-import type { ExportPlace } from './export-place.ts'
+import { type ExportPlace, keepReserve, type Measure, noRoom } from './export-place.ts'
 
 /**
- * Has the files in a folder, which is made when it is needed.
+ * Keeps the files in a folder, which is created when it is needed.
  *
- * @param kept `undefined`: in one that goes with this process, as its database does
- * @param measure how the disk of the folder is measured
+ * @param kept the folder; `undefined` for a temporary folder of this process, whose database is temporary too
+ * @param measure measures the disk of the folder
  */
 export function exportsInFolder(kept: string | undefined, measure?: Measure): ExportPlace {
   const handles = new Map<string, FileHandle>()
   let folder: string | undefined
   const folderOf = () => {
     folder ??= kept ?? mkdtempSync(join(tmpdir(), 'resourced-exports-'))
-    // What is exported is for those who asked for it.
+    // Other users of the machine must not read exported data.
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     return folder
   }
@@ -86,7 +85,7 @@ export function exportsInFolder(kept: string | undefined, measure?: Measure): Ex
   }
 }
 
-// Others may have taken what the reserve left.
+// Other programs may have filled the disk since the reserve was checked.
 function asFullDisk(error: NodeJS.ErrnoException): never {
   if (error.code !== 'ENOSPC' && error.code !== 'EDQUOT') throw error
   throw noRoom('The disk is full.', error)

@@ -1,4 +1,4 @@
-/** Puts records into a collection, by the same decisions as a POST: schema, references, uniqueness, business rules. */
+/** Imports records into a collection with the checks of a POST: schema, references, uniqueness, business rules. */
 import { uuidv7 } from 'uuidv7'
 import type { CallerView } from '../model/declaration.ts'
 import { always } from '../model/predicate.ts'
@@ -8,31 +8,29 @@ import type { Issue } from '../spec/faults.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { ReadableRecord, SourceRecord } from './source.ts'
 
-/** What to import, and where to. */
 export interface ImportOptions {
   readonly storage: Storage
   readonly resource: Resource
   readonly records: AsyncIterable<SourceRecord>
-  /** Whom the records belong to where they do not say: the owner field may be sent. */
+  /** The owner of records without an owner field. */
   readonly caller: CallerView
-  /** The most records of one transaction: other writers wait while it runs. */
+  /** The most records of one transaction. Other writers wait while it runs. */
   readonly batch?: number
-  /** Reports what is invalid and goes on. */
+  /** Reports invalid records and continues. */
   readonly skipInvalid?: boolean
-  /** After each transaction. */
+  /** Called after each transaction. */
   readonly onProgress?: (progress: ImportProgress) => void
-  /** For each record that is refused, in the order of the file. */
+  /** Called for each refused record, in the order of the file. */
   readonly onProblem?: (problem: ImportProblem) => void
   /** Milliseconds since 1970. */
   readonly now?: () => number
 }
 
-/** How far an import has come. What it counts as imported is durable. */
+/** The progress of an import. Records counted as imported are durable. */
 export interface ImportProgress {
   readonly imported: number
-  /** Records that were refused. */
   readonly skipped: number
-  /** Where the last record imported begins; 0: none is. */
+  /** The line where the last imported record begins; 0 if there is none. */
   readonly line: number
 }
 
@@ -44,18 +42,18 @@ export interface ImportProblem {
 
 /** How an import ended. */
 export interface Imported extends ImportProgress {
-  /** It stopped at a record: nothing from there on is imported. */
+  /** Whether it stopped at a refused record. That record and those after it are not imported. */
   readonly stopped: boolean
 }
 
-// Values take more memory than their text: a batch of large records ends sooner.
+// Values take more memory than their text, so a batch of large records ends sooner.
 const mostBytesOfBatch = 4_000_000
 
 /**
- * Imports records in their order. Unless `skipInvalid`, the first record that is refused stops it: then all records
- * before that one are in, and none from there on.
+ * Imports records in order. Without `skipInvalid` the first refused record stops the import: all records before it are
+ * imported, and none after it.
  *
- * @throws StorageFault where the database fails; what `onProgress` told last is in, and nothing after it
+ * @throws StorageFault if the database fails; everything up to the last `onProgress` is imported, and nothing after it
  */
 export async function importRecords(options: ImportOptions): Promise<Imported> {
   const { records, batch = 2_000, skipInvalid = false } = options
@@ -115,7 +113,7 @@ function planOf({ resource, caller, now = Date.now }: ImportOptions, { value }: 
   }
 }
 
-/** Why a record was not created; `undefined`: it was. */
+/** Why a record was not created; `undefined` if it was. */
 function issuesOf(outcome: Outcome | undefined): readonly Issue[] | undefined {
   if (outcome === undefined) return undefined
   if ('issues' in outcome) return outcome.issues

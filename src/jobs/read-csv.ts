@@ -1,21 +1,23 @@
-/** Records from CSV (RFC 4180): the first row names the fields. */
+/** Reads records from CSV (RFC 4180). The first row names the fields, and their types decide how cells are read. */
+import { isUtf8 } from 'node:buffer'
 import { finished } from 'node:stream'
 import { CsvError, parse } from 'csv-parse'
+import { isKeptExactly } from '../model/json/find-issues.ts'
+import { deepestNesting, readJson } from '../model/json/read-json.ts'
 import { suggest } from '../model/nearest.ts'
 import { type Field, type Resource, systemFields } from '../model/resource.ts'
-import type { Issue } from '../spec/faults.ts'
-import { readCell } from './csv-values.ts'
-import { LineCounter } from './line-counter.ts'
+import { isStorableText } from '../model/text.ts'
+import { Fault, type Issue, issueCodes } from '../spec/faults.ts'
 import { type Bytes, type ReadOptions, type SourceRecord, tooLarge, type UnreadableRecord } from './source.ts'
 
-/** A row as the parser gives it. */
+/** A row from the parser. */
 interface Row {
   readonly cells: readonly Uint8Array[]
-  /** Where it ends in the file, in bytes, its line break counted. */
+  /** The offset of its end in the file, after its line break. */
   readonly end: number
 }
 
-/** A row that goes on beyond what a record may have. */
+/** A row is longer than a record may be. */
 class RowTooLong extends Error {
   readonly most: number
 
@@ -26,11 +28,11 @@ class RowTooLong extends Error {
 }
 
 /**
- * Reads rows; their cells are typed by the fields (`readCell`). A row with too few or too many cells is refused. Quotes
- * that do not fit end the reading: from there on nobody can say what is a cell.
+ * Reads rows; the types of the fields decide how cells are read. A row with too few or too many cells is refused. A
+ * quote in a wrong place ends the reading, because the limits of the cells after it are unknown.
  */
 export async function* readCsv(source: Bytes, resource: Resource, options: ReadOptions): AsyncGenerator<SourceRecord> {
-  // The parser's own count goes wrong after a cell over several lines that end in CRLF.
+  // The line count of the parser is wrong after a cell with several lines that end in CRLF.
   const lines = new LineCounter()
   let fields: readonly Field[] | undefined
   let last = 0
@@ -66,16 +68,18 @@ export async function* readCsv(source: Bytes, resource: Resource, options: ReadO
   }
 }
 
-// The parser takes time and memory for each cell, so a row is refused before the parser has all of it.
+// The parser needs time and memory for each cell, so a row is refused before the parser has all of it.
 const longestHeader = 100_000
 const pieceSize = 65_536
 
-/** The rows of each chunk, taken as the parser finds them: what its stream holds would be lost with a later error. */
+/**
+ * The rows of each chunk, taken from the callback of the parser: rows in its stream would be lost with a later error.
+ */
 async function* rowsOf(source: Bytes, lines: LineCounter, { mostBytes }: ReadOptions): AsyncGenerator<Row> {
   let found: Row[] = []
   let failure: Error | undefined
   const parser = parse({
-    // Bytes come out, so that text which is not UTF-8 is seen and not replaced.
+    // Cells are bytes, so that invalid UTF-8 is found and not replaced.
     encoding: null,
     relax_column_count: true,
     skip_empty_lines: true,
@@ -93,7 +97,7 @@ async function* rowsOf(source: Bytes, lines: LineCounter, { mostBytes }: ReadOpt
     found = []
     if (failure !== undefined) throw failure
   }
-  // Nothing is ever read from it, and it ends only once it is.
+  // Nothing reads its stream, which must flow to end.
   parser.resume()
   let passed = 0
   let end = 0
@@ -135,14 +139,14 @@ function recordOf(fields: readonly Field[], cells: readonly Uint8Array[], line: 
   return issues.length > 0 ? { line, issues } : { line, value, size }
 }
 
-/** A quoted cell may go over several lines; the record ends in the last one. */
+/** The line breaks inside of quoted cells. */
 function breaksIn(cells: readonly Uint8Array[]): number {
   let breaks = 0
   for (const cell of cells) for (let at = cell.indexOf(10); at !== -1; at = cell.indexOf(10, at + 1)) breaks++
   return breaks
 }
 
-// Each names a field that it may have meant, which takes a while.
+// Each problem suggests a similar field, which takes time.
 const mostProblems = 20
 
 function readHeader(
@@ -179,7 +183,7 @@ function unknownColumn(resource: Resource, name: string): string {
   return `${JSON.stringify(name)} is not a field of ${resource.name}. ${remedy}`
 }
 
-/** Why the row after the last one that was read could not be. */
+/** Why the row after the last record cannot be read. */
 function objection(error: CsvError, line: number, options: ReadOptions): UnreadableRecord {
   switch (error.code as string) {
     case 'CSV_MAX_RECORD_SIZE':
@@ -198,4 +202,113 @@ function objection(error: CsvError, line: number, options: ReadOptions): Unreada
 
 function broken(line: number, message: string): UnreadableRecord {
   return { line, issues: [{ code: 'INVALID_FORMAT', message }], final: true }
+}
+
+/** A value, or what is wrong with the cell. */
+type Cell =
+  | { readonly kind: 'value'; readonly value: unknown }
+  | { readonly kind: 'wrong'; readonly issues: readonly Issue[] }
+
+const number = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+const booleans = new Map([
+  ['true', true],
+  ['false', false],
+  ['1', true],
+  ['0', false],
+])
+
+/**
+ * Reads a cell by the type of its field. An empty cell is `null`. A text that is no number or boolean stays a text,
+ * which the schema of the field refuses. Arrays and objects are JSON.
+ *
+ * @param bytes the cell without its quotes
+ */
+export function readCell(field: Field, bytes: Uint8Array): Cell {
+  if (bytes.length === 0) return value(null)
+  if (!isUtf8(bytes)) return wrong('INVALID_TEXT', `${field.name} is not valid UTF-8.`, field)
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString()
+  if (!isStorableText(text)) return wrong('INVALID_TEXT', issueCodes.INVALID_TEXT, field)
+  switch (field.type) {
+    case 'string':
+      return value(text)
+    case 'decimal':
+      return value(text.trim())
+    case 'integer':
+    case 'number':
+      return readNumber(field, text)
+    case 'boolean':
+      return value(booleans.get(text.trim().toLowerCase()) ?? text)
+    case 'array':
+    case 'object':
+      return readNested(field, bytes)
+    case 'json': {
+      // A field of several types: a text that is not JSON is a string.
+      const nested = readNested(field, bytes)
+      return nested.kind === 'wrong' && nested.issues[0]?.code === 'MALFORMED_JSON' ? value(text) : nested
+    }
+  }
+}
+
+function readNumber(field: Field, text: string): Cell {
+  const literal = text.trim()
+  if (!number.test(literal)) return value(text)
+  if (!isKeptExactly(literal)) return wrong('NUMBER_NOT_EXACT', issueCodes.NUMBER_NOT_EXACT, field)
+  // Adding zero takes the sign from -0, as in JSON.
+  return value(Number(literal) + 0)
+}
+
+function readNested(field: Field, bytes: Uint8Array): Cell {
+  try {
+    const place = { name: `The JSON in ${field.name}`, line: 1, column: 1 }
+    return value(readJson(bytes, { maxDepth: deepestNesting }, place))
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    const { errors } = error.details
+    if (errors === undefined) return wrong('MALFORMED_JSON', error.message, field)
+    return {
+      kind: 'wrong',
+      issues: errors.map((each) => ({ ...each, pointer: `/${field.name}${each.pointer ?? ''}` })),
+    }
+  }
+}
+
+function value(read: unknown): Cell {
+  return { kind: 'value', value: read }
+}
+
+function wrong(code: Issue['code'], message: string, field: Field): Cell {
+  return { kind: 'wrong', issues: [{ code, message, pointer: `/${field.name}` }] }
+}
+
+const newline = 0x0a
+
+/** Counts the lines of a stream. It keeps the offsets of the line breaks after the last offset that was asked for. */
+class LineCounter {
+  #bytes = 0
+  #breaks: number[] = []
+  #next = 0
+  #line = 1
+
+  /** Finds the line breaks of the next chunk. */
+  pass(chunk: Uint8Array): void {
+    if (this.#next > 0) this.#breaks = this.#breaks.slice(this.#next)
+    this.#next = 0
+    for (let at = chunk.indexOf(newline); at !== -1; at = chunk.indexOf(newline, at + 1)) {
+      this.#breaks.push(this.#bytes + at)
+    }
+    this.#bytes += chunk.length
+  }
+
+  /**
+   * The line, from 1, of the byte at this offset. The line break is the last byte of its line.
+   *
+   * @param offset never less than in an earlier call
+   */
+  lineAt(offset: number): number {
+    while (this.#next < this.#breaks.length && (this.#breaks[this.#next] as number) < offset) {
+      this.#next++
+      this.#line++
+    }
+    return this.#line
+  }
 }

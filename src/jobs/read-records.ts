@@ -1,12 +1,11 @@
-/** Records from a file, streamed: what is in memory at a time does not grow with the file. */
+/** Streams records from a file: memory use does not grow with the size of the file. */
 import { extname } from 'node:path'
 import type { Resource } from '../model/resource.ts'
 import { readCsv } from './read-csv.ts'
-import { readJsonArray } from './read-json-array.ts'
-import { readNdjson } from './read-ndjson.ts'
+import { readJsonArray, readNdjson } from './read-json-records.ts'
 import type { Bytes, ReadOptions, SourceRecord } from './source.ts'
 
-/** What a file of records can be. */
+/** The formats of record files. */
 export const formats = ['json', 'ndjson', 'csv'] as const
 export type Format = (typeof formats)[number]
 
@@ -17,17 +16,17 @@ const endings: Readonly<Record<string, Format>> = {
   '.csv': 'csv',
 }
 
-/** The format of a file by the ending of its name; `undefined` where that says nothing. */
+/** The format of a file by its extension; `undefined` for any other extension. */
 export function formatOf(file: string): Format | undefined {
   return endings[extname(file).toLowerCase()]
 }
 
 /**
- * Reads the records of a file. A byte order mark before them, which some programs write, is passed over in every
+ * Reads the records of a file. A byte order mark at the beginning, which some programs write, is skipped in every
  * format.
  *
- * @param resource whose fields type the cells of CSV
- * @returns the records in their order, those that cannot be read among them
+ * @param resource its field types decide how CSV cells are read
+ * @returns the records in order, including those that cannot be read
  * @throws what `source` throws
  */
 export function readRecords(

@@ -1,6 +1,6 @@
 /**
- * Does long work: one batch of each unfinished job in turn, with time between batches for those who write. Whatever
- * it is in the middle of, the database knows how far it is (JOB-3).
+ * Runs background jobs: one batch of each unfinished job in turn, with pauses for other writers. The database has the
+ * progress of every job, so that a job survives a crash (JOB-3).
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Fault, faults } from '../spec/faults.ts'
@@ -13,47 +13,47 @@ export interface RunnerOptions {
   readonly files: ExportFiles
   /** Milliseconds since 1970. */
   readonly now: () => number
-  /** Whether nothing is to be begun now (ERR-6); asked before each batch. */
+  /** Whether no batch may start now (ERR-6). */
   readonly paused: () => boolean
   readonly newJobId: () => string
   /** The address of a job. */
   readonly statusUrlOf: (job: string) => string
-  /** Hears of jobs that are over. */
+  /** Called when a job has ended. */
   readonly ended: (job: OpenJob, status: 'succeeded' | 'failed') => void
   /**
-   * Hears that nothing is removed because the clock is in doubt, each hour and at first; `undefined`: it is no more.
+   * Called when the clock is doubted and nothing is removed, at first and each hour; with `undefined` when that ends.
    */
   readonly doubted: (doubt: ClockDoubt | undefined) => void
-  /** Hears of batches that failed, and of what failed beside them. */
+  /** Called with errors of batches and of maintenance. */
   readonly failed: (error: unknown, job?: OpenJob) => void
 }
 
-/** Does long work until it is closed. */
+/** Runs jobs until it is closed. */
 export interface Runner {
-  /** There is something to do. */
+  /** Looks for jobs now. */
   wake(): void
-  /** Resolves when no job is left that can go on now; at once where nothing is to be begun. */
+  /** Resolves when no job can continue now; at once during a pause. */
   idle(): Promise<void>
   /**
-   * Removes what has expired: records (as a job), idempotency keys, old jobs, files of exports. It is done every hour
-   * by itself. A clock that has jumped removes nothing until it is confirmed (DEL-7).
+   * Removes expired records (as a job), idempotency keys, jobs and export files. The runner also does so every hour. If
+   * the clock has jumped, nothing is removed until the clock is confirmed (DEL-7).
    */
   maintain(): Promise<void>
-  /** Finishes the batch that is running. */
+  /** Finishes the current batch, and stops. */
   close(): Promise<void>
 }
 
-/** How often jobs are looked for that others have begun, or left: in milliseconds. */
+/** How often the runner looks for jobs of other servers, in milliseconds. */
 const rest = 1_000
 const everyHour = 3_600_000
-/** How often a clock that is in doubt is compared again, in milliseconds: it may be confirmed by then. */
+/** How often a doubted clock is checked again, in milliseconds. */
 const everyMinute = 60_000
-/** After so many failures of one batch, one after the other, a job is given up. */
+/** After this many failures of one batch in a row, the job fails. */
 const mostFailures = 5
-/** The longest time between two attempts at a batch that fails, in milliseconds. */
+/** The longest time between two attempts at a failing batch, in milliseconds. */
 const longestWait = 60_000
 
-/** How often a job has failed since its last batch, and when it is tried again. */
+/** The failures of a job since its last batch, and the time of the next attempt. */
 interface Trouble {
   readonly failures: number
   readonly until: number
@@ -78,7 +78,7 @@ export function startRunner({
   let waiters: (() => void)[] = []
   let awaken = () => {}
   let woken = false
-  /** What is to be removed waits for the end of a pause. */
+  /** Whether maintenance waits for the end of a pause. */
   let due = false
 
   const wake = () => {
@@ -104,7 +104,7 @@ export function startRunner({
 
   let again: NodeJS.Timeout | undefined
   let toldAt: number | undefined
-  /** Whether things may be removed by the clock; where not, it is compared again in a minute. */
+  /** Whether the clock permits removal. A doubted clock is checked again in a minute. */
   const isAdmitted = async (at: number) => {
     const doubt = await jobs.checkClock(at)
     clearTimeout(again)
@@ -124,7 +124,7 @@ export function startRunner({
     due = paused()
     if (due || closed) return
     try {
-      // All that follows goes by this time: the clock may jump meanwhile.
+      // Everything below uses this time, because the clock may jump meanwhile.
       const at = now()
       if (!(await isAdmitted(at))) return
       await jobs.deleteExpired(at, () => !paused() && !closed)
@@ -146,14 +146,14 @@ export function startRunner({
     try {
       if (!measured.has(id)) await jobs.countTotal(job, now())
       measured.add(id)
-      // To find that out may have taken long.
+      // Measuring may have taken long.
       if (paused()) return false
-      const came = job.task === 'export' ? await files.step(id, now()) : await jobs.step(job, now())
-      if (came !== 'more') measured.delete(id)
-      if (came === 'finished') ended(job, 'succeeded')
+      const result = job.task === 'export' ? await files.step(id, now()) : await jobs.step(job, now())
+      if (result !== 'more') measured.delete(id)
+      if (result === 'finished') ended(job, 'succeeded')
       troubles.delete(id)
-      // It is looked at again after a rest.
-      if (came === 'elsewhere') return false
+      // Another server has the job; look again after a rest.
+      if (result === 'elsewhere') return false
     } catch (error) {
       if (isWithoutRoom(error)) {
         troubles.set(id, { failures: mostFailures, until: performance.now() + longestWait })
@@ -166,7 +166,7 @@ export function startRunner({
         if (failures >= mostFailures) await giveUp(job, error)
       }
     }
-    // Half as long as it has worked, others may write without waiting.
+    // Other writers get half as long as the batch took.
     await sleep(Math.min((performance.now() - started) / 2, 50), undefined, { ref: false })
     return true
   }
@@ -186,7 +186,7 @@ export function startRunner({
   const run = async () => {
     while (!closed) {
       woken = false
-      // Who asks while it looks is answered when it has looked again.
+      // Callers of idle() during this round wait for the next one.
       const asking = waiters
       waiters = []
       let busy = false
@@ -233,7 +233,7 @@ export function startRunner({
   }
 }
 
-/** Whether there is no room for the file of an export (LIM-8): to try again would be of no use. */
+/** Whether an export file does not fit (LIM-8). Another attempt would fail too. */
 function isWithoutRoom(error: unknown): error is Fault {
   return error instanceof Fault && (error.code === 'EXPORT_QUOTA' || error.code === 'EXPORT_SPACE')
 }
@@ -244,7 +244,7 @@ const leftBehind: Readonly<Record<OpenJob['task'], string>> = {
   export: 'and there is no file',
 }
 
-/** The problem (RFC 9457) that a job fails with: nothing of the inside (ERR-4). */
+/** The problem (RFC 9457) of a failed job, without internal details (ERR-4). */
 function problemOf({ task }: OpenJob, error: unknown): JobError {
   if (isWithoutRoom(error)) {
     const { status, title } = faults[error.code]

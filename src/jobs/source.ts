@@ -1,38 +1,37 @@
-/** Records on their way from a file into a collection. */
+/** Records from a file, before they are imported. */
 import { deepestNesting, readJson } from '../model/json/read-json.ts'
 import { Fault, type Issue } from '../spec/faults.ts'
 
 /** The bytes of a file, in pieces of any size. */
 export type Bytes = AsyncIterable<Uint8Array>
 
-/** One record as a file has it: its value, or why it cannot be read. */
+/** One record of a file: its value, or why it cannot be read. */
 export type SourceRecord = ReadableRecord | UnreadableRecord
 
 export interface ReadableRecord {
-  /** Where the record begins in its file, counted from 1. */
+  /** The line where the record begins, counted from 1. */
   readonly line: number
   readonly value: unknown
-  /** How many bytes of the file it takes. */
+  /** Its bytes in the file. */
   readonly size: number
 }
 
 export interface UnreadableRecord {
   readonly line: number
   readonly issues: readonly Issue[]
-  /** Nothing after this can be read, so that skipping it is no use. */
+  /** Whether nothing after this record can be read. */
   readonly final?: boolean
 }
 
-/** How a file is read. */
 export interface ReadOptions {
-  /** The largest record, in bytes: the same as for a body (LIM-3). */
+  /** The largest record, in bytes: the limit of request bodies (LIM-3). */
   readonly mostBytes: number
 }
 
 /**
- * Reads the JSON of one record by the same rules as a body.
+ * Reads the JSON of one record by the same rules as a request body.
  *
- * @param column where in its line the record begins, counted from 1
+ * @param column the column where the record begins, counted from 1
  */
 export function readValue(bytes: Uint8Array, line: number, column: number): SourceRecord {
   try {
@@ -44,7 +43,7 @@ export function readValue(bytes: Uint8Array, line: number, column: number): Sour
   }
 }
 
-/** A record that is larger than a body may be. */
+/** The refusal of a record that is larger than a request body may be. */
 export function tooLarge(line: number, { mostBytes }: ReadOptions): UnreadableRecord {
   const message = `The record is larger than ${mostBytes.toLocaleString('en')} bytes.`
   return { line, issues: [{ code: 'BODY_TOO_LARGE', message }] }

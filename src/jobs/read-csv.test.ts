@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { Type } from 'typebox'
 import { completeCatalog } from '../model/catalog.ts'
 import type { Field } from '../model/resource.ts'
-import { readCell } from './csv-values.ts'
+import { readCell } from './read-csv.ts'
 
 const catalog = completeCatalog({
   name: 'cells',

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { Fault } from '../spec/faults.ts'
 import type { OpenExport } from '../storage/storage.ts'
-import { keepReserve } from './disk-reserve.ts'
 import { exportsInFolder } from './export-folder.ts'
+import { keepReserve } from './export-place.ts'
 
 const mebibyte = 1_048_576
 

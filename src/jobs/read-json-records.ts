@@ -1,31 +1,84 @@
-/** Takes a JSON array apart while it arrives: the bytes of each element, never the whole array. */
+/** Reads records from JSON: from an array of any length, of which one record is in memory at a time, or from NDJSON. */
+import { type Bytes, type ReadOptions, readValue, type SourceRecord, tooLarge } from './source.ts'
 
-/** A part of the array, or the reason why there are no more. */
+/** Reads the elements of a JSON array, each by the same rules as a request body. */
+export async function* readJsonArray(source: Bytes, options: ReadOptions): AsyncGenerator<SourceRecord> {
+  const splitter = new ArraySplitter(options.mostBytes)
+  for await (const chunk of source) {
+    for (const part of splitter.push(chunk)) yield recordOf(part, options)
+  }
+  for (const part of splitter.end()) yield recordOf(part, options)
+}
+
+function recordOf(part: Part, options: ReadOptions): SourceRecord {
+  if (part.kind === 'element') return readValue(part.bytes, part.line, part.column)
+  if (part.kind === 'too-large') return tooLarge(part.line, options)
+  return { line: part.line, issues: [{ code: 'MALFORMED_JSON', message: part.message }], final: true }
+}
+
+const blank = /^[ \t\r]*$/
+
+/**
+ * Reads lines by the same rules as request bodies. Blank lines are skipped. A line that is too long is one refused
+ * record.
+ */
+export async function* readNdjson(source: Bytes, options: ReadOptions): AsyncGenerator<SourceRecord> {
+  let line = 1
+  let pieces: Uint8Array[] = []
+  let size = 0
+  const finish = (): SourceRecord | undefined => {
+    if (size > options.mostBytes) return tooLarge(line, options)
+    const bytes = Buffer.concat(pieces)
+    // A long line is not decoded only to find out whether it is blank.
+    return bytes.length < 100 && blank.test(bytes.toString('latin1')) ? undefined : readValue(bytes, line, 1)
+  }
+  for await (const chunk of source) {
+    let from = 0
+    while (from < chunk.length) {
+      const end = chunk.indexOf(newline, from)
+      const piece = chunk.subarray(from, end === -1 ? chunk.length : end)
+      size += piece.length
+      if (size > options.mostBytes) pieces = []
+      else pieces.push(piece)
+      if (end === -1) break
+      const record = finish()
+      if (record !== undefined) yield record
+      pieces = []
+      size = 0
+      line++
+      from = end + 1
+    }
+  }
+  const last = finish()
+  if (last !== undefined) yield last
+}
+
+/** A part of the array, or the reason why there are no more parts. */
 export type Part =
   | {
       readonly kind: 'element'
-      /** With the white space after it. */
+      /** Including the white space after the element. */
       readonly bytes: Uint8Array
-      /** Where it begins; the column counts characters. Both from 1. */
+      /** Where the element begins. The column counts characters; both count from 1. */
       readonly line: number
       readonly column: number
     }
   | { readonly kind: 'too-large'; readonly line: number }
-  /** The text is no array, or goes on after it, or ends within it. */
+  /** The text is no array, continues after it, or ends within it. */
   | { readonly kind: 'broken'; readonly line: number; readonly message: string }
 
 const byte = { quote: 0x22, comma: 0x2c, open: 0x5b, backslash: 0x5c, close: 0x5d, openBrace: 0x7b, closeBrace: 0x7d }
 const newline = 0x0a
 
 /**
- * Splits at the commas between elements. It counts brackets and skips strings, no more: whether an element is JSON, its
- * reader decides. Since a bracket out of place leaves some element that is none, the parts are all JSON exactly where
- * the whole is.
+ * Splits a JSON array at the commas between its elements, while it arrives. It only counts brackets and skips strings;
+ * the parser of the elements finds syntax errors. A misplaced bracket always leaves an element that is not JSON, so all
+ * elements are JSON exactly if the whole text is.
  */
 export class ArraySplitter {
   readonly #mostBytes: number
   #state: 'before' | 'between' | 'element' | 'after' | 'broken' = 'before'
-  /** Whether an element must follow: a comma was read. */
+  /** Whether an element must follow, because a comma was read. */
   #owed = false
   #depth = 0
   #inString = false
@@ -36,15 +89,15 @@ export class ArraySplitter {
   #pieces: Uint8Array[] = []
   #size = 0
 
-  /** @param mostBytes the largest element; of a larger one nothing is kept */
+  /** @param mostBytes the size of the largest element that is kept */
   constructor(mostBytes: number) {
     this.#mostBytes = mostBytes
   }
 
-  /** The parts that end in a chunk. */
+  /** Returns the parts that end in this chunk. */
   push(chunk: Uint8Array): Part[] {
     const parts: Part[] = []
-    // Where the current element's bytes begin in this chunk.
+    // The start of the current element in this chunk.
     let from = 0
     for (let index = 0; index < chunk.length && this.#state !== 'broken'; index++) {
       const code = chunk[index] as number
@@ -72,7 +125,7 @@ export class ArraySplitter {
     return parts
   }
 
-  /** What is wrong once the text has ended. */
+  /** Ends the text; returns what is wrong with its end. */
   end(): Part[] {
     if (this.#state === 'after' || this.#state === 'broken') return []
     if (this.#state === 'before') return [this.#break('The file is empty: it must hold a JSON array of records.')]
