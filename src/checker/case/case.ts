@@ -183,13 +183,8 @@ export interface Seen {
   readonly ids: (step: Named) => readonly string[]
 }
 
-/** One thing that must be so. */
-export interface Expectation {
-  /** As a sentence: `answers 412`. */
-  readonly says: string
-  /** What is wrong; `undefined`: nothing. Pure. */
-  readonly judge: (seen: Seen) => Finding | undefined
-}
+/** One thing that must be so: gives what is wrong, `undefined` if nothing is. Pure. */
+export type Expectation = (seen: Seen) => Finding | undefined
 
 /** One thing that can be seen of a rule. */
 export interface Case {

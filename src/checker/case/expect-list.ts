@@ -3,7 +3,7 @@
 import { type Answer, type Exchange, jsonOf, linksOf } from '../client/exchange.ts'
 import { isSame, valueAt } from '../values/json.ts'
 import type { Expectation, Seen } from './case.ts'
-import { altogether, answerOf, everyAnswerOf, finding, itemsOf, short, totalOf } from './expect.ts'
+import { answerOf, everyAnswerOf, finding, itemsOf, short, totalOf } from './expect.ts'
 import type { Reference } from './references.ts'
 
 /** The identifiers in a list; `undefined` where it is none. */
@@ -13,8 +13,7 @@ export function idsOf(answer: Answer | undefined, seen: Seen): string[] | undefi
 
 /** A list holds exactly these records, in whichever order; the name of a step that made several is that of all. */
 export function lists(step: Reference, ...records: readonly Reference[]): Expectation {
-  const says = records.length === 0 ? 'is an empty list' : `lists exactly ${namesOf(records)}`
-  return answerOf(step, says, (answer, seen, exchange) => {
+  return answerOf(step, (answer, seen, exchange) => {
     if (answer.status !== 200) return finding(exchange, 'status', `${answer.status} in place of 200`)
     const ids = idsOf(answer, seen)
     if (ids === undefined) return noList(exchange, seen)
@@ -25,7 +24,7 @@ export function lists(step: Reference, ...records: readonly Reference[]): Expect
 
 /** An answer shows nothing of these records: it is refused, or a list without them. */
 export function showsNone(step: Reference, ...records: readonly Reference[]): Expectation {
-  return answerOf(step, `shows nothing of ${namesOf(records)}`, (answer, seen, exchange) => {
+  return answerOf(step, (answer, seen, exchange) => {
     if (answer.status >= 500) return finding(exchange, 'status', `${answer.status}, a failure of the server`)
     const shown = records.flatMap(seen.ids).find((id) => idsOf(answer, seen)?.includes(id))
     return shown === undefined ? undefined : finding(exchange, itemsPart(seen), `the record ${shown} is in it`)
@@ -34,7 +33,7 @@ export function showsNone(step: Reference, ...records: readonly Reference[]): Ex
 
 /** A list shows the same records in the same order as that of another step. */
 export function sameItems(step: Reference, other: Reference): Expectation {
-  return answerOf(step, `holds the records of ${other.name}, in their order`, (answer, seen, exchange) => {
+  return answerOf(step, (answer, seen, exchange) => {
     const [ids, wanted] = [idsOf(answer, seen), idsOf(seen.of(other).answer, seen)]
     if (ids === undefined) return noList(exchange, seen)
     if (isSame(ids, wanted)) return undefined
@@ -44,7 +43,7 @@ export function sameItems(step: Reference, other: Reference): Expectation {
 
 /** All answers of a step together hold each of these records exactly once. */
 export function eachOnce(step: Reference, ...records: readonly Reference[]): Expectation {
-  return everyAnswerOf(step, `together hold each of ${namesOf(records)} exactly once`, (_, seen, exchange) => {
+  return everyAnswerOf(step, (_, seen, exchange) => {
     const pages = seen.all(step).map(({ answer }) => idsOf(answer, seen))
     if (pages.includes(undefined)) return noList(exchange, seen)
     const ids = pages.flat()
@@ -60,15 +59,15 @@ export function eachOnce(step: Reference, ...records: readonly Reference[]): Exp
 
 /** A list came in so many pages at least. */
 export function cameIn(step: Reference, pages: number): Expectation {
-  return altogether(`comes in ${pages} pages`, (seen) => {
+  return (seen) => {
     const { length } = seen.all(step)
     return length >= pages ? undefined : finding(seen.of(step), 'body', `the list ended after ${length} pages`)
-  })
+  }
 }
 
 /** A list holds so many records. */
 export function holds(step: Reference, count: number): Expectation {
-  return answerOf(step, `holds ${count} records`, (answer, seen, exchange) => {
+  return answerOf(step, (answer, seen, exchange) => {
     const length = itemsOf(answer, seen)?.length
     if (length === undefined) return noList(exchange, seen)
     return length === count ? undefined : finding(exchange, itemsPart(seen), `${length} records in place of ${count}`)
@@ -77,7 +76,7 @@ export function holds(step: Reference, count: number): Expectation {
 
 /** Every answer of a step tells this total. */
 export function totals(step: Reference, count: number): Expectation {
-  return everyAnswerOf(step, `tells ${count} as the total`, (answer, seen, exchange) => {
+  return everyAnswerOf(step, (answer, seen, exchange) => {
     const { total } = seen.profile.names
     const part = total.startsWith('header:') ? { field: total.slice('header:'.length) } : { pointer: total }
     const told = totalOf(answer, seen)
@@ -88,7 +87,7 @@ export function totals(step: Reference, count: number): Expectation {
 
 /** A list gives a cursor to the next or the previous page, or none. */
 export function cursorAt(step: Reference, which: 'next' | 'previous', wanted: 'a cursor' | 'none'): Expectation {
-  return answerOf(step, `gives ${wanted} to the ${which} page`, (answer, { profile }, exchange) => {
+  return answerOf(step, (answer, { profile }, exchange) => {
     const value = valueAt(jsonOf(answer), profile.names[which])
     const isGiven = typeof value === 'string' && value !== ''
     if (isGiven === (wanted === 'a cursor')) return undefined
@@ -98,12 +97,8 @@ export function cursorAt(step: Reference, which: 'next' | 'previous', wanted: 'a
 }
 
 /** The records of a list, by a value of each. */
-export function inOrder(
-  step: Reference,
-  says: string,
-  test: (items: readonly Item[], seen: Seen) => string | undefined,
-) {
-  return answerOf(step, says, (answer, seen, exchange) => {
+export function inOrder(step: Reference, test: (items: readonly Item[], seen: Seen) => string | undefined) {
+  return answerOf(step, (answer, seen, exchange) => {
     const items = itemsOf(answer, seen)
     if (items === undefined) return noList(exchange, seen)
     const wrong = test(items, seen)
@@ -164,8 +159,4 @@ function difference(ids: readonly string[], records: readonly Reference[], seen:
   if (surplus.length > 0)
     return `${surplus.length} of ${ids.length} records do not belong there, such as that with the ${seen.collection.id} ${surplus[0]}`
   return ids.length === wanted.size ? undefined : 'a record is there twice'
-}
-
-function namesOf(records: readonly Reference[], between = ', '): string {
-  return records.map(({ name }) => name).join(between)
 }

@@ -3,7 +3,7 @@
 import { type Answer, jsonOf } from '../client/exchange.ts'
 import { isSame, memberPointer, valueAt } from '../values/json.ts'
 import type { Expectation, Seen } from './case.ts'
-import { altogether, answerOf, finding, itemsOf, short, status, totalOf } from './expect.ts'
+import { answerOf, finding, itemsOf, short, status, totalOf } from './expect.ts'
 import type { Reference } from './references.ts'
 
 /** A deletion was made, or accepted: one of the three good answers (DEL-2). */
@@ -13,11 +13,7 @@ export function deleted(step: Reference): Expectation {
 
 /** A list holds these of the records that were made, and not those. */
 export function shows(step: Reference, those: readonly Reference[], notThose: readonly Reference[] = []): Expectation {
-  const says = [
-    ...(those.length > 0 ? [`lists ${those.map(({ name }) => name).join(' and ')}`] : []),
-    ...(notThose.length > 0 ? [`does not list ${notThose.map(({ name }) => name).join(' or ')}`] : []),
-  ]
-  return answerOf(step, says.join(' and '), (answer, seen, exchange) => {
+  return answerOf(step, (answer, seen, exchange) => {
     const at = { pointer: seen.profile.names.items }
     const held = itemsOf(answer, seen)?.map((item) => String(item?.[seen.collection.id]))
     if (held === undefined) return finding(exchange, at, `${answer.status} without a list`)
@@ -41,7 +37,7 @@ export function listed(
 
 /** The total of a list grew, or shrank, since another. */
 export function totalChanged(step: Reference, since: Reference, by: number): Expectation {
-  return answerOf(step, `tells a total that has changed by ${by} since ${since.name}`, (answer, seen, exchange) => {
+  return answerOf(step, (answer, seen, exchange) => {
     const [before, now] = [totalOf(seen.of(since).answer, seen), totalOf(answer, seen)]
     if (before !== undefined && now === before + by) return undefined
     const { total } = seen.profile.names
@@ -62,7 +58,7 @@ export function asMade(
   made: Reference,
   recordIn: (answer: Answer, seen: Seen) => unknown = recordOf,
 ): Expectation {
-  return answerOf(step, `shows ${made.name} as it was made`, (answer, seen, exchange) => {
+  return answerOf(step, (answer, seen, exchange) => {
     const record = recordIn(answer, seen)
     const sent = JSON.parse(seen.of(made).asked.body ?? '{}') as Readonly<Record<string, unknown>>
     const before = seen.of(made).answer
@@ -70,7 +66,7 @@ export function asMade(
     const wanted = Object.keys(sent).map(
       (name) => [name, before && valueAt(recordOf(before, seen), memberPointer(name))] as const,
     )
-    if (typeof record !== 'object' || record === null) return finding(exchange, 'body', 'there is no record')
+    if (typeof record !== 'object' || record === null) return 'there is no record'
     for (const [name, value] of [[seen.collection.id, seen.fill(made.id)] as const, ...wanted]) {
       const now = (record as Readonly<Record<string, unknown>>)[name]
       if (value === undefined || isSame(now, value) || (name === seen.collection.id && String(now) === value)) continue
@@ -82,7 +78,7 @@ export function asMade(
 
 /** Of requests that were made at once exactly one is answered 2xx, and the others with one of these. */
 export function oneWins(step: Reference, ...others: readonly number[]): Expectation {
-  return altogether(`one is answered 2xx, all others ${others.join(' or ')}`, (seen) => {
+  return (seen) => {
     const all = seen.all(step)
     const won = all.filter(({ answer }) => answer !== undefined && answer.status < 300)
     const odd = all.find(
@@ -93,7 +89,7 @@ export function oneWins(step: Reference, ...others: readonly number[]): Expectat
     }
     if (won.length === 1) return undefined
     return finding(won[1] ?? all[0], 'status', `${won.length} of ${all.length} were answered 2xx`)
-  })
+  }
 }
 
 /** Whether the last answer of a step has one of these statuses. */

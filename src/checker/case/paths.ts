@@ -3,30 +3,26 @@
 import { jsonOf } from '../client/exchange.ts'
 import { isObject, memberPointer, valueAt } from '../values/json.ts'
 import type { Expectation, Finding, Seen } from './case.ts'
-import { altogether, applicableWhere, finding } from './expect.ts'
+import { applicableWhere, finding, unless } from './expect.ts'
 import type { Reference } from './references.ts'
 
 /** The case is about documents in JSON, which can be read here. */
 export function onlyWherePaths(step: Reference): Expectation {
-  return applicableWhere('the OpenAPI document is JSON', (seen) =>
-    isObject(pathsOf(seen, step)) ? undefined : 'the OpenAPI document could not be read as JSON',
+  return applicableWhere((seen) =>
+    unless(isObject(pathsOf(seen, step)), 'the OpenAPI document could not be read as JSON'),
   )
 }
 
 /** No address of the document is wrong: `test` gets the segments after the base, parameters as `{}`. */
-export function everyPath(
-  step: Reference,
-  says: string,
-  test: (segments: readonly string[]) => string | undefined,
-): Expectation {
-  return altogether(`every address of the document ${says}`, (seen): Finding | undefined => {
+export function everyPath(step: Reference, test: (segments: readonly string[]) => string | undefined): Expectation {
+  return (seen): Finding | undefined => {
     for (const path of Object.keys(pathsOf(seen, step) ?? {})) {
       const wrong = test(segmentsOf(path))
       if (wrong === undefined) continue
       return finding(seen.of(step), { pointer: `/paths${memberPointer(path)}` }, `${path}: ${wrong}`)
     }
     return undefined
-  })
+  }
 }
 
 /** The segments of a path of the document after a version; what is no part of the interface has none. */

@@ -26,14 +26,10 @@ export function recordOf(answer: Answer | undefined, { profile, collection }: Wh
 }
 
 /** The answer of a step holds a record, and `test` says what is wrong with it. */
-export function theRecord(
-  step: Reference,
-  says: string,
-  test: (record: JsonObject, seen: Seen) => Wrong | undefined,
-): Expectation {
-  return answerOf(step, `holds a record that ${says}`, (answer, seen, exchange) => {
+export function theRecord(step: Reference, test: (record: JsonObject, seen: Seen) => Wrong | undefined): Expectation {
+  return answerOf(step, (answer, seen, exchange) => {
     const record = recordOf(answer, seen)
-    if (record === undefined) return finding(exchange, 'body', 'the body is no JSON object')
+    if (record === undefined) return 'the body is no JSON object'
     const wrong = test(record, seen)
     return wrong && wrongIn(exchange, record, wrong)
   })
@@ -81,7 +77,7 @@ export function differing(record: JsonObject, wanted: JsonObject, names = Object
 
 /** The record at a step holds what was sent at a step, as far as it shows it. */
 export function holdsSent(step: Reference, sent: Reference): Expectation {
-  return theRecord(step, `holds what ${sent.name} sent`, (record, seen) => {
+  return theRecord(step, (record, seen) => {
     const wanted = sentAt(seen, sent)
     const isShown = Object.keys(wanted).some((name) => Object.hasOwn(record, name))
     return isShown ? differing(record, wanted) : { message: 'it holds none of the members that were sent' }
@@ -90,15 +86,15 @@ export function holdsSent(step: Reference, sent: Reference): Expectation {
 
 /** The records of two steps have the same members, whatever their values. `deleted_at` is a matter of its own (RES-6). */
 export function sameMembers(step: Reference, other: Reference, find = recordOf): Expectation {
-  return answerOf(step, `has the members that ${other.name} has`, (answer, seen, exchange) => {
+  return answerOf(step, (answer, seen) => {
     const record = find(answer, seen)
     const wanted = recordOf(seen.of(other).answer, seen)
-    if (record === undefined || wanted === undefined) return finding(exchange, 'body', 'there is no record in it')
+    if (record === undefined || wanted === undefined) return 'there is no record in it'
     const lacking = namesOf(wanted).filter((name) => !Object.hasOwn(record, name))
     const added = namesOf(record).filter((name) => !Object.hasOwn(wanted, name))
     if (lacking.length === 0 && added.length === 0) return undefined
     const said = [lacking.length > 0 && `lacks ${lacking.join(', ')}`, added.length > 0 && `adds ${added.join(', ')}`]
-    return finding(exchange, 'body', `${said.filter(Boolean).join(' and ')}, other than ${other.name}`)
+    return `${said.filter(Boolean).join(' and ')}, other than ${other.name}`
   })
 }
 

@@ -1,7 +1,7 @@
 /** DOC: documents. */
 import type { Case, Expectation, Seen, Step } from '../case/case.ts'
 import { define } from '../case/define.ts'
-import { altogether, answerOf, finding, short } from '../case/expect.ts'
+import { answerOf, finding, short } from '../case/expect.ts'
 import { changed, list, one, read, removed } from '../case/names.ts'
 import { NotSetUp } from '../case/not-judged.ts'
 import {
@@ -28,7 +28,7 @@ function documentIn(seen: Seen): ServerDocument {
 
 /** An answer is one of those that the document tells. */
 function fits(step: Reference): Expectation {
-  return answerOf(step, 'is as the document says', (answer, seen, exchange) => {
+  return answerOf(step, (answer, seen, exchange) => {
     const mismatch = mismatchWith(documentIn(seen), exchange.asked, answer, basePath(seen.profile))
     return mismatch && finding(exchange, mismatch.part, mismatch.message)
   })
@@ -55,9 +55,9 @@ export const documents: readonly Case[] = [
       title: 'There is an OpenAPI document of version 3',
       steps: [documentStep.get(documentAddress)],
       expect: [
-        answerOf(documentStep, 'is JSON or YAML, and of version 3', (_, __, exchange) => {
+        answerOf(documentStep, (_, __, exchange) => {
           const described = parseDocument(exchange)
-          if (described === undefined) return finding(exchange, 'body', 'no JSON or YAML object')
+          if (described === undefined) return 'no JSON or YAML object'
           const version = valueAt(described.root, '/openapi')
           if (/^3\.\d/.test(String(version)) && valueAt(described.root, '/paths') !== undefined) return undefined
           return finding(exchange, { pointer: '/openapi' }, `${short(version)} in place of 3.x, with paths`)
@@ -70,7 +70,7 @@ export const documents: readonly Case[] = [
       after: ['DOC-1/there'],
       steps: [document],
       expect: [
-        altogether('each has a path', (seen) => {
+        (seen) => {
           const described = documentIn(seen)
           const base = basePath(seen.profile)
           const missing = seen.profile.collections
@@ -78,7 +78,7 @@ export const documents: readonly Case[] = [
             .filter((path) => documentedPath(described, path, base) === undefined)
           if (missing.length === 0) return undefined
           return finding(seen.of(documentStep), { pointer: '/paths' }, `no path for ${missing.join(', ')}`)
-        }),
+        },
       ],
       remedy: 'Make the document from what is served, and serve nothing that it leaves out.',
     },
@@ -87,11 +87,11 @@ export const documents: readonly Case[] = [
       after: ['DOC-1/there'],
       steps: [document],
       expect: [
-        altogether('none is dead', (seen) => {
+        (seen) => {
           const [first, ...others] = unresolvedReferences(documentIn(seen))
           if (first === undefined) return undefined
           return finding(seen.of(documentStep), 'body', `${first} leads nowhere, as do ${others.length} more`)
-        }),
+        },
       ],
       remedy: 'Check the document with a linter, such as Redocly or Spectral, before it is published.',
     },

@@ -1,7 +1,7 @@
 /** LIM: limits. */
 import type { Step } from '../case/case.ts'
 import { define } from '../case/define.ts'
-import { altogether, field, finding, status, statusNot, unless } from '../case/expect.ts'
+import { field, finding, status, statusNot, unless } from '../case/expect.ts'
 import { again, last, list, listings, many } from '../case/names.ts'
 import { NotSetUp } from '../case/not-judged.ts'
 import { collection, references } from '../case/references.ts'
@@ -46,8 +46,8 @@ export const limits = define({
     alone: true,
     steps: [tooOften],
     expect: [
-      field(last, 'Retry-After', 'is a number of seconds or a date', (value) =>
-        (isWhole(value) && Number(value) > 0) || Date.parse(value) > 0 ? undefined : `${value} is neither`,
+      field(last, 'Retry-After', (value) =>
+        unless((isWhole(value) && Number(value) > 0) || Date.parse(value) > 0, `${value} is neither`),
       ),
     ],
     remedy: 'Send Retry-After with every 429: the seconds until the next request will be answered.',
@@ -66,7 +66,7 @@ export const limits = define({
     needs: ['key'],
     steps: [list.get(collection)],
     expect: ['RateLimit', 'RateLimit-Policy'].map((name) =>
-      field(list, name, 'is a list of quotas', (value) =>
+      field(list, name, (value) =>
         unless(quota.test(value) || /\blimit\s*=\s*\d+/.test(value), `${value} cannot be read`),
       ),
     ),
@@ -77,14 +77,14 @@ export const limits = define({
     needs: ['key'],
     steps: [simultaneous(5, listings.get(collection))],
     expect: [
-      altogether('five requests at once do not all say the same', (seen) => {
+      (seen) => {
         const all = seen.all(listings)
         const left = all.map(({ answer }) => answer && leftOf(answer))
         if (left.includes(undefined)) throw new NotSetUp('answers do not say how many requests are left')
         return new Set(left).size > 1
           ? undefined
           : finding(all.at(-1), { field: 'RateLimit' }, `after each of five requests ${left[0]} are left`)
-      }),
+      },
     ],
     remedy: 'Say what the counter says once this request is counted.',
   },

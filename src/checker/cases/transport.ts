@@ -1,7 +1,8 @@
 /** SEC: transport and hygiene. */
+
 import type { Expectation } from '../case/case.ts'
 import { define } from '../case/define.ts'
-import { altogether, answerOf, field, finding } from '../case/expect.ts'
+import { answerOf, field, finding, unless } from '../case/expect.ts'
 import { error, list, plain } from '../case/names.ts'
 import { NotSetUp } from '../case/not-judged.ts'
 import { collection, host, key, mark, type Reference } from '../case/references.ts'
@@ -15,10 +16,10 @@ const refusals: ReadonlySet<number> = new Set([400, 403, 421, 426])
 
 /** An error does not repeat a secret. */
 function keeps(step: Reference, secret: string): Expectation {
-  return answerOf(step, 'does not repeat the secret', (answer, seen, exchange) => {
+  return answerOf(step, (answer, seen, exchange) => {
     if (answer.status < 400) throw new NotSetUp(`it was answered ${answer.status}, which is no error`)
     const text = seen.fill(secret)
-    if (answer.body.includes(text)) return finding(exchange, 'body', 'the secret that was sent is in the body')
+    if (answer.body.includes(text)) return 'the secret that was sent is in the body'
     const told = answer.fields.find(([, value]) => value.includes(text))
     return told && finding(exchange, { field: told[0] }, `the secret that was sent is in ${told[0]}`)
   })
@@ -32,11 +33,11 @@ export const transport = define({
     title: 'The interface is served by HTTPS; by plain HTTP on loopback only',
     steps: [list.get(collection)],
     expect: [
-      altogether('it is asked by https, or on loopback', (seen) => {
+      (seen) => {
         const { protocol, hostname } = new URL(seen.profile.base)
         if (protocol === 'https:' || isLoopback(hostname)) return undefined
         return finding(seen.of(list), 'connection', `${hostname} is asked by plain HTTP: all can read credentials`)
-      }),
+      },
     ],
     remedy: 'Put a certificate in front: credentials that travel by plain HTTP are anybody’s.',
   },
@@ -54,14 +55,14 @@ export const transport = define({
       },
     ],
     expect: [
-      altogether('no answer, 400, 403, or a redirect to https', (seen) => {
+      (seen) => {
         const exchange = seen.of(plain)
         const { answer } = exchange
         if (answer === undefined || refusals.has(answer.status)) return undefined
         const location = fieldOf(answer, 'Location')
         if (answer.status >= 300 && answer.status < 400 && location?.startsWith('https:')) return undefined
         return finding(exchange, 'status', `it answers ${answer.status} by plain HTTP as if that were safe`)
-      }),
+      },
     ],
     remedy: 'Speak TLS alone on this port, and redirect or refuse elsewhere.',
   },
@@ -69,9 +70,7 @@ export const transport = define({
     title: 'Answers carry X-Content-Type-Options: nosniff',
     steps: [list.get(collection), error.get(`${collection}/no-such-${mark}`)],
     expect: [list, error].map((step) =>
-      field(step, 'X-Content-Type-Options', 'is nosniff', (value) =>
-        value.trim().toLowerCase() === 'nosniff' ? undefined : value,
-      ),
+      field(step, 'X-Content-Type-Options', (value) => (value.trim().toLowerCase() === 'nosniff' ? undefined : value)),
     ),
     remedy: 'Send “X-Content-Type-Options: nosniff” with every answer: no browser takes JSON for a page then.',
   },
@@ -80,8 +79,8 @@ export const transport = define({
     needs: ['tls'],
     steps: [list.get(collection)],
     expect: [
-      field(list, 'Strict-Transport-Security', 'has a max-age', (value) =>
-        /\bmax-age="?[1-9]\d*/i.test(value) ? undefined : `${value} has none that lasts`,
+      field(list, 'Strict-Transport-Security', (value) =>
+        unless(/\bmax-age="?[1-9]\d*/i.test(value), `${value} has none that lasts`),
       ),
     ],
     remedy: 'Send “Strict-Transport-Security: max-age=31536000” with every answer by HTTPS.',

@@ -124,7 +124,7 @@ test('an error in a judgement ends only its own case', async (context) => {
   const stumbling: Case = {
     ...holding,
     expect: [
-      answerOf(read, 'is odd', () => {
+      answerOf(read, () => {
         throw new TypeError('it is odd')
       }),
     ],
@@ -149,7 +149,7 @@ test('no report contains a credential', async (context) => {
   const echoing: Case = {
     ...failing,
     expect: [
-      answerOf(read, 'is quiet', (answer, _, exchange) =>
+      answerOf(read, (answer, _, exchange) =>
         finding(exchange, { field: 'X-Echo' }, `it said ${fieldOf(answer, 'X-Echo')}`),
       ),
     ],

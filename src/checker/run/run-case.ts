@@ -41,7 +41,7 @@ export async function runCase(
       await take(state, step)
     }
     const seen = seenOf(state)
-    const findings = expect.flatMap(({ judge }) => judge(seen) ?? [])
+    const findings = expect.flatMap((judge) => judge(seen) ?? [])
     return { kind: 'judged', findings, exchanges: [...state.exchanges.values()].flat() }
   } catch (error) {
     if (error instanceof NotSetUp) return { kind: 'not set up', why: error.message }

@@ -1,17 +1,7 @@
 /** AUT-1 and AUT-2: who asks. */
 import type { Case } from '../../case/case.ts'
 import { define } from '../../case/define.ts'
-import {
-  altogether,
-  everyAnswerOf,
-  field,
-  finding,
-  itemsOf,
-  noField,
-  sameBody,
-  status,
-  unless,
-} from '../../case/expect.ts'
+import { everyAnswerOf, field, finding, itemsOf, noField, sameBody, status, unless } from '../../case/expect.ts'
 import {
   after as afterStep,
   before as beforeStep,
@@ -97,13 +87,13 @@ export const authentication: readonly Case[] = [
       ],
       expect: [
         status(created, 401),
-        altogether('the list is as it was', (seen) => {
+        (seen) => {
           const [before, after] = [beforeStep, list].map((step) => itemsOf(seen.of(step).answer, seen)?.length)
           if (before === 0) return finding(seen.of(beforeStep), 'body', 'the record that was made is not in the list')
           return before === after
             ? undefined
             : finding(seen.of(list), { pointer: seen.profile.names.items }, `${after} records in place of ${before}`)
-        }),
+        },
       ],
       remedy: 'Do nothing before the credential was found to be good.',
     },
@@ -168,7 +158,7 @@ export const authentication: readonly Case[] = [
         'Bearer null',
       ].map((Authorization) => listings.get(collection, { headers: { Authorization } })),
       expect: [
-        everyAnswerOf(listings, 'answers 401 or 400', (answer, _, exchange) =>
+        everyAnswerOf(listings, (answer, _, exchange) =>
           [400, 401, 431].includes(answer.status)
             ? undefined
             : finding(exchange, 'status', `${answer.status} in place of 401 or 400`),
@@ -190,7 +180,7 @@ export const authentication: readonly Case[] = [
       after: ['AUT-1/www-authenticate'],
       steps: [list.get(collection, asNobody)],
       expect: [
-        field(list, 'WWW-Authenticate', 'names the scheme Bearer', (value) =>
+        field(list, 'WWW-Authenticate', (value) =>
           unless(/(^|,)\s*bearer(\s|,|$)/i.test(value), `${value} does not name Bearer`),
         ),
       ],
@@ -210,7 +200,7 @@ export const authentication: readonly Case[] = [
         },
       ],
       expect: [
-        altogether('the first is answered 200, the second 401', (seen) => {
+        (seen) => {
           const all = seen.all(both)
           for (const [index, wanted] of [200, 401].entries()) {
             const { answer, failure } = all[index] ?? {}
@@ -220,7 +210,7 @@ export const authentication: readonly Case[] = [
             if (answer.status !== wanted) return finding(all[index], 'status', `${answer.status} in place of ${wanted}`)
           }
           return undefined
-        }),
+        },
       ],
       remedy: 'Keep nothing of a caller beside the request: every request has to carry its credential.',
     },

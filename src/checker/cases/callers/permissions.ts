@@ -1,7 +1,7 @@
 /** AUT-3 and AUT-4: what somebody may not do who may do nothing. AUT-4 to AUT-7 where both callers make records, and each is to have to do with their own alone. */
-import type { Case, Step } from '../../case/case.ts'
+import type { Case, Expectation, Step } from '../../case/case.ts'
 import { define } from '../../case/define.ts'
-import { altogether, finding, itemsOf, refused, sameBody, status, totalOf } from '../../case/expect.ts'
+import { finding, itemsOf, refused, sameBody, status, totalOf } from '../../case/expect.ts'
 import { isExactly } from '../../case/expect-records.ts'
 import { after, all, before, before as beforeStep, changed, list, one, removed } from '../../case/names.ts'
 import { caseRecords, collection, ifRequired, members, type Reference, references } from '../../case/references.ts'
@@ -113,12 +113,11 @@ export const permissions: readonly Case[] = [
       needs: ['no read'],
       steps: [create(one), setUp(all.get(caseRecords)), triedStep.get(caseRecords, asOther)],
       expect: [
-        altogether('the record is in the list of who may read it', (seen) =>
+        (seen) =>
           itemsOf(seen.of(all).answer, seen)?.length === 1
             ? undefined
             : finding(seen.of(all), 'body', 'the record that was made is not in the list'),
-        ),
-        altogether('answers 403, or 200 without it', (seen) => {
+        (seen) => {
           const tried = seen.of(triedStep)
           const { answer } = tried
           if (answer === undefined) return finding(tried, 'connection', `no answer came: ${tried.failure}`)
@@ -128,7 +127,7 @@ export const permissions: readonly Case[] = [
           if (itemsOf(answer, seen)?.length !== 0) return finding(tried, 'body', 'the list is not empty')
           const total = totalOf(answer, seen) ?? 0
           return total === 0 ? undefined : finding(tried, 'body', `${total} are counted in place of 0`)
-        }),
+        },
       ],
       remedy: 'Put what the caller may read into the query of the list and of its total alike, as a condition.',
     },
@@ -167,11 +166,10 @@ export const ownRecords = define(
       steps: [create(theirs), own, list.get(caseRecords, asOther)],
       expect: [
         status(list, 200),
-        altogether('the record of another is not there', (seen) =>
+        (seen) =>
           listed(seen, seen.of(list).answer)?.includes(seen.fill(theirs.id)) === false
             ? undefined
             : finding(seen.of(list), 'body', `the record ${seen.fill(theirs.id)} of another is listed`),
-        ),
       ],
       remedy: mend,
     },
@@ -180,13 +178,13 @@ export const ownRecords = define(
       after: ['AUT-4/own-list'],
       steps: [create(theirs), own, list.get(caseRecords, asOther)],
       expect: [
-        altogether('as many are counted as are listed', (seen) => {
+        (seen) => {
           const { answer } = seen.of(list)
           const [there, total] = [itemsOf(answer, seen)?.length, totalOf(answer, seen)]
           return there === total
             ? undefined
             : finding(seen.of(list), 'body', `${total ?? 'nothing'} counted, and ${there ?? 'nothing'} listed`)
-        }),
+        },
       ],
       remedy: mend,
     },
@@ -225,25 +223,22 @@ export const ownRecords = define(
         readOwn.get(ownStep, asOther),
         readTheirs.get(theirs, asOther),
       ],
-      expect: [[ownStep, readOwn] as const, [theirs, readTheirs] as const].map(([record, reading]) =>
-        altogether(`the record ${record.name} is listed where it can be read`, (seen) => {
-          const read = seen.of(reading)
-          const isListed = listed(seen, seen.of(list).answer)?.includes(seen.fill(record.id)) ?? false
-          if (isListed === (read.answer?.status === 200)) return undefined
-          return finding(read, 'status', `${read.answer?.status}, and it is ${isListed ? '' : 'not '}in the list`)
-        }),
-      ),
+      expect: [[ownStep, readOwn] as const, [theirs, readTheirs] as const].map(([record, reading]) => (seen) => {
+        const read = seen.of(reading)
+        const isListed = listed(seen, seen.of(list).answer)?.includes(seen.fill(record.id)) ?? false
+        if (isListed === (read.answer?.status === 200)) return undefined
+        return finding(read, 'status', `${read.answer?.status}, and it is ${isListed ? '' : 'not '}in the list`)
+      }),
       remedy: 'Make the question whether one may read a record and the condition of the list from one rule.',
     },
     'AUT-7/set': {
       title: 'The owner of a record is who has made it',
       steps: [create(theirs), own],
       expect: [
-        altogether('the records of two callers have two owners', (seen) =>
+        (seen) =>
           seen.fill(ownStep.owner) === seen.fill(theirs.owner)
             ? finding(seen.of(ownStep), 'body', `both are said to be owned by ${seen.fill(ownStep.owner)}`)
             : undefined,
-        ),
       ],
       remedy: 'Set the owner from the credential when a record is created.',
     },
@@ -273,12 +268,12 @@ export const ownRecords = define(
 )
 
 /** Refused, or the owner is not the one that was sent. */
-function notTheirs(step: Reference) {
-  return altogether('is refused, or has no effect', (seen) => {
+function notTheirs(step: Reference): Expectation {
+  return (seen) => {
     const exchange = seen.of(step)
     const { answer } = exchange
     if (answer === undefined) return finding(exchange, 'connection', `no answer came: ${exchange.failure}`)
     if (answer.status >= 300 || seen.fill(step.owner) !== seen.fill(theirs.owner)) return undefined
     return finding(exchange, 'body', `it is owned by ${seen.fill(theirs.owner)}, as was sent`)
-  })
+  }
 }

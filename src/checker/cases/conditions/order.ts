@@ -1,7 +1,7 @@
 /** CON-6: where several refusals apply, which one is given. CON-5: of writers who hold one tag, one succeeds. */
 import type { Ask, Case, Expectation, Finding, Need, Request, Seen, Step } from '../../case/case.ts'
 import { define } from '../../case/define.ts'
-import { altogether, applicableWhere, finding, status } from '../../case/expect.ts'
+import { applicableWhere, finding, status } from '../../case/expect.ts'
 import {
   both as bothStep,
   deletion,
@@ -167,7 +167,7 @@ const pairs: readonly Pair[] = [
 
 /** An order there is only where each is given by itself. */
 function givenAlone(step: Reference, statuses: readonly number[]): Expectation {
-  return applicableWhere(`${step.name} alone is answered ${statuses.join(' or ')}`, (seen) => {
+  return applicableWhere((seen) => {
     const { asked, answer, failure } = seen.of(step)
     if (answer !== undefined && statuses.includes(answer.status)) return undefined
     return `${asked.method} that deserves nothing else is answered ${answer?.status ?? failure}, not ${statuses.join(' or ')}`
@@ -211,15 +211,16 @@ function odd(exchanges: readonly Exchange[], refusals: readonly number[]): Findi
   )
 }
 
-const oneIsMade = (refusals: readonly number[]): Expectation =>
-  altogether(`one is carried out, all others are answered ${refusals.join(' or ')}`, (seen) => {
+const oneIsMade =
+  (refusals: readonly number[]): Expectation =>
+  (seen) => {
     const all = seen.all(writes)
     const made = all.filter(isDone)
     if (made.length === 1) return odd(all, refusals)
     return (
       odd(all, refusals) ?? finding(made[1] ?? all[0], 'status', `${made.length} of ${all.length} were carried out`)
     )
-  })
+  }
 
 /** Of changes and deletions at once either one change is made, or the record is deleted. */
 function oneKindIsMade(seen: Seen): Finding | undefined {
@@ -278,7 +279,7 @@ export const atOnce = define({
       again.delete(one, { headers: { 'If-Match': seenStep.etag } }),
     ],
     expect: [
-      applicableWhere('a deletion that is repeated is not answered like the first', (seen) => {
+      applicableWhere((seen) => {
         const { answer } = seen.of(again)
         return answer !== undefined && answer.status >= 400
           ? undefined
@@ -302,7 +303,7 @@ export const atOnce = define({
         ]).flat(),
       ),
     ],
-    expect: [altogether('either one change is made, or the record is deleted', oneKindIsMade)],
+    expect: [oneKindIsMade],
     remedy: mend,
   },
 })

@@ -34,7 +34,7 @@ const byTags: readonly Case[] = define({
     after: ['CON-4/not-modified'],
     steps: [create(one), setUp(read.get(one)), setUp(again.get(one, { headers: { 'If-None-Match': read.etag } }))],
     expect: [
-      answerOf(again, `has the ${kept.join(', ')} of a 200`, (answer, seen, exchange) => {
+      answerOf(again, (answer, seen, exchange) => {
         const whole = seen.of(read).answer
         for (const name of kept) {
           const [value, wanted] = [fieldOf(answer, name), whole && fieldOf(whole, name)]
@@ -108,7 +108,7 @@ const byTags: readonly Case[] = define({
       again.get(one, { headers: { 'If-None-Match': read.etag } }),
     ],
     expect: [
-      applicableWhere('it is gone', (seen) =>
+      applicableWhere((seen) =>
         unless(seen.of(plainly).answer?.status === 404, 'without a condition it is not answered 404 either'),
       ),
       status(again, 404),
@@ -126,7 +126,7 @@ const byTags: readonly Case[] = define({
       again.get(one, { headers: { 'If-None-Match': read.etag }, caller: 'nobody' }),
     ],
     expect: [
-      applicableWhere('reading takes a credential', (seen) =>
+      applicableWhere((seen) =>
         unless(seen.of(plainly).answer?.status === 401, 'records are read without a credential'),
       ),
       status(again, 401),
@@ -213,10 +213,11 @@ const ofLists: readonly Case[] = define({
       setUp(then.get(collection)),
     ],
     expect: [
-      readyWhere('nobody changes the collection meanwhile', (seen) =>
-        tagOf(seen, list) === tagOf(seen, then) || seen.of(again).answer?.status === 304
-          ? undefined
-          : `its tag was ${tagOf(seen, list)}, then ${tagOf(seen, then)}`,
+      readyWhere((seen) =>
+        unless(
+          tagOf(seen, list) === tagOf(seen, then) || seen.of(again).answer?.status === 304,
+          `its tag was ${tagOf(seen, list)}, then ${tagOf(seen, then)}`,
+        ),
       ),
       status(again, 304),
       noBody(again),
@@ -235,9 +236,9 @@ const ofLists: readonly Case[] = define({
     ],
     expect: [
       status(again, 200),
-      answerOf(again, 'holds the new record', (answer, seen, exchange) => {
+      answerOf(again, (answer, seen) => {
         const id = seen.fill(two.id)
-        return answer.body.includes(id) ? undefined : finding(exchange, 'body', `no ${id} in ${short(answer.body)}`)
+        return answer.body.includes(id) ? undefined : `no ${id} in ${short(answer.body)}`
       }),
     ],
     remedy: byTag,

@@ -1,9 +1,9 @@
 /** CON-1: every answer says whether it may be cached. CON-2: by what to ask again: entity tags and dates. CON-8: one tag for a record, however it is read; and what answers depend on. */
 
 import { parseHttpDate } from '../../../http/fields/http-date.ts'
-import type { Case, Need, Seen, Step } from '../../case/case.ts'
+import type { Case, Expectation, Need, Seen, Step } from '../../case/case.ts'
 import { define } from '../../case/define.ts'
-import { altogether, answerOf, applicableWhere, done, field, finding, status, unless } from '../../case/expect.ts'
+import { answerOf, applicableWhere, done, field, finding, status, unless } from '../../case/expect.ts'
 import { again, change, deletion, list, one, read, read as readStep, two } from '../../case/names.ts'
 import { base, caseRecords, collection, idMember, members, type Reference, references } from '../../case/references.ts'
 import { asNobody, body, create, setUp } from '../../case/steps.ts'
@@ -71,11 +71,7 @@ const others: readonly Kind[] = [
 
 const says = ({ name, what, kind, needs, steps }: Kind): Case => ({
   ...{ id: `CON-1/says-${name}`, title: `${what} says whether it may be cached`, kind, needs, steps },
-  expect: [
-    field(asked, 'Cache-Control', 'says what caches may do', (value) =>
-      directives(value).length > 0 ? undefined : 'Cache-Control is empty',
-    ),
-  ],
+  expect: [field(asked, 'Cache-Control', (value) => unless(directives(value).length > 0, 'Cache-Control is empty'))],
   remedy:
     'Send Cache-Control with every answer, errors too: private, no-cache for what was read, no-store for all else.',
 })
@@ -86,10 +82,11 @@ const isPrivate = ({ name, what, kind, needs, steps }: Kind): Case => ({
   after: [`CON-1/says-${name}`],
   level: 'should',
   expect: [
-    field(asked, 'Cache-Control', 'is private, or no-store', (value) =>
-      directives(value).some((each) => each === 'private' || each === 'no-store')
-        ? undefined
-        : `${value} has neither private nor no-store`,
+    field(asked, 'Cache-Control', (value) =>
+      unless(
+        directives(value).some((each) => each === 'private' || each === 'no-store'),
+        `${value} has neither private nor no-store`,
+      ),
     ),
   ],
   remedy: 'Send private in Cache-Control: what one caller may read a shared cache must not keep for others.',
@@ -100,10 +97,11 @@ const isAskedAgain = ({ name, what, kind, needs, steps }: Kind): Case => ({
   after: [`CON-1/says-${name}`],
   level: 'should',
   expect: [
-    field(asked, 'Cache-Control', 'is no-cache, max-age or no-store', (value) =>
-      directives(value).some((each) => /^(?:no-cache|no-store|max-age=\d+)$/.test(each))
-        ? undefined
-        : `${value} leaves it to caches how long they keep it`,
+    field(asked, 'Cache-Control', (value) =>
+      unless(
+        directives(value).some((each) => /^(?:no-cache|no-store|max-age=\d+)$/.test(each)),
+        `${value} leaves it to caches how long they keep it`,
+      ),
     ),
   ],
   remedy: 'Send no-cache in Cache-Control, or a max-age: otherwise caches guess how long the answer keeps.',
@@ -114,11 +112,11 @@ const isNotStored = ({ name, what, kind, needs, steps, only }: Kind): Case => ({
   after: [`CON-1/says-${name}`],
   level: 'should',
   expect: [
-    applicableWhere(`it is answered ${only ?? 'at all'}`, (seen) => {
+    applicableWhere((seen) => {
       const status = seen.of(asked).answer?.status
       return only === undefined || status === only ? undefined : `it is answered ${status}`
     }),
-    field(asked, 'Cache-Control', 'is no-store', (value) =>
+    field(asked, 'Cache-Control', (value) =>
       unless(directives(value).includes('no-store'), `${value} in place of no-store`),
     ),
   ],
@@ -149,13 +147,13 @@ export function tagOf(seen: Seen, step: Reference): string | undefined {
 
 /** The tags of two answers differ. */
 const differs = (step: Reference, other: Reference) =>
-  answerOf(step, 'has another ETag than before', (answer, seen, exchange) => {
+  answerOf(step, (answer, seen, exchange) => {
     const tag = fieldOf(answer, 'ETag')
     return tag === tagOf(seen, other) ? finding(exchange, { field: 'ETag' }, `ETag is still ${tag}`) : undefined
   })
 
 /** The list is another: only then its tag has to be another, too. */
-const isAnother = applicableWhere('the list shows it', (seen) =>
+const isAnother = applicableWhere((seen) =>
   seen.of(again).answer?.body === seen.of(list).answer?.body ? 'the list is the same as before' : undefined,
 )
 
@@ -169,7 +167,7 @@ export const validators = define({
     steps: [create(one), read.get(one)],
     expect: [
       status(read, 200),
-      field(read, 'ETag', 'is a strong entity tag', (value) =>
+      field(read, 'ETag', (value) =>
         unless(strong.test(value), `${value} is no strong entity tag: "…" without W/ before it`),
       ),
     ],
@@ -180,7 +178,7 @@ export const validators = define({
     after: ['CON-2/etag'],
     steps: [create(one), setUp(read.get(one)), again.get(one)],
     expect: [
-      field(again, 'ETag', 'is the same as before', (value, seen) => {
+      field(again, 'ETag', (value, seen) => {
         const before = tagOf(seen, read)
         return value === before ? undefined : `${value} in place of ${before}`
       }),
@@ -201,7 +199,7 @@ export const validators = define({
     level: 'may',
     steps: [create(one), change.patch(one, body.change), read.get(one)],
     expect: [
-      field(change, 'ETag', 'is that of the record', (value, seen) => {
+      field(change, 'ETag', (value, seen) => {
         const now = tagOf(seen, read)
         return value === now ? undefined : `${value}, and GET says ${now}`
       }),
@@ -214,10 +212,11 @@ export const validators = define({
     steps: [create(one), read.get(one)],
     expect: [
       status(read, 200),
-      field(read, 'Last-Modified', 'is an HTTP date', (value) =>
-        /^[A-Z][a-z]{2}, .* GMT$/.test(value) && parseHttpDate(value) !== undefined
-          ? undefined
-          : `${value} is no HTTP date such as Sun, 06 Nov 1994 08:49:37 GMT`,
+      field(read, 'Last-Modified', (value) =>
+        unless(
+          /^[A-Z][a-z]{2}, .* GMT$/.test(value) && parseHttpDate(value) !== undefined,
+          `${value} is no HTTP date such as Sun, 06 Nov 1994 08:49:37 GMT`,
+        ),
       ),
     ],
     remedy:
@@ -228,9 +227,7 @@ export const validators = define({
     steps: [list.get(collection)],
     expect: [
       status(list, 200),
-      field(list, 'ETag', 'is an entity tag', (value) =>
-        unless(anyTag.test(value), `${value} is no entity tag: "…", or W/"…"`),
-      ),
+      field(list, 'ETag', (value) => unless(anyTag.test(value), `${value} is no entity tag: "…", or W/"…"`)),
     ],
     remedy: tagsOfLists,
   },
@@ -263,14 +260,14 @@ export const validators = define({
 })
 
 /** The answer of a step carries the tag of another's. */
-export function sameTag(step: Reference, other: Reference) {
-  return altogether(`has the same ETag as ${other.name}`, (seen) => {
+function sameTag(step: Reference, other: Reference): Expectation {
+  return (seen) => {
     const [tag, wanted] = [tagOf(seen, step), tagOf(seen, other)]
     return tag === wanted ? undefined : finding(seen.of(step), { field: 'ETag' }, `${tag} in place of ${wanted}`)
-  })
+  }
 }
 
-const restricted = applicableWhere('fields restricts what is returned', (seen) => {
+const restricted = applicableWhere((seen) => {
   const [part, whole] = [seen.of(partStep).answer, seen.of(readStep).answer]
   if (part?.status !== 200) return `fields is answered ${part?.status}`
   return part.body === whole?.body ? 'fields is taken no notice of' : undefined
@@ -335,10 +332,10 @@ export const tags = define({
       zipped.get(one, { headers: { 'Accept-Encoding': 'gzip' } }),
     ],
     expect: [
-      applicableWhere('answers depend on Accept or Accept-Encoding', (seen) =>
-        deciding(seen).length > 0 ? undefined : 'the answer is the same whatever Accept and Accept-Encoding say',
+      applicableWhere((seen) =>
+        unless(deciding(seen).length > 0, 'the answer is the same whatever Accept and Accept-Encoding say'),
       ),
-      altogether('Vary names them', (seen) => {
+      (seen) => {
         const read = seen.of(readStep)
         const vary = (read.answer && fieldOf(read.answer, 'Vary')) ?? ''
         const named = vary
@@ -353,7 +350,7 @@ export const tags = define({
               { field: 'Vary' },
               `Vary is ${vary || 'absent'}, and the answer depends on ${missing.join(' and ')}`,
             )
-      }),
+      },
     ],
     remedy:
       'Name in Vary whatever field of the request decides the answer: otherwise a cache gives JSON to who asked for a page.',

@@ -1,17 +1,6 @@
 /** DEL-1: what is deleted is gone, and nothing else is. DEL-2, DEL-3 and DEL-8: how deletions are answered. */
 import { define } from '../../case/define.ts'
-import {
-  altogether,
-  answerOf,
-  everyStatus,
-  field,
-  finding,
-  itemsOf,
-  member,
-  short,
-  status,
-  unless,
-} from '../../case/expect.ts'
+import { answerOf, everyStatus, field, finding, itemsOf, member, short, status, unless } from '../../case/expect.ts'
 import { answered, asMade, deleted, isListed, listed, recordOf, shows } from '../../case/expect-records.ts'
 import {
   after,
@@ -106,9 +95,9 @@ export const goneCases = define(
       steps: [create(other), create(one), setUp(before.get(other)), ...deleteRecord(gone, one), after.get(other)],
       expect: [
         status(after, 200),
-        answerOf(after, 'shows the other record as it was', (answer, seen, exchange) => {
+        answerOf(after, (answer, seen) => {
           const [was, is] = [recordOf(seen.of(before).answer as typeof answer, seen), recordOf(answer, seen)]
-          return isSame(was, is) ? undefined : finding(exchange, 'body', `${short(is)}, and was ${short(was)}`)
+          return isSame(was, is) ? undefined : `${short(is)}, and was ${short(was)}`
         }),
       ],
       remedy: 'Delete by the identifier of the record alone, and touch no other row.',
@@ -165,14 +154,14 @@ export const answerCases = define(
       steps: [create(one), gone.delete(one), applicableIf(answered(gone, 204), 'a deletion was not answered 204')],
       // A client reads no body after 204 whatever is announced, and takes what follows for the next answer.
       expect: [
-        answerOf(gone, 'has neither a body nor a length of one', (answer, _, exchange) => {
+        answerOf(gone, (answer, _, exchange) => {
           const length = fieldOf(answer, 'Content-Length')
           if (length !== undefined && length !== '0') {
             return finding(exchange, { field: 'Content-Length' }, `a body of ${length} bytes is announced`)
           }
           const coding = fieldOf(answer, 'Transfer-Encoding')
           if (coding !== undefined) return finding(exchange, { field: 'Transfer-Encoding' }, `${coding} is announced`)
-          return answer.body === '' ? undefined : finding(exchange, 'body', `there is a body: ${short(answer.body)}`)
+          return answer.body === '' ? undefined : `there is a body: ${short(answer.body)}`
         }),
       ],
       remedy:
@@ -183,7 +172,7 @@ export const answerCases = define(
       needs: ['summary'],
       steps: [create(one), gone.delete(one), applicableIf(answered(gone, 200), 'a deletion was not answered 200')],
       expect: [
-        member(gone, '', 'has exactly the members id and deleted_at', (body, seen) => {
+        member(gone, '', (body, seen) => {
           if (typeof body !== 'object' || body === null) return `it is ${short(body)}`
           const { id, deleted_at: deletedAt, ...rest } = body as Readonly<Record<string, unknown>>
           const more = Object.keys(rest)
@@ -201,11 +190,11 @@ export const answerCases = define(
       steps: [...createAndDelete(one, gone), again.delete(one), onceMore.delete(one)],
       expect: [
         status(again, 404, 204),
-        altogether('is answered the same each time', (seen) => {
+        (seen) => {
           const [first, second] = [seen.of(again).answer?.status, seen.of(onceMore).answer?.status]
           if (first === second) return undefined
           return finding(seen.of(onceMore), 'status', `${second ?? 'nothing'} after ${first ?? 'nothing'}`)
-        }),
+        },
       ],
       remedy: 'Look for a live record to delete, and answer 404 where there is none.',
     },
@@ -247,7 +236,7 @@ export const answerCases = define(
         after.get(one),
       ],
       expect: [
-        altogether('one is answered as a deletion, the others as repeated ones', (seen) => {
+        (seen) => {
           const [first, second] = [seen.of(firstStep).answer?.status, seen.of(secondStep).answer?.status]
           const all = seen.all(allStep)
           const odd = all.find(({ answer }) => answer?.status !== first && answer?.status !== second)
@@ -257,7 +246,7 @@ export const answerCases = define(
           return won.length === 1
             ? undefined
             : finding(won[1] ?? all[0], 'status', `${won.length} were answered ${first}`)
-        }),
+        },
         status(after, 404),
       ],
       remedy: 'Decide by the number of rows that the deletion has changed, not by having looked before.',
@@ -267,10 +256,10 @@ export const answerCases = define(
       needs: ['deferred'],
       steps: [...accepted, settled(gone)],
       expect: [
-        member(gone, '/status', 'is pending', (it) => unless(it === 'pending', `it is ${short(it)}`)),
-        member(gone, '/job_id', 'is a text', (it) => unless(typeof it === 'string' && it !== '', `it is ${short(it)}`)),
-        member(gone, '/status_url', 'is a path', (it) =>
-          typeof it === 'string' && /^(\/|https?:\/\/)/.test(it) ? undefined : `it is ${short(it)}`,
+        member(gone, '/status', (it) => unless(it === 'pending', `it is ${short(it)}`)),
+        member(gone, '/job_id', (it) => unless(typeof it === 'string' && it !== '', `it is ${short(it)}`)),
+        member(gone, '/status_url', (it) =>
+          unless(typeof it === 'string' && /^(\/|https?:\/\/)/.test(it), `it is ${short(it)}`),
         ),
       ],
       remedy: 'Answer 202 with { "status": "pending", "job_id": "…", "status_url": "/…/jobs/…" }.',
@@ -280,7 +269,7 @@ export const answerCases = define(
       needs: ['deferred'],
       steps: [...accepted, settled(gone)],
       expect: [
-        field(gone, 'Location', 'is the address in status_url', (value, seen) => {
+        field(gone, 'Location', (value, seen) => {
           const { answer, asked } = seen.of(gone)
           const told = (answer && (jsonOf(answer) as { status_url?: unknown } | undefined))?.status_url
           const isSame = typeof told !== 'string' || new URL(value, asked.url).href === new URL(told, asked.url).href
@@ -294,7 +283,7 @@ export const answerCases = define(
       needs: ['deferred'],
       steps: [...accepted, settled(gone)],
       expect: [
-        field(gone, 'Retry-After', 'is a number of seconds, or a date', (value) =>
+        field(gone, 'Retry-After', (value) =>
           unless(/^\d+$/.test(value) || !Number.isNaN(Date.parse(value)), `${value} is neither`),
         ),
       ],
@@ -306,7 +295,7 @@ export const answerCases = define(
       after: ['DEL-1/gone'],
       steps: [...accepted, settled(gone), after.get(one)],
       expect: [
-        answerOf(job, 'has succeeded', (answer, { profile }, exchange) => {
+        answerOf(job, (answer, { profile }, exchange) => {
           const told = (jsonOf(answer) as { status?: unknown } | undefined)?.status
           if (told === profile.names.finished[0]) return undefined
           return finding(

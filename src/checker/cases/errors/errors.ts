@@ -1,7 +1,7 @@
 /** ERR: the statuses of errors, what they say, and what they keep to themselves. */
 import type { Expectation, Seen } from '../../case/case.ts'
 import { type Draft, define } from '../../case/define.ts'
-import { altogether, answerOf, everyAnswerOf, field, finding, noField, short, status } from '../../case/expect.ts'
+import { answerOf, everyAnswerOf, field, finding, noField, short, status } from '../../case/expect.ts'
 import { internalDetailIn } from '../../case/internal-details.ts'
 import { error, first, list, odd, one, second } from '../../case/names.ts'
 import { NotSetUp } from '../../case/not-judged.ts'
@@ -37,7 +37,7 @@ const outcomes = forEach('ERR-1', commonMistakes, (mistake) => ({
   title: `The status says that there is an error: ${mistake.title}`,
   ...making(mistake),
   expect: [
-    answerOf(error, 'answers 4xx', (answer, _, exchange) =>
+    answerOf(error, (answer, _, exchange) =>
       answer.status >= 400 ? undefined : finding(exchange, 'status', `${answer.status} in place of 4xx`),
     ),
   ],
@@ -50,14 +50,14 @@ function codeOf(answer: Answer | undefined, { profile }: Seen): unknown {
   return answer && valueAt(jsonOf(answer), profile.names.code)
 }
 
-const tellsPeople: Expectation = answerOf(error, 'has a message for people', (answer, seen, exchange) => {
+const tellsPeople: Expectation = answerOf(error, (answer, seen, exchange) => {
   const { message: at } = seen.profile.names
   const message = valueAt(jsonOf(answer), at)
   if (typeof message === 'string' && message.trim() !== '') return undefined
   return finding(exchange, message === undefined ? 'body' : { pointer: at }, `${short(message)} at ${at}: no message`)
 })
 
-const tellsPrograms: Expectation = answerOf(error, 'has a code in upper case', (answer, seen, exchange) => {
+const tellsPrograms: Expectation = answerOf(error, (answer, seen, exchange) => {
   const { code: at } = seen.profile.names
   const code = codeOf(answer, seen)
   if (typeof code === 'string' && wellNamed.test(code)) return undefined
@@ -84,11 +84,11 @@ const bodies = [
       after: ['ERR-2/record'],
       steps: twoAbsentRecords,
       expect: [
-        altogether('both have one code', (seen) => {
+        (seen) => {
           const [before, now] = [codeOf(seen.of(first).answer, seen), codeOf(seen.of(second).answer, seen)]
           if (before !== undefined && before === now) return undefined
           return finding(seen.of(second), { pointer: seen.profile.names.code }, `${short(now)} after ${short(before)}`)
-        }),
+        },
       ],
       remedy: 'Give a kind of error one code for ever: programs branch on it.',
     },
@@ -97,11 +97,11 @@ const bodies = [
       after: ['ERR-2/record', 'ERR-2/malformed-json'],
       steps: [absent.get(`${collection}/no-such-${mark}`), unreadable.post(collection, body.text('{"no-such'))],
       expect: [
-        altogether('the codes of the two differ', (seen) => {
+        (seen) => {
           const code = codeOf(seen.of(absent).answer, seen)
           if (code !== codeOf(seen.of(unreadable).answer, seen)) return undefined
           return finding(seen.of(unreadable), { pointer: seen.profile.names.code }, `${short(code)} in both`)
-        }),
+        },
       ],
       remedy: 'Give each kind of error a code of its own: one that is always the same tells no program what to do.',
     },
@@ -109,7 +109,7 @@ const bodies = [
       title: 'Errors are application/problem+json (RFC 9457)',
       ...making(noRecord),
       expect: [
-        field(error, 'Content-Type', 'is application/problem+json', (value) =>
+        field(error, 'Content-Type', (value) =>
           /^application\/problem\+json\s*(;|$)/i.test(value) ? undefined : value,
         ),
       ],
@@ -120,12 +120,12 @@ const bodies = [
       ...making(noRecord),
       after: ['ERR-1/record'],
       expect: [
-        answerOf(error, 'has them all', (answer, _, exchange) => {
+        answerOf(error, (answer, _, exchange) => {
           const told = jsonOf(answer)
           const missing = ['type', 'title', 'detail', 'instance'].filter(
             (name) => typeof valueAt(told, `/${name}`) !== 'string',
           )
-          if (missing.length > 0) return finding(exchange, 'body', `no text in ${missing.join(', ')}`)
+          if (missing.length > 0) return `no text in ${missing.join(', ')}`
           const code = valueAt(told, '/status')
           if (code === answer.status) return undefined
           return finding(exchange, { pointer: '/status' }, `${short(code)} in place of ${answer.status}`)
@@ -137,7 +137,7 @@ const bodies = [
       title: 'Each error has a request_id of its own',
       steps: twoAbsentRecords,
       expect: [
-        altogether('the two differ', (seen) => {
+        (seen) => {
           const [id, next] = [first, second].map((step) => {
             const { answer } = seen.of(step)
             return answer && valueAt(jsonOf(answer), '/request_id')
@@ -146,7 +146,7 @@ const bodies = [
             return finding(seen.of(first), 'body', 'there is no request_id')
           }
           return id === next ? finding(seen.of(second), { pointer: '/request_id' }, `${short(id)} in both`) : undefined
-        }),
+        },
       ],
       remedy: 'Give each request an identifier, put it into the log and into the error.',
     },
@@ -161,10 +161,10 @@ function unnamedIn(answer: Answer, names: readonly string[], { profile }: Seen):
   return names.filter((name) => !new RegExp(`(?<![\\w])${name.replaceAll(/[^\w]/g, '\\$&')}(?![\\w])`).test(text))
 }
 
-const namesAll: Expectation = answerOf(error, 'names every member that is wrong', (answer, seen, exchange) => {
+const namesAll: Expectation = answerOf(error, (answer, seen) => {
   const unnamed = unnamedIn(answer, mistakesOf(seen.collection), seen)
   if (unnamed.length === 0) return undefined
-  return finding(exchange, 'body', `it says nothing of ${unnamed.join(', ')}, though each is wrong or missing`)
+  return `it says nothing of ${unnamed.join(', ')}, though each is wrong or missing`
 })
 
 const collectAll = 'Go on after the first thing that is wrong, collect all, and answer once.'
@@ -191,10 +191,10 @@ const validation = define({
     needsOnly: ['page'],
     steps: [error.get(`${collection}?page=no-such&per_page=no-such`)],
     expect: [
-      answerOf(error, 'names both', (answer, seen, exchange) => {
+      answerOf(error, (answer, seen) => {
         if (answer.status < 400) throw new NotSetUp(`page=no-such was answered ${answer.status}`)
         const unnamed = unnamedIn(answer, ['page', 'per_page'], seen)
-        return unnamed.length === 0 ? undefined : finding(exchange, 'body', `it says nothing of ${unnamed.join(', ')}`)
+        return unnamed.length === 0 ? undefined : `it says nothing of ${unnamed.join(', ')}`
       }),
     ],
     remedy: collectAll,
@@ -206,10 +206,10 @@ const validation = define({
     after: ['ERR-3/creation'],
     steps: [error.post(collection, body.invalid)],
     expect: [
-      answerOf(error, 'says them for each', (answer, seen, exchange) => {
+      answerOf(error, (answer, seen, exchange) => {
         const at = seen.profile.names.errors
         const errors = valueAt(jsonOf(answer), at)
-        if (!Array.isArray(errors)) return finding(exchange, 'body', `there is no array of errors at ${at}`)
+        if (!Array.isArray(errors)) return `there is no array of errors at ${at}`
         const isText = (value: unknown) => typeof value === 'string' && value !== ''
         const index = errors.findIndex(
           (each) => !isText(each?.code) || !isText(each?.message) || !/^\/./.test(String(each?.pointer)),
@@ -228,9 +228,9 @@ const hidden = [
     ...input,
     title: `What answers ${title} says nothing of the server's inside`,
     expect: [
-      everyAnswerOf(odd, 'has no trace, SQL or file path', (answer, _, exchange) => {
+      everyAnswerOf(odd, (answer) => {
         const told = answer.status < 400 ? undefined : internalDetailIn(answer.body)
-        return told === undefined ? undefined : finding(exchange, 'body', `it tells ${told}`)
+        return told === undefined ? undefined : `it tells ${told}`
       }),
     ],
     remedy:
@@ -252,7 +252,7 @@ const statuses = [
     ...input,
     title: `No failure of the server (5xx) comes of ${title}`,
     expect: [
-      everyAnswerOf(odd, 'does not answer 5xx', (answer, _, exchange) =>
+      everyAnswerOf(odd, (answer, _, exchange) =>
         answer.status >= 500
           ? finding(exchange, 'status', `${answer.status}, though the request is what is wrong`)
           : undefined,
@@ -305,9 +305,9 @@ const statuses = [
       steps: [list.get(collection, { headers: { Accept: 'application/x-no-such' } })],
       expect: [
         status(list, 406, 200),
-        answerOf(list, 'is JSON', (answer, _, exchange) => {
+        answerOf(list, (answer) => {
           if (jsonOf(answer) !== undefined) return undefined
-          return finding(exchange, 'body', `a body of ${fieldOf(answer, 'Content-Type') ?? 'no type'} that is not JSON`)
+          return `a body of ${fieldOf(answer, 'Content-Type') ?? 'no type'} that is not JSON`
         }),
       ],
       remedy: 'Answer 406 where nothing fits Accept, or take no notice of it.',

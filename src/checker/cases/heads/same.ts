@@ -29,14 +29,14 @@ const compared = [
 const passing: ReadonlySet<string> = new Set(['ETag', 'Last-Modified', 'Link', 'Retry-After'])
 
 /** The step `head` has the status of the step `get`. */
-const sameStatus: Expectation = answerOf(head, 'has the status of GET', ({ status }, seen, exchange) => {
+const sameStatus: Expectation = answerOf(head, ({ status }, seen, exchange) => {
   const wanted = seen.of(get).answer?.status
   return status === wanted ? undefined : finding(exchange, 'status', `${status}, and GET is answered ${wanted}`)
 })
 
 /** The step `head` has the fields of the step `get`. */
 const sameFields = (loosely = false): Expectation =>
-  answerOf(head, 'has the header fields of GET', (answer, seen, exchange) => {
+  answerOf(head, (answer, seen, exchange) => {
     const whole = seen.of(get).answer
     for (const name of compared) {
       const [value, wanted] = [fieldOf(answer, name), whole && fieldOf(whole, name)]
@@ -50,7 +50,7 @@ const sameFields = (loosely = false): Expectation =>
 
 /** GET is answered so: the case is about that. */
 const about = (status: number, why: string): Expectation =>
-  applicableWhere(`GET is answered ${status}`, (seen) => {
+  applicableWhere((seen) => {
     const { answer, failure } = seen.of(get)
     return answer?.status === status ? undefined : `${why} GET is answered ${answer?.status ?? failure}`
   })
@@ -73,11 +73,11 @@ const compares: readonly Case[] = define({
     after: ['HED-1/record'],
     steps: [create(one), ...both(one.path)],
     expect: [
-      applicableWhere('GET says how long its body is', (seen) => {
+      applicableWhere((seen) => {
         const { answer } = seen.of(get)
         return answer && fieldOf(answer, 'Content-Length') !== undefined ? undefined : 'GET has no Content-Length'
       }),
-      answerOf(head, 'has the Content-Length of GET', (answer, seen, exchange) => {
+      answerOf(head, (answer, seen, exchange) => {
         const whole = seen.of(get).answer
         const [value, wanted] = [fieldOf(answer, 'Content-Length'), whole && fieldOf(whole, 'Content-Length')]
         if (value === wanted) return undefined
@@ -159,7 +159,7 @@ const bodiless = bare.map(
       },
     ],
     expect: [
-      readyWhere('an answer comes', (seen) => {
+      readyWhere((seen) => {
         const { answer, failure } = seen.of(head)
         return answer === undefined ? failure : undefined
       }),
@@ -196,15 +196,15 @@ const pending = (method: 'HEAD' | 'GET'): Case => ({
   alone: true,
   steps: [create(one), asks, asked.send(method, `${base}/exports/${exporting.json('/job_id')}/content`)],
   expect: [
-    applicableWhere('exports are begun', (seen) => {
+    applicableWhere((seen) => {
       const { answer, failure } = seen.of(exporting)
       return answer?.status === 202 ? undefined : `POST of an export was answered ${answer?.status ?? failure}`
     }),
-    applicableWhere('it is not ready yet', (seen) =>
+    applicableWhere((seen) =>
       seen.of(asked).answer?.status === 200 ? 'it was ready before anybody could ask' : undefined,
     ),
     status(asked, 202),
-    field(asked, 'Retry-After', 'says when to ask again', objection),
+    field(asked, 'Retry-After', objection),
   ],
   remedy:
     'While the file is being written answer GET and HEAD with 202 and Retry-After: 404 says that there will never be one.',

@@ -3,17 +3,7 @@
 import { parse } from 'csv-parse/sync'
 import type { Case, Expectation, Seen, Step } from '../../case/case.ts'
 import { define } from '../../case/define.ts'
-import {
-  altogether,
-  answerOf,
-  everyStatus,
-  finding,
-  itemsOf,
-  member,
-  short,
-  status,
-  unless,
-} from '../../case/expect.ts'
+import { answerOf, everyStatus, finding, itemsOf, member, short, status, unless } from '../../case/expect.ts'
 import { deletion, gone, job, list as listStep, one, three, whole } from '../../case/names.ts'
 import { base, caseRecords, collectionName, mark, members, type Reference, references } from '../../case/references.ts'
 import { applicableIf, asOther, body, create, createMany, readyIf, settled, setUp } from '../../case/steps.ts'
@@ -67,19 +57,16 @@ function readAs(format: string, text: string): readonly Row[] | undefined {
 
 /** The file holds the records of the list, whatever their order, member by member; CSV tells texts alone. */
 function sameRecords(format: string): Expectation {
-  return answerOf(file, 'holds the records of the list', (answer, seen, exchange) => {
+  return answerOf(file, (answer, seen) => {
     const rows = readAs(format, answer.body)
-    if (!Array.isArray(rows))
-      return finding(exchange, 'body', `the body cannot be read as ${format}: ${short(answer.body)}`)
+    if (!Array.isArray(rows)) return `the body cannot be read as ${format}: ${short(answer.body)}`
     const wanted = itemsOf(seen.of(listStep).answer, seen) ?? []
-    if (rows.length !== wanted.length)
-      return finding(exchange, 'body', `${rows.length} records in place of ${wanted.length}`)
+    if (rows.length !== wanted.length) return `${rows.length} records in place of ${wanted.length}`
     for (const record of wanted) {
       const row = rows.find((each) => String(each?.[seen.collection.id]) === String(record[seen.collection.id]))
-      if (row === undefined) return finding(exchange, 'body', `${String(record[seen.collection.id])} is not there`)
+      if (row === undefined) return `${String(record[seen.collection.id])} is not there`
       const odd = Object.keys(record).find((name) => !isSameCell(format, row[name], record[name]))
-      if (odd !== undefined)
-        return finding(exchange, 'body', `${odd} is ${short(row[odd])} in place of ${short(record[odd])}`)
+      if (odd !== undefined) return `${odd} is ${short(row[odd])} in place of ${short(record[odd])}`
     }
     return undefined
   })
@@ -114,8 +101,8 @@ export const exportCases: readonly Case[] = [
         steps: [create(one), ...exported('json')],
         expect: [
           status(exporting, 202),
-          member(exporting, '/job_id', 'is a text', (it) => unless(typeof it === 'string', `it is ${short(it)}`)),
-          member(exporting, '/status_url', 'is a text', (it) => unless(typeof it === 'string', `it is ${short(it)}`)),
+          member(exporting, '/job_id', (it) => unless(typeof it === 'string', `it is ${short(it)}`)),
+          member(exporting, '/status_url', (it) => unless(typeof it === 'string', `it is ${short(it)}`)),
         ],
         remedy: 'Answer POST of an export with 202 and the reference to its job, as a deletion that takes long.',
       },
@@ -124,8 +111,8 @@ export const exportCases: readonly Case[] = [
         after: ['JOB-6/accepted'],
         steps: [create(one), ...exported('json')],
         expect: [
-          member(job, '/result/content_url', 'is a path', (it) =>
-            typeof it === 'string' && /^(\/|https?:\/\/)/.test(it) ? undefined : `it is ${short(it)}`,
+          member(job, '/result/content_url', (it) =>
+            unless(typeof it === 'string' && /^(\/|https?:\/\/)/.test(it), `it is ${short(it)}`),
           ),
         ],
         remedy: 'Tell the address of the file in the result of the job: content_url.',
@@ -149,16 +136,12 @@ export const exportCases: readonly Case[] = [
           file.get(content, { headers: { Accept: '*/*' } }),
         ],
         expect: [
-          answerOf(file, 'holds the value as it was', (answer, seen, exchange) => {
+          answerOf(file, (answer, seen) => {
             const rows = readAs('csv', answer.body)
             const value = rows?.[0]?.[seen.collection.marker ?? '']
             const wanted = seen.fill(`${mark}, "so"\r\nhe said; it's`)
             if (rows?.length === 1 && value === wanted) return undefined
-            return finding(
-              exchange,
-              'body',
-              `${rows?.length ?? 'no'} records, and ${short(value)} in place of ${short(wanted)}`,
-            )
+            return `${rows?.length ?? 'no'} records, and ${short(value)} in place of ${short(wanted)}`
           }),
         ],
         remedy:
@@ -177,11 +160,11 @@ export const exportCases: readonly Case[] = [
           file.get(content),
         ],
         expect: [
-          answerOf(file, 'holds the two records, and no other', (answer, seen, exchange) => {
+          answerOf(file, (answer, seen) => {
             const ids = readAs('json', answer.body)?.map((row) => String(row[seen.collection.id]))
             const wanted = [seen.fill(three.at(0).id), seen.fill(three.at(2).id)]
             if (isSame(ids?.toSorted(), wanted.toSorted())) return undefined
-            return finding(exchange, 'body', `it holds ${short(ids)} in place of ${short(wanted)}`)
+            return `it holds ${short(ids)} in place of ${short(wanted)}`
           }),
         ],
         remedy: 'Read for an export with the conditions that the list is read with.',
@@ -209,12 +192,10 @@ export const exportCases: readonly Case[] = [
             [otherFile, otherList],
           ] as const
         ).map(([file, list]) =>
-          answerOf(file, 'has the order of the list', (answer, seen, exchange) => {
+          answerOf(file, (answer, seen) => {
             const held = readAs('json', answer.body)?.map((row) => row[seen.collection.id])
             const wanted = itemsOf(text(seen, list), seen)?.map((item) => item[seen.collection.id])
-            return isSame(held, wanted)
-              ? undefined
-              : finding(exchange, 'body', `${short(held)} in place of ${short(wanted)}`)
+            return isSame(held, wanted) ? undefined : `${short(held)} in place of ${short(wanted)}`
           }),
         ),
         remedy: 'Sort what is exported as the list is sorted, ties by identifier.',
@@ -233,12 +214,12 @@ export const exportCases: readonly Case[] = [
         expect: [
           status(begin, 206),
           status(rest, 206),
-          altogether('the two make the whole', (seen) => {
+          (seen) => {
             const both = (text(seen, begin)?.body ?? '') + (text(seen, rest)?.body ?? '')
             if (both === text(seen, whole)?.body) return undefined
             return finding(seen.of(rest), 'body', 'the two ranges one after the other are not what the whole is')
-          }),
-          answerOf(rest, 'says in Content-Range where it belongs', (answer, seen, exchange) => {
+          },
+          answerOf(rest, (answer, seen, exchange) => {
             const length = Buffer.byteLength(text(seen, whole)?.body ?? '')
             const [wanted, told] = [`bytes 100-${length - 1}/${length}`, fieldOf(answer, 'Content-Range')]
             if (told === wanted) return undefined

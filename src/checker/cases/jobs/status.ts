@@ -46,11 +46,9 @@ export const jobCases = define(
       steps: [...begun, settled(gone), job.get(gone.json('/status_url'))],
       expect: [
         status(job, 200),
-        member(job, '/job_id', 'is that of the job', (it, seen) =>
-          unless(it === seen.fill(gone.json('/job_id')), `it is ${short(it)}`),
-        ),
-        member(job, '/status', 'is a text', (it) => unless(typeof it === 'string', `it is ${short(it)}`)),
-        member(job, '/status_url', 'is its address', (it, seen) =>
+        member(job, '/job_id', (it, seen) => unless(it === seen.fill(gone.json('/job_id')), `it is ${short(it)}`)),
+        member(job, '/status', (it) => unless(typeof it === 'string', `it is ${short(it)}`)),
+        member(job, '/status_url', (it, seen) =>
           unless(it === seen.fill(gone.json('/status_url')), `it is ${short(it)}`),
         ),
       ],
@@ -62,18 +60,18 @@ export const jobCases = define(
       level: 'may',
       steps: [...begun, settled(gone), job.get(gone.json('/status_url'))],
       expect: [
-        member(job, '/kind', 'is a text', (it) => unless(typeof it === 'string', `it is ${short(it)}`)),
-        member(job, '/progress', 'says how much is done of how much', (it) => {
+        member(job, '/kind', (it) => unless(typeof it === 'string', `it is ${short(it)}`)),
+        member(job, '/progress', (it) => {
           const [done, total] = [valueAt(it, '/done'), valueAt(it, '/total')]
           return Number.isInteger(done) && done === total ? undefined : `of a job that is over it is ${short(it)}`
         }),
-        member(job, '', 'tells when it was made, began and ended', (body) => {
+        member(job, '', (body) => {
           const times = ['/created_at', '/started_at', '/finished_at'].map((each) => valueAt(body, each))
           const instants = times.map((each) => (typeof each === 'string' ? Date.parse(each) : Number.NaN))
           const isInOrder = instants.every((each, index) => each >= (instants[index - 1] ?? each))
           return isInOrder ? undefined : `the times are ${short(times)}`
         }),
-        member(job, '/result', 'is there', (it) => (it === undefined || it === null ? 'there is none' : undefined)),
+        member(job, '/result', (it) => (it === undefined || it === null ? 'there is none' : undefined)),
       ],
       remedy: 'Tell kind, progress { done, total }, created_at, started_at, finished_at and result in the job.',
     },
@@ -93,7 +91,7 @@ export const jobCases = define(
       title: 'A job is pending, running, or over',
       steps: three,
       expect: [
-        everyAnswerOf(job, 'tells one of the four statuses', (answer, { profile }, exchange) => {
+        everyAnswerOf(job, (answer, { profile }, exchange) => {
           const all = ['pending', 'running', ...profile.names.finished]
           const told = statusOf(jsonOf(answer))
           if (all.includes(String(told))) return undefined
@@ -112,7 +110,7 @@ export const jobCases = define(
         ),
       ],
       expect: [
-        everyAnswerOf(job, 'has Retry-After unless it is over', (answer, { profile }, exchange) => {
+        everyAnswerOf(job, (answer, { profile }, exchange) => {
           if (isOver(jsonOf(answer), profile.names.finished) || fieldOf(answer, 'Retry-After') !== undefined)
             return undefined
           return finding(
@@ -128,7 +126,7 @@ export const jobCases = define(
       title: 'A job that is over stays so, and has no Retry-After any more',
       steps: [...begun, settled(gone), again.get(gone.json('/status_url'))],
       expect: [
-        answerOf(again, 'tells the same status', (answer, seen, exchange) => {
+        answerOf(again, (answer, seen, exchange) => {
           const before = seen.of(job).answer
           const [was, is] = [before && statusOf(jsonOf(before)), statusOf(jsonOf(answer))]
           return was === is ? undefined : finding(exchange, { pointer: '/status' }, `${short(is)} after ${short(was)}`)
@@ -155,7 +153,7 @@ export const jobCases = define(
       ],
       expect: [
         status(jobs, 200),
-        answerOf(jobs, 'lists the job', (answer, seen, exchange) => {
+        answerOf(jobs, (answer, seen, exchange) => {
           if (showsJob(answer, seen)) return undefined
           const at = { pointer: seen.profile.names.items }
           return finding(exchange, at, `${seen.fill(gone.json('/job_id'))} is not there`)
@@ -168,7 +166,7 @@ export const jobCases = define(
       after: ['JOB-4/listed'],
       steps: [...begun, jobs.get(newest, asOther), settled(gone)],
       expect: [
-        answerOf(jobs, 'does not list the job', (answer, seen, exchange) => {
+        answerOf(jobs, (answer, seen, exchange) => {
           if (answer.status === 403) return undefined
           if (answer.status !== 200) return finding(exchange, 'status', `${answer.status} in place of 200 or 403`)
           if (!showsJob(answer, seen)) return undefined

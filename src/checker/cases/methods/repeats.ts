@@ -2,7 +2,6 @@
 import type { Expectation } from '../../case/case.ts'
 import { define } from '../../case/define.ts'
 import {
-  altogether,
   answerOf,
   applicableWhere,
   done,
@@ -38,7 +37,7 @@ function patch(preference: string) {
 }
 
 function applied(step: Reference, preference: string): Expectation {
-  return field(step, 'Preference-Applied', `says ${preference}`, (value) =>
+  return field(step, 'Preference-Applied', (value) =>
     unless(value.replaceAll(/["\s]/g, '').split(',').includes(preference), `${value} in place of ${preference}`),
   )
 }
@@ -70,7 +69,7 @@ export const preferences = define({
     steps: [create(one), patch('return=representation')],
     expect: [
       status(patchStep, 200),
-      theRecord(patchStep, 'is there', () => undefined),
+      theRecord(patchStep, () => undefined),
       applied(patchStep, 'return=representation'),
     ],
     remedy: 'Answer 200 with the record, and name the preference in Preference-Applied.',
@@ -102,11 +101,11 @@ export const repeats = define({
     title: 'POST repeated with its Idempotency-Key makes no second record',
     steps: [create(other), first, again],
     expect: [
-      answerOf(againStep, 'is about the record of the first', (answer, seen, exchange) => {
+      answerOf(againStep, (answer, seen, exchange) => {
         const [made, repeated] = [madeBy(seen.of(firstStep), seen), madeBy(exchange, seen)]
         if (made === repeated) return undefined
         return answer.status < 300
-          ? finding(exchange, 'body', `it made ${repeated} beside ${made}`)
+          ? `it made ${repeated} beside ${made}`
           : finding(exchange, 'status', `${answer.status}, where the first answer was to come again`)
       }),
     ],
@@ -118,13 +117,13 @@ export const repeats = define({
     after: ['MET-9/replay'],
     steps: [create(other), first, again],
     expect: [
-      answerOf(againStep, 'has the status of the first', (answer, seen, exchange) => {
+      answerOf(againStep, (answer, seen, exchange) => {
         const before = seen.of(firstStep).answer?.status
         return answer.status === before
           ? undefined
           : finding(exchange, 'status', `${answer.status} in place of ${before}`)
       }),
-      answerOf(againStep, 'has the Location of the first', (answer, seen, exchange) => {
+      answerOf(againStep, (answer, seen, exchange) => {
         const before = fieldOf(seen.of(firstStep).answer ?? answer, 'Location')
         const value = fieldOf(answer, 'Location')
         return value === before
@@ -156,9 +155,9 @@ export const repeats = define({
     ],
     expect: [
       done(next),
-      answerOf(next, 'is about another record', (_, seen, exchange) =>
+      answerOf(next, (_, seen, exchange) =>
         madeBy(exchange, seen) === madeBy(seen.of(firstStep), seen)
-          ? finding(exchange, 'body', 'it answers with the record of another key')
+          ? 'it answers with the record of another key'
           : undefined,
       ),
     ],
@@ -175,11 +174,11 @@ export const repeats = define({
       againStep.post(collection, body.sentBy(firstStep), { headers: key, caller: 'nobody' }),
     ],
     expect: [
-      altogether('somebody else gets no answer of the caller', (seen) => {
+      (seen) => {
         const made = madeBy(seen.of(firstStep), seen)
         const told = seen.all(againStep).find((exchange) => made !== undefined && madeBy(exchange, seen) === made)
         return told && finding(told, 'body', 'somebody who may not create got the answer of who may')
-      }),
+      },
     ],
     remedy: 'Keep answers by caller and key, and look for them after permission was decided.',
   },
@@ -193,23 +192,21 @@ export const repeats = define({
       list.get(caseRecords),
     ],
     expect: [
-      altogether('all tell of one record, or of a conflict', (seen) => {
+      (seen) => {
         const all = seen.all(allStep)
         const odd = all.find(({ answer }) => answer === undefined || (answer.status >= 300 && answer.status !== 409))
         if (odd !== undefined)
           return finding(odd, 'status', `${odd.answer?.status ?? odd.failure} in place of 201 or 409`)
         const made = new Set(all.map((exchange) => madeBy(exchange, seen)).filter((each) => each !== undefined))
         return made.size === 1 ? undefined : finding(all[1], 'body', `${made.size} records were made with one key`)
-      }),
-      applicableWhere('there is a list', (seen) =>
-        itemsOf(seen.of(list).answer, seen) === undefined ? 'there is no list' : undefined,
-      ),
-      altogether('the list holds one more', (seen) => {
+      },
+      applicableWhere((seen) => (itemsOf(seen.of(list).answer, seen) === undefined ? 'there is no list' : undefined)),
+      (seen) => {
         const [before, after] = [beforeStep, list].map((step) => itemsOf(seen.of(step).answer, seen)?.length ?? 0)
         return after === (before ?? 0) + 1
           ? undefined
           : finding(seen.of(list), 'body', `${after} records in place of ${(before ?? 0) + 1}`)
-      }),
+      },
     ],
     remedy: 'Put a unique index on caller, path and key, and insert the key before the record, in one transaction.',
   },
@@ -217,12 +214,11 @@ export const repeats = define({
 
 /** The list of a step holds a record, and of two of them only that. */
 function finds(step: Reference, record: Reference, other?: Reference) {
-  return answerOf(step, `finds ${record.name}`, (answer, seen, exchange) => {
-    if (itemsOf(answer, seen) === undefined) return finding(exchange, 'body', 'there is no list in it')
-    if (listed(answer, seen, seen.fill(record.id)) === undefined)
-      return finding(exchange, 'body', `${record.name} is not in it`)
+  return answerOf(step, (answer, seen) => {
+    if (itemsOf(answer, seen) === undefined) return 'there is no list in it'
+    if (listed(answer, seen, seen.fill(record.id)) === undefined) return `${record.name} is not in it`
     return other !== undefined && listed(answer, seen, seen.fill(other.id)) !== undefined
-      ? finding(exchange, 'body', `${other.name} is in it, which does not match`)
+      ? `${other.name} is in it, which does not match`
       : undefined
   })
 }

@@ -1,7 +1,7 @@
 /** MET-1 and MET-5: what reading leaves as it is, and what a deletion leaves. MET-6 and MET-7: methods that an address does not have, and records that are not there. */
 import type { Expectation, Seen } from '../../case/case.ts'
 import { define } from '../../case/define.ts'
-import { altogether, applicableWhere, field, finding, itemsOf, sameBody, status, totalOf } from '../../case/expect.ts'
+import { applicableWhere, field, finding, itemsOf, sameBody, status, totalOf } from '../../case/expect.ts'
 import { after as afterStep, before as beforeStep, gone, odd, one, other, patch, put } from '../../case/names.ts'
 import { absentId, caseRecords, collection, idMember, type Reference } from '../../case/references.ts'
 import { body, create, nobodyThere, setUp } from '../../case/steps.ts'
@@ -62,10 +62,10 @@ export const safety = define({
       afterStep.get(caseRecords),
     ],
     expect: [
-      altogether('there are as many as before', (seen) => {
+      (seen) => {
         const [before, after] = [beforeStep, afterStep].map((step) => countIn(seen, step))
         return before === after ? undefined : finding(seen.of(afterStep), 'body', `${after} in place of ${before}`)
-      }),
+      },
     ],
     remedy: 'Let the method of the request alone decide what is done, and read no body with GET.',
   },
@@ -88,7 +88,7 @@ export const removal = define({
 // A record has no POST in the specification, and a record of our own can bear one.
 const steps = [create(one), odd.post(one, body.mark)]
 
-const onlyWhereUnsupported = applicableWhere('a record takes no POST', (seen) => {
+const onlyWhereUnsupported = applicableWhere((seen) => {
   const { answer } = seen.of(odd)
   return answer !== undefined && answer.status < 300 ? 'records take POST here' : undefined
 })
@@ -117,7 +117,7 @@ export const unsupported = define({
     steps,
     expect: [
       onlyWhereUnsupported,
-      field(odd, 'Allow', 'is true', (value, { collection }) => {
+      field(odd, 'Allow', (value, { collection }) => {
         const allowed = value.split(',').map((method) => method.trim())
         const wanted = collection.operations.flatMap((operation) => methodOf[operation] ?? [])
         const lacking = wanted.filter((method) => !allowed.includes(method))
@@ -141,10 +141,10 @@ export const absent = define({
     ],
     expect: [
       status(put, 404),
-      altogether('nothing is there afterwards', (seen) => {
+      (seen) => {
         const after = seen.of(afterStep)
         return after.answer?.status === 200 ? finding(after, 'status', 'a record is there: 200') : undefined
-      }),
+      },
     ],
     remedy: 'Let PUT replace what is there and make nothing: identifiers come from the server.',
   },

@@ -3,7 +3,6 @@
 import type { Seen } from '../../case/case.ts'
 import { define } from '../../case/define.ts'
 import {
-  altogether,
   answerOf,
   applicableWhere,
   done,
@@ -13,6 +12,7 @@ import {
   sameBody,
   short,
   status,
+  unless,
 } from '../../case/expect.ts'
 import {
   after,
@@ -46,7 +46,7 @@ export const creation = define({
     title: 'The answer to POST holds the record as it was made',
     steps: [create(other), setUp(one.post(collection, body.fullExample)), setUp(readStep.get(one))],
     expect: [
-      theRecord(one, 'has the values that were sent', (found, seen) => {
+      theRecord(one, (found, seen) => {
         const sent = sentAt(seen, one)
         const read = recordOf(seen.of(readStep).answer, seen) ?? {}
         const shown = Object.keys(sent).filter((name) => Object.hasOwn(read, name))
@@ -85,13 +85,13 @@ export const creation = define({
       again.post(collection, body.example),
     ],
     expect: [
-      altogether('three records are made', (seen) => {
+      (seen) => {
         const all = seen.all(again)
         const failed = all.find(({ answer }) => answer === undefined || answer.status >= 300)
         if (failed !== undefined) return finding(failed, 'status', `${failed.answer?.status ?? failed.failure}`)
         const made = all.map((exchange) => madeBy(exchange, seen))
         return new Set(made).size === 3 ? undefined : finding(all[1], 'body', `of three, two are one: ${short(made)}`)
-      }),
+      },
     ],
     remedy: 'Make a record for every POST; only Idempotency-Key says that two of them are one.',
   },
@@ -103,7 +103,7 @@ export const creation = define({
     steps: [create(one), below.post(nestedList, { ...body.example, without: [members.reference] })],
     expect: [
       done(below),
-      answerOf(below, 'refers to the record above', (answer, seen, exchange) => {
+      answerOf(below, (answer, seen, exchange) => {
         const member = seen.fill(members.reference)
         const above = seen.fill(nestedList).split('/').at(-2) ?? ''
         const value = recordOf(answer, seen)?.[member]
@@ -120,7 +120,7 @@ const changed = { ...body.sentBy(one), plus: 'change' } as const
 
 /** Whether a member that was left out is empty: it has not the value any more that it had. */
 function isReplaced(step: Reference) {
-  return theRecord(step, 'has no value for what was left out', (found, seen: Seen) => {
+  return theRecord(step, (found, seen: Seen) => {
     const member = seen.fill(members.optional)
     const before = recordOf(seen.of(beforeStep).answer, seen)?.[member]
     return isSame(found[member], before)
@@ -130,7 +130,7 @@ function isReplaced(step: Reference) {
 }
 
 /** What is to be cleared was there. */
-const onlyIfOptional = applicableWhere('the optional member has a value before', (seen) => {
+const onlyIfOptional = applicableWhere((seen) => {
   const member = seen.fill(members.optional)
   const value = recordOf(seen.of(beforeStep).answer, seen)?.[member]
   return value === undefined || value === null ? `${member} was sent, and has no value` : undefined
@@ -190,15 +190,13 @@ export const replacement = define(
         twice.get(one),
       ],
       expect: [
-        applicableWhere('PUT is taken', (seen) =>
-          (seen.of(first).answer?.status ?? 500) < 300 ? undefined : 'PUT was not taken',
-        ),
+        applicableWhere((seen) => unless((seen.of(first).answer?.status ?? 500) < 300, 'PUT was not taken')),
         done(second),
-        answerOf(twice, 'is as after the first', (answer, seen, exchange) => {
+        answerOf(twice, (answer, seen) => {
           const once = recordOf(seen.of(onceStep).answer, seen) ?? {}
           const names = [...Object.keys(sentAt(seen, first)), seen.collection.id, 'created_at']
           const wrong = differing(recordOf(answer, seen) ?? {}, once, names)
-          return wrong && finding(exchange, 'body', `after the second PUT ${wrong.message}`)
+          return wrong && `after the second PUT ${wrong.message}`
         }),
       ],
       remedy: 'Let PUT set values, and never add to them.',
@@ -213,7 +211,7 @@ const jsonPatch = { 'Content-Type': 'application/json-patch+json' }
 const full = [create(other), setUp(one.post(collection, body.fullExample)), setUp(beforeStep.get(one))]
 
 /** The optional member has no value any more. */
-const isCleared = theRecord(after, 'has no value for what was cleared', (found, seen) => {
+const isCleared = theRecord(after, (found, seen) => {
   const member = seen.fill(members.optional)
   const value = found[member]
   return value === undefined || value === null ? undefined : { member, message: `${member} is ${short(value)}` }
@@ -244,7 +242,7 @@ export const changes = define(
       steps: [...full, setUp(patch.patch(one, body.change)), after.get(one)],
       expect: [
         status(after, 200),
-        theRecord(after, 'has all else as before', (found, seen) => {
+        theRecord(after, (found, seen) => {
           const before = recordOf(seen.of(beforeStep).answer, seen) ?? {}
           const sent = sentAt(seen, patch)
           const names = [...Object.keys(sentAt(seen, one)), seen.collection.id]
@@ -279,13 +277,14 @@ export const changes = define(
       level: 'should',
       steps: [...full, patch.patch(one, body.part), after.get(one)],
       expect: [
-        applicableWhere('the member is shown', (seen) =>
-          isObject(recordOf(seen.of(beforeStep).answer, seen)?.[seen.fill(members.object)])
-            ? undefined
-            : 'no member that is an object is shown',
+        applicableWhere((seen) =>
+          unless(
+            isObject(recordOf(seen.of(beforeStep).answer, seen)?.[seen.fill(members.object)]),
+            'no member that is an object is shown',
+          ),
         ),
         done(patch),
-        theRecord(after, 'has the whole object', (found, seen) => {
+        theRecord(after, (found, seen) => {
           const member = seen.fill(members.object)
           const before = recordOf(seen.of(beforeStep).answer, seen)?.[member]
           return isSame(found[member], before)

@@ -211,8 +211,7 @@ export const cursorCases: readonly Case[] = [
 
 /** Link has these relation types, and none of those. */
 function links(step: Reference, wanted: readonly string[], unwanted: readonly string[] = []): Expectation {
-  const says = `Link has ${wanted.join(', ')}${unwanted.length === 0 ? '' : ` and no ${unwanted.join(', ')}`}`
-  return answerOf(step, says, (answer, _, exchange) => {
+  return answerOf(step, (answer, _, exchange) => {
     const found = linksOf(answer, exchange.asked.url)
     const missing = wanted.filter((rel) => !found.has(rel))
     if (missing.length > 0)
@@ -280,7 +279,7 @@ export const linkCases = define({
     title: 'X-Total-Count repeats the total',
     after: ['PAG-4/filtered'],
     steps: [createMany(many, 3), setUp(list.get(`${caseRecords}&${sizeParameter}=2`))],
-    expect: [field(list, 'X-Total-Count', 'is 3', (value) => unless(value === '3', `${value} in place of 3`))],
+    expect: [field(list, 'X-Total-Count', (value) => unless(value === '3', `${value} in place of 3`))],
     remedy: 'Send the total in X-Total-Count too, for clients that look no further.',
   },
   'PAG-7/past-end': {

@@ -1,7 +1,7 @@
 /** PAG-1: a list always comes in pages, and how large they may be. PAG-2 and PAG-3: three styles of pages, and what they tell of themselves. PAG-4: totals. */
 import type { Case, Expectation } from '../../case/case.ts'
 import { define } from '../../case/define.ts'
-import { altogether, answerOf, everyStatus, finding, itemsOf, status } from '../../case/expect.ts'
+import { answerOf, everyStatus, finding, itemsOf, status } from '../../case/expect.ts'
 import { cursorAt, eachOnce, holds, isPart, lists, numbersBeside, totals } from '../../case/expect-list.ts'
 import {
   after,
@@ -61,7 +61,7 @@ export const sizeCases: readonly Case[] = [
       alone: true,
       steps: [outgrow(list, most)],
       expect: [
-        altogether('does not hold all records, or says how many it may hold', (seen) => {
+        (seen) => {
           const exchange = seen.of(list)
           const count = itemsOf(exchange.answer, seen)?.length
           if (exchange.answer === undefined || count === undefined) {
@@ -77,7 +77,7 @@ export const sizeCases: readonly Case[] = [
             'body',
             `all ${count} records came at once, and nothing tells of a size that pages have`,
           )
-        }),
+        },
       ],
       remedy:
         'Limit every list, to 20 records for instance, where the request does not say how many it wants: tables grow.',
@@ -117,12 +117,12 @@ const needs = ['create', 'list', 'marker'] as const
 
 /** Beside its records an answer tells these numbers, under whatever names. */
 function tells(step: Reference, ...numbers: readonly number[]): Expectation {
-  return answerOf(step, `tells ${numbers.join(', ')} beside its records`, (answer, seen, exchange) => {
+  return answerOf(step, (answer, seen) => {
     const told = numbersBeside(answer, seen)
     const missing = numbers.filter((number) => !told.some(({ value }) => value === number))
     if (missing.length === 0) return undefined
     const all = told.map(({ name, value }) => `${name} ${value}`).join(', ') || 'no number at all'
-    return finding(exchange, 'body', `${missing.join(', ')} is not there, only ${all}`)
+    return `${missing.join(', ')} is not there, only ${all}`
   })
 }
 

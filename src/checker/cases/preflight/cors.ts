@@ -1,6 +1,6 @@
 /** OPT-3 to OPT-6: which pages of other origins may call, and read. */
 
-import type { Case, Expectation, Request, Step } from '../../case/case.ts'
+import type { Case, Expectation, Request, Seen, Step } from '../../case/case.ts'
 import { define } from '../../case/define.ts'
 import { answerOf, applicableWhere, field, finding, status, unless } from '../../case/expect.ts'
 import { one, read as readStep } from '../../case/names.ts'
@@ -41,7 +41,7 @@ function listed(value: string): string[] {
 
 /** A list field of an answer has all of these, or a star in place of all but Authorization. */
 const lists = (step: Reference, name: string, wanted: readonly string[]): Expectation =>
-  field(step, name, `names ${wanted.join(', ')}`, (value) => {
+  field(step, name, (value) => {
     const all = listed(value)
     const lacking = wanted.filter(
       (each) => !all.includes(each.toLowerCase()) && (!all.includes('*') || each === 'Authorization'),
@@ -51,19 +51,19 @@ const lists = (step: Reference, name: string, wanted: readonly string[]): Expect
 
 /** The origin that asked is named. */
 const isAllowed = (step: Reference): Expectation =>
-  field(step, 'Access-Control-Allow-Origin', 'repeats the origin', (value, seen) =>
+  field(step, 'Access-Control-Allow-Origin', (value, seen) =>
     unless(value === seen.profile.origin, `${value} in place of ${seen.profile.origin}`),
   )
 
 /** Nothing is said to a page. */
 const saysNothing = (step: Reference): Expectation =>
-  answerOf(step, 'has no Access-Control field', ({ fields }, _, exchange) => {
+  answerOf(step, ({ fields }, _, exchange) => {
     const found = fields.find(([name]) => name.toLowerCase().startsWith('access-control-'))
     return found && finding(exchange, { field: found[0] }, `${found[0]} is there: ${found[1]}`)
   })
 
 const variesByOrigin = (step: Reference): Expectation =>
-  field(step, 'Vary', 'names Origin', (value) =>
+  field(step, 'Vary', (value) =>
     unless(
       listed(value).some((each) => each === 'origin' || each === '*'),
       `${value} lacks Origin`,
@@ -72,7 +72,7 @@ const variesByOrigin = (step: Reference): Expectation =>
 
 /** The wildcard and credentials do not stand together. */
 const neverBoth = (step: Reference): Expectation =>
-  answerOf(step, 'does not allow all origins together with credentials', (answer, _, exchange) =>
+  answerOf(step, (answer, _, exchange) =>
     fieldOf(answer, 'Access-Control-Allow-Origin') === '*' &&
     fieldOf(answer, 'Access-Control-Allow-Credentials')?.toLowerCase() === 'true'
       ? finding(
@@ -150,7 +150,7 @@ const preflights: readonly Case[] = define({
     ...asked,
     needs: ['create'],
     expect: [
-      field(asking, 'Access-Control-Max-Age', 'is a number of seconds', (value) =>
+      field(asking, 'Access-Control-Max-Age', (value) =>
         unless(/^\d+$/.test(value), `${value} is no number of seconds`),
       ),
     ],
@@ -206,7 +206,7 @@ const origins: readonly Case[] = [
       after: ['OPT-4/answer'],
       steps: [read(allowedOrigin, collection, { caller: 'nobody' })],
       expect: [
-        applicableWhere('reading takes a credential', (seen) =>
+        applicableWhere((seen) =>
           unless(seen.of(readStep).answer?.status === 401, 'lists are read without a credential'),
         ),
         isAllowed(readStep),
@@ -276,18 +276,13 @@ const hidden = [
 
 /** Whichever of the fields an answer has, pages may read. */
 const exposes = (step: Reference): Expectation[] => {
-  const here = (seen: Parameters<Expectation['judge']>[0]) => {
+  const here = (seen: Seen) => {
     const { answer } = seen.of(step)
     return hidden.filter((name) => answer !== undefined && fieldOf(answer, name) !== undefined)
   }
   return [
-    applicableWhere('the answer has fields that browsers hide', (seen) =>
-      here(seen).length > 0 ? undefined : `the answer has none of ${hidden.join(', ')}`,
-    ),
-    {
-      says: 'Access-Control-Expose-Headers names the fields that browsers would hide',
-      judge: (seen) => lists(step, 'Access-Control-Expose-Headers', here(seen)).judge(seen),
-    },
+    applicableWhere((seen) => unless(here(seen).length > 0, `the answer has none of ${hidden.join(', ')}`)),
+    (seen) => lists(step, 'Access-Control-Expose-Headers', here(seen))(seen),
   ]
 }
 

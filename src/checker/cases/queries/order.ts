@@ -1,7 +1,7 @@
 /** QRY-3: order. QRY-5: search. */
 import type { Expectation, Seen } from '../../case/case.ts'
 import { define } from '../../case/define.ts'
-import { altogether, everyStatus, finding, status } from '../../case/expect.ts'
+import { everyStatus, finding, status } from '../../case/expect.ts'
 import { eachOnce, idsOf, inOrder, lists } from '../../case/expect-list.ts'
 import { memberOf, twoValuesOf } from '../../case/members.ts'
 import { again, both, found, many, one, other, pages, plain } from '../../case/names.ts'
@@ -39,7 +39,7 @@ type Group = readonly Reference[]
 /** The records come in groups. Where nobody knows how the values compare, such as names in an unknown language, other orders are as good. */
 function groups(step: Reference, order: readonly Group[], ...asGood: readonly (readonly Group[])[]): Expectation {
   const says = order.map((group) => group.map(({ name }) => name).join(' and ')).join(', then ')
-  return inOrder(step, `has ${says}`, (items, seen) => {
+  return inOrder(step, (items, seen) => {
     const ids = items.map((item) => String(item[seen.collection.id]))
     if ([order, ...(isComparable(seen) ? [] : asGood)].some((each) => isSoGrouped(ids, each, seen))) return undefined
     const names = new Map(order.flat().map(({ id, name }) => [seen.fill(id), name]))
@@ -91,12 +91,12 @@ export const orderCases = define({
     ],
     expect: [
       groups(descending, [more, less], [less, more]),
-      altogether('is the other way round than without the minus', (seen) => {
+      (seen) => {
         const [up, down] = [sorted, descending].map((step) => idsOf(seen.of(step).answer, seen)?.[0])
         const firsts = less.map(({ id }) => seen.fill(id))
         const isOther = firsts.includes(up ?? '') !== firsts.includes(down ?? '')
         return isOther ? undefined : finding(seen.of(descending), 'body', 'the same values come first as without it')
-      }),
+      },
     ],
     remedy: 'Read a leading "-" in sort as descending order.',
   },

@@ -52,10 +52,10 @@ function refused(name: string, title: string, query: string, { good = '', ...mor
 
 /** An error names so many things that are wrong. */
 function errorsAtLeast(step: Reference, count: number): Expectation {
-  return answerOf(step, `has ${count} errors`, (answer, { profile }, exchange) => {
+  return answerOf(step, (answer, { profile }, exchange) => {
     const pointer = profile.names.errors
     const errors = valueAt(jsonOf(answer), pointer)
-    if (!Array.isArray(errors)) return finding(exchange, 'body', `there is no array at ${pointer}`)
+    if (!Array.isArray(errors)) return `there is no array at ${pointer}`
     if (errors.length >= count) return undefined
     return finding(exchange, { pointer }, `${errors.length} of ${count} things that are wrong: ${short(errors)}`)
   })
@@ -164,8 +164,8 @@ export const refusedCases: readonly Case[] = [
       after: ['QRY-9/secret'],
       steps: [refusal.get(`${collection}?secret=${secret}`)],
       expect: [
-        answerOf(refusal, 'does not hold the secret', (answer, _, exchange) => {
-          if (answer.body.includes(secret)) return finding(exchange, 'body', 'the body holds what was sent as a secret')
+        answerOf(refusal, (answer, _, exchange) => {
+          if (answer.body.includes(secret)) return 'the body holds what was sent as a secret'
           const held = answer.fields.find(([, value]) => value.includes(secret))
           return held === undefined
             ? undefined
@@ -200,8 +200,8 @@ export const refusedCases: readonly Case[] = [
 const gone = setUp(goneStep.delete(removed))
 
 /** Two records come in the order of their creation; those of one moment prove nothing. */
-function byCreation(step: Reference, says: string, isInOrder: (one: number, next: number) => boolean): Expectation {
-  return inOrder(step, says, (items) => {
+function byCreation(step: Reference, isInOrder: (one: number, next: number) => boolean): Expectation {
+  return inOrder(step, (items) => {
     const times = items.map((item) => String(item['created_at']))
     const [one, next] = times.map((time) => Date.parse(time)) as [number, number]
     if (Number.isNaN(one) || Number.isNaN(next)) return 'they have no created_at'
@@ -263,8 +263,8 @@ export const deletedCases = define({
     expect: [
       lists(newest, first, second),
       lists(oldest, first, second),
-      byCreation(newest, 'has the newest first', (one, next) => one >= next),
-      byCreation(oldest, 'has the oldest first', (one, next) => one <= next),
+      byCreation(newest, (one, next) => one >= next),
+      byCreation(oldest, (one, next) => one <= next),
     ],
     remedy: 'Let lists be sorted by created_at: "what is new" is what people ask for most.',
   },

@@ -1,17 +1,7 @@
 /** RES-1 to RES-3: where collections and records are. RES-4: the server gives every record its identifier. */
 import type { Expectation } from '../../case/case.ts'
 import { define } from '../../case/define.ts'
-import {
-  altogether,
-  answerOf,
-  applicableWhere,
-  finding,
-  itemsOf,
-  refused,
-  short,
-  status,
-  unless,
-} from '../../case/expect.ts'
+import { answerOf, applicableWhere, finding, itemsOf, refused, short, status, unless } from '../../case/expect.ts'
 import { after as afterStep, below, change, listings, one, other as otherStep, read } from '../../case/names.ts'
 import { everyPath, onlyWherePaths } from '../../case/paths.ts'
 import { recordOf, theRecord } from '../../case/records.ts'
@@ -31,21 +21,21 @@ const [document, deeper, verbStep, collectionFile] = references('document', 'dee
 const [recordStep, chosenStep] = references('record', 'chosen')
 
 /** The name of every collection that answers is as it should be: the last part of its path. */
-function everyName(step: Reference, says: string, test: (name: string) => string | undefined): readonly Expectation[] {
-  const answering = applicableWhere('collections answer', (seen) =>
+function everyName(step: Reference, test: (name: string) => string | undefined): readonly Expectation[] {
+  const answering = applicableWhere((seen) =>
     unless(
       seen.all(step).some(({ answer }) => answer?.status === 200),
       'no collection answered 200',
     ),
   )
-  const names = altogether(`every collection's name ${says}`, (seen) => {
+  const names: Expectation = (seen) => {
     for (const exchange of seen.all(step)) {
       if (exchange.answer?.status !== 200) continue
       const wrong = test(new URL(exchange.asked.url).pathname.split('/').at(-1) ?? '')
       if (wrong !== undefined) return finding(exchange, 'status', `this address answers, and ${wrong}`)
     }
     return undefined
-  })
+  }
   return [answering, names]
 }
 
@@ -57,7 +47,7 @@ export const addresses = define({
   'RES-1/lower-case': {
     title: 'Collections are named in lower case, with hyphens between words',
     steps: [forEachCollection(listings.get(collection))],
-    expect: everyName(listings, 'is in lower case', badForm),
+    expect: everyName(listings, badForm),
     remedy:
       'Serve each collection at a path in lower case with hyphens (/line-items), and redirect the old one until nobody uses it.',
   },
@@ -66,16 +56,14 @@ export const addresses = define({
     // A guess at English, not a dictionary.
     level: 'should',
     steps: [forEachCollection(listings.get(collection))],
-    expect: everyName(listings, 'is a plural', (name) =>
-      isSingular(name) ? `${name} looks like a singular` : undefined,
-    ),
+    expect: everyName(listings, (name) => (isSingular(name) ? `${name} looks like a singular` : undefined)),
     remedy: 'Name a collection by what it holds many of: /users rather than /user.',
   },
   'RES-1/nested-name': {
     title: 'A collection below a record is named in lower case, with hyphens between words',
     steps: [create(one), setUp(below.get(nestedList))],
     expect: [
-      answerOf(below, 'has a name in lower case', (_, __, exchange) => {
+      answerOf(below, (_, __, exchange) => {
         const wrong = badForm(new URL(exchange.asked.url).pathname.split('/').at(-1) ?? '')
         return wrong === undefined ? undefined : finding(exchange, 'status', wrong)
       }),
@@ -87,7 +75,7 @@ export const addresses = define({
     steps: [setUp(document.get(documentAddress))],
     expect: [
       onlyWherePaths(document),
-      everyPath(document, 'is in lower case', (segments) =>
+      everyPath(document, (segments) =>
         segments
           .filter((segment) => segment !== '{}' && extensionOf(segment) === undefined)
           .map(badForm)
@@ -100,12 +88,13 @@ export const addresses = define({
     title: 'A new record is at its collection’s path with its identifier after it',
     steps: [create(one)],
     expect: [
-      applicableWhere('creation tells where the record is', (seen) =>
-        seen.of(one).answer?.fields.some(([name]) => name.toLowerCase() === 'location')
-          ? undefined
-          : 'the answer to POST has no Location',
+      applicableWhere((seen) =>
+        unless(
+          seen.of(one).answer?.fields.some(([name]) => name.toLowerCase() === 'location'),
+          'the answer to POST has no Location',
+        ),
       ),
-      answerOf(one, 'has Location {collection}/{id}', (_, seen, exchange) => {
+      answerOf(one, (_, seen, exchange) => {
         const { pathname } = new URL(seen.fill(one.location), exchange.asked.url)
         const wanted = seen.fill(one.path)
         return decodeURIComponent(pathname) === decodeURIComponent(wanted)
@@ -120,11 +109,11 @@ export const addresses = define({
     steps: [create(one), below.get(nestedList)],
     expect: [
       status(below, 200),
-      answerOf(below, 'lists the one record that was made below it', (answer, seen, exchange) => {
+      answerOf(below, (answer, seen) => {
         const items = itemsOf(answer, seen)
         return items?.length === 1
           ? undefined
-          : finding(exchange, 'body', `${items === undefined ? 'no list' : items.length} in place of one record`)
+          : `${items === undefined ? 'no list' : items.length} in place of one record`
       }),
     ],
     remedy:
@@ -136,11 +125,11 @@ export const addresses = define({
     steps: [create(one), setUp(below.get(nestedList)), read.get(one)],
     expect: [
       status(read, 200),
-      answerOf(below, 'shows it by the same identifier', (answer, seen, exchange) => {
+      answerOf(below, (answer, seen) => {
         const ids = (itemsOf(answer, seen) ?? []).map((item) => String(item[seen.collection.id]))
         const wanted = seen.fill(one.id)
         if (ids.includes(wanted)) return undefined
-        return finding(exchange, 'body', `the list below has ${short(ids)}, and not ${wanted}`)
+        return `the list below has ${short(ids)}, and not ${wanted}`
       }),
     ],
     remedy: 'Serve each nested record at /{child_collection}/{id} as well, by the same identifier.',
@@ -159,7 +148,7 @@ export const addresses = define({
     steps: [setUp(document.get(documentAddress))],
     expect: [
       onlyWherePaths(document),
-      everyPath(document, 'is shallow', (segments) =>
+      everyPath(document, (segments) =>
         segments.length > 3 ? `${segments.length} segments, where three are enough` : undefined,
       ),
     ],
@@ -168,7 +157,7 @@ export const addresses = define({
   'RES-3/names': {
     title: 'No collection is named by a verb, or with an extension',
     steps: [forEachCollection(listings.get(collection))],
-    expect: everyName(listings, 'is a noun', (name) => notNoun(name)),
+    expect: everyName(listings, (name) => notNoun(name)),
     remedy:
       'Name a collection by what it holds, and let the method say what is done: GET /users rather than GET /get-users.',
   },
@@ -181,10 +170,10 @@ export const addresses = define({
       ...['update', 'edit', 'delete', 'remove'].map((verb) => verbStep.post(`${one}/${verb}`, body.mark)),
     ],
     expect: [
-      altogether('nothing is found', (seen) => {
+      (seen) => {
         const found = seen.all(verbStep).find(({ answer }) => answer !== undefined && answer.status < 400)
         return found && finding(found, 'status', `${found.answer?.status} for ${new URL(found.asked.url).pathname}`)
-      }),
+      },
     ],
     remedy: 'Let methods and parameters say what is done: GET with q to search, PATCH to change, DELETE to remove.',
   },
@@ -197,10 +186,7 @@ export const addresses = define({
   'RES-3/document': {
     title: 'No address in the document holds a verb or an extension',
     steps: [setUp(document.get(documentAddress))],
-    expect: [
-      onlyWherePaths(document),
-      everyPath(document, 'holds nouns alone', (segments) => segments.map(notNoun).find(Boolean)),
-    ],
+    expect: [onlyWherePaths(document), everyPath(document, (segments) => segments.map(notNoun).find(Boolean))],
     remedy: 'Turn what is done into a thing or a state: PATCH with a status, or POST to a collection of what happened.',
   },
 })
@@ -219,7 +205,7 @@ export const identifiers = define({
     title: 'A new record has an identifier in the member id, which the client did not send',
     steps: [create(one)],
     expect: [
-      theRecord(one, 'has an id', ({ id }) =>
+      theRecord(one, ({ id }) =>
         id === undefined || id === null || id === '' ? { member: 'id', message: 'there is no id' } : undefined,
       ),
     ],
@@ -230,7 +216,7 @@ export const identifiers = define({
     after: ['RES-4/id'],
     steps: [create(one), setUp(read.get(one))],
     expect: [
-      theRecord(read, 'has a text for id', ({ id }) =>
+      theRecord(read, ({ id }) =>
         typeof id === 'string' ? undefined : { member: 'id', message: `id is ${short(id)}, which is no string` },
       ),
     ],
@@ -244,7 +230,7 @@ export const identifiers = define({
     level: 'may',
     steps: [create(one)],
     expect: [
-      theRecord(one, 'has a UUIDv7 for id', ({ id }) =>
+      theRecord(one, ({ id }) =>
         uuid.test(String(id)) ? undefined : { member: 'id', message: `${short(id)} is no UUIDv7 in lower case` },
       ),
     ],
@@ -259,7 +245,7 @@ export const identifiers = define({
       afterStep.get(`${collection}/${absentId}`),
     ],
     expect: [
-      altogether('no record has the identifier that was sent', (seen) => {
+      (seen) => {
         const chosen = seen.of(chosenStep)
         const id = recordOf(chosen.answer, seen)?.[seen.collection.id]
         if (chosen.answer !== undefined && chosen.answer.status < 300 && String(id) === seen.fill(absentId)) {
@@ -267,7 +253,7 @@ export const identifiers = define({
         }
         const after = seen.of(afterStep)
         return after.answer?.status === 200 ? finding(after, 'status', 'a record is there: 200') : undefined
-      }),
+      },
     ],
     remedy: 'Leave an identifier in the body of POST aside, or better refuse it, and always make one on the server.',
   },
@@ -294,10 +280,10 @@ export const identifiers = define({
     ],
     expect: [
       status(afterStep, 200),
-      altogether('nothing is at the other address', (seen) => {
+      (seen) => {
         const other = seen.of(otherStep)
         return other.answer?.status === 200 ? finding(other, 'status', 'the record is there now: 200') : undefined
-      }),
+      },
     ],
     remedy: 'Take the identifier from the address alone, and refuse another in the body.',
   },

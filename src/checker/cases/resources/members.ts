@@ -1,7 +1,8 @@
 /** RES-5 and RES-6: when a record was created, changed and deleted. RES-7 and RES-8: how members are named, and that records look the same wherever they are answered. */
+
 import type { Case, Expectation, Finding, Seen } from '../../case/case.ts'
 import { define } from '../../case/define.ts'
-import { altogether, applicableWhere, finding, itemsOf, short } from '../../case/expect.ts'
+import { applicableWhere, finding, itemsOf, short, unless } from '../../case/expect.ts'
 import {
   after,
   after as afterStep,
@@ -54,7 +55,7 @@ export const times = define({
   'RES-5/created-at': {
     title: 'A new record says in created_at when it was created, in ISO 8601 and UTC',
     steps: [create(one)],
-    expect: [theRecord(one, 'has created_at', (found) => noTimestamp(found, 'created_at'))],
+    expect: [theRecord(one, (found) => noTimestamp(found, 'created_at'))],
     remedy: 'Set created_at on the server when a record is made, and write it like 2026-01-31T08:00:00.000Z.',
   },
   'RES-5/milliseconds': {
@@ -64,7 +65,7 @@ export const times = define({
     level: 'should',
     steps: [create(one)],
     expect: [
-      theRecord(one, 'has milliseconds in created_at', ({ created_at }) =>
+      theRecord(one, ({ created_at }) =>
         withMilliseconds.test(String(created_at))
           ? undefined
           : { member: 'created_at', message: `${short(created_at)} has not three digits after the seconds, and Z` },
@@ -77,7 +78,7 @@ export const times = define({
     after: ['RES-5/created-at'],
     steps: [create(one)],
     expect: [
-      theRecord(one, 'was made just now', ({ created_at }, seen) => {
+      theRecord(one, ({ created_at }, seen) => {
         const { answer } = seen.of(one)
         const date = answer && fieldOf(answer, 'Date')
         const now = date === undefined ? Date.now() : Date.parse(date)
@@ -98,7 +99,7 @@ export const times = define({
     after: ['RES-5/created-at'],
     steps: [create(one), setUp(beforeStep.get(one)), setUp(changed.patch(one, body.change)), afterStep.get(one)],
     expect: [
-      theRecord(afterStep, 'has created_at as before', ({ created_at }, seen) => {
+      theRecord(afterStep, ({ created_at }, seen) => {
         const before = recordOf(seen.of(beforeStep).answer, seen)?.created_at
         return created_at === before
           ? undefined
@@ -112,21 +113,21 @@ export const times = define({
     needs: ['read'],
     after: ['RES-5/created-at'],
     steps: [create(one), afterStep.post(collection, { ...body.example, with: { created_at: longAgo } })],
-    expect: [altogether('created_at is not what was sent', isNotSet)],
+    expect: [isNotSet],
     remedy: 'Refuse created_at in bodies, or leave it aside.',
   },
   'RES-5/not-set-by-patch': {
     title: 'A client cannot say in PATCH when a record was created',
     after: ['RES-5/created-at'],
     steps: [create(one), change.patch(one, body.json({ created_at: longAgo })), afterStep.get(one)],
-    expect: [altogether('created_at is not what was sent', isNotSet)],
+    expect: [isNotSet],
     remedy: 'Refuse created_at in bodies, or leave it aside.',
   },
   'RES-5/not-set-by-put': {
     title: 'A client cannot say in PUT when a record was created',
     after: ['RES-5/created-at'],
     steps: [create(one), change.put(one, { ...body.sentBy(one), with: { created_at: longAgo } }), afterStep.get(one)],
-    expect: [altogether('created_at is not what was sent', isNotSet)],
+    expect: [isNotSet],
     remedy: 'Refuse another created_at than the record has, or leave it aside.',
   },
   'RES-5/updated-at': {
@@ -134,7 +135,7 @@ export const times = define({
     // Beyond the specification.
     level: 'may',
     steps: [create(one), setUp(read.get(one))],
-    expect: [theRecord(read, 'has updated_at', (found) => noTimestamp(found, 'updated_at'))],
+    expect: [theRecord(read, (found) => noTimestamp(found, 'updated_at'))],
     remedy: 'Set updated_at on the server with every change, in the form of created_at.',
   },
   'RES-5/updated-moves': {
@@ -149,12 +150,13 @@ export const times = define({
       afterStep.get(one),
     ],
     expect: [
-      applicableWhere('times are fine enough', (seen) =>
-        String(recordOf(seen.of(beforeStep).answer, seen)?.updated_at).includes('.')
-          ? undefined
-          : 'updated_at has whole seconds, and so long is not waited',
+      applicableWhere((seen) =>
+        unless(
+          String(recordOf(seen.of(beforeStep).answer, seen)?.updated_at).includes('.'),
+          'updated_at has whole seconds, and so long is not waited',
+        ),
       ),
-      theRecord(afterStep, 'has a later updated_at', ({ updated_at }, seen) => {
+      theRecord(afterStep, ({ updated_at }, seen) => {
         const before = recordOf(seen.of(beforeStep).answer, seen)?.updated_at
         return Date.parse(String(updated_at)) > Date.parse(String(before))
           ? undefined
@@ -168,15 +170,15 @@ export const times = define({
 const liveSteps: Case['steps'] = [create(one), setUp(live.get(one)), setUp(live.patch(one, body.change))]
 
 /** No answer with a live record has a deleted_at of which `isWrong` is so. */
-function noneDeleted(says: string, isWrong: (value: unknown) => boolean) {
-  return altogether(says, (seen) => {
+function noneDeleted(isWrong: (value: unknown) => boolean): Expectation {
+  return (seen) => {
     for (const exchange of [seen.of(one), ...seen.all(live)]) {
       const found = recordOf(exchange.answer, seen)
       if (found === undefined || !isWrong(found.deleted_at)) continue
       return wrongIn(exchange, found, { member: 'deleted_at', message: `deleted_at is ${short(found.deleted_at)}` })
     }
     return undefined
-  })
+  }
 }
 
 // What the answer to a deletion holds is tried with DEL-2.
@@ -184,7 +186,7 @@ export const deletionTimes = define({
   'RES-6/live': {
     title: 'A record that is not deleted has no time of deletion',
     steps: liveSteps,
-    expect: [noneDeleted('deleted_at has no value', (value) => value !== undefined && value !== null)],
+    expect: [noneDeleted((value) => value !== undefined && value !== null)],
     remedy: 'Give deleted_at to deleted records alone.',
   },
   'RES-6/absent': {
@@ -193,24 +195,24 @@ export const deletionTimes = define({
     // The specification says where it is; that null is nowhere else is our reading.
     level: 'should',
     steps: liveSteps,
-    expect: [noneDeleted('deleted_at is absent', (value) => value !== undefined)],
+    expect: [noneDeleted((value) => value !== undefined)],
     remedy: 'Leave deleted_at out of live records, rather than writing null.',
   },
   'RES-6/deleted': {
     title: 'A deleted record, where it is shown, says in deleted_at when it was deleted',
     steps: [create(one), setUp(gone.delete(one)), list.get(`${caseRecords}&include_deleted=true`)],
     expect: [
-      applicableWhere('deleted records are shown', (seen) =>
+      applicableWhere((seen) =>
         listed(seen.of(list).answer, seen, seen.fill(one.id)) === undefined
           ? 'deleted records are not shown with include_deleted=true'
           : undefined,
       ),
-      altogether('the deleted record has deleted_at', (seen) => {
+      (seen) => {
         const exchange = seen.of(list)
         const found = listed(exchange.answer, seen, seen.fill(one.id)) ?? {}
         const wrong = noTimestamp(found, 'deleted_at')
         return wrong && wrongIn(exchange, found, wrong)
-      }),
+      },
     ],
     remedy: 'Keep the time of the deletion with the record, and show it as deleted_at, in the form of created_at.',
   },
@@ -226,7 +228,7 @@ function badName(exchange: Exchange, value: unknown, where: string): Finding | u
 
 /** A PUT or POST may have been answered without the record. */
 function onlyWhereRecord(step: Reference): Expectation {
-  return applicableWhere('the answer holds the record', (seen) => {
+  return applicableWhere((seen) => {
     const { answer } = seen.of(step)
     return answer !== undefined && answer.status < 300 && recordOf(answer, seen) !== undefined
       ? undefined
@@ -239,7 +241,7 @@ export const names = define({
     title: 'The members of records are named in snake_case',
     steps: [create(oneStep), forEachCollection(listings.get(collection))],
     expect: [
-      altogether('every member of a record is in snake_case', (seen) => {
+      (seen) => {
         const one = seen.of(oneStep)
         for (const exchange of seen.all(listings)) {
           const where = `a record of ${new URL(exchange.asked.url).pathname}`
@@ -249,7 +251,7 @@ export const names = define({
           }
         }
         return badName(one, recordOf(one.answer, seen), 'the record')
-      }),
+      },
     ],
     remedy: 'Write the members of all records in lower case with underscores between words: created_at.',
   },
@@ -257,7 +259,7 @@ export const names = define({
     title: 'What lists tell beside records is named in snake_case',
     steps: [setUp(listStep.get(collection))],
     expect: [
-      altogether('every other member of a list is in snake_case', (seen) => {
+      (seen) => {
         const list = seen.of(listStep)
         const body = list.answer && jsonOf(list.answer)
         const inner = isObject(body) ? Object.entries(body) : []
@@ -265,7 +267,7 @@ export const names = define({
           badName(list, body, 'the list') ??
           inner.map(([name, value]) => badName(list, value, name)).find((wrong) => wrong !== undefined)
         )
-      }),
+      },
     ],
     remedy: 'Write what stands around the records of a list in the convention of the records: total_count.',
   },
@@ -274,13 +276,13 @@ export const names = define({
     needs: ['required'],
     steps: [refusal.post(collection, body.json({}))],
     expect: [
-      applicableWhere('errors are told in JSON', (seen) => {
+      applicableWhere((seen) => {
         const { answer } = seen.of(refusal)
         return answer !== undefined && answer.status >= 400 && isObject(jsonOf(answer))
           ? undefined
           : `POST of an empty object was answered ${answer?.status}, without an error in JSON`
       }),
-      altogether('every member of an error is in snake_case', (seen) => {
+      (seen) => {
         const refused = seen.of(refusal)
         const body = refused.answer && jsonOf(refused.answer)
         const errors = isObject(body) ? Object.values(body).filter(Array.isArray).flat() : []
@@ -288,7 +290,7 @@ export const names = define({
           badName(refused, body, 'the error') ??
           errors.map((one) => badName(refused, one, 'one of the errors')).find((wrong) => wrong !== undefined)
         )
-      }),
+      },
     ],
     remedy: 'Write the members of errors in the convention of the records.',
   },
@@ -306,8 +308,11 @@ export const structure = define({
     title: 'A record in a list has the members that GET of it has',
     steps: [create(oneStep), setUp(read.get(oneStep)), setUp(listStep.get(caseRecords))],
     expect: [
-      applicableWhere('the list shows it', (seen) =>
-        listed(seen.of(listStep).answer, seen, seen.fill(oneStep.id)) ? undefined : 'the list does not show the record',
+      applicableWhere((seen) =>
+        unless(
+          listed(seen.of(listStep).answer, seen, seen.fill(oneStep.id)) !== undefined,
+          'the list does not show the record',
+        ),
       ),
       sameMembers(listStep, read, (answer, where) => itemsOf(answer, where)?.find((item) => isObject(item))),
     ],
@@ -352,7 +357,7 @@ export const structure = define({
       after.get(empty),
     ],
     expect: [
-      theRecord(after, 'has every member', (found, seen) => {
+      theRecord(after, (found, seen) => {
         const full = recordOf(seen.of(before).answer, seen) ?? {}
         const lacking = namesOf(full).filter((name) => !Object.hasOwn(found, name))
         return lacking.length === 0 ? undefined : { message: `it lacks ${lacking.join(', ')}, which another has` }

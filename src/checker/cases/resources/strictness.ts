@@ -1,7 +1,7 @@
 /** RES-9 and RES-10: bodies and addresses that are not quite right. */
 import type { Expectation } from '../../case/case.ts'
 import { define } from '../../case/define.ts'
-import { altogether, answerOf, done, finding, short, status } from '../../case/expect.ts'
+import { answerOf, done, finding, short, status } from '../../case/expect.ts'
 import { after, before, odd, one, read } from '../../case/names.ts'
 import { base, collection, collectionPath, type Reference, references } from '../../case/references.ts'
 import { body, create, setUp } from '../../case/steps.ts'
@@ -39,13 +39,13 @@ export const unknownMembers = define({
     after: ['RES-9/unknown-in-post'],
     steps: [create(one), odd.post(collection, { ...body.example, with: { ...unknown, unheard_too: 1 } })],
     expect: [
-      answerOf(odd, 'has an error for each of two members', (answer, { profile }, exchange) => {
+      answerOf(odd, (answer, { profile }) => {
         const errors = valueAt(jsonOf(answer), profile.names.errors)
         const count = Array.isArray(errors) ? errors.length : 0
         const isNamed = ['unheard_of', 'unheard_too'].every((name) => JSON.stringify(errors ?? '').includes(name))
         return count >= 2 && isNamed
           ? undefined
-          : finding(exchange, 'body', `${count} errors at ${profile.names.errors} for two members: ${short(errors)}`)
+          : `${count} errors at ${profile.names.errors} for two members: ${short(errors)}`
       }),
     ],
     remedy: refuse,
@@ -126,11 +126,11 @@ export const oddAddresses = define({
       odd.get(`${collection}/%c0%ae`),
     ],
     expect: [
-      altogether('each is answered 400', (seen) => {
+      (seen) => {
         const wrong = seen.all(odd).find(({ answer }) => answer?.status !== 400)
         const path = wrong?.asked.url.split('/').at(-1)
         return wrong && finding(wrong, 'status', `${wrong.answer?.status ?? wrong.failure} in place of 400 for ${path}`)
-      }),
+      },
     ],
     remedy: 'Answer 400 where a path does not decode as UTF-8, rather than failing (500) or guessing.',
   },
