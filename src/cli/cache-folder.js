@@ -1,6 +1,6 @@
 /**
- * The folder for compiled code. Node runs what it finds there, so whoever can write the folder can run code as this user. Each folder
- * on the way to it must belong to this user or to root, and nobody else may be able to write it.
+ * The folder for compiled code. Node runs what it finds there, so whoever can write the folder can run code as this
+ * user. Each folder on the way to it must belong to this user or to root, and nobody else may be able to write it.
  */
 import { lstatSync, mkdirSync, realpathSync } from 'node:fs'
 import { dirname, isAbsolute, join } from 'node:path'
@@ -28,7 +28,10 @@ export function cacheFolder() {
   }
 }
 
-/** Where the system keeps caches of a user: the XDG Base Directory Specification, and the equivalents of macOS and Windows. */
+/**
+ * Where the system keeps caches of a user: the XDG Base Directory Specification, and the equivalents of macOS and
+ * Windows.
+ */
 function userCache() {
   const { XDG_CACHE_HOME, HOME, LOCALAPPDATA } = process.env
   if (process.platform === 'win32') return absolute(LOCALAPPDATA)
@@ -61,7 +64,8 @@ function isPrivate(path) {
   for (let folder = path; ; folder = dirname(folder)) {
     const { uid, mode } = lstatSync(folder)
     if (uid !== user && uid !== 0) return false
-    // In a sticky folder, such as /tmp, others cannot rename or replace what is not theirs; but they can make what is missing.
+    // In a sticky folder, such as /tmp, others cannot rename or replace what is not theirs; but they can make what is
+    // missing.
     const writable = (mode & 0o022) !== 0
     if (writable && (folder === path || (mode & 0o1000) === 0)) return false
     if (folder === dirname(folder)) return true

@@ -21,8 +21,8 @@ interface Options extends GivenDatabase {
 }
 
 /**
- * Imports a file into a collection; `-` is standard input. The exit code is 1 if a record was refused, and 130 if the import was
- * interrupted. Every counted record is durable. The first Ctrl-C still imports what has been read.
+ * Imports a file into a collection; `-` is standard input. The exit code is 1 if a record was refused, and 130 if the
+ * import was interrupted. Every counted record is durable. The first Ctrl-C still imports what has been read.
  */
 export async function importCommand(collection: string, file: string, options: Options): Promise<void> {
   const catalog = await loadCatalog(options.declaration)
@@ -96,7 +96,9 @@ async function open(file: string): Promise<{ bytes: Bytes; read: () => number; s
   return { bytes: counted(createReadStream(file, { highWaterMark: 262_144 })), read: () => read, size }
 }
 
-/** The chunks of a source until the signal, even while it waits for a chunk: nobody may ever write to standard input. */
+/**
+ * The chunks of a source until the signal, even while it waits for a chunk: nobody may ever write to standard input.
+ */
 async function* until(signal: AbortSignal, source: Bytes): AsyncGenerator<Uint8Array> {
   const chunks = source[Symbol.asyncIterator]()
   while (!signal.aborted) {

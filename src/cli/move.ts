@@ -40,8 +40,9 @@ const quiet = 1_500
 const patience = 60_000
 
 /**
- * Moves everything that a database holds into an empty one, while the source is under maintenance. The exit code is 1 if
- * nothing was moved, and 130 if the move was interrupted. In both cases, maintenance is restored to its former state.
+ * Moves everything that a database holds into an empty one, while the source is under maintenance. The exit code is 1
+ * if nothing was moved, and 130 if the move was interrupted. In both cases, maintenance is restored to its former
+ * state.
  */
 export async function moveCommand({ from, to, declaration, databaseUnsafe }: Options): Promise<void> {
   for (const database of [from, to]) {

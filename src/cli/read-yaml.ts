@@ -1,4 +1,6 @@
-/** Reads YAML: declarations and OpenAPI documents. Loaded on demand: the parser is as large as the rest of the program. */
+/**
+ * Reads YAML: declarations and OpenAPI documents. Loaded on demand: the parser is as large as the rest of the program.
+ */
 import { type Document, isNode, isScalar, LineCounter, parseDocument, visit } from 'yaml'
 import type { Problem } from '../model/check/check-declaration.ts'
 import type { Parsed } from './read-json.ts'

@@ -120,8 +120,8 @@ export function portOf(text: string, option = '--port'): number {
   throw new ConfigurationError(`${option} takes a number from 0 to 65535, not ${JSON.stringify(text)}.`)
 }
 
-// A server that waits for another machine's answers keeps requests alive for longer than the small young generation of `main.js`
-// is made for: they would be copied again and again. V8 reads these flags only at its start.
+// A server that waits for another machine's answers keeps requests alive for longer than the small young generation of
+// `main.js` is made for: they would be copied again and again. V8 reads these flags only at its start.
 const largerHeap = ['--max-semi-space-size=16', '--min-semi-space-size=8']
 const heapFlag = /^--(?:max-semi-space-size|heap-growing-percent)=/
 

@@ -62,7 +62,10 @@ const barWidth = 30
 const everyOnTerminal = 80
 const everyElsewhere = 3_000
 
-/** Shows progress: a bar on a terminal, a line every few seconds elsewhere. No timer redraws it, so stalled work is visible. */
+/**
+ * Shows progress: a bar on a terminal, a line every few seconds elsewhere. No timer redraws it, so stalled work is
+ * visible.
+ */
 export function showProgress(options: ProgressOptions): Progress {
   const { title, unit, screen = process.stderr, clock = () => performance.now() } = options
   const terminal = screen.isTTY === true

@@ -20,10 +20,14 @@ export interface HttpRequest {
    * @throws Fault BODY_TOO_LARGE where it has more
    */
   readBody(limit: number): Promise<Uint8Array>
-  /** Gives a signal that is aborted where nobody waits for the answer any more; where left out, somebody does to the end. */
+  /**
+   * Gives a signal that is aborted where nobody waits for the answer any more; where left out, somebody does to the
+   * end.
+   */
   readonly abandoned?: (() => AbortSignal) | undefined
   /**
-   * Counts the bytes of an answer to a caller as on their way (LIM-6), 0 before it is made; where left out, nobody counts.
+   * Counts the bytes of an answer to a caller as on their way (LIM-6), 0 before it is made; where left out, nobody
+   * counts.
    *
    * @param mayRefuse whether nothing was changed: then a refusal is given where there are too many
    */
@@ -46,7 +50,9 @@ export interface FileBody {
 /** Text is sent as UTF-8. `undefined`: no body at all (204, 304). */
 export type ResponseBody = string | Uint8Array | FileBody | undefined
 
-/** A response as the pipeline makes it. A HEAD request's has GET's body: the edge leaves it out and keeps the length. */
+/**
+ * A response as the pipeline makes it. A HEAD request's has GET's body: the edge leaves it out and keeps the length.
+ */
 export interface HttpResponse {
   readonly status: number
   readonly headers: ResponseHeaders

@@ -1,6 +1,6 @@
 /**
- * What RFC 9110 sections 13.1 and 13.2.2 say of the four conditions, written from its words alone: the oracle of the table
- * tests. It knows what each field value means from the table; it reads no header.
+ * What RFC 9110 sections 13.1 and 13.2.2 say of the four conditions, written from its words alone: the oracle of the
+ * table tests. It knows what each field value means from the table; it reads no header.
  */
 import { formatHttpDate } from './fields/http-date.ts'
 import type { Verdict } from './preconditions.ts'

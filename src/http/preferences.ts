@@ -26,7 +26,10 @@ export interface Decided {
    * bound that cannot be read, for whoever sets one relies on it.
    */
   readonly unmet: readonly string[]
-  /** `Preference-Applied` of an answer that follows `return`, `handling` and `max-affected`; `undefined`: none was asked for. */
+  /**
+   * `Preference-Applied` of an answer that follows `return`, `handling` and `max-affected`; `undefined`: none was asked
+   * for.
+   */
   readonly applied: string | undefined
   /** Values by name, those that follow no rule left out. For `respond-async` and `max-affected`. */
   readonly values: ReadonlyMap<PreferenceName, string>

@@ -82,8 +82,8 @@ export type RangedResponse =
 const acceptRanges = { 'Accept-Ranges': 'bytes' }
 
 /**
- * Applies `Range` to a 200 to GET or HEAD, by its `ETag` and `Last-Modified`; any other response stays as it is. HEAD is
- * answered as GET (HED-3), though RFC 9110 section 14.2 defines ranges for GET alone. Whatever has ranges gets
+ * Applies `Range` to a 200 to GET or HEAD, by its `ETag` and `Last-Modified`; any other response stays as it is. HEAD
+ * is answered as GET (HED-3), though RFC 9110 section 14.2 defines ranges for GET alone. Whatever has ranges gets
  * `Accept-Ranges`.
  *
  * @param now the moment of the response's `Date`, in milliseconds since 1970

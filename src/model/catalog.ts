@@ -12,8 +12,8 @@ import { madeByServer, madeForClients } from './system-resources.ts'
 import { parseDuration } from './time.ts'
 
 /**
- * Completes the current version of a declaration without mistakes (`checkDeclaration`). `completeVersions` adds the older
- * versions. The catalog shares only functions with the declaration.
+ * Completes the current version of a declaration without mistakes (`checkDeclaration`). `completeVersions` adds the
+ * older versions. The catalog shares only functions with the declaration.
  *
  * @throws Error of any kind if the declaration has mistakes
  */

@@ -1,30 +1,30 @@
-/** Declared conditions (`where`) to predicates: every value of the caller and of the record at hand put in. */
+/** Turns declared conditions (`where`) into predicates: fills in the values of the caller and of the changed record. */
 import type { CallerView, Condition, ConditionValue, FieldCondition } from './declaration.ts'
 import { allOf, anyOf, type Comparison, never, not, type Predicate, type Scalar } from './predicate.ts'
 import { comparisonKey } from './record.ts'
 import type { RecordValues, Resource } from './resource.ts'
 
-/** What the values of a condition may name. */
+/** The sources of values in a condition. */
 export interface Bindings {
   readonly caller: CallerView
-  /** The record at hand, in business rules. */
+  /** The changed record, in business rules. */
   readonly record?: RecordValues
 }
 
 /**
- * Resolves a declared condition on records of `resource`.
- * A comparison with something missing is unknown: with `null`, with a claim that the caller does not have, with a value that
- * does not fit its field. What is unknown does not match, so `never` stands in for it; under `not`, `always` does.
+ * Resolves a declared condition on records of `resource`. A comparison with a missing value is unknown: with `null`,
+ * with a claim that the caller does not have, or with a value that does not fit the field. An unknown comparison must
+ * not match, so it becomes `never`, and under `not`, `always`.
  */
 export function resolveCondition(resource: Resource, condition: Condition, bindings: Bindings): Predicate {
   return resolve({ resource, bindings, unknown: never }, condition)
 }
 
-/** Where a condition stands. */
+/** The surroundings of a condition. */
 interface Scope {
   readonly resource: Resource
   readonly bindings: Bindings
-  /** What stands in for an unknown comparison: whatever makes the whole condition true in no more cases. */
+  /** The predicate for an unknown comparison: it does not make the whole condition true. */
   readonly unknown: Predicate
 }
 
@@ -76,7 +76,7 @@ function among(scope: Scope, field: string, values: readonly ConditionValue[]): 
   return known.length === keys.length ? listed : anyOf([listed, scope.unknown])
 }
 
-/** The value itself, or what it names; `undefined` or `null` where that is missing. */
+/** The constant, or the value that it names; `undefined` or `null` if that is missing. */
 function boundValue(value: ConditionValue, { caller, record }: Bindings): unknown {
   if (typeof value !== 'object' || value === null) return value
   if ('record' in value) return record?.[value.record]
@@ -88,7 +88,7 @@ function boundValue(value: ConditionValue, { caller, record }: Bindings): unknow
   return found
 }
 
-/** The key by which a value is compared; `undefined` where it is missing, or does not fit the field. */
+/** The comparison key of a value; `undefined` if the value is missing or does not fit the field. */
 function keyOf({ resource }: Scope, field: string, value: unknown): Scalar | undefined {
   return value === null ? undefined : comparisonKey(resource, field, value)
 }

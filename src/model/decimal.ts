@@ -1,5 +1,6 @@
 /**
- * Exact decimals: arithmetic on the digits of numbers, and fields of type `decimal`. No value passes through a binary fraction.
+ * Exact decimals: arithmetic on the digits of numbers, and fields of type `decimal`. No value passes through a binary
+ * fraction.
  */
 import type { Issue } from '../spec/faults.ts'
 import { escapeStep } from './place.ts'
@@ -86,8 +87,8 @@ export function decimalsIn(value: string | number, { digits, exponent }: Decimal
 }
 
 /**
- * The one text that a decimal field has for a value: exactly `scale` digits after the point, no needless zero before it, no
- * minus before zero. `undefined` where the value has more digits than the form.
+ * The one text that a decimal field has for a value: exactly `scale` digits after the point, no needless zero before
+ * it, no minus before zero. `undefined` where the value has more digits than the form.
  */
 export function decimalText(value: Decimal, { precision, scale }: DecimalForm): string | undefined {
   const { negative, digits, exponent } = value
@@ -102,9 +103,10 @@ export function decimalText(value: Decimal, { precision, scale }: DecimalForm): 
 const mostBeforePoint = 99
 
 /**
- * The comparison key of a decimal: a text whose order, by code units, is the order of numbers, whatever their precision.
- * `1`, how many digits stand before the point, then the digits; for negative numbers `0`, the same with each digit taken
- * from 9, and a character that sorts after digits. `undefined` where more than 99 digits stand before the point.
+ * The comparison key of a decimal: a text whose order, by code units, is the order of numbers, whatever their
+ * precision. `1`, how many digits stand before the point, then the digits; for negative numbers `0`, the same with each
+ * digit taken from 9, and a character that sorts after digits. `undefined` where more than 99 digits stand before the
+ * point.
  */
 export function decimalKey({ negative, digits, exponent }: Decimal): string | undefined {
   if (exponent > mostBeforePoint || exponent - digits.length < -mostBeforePoint) return undefined
@@ -152,8 +154,8 @@ export function decimalFormOf({ type, precision, scale }: Schema): DecimalForm |
 }
 
 /**
- * The JSON Schema of a decimal field as it is answered: a text of digits. Bounds stay in it: on texts they say nothing, beside the
- * numbers that a body may hold they do (`documents/openapi/schemas.ts`).
+ * The JSON Schema of a decimal field as it is answered: a text of digits. Bounds stay in it: on texts they say nothing,
+ * beside the numbers that a body may hold they do (`documents/openapi/schemas.ts`).
  */
 export function decimalSchema({ precision: _, scale: __, ...declared }: Schema, form: DecimalForm): Schema {
   const text = (value: unknown) => writtenBy(form, value)

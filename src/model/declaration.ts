@@ -1,50 +1,53 @@
 /**
- * What users write: an interface as plain data. JSON Schema 2020-12 with a few words more; every type here is the
- * shape of a declaration file, whether it is TypeScript, JavaScript, JSON or YAML.
+ * The types of a declaration: an interface as plain data, in TypeScript, JavaScript, JSON or YAML. Fields are JSON
+ * Schema 2020-12 with a few more words.
  */
 
-/** What callers can do with a record (AUT-3). */
+/** The actions that access rules are declared for (AUT-3). */
 export const actions = ['read', 'create', 'update', 'delete', 'restore', 'readDeleted'] as const
 export type Action = (typeof actions)[number]
 
-/** What happens to a record when the one it refers to is deleted (DEL-4, DEL-5). */
+/** What happens to a record when the record that it refers to is deleted (DEL-4, DEL-5). */
 export type OnDelete = 'restrict' | 'cascade' | 'clear'
 
-/** A field: its JSON Schema, and the words below beside JSON Schema's own. */
+/** A field: its JSON Schema, and the words below. */
 export interface FieldDeclaration {
-  /** Callers may filter by it: an index is kept. References, enums and booleans are filters unless `false`. */
+  /** Callers may filter by the field, and it gets an index. Default: `true` for references, enums and booleans. */
   readonly filter?: boolean
-  /** Callers may sort by it: an index is kept. */
+  /** Callers may sort by the field, and it gets an index. */
   readonly sort?: boolean
-  /** `q` searches it (QRY-5). */
+  /** The parameter `q` searches the field (QRY-5). */
   readonly search?: boolean
   /** No two live records have the same value (DEL-11). */
   readonly unique?: boolean
-  /** Set on creation, then fixed. */
+  /** The value is set on creation and never changes. */
   readonly immutable?: boolean
-  /** Set by the server, never by a caller. */
+  /** Only the server sets the value. */
   readonly readOnly?: boolean
-  /** Accepted, and never answered. */
+  /** Callers may send the value, and no response contains it. */
   readonly writeOnly?: boolean
-  /** It may be left out or `null`. In TypeScript: `Type.Optional(…)`. */
+  /** The value may be missing or `null`. In TypeScript: `Type.Optional(…)`. */
   readonly optional?: boolean
-  /** The value that stands in where none is given. */
+  /** The value of a field that a request leaves out. */
   readonly default?: unknown
-  /** From which value it may change to which (409 `INVALID_TRANSITION`). */
+  /** The values that may follow each value; other changes get 409 `INVALID_TRANSITION`. */
   readonly transitions?: Readonly<Record<string, readonly string[]>>
-  /** The collection whose records it refers to, by id. */
+  /** The collection that the field refers to, by the id of a record. */
   readonly reference?: string
   readonly onDelete?: OnDelete
   /** JSON Schema 2020-12. */
   readonly [keyword: string]: unknown
 }
 
-/** A field made by TypeBox's `Type`: an interface of its own, to which an index signature would never fit. */
+/** A field made by TypeBox's `Type`, whose types do not fit an index signature. */
 interface TypedField {
   readonly '~kind': string
 }
 
-/** A value in a condition: itself, something of the caller, or (in a business rule) a field of the record at hand. */
+/**
+ * A value in a condition: a constant, an attribute of the caller, or (in a business rule) a field of the changed
+ * record.
+ */
 export type ConditionValue =
   | string
   | number
@@ -53,14 +56,14 @@ export type ConditionValue =
   | { readonly caller: string }
   | { readonly record: string }
 
-/** Comparisons of one field; several in one object must all hold. */
+/** Comparisons of one field. All of them must be true. */
 export interface FieldCondition {
   readonly gt?: ConditionValue
   readonly gte?: ConditionValue
   readonly lt?: ConditionValue
   readonly lte?: ConditionValue
   readonly in?: readonly ConditionValue[]
-  /** It is another value, or `null`. */
+  /** The field has another value, or is `null`. */
   readonly not?: ConditionValue
   readonly contains?: ConditionValue
   readonly startsWith?: ConditionValue
@@ -68,19 +71,23 @@ export interface FieldCondition {
 }
 
 /**
- * A condition on a record, as data: fields (all must hold), or `and`, `or`, `not`. A comparison with something missing (`null`, an
- * absent claim) is unknown, as in SQL, and what is unknown at the end does not hold. `{ null: true }` tests for `null`.
+ * A condition on a record, as data: fields (all must match), or `and`, `or`, `not`. A comparison with a missing value
+ * (`null`, an absent claim) is unknown, as in SQL. A record matches if the whole condition is true. `{ null: true }`
+ * tests for `null`.
  */
 export type Condition = { readonly [field: string]: ConditionValue | FieldCondition | readonly Condition[] | Condition }
 
-/** Who is calling, as rules see it. */
+/** The caller, as rules see it. */
 export interface CallerView {
   readonly id: string
   readonly roles: readonly string[]
   readonly claims: Readonly<Record<string, unknown>>
 }
 
-/** Who may do an action. An array of these means any of them. A change must be allowed on the record before and after it (AUT-8). */
+/**
+ * Who may perform an action. Of an array, one matching rule is enough. A change must be allowed before and after it
+ * (AUT-8).
+ */
 export type AccessRule =
   | 'anyone'
   | 'nobody'
@@ -90,36 +97,38 @@ export type AccessRule =
   | { readonly through: string; readonly action: Action }
   | ((caller: CallerView) => boolean | Condition)
 
-/** When a business rule is decided. */
+/** The changes that a business rule applies to. */
 export type RuleTrigger = 'create' | 'update' | 'delete' | 'restore'
 
-/** What a business rule's function is given. It must not await: it runs inside the transaction. */
+/** The argument of a business rule's function. The function must not await: it runs inside the transaction. */
 export interface RuleContext {
-  /** The record as it is, `undefined` on creation. */
+  /** The record before the change; `undefined` on creation. */
   readonly current: Readonly<Record<string, unknown>> | undefined
-  /** The record as it would be, `undefined` on deletion. */
+  /** The record after the change; `undefined` on deletion. */
   readonly next: Readonly<Record<string, unknown>> | undefined
   readonly caller: CallerView
   /** Milliseconds since 1970. */
   readonly now: number
 }
 
-/** What a business rule's function says against a change. */
+/** Why a business rule refuses a change. */
 export interface RuleObjection {
   readonly code: string
   readonly message: string
   readonly pointer?: string
 }
 
-/** A business rule: 409 with its code, decided inside the transaction. */
+/** A business rule: it refuses changes with 409 and its code, inside the transaction. */
 export type BusinessRule =
   | {
       readonly on: RuleTrigger | readonly RuleTrigger[]
       /** UPPER_CASE_WITH_UNDERSCORES. */
       readonly code: string
       readonly message: string
-      /** The change is allowed where this holds: no (`none`) or some (`some`) live record of a collection matches `where`,
-       * or, without either, the record itself does. */
+      /**
+       * The change is allowed if no (`none`) or some (`some`) live record of a collection matches `where`; without
+       * either, if the record itself matches.
+       */
       readonly unless: { readonly none?: string; readonly some?: string; readonly where: Condition }
     }
   | {
@@ -127,10 +136,10 @@ export type BusinessRule =
       readonly check: (context: RuleContext) => RuleObjection | undefined
     }
 
-/** How records are deleted. Every key left out has its default. */
+/** How records are deleted. Every key has a default. */
 export interface DeletionDeclaration {
   readonly variant?: 'soft' | 'hard'
-  /** ISO 8601 duration, down to seconds: `P30D`. */
+  /** An ISO 8601 duration of weeks, days, hours, minutes and seconds: `P30D`. */
   readonly gracePeriod?: string
   readonly restorable?: boolean
   readonly asynchronous?: 'never' | 'always' | { readonly above: number }
@@ -147,7 +156,7 @@ export interface ResourceDeclaration {
   readonly fields: Readonly<Record<string, FieldDeclaration | TypedField>>
   /** The field that holds the id of the caller who created the record (AUT-7). */
   readonly owner?: string
-  /** The reference under whose target the collection is nested too. */
+  /** The reference whose target also nests the collection. */
   readonly within?: string
   /** Fields that are unique together among live records. */
   readonly unique?: readonly (readonly string[])[]
@@ -155,88 +164,88 @@ export interface ResourceDeclaration {
   readonly access?: Readonly<Partial<Record<Action, AccessRule | readonly AccessRule[]>>>
   readonly rules?: readonly BusinessRule[]
   readonly preconditions?: 'optional' | 'required'
-  /** Seconds that a private cache may keep a read without asking again; 0 (the default): always ask. */
+  /** How long a private cache may use a response, in seconds; default 0: it always revalidates. */
   readonly maxAge?: number
 }
 
 /** A version of the interface. Dates are `YYYY-MM-DD` (midnight, UTC) or date-times. */
 export interface VersionDeclaration {
-  /** From when on it is deprecated: it works, and says so (VER-3). */
+  /** When it becomes deprecated: it still works, and its responses say so (VER-3). */
   readonly deprecated?: string
-  /** From when on it is retired (VER-4). */
+  /** When it is retired (VER-4). */
   readonly sunset?: string
-  /** What a retired version answers: 410 (`gone`, unless said), or 308 to its successor. */
+  /** The response of a retired version: 410 (`gone`, the default), or 308 to its successor (`redirect`). */
   readonly afterSunset?: 'gone' | 'redirect'
-  /** The URL of a page that says how to leave it. */
+  /** The URL of a migration guide. */
   readonly guide?: string
 }
 
-/** A field that only older versions have. It is validated when it is sent, and then dropped. */
+/** A field that only older versions have. Values that clients send are validated and dropped. */
 export interface RemovedField {
-  /** The field as it was declared, with its words. */
+  /** The declaration of the field in the older versions. */
   readonly schema: FieldDeclaration | TypedField
-  /** What older versions read in it. */
+  /** The value that older versions return. */
   readonly value: unknown
-  /** The field before which it stood; at the end where left out. */
+  /** The next field in the order of the older versions; default: it is the last field. */
   readonly before?: string
 }
 
-/** A field whose values older versions write differently. The functions never await, and undo each other. */
+/** A field whose values differ in older versions. The functions must not await, and undo each other. */
 export interface ConvertedField {
-  /** The field as it was declared, with its words. */
+  /** The declaration of the field in the older versions. */
   readonly schema: FieldDeclaration | TypedField
   readonly older: (value: never) => unknown
   readonly newer: (value: never) => unknown
 }
 
-/** What a version changed, so that those before it can still be served (VER-2). */
+/** What a version changed, so that older versions can still be served (VER-2). */
 export interface ChangeDeclaration {
   /** The version that made the change. */
   readonly version: string
-  /** The collection, as that version calls it. */
+  /** The collection's name in that version. */
   readonly resource: string
-  /** What the collection was called before. */
+  /** The collection's name before the change. */
   readonly was?: string
-  /** Whether the whole collection came with this version, or is for older ones alone. */
+  /** `added`: older versions do not have the collection. `removed`: only older versions have it. */
   readonly collection?: 'added' | 'removed'
-  /** Fields with a new name, by their older one: `{ name: 'title' }`. */
+  /** The new names of fields by their old names: `{ name: 'title' }`. */
   readonly rename?: Readonly<Record<string, string>>
-  /** Fields that older versions never show. */
+  /** Fields that older versions do not have. */
   readonly add?: readonly string[]
   readonly remove?: Readonly<Record<string, RemovedField>>
-  /** By the name that the field has in this version. */
+  /** By the field's name in this version. */
   readonly convert?: Readonly<Record<string, ConvertedField>>
 }
 
-/** How often anyone may ask (LIM-1), each as `N/second`, `N/minute` or `N/hour`. */
+/** Rate limits (LIM-1), each as `N/second`, `N/minute` or `N/hour`. */
 export interface RateDeclaration {
-  /** Requests of a caller: `600/minute` where left out. */
+  /** Requests of one caller; default `600/minute`. */
   readonly caller?: string
-  /** Failed authentications from an address: `60/minute` where left out. */
+  /** Failed authentications from one address; default `60/minute`. */
   readonly address?: string
-  /** Requests of a caller for an action: by `collection.action`, with `*` for any collection or any action. */
+  /** Requests of one caller for an action, by `collection.action`; `*` is any collection or action. */
   readonly actions?: Readonly<Record<string, string>>
 }
 
-/** What API keys may be made over HTTP (AUT-10). */
+/** Limits of API keys that are created over HTTP (AUT-10). */
 export interface KeyLimitsDeclaration {
-  /** The most keys of one subject that are neither revoked nor expired: 100 where left out. */
+  /** The most keys of one subject that are neither revoked nor expired; default 100. */
   readonly perSubject?: number
-  /** The roles whose callers may make keys that outlive the credential they come with: none where left out. */
+  /** The roles that allow callers to create keys that outlive their own credential; default: none. */
   readonly lastingRoles?: readonly string[]
 }
 
-/** How many exports there may be, and how large they may be (LIM-8). */
+/** Limits of exports (LIM-8). */
 export interface ExportLimits {
-  /** The exports of one caller; 20 unless said. */
+  /** The most exports of one caller; default 20. */
   readonly count?: number
-  /** The bytes of all files of one caller; 1 GiB unless said. */
+  /** The most bytes of all files of one caller; default 1 GiB. */
   readonly bytes?: number
-  /** The bytes of the files of all callers; 10 GiB unless said. */
+  /** The most bytes of the files of all callers; default 10 GiB. */
   readonly total?: number
 }
 
-/** Where a request can say which version it is for. */
+/** The places where a request can name its version. */
 export const carriers = ['path', 'header', 'media-type', 'query'] as const
 export type Carrier = (typeof carriers)[number]
 
@@ -246,9 +255,9 @@ export interface InterfaceDeclaration {
   readonly title?: string
   readonly description?: string
   readonly resources: Readonly<Record<string, ResourceDeclaration>>
-  /** By name, `v1`, `v2` and so on, the oldest first; the last is the current one. */
+  /** By name (`v1`, `v2`, …), the oldest first; the last one is the current version. */
   readonly versions?: Readonly<Record<string, VersionDeclaration>>
-  /** Where requests say which version they are for; `["path"]` unless said. */
+  /** Where requests name their version; default `["path"]`. */
   readonly versionCarriers?: readonly Carrier[]
   readonly changes?: readonly ChangeDeclaration[]
   readonly limits?: {
@@ -256,15 +265,15 @@ export interface InterfaceDeclaration {
     readonly rate?: RateDeclaration
     readonly keys?: KeyLimitsDeclaration
     readonly bodyBytes?: number
-    /** The most bytes that the records of one page have together, as JSON; 4 MiB unless said. */
+    /** The most bytes of the records of one page, as JSON; default 4 MiB. */
     readonly pageBytes?: number
     readonly exports?: ExportLimits
   }
 }
 
 /**
- * Declares an interface. It changes nothing: the declaration is checked when it is served, and
- * everything wrong in it is reported at once.
+ * Declares an interface. The function returns its argument. The declaration is checked when it is served, and all
+ * mistakes are reported together.
  *
  * @example
  * export default defineInterface({
@@ -280,7 +289,7 @@ export function defineInterface<const T extends InterfaceDeclaration>(declaratio
  * A field that refers to a record of another collection by its id.
  *
  * @param collection the collection's name
- * @param options what happens on deletion of the target (`restrict` unless said), and other field words
+ * @param options `onDelete` (default `restrict`) and other words of fields
  */
 export function reference<const Options extends FieldDeclaration>(
   collection: string,

@@ -1,18 +1,18 @@
 /**
- * Calls the functions of a declaration: checks of business rules, access rules, conversions of older versions. They are given copies
- * that cannot change, and answer at once. What they do wrong is a fault of the declaration: 500 to the client, and an entry in the log
- * that names the function and no value.
+ * Calls the functions of a declaration: business rules, access rules, conversions of older versions. Their arguments
+ * are frozen copies, and they must not return a promise. If one fails, the client gets 500, and the log names the
+ * function without any value.
  */
 
-/** A function of the declaration threw, or answered what it may not answer. */
+/** A function of the declaration threw, or returned something invalid. */
 export class FunctionFault extends TypeError {}
 
 /**
  * Calls a function of the declaration.
  *
  * @param place of the function in the declaration, for the log
- * @param given what the function is given: its message is logged without the values in it
- * @throws FunctionFault where it throws, or answers with a promise
+ * @param given the arguments: their values are removed from the logged message
+ * @throws FunctionFault if the function throws or returns a promise
  */
 export function callDeclared<T>(place: string, given: unknown, call: () => T): T {
   let isPromise: boolean
@@ -25,7 +25,7 @@ export function callDeclared<T>(place: string, given: unknown, call: () => T): T
     throw failureOf(place, given, error)
   }
   if (!isPromise) return answer
-  // A rejection that nobody handles would end the process.
+  // An unhandled rejection would end the process.
   Promise.resolve(answer).catch(() => {})
   throw new FunctionFault(`${place} answered with a promise. Its answer is needed at once: write it without async.`)
 }
@@ -41,7 +41,7 @@ function failureOf(place: string, given: unknown, error: unknown): FunctionFault
     const isError = error instanceof Error
     const words = String(isError ? error.message : error).slice(0, longestMessage)
     const fault = new FunctionFault(`${place} threw ${isError ? error.name : typeof error}: ${masked(words, given)}`)
-    // The frames alone: the stack of an error begins with its message.
+    // Only the frames: the stack begins with the message.
     const frames = isError
       ? String(error.stack)
           .split('\n')
@@ -54,7 +54,7 @@ function failureOf(place: string, given: unknown, error: unknown): FunctionFault
   }
 }
 
-/** A text without the values in it. Short ones are only taken out where they stand as words: they are part of any text. */
+/** A text without the given values. Short values are removed only as whole words. */
 function masked(text: string, given: unknown): string {
   const texts = new Set<string>()
   collectTexts(given, texts, new Set())
@@ -76,7 +76,7 @@ function collectTexts(value: unknown, texts: Set<string>, seen: Set<object>): vo
   }
 }
 
-/** A copy of plain data that cannot be changed, all the way down. */
+/** A deeply frozen copy of plain data. */
 export function frozenCopy<T>(value: T): T {
   return copyOf(value, new Map()) as T
 }
@@ -88,7 +88,7 @@ function copyOf(value: unknown, copies: Map<object, object>): unknown {
   const copy: object = Array.isArray(value) ? [] : {}
   copies.set(value, copy)
   for (const [key, each] of Object.entries(value)) {
-    // Not by assignment: `__proto__` would be another thing.
+    // An assignment to `__proto__` would set the prototype.
     Object.defineProperty(copy, key, { value: copyOf(each, copies), enumerable: true })
   }
   return Object.freeze(copy)
@@ -96,7 +96,7 @@ function copyOf(value: unknown, copies: Map<object, object>): unknown {
 
 const callers = new WeakMap<object, object>()
 
-/** A frozen copy that is made once and kept with its original, which must not change: callers live as long as their credential. */
+/** A frozen copy, cached for as long as its original lives. The original must not change. */
 export function frozenOnce<T extends object>(value: T): T {
   const copy = callers.get(value) ?? frozenCopy(value)
   callers.set(value, copy)

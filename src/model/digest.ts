@@ -15,7 +15,8 @@ export function canonicalJson(value: unknown): string {
 /**
  * Eight characters that differ where the fields' names, order or schemas do; the order of keywords makes no difference.
  *
- * @param constants the values of fields that are the same in all records; those without one are as they are where it is unset
+ * @param constants the values of fields that are the same in all records; those without one are as they are where it is
+ *   unset
  */
 export function hashOf(
   fields: readonly Pick<Field, 'name' | 'schema'>[],
@@ -34,8 +35,8 @@ export function hashOf(
 }
 
 /**
- * A digest of the rules for an action, and of those of other resources that they lead to. Of a function it has the text: what
- * the function refers to is not seen.
+ * A digest of the rules for an action, and of those of other resources that they lead to. Of a function it has the
+ * text: what the function refers to is not seen.
  */
 export function accessDigest(catalog: Catalog, resource: Resource, action: Action): string {
   return hash('sha256', JSON.stringify(rulesOf(catalog, resource, action)), 'base64url').slice(0, 22)

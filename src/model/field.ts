@@ -1,8 +1,10 @@
 /**
  * Declared fields: what the JSON Schema of a field means (type, enum, optional), and the complete field made from it.
  */
+
 import { compileDecimal, type DecimalForm, decimalFormOf, decimalSchema } from './decimal.ts'
 import type { FieldDeclaration, OnDelete } from './declaration.ts'
+import { isObject } from './json/read-json.ts'
 import { optionalMark } from './plain-copy.ts'
 import type { Field, FieldType } from './resource.ts'
 import { compileInteger, compileReference, compileSchema, type ValidateValue } from './schema.ts'
@@ -56,11 +58,6 @@ export function isFieldWord(word: string): boolean {
   return (fieldWords as readonly string[]).includes(word)
 }
 
-/** Whether a value is an object with keys. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** The schema without the alternative `null`, and whether there was one. */
 function withoutNull(schema: Schema): { schema: Schema; nullable: boolean } {
   const kept: Record<string, unknown> = { ...schema }
@@ -75,7 +72,7 @@ function withoutNull(schema: Schema): { schema: Schema; nullable: boolean } {
   }
   for (const word of ['anyOf', 'oneOf']) {
     const [only, ...others] = Array.isArray(kept[word]) ? (kept[word] as unknown[]) : []
-    if (!nullable || others.length > 0 || !isRecord(only) || Object.keys(only).some((key) => key in kept)) continue
+    if (!nullable || others.length > 0 || !isObject(only) || Object.keys(only).some((key) => key in kept)) continue
     delete kept[word]
     Object.assign(kept, only)
   }
@@ -86,7 +83,7 @@ function withoutNull(schema: Schema): { schema: Schema; nullable: boolean } {
 function isNull(word: string, value: unknown): boolean {
   if (word === 'type') return value === 'null'
   if (word === 'enum') return value === null
-  return isRecord(value) && (value.type === 'null' || ('const' in value && value.const === null))
+  return isObject(value) && (value.type === 'null' || ('const' in value && value.const === null))
 }
 
 const primitives: ReadonlySet<unknown> = new Set([
@@ -107,11 +104,11 @@ function typeOf(schema: Schema): FieldType {
   if ('const' in schema) return typeOfValue(schema.const)
   for (const word of ['anyOf', 'oneOf']) {
     const branches = schema[word]
-    if (Array.isArray(branches)) return common(branches.map((branch) => (isRecord(branch) ? typeOf(branch) : 'json')))
+    if (Array.isArray(branches)) return common(branches.map((branch) => (isObject(branch) ? typeOf(branch) : 'json')))
   }
   if (!Array.isArray(schema.allOf)) return 'json'
   // Every part must hold, so that one which says a type says it for all.
-  return common(schema.allOf.map((part) => (isRecord(part) ? typeOf(part) : 'json')).filter((type) => type !== 'json'))
+  return common(schema.allOf.map((part) => (isObject(part) ? typeOf(part) : 'json')).filter((type) => type !== 'json'))
 }
 
 /** The one type that covers all of them. */
@@ -125,7 +122,7 @@ function typeOfValue(value: unknown): FieldType {
   if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number'
   if (typeof value === 'string' || typeof value === 'boolean') return typeof value as 'string' | 'boolean'
   if (Array.isArray(value)) return 'array'
-  return isRecord(value) ? 'object' : 'json'
+  return isObject(value) ? 'object' : 'json'
 }
 
 /** The texts that a schema allows, where it allows nothing but certain texts. */
@@ -135,7 +132,7 @@ function textsOf(schema: Schema): readonly string[] | undefined {
   for (const word of ['anyOf', 'oneOf']) {
     const branches = schema[word]
     if (!Array.isArray(branches)) continue
-    const texts = branches.map((branch) => (isRecord(branch) ? textsOf(branch) : undefined))
+    const texts = branches.map((branch) => (isObject(branch) ? textsOf(branch) : undefined))
     return texts.length > 0 && texts.every((each) => each !== undefined) ? [...new Set(texts.flat())] : undefined
   }
   return undefined

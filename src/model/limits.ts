@@ -11,11 +11,11 @@ export const limitDefaults = {
   exports: { count: 20, bytes: 1_073_741_824, total: 10_737_418_240 },
 } as const
 
-/** The actions that rates can be declared for. What reads deleted records too is a read. */
+/** The actions that rates can be declared for. Reading deleted records counts as a read. */
 export const countedActions = ['read', 'create', 'update', 'delete', 'restore'] as const satisfies readonly Action[]
 export type CountedAction = (typeof countedActions)[number]
 
-/** How many requests in how long. */
+/** A number of requests in a time window. */
 export interface Rate {
   readonly most: number
   /** Seconds. */
@@ -25,7 +25,7 @@ export interface Rate {
 const units: Readonly<Record<string, number>> = { second: 1, minute: 60, hour: 3_600 }
 
 /**
- * Reads a rate; `undefined` where it is none.
+ * Reads a rate; `undefined`: the text is not a rate.
  *
  * @example
  * parseRate('600/minute') // { most: 600, window: 60 }

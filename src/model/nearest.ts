@@ -1,11 +1,12 @@
-/** Near misses: which of the words that exist was probably meant. */
+/** Suggests the name that was probably meant by an unknown one. */
 
 /**
- * The candidate that differs least from `word`, `undefined` where none is near: one edit for each three characters,
- * at most three. Two letters swapped count as one edit. Else the first that goes on where `word` ends (`owner`: `owner_id`).
+ * The candidate that differs least from `word`; `undefined`: none is near. One edit is allowed for each three
+ * characters, at most three; swapped letters count as one. Otherwise the first candidate that continues `word`
+ * (`owner`: `owner_id`).
  */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
-  // What is longer than any name was not mistyped.
+  // Names are shorter: this is not a typing error.
   if (word.length > 80) return undefined
   const known = [...candidates]
   const wanted = word.toLowerCase()
@@ -21,7 +22,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best ?? (word === '' ? undefined : known.find((candidate) => candidate.startsWith(`${wanted}_`)))
 }
 
-/** The remedy for a word that does not exist: the nearest that does, else a list of them. */
+/** The remedy for an unknown word: the nearest candidate, or a list of all. */
 export function suggest(word: string, candidates: Iterable<string>, otherwise?: string): string {
   const known = [...candidates]
   const near = nearest(word, known)
@@ -30,11 +31,11 @@ export function suggest(word: string, candidates: Iterable<string>, otherwise?: 
   return known.length === 0 ? 'Remove it.' : `Use ${oneOf(known)}.`
 }
 
-/** Words as a sentence lists them: `a, b or c`; long lists are cut. */
+/** A list for a sentence: `a, b or c`; long lists are cut. */
 export function oneOf(names: readonly string[], conjunction = 'or'): string {
-  const shown = names.slice(0, 12)
-  if (shown.length < names.length) return `${shown.join(', ')} … (${names.length} in all)`
-  return shown.length < 2 ? shown.join('') : `${shown.slice(0, -1).join(', ')} ${conjunction} ${shown.at(-1)}`
+  const listed = names.slice(0, 12)
+  if (listed.length < names.length) return `${listed.join(', ')} … (${names.length} in all)`
+  return listed.length < 2 ? listed.join('') : `${listed.slice(0, -1).join(', ')} ${conjunction} ${listed.at(-1)}`
 }
 
 /** Edits between two texts: insert, delete, replace, swap neighbours. */

@@ -1,5 +1,6 @@
 /**
- * Where something stands: paths in a declaration (`resources.tasks.rules[0].code`) and JSON Pointers in a body (RFC 6901).
+ * Where something stands: paths in a declaration (`resources.tasks.rules[0].code`) and JSON Pointers in a body (RFC
+ * 6901).
  */
 
 const simple = /^[\w$-]{1,80}$/

@@ -1,10 +1,10 @@
 /** Copies a declaration into plain data, and freezes data: later changes of the declaration have no effect. */
 import { at, item } from './place.ts'
 
-/** Told of what cannot be in a declaration: its place, what is wrong, and what to write instead. */
+/** Called for what cannot be in a declaration: its place, what is wrong, and what to write instead. */
 export type CopyFault = (path: string, message: string, remedy: string) => void
 
-// No declaration made by people comes near these; what an attacker or an accident makes stops here.
+// Far above every declaration that people write: larger values are an attack or an accident.
 const mostLevels = 64
 const mostValues = 200_000
 
@@ -12,8 +12,8 @@ const mostValues = 200_000
 export const optionalMark = '~optional'
 
 /**
- * Copies plain data. Functions stay what they are; keys without value are dropped; `~optional` stays, hidden.
- * What is not plain data (cycles, dates, maps, getters that throw, endless nesting) is left out and told.
+ * Copies plain data. Functions are kept; keys without a value are dropped; `~optional` stays, hidden. Everything else
+ * (cycles, dates, maps, getters that throw, deep nesting) is left out and reported.
  */
 export function plainCopy(value: unknown, fault: CopyFault = () => {}): unknown {
   const open = new Set<object>()
@@ -73,11 +73,11 @@ export function plainCopy(value: unknown, fault: CopyFault = () => {}): unknown 
 function isPlain(value: object): boolean {
   if (Array.isArray(value)) return true
   const prototype: unknown = Object.getPrototypeOf(value)
-  // An object of another realm has another Object.prototype, which has no prototype of its own either.
+  // An object of another realm has another Object.prototype, whose prototype is null too.
   return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
-/** Freezes plain data, arrays and maps. Functions are left alone: they are the user's. */
+/** Freezes plain data, arrays and maps, but not functions, which belong to the declaration. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
   if (value instanceof Map) {
@@ -85,7 +85,7 @@ export function deepFreeze<T>(value: T): T {
     const refuse = () => {
       throw new TypeError('The catalog cannot be changed.')
     }
-    // Freezing an object leaves a map's own contents open.
+    // `Object.freeze` does not protect the entries of a map.
     for (const method of ['set', 'delete', 'clear']) Object.defineProperty(value, method, { value: refuse })
     return Object.freeze(value)
   }

@@ -1,37 +1,37 @@
 /**
- * The condition language as a value. Access rules, query filters and business rules all end up as a `Predicate`;
- * it can judge one record (`matches`, here) or narrow a list (`storage/sql/predicate.ts`), and both readings agree (AUT-6).
+ * Conditions and sort orders as values. Access rules, filters and business rules all become a `Predicate`. It decides
+ * about one record (`matches`) or filters a list (`storage/sql/predicate.ts`), with the same result (AUT-6).
  *
- * Logic has three values, as in SQL: a comparison with a field that is `null` is unknown, and so is its negation. A record
- * matches where the predicate is true. See docs/conditions.md.
+ * Logic has three values, as in SQL: a comparison with `null` is unknown, and so is its negation. A record matches if
+ * the predicate is true. See docs/conditions.md.
  */
 import { compareText, fold } from './text.ts'
 
-/** A value that a field can be compared with. Instants are their comparison key (see `instant.ts`). */
+/** A value that a field can be compared with. Instants are represented by their comparison key (`time.ts`). */
 export type Scalar = string | number | boolean
 
 /** How `compare` compares. `contains` and `startsWith` ignore case (Unicode simple folding); the others do not. */
 export type Comparison = 'eq' | 'gt' | 'gte' | 'lt' | 'lte' | 'contains' | 'startsWith'
 
-/** A condition on one record, every value in it resolved. */
+/** A condition on one record, with all values filled in. */
 export type Predicate =
   | { readonly kind: 'always' }
   | { readonly kind: 'never' }
   | { readonly kind: 'compare'; readonly field: string; readonly operator: Comparison; readonly value: Scalar }
   | { readonly kind: 'in'; readonly field: string; readonly values: readonly Scalar[] }
-  /** The field has none of the values. Never unknown: `null` is none of them. */
+  /** The field has none of the values. Never unknown: `null` differs from every value. */
   | { readonly kind: 'differs'; readonly field: string; readonly values: readonly Scalar[] }
   | { readonly kind: 'null'; readonly field: string }
   | { readonly kind: 'and'; readonly terms: readonly Predicate[] }
   | { readonly kind: 'or'; readonly terms: readonly Predicate[] }
   | { readonly kind: 'not'; readonly term: Predicate }
-  /** The live record of `collection` that `field` refers to matches. Never unknown, like `exists` in SQL. */
+  /** `field` refers to a live record of `collection` that matches. Never unknown, like `exists` in SQL. */
   | { readonly kind: 'through'; readonly field: string; readonly collection: string; readonly predicate: Predicate }
 
 export const always: Predicate = { kind: 'always' }
 export const never: Predicate = { kind: 'never' }
 
-/** All of the terms, simplified: constants vanish, nested `and`s are flattened. */
+/** All of the terms, simplified: without constants, and nested `and`s flattened. */
 export function allOf(terms: readonly Predicate[]): Predicate {
   const kept: Predicate[] = []
   for (const term of terms) {
@@ -43,7 +43,7 @@ export function allOf(terms: readonly Predicate[]): Predicate {
   return kept.length === 1 ? (kept[0] as Predicate) : { kind: 'and', terms: kept }
 }
 
-/** Any of the terms, simplified likewise. */
+/** Any of the terms, simplified in the same way. */
 export function anyOf(terms: readonly Predicate[]): Predicate {
   const kept: Predicate[] = []
   for (const term of terms) {
@@ -63,7 +63,7 @@ export function not(term: Predicate): Predicate {
   return { kind: 'not', term }
 }
 
-/** The fields of the record itself that a predicate looks at. */
+/** The fields of the record itself that a predicate reads. */
 export function fieldsOf(predicate: Predicate): string[] {
   switch (predicate.kind) {
     case 'always':
@@ -79,7 +79,7 @@ export function fieldsOf(predicate: Predicate): string[] {
   }
 }
 
-/** The collections whose records a predicate looks at beside its own. */
+/** The other collections whose records a predicate reads. */
 export function collectionsOf(predicate: Predicate, found: Set<string> = new Set()): Set<string> {
   if (predicate.kind === 'and' || predicate.kind === 'or')
     for (const term of predicate.terms) collectionsOf(term, found)
@@ -91,7 +91,7 @@ export function collectionsOf(predicate: Predicate, found: Set<string> = new Set
   return found
 }
 
-/** A record as conditions see it: comparison keys by field name. */
+/** The comparison keys of a record, by field name. */
 export type Comparable = Readonly<Record<string, unknown>>
 
 /** Finds the live record that a `through` condition follows, or `undefined`. */
@@ -107,7 +107,7 @@ export function matches(record: Comparable, predicate: Predicate, follow: Follow
   return evaluate(record, predicate, follow) === true
 }
 
-/** What a predicate is of a record: true, false, or unknown (`undefined`). */
+/** The value of a predicate for a record: true, false, or unknown (`undefined`). */
 export function evaluate(
   record: Comparable,
   predicate: Predicate,
@@ -123,7 +123,7 @@ export function evaluate(
     case 'in': {
       const { values } = predicate
       const value = record[predicate.field] ?? undefined
-      // Nothing is among no values, as in SQL.
+      // `in ()` is false, even for null, as in SQL.
       return value === undefined && values.length > 0 ? undefined : values.includes(value as Scalar)
     }
     case 'differs':
@@ -179,7 +179,7 @@ export interface SortTerm {
   readonly descending: boolean
 }
 
-/** A place in an ordered list: the sort keys and the id of the record beside it. */
+/** A place in an ordered list: the sort keys and the id of the record next to it. */
 export interface Position {
   readonly direction: 'forward' | 'backward'
   /** One key for each sort term, then the id; none: the edge of the list. */

@@ -1,4 +1,4 @@
-/** A record's values as conditions compare them, and records that are not stored yet. */
+/** Records: the comparison keys of their values, and drafts of records that are not stored yet. */
 
 import type { Issue } from '../spec/faults.ts'
 import { decimalKeyOf } from './decimal.ts'
@@ -16,7 +16,7 @@ export interface Draft {
   readonly changed: readonly string[]
 }
 
-/** What a field or a system field is, as far as comparing goes. `undefined`: no such field. */
+/** How the values of a declared or system field are compared; `undefined`: no such field. */
 export function comparableType(resource: Resource, name: string): Field['type'] | 'timestamp' | undefined {
   if (name === 'id') return 'string'
   if (name === 'created_at' || name === 'updated_at' || name === 'deleted_at') return 'timestamp'
@@ -24,8 +24,8 @@ export function comparableType(resource: Resource, name: string): Field['type'] 
 }
 
 /**
- * The key by which a value of a field is compared: instants in one spelling, everything else as it is.
- * `undefined` where the value does not fit the field, so that no comparison can hold.
+ * The comparison key of a value: instants and decimals in one spelling, other values unchanged. `undefined` if the
+ * value does not fit the field: then no comparison is true.
  */
 export function comparisonKey(resource: Resource, name: string, value: unknown): Scalar | undefined {
   switch (comparableType(resource, name)) {
@@ -48,7 +48,9 @@ export function comparisonKey(resource: Resource, name: string, value: unknown):
   }
 }
 
-/** A record as `matches` wants it: each field's comparison key, `null` where it is unset. Other values only show that they are set. */
+/**
+ * The comparison keys of a record, for `matches`. Values that cannot be compared become a constant that is not `null`.
+ */
 export function comparisonKeys(resource: Resource, record: RecordValues): Comparable {
   const keys: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(record)) {
@@ -57,5 +59,5 @@ export function comparisonKeys(resource: Resource, record: RecordValues): Compar
   return keys
 }
 
-// Not null, and equal to nothing that a condition can name.
+// Not null, and equal to no value in a condition.
 const opaque = Object.freeze({})

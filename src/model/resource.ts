@@ -1,4 +1,4 @@
-/** The declaration made complete: every default filled in, every name resolved, frozen. The rest of the program reads only this. */
+/** The types of the catalog: the declaration made complete. The rest of the program reads only the catalog. */
 
 import type { DecimalForm } from './decimal.ts'
 import type { AccessRule, Action, BusinessRule, ExportLimits, OnDelete } from './declaration.ts'
@@ -12,16 +12,16 @@ export type FieldType = 'string' | 'integer' | 'number' | 'decimal' | 'boolean' 
 export interface Field {
   readonly name: string
   readonly type: FieldType
-  /** JSON Schema without our own words: what validates a value, and what the OpenAPI document shows. */
+  /** JSON Schema without the words of Resourced. It validates values, and the OpenAPI document contains it. */
   readonly schema: Readonly<Record<string, unknown>>
   readonly format: string | undefined
-  /** How many digits the values of a decimal field have. */
+  /** The precision and scale of a decimal field. */
   readonly decimal: DecimalForm | undefined
-  /** The texts allowed, where the field is an enum of texts. */
+  /** The allowed texts of an enum. */
   readonly enum: readonly string[] | undefined
-  /** A record must have a value: `null` is refused. Where there is a default it stands in. */
+  /** Every record has a value: `null` is refused, or replaced by the default. */
   readonly required: boolean
-  /** `undefined`: none. */
+  /** `undefined`: no default. */
   readonly default: unknown
   readonly filter: boolean
   readonly sort: boolean
@@ -33,7 +33,7 @@ export interface Field {
   readonly writeOnly: boolean
   readonly transitions: Readonly<Record<string, readonly string[]>> | undefined
   readonly reference: { readonly collection: string; readonly onDelete: OnDelete } | undefined
-  /** Every issue of a value, pointers beginning with the field's own. Never called with `null`. */
+  /** Finds all issues of a value. Their pointers begin with the field's own. It is never called with `null`. */
   readonly validate: ValidateValue
 }
 
@@ -43,29 +43,31 @@ export interface Deletion {
   /** Milliseconds. */
   readonly gracePeriod: number
   readonly restorable: boolean
-  /** More records than these go as a job (DEL-8): 0 is always, infinity never. */
+  /** A deletion of more records than this becomes a job (DEL-8); 0: always, infinity: never. */
   readonly asynchronous: { readonly above: number }
   readonly answer: 'empty' | 'summary'
   readonly repeated: 'not-found' | 'no-content'
-  /** The most ids of one bulk deletion; `undefined`: no bulk deletion. */
+  /** The most ids of one bulk deletion; `undefined`: bulk deletion is off. */
   readonly bulk: { readonly max: number } | undefined
   readonly byFilter: boolean
 }
 
-/** A reference seen from its target: whose field refers to it. */
+/** A reference seen from its target: the field that refers to it. */
 export interface Dependent {
   readonly collection: string
   readonly field: string
   readonly onDelete: OnDelete
 }
 
-/** How values of a field go from one version to another. */
+/** The functions that convert the values of a field to the older version and back. */
 export interface Conversion {
   readonly older: (value: unknown) => unknown
   readonly newer: (value: unknown) => unknown
 }
 
-/** How a resource of an older version differs from the stored resource, which is that of the current version (VER-2). */
+/**
+ * How a resource of an older version differs from the stored resource, which is that of the current version (VER-2).
+ */
 export interface VersionMapping {
   readonly version: string
   readonly stored: Resource
@@ -101,7 +103,10 @@ export interface Filterable {
 
 /** One resource, complete. */
 export interface Resource {
-  /** Whose work its records are: what the server makes, clients only read; what it makes for them, they ask for and give back. */
+  /**
+   * Who creates its records. `by-server`: jobs, which clients only read. `for-clients`: API keys, which the server
+   * creates on request.
+   */
   readonly made: 'by-clients' | 'by-server' | 'for-clients'
   /** The collection's name, as in the path. */
   readonly name: string
@@ -110,18 +115,18 @@ export interface Resource {
   readonly fields: readonly Field[]
   readonly field: ReadonlyMap<string, Field>
   readonly owner: string | undefined
-  /** Where records are nested too: the reference field and its target. */
+  /** The reference whose target also nests the records. */
   readonly within: { readonly field: string; readonly collection: string } | undefined
-  /** Sets of fields that are unique among live records: those of single fields first. */
+  /** Sets of fields that are unique among live records; sets of one field come first. */
   readonly unique: readonly (readonly string[])[]
   readonly deletion: Deletion
-  /** Any of the rules allows; an empty list allows nobody. */
+  /** One matching rule is enough; an empty list allows nobody. */
   readonly access: Readonly<Record<Action, readonly AccessRule[]>>
   readonly rules: readonly BusinessRule[]
   readonly preconditions: 'optional' | 'required'
   /** Seconds. */
   readonly maxAge: number
-  /** The references to this resource, of all collections. */
+  /** The references to this resource from all collections. */
   readonly dependents: readonly Dependent[]
   /** The collections nested under a record of this one. */
   readonly children: readonly string[]
@@ -130,55 +135,55 @@ export interface Resource {
   /** What lists can be filtered by: declared filters, then the timestamps. */
   readonly filterables: readonly Filterable[]
   readonly indexes: readonly Index[]
-  /** Short hash of what a representation looks like: entity tags change with it. */
+  /** A short hash of the fields and schemas: a change of it changes all entity tags. */
   readonly shape: string
 }
 
-/** How often anyone may ask (LIM-1). */
+/** Rate limits (LIM-1). */
 export interface Rates {
-  /** Requests of a caller. */
+  /** Requests of one caller. */
   readonly caller: Rate
-  /** Failed authentications from an address. */
+  /** Failed authentications from one address. */
   readonly address: Rate
-  /** Requests of a caller for an action, by `collection.action`; either may be `*`. */
+  /** Requests of one caller for an action, by `collection.action`; either may be `*`. */
   readonly actions: ReadonlyMap<string, Rate>
 }
 
-/** All resources together. */
+/** An interface, complete and frozen. */
 export interface Catalog {
   readonly name: string
   readonly title: string
   readonly description: string | undefined
   /** The current version: the first path segment. */
   readonly version: string
-  /** The declared ones. */
+  /** The declared resources. */
   readonly resources: ReadonlyMap<string, Resource>
-  /** Those whose records the server makes: jobs, API keys. */
+  /** The resources that every interface has: jobs and API keys. */
   readonly system: ReadonlyMap<string, Resource>
   /**
-   * Every version by its name, the oldest first: a catalog with the version's resources, and without versions. Empty in what
-   * `completeCatalog` makes; `completeVersions` adds them.
+   * Every version by its name, the oldest first: a catalog with the version's resources, and without versions. Empty in
+   * what `completeCatalog` makes; `completeVersions` adds them.
    */
   readonly versions: ReadonlyMap<string, Catalog>
   readonly limits: {
     readonly pageSize: { readonly default: number; readonly max: number }
     readonly bodyBytes: number
-    /** The most bytes that the records of one page have together, as JSON (LIM-6). */
+    /** The most bytes of the records of one page, as JSON (LIM-6). */
     readonly pageBytes: number
     readonly rate: Rates
-    /** What API keys may be made over HTTP (AUT-10). */
+    /** Limits of API keys that are created over HTTP (AUT-10). */
     readonly keys: { readonly perSubject: number; readonly lastingRoles: readonly string[] }
     readonly exports: Required<ExportLimits>
   }
 }
 
-/** The fields that every record has beside the declared ones (RES-4 to RES-6). */
+/** The fields that every record has in addition to the declared ones (RES-4 to RES-6). */
 export const systemFields = ['id', 'created_at', 'updated_at', 'deleted_at'] as const
 
-/** A record as the program handles it: declared and system fields by name, unset ones `null`. */
+/** The values of a record, of declared and system fields; a field without a value is `null`. */
 export type RecordValues = Readonly<Record<string, unknown>>
 
-/** Whether deleted records of a resource can be brought back (DEL-6). */
+/** Whether deleted records of a resource can be restored (DEL-6). */
 export function isRestorable({ deletion }: Resource): boolean {
   return deletion.variant === 'soft' && deletion.restorable
 }

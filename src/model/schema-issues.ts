@@ -1,4 +1,6 @@
-/** What ajv found, in the words of the interface: codes, pointers, and sentences that say what would be right (ERR-3). */
+/**
+ * What ajv found, in the words of the interface: codes, pointers, and sentences that say what would be right (ERR-3).
+ */
 import type { ErrorObject } from 'ajv'
 import type { Issue, IssueCode } from '../spec/faults.ts'
 import { oneOf } from './nearest.ts'

@@ -8,12 +8,15 @@ import { issuesOf } from './schema-issues.ts'
 import { isRecordId } from './text.ts'
 import { instantKey } from './time.ts'
 
-/** Every issue of a value, pointers beginning with the field's own (`/labels/0`); an empty array where it is valid. */
+/**
+ * Finds all issues of a value, with pointers that begin with the field's own (`/labels/0`). An empty array: the value
+ * is valid.
+ */
 export type ValidateValue = (value: unknown) => Issue[]
 
 const none: Issue[] = Object.freeze([]) as never
 
-/** The compiler, shared by all fields: with it come the meta-schema and the formats, which take a while to make. */
+/** The compiler, shared by all fields because its meta-schema and formats take long to create. */
 export const ajv = makeAjv()
 
 function makeAjv(): Ajv2020 {
@@ -47,7 +50,8 @@ function makeAjv(): Ajv2020 {
     compile: (step: number) => (value: number) => isMultipleOf(value, step),
     errors: false,
   })
-  // In ajv-formats `\S+(?::\S*)?@` stands before the host, which takes minutes on a text of colons. User information has no slash.
+  // In ajv-formats `\S+(?::\S*)?@` stands before the host, which takes minutes on a text of colons. User information
+  // has no slash.
   const url = made.formats['url'] as RegExp
   made.addFormat(
     'url',
@@ -113,7 +117,9 @@ export function compileReference(
   }
 }
 
-/** Compiles an integer: a JSON number beyond 2^53 would not be the number that was sent (NUMBER_NOT_EXACT has the rest). */
+/**
+ * Compiles an integer: a JSON number beyond 2^53 would not be the number that was sent (NUMBER_NOT_EXACT has the rest).
+ */
 export function compileInteger(name: string, schema: Readonly<Record<string, unknown>>): ValidateValue {
   const validate = compileSchema(name, schema)
   const pointer = `/${escapeStep(name)}`

@@ -1,17 +1,20 @@
-/** The resources that every interface has: declared like any other, but the server alone makes and changes their records. */
+/**
+ * The resources that every interface has, jobs and API keys, declared like others. Only the server changes their
+ * records.
+ */
 import type { InterfaceDeclaration } from './declaration.ts'
 
-/** What a job is doing, or has done. */
+/** The kinds of jobs. */
 export const jobKinds = ['deletion', 'bulk-deletion', 'filtered-deletion', 'purge', 'export'] as const
 export type JobKind = (typeof jobKinds)[number]
 
-/** How a job stands (JOB-2). The last two are final. */
+/** The states of a job (JOB-2). The last two are final. */
 export const jobStatuses = ['pending', 'running', 'succeeded', 'failed'] as const
 export type JobStatus = (typeof jobStatuses)[number]
 
 const instant = { type: 'string', format: 'date-time', optional: true, filter: true, sort: true } as const
 
-/** What the server makes by itself. */
+/** Records that the server creates by itself. */
 export const madeByServer: InterfaceDeclaration['resources'] = {
   jobs: {
     title: 'Jobs',
@@ -40,10 +43,10 @@ export const madeByServer: InterfaceDeclaration['resources'] = {
   },
 }
 
-/** What may be asked of a key: characters of its subject, how many roles, and characters of each. */
+/** The limits of a key: characters of its subject, number of roles, characters of a role. */
 export const keyBounds = { subject: 200, roles: 50, role: 100 } as const
 
-/** What the server makes when clients ask for it, and takes back when they ask for that. */
+/** Records that the server creates and revokes when clients ask for it. */
 export const madeForClients: InterfaceDeclaration['resources'] = {
   'api-keys': {
     title: 'API keys',

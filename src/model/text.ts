@@ -1,6 +1,6 @@
 /** Text as the interface compares it: by code point, by folded case, and by its words. Record ids. */
 
-/** Orders two texts by code point, as both engines do (`<` would go by UTF-16 unit). Negative, zero or positive. */
+/** Compares two texts by code point, as both engines do (`<` compares UTF-16 units). Negative, zero or positive. */
 export function compareText(left: string, right: string): number {
   const length = Math.min(left.length, right.length)
   for (let index = 0; index < length; index++) {
@@ -18,7 +18,7 @@ export function compareText(left: string, right: string): number {
 
 const ascii = /^[\0-\x7f]*$/
 
-/** Unicode simple case folding: texts that differ in case alone fold to the same. Lengths in code points are kept. */
+/** Unicode simple case folding: texts that differ only in case become equal. The length in code points stays. */
 export function fold(text: string): string {
   if (ascii.test(text)) return text.toLowerCase()
   const units = new Uint16Array(text.length)
@@ -35,7 +35,8 @@ export function fold(text: string): string {
   return Buffer.from(units.buffer).toString('utf16le')
 }
 
-// What each unit of UTF-16 folds to, once it was met; 0: not yet. To ask the engine for each character takes a second for a megabyte.
+// The folded UTF-16 units that were needed so far; 0: not yet. Asking the engine for each character takes a second per
+// megabyte.
 const foldedUnits = new Uint16Array(0x1_00_00)
 
 function foldUnit(unit: number): number {
@@ -44,8 +45,8 @@ function foldUnit(unit: number): number {
   return folded
 }
 
-// Where folding is not what lower case of upper case gives: the dotless i stays apart from the other,
-// and what upper-cases to several letters has a twin to fold to all the same (CaseFolding.txt, status S).
+// Characters whose folding is not the lower case of their upper case: the dotless i stays different from i,
+// and some characters with a longer upper case fold to a similar character (CaseFolding.txt, status S).
 const exceptions: ReadonlyMap<string, string> = new Map([
   ['ı', 'ı'],
   ['\u1fd3', '\u0390'],
@@ -66,7 +67,7 @@ function isCharacter(text: string): boolean {
   return text.length === 1 || (text.length === 2 && (text.codePointAt(0) as number) > 0xffff)
 }
 
-// Latin, Hebrew and Arabic marks, by their blocks: elsewhere a mark may be half of a letter.
+// The blocks of Latin, Hebrew and Arabic marks: in other scripts a mark may be a part of a letter.
 const markBlocks = [
   '0300-\\u036f',
   '0591-\\u05c7',
@@ -76,19 +77,19 @@ const markBlocks = [
   '20d0-\\u20ff',
   'fe20-\\ufe2f',
 ]
-/** The marks that search does not see, as the inside of a bracket expression. */
+/** The marks that search ignores, as the inside of a bracket expression. */
 export const markRanges = markBlocks.map((block) => `\\u${block}`).join('')
 const marks = new RegExp(`[${markRanges}]`, 'g')
 const word = /[\p{L}\p{N}\p{M}\p{Co}]+/gu
-/** Letters whose stroke or ligature is not a mark that decomposition could take off. */
+/** Letters with a stroke or a ligature, which Unicode does not decompose. */
 export const plainLetters: Readonly<Record<string, string>> = {
   ø: 'o', ł: 'l', đ: 'd', ð: 'd', ħ: 'h', ı: 'i', ŧ: 't', þ: 'th', æ: 'ae', œ: 'oe', ß: 'ss', ŋ: 'n', ĸ: 'k',
 } // biome-ignore format: one row reads best
 const special = new RegExp(`[${Object.keys(plainLetters).join('')}]`, 'g')
 
 /**
- * The words of a text as search sees them (QRY-5): without case, without diacritics, in order.
- * What is stored and what is asked both go through here, so every engine finds the same.
+ * The words of a text for search (QRY-5): without case and diacritics, in order. Stored texts and search terms both go
+ * through this function, so that every engine finds the same records.
  */
 export function words(text: string): string[] {
   if (ascii.test(text)) return text.toLowerCase().match(/[a-z0-9]+/g) ?? []
@@ -100,14 +101,14 @@ export function words(text: string): string[] {
   )
 }
 
-/** Whether a text can be stored unchanged everywhere: no U+0000, no half of a surrogate pair. */
+/** Whether every engine can store the text unchanged: it has no U+0000 and no lone surrogate. */
 export function isStorableText(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed()
 }
 
 const recordId = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/
 
-/** Whether a text can be the id of a record. */
+/** Whether a text can be the id of a record: a UUID in lower case (RES-4). */
 export function isRecordId(text: string): boolean {
   return recordId.test(text)
 }

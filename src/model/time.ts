@@ -4,8 +4,8 @@ const dateTime = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[
 
 /**
  * The comparison key of a date-time: UTC, without zone letter, fraction without trailing zeros
- * (`2026-11-21T08:00:00.5`). Two spellings of one instant have one key; keys order as instants do, whatever their precision.
- * `undefined` where the text is not a date-time of the years 0000 to 9999.
+ * (`2026-11-21T08:00:00.5`). Two spellings of one instant have one key; keys order as instants do, whatever their
+ * precision. `undefined`: the text is not a date-time of the years 0000 to 9999.
  */
 export function instantKey(text: string): string | undefined {
   const parts = dateTime.exec(text)
@@ -25,8 +25,8 @@ export function instantKey(text: string): string | undefined {
 }
 
 /**
- * The comparison key of a record's timestamp: a date-time in the spelling of `timestamp`.
- * `undefined` where the text is none. Records are stamped in milliseconds: finer digits, or a leap second, would compare wrongly.
+ * The comparison key of a record's timestamp: a date-time in the spelling of `timestamp`. `undefined`: the text is not
+ * a date-time. Timestamps have milliseconds: finer digits, or a leap second, would compare wrongly.
  */
 export function stampKey(text: string): string | undefined {
   const key = instantKey(text)
@@ -35,14 +35,14 @@ export function stampKey(text: string): string | undefined {
   return timestamp(milliseconds)
 }
 
-/** A moment as the interface writes it: ISO 8601, UTC, milliseconds (RES-5). */
+/** A timestamp as responses have it: ISO 8601, UTC, milliseconds (RES-5). */
 export function timestamp(milliseconds: number): string {
   return new Date(milliseconds).toISOString()
 }
 
 /**
- * The moment that a date (midnight, UTC) or a date-time names, in milliseconds since 1970.
- * `undefined` where the text is neither, or a leap second.
+ * The time of a date (midnight, UTC) or a date-time, in milliseconds since 1970.
+ * `undefined`: the text is neither, or a leap second.
  */
 export function momentOf(text: string): number | undefined {
   const whole = /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text
@@ -50,10 +50,10 @@ export function momentOf(text: string): number | undefined {
   return Number.isNaN(milliseconds) ? undefined : milliseconds
 }
 
-/** What a text says as a duration. */
+/** A duration that was read from a text. */
 export type DurationReading =
   | { readonly kind: 'duration'; readonly milliseconds: number }
-  /** It counts years or months, whose length depends on when they begin. */
+  /** The duration has years or months, whose length depends on their start. */
   | { readonly kind: 'calendar' }
   | { readonly kind: 'malformed' }
 

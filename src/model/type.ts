@@ -22,8 +22,8 @@ export interface DecimalOptions extends FieldDeclaration {
 export type TDecimal = TUnsafe<string> & { readonly '~kind': 'Decimal' }
 
 /**
- * A number of decimal digits that is stored and compared exactly, such as an amount of money. Its values are texts of digits:
- * `"19.90"`. Clients may send a number too.
+ * A number of decimal digits that is stored and compared exactly, such as an amount of money. Its values are texts of
+ * digits: `"19.90"`. Clients may send a number too.
  *
  * @example
  * Type.Decimal({ precision: 12, scale: 2, minimum: 0, filter: true, sort: true })

@@ -1,7 +1,7 @@
 /**
  * The files that exports write (JOB-6): what stands before, between and after the texts of the records, and CSV cells.
  */
-import { isRecord } from '../model/field.ts'
+import { isObject } from '../model/json/read-json.ts'
 import type { MappedResource, Resource } from '../model/resource.ts'
 import { exportTypes } from '../spec/media-types.ts'
 import { jsonFromStored } from '../versions/translate-record.ts'
@@ -94,7 +94,7 @@ export function csvCell(value: unknown, isDecimal: boolean): string {
   if (value === null || value === undefined) return ''
   if (isDecimal) return String(value)
   if (typeof value === 'string') return quoted(formulaStart.test(value) ? `'${value}` : value)
-  return isRecord(value) || Array.isArray(value) ? quoted(JSON.stringify(value)) : String(value)
+  return isObject(value) || Array.isArray(value) ? quoted(JSON.stringify(value)) : String(value)
 }
 
 function quoted(text: string): string {

@@ -1,5 +1,6 @@
 /**
- * API keys: 256 random bits with a checksum, stored as SHA-256 only (AUT-2, SEC-3); and which keys a caller may create (AUT-4).
+ * API keys: 256 random bits with a checksum, stored as SHA-256 only (AUT-2, SEC-3); and which keys a caller may create
+ * (AUT-4).
  */
 import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
@@ -60,12 +61,12 @@ export interface KeyGrant {
 }
 
 /**
- * The key that a caller gets, or an issue for each thing that the caller may not have. An administrator may create keys for any
- * subject with any role. Other callers create keys for themselves, with roles of their own. A key never outlives the credential
- * that creates it, unless the caller may create lasting keys (AUT-10).
+ * The key that a caller gets, or an issue for each thing that the caller may not have. An administrator may create keys
+ * for any subject with any role. Other callers create keys for themselves, with roles of their own. A key never
+ * outlives the credential that creates it, unless the caller may create lasting keys (AUT-10).
  *
- * The defaults are the caller's own subject, roles and expiry. A key for another subject has no roles by default, so that
- * nobody becomes an administrator by accident.
+ * The defaults are the caller's own subject, roles and expiry. A key for another subject has no roles by default, so
+ * that nobody becomes an administrator by accident.
  *
  * @param lastingRoles the roles that allow callers to create keys that outlive their own credential
  */

@@ -48,9 +48,9 @@ export interface Authenticate {
 }
 
 /**
- * Makes the function that authenticates requests.
- * It throws Fault UNAUTHENTICATED if the credential is missing, malformed, unknown, expired or revoked (`refusalIn` has the reason),
- * and KEY_SERVER_FAILED if a token cannot be verified.
+ * Makes the function that authenticates requests. It throws Fault UNAUTHENTICATED if the credential is missing,
+ * malformed, unknown, expired or revoked (`refusalIn` has the reason), and KEY_SERVER_FAILED if a token cannot be
+ * verified.
  */
 export function authenticator(credentials: Credentials): Authenticate {
   // By the whole field value. The cache is emptied as a whole, so that no key stays in memory after its last use.

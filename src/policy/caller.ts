@@ -6,7 +6,9 @@ import { Fault } from '../spec/faults.ts'
 export interface Caller extends CallerView {
   /** The credential of the request: the id of an API key, or `jwt`. */
   readonly credential: string
-  /** When the credential ends, in milliseconds since 1970; infinity: never. Keys created with it must not outlive it. */
+  /**
+   * When the credential ends, in milliseconds since 1970; infinity: never. Keys created with it must not outlive it.
+   */
   readonly expiresAt: number
 }
 

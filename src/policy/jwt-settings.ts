@@ -31,7 +31,10 @@ export type JwtReading =
   | { readonly jwt: JwtSettings | undefined; readonly problem?: undefined }
   | { readonly problem: string }
 
-/** The algorithms that verify with a public key. With a shared secret (HS256), everyone who can verify a token can also make one. */
+/**
+ * The algorithms that verify with a public key. With a shared secret (HS256), everyone who can verify a token can also
+ * make one.
+ */
 export const asymmetricAlgorithms: readonly string[] = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],

@@ -1,6 +1,8 @@
-/** The issuer's keys (AUT-2): fetched once and cached, then fetched again when they are old or lack the key of a token. */
+/**
+ * The issuer's keys (AUT-2): fetched once and cached, then fetched again when they are old or lack the key of a token.
+ */
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
-import { isRecord } from '../model/field.ts'
+import { isObject } from '../model/json/read-json.ts'
 import { fault } from '../spec/faults.ts'
 
 /** Where keys come from. */
@@ -18,8 +20,8 @@ const cooldown = 30_000
 const age = 600_000
 
 /**
- * Makes the function that finds the key of a token. It throws Fault KEY_SERVER_FAILED if no fetch has succeeded yet, and the
- * error of `jose` if the token's key is not among the keys.
+ * Makes the function that finds the key of a token. It throws Fault KEY_SERVER_FAILED if no fetch has succeeded yet,
+ * and the error of `jose` if the token's key is not among the keys.
  */
 export function signingKeys(source: KeySource): JWTVerifyGetKey {
   let keys: ReturnType<typeof createLocalJWKSet> | undefined
@@ -90,8 +92,8 @@ export function readKeySet(text: string): JSONWebKeySet {
   } catch {
     throw new Error('it is not JSON')
   }
-  const keys = isRecord(read) ? read['keys'] : undefined
-  if (!Array.isArray(keys) || !keys.every(isRecord)) {
+  const keys = isObject(read) ? read['keys'] : undefined
+  if (!Array.isArray(keys) || !keys.every(isObject)) {
     throw new Error('it is not a JWK Set, an object with an array of keys in "keys"')
   }
   if (keys.length > mostKeys) throw new Error(`it has more than ${mostKeys} keys`)

@@ -1,4 +1,7 @@
-/** Verifies JWTs: a token -> its caller (AUT-2; RFC 7519, RFC 8725). Verified tokens are cached by their SHA-256 (SEC-3). */
+/**
+ * Verifies JWTs: a token -> its caller (AUT-2; RFC 7519, RFC 8725). Verified tokens are cached by their SHA-256
+ * (SEC-3).
+ */
 
 import { hash } from 'node:crypto'
 import { errors, type JWTPayload, type JWTVerifyGetKey, type JWTVerifyOptions, jwtVerify } from 'jose'
@@ -110,7 +113,8 @@ type Claims = Readonly<Record<string, unknown>>
 const longestId = 200
 
 /**
- * The caller that claims name; `undefined` if `sub` cannot be an id. All requests with the token share the caller, so it is frozen.
+ * The caller that claims name; `undefined` if `sub` cannot be an id. All requests with the token share the caller, so
+ * it is frozen.
  *
  * @param rolesClaim the claim with the roles
  */
@@ -123,8 +127,8 @@ export function callerOfClaims(claims: Claims, rolesClaim: string): Caller | und
 }
 
 /**
- * The roles in a claim: the texts of an array, or the words of a text, as in `scope` (RFC 8693 section 4.2). A claim with exactly
- * this name takes precedence over a path, because names can be URLs: `https://example.com/roles`.
+ * The roles in a claim: the texts of an array, or the words of a text, as in `scope` (RFC 8693 section 4.2). A claim
+ * with exactly this name takes precedence over a path, because names can be URLs: `https://example.com/roles`.
  */
 export function rolesOf(claims: Claims, claim: string): string[] {
   const path = Object.hasOwn(claims, claim) ? [claim] : claim.split('.')

@@ -1,6 +1,6 @@
 /**
- * Request + versions -> the version that the request is for (VER-1). The result is a value: refusals are thrown later, after
- * authentication (CON-6).
+ * Request + versions -> the version that the request is for (VER-1). The result is a value: refusals are thrown later,
+ * after authentication (CON-6).
  */
 import { parseContentType } from '../http/fields/content-type.ts'
 import { mediaRanges } from '../http/fields/media-ranges.ts'
@@ -42,8 +42,8 @@ export interface Choice {
 }
 
 /**
- * Chooses the version. If the path is a carrier, the path decides and other carriers may repeat the same name. Otherwise a
- * request that names no version gets the current one.
+ * Chooses the version. If the path is a carrier, the path decides and other carriers may repeat the same name.
+ * Otherwise a request that names no version gets the current one.
  */
 export function chooseVersion(versions: Versions, request: VersionedRequest): Choice {
   const { all, current, carriers } = versions
@@ -159,8 +159,8 @@ function vendorNames(name: string): (mediaType: string) => string | undefined {
 }
 
 /**
- * The existing versions that `Accept` names with the greatest weight; if none of them exists, the names with the greatest weight.
- * Media types without a version do not count.
+ * The existing versions that `Accept` names with the greatest weight; if none of them exists, the names with the
+ * greatest weight. Media types without a version do not count.
  */
 function acceptedNames(
   all: Versions['all'],
@@ -177,7 +177,9 @@ function acceptedNames(
   return [...new Set(considered.filter(({ weight }) => weight === most).map(({ name }) => name))]
 }
 
-/** Takes the parameter `version` out of a query string. Other mistakes in the query string are found when it is read. */
+/**
+ * Takes the parameter `version` out of a query string. Other mistakes in the query string are found when it is read.
+ */
 function takeVersion(query: string): { readonly values: readonly string[]; readonly rest: string } {
   if (!query.includes('version') && !query.includes('%')) return { values: [], rest: query }
   const values: string[] = []

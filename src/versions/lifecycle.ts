@@ -20,8 +20,8 @@ export interface VersionNotice {
 }
 
 /**
- * Says what there is to say of a version at a moment. `Sunset` is said as soon as it is declared, for it warns of something to
- * come (RFC 8594); `Deprecation` once it is true.
+ * Says what there is to say of a version at a moment. `Sunset` is said as soon as it is declared, for it warns of
+ * something to come (RFC 8594); `Deprecation` once it is true.
  *
  * @param path that of the request
  * @param now milliseconds since 1970
@@ -87,8 +87,8 @@ export function addNotice(
 /**
  * Answers a request for a version that is over (VER-4): a redirect where it is declared and can lead on.
  *
- * @param asked `path` and `query` of the request, `query` without the version; `movable`: its address is one, and not the header
- * fields named the version, which would come along
+ * @param asked `path` and `query` of the request, `query` without the version; `movable`: its address is one, and not
+ *   the header fields named the version, which would come along
  * @throws Fault VERSION_RETIRED
  */
 export function retired(
@@ -114,8 +114,8 @@ export function retired(
 }
 
 /**
- * The address of the same thing in another version, without query: what is asked there may have other names. `undefined`
- * where that version does not have the collection.
+ * The address of the same thing in another version, without query: what is asked there may have other names.
+ * `undefined` where that version does not have the collection.
  */
 function addressIn(versions: Versions, from: Version, to: Version, path: string): string | undefined {
   const isInPath = versions.carriers.includes('path')

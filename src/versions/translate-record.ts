@@ -1,8 +1,8 @@
 /**
- * Records, drafts and their JSON between an older version and what is stored (VER-2). A draft is judged as the version has it,
- * and then translated. Fields that the version does not have keep their values, even in a PUT.
+ * Records, drafts and their JSON between an older version and what is stored (VER-2). A draft is judged as the version
+ * has it, and then translated. Fields that the version does not have keep their values, even in a PUT.
  */
-import { isRecord } from '../model/field.ts'
+import { isObject } from '../model/json/read-json.ts'
 import type { Draft } from '../model/record.ts'
 import { hasConversions, type MappedResource, type RecordValues, type VersionMapping } from '../model/resource.ts'
 import { issueToStored } from './translate-issue.ts'
@@ -80,7 +80,7 @@ export function jsonFromStored(resource: MappedResource, json: string): string {
   if (!hasConversions(resource)) return json
   const { mapping } = resource
   const convert = (record: unknown) => {
-    if (!isRecord(record)) return record
+    if (!isObject(record)) return record
     const made: Record<string, unknown> = { ...record }
     for (const name of mapping.conversions.keys())
       if (Object.hasOwn(made, name)) made[name] = olderValue(mapping, name, made[name])

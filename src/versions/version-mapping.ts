@@ -1,6 +1,6 @@
 /**
- * The catalogs of older versions (VER-2). Each declared change is undone, from the newest version back to the oldest. The
- * result for each version is a catalog whose resources say, by their mapping, how they differ from the stored ones.
+ * The catalogs of older versions (VER-2). Each declared change is undone, from the newest version back to the oldest.
+ * The result for each version is a catalog whose resources say, by their mapping, how they differ from the stored ones.
  */
 
 import { canonicalValue } from '../model/decimal.ts'
@@ -200,7 +200,10 @@ function fieldOf(
   return { ...made, reference: { collection: collections.get(collection)?.name ?? collection, onDelete } }
 }
 
-/** The stored field decides which values may follow each other; the version's documents list them as its clients send them. */
+/**
+ * The stored field decides which values may follow each other; the version's documents list them as its clients send
+ * them.
+ */
 function transitionsOf(stored: Field | undefined, conversion: Conversion | undefined): Field['transitions'] {
   const transitions = stored?.transitions
   if (transitions === undefined || conversion === undefined) return transitions

@@ -1,4 +1,7 @@
-/** The versions of an interface: which there are, what carries them in a request, and when each of them ends (VER-1, VER-3, VER-4). */
+/**
+ * The versions of an interface: which there are, what carries them in a request, and when each of them ends (VER-1,
+ * VER-3, VER-4).
+ */
 import { completeCatalog } from '../model/catalog.ts'
 import type { Carrier, InterfaceDeclaration } from '../model/declaration.ts'
 import { deepFreeze, plainCopy } from '../model/plain-copy.ts'

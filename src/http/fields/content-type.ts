@@ -45,7 +45,9 @@ function make(name: string, parameters: ReadonlyMap<string, string>): ContentTyp
 
 const plainJson: ContentType = make('application/json', new Map())
 
-/** Whether the text is in UTF-8 as far as the type says: JSON between systems is nothing else (RFC 8259 section 8.1). */
+/**
+ * Whether the text is in UTF-8 as far as the type says: JSON between systems is nothing else (RFC 8259 section 8.1).
+ */
 export function isUtf8(type: ContentType): boolean {
   const charset = type.parameters.get('charset')
   return charset === undefined || charset.toLowerCase() === 'utf-8'

@@ -1,4 +1,6 @@
-/** What a trusted proxy says of the hop before it: `Forwarded` (RFC 7239), or `X-Forwarded-Proto` and `X-Forwarded-For`. */
+/**
+ * What a trusted proxy says of the hop before it: `Forwarded` (RFC 7239), or `X-Forwarded-Proto` and `X-Forwarded-For`.
+ */
 import { isIP } from 'node:net'
 
 /** The client's side of the proxy. */
@@ -56,7 +58,9 @@ function readStandard(text: string): ForwardedClient {
 
 const withPort = /^(?:\[([0-9a-f:.]+)\]|([0-9.]+))(?::[0-9]+)?$/i
 
-/** The address of a node (RFC 7239 section 6): with or without brackets and port, and not `unknown` or a made-up name. */
+/**
+ * The address of a node (RFC 7239 section 6): with or without brackets and port, and not `unknown` or a made-up name.
+ */
 function nodeAddress(text: string): string | undefined {
   if (isIP(text) !== 0) return text.toLowerCase()
   const found = withPort.exec(text)

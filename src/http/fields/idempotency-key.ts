@@ -1,4 +1,7 @@
-/** `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header-07): the name under which a request may be repeated (MET-9). */
+/**
+ * `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header-07): the name under which a request may be repeated
+ * (MET-9).
+ */
 
 /** The key's text, or one sentence that says why there is none. */
 export type IdempotencyKey = { readonly key: string } | { readonly problem: string }
@@ -15,8 +18,8 @@ const parameters = /^(?: *; *[a-z*][a-z0-9_.*-]*(?:=(?:"(?:[^"\\]|\\["\\])*"|[^ 
 const bare = /^[^ ",;]+$/
 
 /**
- * Reads the value of `Idempotency-Key`: a String in double quotes, as the draft has it, or the same text without quotes,
- * as many clients send it. Both give the same key.
+ * Reads the value of `Idempotency-Key`: a String in double quotes, as the draft has it, or the same text without
+ * quotes, as many clients send it. Both give the same key.
  *
  * @example
  * parseIdempotencyKey('"8e03978e-40d5-43e8-bc93-6894a57f9324"') // { key: '8e03978e-40d5-43e8-bc93-6894a57f9324' }

@@ -10,7 +10,10 @@ export interface MediaRange {
 
 const weight = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/
 
-/** Reads the value of `Accept` in one pass, however long it is; what is no range comes along, and is like none that is known. */
+/**
+ * Reads the value of `Accept` in one pass, however long it is; what is no range comes along, and is like none that is
+ * known.
+ */
 export function mediaRanges(accept: string): MediaRange[] {
   return splitOutside(accept, ',').map((item) => {
     const [range = '', ...parameters] = splitOutside(item, ';').map((part) => part.trim().toLowerCase())

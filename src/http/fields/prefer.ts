@@ -10,7 +10,9 @@ const preference = new RegExp(`[ \\t]*(${token})(?:[ \\t]*=[ \\t]*${word})?`, 'y
 const parameter = /[ \t]*;[^,";]*(?:"(?:[^"\\]|\\.)*"[^,";]*)*/y
 const end = /[ \t]*(?:,|$)/y
 
-/** Reads a `Prefer` value. What cannot be read, and all after it, is left out: a preference is never an error by itself. */
+/**
+ * Reads a `Prefer` value. What cannot be read, and all after it, is left out: a preference is never an error by itself.
+ */
 export function readPreferences(text: string | undefined): Preferences {
   const preferences = new Map<string, string>()
   if (text === undefined) return preferences

@@ -1,4 +1,7 @@
-/** `RateLimit-Policy` and `RateLimit`: what is allowed, and what is left of it (draft-ietf-httpapi-ratelimit-headers-11). */
+/**
+ * `RateLimit-Policy` and `RateLimit`: what is allowed, and what is left of it
+ * (draft-ietf-httpapi-ratelimit-headers-11).
+ */
 
 /** A quota as it is announced. Its name is ASCII, without quotation marks and backslashes. */
 export interface QuotaPolicy {
@@ -14,7 +17,9 @@ export interface ServiceLimit {
   readonly name: string
   /** How many requests are left: the available quota. */
   readonly left: number
-  /** Seconds, whole, within which no more than those pass: the effective window. Here there are more when it is over. */
+  /**
+   * Seconds, whole, within which no more than those pass: the effective window. Here there are more when it is over.
+   */
   readonly seconds: number
 }
 

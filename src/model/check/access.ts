@@ -1,6 +1,6 @@
 /** Checks access rules: who may perform which action (AUT-3 to AUT-7). */
 import { actions } from '../declaration.ts'
-import { isRecord } from '../field.ts'
+import { isObject } from '../json/read-json.ts'
 import { nearest, oneOf, suggest } from '../nearest.ts'
 import { checkCondition } from './conditions.ts'
 import { own, type Part, type ResourceView, type ResourceViews } from './parts.ts'
@@ -43,14 +43,14 @@ function checkRule(rule: Part, resource: ResourceView, resources: ResourceViews)
   const { value } = rule
   if (typeof value === 'function') rule.synchronous()
   else if (typeof value === 'string') checkWord(rule, value, resource)
-  else if (!isRecord(value)) {
+  else if (!isObject(value)) {
     const remedy = 'Write "anyone", "nobody", "owner", "role:NAME", { where } or { through, action }.'
     rule.report(`is not an access rule: ${show(value)}`, remedy)
   } else if (Object.hasOwn(value, 'through')) return checkThrough(rule, resource, resources)
   else if (Object.hasOwn(value, 'where')) {
     rule.keys(['where'])
     const where = rule.key('where')
-    if (!isRecord(where.value) || Object.keys(where.value).length > 0) {
+    if (!isObject(where.value) || Object.keys(where.value).length > 0) {
       checkCondition(where, { resource, record: undefined })
     } else where.report('is true of every record', 'Write "anyone", or a condition.')
   } else {

@@ -1,5 +1,8 @@
-/** Checks declared changes (VER-2), from the newest version back to the oldest: each against the version that made it. */
-import { isRecord, shapeOf } from '../field.ts'
+/**
+ * Checks declared changes (VER-2), from the newest version back to the oldest: each against the version that made it.
+ */
+import { shapeOf } from '../field.ts'
+import { isObject } from '../json/read-json.ts'
 import { oneOf, suggest } from '../nearest.ts'
 import { checkFieldSchema } from './field-schema.ts'
 import { checkCollectionName, checkFieldName } from './names.ts'
@@ -27,7 +30,7 @@ export function checkChanges(declaration: Part, resources: ResourceViews, report
     return
   }
   const { value: versions } = declaration.key('versions')
-  const names = isRecord(versions) ? Object.keys(versions) : ['v1']
+  const names = isObject(versions) ? Object.keys(versions) : ['v1']
   const changes = declared.items().filter((each) => isChange(each, names))
   let collections = [...resources.values()].map(
     (stored): OlderCollection => ({ stored, name: stored.name, fields: stored.fields }),
@@ -155,7 +158,7 @@ function checkConverted(converted: Part, name: string, newer: OlderCollection, r
     }
   }
   const field = fields.get(name)
-  if (field?.writeOnly === true && isRecord(schema.value) && schema.record['writeOnly'] !== true)
+  if (field?.writeOnly === true && isObject(schema.value) && schema.record['writeOnly'] !== true)
     schema.key('writeOnly').report('is missing: older versions would show the value', 'Write true.')
   if (field !== undefined && (field.declared['reference'] !== undefined || stored.owner === field.name)) {
     const message = 'refers to other records or callers: such values cannot be converted'

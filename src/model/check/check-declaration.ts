@@ -1,5 +1,5 @@
 /** Finds all mistakes in a declaration, each with its place and what to write instead. */
-import { isRecord } from '../field.ts'
+import { isObject } from '../json/read-json.ts'
 import { plainCopy } from '../plain-copy.ts'
 import { checkAccess } from './access.ts'
 import { checkChanges } from './changes.ts'
@@ -18,14 +18,14 @@ export { DeclarationError, formatProblems, type Problem } from './problem.ts'
 const mostResources = 500
 
 /**
- * Finds all mistakes in a declaration. It never throws. If it finds nothing, the value is an `InterfaceDeclaration` that
- * `completeCatalog` accepts.
+ * Finds all mistakes in a declaration. It never throws. If it finds nothing, the value is an `InterfaceDeclaration`
+ * that `completeCatalog` accepts.
  */
 export function checkDeclaration(value: unknown): Problem[] {
   const problems: Problem[] = []
   const report: Report = (path, message, remedy) => void problems.push({ path, message, remedy })
   const declaration = new Part('', plainCopy(value, report), report)
-  if (!isRecord(declaration.value)) {
+  if (!isObject(declaration.value)) {
     const remedy = 'Write export default defineInterface({ name, resources }).'
     if (problems.length === 0) report('', mustBe('an object', declaration.value), remedy)
     return problems

@@ -2,7 +2,8 @@
 
 import type { issueCodes } from '../../spec/faults.ts'
 import { decimalKeyOf } from '../decimal.ts'
-import { type FieldShape, isRecord } from '../field.ts'
+import type { FieldShape } from '../field.ts'
+import { isObject } from '../json/read-json.ts'
 import { suggest } from '../nearest.ts'
 import type { Steps } from '../place.ts'
 import { type FieldType, type Resource, systemFields } from '../resource.ts'
@@ -34,7 +35,10 @@ export function checkCondition(part: Part, subject: ConditionSubject): void {
   }
 }
 
-/** Everything wrong in a condition; where that is nothing, the value is a `Condition` that `resolveCondition` can resolve. */
+/**
+ * Everything wrong in a condition; where that is nothing, the value is a `Condition` that `resolveCondition` can
+ * resolve.
+ */
 export function conditionProblems(condition: unknown, subject: ConditionSubject): ConditionProblem[] {
   const problems: ConditionProblem[] = []
   const find: Find = (steps, code, message, remedy) => {
@@ -50,7 +54,7 @@ type Find = (steps: Steps, code: ValueProblem['code'], message: string, remedy: 
 const example = '{ status: "open" }'
 
 function checkWhole(find: Find, steps: Steps, condition: unknown, subject: ConditionSubject): void {
-  if (!isRecord(condition)) {
+  if (!isObject(condition)) {
     find(steps, 'INVALID_TYPE', mustBe('an object', condition), `Write ${example}.`)
     return
   }
@@ -88,7 +92,7 @@ function checkField(find: Find, steps: Steps, name: string, value: unknown, subj
   }
   if (Array.isArray(value)) {
     find(steps, 'INVALID_TYPE', 'cannot be compared with an array', `Write { in: ${show(value)} }.`)
-  } else if (isRecord(value) && !isBinding(value)) checkOperators(find, steps, field, value, subject)
+  } else if (isObject(value) && !isBinding(value)) checkOperators(find, steps, field, value, subject)
   else checkValue(find, steps, field, value, '=', subject)
 }
 
@@ -163,7 +167,7 @@ function checkValue(
   } else if (!isComparable(field.type)) {
     const message = 'cannot be compared: only whether it is null can be asked'
     find(steps, 'INVALID_OPERATOR', message, 'Write { null: true } or { null: false }.')
-  } else if (isRecord(value)) checkBinding(find, steps, field, value, operator, subject)
+  } else if (isObject(value)) checkBinding(find, steps, field, value, operator, subject)
   else {
     const problem = objectionTo(field, value, isPart)
     if (problem !== undefined) find(steps, problem.code, problem.message, problem.remedy)

@@ -1,5 +1,5 @@
 /** Checks the `deletion` of a resource (DEL-1 to DEL-10). */
-import { isRecord } from '../field.ts'
+import { isObject } from '../json/read-json.ts'
 import { parseDuration } from '../time.ts'
 import type { Part, ResourceView } from './parts.ts'
 
@@ -47,7 +47,7 @@ function checkGracePeriod(period: Part): void {
 
 function checkAsynchronous(part: Part): void {
   if (part.isAbsent || part.value === 'never' || part.value === 'always') return
-  if (!isRecord(part.value)) {
+  if (!isObject(part.value)) {
     part.mustBe('"never", "always" or { above: a number }', 'Write { above: 1000 }.')
     return
   }
@@ -57,7 +57,7 @@ function checkAsynchronous(part: Part): void {
 
 function checkBulk(bulk: Part): void {
   if (bulk.isAbsent || bulk.value === false) return
-  if (!isRecord(bulk.value)) {
+  if (!isObject(bulk.value)) {
     const remedy = bulk.value === true ? 'Leave it out: it is on.' : 'Write { max: 1000 }.'
     bulk.mustBe('false or { max: a number }', remedy)
     return

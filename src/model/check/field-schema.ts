@@ -1,13 +1,13 @@
 /** A field's JSON Schema: keywords that exist, values that fit them, and a default that its own schema accepts. */
 
 import { compileDecimal } from '../decimal.ts'
-import { fieldWords, isFieldWord, isRecord, type Schema } from '../field.ts'
+import { fieldWords, isFieldWord, type Schema } from '../field.ts'
+import { isObject } from '../json/read-json.ts'
 import { nearest, oneOf, suggest } from '../nearest.ts'
 import { at, item } from '../place.ts'
 import { ajv, compileInteger, compileReference, compileSchema, type ValidateValue } from '../schema.ts'
 import { checkDecimal } from './decimals.ts'
-import type { FieldView } from './parts.ts'
-import { own } from './parts.ts'
+import { type FieldView, own } from './parts.ts'
 import { type Report, show } from './problem.ts'
 import { metaProblems } from './schema-form.ts'
 import { longestText, worstPower } from './slow-pattern.ts'
@@ -95,7 +95,7 @@ function checkKeywords(report: Report, path: string, schema: Schema, isField: bo
       )
     } else if (word === 'pattern' && typeof value === 'string' && isSlow(value, schema.maxLength, isField)) {
       unsound(place, 'can take for ever on a hostile text', slowRemedy(value, isField))
-    } else if (word === 'patternProperties' && isRecord(value) && slowKey(value) !== undefined) {
+    } else if (word === 'patternProperties' && isObject(value) && slowKey(value) !== undefined) {
       const key = slowKey(value) as string
       unsound(
         at(place, key),
@@ -139,19 +139,19 @@ function wrongPattern(pattern: string): string | undefined {
 const noKeyword = 'Remove it, or see the keywords of JSON Schema 2020-12.'
 
 function schemasIn(word: string, value: unknown, path: string): [string, Schema][] {
-  if (holdsSchema.includes(word)) return isRecord(value) ? [[path, value]] : []
+  if (holdsSchema.includes(word)) return isObject(value) ? [[path, value]] : []
   if (holdsList.includes(word) && Array.isArray(value)) {
-    return value.flatMap((each, index): [string, Schema][] => (isRecord(each) ? [[item(path, index), each]] : []))
+    return value.flatMap((each, index): [string, Schema][] => (isObject(each) ? [[item(path, index), each]] : []))
   }
-  if (!holdsMap.includes(word) || !isRecord(value)) return []
+  if (!holdsMap.includes(word) || !isObject(value)) return []
   return Object.entries(value).flatMap(([key, each]): [string, Schema][] =>
-    isRecord(each) ? [[at(path, key), each]] : [],
+    isObject(each) ? [[at(path, key), each]] : [],
   )
 }
 
 function isJson(value: unknown): boolean {
   if (Array.isArray(value)) return value.every(isJson)
-  if (isRecord(value)) return Object.values(value).every(isJson)
+  if (isObject(value)) return Object.values(value).every(isJson)
   return value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
 }
 

@@ -1,5 +1,9 @@
-/** A declaration as the checks read it: its parts, with the checks that most of them need, and what is known of its resources. */
-import { type FieldShape, isRecord, type Schema, shapeOf } from '../field.ts'
+/**
+ * A declaration as the checks read it: its parts, with the checks that most of them need, and what is known of its
+ * resources.
+ */
+import { type FieldShape, type Schema, shapeOf } from '../field.ts'
+import { isObject } from '../json/read-json.ts'
 import { nearest, oneOf, suggest } from '../nearest.ts'
 import { at, below, item, type Steps } from '../place.ts'
 import type { FieldType } from '../resource.ts'
@@ -7,7 +11,9 @@ import { mustBe, type Report } from './problem.ts'
 
 type Hints = Readonly<Record<string, string>>
 
-/** A value in a declaration, with its place. Its checks report what is wrong; all but `object` accept an absent value. */
+/**
+ * A value in a declaration, with its place. Its checks report what is wrong; all but `object` accept an absent value.
+ */
 export class Part {
   readonly path: string
   readonly value: unknown
@@ -25,7 +31,7 @@ export class Part {
 
   /** The value if it is an object, otherwise an empty object. */
   get record(): Readonly<Record<string, unknown>> {
-    return isRecord(this.value) ? this.value : {}
+    return isObject(this.value) ? this.value : {}
   }
 
   /** The value if it is a text, otherwise an empty text. */
@@ -70,7 +76,9 @@ export class Part {
 
   /** Reports a value that is not an object, or is absent; otherwise `true`. */
   object(example: string): boolean {
-    return expectRecord(this.#report, this.path, this.value, example)
+    if (isObject(this.value)) return true
+    this.mustBe('an object', `Write ${example}.`)
+    return false
   }
 
   /** `true` if there is an object here; reports any other value. */
@@ -138,18 +146,6 @@ export function own(record: Readonly<Record<string, unknown>>, key: string): unk
   return Object.hasOwn(record, key) ? record[key] : undefined
 }
 
-/** Whether a value is an object; reports any other value. */
-export function expectRecord(
-  report: Report,
-  path: string,
-  value: unknown,
-  example: string,
-): value is Record<string, unknown> {
-  if (isRecord(value)) return true
-  report(path, mustBe('an object', value), `Write ${example}.`)
-  return false
-}
-
 /** A field, as far as it can be read. */
 export interface FieldView {
   readonly name: string
@@ -175,7 +171,7 @@ export type ResourceViews = ReadonlyMap<string, ResourceView>
 
 /** Reads what can be read of each resource. */
 export function viewsOf(resources: Part): ResourceViews {
-  const views = resources.entries().flatMap(([name, part]) => (isRecord(part.value) ? [viewOf(name, part)] : []))
+  const views = resources.entries().flatMap(([name, part]) => (isObject(part.value) ? [viewOf(name, part)] : []))
   return new Map(views.map((view) => [view.name, view]))
 }
 

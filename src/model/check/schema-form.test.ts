@@ -44,7 +44,8 @@ properties required pattern not allOf $ref $id $defs multipleOf minContains cont
 })
 
 test('every keyword of the meta-schema is decided on', () => {
-  // A keyword that means nothing accepts anything: one that the meta-schema refuses a value for must not be among those.
+  // A keyword that means nothing accepts anything: one that the meta-schema refuses a value for must not be among
+  // those.
   const vocabularies = ['core', 'applicator', 'unevaluated', 'validation', 'meta-data', 'format-annotation', 'content']
   for (const name of vocabularies) {
     const meta = ajv.getSchema(`https://json-schema.org/draft/2020-12/meta/${name}`)?.schema as { properties: object }

@@ -1,5 +1,6 @@
 /** Keywords of JSON Schema whose values have the wrong form. */
-import { isRecord, type Schema } from '../field.ts'
+import type { Schema } from '../field.ts'
+import { isObject } from '../json/read-json.ts'
 import { suggest } from '../nearest.ts'
 import { at, item } from '../place.ts'
 import { ajv } from '../schema.ts'
@@ -56,7 +57,7 @@ export function metaProblems(declared: Schema, path: string): Problem[] {
     let place = path
     for (const step of steps) {
       place = Array.isArray(value) ? item(place, Number(step)) : at(place, step)
-      value = isRecord(value) || Array.isArray(value) ? Reflect.get(value, step) : undefined
+      value = isObject(value) || Array.isArray(value) ? Reflect.get(value, step) : undefined
     }
     return formProblem(place, steps.findLast((step) => !/^\d+$/.test(step)) ?? '', value)
   })
@@ -106,7 +107,8 @@ function contradictions(declared: Schema, path: string): Problem[] {
   return problems
 }
 
-// The validator of meta-schemas takes long to make, and most schemas consist of everyday keywords in their everyday form.
+// The validator of meta-schemas takes long to make, and most schemas consist of everyday keywords in their everyday
+// form.
 const isText = (value: unknown) => typeof value === 'string'
 const isNumber = (value: unknown) => typeof value === 'number'
 const isCount = (value: unknown) => Number.isInteger(value) && (value as number) >= 0
@@ -120,8 +122,8 @@ const plain: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
   ...alike(Array.isArray, 'enum examples'),
   ...alike(isAnything, 'default const'),
   ...alike((value) => typeof value === 'boolean', 'uniqueItems readOnly writeOnly deprecated additionalProperties'),
-  ['items', (value) => isRecord(value) && isPlain(value)],
-  ['properties', (value) => isRecord(value) && Object.values(value).every((each) => isRecord(each) && isPlain(each))],
+  ['items', (value) => isObject(value) && isPlain(value)],
+  ['properties', (value) => isObject(value) && Object.values(value).every((each) => isObject(each) && isPlain(each))],
   ['required', (value) => Array.isArray(value) && value.every(isText) && new Set(value).size === value.length],
 ])
 

@@ -5,10 +5,14 @@ import type * as recheck from 'recheck'
 // Loading the analysis takes a tenth of a second, and most declarations have plain patterns alone.
 const load = (): Pick<typeof recheck, 'checkSync'> => createRequire(import.meta.url)('recheck/lib/browser.js')
 
-/** How long the analysis of one pattern may take, in milliseconds. A pattern that it has not decided by then is accepted. */
+/**
+ * How long the analysis of one pattern may take, in milliseconds. A pattern that it has not decided by then is
+ * accepted.
+ */
 const patience = 2_000
 
-// An atom with at most a fixed count, again and again, and one repetition at the end: anchored, nothing in it backtracks.
+// An atom with at most a fixed count, again and again, and one repetition at the end: anchored, nothing in it
+// backtracks.
 const atom = String.raw`(?:[^\\^$.*+?()[\]{}|]|\.|\\[dDwWsS.\-/]|\[\^?(?:[^\]\\]|\\.)+\])(?:\{\d{1,3}\})?`
 const plain = new RegExp(`^\\^(?:${atom})*(?:${atom}(?:[*+]|\\{\\d{1,3},\\d{0,4}\\})?)?\\$?$`)
 

@@ -1,4 +1,7 @@
-/** Reads JSON strictly, of a body or of a record in a file: what is accepted means the same to everyone who reads it (RFC 8259, RFC 7493). */
+/**
+ * Reads JSON strictly, of a body or of a record in a file: what is accepted means the same to everyone who reads it
+ * (RFC 8259, RFC 7493).
+ */
 import { isAscii } from 'node:buffer'
 import { type Fault, fault, type Issue } from '../../spec/faults.ts'
 import { closingQuote, findIssues, isKeptExactly, isNumberPart } from './find-issues.ts'
