@@ -4,8 +4,7 @@
 
 import { compileDecimal, type DecimalForm, decimalFormOf, decimalSchema } from './decimal.ts'
 import type { FieldDeclaration, OnDelete } from './declaration.ts'
-import { isObject } from './json/read-json.ts'
-import { optionalMark } from './plain-copy.ts'
+import { isObject, optionalMark } from './plain-copy.ts'
 import type { Field, FieldType } from './resource.ts'
 import { compileInteger, compileReference, compileSchema, type ValidateValue } from './schema.ts'
 

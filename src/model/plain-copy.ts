@@ -93,3 +93,8 @@ export function deepFreeze<T>(value: T): T {
   for (const each of Object.values(value)) deepFreeze(each)
   return value
 }
+
+/** Whether a JSON value is an object. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

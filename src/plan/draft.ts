@@ -5,7 +5,7 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import { canonicalValue } from '../model/decimal.ts'
-import { isObject } from '../model/json/read-json.ts'
+import { isObject } from '../model/plain-copy.ts'
 import type { Draft } from '../model/record.ts'
 import { type Field, type RecordValues, type Resource, systemFields } from '../model/resource.ts'
 import { timestamp } from '../model/time.ts'

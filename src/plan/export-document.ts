@@ -1,7 +1,7 @@
 /**
  * The files that exports write (JOB-6): what stands before, between and after the texts of the records, and CSV cells.
  */
-import { isObject } from '../model/json/read-json.ts'
+import { isObject } from '../model/plain-copy.ts'
 import type { MappedResource, Resource } from '../model/resource.ts'
 import { exportTypes } from '../spec/media-types.ts'
 import { jsonFromStored } from '../versions/translate-record.ts'

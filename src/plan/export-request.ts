@@ -2,9 +2,9 @@
 
 import { comparedResource, conditionProblems } from '../model/check/conditions.ts'
 import type { Condition } from '../model/declaration.ts'
-import { isObject } from '../model/json/read-json.ts'
 import { oneOf, suggest } from '../model/nearest.ts'
 import { below, escapeStep, pointerTo, type Steps } from '../model/place.ts'
+import { isObject } from '../model/plain-copy.ts'
 import type { SortTerm } from '../model/predicate.ts'
 import type { Catalog, Resource } from '../model/resource.ts'
 import { countListed, listed, readFields, readSort, type SourcedText } from '../request/parameters.ts'

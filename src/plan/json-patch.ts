@@ -1,7 +1,8 @@
 /**
  * JSON Patch (RFC 6902): checks the form of a patch, and applies its operations in order, all of them or none (MET-4).
  */
-import { deepestNesting, isObject } from '../model/json/read-json.ts'
+import { deepestNesting } from '../model/json/read-json.ts'
+import { isObject } from '../model/plain-copy.ts'
 import type { Issue } from '../spec/faults.ts'
 
 /** The result of a patch. `conflict`: a `test` failed; `invalid`: anything else is wrong with the patch. */

@@ -3,7 +3,7 @@
  * Merge Patch (RFC 7396) is merged field by field, where the draft judges each field.
  */
 import { canonicalValue } from '../model/decimal.ts'
-import { isObject } from '../model/json/read-json.ts'
+import { isObject } from '../model/plain-copy.ts'
 import type { RecordValues, Resource } from '../model/resource.ts'
 import { jsonPatch, type Patched } from './json-patch.ts'
 import type { Update } from './plan.ts'

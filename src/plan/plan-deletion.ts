@@ -1,8 +1,8 @@
 /** Plans of deletions: of one record, of a list of ids (DEL-9), and of what matches a filter (DEL-10). */
 import { uuidv7 } from 'uuidv7'
 import type { OnDelete } from '../model/declaration.ts'
-import { isObject } from '../model/json/read-json.ts'
 import { escapeStep } from '../model/place.ts'
+import { isObject } from '../model/plain-copy.ts'
 import type { Predicate } from '../model/predicate.ts'
 import type { Resource } from '../model/resource.ts'
 import { permit } from '../policy/permit.ts'

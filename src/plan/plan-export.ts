@@ -2,7 +2,7 @@
 import { uuidv7 } from 'uuidv7'
 import type { Conditions } from '../http/preconditions.ts'
 import { resolveCondition } from '../model/condition.ts'
-import { isObject } from '../model/json/read-json.ts'
+import { isObject } from '../model/plain-copy.ts'
 import { never } from '../model/predicate.ts'
 import { isMapped, type Resource, storedResource } from '../model/resource.ts'
 import { permit } from '../policy/permit.ts'

@@ -2,7 +2,7 @@
  * The issuer's keys (AUT-2): fetched once and cached, then fetched again when they are old or lack the key of a token.
  */
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
-import { isObject } from '../model/json/read-json.ts'
+import { isObject } from '../model/plain-copy.ts'
 import { fault } from '../spec/faults.ts'
 
 /** Where keys come from. */

@@ -2,7 +2,7 @@
  * Records, drafts and their JSON between an older version and what is stored (VER-2). A draft is judged as the version
  * has it, and then translated. Fields that the version does not have keep their values, even in a PUT.
  */
-import { isObject } from '../model/json/read-json.ts'
+import { isObject } from '../model/plain-copy.ts'
 import type { Draft } from '../model/record.ts'
 import { hasConversions, type MappedResource, type RecordValues, type VersionMapping } from '../model/resource.ts'
 import { issueToStored } from './translate-issue.ts'

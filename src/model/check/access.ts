@@ -1,7 +1,7 @@
 /** Checks access rules: who may perform which action (AUT-3 to AUT-7). */
 import { actions } from '../declaration.ts'
-import { isObject } from '../json/read-json.ts'
 import { nearest, oneOf, suggest } from '../nearest.ts'
+import { isObject } from '../plain-copy.ts'
 import { checkCondition } from './conditions.ts'
 import { own, type Part, type ResourceView, type ResourceViews } from './parts.ts'
 import { show } from './problem.ts'

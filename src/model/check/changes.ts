@@ -2,8 +2,8 @@
  * Checks declared changes (VER-2), from the newest version back to the oldest: each against the version that made it.
  */
 import { shapeOf } from '../field.ts'
-import { isObject } from '../json/read-json.ts'
 import { oneOf, suggest } from '../nearest.ts'
+import { isObject } from '../plain-copy.ts'
 import { checkFieldSchema } from './field-schema.ts'
 import { checkCollectionName, checkFieldName } from './names.ts'
 import type { FieldView, Part, ResourceView, ResourceViews } from './parts.ts'

@@ -1,6 +1,5 @@
 /** Finds all mistakes in a declaration, each with its place and what to write instead. */
-import { isObject } from '../json/read-json.ts'
-import { plainCopy } from '../plain-copy.ts'
+import { isObject, plainCopy } from '../plain-copy.ts'
 import { checkAccess } from './access.ts'
 import { checkChanges } from './changes.ts'
 import { checkDeletion } from './deletion.ts'

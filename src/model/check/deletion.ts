@@ -1,5 +1,5 @@
 /** Checks the `deletion` of a resource (DEL-1 to DEL-10). */
-import { isObject } from '../json/read-json.ts'
+import { isObject } from '../plain-copy.ts'
 import { parseDuration } from '../time.ts'
 import type { Part, ResourceView } from './parts.ts'
 

@@ -2,9 +2,9 @@
 
 import { compileDecimal } from '../decimal.ts'
 import { fieldWords, isFieldWord, type Schema } from '../field.ts'
-import { isObject } from '../json/read-json.ts'
 import { nearest, oneOf, suggest } from '../nearest.ts'
 import { at, item } from '../place.ts'
+import { isObject } from '../plain-copy.ts'
 import { ajv, compileInteger, compileReference, compileSchema, type ValidateValue } from '../schema.ts'
 import { checkDecimal } from './decimals.ts'
 import { type FieldView, own } from './parts.ts'

@@ -3,9 +3,9 @@
  * resources.
  */
 import { type FieldShape, type Schema, shapeOf } from '../field.ts'
-import { isObject } from '../json/read-json.ts'
 import { nearest, oneOf, suggest } from '../nearest.ts'
 import { at, below, item, type Steps } from '../place.ts'
+import { isObject } from '../plain-copy.ts'
 import type { FieldType } from '../resource.ts'
 import { mustBe, type Report } from './problem.ts'
 

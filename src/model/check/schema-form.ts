@@ -1,8 +1,8 @@
 /** Keywords of JSON Schema whose values have the wrong form. */
 import type { Schema } from '../field.ts'
-import { isObject } from '../json/read-json.ts'
 import { suggest } from '../nearest.ts'
 import { at, item } from '../place.ts'
+import { isObject } from '../plain-copy.ts'
 import { ajv } from '../schema.ts'
 import { mustBe, type Problem, show } from './problem.ts'
 

@@ -166,8 +166,3 @@ function withoutSigns(text: string, places: readonly number[]): unknown {
   const parts = places.map((place, index) => text.slice(index === 0 ? 0 : places[index - 1]! + 1, place))
   return JSON.parse(parts.join('') + text.slice(places.at(-1)! + 1))
 }
-
-/** Whether a JSON value is an object. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
