@@ -2,7 +2,7 @@
 import { withoutCredentials } from '../model/credentials.ts'
 import type { Catalog } from '../model/resource.ts'
 import { ConfigurationError } from '../spec/configuration-error.ts'
-import type { Apply, MigrationStep } from '../storage/migration/step.ts'
+import type { Apply, MigrationStep } from '../storage/migration/migration-step.ts'
 import type { MoveSource, MoveTarget } from '../storage/move/move.ts'
 import {
   hasSqliteTables,

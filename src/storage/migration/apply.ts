@@ -11,11 +11,11 @@ import { StorageFault } from '../storage.ts'
 import type { Row, Transaction } from '../transaction.ts'
 import { MigrationRefused } from './describe.ts'
 import { planMigration, planVersionChange } from './diff.ts'
-import type { MigrationEngine } from './engine.ts'
 import { requiredByFormer, standingOf, withDeclaration } from './lineage.ts'
+import type { MigrationEngine } from './migration-engine.ts'
+import { type Apply, assess, type IndexStep, isAllowed, type MigrationStep } from './migration-step.ts'
 import { type FoundSchema, readSchema, remember, rememberShape, storedVersion } from './schema.ts'
-import { type Apply, assess, type IndexStep, isAllowed, type MigrationStep } from './step.ts'
-import { answer, takeStep } from './steps.ts'
+import { answer, takeStep } from './take-step.ts'
 
 /** How to migrate. */
 export interface MigrateOptions {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { formatSteps, MigrationRefused } from './describe.ts'
-import { assess, isAllowed, step } from './step.ts'
+import { assess, isAllowed, step } from './migration-step.ts'
 
 const index = {
   name: 'tasks_by_a_id_123456',

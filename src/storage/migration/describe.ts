@@ -1,5 +1,5 @@
 /** Migration steps as people read them: as lines, and in the error for a migration that was refused. */
-import { isHarmless, type MigrationStep } from './step.ts'
+import { isHarmless, type MigrationStep } from './migration-step.ts'
 
 /**
  * One line for each step: `+` is harmless, `!` loses data, `x` is impossible. Indexes of one table share a line.

@@ -5,7 +5,7 @@
 import { type Catalog, isMapped, type MappedResource, resourceInVersion } from '../../model/resource.ts'
 import type { ColumnSpec, Held, TableSpec } from '../sql/table-spec.ts'
 import { formerKeys } from '../sql/tables.ts'
-import { type MigrationStep, step } from './step.ts'
+import { type MigrationStep, step } from './migration-step.ts'
 
 /** A column as it is. */
 export interface ExistingColumn {

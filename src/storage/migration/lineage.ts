@@ -8,7 +8,7 @@ import type { Catalog } from '../../model/resource.ts'
 import { columnsOf } from '../sql/columns.ts'
 import { searchColumns } from '../sql/tables.ts'
 import type { ExistingTable } from './diff.ts'
-import type { MigrationStep } from './step.ts'
+import type { MigrationStep } from './migration-step.ts'
 
 /** A declaration, as far as a database sees it: the version that its tables are named by, and a hash of its tables. */
 export interface AppliedDeclaration {

@@ -9,8 +9,8 @@ import { type Held, indexPrefix, type TableSpec } from '../sql/table-spec.ts'
 import { isSystemTable } from '../sql/tables.ts'
 import type { Transaction } from '../transaction.ts'
 import type { ExistingColumn, ExistingSchema, ExistingTable } from './diff.ts'
-import type { MigrationEngine } from './engine.ts'
 import type { AppliedDeclaration } from './lineage.ts'
+import type { MigrationEngine } from './migration-engine.ts'
 
 /** A table as it is remembered. */
 export interface ShapedTable {

@@ -1,7 +1,7 @@
 /** A PostgreSQL database as a storage: many connections, and any number of servers beside this one. */
 import type { Catalog } from '../../model/resource.ts'
 import type { Outcome, Plan, ReadPage, Write } from '../../plan/plan.ts'
-import type { Apply } from '../migration/step.ts'
+import type { Apply } from '../migration/migration-step.ts'
 import { type SqlContext, sqlContext } from '../sql/context.ts'
 import type { Epochs } from '../sql/epoch.ts'
 import type { Abandoned, OnCommit, OnReplica, Storage } from '../storage.ts'

@@ -1,7 +1,7 @@
 /** Databases in memory and their rows, for the tests of migrations. */
 import { DatabaseSync } from 'node:sqlite'
 import type { Migrated } from '../migration/apply.ts'
-import type { Apply } from '../migration/step.ts'
+import type { Apply } from '../migration/migration-step.ts'
 import { catalogFixture, type FieldFixture, resourceFixture } from '../sql/catalog.fixture.ts'
 import { searchTable } from '../sql/tables.ts'
 import { migrate } from './migrate.ts'

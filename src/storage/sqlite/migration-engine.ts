@@ -2,7 +2,7 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import sql, { join, raw } from 'sql-template-tag'
 import { convertStored, type Stored } from '../migration/convert.ts'
-import type { MigrationEngine } from '../migration/engine.ts'
+import type { MigrationEngine } from '../migration/migration-engine.ts'
 import type { SearchSpec } from '../sql/table-spec.ts'
 import { isSystemTable, searchTable } from '../sql/tables.ts'
 import { derived, searchText } from '../sql/values.ts'

@@ -1,7 +1,7 @@
 /** A SQLite file as a storage: one connection that writes, and others that read. */
 import type { Catalog } from '../../model/resource.ts'
 import type { Outcome, Plan, Write } from '../../plan/plan.ts'
-import type { Apply } from '../migration/step.ts'
+import type { Apply } from '../migration/migration-step.ts'
 import { sqlContext } from '../sql/context.ts'
 import { type OnCommit, type Storage, StorageFault } from '../storage.ts'
 import { createRecords } from '../transactions/create.ts'

@@ -5,7 +5,7 @@ import type { ColumnSpec, SearchSpec } from '../sql/table-spec.ts'
 import type { Statement, Transaction } from '../transaction.ts'
 import type { Stored } from './convert.ts'
 import type { ExistingSearch } from './diff.ts'
-import type { MigrationStep, Question } from './step.ts'
+import type { MigrationStep, Question } from './migration-step.ts'
 
 /** The values of a column that are converted into another column. */
 export interface ColumnConversion {

@@ -6,9 +6,9 @@ import type { ColumnSpec, Layout } from '../sql/table-spec.ts'
 import { formerKeys, isSystemTable } from '../sql/tables.ts'
 import { firstRow, type Transaction } from '../transaction.ts'
 import { convertStored, isWider, readStored, writeStored } from './convert.ts'
-import type { ColumnConversion, MigrationEngine } from './engine.ts'
+import type { ColumnConversion, MigrationEngine } from './migration-engine.ts'
+import type { Answer, MigrationStep, Question } from './migration-step.ts'
 import { rememberChange } from './schema.ts'
-import type { Answer, MigrationStep, Question } from './step.ts'
 
 /** Counts what a step's assessment depends on. */
 export function* answer(engine: MigrationEngine, question: Question): Transaction<Answer> {
