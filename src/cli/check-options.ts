@@ -1,4 +1,4 @@
-/** What `resourced check` is told on its command line, as values; and what of it is a secret. */
+/** Reads the options of `resourced check`. */
 
 import { readFileSync } from 'node:fs'
 import type { Fields } from '../checker/client/exchange.ts'
@@ -6,7 +6,7 @@ import { CannotCheck } from '../checker/profile/profile.ts'
 import { suggest } from '../model/nearest.ts'
 import { ruleSections, rules } from '../spec/rules.ts'
 
-/** Options as they are given. */
+/** Options as commander passes them. */
 export interface CheckOptions {
   readonly key?: string
   readonly otherKey?: string
@@ -29,27 +29,28 @@ export interface CheckOptions {
   readonly concurrency?: string
 }
 
-/** Who is asked, and as whom. */
-export interface Whom {
-  /** Without credentials in it. */
+/** The server to check, and the credentials of its callers. */
+export interface CheckTarget {
+  /** Address without credentials. */
   readonly url: string
   readonly credential: Fields
+  /** Credential of the second caller, without permissions. */
   readonly other: Fields | undefined
 }
 
 /**
  * Reads the address and the credentials.
  *
- * @throws CannotCheck where one of them cannot be used
+ * @throws CannotCheck if one of them is invalid
  */
-export function whomOf(
+export function targetOf(
   address: string,
   { key, otherKey, header }: Pick<CheckOptions, 'key' | 'otherKey' | 'header'>,
-): Whom {
+): CheckTarget {
   const text = /^[a-z][a-z\d+.-]*:\/\//i.test(address) ? address : `http://${address}`
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.hostname === '') {
-    throw new CannotCheck('The address has to be one of HTTP, such as https://api.example.com/v1.')
+    throw new CannotCheck('The address has to be an HTTP address, such as https://api.example.com/v1.')
   }
   const named = header.map(fieldFrom)
   const password = decodeURIComponent(url.username) + (url.password && `:${decodeURIComponent(url.password)}`)
@@ -80,9 +81,9 @@ function fieldFrom(text: string): readonly [string, string] {
 }
 
 /**
- * The sections and rules that are asked for.
+ * The sections and rules of `--only`.
  *
- * @throws CannotCheck where there is none of a name
+ * @throws CannotCheck if there is none with a name
  */
 export function onlyOf(text: string | undefined): string[] | undefined {
   if (text === undefined) return undefined
@@ -90,14 +91,14 @@ export function onlyOf(text: string | undefined): string[] | undefined {
   const named = text.split(',').flatMap((each) => each.trim().toUpperCase() || [])
   const unknown = named.find((each) => !all.has(each))
   if (unknown !== undefined || named.length === 0) {
-    throw new CannotCheck(
-      `--only takes sections and rules, such as DEL,CON-3. There is no ${JSON.stringify(unknown ?? '')}. ${suggest(unknown ?? '', all)}`.trim(),
-    )
+    const advice = suggest(unknown ?? '', all)
+    const start = `--only takes sections and rules, such as DEL,CON-3. There is no ${JSON.stringify(unknown ?? '')}.`
+    throw new CannotCheck(`${start} ${advice}`.trim())
   }
   return named
 }
 
-/** A number of requests at once. */
+/** The number of `--concurrency`. */
 export function concurrencyOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   if (/^\d{1,3}$/.test(text) && Number(text) > 0) return Number(text)

@@ -23,10 +23,13 @@ function changeLines(planned: PlannedRun): string[] {
   const effects = effectsOf(planned, used)
   const names = used.map((name) => `${name} (up to about ${effects.records.get(name)})`).join(', ')
   const isPartial = used.length < planned.profile.collections.length
+  const fallback = isPartial ? ' If a collection cannot be used, it takes another one.' : ''
   return [
     used.length === 0
-      ? 'The checker knows no collection in which it can create records and delete them again. It leaves out the cases that need one.'
-      : `The checker creates records in ${names}, changes them and deletes them again.${isPartial ? ' If a collection cannot be used, it takes another one.' : ''} It does not touch existing records.`,
+      ? 'The checker knows no collection in which it can create records and delete them again. It leaves out the ' +
+        'cases that need one.'
+      : `The checker creates records in ${names}, changes them and deletes them again.${fallback} ` +
+        'It does not touch existing records.',
     'What remains on the server, as far as can be known:',
     ...remainderOf(planned, used, effects).map((line) => `  - ${line}`),
   ]
@@ -47,13 +50,15 @@ function remainderOf(
   )
   const deferred = namesOf(({ deletionAnswers = [] }) => deletionAnswers.includes(202))
   const { exports = [], attempts } = profile
+  const unauthorized = refused === 0 ? '' : `, about ${refused} of them without a credential or with a wrong one`
   const counts = numbered.map((name) => `${name} by up to about ${records.get(name)}`)
   const lines: readonly (readonly [isSo: boolean, line: string])[] = [
     [soft.length > 0, `Deleted records of ${soft.join(', ')} stay in the recycle bin until the server purges them.`],
     [numbered.length > 0, `Identifiers that the server numbers move on: ${counts.join(', ')}.`],
     [
       profile.allowChosenIds === true && numbered.length > 0,
-      `The checker sends identifiers that it chooses: a server that accepts one may number ${numbered.join(', ')} from there.`,
+      'The checker sends identifiers that it chooses: a server that accepts one may number ' +
+        `${numbered.join(', ')} from there.`,
     ],
     [exports.length > 0, 'Exports and their jobs stay if the server does not let the checker delete them.'],
     [deferred.length > 0, `Jobs of deletions in ${deferred.join(', ')} stay if the checker may not delete them.`],
@@ -67,15 +72,14 @@ function remainderOf(
     ],
     [
       used.length > 0,
-      'Records that the server creates and neither names nor lists. The checker counts every collection before and after the run, and reports what it could not delete.',
+      'Records that the server creates and neither names nor lists. The checker counts every collection before ' +
+        'and after the run, and reports what it could not delete.',
     ],
-    [
-      true,
-      `Up to about ${requests} requests in logs and rate limits${refused === 0 ? '' : `, about ${refused} of them without a credential or with a wrong one`}.`,
-    ],
+    [true, `Up to about ${requests} requests in logs and rate limits${unauthorized}.`],
     [
       attempts !== undefined,
-      `This address fails to authenticate up to ${4 * (attempts ?? 0)} times, and must wait as long as the server says.`,
+      `This address fails to authenticate up to ${4 * (attempts ?? 0)} times, and must wait as long as the ` +
+        'server says.',
     ],
     [
       profile.disposable === true,

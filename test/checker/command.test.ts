@@ -115,7 +115,7 @@ describe('resourced check', () => {
     assert.match(await readFile(file, 'utf8'), /\n {2}items:\n/)
     const again = await check('--init', url, '--key', shop.key, '--output', file)
     assert.equal(again.code, 2)
-    assert.match(again.err, /is there already/)
+    assert.match(again.err, /exists already/)
     const used = await check(url, '--key', shop.key, '--profile', file, '--yes', '--only', 'CON-2')
     assert.equal(used.code, 0, used.err)
     await writeFile(file, 'collections: { items: { operations: [lst] } }')
@@ -160,7 +160,7 @@ describe('resourced check', () => {
       [[url, '--yes', '--key', 'wrong'], /also with the given credential/],
       [['http://127.0.0.1:9', '--yes'], /nothing listens there/],
       [[url.replace('http:', 'https:'), '--yes'], /Perhaps it speaks plain HTTP/],
-      [['ftp://x'], /one of HTTP/],
+      [['ftp://x'], /an HTTP address/],
       [[url, '--only', 'XYZ'], /--only takes sections and rules/],
       [[url, '--key', 'two words'], /--key takes a key without spaces/],
       [[url, '--header', 'nonsense'], /--header takes a header field/],
@@ -200,7 +200,7 @@ describe('resourced check', () => {
       child.kill('SIGINT')
       const { code, err } = await end
       assert.equal(code, 130, err)
-      assert.match(err, /Stopping: what was made is taken away/)
+      assert.match(err, /Stopping: the check deletes what it created/)
       assert.equal(await count(), 0)
     } finally {
       await planted.close()

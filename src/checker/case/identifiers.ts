@@ -4,8 +4,8 @@ import type { CaseState } from './case-state.ts'
 import { NotApplicable } from './not-judged.ts'
 
 /**
- * An identifier of the same kind that no record has. Numbers are far larger than those in use. Texts do not begin with a digit,
- * because many servers parse a leading number: `190b2c4f-…` would be record 190.
+ * An identifier of the same kind that no record has. Numbers are far larger than those in use. Texts do not begin with
+ * a digit, because many servers parse a leading number: `190b2c4f-…` would be record 190.
  */
 export function unusedIdentifier(id: string): string {
   if (/^\d+$/.test(id)) return `${id}000000`
@@ -16,8 +16,9 @@ export function unusedIdentifier(id: string): string {
 }
 
 /**
- * Whether a server may derive the next identifier from the largest one: integers, and texts that end with a number, such as
- * `ORD-000123`. A record with a chosen identifier moves such a sequence, and deleting the record does not move it back.
+ * Whether a server may derive the next identifier from the largest one: integers, and texts that end with a number,
+ * such as `ORD-000123`. A record with a chosen identifier moves such a sequence, and deleting the record does not move
+ * it back.
  */
 export function isSequential(id: string): boolean {
   if (uuid.test(id) || (/^[\da-f]{16,}$/i.test(id) && /[a-f]/i.test(id))) return false
@@ -32,11 +33,11 @@ const notChosen =
   '(--allow-chosen-ids tries it)'
 
 /**
- * An identifier that a client could choose, of the same kind as those of the case's records. Every case gets another one, because
- * a careless server creates a record with it. `undefined` before the case has a record.
+ * An identifier that a client could choose, of the same kind as those of the case's records. Every case gets another
+ * one, because a careless server creates a record with it. `undefined` before the case has a record.
  *
- * Texts end with random characters: no server counts on from them. Numbers are little larger than those in use: a sequence that
- * follows them does not come near its end.
+ * Texts end with random characters: no server counts on from them. Numbers are little larger than those in use: a
+ * sequence that follows them does not come near its end.
  *
  * @throws NotApplicable if identifiers are sequential and the profile does not allow to choose one
  */

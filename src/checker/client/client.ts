@@ -36,8 +36,8 @@ const mostPauses = 5
 const mostAfterStop = 5_000
 const idempotent = /^(?:GET|HEAD|OPTIONS|PUT|DELETE)$/
 /**
- * How long an idle connection is kept, in milliseconds. A server may close it at any time, and a request that is sent just then gets
- * no response (RFC 9112, section 9.3.1).
+ * How long an idle connection is kept, in milliseconds. A server may close it at any time, and a request that is sent
+ * just then gets no response (RFC 9112, section 9.3.1).
  */
 const longestIdle = 500
 

@@ -1,4 +1,7 @@
-/** Turns a candidate into the profile of a collection: its members, a body that creates a record, valid and invalid values. */
+/**
+ * Turns a candidate into the profile of a collection: its members, a body that creates a record, valid and invalid
+ * values.
+ */
 
 import { isSequential } from '../case/identifiers.ts'
 import type { CollectionProfile, PageStyle } from '../profile/profile.ts'
@@ -73,7 +76,8 @@ export function describeCollection(
   }
   const notices = unmade.map(
     ([member, why]) =>
-      `${name}: no value for ${member} can be generated (${why}). Write a valid one into the profile: collections.${name}.example.${member}`,
+      `${name}: no value for ${member} can be generated (${why}). Write a valid one into the profile: ` +
+      `collections.${name}.example.${member}`,
   )
   return { collection, notices: operations.includes('create') ? notices : [] }
 }
@@ -230,7 +234,9 @@ function searchMember({ query }: Candidate, schemas: Schemas): string | undefine
   )
 }
 
-/** A member that the server sets to the creator of a record. Discovery tries later whether other callers see the record. */
+/**
+ * A member that the server sets to the creator of a record. Discovery tries later whether other callers see the record.
+ */
 function ownerMember(candidate: Candidate, id: string): string | undefined {
   const sent = objectOf(candidate.creation?.['properties'])
   return Object.entries(recordProperties(candidate)).find(
@@ -262,7 +268,9 @@ function strictness(schema: Schema = {}): number {
   return 'format' in schema ? 2 : 3
 }
 
-/** Members in the order of their rank; last those that are not in the example, because cases cannot choose their values. */
+/**
+ * Members in the order of their rank; last those that are not in the example, because cases cannot choose their values.
+ */
 function ranked(members: readonly string[], example: JsonObject = {}, rank: (member: string) => number): string[] {
   const place = (each: string) => (Object.hasOwn(example, each) ? rank(each) : 9)
   return members.toSorted((left, right) => place(left) - place(right))

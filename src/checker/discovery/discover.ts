@@ -1,6 +1,6 @@
 /**
- * Discovers a server from its address, with safe requests only: finds its OpenAPI document or guesses, excludes what must not be
- * touched, describes its collections, and completes them with the entries of a profile file.
+ * Discovers a server from its address, with safe requests only: finds its OpenAPI document or guesses, excludes what
+ * must not be touched, describes its collections, and completes them with the entries of a profile file.
  */
 import { type Answer, isSuccess } from '../client/exchange.ts'
 import { type Requester, request } from '../client/requester.ts'
@@ -174,8 +174,10 @@ function checkAccess({ credential }: Requester, candidates: readonly Candidate[]
   if (!statuses.every((status) => status === 401 || status === 403)) return
   throw new CannotCheck(
     credential.length === 0
-      ? `The server answers ${statuses[0]} to every request: it needs a credential. Give one with --key KEY (Authorization: Bearer), RESOURCED_CHECK_KEY, or --header 'Name: value'.`
-      : `The server answers ${statuses[0]} to every request, also with the given credential. Give one that may read and change records, with --key or --header.`,
+      ? `The server answers ${statuses[0]} to every request: it needs a credential. Give one with --key KEY ` +
+          `(Authorization: Bearer), RESOURCED_CHECK_KEY, or --header 'Name: value'.`
+      : `The server answers ${statuses[0]} to every request, also with the given credential. Give one that may ` +
+          'read and change records, with --key or --header.',
   )
 }
 
@@ -229,12 +231,17 @@ function nothingFound(
   excluded: readonly Excluded[],
 ): string {
   if (only.length > 0) {
-    return `There is no collection ${only.join(' or ')} at ${address}: GET returns no list. Give its name as it is in the path.`
+    return (
+      `There is no collection ${only.join(' or ')} at ${address}: GET returns no list. Give its name as it is in ` +
+      'the path.'
+    )
   }
   if (excluded.length > 0) return ['All collections are excluded.', ...exclusionNotices(excluded)].join('\n')
   return document === undefined
-    ? `No OpenAPI document was found at ${address}, and no collection. Give the document with --openapi FILE or URL, or name a collection: --collection cities.`
-    : `The OpenAPI document ${document.url ?? ''} describes no collection: no path /x with a path /x/{id}. Name one with --collection cities.`
+    ? `No OpenAPI document was found at ${address}, and no collection. Give the document with --openapi FILE or ` +
+        'URL, or name a collection: --collection cities.'
+    : `The OpenAPI document ${document.url ?? ''} describes no collection: no path /x with a path /x/{id}. Name ` +
+        'one with --collection cities.'
 }
 
 /** What a user can do about a connection that failed. */
@@ -249,7 +256,10 @@ function connectionAdvice({ origin, hostname, protocol, port }: URL, failure: st
     return `${start}: it cannot be reached from here (${text}).`
   }
   if (/certificate|self.signed|CERT_|UNABLE_TO_|issuer|altnames/i.test(text)) {
-    return `The certificate of ${origin} is not trusted (${text}). Give the one to trust with --cacert FILE, or trust any with --insecure.`
+    return (
+      `The certificate of ${origin} is not trusted (${text}). Give the one to trust with --cacert FILE, or trust ` +
+      'any with --insecure.'
+    )
   }
   if (protocol === 'https:' && /EPROTO|wrong version number|packet length/i.test(failure)) {
     return `${start} by HTTPS (${text}). Perhaps it speaks plain HTTP: ${other('http')}`

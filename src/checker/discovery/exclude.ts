@@ -1,4 +1,7 @@
-/** Decides which collections the checker excludes unless the user names them: those of a system itself, and those whose records act. */
+/**
+ * Decides which collections the checker excludes unless the user names them: those of a system itself, and those whose
+ * records act.
+ */
 import { objectOf } from '../values/json.ts'
 import type { Candidate } from './candidate.ts'
 
@@ -8,35 +11,60 @@ export interface Excluded {
   readonly why: string
 }
 
-// Prefixes of tables and collections that belong to a system.
-const reserved =
-  /^(?:_|(?:directus|pg|sqlite|mysql|sys|information_schema|auth|django|strapi|up|wp|hdb|knex|prisma|flyway|pb|kinto|system|internal)_)/i
+/** A pattern for names that are one of several, given as parts of regular expressions. */
+function oneOf(...names: readonly string[]): RegExp {
+  return new RegExp(`^(?:${names.flatMap((each) => each.split(' ')).join('|')})$`, 'i')
+}
+
+/** Prefixes of tables and collections that belong to a system. */
+const reserved = oneOf(
+  '_.*',
+  '(?:directus|pg|sqlite|mysql|sys|information_schema|auth|django|strapi|up|wp|hdb|knex|prisma|flyway|pb)_.*',
+  '(?:kinto|system|internal)_.*',
+)
 
 /** Segments of a path below which a system keeps its own collections. */
-const systemPaths = /^(?:admin|auth|system|internal|users-permissions|content-manager|content-type-builder|upload)$/i
+const systemPaths = oneOf('admin auth system internal users-permissions content-manager content-type-builder upload')
 
-// A record acts, grants access, or costs something.
-const acting =
-  /^(?:api_?)?keys$|^(?:access_?|refresh_?|api_?)?tokens$|^(?:sessions|logins?|auth|passwords|credentials|secrets|payments|charges|refunds|transfers|payouts|e?mails|sms|messages|notifications|invitations|invites|(?:web_?)?hooks|triggers|functions|flows|workflows|crons?|queues)$/i
+/** A record acts, grants access, or costs something. */
+const acting = oneOf(
+  '(?:api_?)?keys (?:access_?|refresh_?|api_?)?tokens sessions logins? auth passwords credentials secrets',
+  'payments charges refunds transfers payouts e?mails sms messages notifications invitations invites',
+  '(?:web_?)?hooks triggers functions flows workflows crons? queues',
+)
 
-// Creating a record starts work; reading one is harmless.
-const working = /^(?:(?:cron_?)?jobs|exports|imports|deployments|builds)$/i
+/** Creating a record starts work; reading one is harmless. */
+const working = oneOf('(?:cron_?)?jobs exports imports deployments builds')
 
-// A record configures the server, or says who may do what.
-const configuring =
-  /^(?:super_?users?|admins?|administrators|roles|user_?roles|permissions|policies|grants|acls?|access|scopes|oauth_?(?:clients|applications)|settings|configs?|configurations?|migrations|schema_?migrations|schemas|content_?types|collections|fields|relations|presets|plugins|extensions|buckets|backups|logs|audits?|audit_?logs?|activity|revisions)$/i
+/** A record configures the server, or says who may do what. */
+const configuring = oneOf(
+  'super_?users? admins? administrators roles user_?roles permissions policies grants acls? access scopes',
+  'oauth_?(?:clients|applications) settings configs? configurations? migrations schema_?migrations schemas',
+  'content_?types collections fields relations presets plugins extensions buckets backups',
+  'logs audits? audit_?logs? activity revisions',
+)
 
-const people = /^(?:users?|accounts?|members|profiles|identities|principals|logins|operators)$/i
-const files = /^(?:files?|uploads?|media|assets|attachments)$/i
+const people = oneOf('users? accounts? members profiles identities principals logins operators')
+const files = oneOf('files? uploads? media assets attachments')
 
-const secret =
-  /^(?:(?:hashed_?|encrypted_?)?pass(?:word|wd|phrase|code)(?:_?(?:hash|digest|salt|confirm(?:ation)?|reset.*))?|(?:access|refresh|reset|auth|api|confirmation|verification|remember|static)_?token|token_?key|(?:api|private|secret)_?key|client_?secret|(?:tfa|mfa|otp|totp)_?secret)$/i
-const login = /^(?:e_?mail|user_?name|login|login_?name)$/i
-const right =
-  /^(?:roles?|is_?(?:admin|staff|super_?user)|admin|super_?user|permissions|scopes|groups|blocked|confirmed|verified|email_?(?:visibility|verified)|last_?(?:login|access|seen)(?:_?at)?|provider)$/i
-const strongRight = /^(?:is_?(?:admin|staff|super_?user)|super_?user|permissions|scopes|last_?login(?:_?at)?)$/i
-const fileFact =
-  /^(?:mime(?:_?type)?|content_?type|file_?name(?:_?(?:disk|download))?|file_?size|ext(?:ension)?|hash|checksum|storage|bucket|url)$/i
+/** Members of accounts: secrets, names for authentication, and rights. */
+const secret = oneOf(
+  '(?:(?:hashed|encrypted)_?)?pass(?:word|wd|phrase|code)(?:_?(?:hash|digest|salt|confirm(?:ation)?|reset.*))?',
+  '(?:access|refresh|reset|auth|api|confirmation|verification|remember|static)_?token token_?key',
+  '(?:api|private|secret)_?key client_?secret (?:tfa|mfa|otp|totp)_?secret',
+)
+const login = oneOf('e_?mail user_?name login login_?name')
+const right = oneOf(
+  'roles? is_?(?:admin|staff|super_?user) admin super_?user permissions scopes groups blocked confirmed verified',
+  'email_?(?:visibility|verified) last_?(?:login|access|seen)(?:_?at)? provider',
+)
+const strongRight = oneOf('is_?(?:admin|staff|super_?user) super_?user permissions scopes last_?login(?:_?at)?')
+
+/** Members of stored files. */
+const fileFact = oneOf(
+  'mime(?:_?type)? content_?type file_?name(?:_?(?:disk|download))? file_?size ext(?:ension)?',
+  'hash checksum storage bucket url',
+)
 
 type Described = Pick<Candidate, 'name' | 'path' | 'operations' | 'creation' | 'changing' | 'record' | 'listed'>
 
@@ -70,7 +98,10 @@ function membersOf({ creation, changing, record, listed }: Described): string[] 
   return [...new Set([...described, ...Object.keys(listed?.first ?? {})])]
 }
 
-/** Whether a document keeps an application's collections below `/items`, as that of Directus. All others are the system's. */
+/**
+ * Whether a document keeps an application's collections below `/items`, as that of Directus. All others are the
+ * system's.
+ */
 export function hasItemsPath(paths: readonly string[]): boolean {
   return paths.some((path) => path.startsWith('/items/')) && paths.includes('/collections') && paths.includes('/fields')
 }
@@ -79,6 +110,9 @@ export function hasItemsPath(paths: readonly string[]): boolean {
 export function exclusionNotices(all: readonly Excluded[]): string[] {
   return [...new Set(all.map(({ why }) => why))].map((why) => {
     const names = all.filter((each) => each.why === why).map(({ name }) => name)
-    return `${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} excluded: ${why}. Include one with --collection NAME or an entry in a profile.`
+    return (
+      `${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} excluded: ${why}. Include one with --collection ` +
+      'NAME or an entry in a profile.'
+    )
   })
 }

@@ -65,7 +65,9 @@ export async function findDocument(requester: Requester, base: string): Promise<
 
 const parallel = 4
 
-/** The first document. If the first responses are all 401, no other is requested: servers count failed authentications. */
+/**
+ * The first document. If the first responses are all 401, no other is requested: servers count failed authentications.
+ */
 async function firstDocument(
   requester: Requester,
   urls: readonly string[],

@@ -24,7 +24,9 @@ export function recordNames(collection: string): readonly [string, string] {
   return [one, /ves$/.test(collection) ? normalized(collection).slice(0, -1) : normalized(collection)]
 }
 
-/** What the name of a member refers to: `country` for `country_id`; `undefined` if it does not end like an identifier. */
+/**
+ * What the name of a member refers to: `country` for `country_id`; `undefined` if it does not end like an identifier.
+ */
 export function referredName(member: string): string | undefined {
   const found = /^(.+?)(?:_id|-id|Id|ID|_uuid|Uuid|_key)$/.exec(member)
   return found === null ? undefined : normalized(found[1] as string)

@@ -54,7 +54,9 @@ async function probeOwner(trial: Trial, collection: CollectionProfile, { url, bo
   const may = [...(mayCreate ? ['create'] : []), ...(isSuccess(read) ? ['read'] : [])]
   if (may.length > 0) {
     trial.notices.push(
-      `The caller of --other-key may ${may.join(' and ')} records of ${collection.name}. Rules about callers without permission (AUT-3) need a key without it. If the permission is intended, write it into the profile (otherMay).`,
+      `The caller of --other-key may ${may.join(' and ')} records of ${collection.name}. Rules about callers ` +
+        'without permission (AUT-3) need a key without it. If the permission is intended, write it into the ' +
+        'profile (otherMay).',
     )
   }
   return { owner: undefined }

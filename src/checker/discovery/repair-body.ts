@@ -83,8 +83,8 @@ function withRequiredOnly({ body, required, references }: RefusedBody): JsonObje
   return kept.length < Object.keys(body).length ? Object.fromEntries(kept) : undefined
 }
 
-const numbers =
-  /(?:count|amount|quantity|price|total|number|size|age|year|rank|position|population|area|weight|height|width|length)$/i
+const measures = 'count amount quantity price total number size age year rank position population area weight height'
+const numbers = new RegExp(`(?:${[...measures.split(' '), 'width', 'length'].join('|')})$`, 'i')
 
 /** A schema for a member of which only the name is known. */
 function schemaFromName(member: string): Schema {

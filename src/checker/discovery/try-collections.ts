@@ -1,6 +1,6 @@
 /**
- * Completes a profile by trying: before the cases run, it creates records in each collection that they will use, corrects bodies
- * by what the server says about them, and deletes the records again.
+ * Completes a profile by trying: before the cases run, it creates records in each collection that they will use,
+ * corrects bodies by what the server says about them, and deletes the records again.
  */
 import { randomBytes } from 'node:crypto'
 import type { Case } from '../case/case.ts'
@@ -82,7 +82,8 @@ async function tryCollection(trial: Trial, name: string): Promise<void> {
   // A single record shows whether records can be deleted. If not, no other is created.
   if (!(await deleteRecord(trial, single)) || (await isStillListed(trial, name, single))) {
     trial.notices.push(
-      `${name}: ${single.path} was created and cannot be deleted again. The checker creates no other record there and leaves out cases that need one.`,
+      `${name}: ${single.path} was created and cannot be deleted again. The checker creates no other record ` +
+        'there and leaves out cases that need one.',
     )
     return withoutCreation(trial, name)
   }
@@ -167,7 +168,8 @@ function noteCreation(trial: Trial, collection: CollectionProfile, exchange: Exc
 
 function cannotCreate(trial: Trial, name: string, why: string): undefined {
   trial.notices.push(
-    `No record of ${name} can be created (${why}). Write a body that creates one into the profile: collections.${name}.example; or exclude it: collections.${name}: false`,
+    `No record of ${name} can be created (${why}). Write a body that creates one into the profile: ` +
+      `collections.${name}.example; or exclude it: collections.${name}: false`,
   )
   withoutCreation(trial, name)
 }
@@ -181,7 +183,9 @@ function statusText(answer: Answer | undefined): string {
   return `${answer?.status}: ${text.length > 400 ? `${text.slice(0, 400)} …` : text}`
 }
 
-/** Keeps a body that the server accepted. Its unique members keep their examples, because each body has other values. */
+/**
+ * Keeps a body that the server accepted. Its unique members keep their examples, because each body has other values.
+ */
 function learnBody(
   trial: Trial,
   { name, unique, example: before = {} }: CollectionProfile,
@@ -213,7 +217,10 @@ function chosenIdentifier(
   if (allowChosenIds === true || !Object.hasOwn(body, id)) return undefined
   const isText = typeof body[id] === 'string' && typeOf(schemas[id] ?? {}) === 'string'
   if (sequential === false ? typeof body[id] === 'string' : isText && sequential === undefined) return undefined
-  return `the checker would have to choose the identifier ${id}, which could move a sequence for ever; --allow-chosen-ids permits it`
+  return (
+    `the checker would have to choose the identifier ${id}, which could move a sequence for ever; ` +
+    '--allow-chosen-ids permits it'
+  )
 }
 
 let turns = 0
@@ -234,7 +241,10 @@ function bodyOf(trial: Trial, { example = {}, references, unique, schemas = {} }
   return body
 }
 
-/** Finds unique members: sends the same body again, and then one with other values where the server refuses the same ones. */
+/**
+ * Finds unique members: sends the same body again, and then one with other values where the server refuses the same
+ * ones.
+ */
 async function findUniqueMembers(trial: Trial, name: string, first: TrialRecord): Promise<void> {
   const collection = collectionOf(trial, name)
   const same = await requestCollection(trial, collection, 'POST', { body: first.body })
@@ -249,7 +259,8 @@ async function findUniqueMembers(trial: Trial, name: string, first: TrialRecord)
   if (isSuccess(other.answer)) noteRecord(trial, collection, other, body)
   else {
     trial.notices.push(
-      `A second record of ${name} is refused (${statusText(other.answer)}). Write the members that must be unique into the profile: collections.${name}.unique`,
+      `A second record of ${name} is refused (${statusText(other.answer)}). Write the members that must be ` +
+        `unique into the profile: collections.${name}.unique`,
     )
   }
 }

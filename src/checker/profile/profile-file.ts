@@ -43,12 +43,14 @@ const serverEntries: Entries = {
   retired: [address, 'Base of a version that is past its sunset.', 'https://api.example.com/v0'],
   disposable: [
     flag,
-    'Whether all data may be lost: the checker then sends requests that a careless server takes as "delete everything".',
+    'Whether all data may be lost: the checker then sends requests that a careless server takes as "delete ' +
+      'everything".',
     'true',
   ],
   allowChosenIds: [
     flag,
-    'Whether requests may choose integer identifiers. A server that accepts one may continue its sequence from there for ever.',
+    'Whether requests may choose integer identifiers. A server that accepts one may continue its sequence from ' +
+      'there for ever.',
     'true',
   ],
   attempts: [

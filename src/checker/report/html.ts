@@ -47,7 +47,8 @@ ${bar(report)}
 <p class="summary">${summaryLine(report)}</p>
 </header>
 <main>
-${problems.length === 0 ? html`<p class="fine">No problem was found.</p>` : html`<h2>Problems</h2>${problems.map(card)}`}
+${problems.length === 0 ? html`<p class="fine">No problem was found.</p>` : html`<h2>Problems</h2>`}
+${problems.map(card)}
 ${leftovers.length === 0 ? '' : html`<h2>Leftovers</h2>`}
 ${leftovers.map(
   ({ message, paths }) => html`<p>${message}</p><ul>${paths.map((path) => html`<li><code>${path}</code></li>`)}</ul>`,

@@ -115,8 +115,9 @@ function newMark(): string {
 }
 
 /**
- * Whether the server gives the identifier of a deleted record to the next one. If so, a record that a case has deleted may become
- * the record of another case: cases then run one at a time, and no record is deleted twice without a look at it.
+ * Whether the server gives the identifier of a deleted record to the next one. If so, a record that a case has deleted
+ * may become the record of another case: cases then run one at a time, and no record is deleted twice without a look
+ * at it.
  */
 async function findIdentifierReuse(run: RunContext): Promise<boolean> {
   const collection = run.profile.collections.find(canCreate)

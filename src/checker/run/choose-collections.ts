@@ -46,7 +46,8 @@ const serverNeeds = {
   exports: [({ exports = [] }) => exports.length > 0, 'the profile names no format in which collections are exported'],
   disposable: [
     ({ disposable }) => disposable === true,
-    'a careless server could take the request as "delete everything", and the profile does not say that its data may be lost (disposable)',
+    'a careless server could take the request as "delete everything", and the profile does not say that its ' +
+      'data may be lost (disposable)',
   ],
   tls: [({ base }) => base.startsWith('https:'), 'the address of the server is not HTTPS'],
   version: [({ base }) => versionsIn(new URL(base).pathname).length > 0, 'the address of the interface has no version'],
@@ -146,8 +147,8 @@ function isServerNeed(need: Need): need is ServerNeed {
 const mostCollections = 8
 
 /**
- * The collections for a case: the first that has everything the case needs. If only the responses show whether the case is about
- * a collection, some more follow. If there is none, the reason.
+ * The collections for a case: the first that has everything the case needs. If only the responses show whether the
+ * case is about a collection, some more follow. If there is none, the reason.
  */
 export function chooseCollections(
   { needs, steps }: Pick<Case, 'needs' | 'steps'>,

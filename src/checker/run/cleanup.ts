@@ -14,8 +14,8 @@ function isGone(answer: Answer | undefined): boolean {
 }
 
 /**
- * Deletes records in the given order: those that refer to others first. Records that remain are kept in `Ledger.remains`. Records that
- * existed before the run are never deleted.
+ * Deletes records in the given order: those that refer to others first. Records that remain are kept in
+ * `Ledger.remains`. Records that existed before the run are never deleted.
  *
  * @param hasDeleted whether some were deleted before. Another record may have their address by now.
  */

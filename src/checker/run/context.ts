@@ -39,8 +39,8 @@ export function requesterFor(
 const mostRepetitions = 12
 
 /**
- * Sends a request of a case. If a generated body is refused because another record has the same unique value, sends it again with
- * another value.
+ * Sends a request of a case. If a generated body is refused because another record has the same unique value, sends it
+ * again with another value.
  *
  * @param atOnce send it while other requests are under way
  */

@@ -77,7 +77,9 @@ export function noteCreated(run: CaseRun, as: string, exchange: Exchange, caller
   run.made.set(name, { ...record, by: caller === 'other' ? caller : undefined })
 }
 
-/** Whether a request may have created a record: POST to the collection, there or below a record, or PUT where none was. */
+/**
+ * Whether a request may have created a record: POST to the collection, there or below a record, or PUT where none was.
+ */
 function mayHaveCreated(run: CaseRun, { asked: { method, url }, answer }: Exchange): boolean {
   if (!URL.canParse(url)) return false
   const path = new URL(url).pathname.replace(/\/+$/, '')

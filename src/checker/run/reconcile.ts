@@ -1,4 +1,6 @@
-/** Compares collections with their content before the run, deletes what the checker left there, and reports the rest. */
+/**
+ * Compares collections with their content before the run, deletes what the checker left there, and reports the rest.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { basePath, type CollectionProfile } from '../profile/profile.ts'
 import type { JsonObject } from '../values/json.ts'

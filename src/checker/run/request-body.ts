@@ -60,7 +60,10 @@ function uniqueMembersSent({ collection, exchanges }: CaseState, step: string | 
 
 let examples = 0
 
-/** A body that creates a record, with new unique values, the mark of the case and identifiers of the records it refers to. */
+/**
+ * A body that creates a record, with new unique values, the mark of the case and identifiers of the records it refers
+ * to.
+ */
 function newExample({ collection, mark, made }: CaseState): JsonObject {
   const { example, unique, marker, label, references, schemas = {} } = collection
   if (example === undefined) throw new NotSetUp(`no body is known that creates a record of ${collection.name}`)

@@ -1,4 +1,7 @@
-/** Multiples of decimal fractions, decided by their digits: 19.99 is a multiple of 0.01, although a binary division denies it. */
+/**
+ * Multiples of decimal fractions, decided by their digits: 19.99 is a multiple of 0.01, although a binary division
+ * denies it.
+ */
 import type { Ajv } from 'ajv'
 
 /** A number as an integer times a power of ten, by the shortest digits that JavaScript has for it. */

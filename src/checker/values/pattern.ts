@@ -1,4 +1,7 @@
-/** Generates texts that match the regular expressions of JSON Schemas, as far as their syntax is common. Every text is tested. */
+/**
+ * Generates texts that match the regular expressions of JSON Schemas, as far as their syntax is common. Every text is
+ * tested.
+ */
 
 /** A number from 0 (inclusive) to 1 (exclusive). */
 export type Random = () => number

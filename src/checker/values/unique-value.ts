@@ -35,7 +35,9 @@ export function isNarrow({ pattern, maxLength, maximum, minimum }: Schema): bool
   return typeof maximum === 'number' && maximum - Number(minimum ?? 0) < 100_000
 }
 
-/** A decimal as text that matches the pattern of a schema, within the bounds for numbers; `undefined` if none was found. */
+/**
+ * A decimal as text that matches the pattern of a schema, within the bounds for numbers; `undefined` if none was found.
+ */
 function randomDecimal(schema: Schema): string | undefined {
   const { minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY } = schema
   const pattern = String(schema['pattern'] ?? '')
