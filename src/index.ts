@@ -22,13 +22,8 @@ export {
   type VersionDeclaration,
 } from './model/declaration.ts'
 export * as Type from './model/type.ts'
-export {
-  type App,
-  type AppOptions,
-  createApp,
-  type FetchHandlerOptions,
-  toFetchHandler,
-  toNodeHandler,
-} from './server/create-app.ts'
+export { type App, type AppOptions, createApp } from './server/create-app.ts'
+export { type FetchHandlerOptions, toFetchHandler } from './server/fetch/fetch.ts'
+export { toNodeHandler } from './server/node/listener.ts'
 export { collectMetrics, type Metrics } from './server/observe/metrics.ts'
 export type { Observation, Observe } from './server/observe/observe.ts'

@@ -26,7 +26,7 @@ function wrongIn(more: object): string[] {
 const keyed = (key: string, value: unknown): unknown => JSON.parse(`{${JSON.stringify(key)}:${JSON.stringify(value)}}`)
 
 describe('what can be exported', () => {
-  test('a collection and a format are enough: everything, in no order of its own', () => {
+  test('a collection and a format are enough', () => {
     const read = readExportRequest(catalog, { collection: 'tasks', format: 'ndjson' })
     assert.deepEqual(read, { resource: tasks, where: {}, sort: [], fields: undefined, format: 'ndjson' })
   })
@@ -49,7 +49,7 @@ describe('what can be exported', () => {
     assert.deepEqual(readExportRequest(catalog, asArrays), expected)
   })
 
-  test('a filter takes every field that is answered, and all of the language but the record at hand', () => {
+  test('a filter takes every readable field, and the whole condition language except the current record', () => {
     const filter = {
       and: [
         { estimate: { gte: 1, lt: 9, not: 3 } },
@@ -125,7 +125,7 @@ const orders: readonly (readonly [name: string, more: object, issues: readonly s
   ['more than any resource has', { fields: 'a,'.repeat(200_000) }, ['TOO_MANY_ITEMS /fields']],
 ] // biome-ignore format: one row reads best
 
-describe('everything wrong is told with its place', () => {
+describe('every mistake is reported with its place', () => {
   for (const [name, body, issues] of cases) test(`the body: ${name}`, () => assert.deepEqual(wrong(body), issues))
   for (const [name, filter, issues] of filters) {
     test(`the filter: ${name}`, () => assert.deepEqual(wrongIn({ filter }), issues))
@@ -133,7 +133,7 @@ describe('everything wrong is told with its place', () => {
   for (const [name, more, issues] of orders)
     test(`sort and fields: ${name}`, () => assert.deepEqual(wrongIn(more), issues))
 
-  test('messages say what is wrong and what to write', () => {
+  test('messages say what is wrong and what to write instead', () => {
     const filter = { status: { in: ['opne'] }, 'due on': 1 }
     const read = readExportRequest(catalog, { collection: 'taks', format: 'xls' })
     const other = readExportRequest(catalog, { collection: 'tasks', format: 'csv', filter })
@@ -146,13 +146,13 @@ describe('everything wrong is told with its place', () => {
     ]) // biome-ignore format: one list
   })
 
-  test('an answer ends somewhere', () => {
+  test('the number of errors is limited', () => {
     const many = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`x${index}`, 1]))
     assert.equal(wrong({ ...many, collection: 'tasks' }).length, 100)
   })
 })
 
-describe('a filter has bounds, whatever it says', () => {
+describe('a filter has limits', () => {
   const open = { status: 'open' }
   const nested = (depth: number, wrap: (inner: object) => object): object =>
     depth === 1 ? open : wrap(nested(depth - 1, wrap))
@@ -165,7 +165,7 @@ describe('a filter has bounds, whatever it says', () => {
     }
   })
 
-  test('values of lists, all together', () => {
+  test('values of all lists together', () => {
     const half = { in: Array(mostListed / 2).fill('open') }
     assert.deepEqual(wrongIn({ filter: { and: [{ status: half }, { status: half }] } }), [])
     assert.deepEqual(wrongIn({ filter: { and: [{ status: half }, { status: half }, { status: { in: ['open'] } }] } }), [
@@ -185,7 +185,7 @@ describe('a filter has bounds, whatever it says', () => {
     ])
   })
 
-  test('a collection that is none does not hide them', () => {
+  test('an unknown collection does not hide them', () => {
     const filter = nested(deepestCondition + 1, (inner) => ({ not: inner }))
     assert.match(wrong({ collection: 'taks', format: 'csv', filter }).join(), /NOT_IN_ENUM \/collection,TOO_DEEP/)
   })
@@ -246,7 +246,7 @@ const { condition } = fc.letrec<{ condition: unknown }>((tie) => ({
   ),
 })) // biome-ignore format: lists
 
-test('whatever filter is accepted can be resolved, for every caller who has an id and roles', () => {
+test('every accepted filter can be resolved for every caller', () => {
   const caller = { id: 'ada', roles: ['open'], claims: {} }
   let accepted = 0
   fc.assert(

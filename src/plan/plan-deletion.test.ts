@@ -15,7 +15,7 @@ const wrong: readonly (readonly [name: string, body: unknown, issues: readonly s
 ]
 
 for (const [name, body, expected] of wrong) {
-  test(`${name}: everything wrong is told with its place`, () => {
+  test(`${name}: every mistake is reported with its place`, () => {
     const read = readBulkIds(body, 3)
     assert.ok('issues' in read)
     assert.deepEqual(read.issues.map(({ code, pointer }) => `${code} ${pointer}`), expected) // biome-ignore format: a line

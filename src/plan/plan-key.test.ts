@@ -8,12 +8,12 @@ const keys = completeCatalog({ name: 'x', resources: {} }).system.get('api-keys'
 const now = Date.UTC(2026, 10, 21)
 const nothing = { subject: undefined, roles: undefined, expires_at: undefined, issues: [] }
 
-test('all may be left out, or null', () => {
+test('every member may be missing or null', () => {
   assert.deepEqual(readKeyRequest(keys, {}, now), nothing)
   assert.deepEqual(readKeyRequest(keys, { subject: null, roles: null, expires_at: null }, now), nothing)
 })
 
-test('what is asked for', () => {
+test('all members are read', () => {
   const body = { subject: 'a b', roles: ['x', 'y z'], expires_at: '2027-01-01t02:00:00.5+02:00' }
   assert.deepEqual(readKeyRequest(keys, body, now), { ...body, expires_at: '2027-01-01T00:00:00.500Z', issues: [] })
   assert.deepEqual(readKeyRequest(keys, { roles: [] }, now), { ...nothing, roles: [] })
@@ -64,12 +64,12 @@ for (const [body, ...expected] of wrong) {
   })
 }
 
-test('what is wrong is not taken for what was left out', () => {
+test('a wrong member is not read as a missing one', () => {
   const { subject, roles, issues } = readKeyRequest(keys, { subject: 'ann', roles: ['x', 'x'] }, now)
   assert.deepEqual([subject, roles, issues.length], ['ann', undefined, 1])
 })
 
-test('no more is said than anybody reads', () => {
+test('the number of errors is limited', () => {
   const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`x${i}`, i]))
   assert.equal(readKeyRequest(keys, many, now).issues.length, 100)
 })

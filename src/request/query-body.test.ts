@@ -59,7 +59,7 @@ const same: readonly (readonly [body: object, query: string])[] = [
   [{ 'created_at[gte]': '2026-11-21T08:00:00+01:00' }, 'created_at[gte]=2026-11-21T08:00:00%2B01:00'],
 ]
 for (const [body, query] of same) {
-  test(`MET-10: ${JSON.stringify(body)} asks what ?${query} asks`, () => {
+  test(`MET-10: ${JSON.stringify(body)} means ?${query}`, () => {
     assert.deepEqual(list(parametersOf(body)), list(readParameters(query)))
   })
 }
@@ -73,7 +73,7 @@ const wrongLater: readonly (readonly [body: object, ...errors: string[]])[] = [
   [{ colour: null, constructor: 'x' }, 'UNKNOWN_PARAMETER colour[null]', 'UNKNOWN_PARAMETER constructor'],
 ]
 for (const [body, ...errors] of wrongLater) {
-  test(`QRY-8: ${JSON.stringify(body)} is refused in the words of an address`, () => {
+  test(`QRY-8: ${JSON.stringify(body)} is refused like in an address`, () => {
     assert.throws(
       () => list(parametersOf(body)),
       (error) => {
@@ -111,7 +111,7 @@ for (const [body, ...errors] of refused) {
   })
 }
 
-test('what is right beside what is wrong is kept, so that one answer can name every mistake', () => {
+test('valid parameters are kept beside wrong ones, so that one response can name every mistake', () => {
   const issues: Issue[] = []
   assert.deepEqual(readQueryBody({ price: {}, stock: 'many' }, issues), [{ name: 'stock', value: 'many' }])
   assert.equal(issues.length, 1)
@@ -147,14 +147,14 @@ const soughtValue = (body: object) => {
   return filter.value
 }
 
-test('property: every number reads back as itself', () => {
+test('property: every number keeps its value', () => {
   const finite = fc.double({ noNaN: true, noDefaultInfinity: true })
   // The reader of bodies makes 0 of -0.
   fc.assert(fc.property(finite, (price) => assert.equal(soughtValue({ price }), price === 0 ? 0 : price)))
   fc.assert(fc.property(fc.maxSafeInteger(), (stock) => assert.equal(soughtValue({ stock }), stock === 0 ? 0 : stock)))
 })
 
-test('property: the texts of an array are the values looked for, with or without [in]', () => {
+test('property: the texts of an array are the values of the filter, with or without [in]', () => {
   const texts = fc.uniqueArray(fc.string({ unit: fc.constantFrom('a', ',', ' ', '&', '=', '%', '+') }), {
     minLength: 1,
   })

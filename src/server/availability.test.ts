@@ -27,7 +27,7 @@ function watching(found?: Maintenance, interval?: number) {
 
 const statesOf = (seen: readonly Observation[]) => seen.map((each) => ('state' in each ? each.state : each.kind))
 
-test('ERR-6: what was found when the database was opened is known before anything is read', async () => {
+test('ERR-6: the state at opening holds until the first poll', async () => {
   const { watch, held, seen } = watching(told)
   assert.deepEqual(watch.current, told)
   assert.equal(held.reads, 0)
@@ -38,7 +38,7 @@ test('ERR-6: what was found when the database was opened is known before anythin
   await other.watch.close()
 })
 
-test('ERR-6: changes are told once, whichever member it is', async () => {
+test('ERR-6: each change is reported once, whichever member changed', async () => {
   const { watch, held, seen } = watching()
   for (const found of [told, { ...told }, { ...told, message: 'Soon.' }, { ...told, retryAfter: 1 }, undefined]) {
     held.read = async () => found
@@ -50,7 +50,7 @@ test('ERR-6: changes are told once, whichever member it is', async () => {
   await watch.close()
 })
 
-test('ERR-6: a switch that cannot be read stays as it was, and the log hears of it once a minute', async () => {
+test('ERR-6: if the switch cannot be read, the last state holds, and the failure is logged once a minute', async () => {
   const { watch, held, seen, clock } = watching(told)
   const error = new Error('away')
   held.read = () => Promise.reject(error)
@@ -69,7 +69,7 @@ test('ERR-6: a switch that cannot be read stays as it was, and the log hears of 
   await watch.close()
 })
 
-test('ERR-6: an answer that comes late does not replace a newer one', async () => {
+test('ERR-6: a late result does not replace a newer one', async () => {
   const { watch, held } = watching()
   let answer = (_: Maintenance | undefined) => {}
   held.read = () =>
@@ -90,7 +90,7 @@ test('ERR-6: an answer that comes late does not replace a newer one', async () =
   await watch.close()
 })
 
-test('ERR-6: it is looked at twice a second, until the watch is closed', async () => {
+test('ERR-6: the switch is polled twice a second until the watch is closed', async () => {
   mock.timers.enable({ apis: ['setTimeout'] })
   const { watch, held } = watching()
   const settle = () => new Promise((resolve) => setImmediate(resolve))

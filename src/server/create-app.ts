@@ -10,9 +10,7 @@ import type { Fault } from '../spec/faults.ts'
 import type { Storage } from '../storage/storage.ts'
 import { completeVersions } from '../versions/versions.ts'
 import { type Application, assemble } from './app.ts'
-import { toFetchHandler as fetchHandler } from './fetch/fetch.ts'
 import { jwtOf } from './jwt.ts'
-import { toNodeHandler as nodeHandler } from './node/listener.ts'
 import { type Observe, observeCommits, observeReplica } from './observe/observe.ts'
 import { type DatabaseOptions, openStorage } from './open-database.ts'
 import type { RateOptions } from './rates/rate-limiter.ts'
@@ -83,52 +81,6 @@ export function createApp(declaration: InterfaceDeclaration, options: AppOptions
   if (storage instanceof Promise) return deferredApp(storage.then(start), cors, rest.observe)
   const { respond, refuse, close } = start(storage)
   return { respond, refuse, close, async ready() {} }
-}
-
-/**
- * An application as a handler of `node:http`, `node:https` and `node:http2` servers, and of what is built on them
- * (Express, Fastify). Put it before anything that reads bodies.
- *
- * @param options `trustProxy`: believe `Forwarded` and `X-Forwarded-*`
- */
-export function toNodeHandler(
-  app: Pick<App, 'respond' | 'refuse'>,
-  options: { readonly trustProxy?: boolean } = {},
-): ReturnType<typeof nodeHandler> {
-  return nodeHandler(app, options)
-}
-
-/** How a fetch handler learns what only the platform knows. */
-export interface FetchHandlerOptions<Rest extends readonly unknown[] = []> {
-  /**
-   * Returns the client's IP address, from the request or from what the platform passes after it. Failed authentications
-   * are limited by address (LIM-1); clients for which it returns `''` or `undefined` share one limit.
-   */
-  readonly address?: (request: Request, ...rest: Rest) => string | undefined
-}
-
-/**
- * An application as a fetch handler: `Request` in, `Response` out (Bun, Deno, Hono, Next.js). Whether a request is
- * secure, its URL says. Without `address` all clients share one limit for failed authentications, and a process warning
- * says so.
- *
- * @example
- * const address = (request: Request, server: Server) => server.requestIP(request)?.address
- * Bun.serve({ fetch: toFetchHandler(app, { address }) })
- * Deno.serve(toFetchHandler(app, { address: (request, info: Deno.ServeHandlerInfo) => info.remoteAddr.hostname }))
- */
-export function toFetchHandler<Rest extends readonly unknown[] = []>(
-  app: Pick<App, 'respond' | 'refuse'>,
-  { address }: FetchHandlerOptions<Rest> = {},
-): (request: Request, ...rest: Rest) => Promise<Response> {
-  if (address === undefined) {
-    process.emitWarning(
-      'toFetchHandler has no "address" option: all clients share one limit for failed authentications. ' +
-        'Pass toFetchHandler(app, { address: (request, ...rest) => … }).',
-      { code: 'RESOURCED_NO_ADDRESS' },
-    )
-  }
-  return fetchHandler({ respond: app.respond, problem: app.refuse, address })
 }
 
 /**

@@ -5,24 +5,26 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { openFiles } from '../../../test/open-files.ts'
-import type { HttpResponse } from '../../http/message.ts'
+import type { HttpRequest, HttpResponse } from '../../http/message.ts'
 import type { Fault } from '../../spec/faults.ts'
 import { toFetchHandler } from './fetch.ts'
 
-const problem = (error: Fault): HttpResponse => ({ status: error.status, headers: {}, body: error.code })
-const handler = toFetchHandler({
-  problem,
-  respond: async (request): Promise<HttpResponse> => {
+const refuse = (error: Fault): HttpResponse => ({ status: error.status, headers: {}, body: error.code })
+const options = { address: () => '192.0.2.1' }
+const app = {
+  refuse,
+  respond: async (request: HttpRequest): Promise<HttpResponse> => {
     if (request.target === '/throws') throw new Error('secret')
     if (request.target === '/empty') return { status: 204, headers: {}, body: undefined }
     const body = Buffer.from(await request.readBody(10)).toString()
     const { method, target, headers, secure } = request
     return { status: 200, headers: { ETag: '"1"' }, body: JSON.stringify({ method, target, headers, secure, body }) }
   },
-})
+}
+const handler = toFetchHandler(app, options)
 const at = (path: string, init?: RequestInit) => handler(new Request(`https://a.test${path}`, init))
 
-test('a request is mapped and its answer has its length', async () => {
+test('a request is mapped, and the response has its length', async () => {
   const response = await at('/v1/tasks?a=%20b', { method: 'POST', body: 'hello', headers: { 'If-Match': '"a"' } })
   const text = await response.text()
   const { method, target, headers, secure, body } = JSON.parse(text)
@@ -42,7 +44,7 @@ test('HEAD and 204 have no body', async () => {
   assert.deepEqual([empty.status, empty.body, empty.headers.get('content-length')], [204, null, null])
 })
 
-test('a body over the limit is refused as soon as it is seen, declared or not', async () => {
+test('a body over the limit is refused at once, declared or not', async () => {
   let pulled = 0
   const endless = new ReadableStream({
     pull: (controller) => {
@@ -74,18 +76,13 @@ const folder = await mkdtemp(join(tmpdir(), 'resourced-fetch-'))
 after(() => rm(folder, { recursive: true }))
 const content = randomBytes(1_000_001)
 await writeFile(join(folder, 'some'), content)
-const filed = (name: string, start: number, length: number) =>
-  toFetchHandler({
-    problem,
-    respond: async () => ({
-      status: 200,
-      headers: {},
-      body: { kind: 'file', path: join(folder, name), start, length },
-    }),
-  })
+const filed = (name: string, start: number, length: number) => {
+  const body = { kind: 'file', path: join(folder, name), start, length } as const
+  return toFetchHandler({ refuse, respond: async () => ({ status: 200, headers: {}, body }) }, options)
+}
 const request = (method = 'GET') => new Request('https://a.test/', { method })
 
-test('a file is streamed, whole or a stretch of it', async () => {
+test('a file is streamed, whole or a range of it', async () => {
   for (const [start, length] of [
     [0, content.length],
     [65_535, 65_537],
@@ -98,7 +95,7 @@ test('a file is streamed, whole or a stretch of it', async () => {
   assert.equal(openFiles(folder), 0)
 })
 
-test('a file whose response is cancelled, or never read, is not left open', async () => {
+test('a file whose response is cancelled or never read is closed', async () => {
   const unread = await filed('some', 0, content.length)(request())
   const reader = (await filed('some', 0, content.length)(request())).body!.getReader()
   assert.ok((await reader.read()).value!.length < content.length)
@@ -108,7 +105,7 @@ test('a file whose response is cancelled, or never read, is not left open', asyn
   await unread.body!.cancel()
 })
 
-test('HEAD does not look at the file, GET says 404 where there is none', async () => {
+test('HEAD does not open the file; GET answers 404 if there is none', async () => {
   const head = await filed('none', 0, 6e9)(request('HEAD'))
   assert.deepEqual([head.status, head.body, head.headers.get('content-length')], [200, null, '6000000000'])
   const gone = await filed('none', 0, 6e9)(request())

@@ -4,35 +4,50 @@ import { Fault, fault } from '../../spec/faults.ts'
 import { openFile, piecesOf, roomFor } from '../node/file-body.ts'
 import { bodyTooLarge, checkHead, malformedRequest } from '../node/head.ts'
 
-/** What a handler needs. `Rest` is what the platform passes to a handler after the request. */
-export interface FetchApp<Rest extends readonly unknown[] = []> {
+/** What a handler needs of an application. */
+interface FetchApp {
   readonly respond: (request: HttpRequest) => Promise<HttpResponse>
   /** Makes the response to requests that never reach `respond`. */
-  readonly problem: (error: Fault) => HttpResponse
+  readonly refuse: (error: Fault) => HttpResponse
+}
+
+/** Options of a fetch handler. `Rest` is what the platform passes to a handler after the request. */
+export interface FetchHandlerOptions<Rest extends readonly unknown[] = []> {
   /**
-   * The client's address. Where it is left out, empty or `undefined`, clients share one limit for failed
-   * authentications (LIM-1).
+   * Returns the client's IP address, from the request or from what the platform passes after it. Failed authentications
+   * are limited by address (LIM-1); clients for which it returns `''` or `undefined` share one limit.
    */
-  readonly address?: ((request: Request, ...rest: Rest) => string | undefined) | undefined
+  readonly address?: (request: Request, ...rest: Rest) => string | undefined
 }
 
 /**
- * Makes a fetch handler. The URL of a request says whether it is secure.
+ * Makes a fetch handler of an application: `Request` in, `Response` out (Bun, Deno, Hono, Next.js). The URL of a request
+ * says whether it is secure. Without `address`, all clients share one limit for failed authentications, and a process
+ * warning says so.
  *
  * @example
- * const handler = toFetchHandler(app)
- * const response = await handler(new Request('https://example.test/v1/tasks'))
+ * const address = (request: Request, server: Server) => server.requestIP(request)?.address
+ * Bun.serve({ fetch: toFetchHandler(app, { address }) })
+ * Deno.serve(toFetchHandler(app, { address: (request, info: Deno.ServeHandlerInfo) => info.remoteAddr.hostname }))
  */
 export function toFetchHandler<Rest extends readonly unknown[] = []>(
-  app: FetchApp<Rest>,
+  app: FetchApp,
+  { address }: FetchHandlerOptions<Rest> = {},
 ): (request: Request, ...rest: Rest) => Promise<Response> {
+  if (address === undefined) {
+    process.emitWarning(
+      'toFetchHandler has no "address" option: all clients share one limit for failed authentications. ' +
+        'Pass toFetchHandler(app, { address: (request, ...rest) => … }).',
+      { code: 'RESOURCED_NO_ADDRESS' },
+    )
+  }
   return async (request, ...rest) => {
     let made: HttpResponse
     try {
-      made = await app.respond(toHttpRequest(request, () => app.address?.(request, ...rest)))
+      made = await app.respond(toHttpRequest(request, () => address?.(request, ...rest)))
       if (isFile(made.body) && hasContent(request.method, made)) await (await openFile(made.body)).close()
     } catch (error) {
-      made = app.problem(error instanceof Fault ? error : fault('INTERNAL_ERROR', {}, error))
+      made = app.refuse(error instanceof Fault ? error : fault('INTERNAL_ERROR', {}, error))
     }
     return toResponse(request.method, made)
   }

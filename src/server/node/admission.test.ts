@@ -61,13 +61,13 @@ async function until(holds: () => boolean): Promise<void> {
   }
 }
 
-test('LIM-4: where nobody waits, a request is begun at once', () => {
+test('LIM-4: without waiting requests, a request is started at once', () => {
   const { admission, begun } = serverOf(0)
   admission.admit(1)
   assert.deepEqual(begun, [1])
 })
 
-test('LIM-4: many at once are worked on in their order, in slices between which others are heard', async () => {
+test('LIM-4: many requests are processed in order, in slices between which new requests are accepted', async () => {
   const { come, begun, away } = serverOf(1, { slice: 5, acceptTime: 0 })
   await come(60)
   // As many as a slice takes: what a machine does beside it may make them fewer.
@@ -83,7 +83,7 @@ test('LIM-4: many at once are worked on in their order, in slices between which 
   assert.deepEqual(away, [])
 })
 
-test('LIM-4: beyond what can be done in time they are turned away at once; who was accepted is served', async () => {
+test('LIM-4: requests beyond what can be done in time are rejected at once; accepted requests are served', async () => {
   const { come, begun, away } = serverOf(1, { wait: 150, burst: 150 })
   // From this it is known how long one takes.
   await come(300)
@@ -103,7 +103,7 @@ test('LIM-4: beyond what can be done in time they are turned away at once; who w
   )
 })
 
-test('LIM-4: a burst that passes is no overload, a queue that stays is one', async () => {
+test('LIM-4: a short burst is no overload, a lasting queue is', async () => {
   const { come, begun, away } = serverOf(1, { wait: 110, burst: 2_000 })
   await come(200)
   await until(() => begun.length === 200)
@@ -121,7 +121,7 @@ test('LIM-4: a burst that passes is no overload, a queue that stays is one', asy
   assert.ok(begun.length > 300)
 })
 
-test('LIM-4: who is turned away is not heard again before there is time, and then is', async () => {
+test('LIM-4: a rejected client is paused until there is time for it', async () => {
   const { come, begun, away, held } = serverOf(1, { wait: 50, burst: 50, rejecting: 0.0001 })
   await come(100)
   await until(() => begun.length + away.length === 100)
@@ -133,7 +133,7 @@ test('LIM-4: who is turned away is not heard again before there is time, and the
   await until(() => begun.length + away.length === 500 && held.size === 0)
 })
 
-test('LIM-4: no more are worked on at once than may be, and the next begin as answers are made', async () => {
+test('LIM-4: no more requests than allowed are in flight, and the next start as responses are made', async () => {
   const { come, answer, begun, away, held } = serverOf(0, { inFlight: 10, slice: 1_000 }, false)
   await come(30)
   assert.deepEqual(begun, numbers(10))
@@ -145,7 +145,7 @@ test('LIM-4: no more are worked on at once than may be, and the next begin as an
   assert.equal(away.at(-1), 101)
 })
 
-test('LIM-4: some that wait for room in flight take no time, and begin when there is room', async () => {
+test('LIM-4: requests that wait for a free place use no time, and start when there is one', async () => {
   const { come, answer, begun } = serverOf(1, { inFlight: 5, slice: 2 }, false)
   await come(8)
   await until(() => begun.length === 5)
@@ -157,7 +157,7 @@ test('LIM-4: some that wait for room in flight take no time, and begin when ther
   await until(() => begun.length === 8)
 })
 
-test('LIM-4: new connections come first for a while, and not for ever', async () => {
+test('LIM-4: new connections come first for a limited time', async () => {
   const { admission, come, begun } = serverOf(1, { slice: 2, acceptTime: 20 })
   await come(50)
   const before = begun.length
@@ -174,7 +174,7 @@ test('LIM-4: new connections come first for a while, and not for ever', async ()
   }
 })
 
-test('a queue gives back what it got, in order', () => {
+test('a queue returns its items in order', () => {
   const queue = new Queue<number>()
   const taken: (number | undefined)[] = []
   for (let round = 0; round < 10; round++) {

@@ -54,7 +54,7 @@ async function handshake(port: number, options: ConnectionOptions = {}): Promise
 }
 const nameOf = (socket: TLSSocket) => String(socket.getPeerCertificate().subject.CN)
 
-test('SEC-1: a renewed certificate is served to new connections; a half-written pair changes nothing, and is told once', async () => {
+test('SEC-1: new connections get a renewed certificate; a half-written pair changes nothing and is reported once', async () => {
   put(1, first)
   const pair = readCertificate(files)
   const { server, port } = await listening(pair)
@@ -107,7 +107,7 @@ test('SEC-1: a renewed certificate is served to new connections; a half-written 
   assert.doesNotMatch(JSON.stringify(seen), /BEGIN|half of/)
 })
 
-test('SEC-1: TLS is of authenticated encryption with forward secrecy alone', async () => {
+test('SEC-1: TLS accepts only authenticated encryption with forward secrecy', async () => {
   for (const [kind, pair] of [
     ['ECDSA', first],
     ['RSA', rsa],
@@ -131,7 +131,7 @@ test('SEC-1: TLS is of authenticated encryption with forward secrecy alone', asy
   }
 })
 
-test('files that do not fit are told at the start', () => {
+test('files that do not match are reported at start', () => {
   put(5, { cert: first.cert, key: second.key })
   assert.throws(
     () => readCertificate(files),

@@ -31,7 +31,7 @@ async function timed(work: Promise<unknown>): Promise<number> {
   return performance.now() - started
 }
 
-test('closing finishes what runs, tells its client so, and refuses new connections', async () => {
+test('closing finishes running requests with Connection: close, and refuses new connections', async () => {
   const server = createNodeServer({ respond, problem })
   const origin = await server.listen('127.0.0.1', 0)
   const running = sendRaw(origin, get('/slow'))
@@ -47,7 +47,7 @@ test('closing finishes what runs, tells its client so, and refuses new connectio
   await closing
 })
 
-test('closing waits for half a second at most for idle connections, and for one that never spoke', async () => {
+test('closing waits at most half a second for idle connections and for connections without a request', async () => {
   const server = createNodeServer({ respond, problem })
   const origin = await server.listen('127.0.0.1', 0)
   const idle = sendRaw(origin, get('/'))
@@ -58,7 +58,7 @@ test('closing waits for half a second at most for idle connections, and for one 
   assert.equal((await silent).closed, true)
 })
 
-test('closing still answers on a connection that was idle, and ends it with the answer', async () => {
+test('closing still answers on an idle connection, and ends it with the response', async () => {
   const server = createNodeServer({ respond, problem })
   const origin = await server.listen('127.0.0.1', 0)
   let closing: Promise<void> | undefined
@@ -81,7 +81,7 @@ test('closing still answers on a connection that was idle, and ends it with the 
   await closing
 })
 
-test('an answer that is still being written is written to its end', async () => {
+test('a response that is being written is completed', async () => {
   const server = createNodeServer({ respond, problem })
   const { port } = new URL(await server.listen('127.0.0.1', 0))
   const socket = connect(Number(port), '127.0.0.1')
@@ -94,7 +94,7 @@ test('an answer that is still being written is written to its end', async () => 
   await closing
 })
 
-test('at the deadline what is left is cut', async () => {
+test('at the deadline, remaining connections are destroyed', async () => {
   const server = createNodeServer({ respond, problem })
   const origin = await server.listen('127.0.0.1', 0)
   const running = sendRaw(origin, get('/endless'))
@@ -104,7 +104,7 @@ test('at the deadline what is left is cut', async () => {
   assert.deepEqual((await running).answers, [])
 })
 
-test('closing twice, or before listening, is closing', async () => {
+test('closing twice, or before listening, works', async () => {
   const server = createNodeServer({ respond, problem })
   await server.close()
   const other = createNodeServer({ respond, problem })
@@ -112,7 +112,7 @@ test('closing twice, or before listening, is closing', async () => {
   await Promise.all([other.close(), other.close()])
 })
 
-test('a session of HTTP/2 is told to go away and its streams are finished', async () => {
+test('an HTTP/2 session gets GOAWAY, and its streams are finished', async () => {
   const server = createNodeServer({ respond, problem, tls })
   const origin = await server.listen('127.0.0.1', 0)
   const session = connectSession(origin, { ca: tls.cert })
@@ -154,7 +154,7 @@ function framesIn(bytes: Buffer): { type: number; stream: number; content: Buffe
   return frames
 }
 
-test('GOAWAY names the last stream that is worked on: what crosses it on the way is never begun', async () => {
+test('GOAWAY names the last processed stream: later streams are never started', async () => {
   const begun: string[] = []
   const slowly = async (request: HttpRequest) => {
     begun.push(request.target)

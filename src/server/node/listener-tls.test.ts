@@ -69,7 +69,7 @@ function ask(over: ClientHttp2Session, headers: OutgoingHttpHeaders, body?: stri
   })
 }
 
-test('HTTP/2: a request is mapped, its answer has its length', async () => {
+test('HTTP/2: a request is mapped, and the response has its length', async () => {
   const { status, headers, body } = await ask(
     session,
     { ':path': '/a?b', ':method': 'POST', 'If-Match': '"1"' },
@@ -110,7 +110,7 @@ test('HTTP/2: HEAD, 204', async () => {
   assert.deepEqual([none.status, none.headers['content-length']], [204, undefined])
 })
 
-test('HTTP/2: bodies over the limit, and bodies that nobody reads, leave the session in order', async () => {
+test('HTTP/2: bodies over the limit and unread bodies leave the session usable', async () => {
   assert.equal((await ask(session, { ':path': '/', ':method': 'POST' }, 'x'.repeat(limit + 1))).status, 413)
   assert.equal(
     (await ask(session, { ':path': '/', ':method': 'POST', 'content-length': limit * 9 }, 'x'.repeat(limit * 9)))
@@ -123,7 +123,7 @@ test('HTTP/2: bodies over the limit, and bodies that nobody reads, leave the ses
   assert.equal((await ask(session, { ':path': '/' })).status, 200)
 })
 
-test('HTTP/2: too long, too large, contradictory, CONNECT', async () => {
+test('HTTP/2: requests that are too long, too large or contradictory, and CONNECT', async () => {
   assert.equal((await ask(session, { ':path': `/${'a'.repeat(9000)}` })).status, 414)
   assert.equal((await ask(session, { ':path': '/', a: 'a'.repeat(20_000) })).status, 431)
   assert.equal((await ask(session, { ':path': '/', host: 'elsewhere', ':authority': 'here' })).status, 400)
@@ -131,7 +131,7 @@ test('HTTP/2: too long, too large, contradictory, CONNECT', async () => {
   assert.deepEqual([refused.status, JSON.parse(refused.body).code], [405, 'METHOD_NOT_ALLOWED'])
 })
 
-test('HTTP/2: a client that leaves in the middle does no harm', async () => {
+test('HTTP/2: a client that disconnects in the middle does no harm', async () => {
   const other = connectSession(origin, { ca: tls.cert })
   other.on('error', () => {})
   const stream = other.request({ ':path': '/', ':method': 'POST' })
@@ -142,7 +142,7 @@ test('HTTP/2: a client that leaves in the middle does no harm', async () => {
   assert.equal((await ask(session, { ':path': '/' })).status, 200)
 })
 
-test('plain HTTP to the port of HTTPS, and garbage, end in a closed connection', async () => {
+test('plain HTTP to the HTTPS port, and garbage, end in a closed connection', async () => {
   for (const bytes of ['GET / HTTP/1.1\r\nHost: a\r\n\r\n', '\0\0\0\0', '\x16\x03\x01\x00\x05hello']) {
     const { answers } = await sendRaw(origin, bytes, { end: true })
     assert.deepEqual(answers, [])

@@ -100,11 +100,11 @@ for (const [name, bytes, status, code] of refused) {
   })
 }
 
-test('refusals that respond never sees are told', () => {
+test('refusals before respond() are reported', () => {
   assert.ok(['MALFORMED_REQUEST', 'URL_TOO_LONG', 'HEADERS_TOO_LARGE'].every((code) => refusals.includes(code)))
 })
 
-test('after what HTTP does not allow the connection ends; after what is only too long it goes on', async () => {
+test('the connection ends after malformed HTTP, and stays after a request that is only too long', async () => {
   const twice = await sendRaw(origin, `GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n${get('/')}`)
   assert.deepEqual([twice.answers.length, twice.closed], [1, true])
   const long = await sendRaw(origin, get(`/${'a'.repeat(9000)}`) + get('/'), { answers: 2 })
@@ -129,12 +129,12 @@ for (const [sent, target, host] of targets) {
   })
 }
 
-test('OPTIONS * is handed on', async () => {
+test('OPTIONS * is passed on', async () => {
   const { answers } = await sendRaw(origin, 'OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n', { answers: 1 })
   assert.equal(asked(answers[0]!.body).target, '*')
 })
 
-test('lists are joined, names are in lower case, the address is the client’s', async () => {
+test('lists are joined, names are in lower case, the address is that of the client', async () => {
   const { answers } = await sendRaw(
     origin,
     get('/', 'If-Match: "a"\r\nIF-MATCH: "b,c"\r\nAccept: x/y\r\nAccept: z/w\r\n'),
@@ -157,7 +157,7 @@ test('HEAD has the length of GET and no body', async () => {
   assert.equal(answers[1]!.body.length, Number(answers[1]!.headers['content-length']))
 })
 
-test('204 and 304 have neither body nor length; an answer without body has the length 0', async () => {
+test('204 and 304 have neither body nor length; other responses without a body have the length 0', async () => {
   const { answers } = await sendRaw(origin, get('/empty') + get('/same') + get('/nothing'), { answers: 3 })
   assert.deepEqual(
     answers.map(({ status, headers }) => [status, headers['content-length']]),
@@ -169,7 +169,7 @@ test('204 and 304 have neither body nor length; an answer without body has the l
   )
 })
 
-test('requests sent at once are answered in their order', async () => {
+test('pipelined requests are answered in order', async () => {
   const { answers } = await sendRaw(origin, ['/slow?1', '/2', '/slow?3', '/4'].map((target) => get(target)).join(''), {
     answers: 4,
   })
@@ -179,12 +179,12 @@ test('requests sent at once are answered in their order', async () => {
   )
 })
 
-test('what runs is answered before the garbage behind it ends the connection', async () => {
+test('a running request is answered before the garbage behind it ends the connection', async () => {
   const { answers, closed } = await sendRaw(origin, `${get('/slow')}\0\0garbage\r\n\r\n`)
   assert.deepEqual([answers.length, answers[0]!.status, closed], [1, 200, true])
 })
 
-test('bodies are read whole, by length and in chunks', async () => {
+test('bodies are read completely, by length and in chunks', async () => {
   const text = 'é'.repeat(limit / 4)
   const bytes = Buffer.from(text).toString('latin1')
   for (const message of [
@@ -201,7 +201,7 @@ test('HTTP/1.0 needs no Host, and its connection ends', async () => {
   assert.deepEqual([answers[0]!.status, closed], [200, true])
 })
 
-test('a client that ends its side after asking is still answered', async () => {
+test('a client that closes its side after the request is still answered', async () => {
   const { answers } = await sendRaw(origin, get('/slow'), { end: true })
   assert.equal(answers[0]!.status, 200)
 })
@@ -217,7 +217,7 @@ for (const [path, head] of [
   })
 }
 
-test('what follows a whole request is no fault of it, however late its body is read', async () => {
+test('data after a complete request is no fault of that request, however late its body is read', async () => {
   const { answers } = await sendRaw(origin, post('/late', 'Content-Length: 3\r\n', 'abc\0\0'), { answers: 1 })
   assert.deepEqual([answers[0]?.status, asked(answers[0]!.body).body], [200, 'abc'])
 })
@@ -227,7 +227,7 @@ test('a truncated head is a 400 while the client listens', async () => {
   assert.equal(answers[0]!.status, 400)
 })
 
-test('clients that leave in the middle of anything do no harm', async () => {
+test('clients that disconnect at any point do no harm', async () => {
   const messages = [
     get('/slow'),
     post('/', 'Content-Length: 1000\r\n', 'abc'),
@@ -244,7 +244,7 @@ test('clients that leave in the middle of anything do no harm', async () => {
   assert.equal((await sendRaw(origin, get('/'), { answers: 1 })).answers[0]!.status, 200)
 })
 
-test('a small body that nobody read does not disturb the next request', async () => {
+test('a small unread body does not disturb the next request', async () => {
   const { answers } = await sendRaw(origin, post('/unread', 'Content-Length: 1000\r\n', 'x'.repeat(1000)) + get('/'), {
     answers: 2,
   })
@@ -254,7 +254,7 @@ test('a small body that nobody read does not disturb the next request', async ()
   )
 })
 
-test('the rest of a small body may come after the answer', async () => {
+test('the rest of a small body may arrive after the response', async () => {
   const { answers } = await sendRaw(origin, post('/unread', 'Content-Length: 1000\r\n', 'x'), {
     answers: 2,
     afterwards: (socket) => setTimeout(() => socket.write('x'.repeat(999) + get('/')), 50),
@@ -265,7 +265,7 @@ test('the rest of a small body may come after the answer', async () => {
   )
 })
 
-test('a client sends 20 MB where they are refused, reads the answer whole, and meets no reset', async () => {
+test('a client whose 20 MB are refused reads the complete response without a reset', async () => {
   for (const target of ['/', '/unread']) {
     const { answers, closed, reset } = await sendRaw(
       origin,
@@ -277,7 +277,7 @@ test('a client sends 20 MB where they are refused, reads the answer whole, and m
   }
 })
 
-test('who goes on sending without end is cut off', async () => {
+test('a client that sends without end is disconnected', async () => {
   const started = performance.now()
   const { answers, closed } = await sendRaw(origin, post('/', 'Content-Length: 20000000\r\n', 'x'), { patience: 9000 })
   assert.deepEqual([answers[0]!.status, closed], [413, true])
@@ -309,7 +309,7 @@ test('100 Continue is sent only for a body that will be read', async () => {
   }
 })
 
-test('an unknown expectation and an upgrade are passed over', async () => {
+test('an unknown expectation and an upgrade are ignored', async () => {
   const { answers } = await sendRaw(
     origin,
     get('/', 'Expect: wonders\r\n') + get('/', 'Connection: Upgrade\r\nUpgrade: h2c\r\n'),
@@ -321,7 +321,7 @@ test('an unknown expectation and an upgrade are passed over', async () => {
   )
 })
 
-test('a trusted proxy says who the client is and how it came; without trust nobody does', async () => {
+test("a trusted proxy reports the client's address and protocol; without trust they are ignored", async () => {
   const trusting = createNodeServer({ respond, problem, trustProxy: true })
   const there = await trusting.listen('127.0.0.1', 0)
   const via = get('/', 'X-Forwarded-Proto: https\r\nX-Forwarded-For: 192.0.2.7\r\n')
@@ -335,7 +335,7 @@ test('a trusted proxy says who the client is and how it came; without trust nobo
   await trusting.close()
 })
 
-test('the handler serves within a server of node:http', async () => {
+test('the handler works in a server of node:http', async () => {
   const other = createServer(toNodeHandler({ respond, refuse: problem }))
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
   const there = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
@@ -346,7 +346,7 @@ test('the handler serves within a server of node:http', async () => {
   await new Promise((resolve) => other.close(resolve))
 })
 
-test('an address that is taken is an error, not a crash', async () => {
+test('an address in use is an error, not a crash', async () => {
   const second = createNodeServer({ respond, problem })
   await assert.rejects(second.listen('127.0.0.1', Number(new URL(origin).port)), { code: 'EADDRINUSE' })
 })

@@ -11,7 +11,7 @@ after(() => rm(root, { recursive: true }))
 const folder = join(root, 'certificates')
 const day = 86_400_000
 
-test('a certificate for this machine is made, its key for its owner alone, and used again', async () => {
+test('a local certificate is made, with a key that only its owner can read, and reused', async () => {
   const made = await localCertificate(folder)
   const certificate = new X509Certificate(made.cert)
   for (const name of ['localhost']) assert.equal(certificate.checkHost(name), name)
@@ -25,7 +25,7 @@ test('a certificate for this machine is made, its key for its owner alone, and u
   assert.equal((await readdir(folder)).length, 2)
 })
 
-test('it is renewed from thirty days before its end, and not before', async () => {
+test('it is renewed thirty days before it expires, and not earlier', async () => {
   const made = await localCertificate(folder)
   const end = new X509Certificate(made.cert).validToDate.getTime()
   assert.equal((await localCertificate(folder, end - 31 * day)).cert, made.cert)
@@ -35,7 +35,7 @@ test('it is renewed from thirty days before its end, and not before', async () =
   await rm(folder, { recursive: true })
 })
 
-test('what cannot be read is made anew, and a lost public copy is written again', async () => {
+test('an unreadable file is replaced, and a lost public copy is written again', async () => {
   const made = await localCertificate(folder)
   await rm(made.caFile)
   assert.equal((await localCertificate(folder)).cert, made.cert)
@@ -44,7 +44,7 @@ test('what cannot be read is made anew, and a lost public copy is written again'
   assert.notEqual((await localCertificate(folder)).cert, made.cert)
 })
 
-test('of several starting at once, all get the same certificate', async () => {
+test('processes that start at once get the same certificate', async () => {
   const shared = join(root, 'shared')
   const made = await Promise.all(Array.from({ length: 8 }, () => localCertificate(shared)))
   assert.equal(new Set(made.map(({ cert }) => cert)).size, 1)

@@ -103,7 +103,7 @@ function overMessages(context: TestContext, origin: string, transport: Transport
 }
 
 for (const transport of transports) {
-  test(`LIM-4: ${transport}: of too many some are served, the others get 503 with Retry-After; then all is as before`, async (context) => {
+  test(`LIM-4: ${transport}: under overload some requests are served, the others get 503 with Retry-After, and the server recovers`, async (context) => {
     const { origin, worked, turnedAway } = await serve(context, transport)
     const askAll = await clientsOf(context, origin, transport, 600)
     worked.length = 0
@@ -157,7 +157,7 @@ function statusesOn(sockets: readonly Socket[], count: number): Promise<string[]
   return Promise.all(sockets.map(statusesOf))
 }
 
-test('LIM-4: a connection goes on after a 503, also where the body of the request was never read', async (context) => {
+test('LIM-4: a connection stays usable after a 503, even if the body was never read', async (context) => {
   const { origin } = await serve(context)
   const sockets = await crowd(context, origin, 500)
   const statuses = statusesOn(sockets, 2)
@@ -170,7 +170,7 @@ test('LIM-4: a connection goes on after a 503, also where the body of the reques
 
 const patient = { wait: 10_000, burst: 10_000 }
 
-test('LIM-4: who asks whether the server lives does not wait', async (context) => {
+test('LIM-4: health checks do not wait', async (context) => {
   const { origin, worked } = await serve(context, 'HTTP/1.1', { overloadLimits: patient })
   const sockets = await crowd(context, origin, 300)
   const [probe] = await crowd(context, origin, 1)
@@ -185,7 +185,7 @@ test('LIM-4: who asks whether the server lives does not wait', async (context) =
   assert.deepEqual(new Set((await statuses).flat()), new Set(['200']))
 })
 
-test('LIM-4: no work is done for those who have gone; who only said that nothing follows is told', async (context) => {
+test('LIM-4: requests of clients that have gone are dropped; clients that only closed their side get a response', async (context) => {
   const { origin, worked } = await serve(context, 'HTTP/1.1', { overloadLimits: patient })
   const first = await crowd(context, origin, 100)
   const going = await crowd(context, origin, 50)
@@ -205,7 +205,7 @@ test('LIM-4: no work is done for those who have gone; who only said that nothing
   assert.ok(count('/gone') < 10, `work was done for ${count('/gone')} of 50 who had gone`)
 })
 
-test('LIM-4: a server that is told to stop in the middle answers all that it accepted', async (context) => {
+test('LIM-4: a server that stops under overload answers every accepted request', async (context) => {
   const { server, origin, worked } = await serve(context, 'HTTP/1.1', { overloadLimits: { wait: 500, burst: 500 } })
   const sockets = await crowd(context, origin, 600)
   worked.length = 0
@@ -219,7 +219,7 @@ test('LIM-4: a server that is told to stop in the middle answers all that it acc
   assert.ok(seen.every((each) => each.length <= 1 && each[0] !== '500'))
 })
 
-test('LIM-4: all bodies together have a bound; who is beyond it is told, and the others go on', async (context) => {
+test('LIM-4: all bodies together have a limit; requests beyond it are refused, and the others continue', async (context) => {
   const { origin } = await serve(context)
   const size = 1_048_576
   const head = `POST /body HTTP/1.1\r\nHost: a\r\nContent-Length: ${size}\r\n\r\n`

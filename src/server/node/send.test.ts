@@ -55,7 +55,7 @@ for (const transport of transports) {
     return ended
   }
 
-  test(`${transport}: a file is sent, whole or a stretch of it`, async (context) => {
+  test(`${transport}: a file is sent, whole or a range of it`, async (context) => {
     const { origin } = await serve(context, transport)
     for (const [path, expected] of [
       ['/some', content],
@@ -72,7 +72,7 @@ for (const transport of transports) {
     assert.ok(await becomes(() => openFiles(folder) === 0))
   })
 
-  test(`${transport}: HEAD and 304 open nothing`, async (context) => {
+  test(`${transport}: HEAD and 304 open no file`, async (context) => {
     const { origin } = await serve(context, transport)
     const head = await take(origin, '/none?length=6000000000', { method: 'HEAD' })
     assert.deepEqual([head.status, head.headers['content-length']], [200, '6000000000'])
@@ -80,7 +80,7 @@ for (const transport of transports) {
     assert.deepEqual([same.status, same.headers['content-length']], [304, undefined])
   })
 
-  test(`${transport}: a file that is gone is not found, one that cannot be read is our failure`, async (context) => {
+  test(`${transport}: a removed file gets 404, an unreadable one 500`, async (context) => {
     const { origin } = await serve(context, transport)
     const gone = await take(origin, '/none')
     assert.deepEqual([gone.status, gone.body.toString(), gone.error], [404, 'NOT_FOUND', undefined])
@@ -91,7 +91,7 @@ for (const transport of transports) {
     assert.ok(await becomes(() => openFiles(folder) === 0))
   })
 
-  test(`${transport}: an answer that cannot be completed does not look complete`, async (context) => {
+  test(`${transport}: a response that cannot be completed does not look complete`, async (context) => {
     const { origin } = await serve(context, transport)
     for (const missing of [1, 100_000]) {
       const { status, size, error } = await take(origin, `/some?length=${content.length + missing}`)
@@ -101,7 +101,7 @@ for (const transport of transports) {
     assert.ok(await becomes(() => openFiles(folder) === 0))
   })
 
-  test(`${transport}: who goes away half way leaves nothing open`, async (context) => {
+  test(`${transport}: a client that disconnects half way leaves no file open`, async (context) => {
     const { server, origin } = await serve(context, transport)
     const downloads = Array.from({ length: 20 }, () => download(origin, '/long', transport))
     assert.ok(await becomes(() => openFiles(folder) === 20))
@@ -116,7 +116,7 @@ for (const transport of transports) {
     assert.ok(performance.now() - started < 1_000)
   })
 
-  test(`${transport}: what runs when the server closes is finished, and its connection ends`, async (context) => {
+  test(`${transport}: a download that runs when the server closes is finished, and its connection ends`, async (context) => {
     const { server, origin } = await serve(context, transport)
     const { stream, taken, ended } = download(origin, '/long', transport)
     assert.ok(await becomes(() => openFiles(folder) === 1))
@@ -131,7 +131,7 @@ for (const transport of transports) {
     assert.equal(openFiles(folder), 0)
   })
 
-  test(`${transport}: at the deadline what runs is cut, and its file closed`, async (context) => {
+  test(`${transport}: at the deadline a running download is aborted and its file closed`, async (context) => {
     const { server, origin } = await serve(context, transport)
     const { stream, ended } = download(origin, '/long', transport)
     assert.ok(await becomes(() => openFiles(folder) === 1))
@@ -142,7 +142,7 @@ for (const transport of transports) {
   })
 }
 
-test('a connection goes on after a file, and after one that was not there', async (context) => {
+test('a connection stays usable after a file, and after a missing one', async (context) => {
   const { origin } = await serve(context, 'HTTP/1.1')
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const ports = new Set<number | undefined>()
@@ -160,7 +160,7 @@ test('a connection goes on after a file, and after one that was not there', asyn
   agent.destroy()
 })
 
-test('pipelined answers stay in order, files among them, though the client says no more', async (context) => {
+test('pipelined responses with files stay in order after the client closed its side', async (context) => {
   const { origin } = await serve(context, 'HTTP/1.1')
   const paths = ['/some?length=9', '/text', '/none', '/some', '/some?start=3&length=2', '/text']
   const { answers } = await sendRaw(origin, paths.map((path) => get(path)).join(''), { answers: 6, end: true })
@@ -171,7 +171,7 @@ test('pipelined answers stay in order, files among them, though the client says 
   )
 })
 
-test('of a thousand files asked for at once one is open, and none when the client goes', async (context) => {
+test('of a thousand pipelined files one is open, and none after the client has gone', async (context) => {
   const warnings: Error[] = []
   const onWarning = (warning: Error) => warnings.push(warning)
   process.on('warning', onWarning)
@@ -190,7 +190,7 @@ test('of a thousand files asked for at once one is open, and none when the clien
   assert.deepEqual(warnings, [])
 })
 
-test('a kept connection ends after the download that ran when the server closed', async (context) => {
+test('a kept-alive connection ends after the download that ran when the server closed', async (context) => {
   const { server, origin } = await serve(context, 'HTTP/1.1')
   const socket = connect(Number(new URL(origin).port), '127.0.0.1')
   socket.write(get('/long') + get('/text'))
@@ -209,20 +209,20 @@ test('a kept connection ends after the download that ran when the server closed'
   assert.ok(performance.now() - started < 4_000)
 })
 
-test('what is no HTTP after a request ends the connection, not the download', async (context) => {
+test('garbage after a request ends the connection, not the download', async (context) => {
   const { origin } = await serve(context, 'HTTP/1.1')
   const { answers, closed } = await sendRaw(origin, `${get('/some')}\x16\x03\x01 garbage\r\n\r\n`)
   assert.ok(answers[0]!.status === 200 && closed)
   assert.equal(Number(answers[0]!.headers['content-length']), content.length)
 })
 
-test('an answer that cannot be completed does not run into the next one', async (context) => {
+test('an incomplete response does not run into the next one', async (context) => {
   const { origin } = await serve(context, 'HTTP/1.1')
   const { answers, closed } = await sendRaw(origin, get(`/some?length=${content.length + 4}`) + get('/text'))
   assert.deepEqual([answers, closed], [[], true])
 })
 
-test('who reads nothing before a large body is sent, which nobody reads, gets the file', async (context) => {
+test('a client that reads only after sending a large unread body gets the file', async (context) => {
   const { origin } = await serve(context, 'HTTP/1.1')
   const socket = connect(Number(new URL(origin).port), '127.0.0.1')
   const size = 30_000_000
@@ -235,7 +235,7 @@ test('who reads nothing before a large body is sent, which nobody reads, gets th
   assert.ok(performance.now() - started < 1_900, 'a farewell was waited for')
 })
 
-test('a large body that nobody reads is no hindrance', async (context) => {
+test('a large unread body does not prevent a download', async (context) => {
   const { origin } = await serve(context, 'HTTP/1.1')
   const size = 20_000_000
   const { answers, closed, reset } = await sendRaw(
@@ -246,7 +246,7 @@ test('a large body that nobody reads is no hindrance', async (context) => {
   assert.deepEqual([answers[0]!.headers.connection, closed, reset], ['close', true, false])
 })
 
-test('a small one neither, though the download takes longer than its rest may', async (context) => {
+test('a small unread body does not prevent a download that takes longer than its rest may', async (context) => {
   const timeouts = { head: 5_000, interval: 200, bytes: 200, idle: 5_000 }
   const { origin } = await serve(context, 'HTTP/1.1', { timeouts })
   const socket = connect(Number(new URL(origin).port), '127.0.0.1')
@@ -259,7 +259,7 @@ test('a small one neither, though the download takes longer than its rest may', 
   assert.ok(size > long.length + 100)
 })
 
-test('other streams of a session go on when one is broken off', async (context) => {
+test('other streams of a session continue when one is aborted', async (context) => {
   const { origin } = await serve(context, 'HTTP/2')
   const session = connectSession(origin, { ca: tls.cert })
   context.after(() => session.destroy())

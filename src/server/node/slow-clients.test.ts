@@ -65,27 +65,27 @@ const put = 'PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 5000\r\n\r\n'
 
 for (const secure of [false, true]) {
   const kind = secure ? 'TLS' : 'plain'
-  test(`LIM-3: ${kind}: a head that trickles in is answered 408 and cut off`, async (context) => {
+  test(`LIM-3: ${kind}: a slow head gets 408, and the connection ends`, async (context) => {
     const { port } = await serve(context, secure)
     const { text, after: took } = await trickle(port, secure, 'GET / HTTP/1.1\r\nHost: a\r\nX: ', 'x', 50)
     assert.match(text, /^HTTP\/1\.1 408 .*\r\n.*Connection: close.*REQUEST_TIMEOUT$/s)
     assert.ok(took > 700 && took < 4_000, `${took}`)
   })
 
-  test(`LIM-3: ${kind}: so is the head of a later request on the connection`, async (context) => {
+  test(`LIM-3: ${kind}: so does the head of a later request on the connection`, async (context) => {
     const { port } = await serve(context, secure)
     const { text } = await trickle(port, secure, 'GET / HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\nX: ', 'x', 50)
     assert.match(text, /^HTTP\/1\.1 200 .*0 bytesHTTP\/1\.1 408 /s)
   })
 
-  test(`LIM-3: ${kind}: a connection on which nothing is said is closed without a word`, async (context) => {
+  test(`LIM-3: ${kind}: a connection without a request is closed without a response`, async (context) => {
     const { port } = await serve(context, secure)
     const { text, after: took } = await trickle(port, secure, '', '', 10_000)
     assert.equal(text, '')
     assert.ok(took < 4_000, `${took}`)
   })
 
-  test(`LIM-3: ${kind}: a body that comes too slowly is answered 408, one of some thousand bytes a second is read`, async (context) => {
+  test(`LIM-3: ${kind}: a body that arrives too slowly gets 408, one of some thousand bytes a second is read`, async (context) => {
     const { port } = await serve(context, secure)
     const slow = await trickle(port, secure, put, 'x', 50)
     assert.match(slow.text, /^HTTP\/1\.1 408 .*Connection: close.*REQUEST_TIMEOUT$/is)
@@ -104,7 +104,7 @@ for (const secure of [false, true]) {
 const huge = 'x'.repeat(60_000_000)
 
 for (const kind of ['plain', 'TLS', 'HTTP/2'] as const) {
-  test(`LIM-3: ${kind}: who takes nothing of an answer for a while is cut off, who takes it gets it whole`, async (context) => {
+  test(`LIM-3: ${kind}: a client that does not read is disconnected, one that reads gets the whole response`, async (context) => {
     const respondAtLength = async () => ({ status: 200, headers: {}, body: huge })
     const server = createNodeServer({
       ...{ respond: respondAtLength, problem, timeouts },
@@ -151,7 +151,7 @@ async function serveFilm(context: TestContext, secure: boolean): Promise<string>
 }
 
 for (const transport of transports) {
-  test(`LIM-3: ${transport}: who takes nothing of a file is cut off, who takes it slowly but steadily gets it whole`, async (context) => {
+  test(`LIM-3: ${transport}: a client that does not read a file is disconnected, one that reads slowly but steadily gets all of it`, async (context) => {
     const origin = await serveFilm(context, transport !== 'HTTP/1.1')
     const steady = download(origin, '/', transport)
     takeSteadily(steady, 2_000_000, 200)
@@ -166,7 +166,7 @@ for (const transport of transports) {
   })
 }
 
-test('LIM-3: who goes on asking and takes nothing of a file is cut off', async (context) => {
+test('LIM-3: a client that sends requests and does not read a file is disconnected', async (context) => {
   const origin = await serveFilm(context, false)
   const socket = connect(Number(new URL(origin).port), '127.0.0.1').on('error', () => {})
   const ask = (path: string) => socket.writable && socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`)
@@ -179,7 +179,7 @@ test('LIM-3: who goes on asking and takes nothing of a file is cut off', async (
   socket.destroy()
 })
 
-test('LIM-3: HTTP/2: a file that stands still is cut off, though its session moves', async (context) => {
+test('LIM-3: HTTP/2: an idle download is aborted even if its session is active', async (context) => {
   const origin = await serveFilm(context, true)
   const session = connectSession(origin, { ca: tls.cert, settings: { initialWindowSize: 100_000 } })
   context.after(() => session.destroy())
@@ -196,7 +196,7 @@ test('LIM-3: HTTP/2: a file that stands still is cut off, though its session mov
   assert.equal(session.closed, false)
 })
 
-test('LIM-3: the rest of a body that nobody reads may not trickle in for ever', async (context) => {
+test('LIM-3: the rest of an unread body has limited time', async (context) => {
   const refuse: NodeServerOptions['respond'] = async () => ({ status: 401, headers: {}, body: 'no' })
   const server = createNodeServer({ respond: refuse, problem, timeouts })
   const { port } = new URL(await server.listen('127.0.0.1', 0))
@@ -206,7 +206,7 @@ test('LIM-3: the rest of a body that nobody reads may not trickle in for ever', 
   assert.ok(took < 4_000, `${took}`)
 })
 
-test('LIM-3: HTTP/2: a slow body gets 408, and the other streams of the session go on', async (context) => {
+test('LIM-3: HTTP/2: a slow body gets 408, and the other streams of the session continue', async (context) => {
   const { origin } = await serve(context, true)
   const session = connectSession(origin, { ca: tls.cert })
   context.after(() => session.destroy())
@@ -222,7 +222,7 @@ test('LIM-3: HTTP/2: a slow body gets 408, and the other streams of the session 
   assert.equal(body, '0 bytes')
 })
 
-test('LIM-3: HTTP/2: a session on which nothing is asked is ended, though bytes keep coming', async (context) => {
+test('LIM-3: HTTP/2: a session without requests is closed, even if frames keep arriving', async (context) => {
   const { origin } = await serve(context, true)
   const session = connectSession(origin, { ca: tls.cert })
   const timer = setInterval(() => session.destroyed || session.ping(() => {}), 50)

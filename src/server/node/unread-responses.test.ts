@@ -87,7 +87,7 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
 }
 
 for (const transport of transports) {
-  test(`LIM-6: ${transport}: a caller that does not read has so much on its way; others are served, up to what all may have`, async (context) => {
+  test(`LIM-6: ${transport}: unread responses are limited for each caller, and for all callers together`, async (context) => {
     const unread = { caller: 40 * mebibyte, server: 60 * mebibyte }
     const { ask, statusOf, answersTo } = await serve(context, transport, { unread })
     const first = ask('ann')
@@ -112,7 +112,7 @@ for (const transport of transports) {
     await until(async () => (await statusOf('ann')) === 200)
   })
 
-  test(`LIM-6: ${transport}: who takes an answer too slowly is cut off, though something moves all the time`, async (context) => {
+  test(`LIM-6: ${transport}: a client that reads a response too slowly is disconnected, even if it reads steadily`, async (context) => {
     // 10 MB a second at least: the answer in four seconds and half of one.
     const timeouts = { head: 5_000, interval: 100, bytes: 100_000, idle: 1_500 }
     const { ask, statusOf } = await serve(context, transport, { timeouts, unread: { caller: 20 * mebibyte } })
@@ -129,7 +129,7 @@ for (const transport of transports) {
   })
 }
 
-test('LIM-6: answers to a change are told whatever they take, and a caller with too much on its way changes nothing', async (context) => {
+test('LIM-6: responses to changes are sent whatever their size, and a caller with too much unread cannot change anything', async (context) => {
   const { ask, statusOf } = await serve(context, 'HTTP/1.1', { unread: { caller: 20 * mebibyte } })
   const slow = ask('ann')
   await until(async () => (await statusOf('ann', '/v1/papers?limit=1&fields=created_at')) === 429)

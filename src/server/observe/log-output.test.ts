@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { test } from 'node:test'
 import { inBlocks } from './log-output.ts'
 
-test('lines are written together, in order, when there are enough of them', () => {
+test('lines are written in blocks, in order', () => {
   const written: string[] = []
   const { write } = inBlocks((block) => written.push(block))
   const line = `${'x'.repeat(99)}\n`
@@ -14,7 +14,7 @@ test('lines are written together, in order, when there are enough of them', () =
   assert.deepEqual(written, [line.repeat(160)])
 })
 
-test('no line is kept back for more than a second', (context) => {
+test('no line is delayed for more than a second', (context) => {
   context.mock.timers.enable({ apis: ['setTimeout'] })
   const written: string[] = []
   const { write } = inBlocks((block) => written.push(block))
@@ -28,7 +28,7 @@ test('no line is kept back for more than a second', (context) => {
   assert.deepEqual(written, ['a\nb\n'], 'nothing is written twice')
 })
 
-test('a flush writes at once, and nothing where there is nothing', () => {
+test('a flush writes at once, and nothing if there are no lines', () => {
   const written: string[] = []
   const { write, flush } = inBlocks((block) => written.push(block))
   flush()
@@ -38,7 +38,7 @@ test('a flush writes at once, and nothing where there is nothing', () => {
   assert.deepEqual(written, ['a\n'])
 })
 
-test('OPS-1: lines that are not kept back come out in order, and before the process ends', () => {
+test('OPS-1: undelayed lines are written in order, before the process ends', () => {
   const lines = 2_000
   const program = `
     const { standardOutput, outputWritten } = await import(${JSON.stringify(import.meta.resolve('./log-output.ts'))})
@@ -58,7 +58,7 @@ test('OPS-1: lines that are not kept back come out in order, and before the proc
   )
 })
 
-test('OPS-2: the end is kept waiting for a log that nobody reads only so long', async () => {
+test('OPS-2: the end of the process waits a limited time for a log that nobody reads', async () => {
   const program = `
     const { standardOutput, outputWritten } = await import(${JSON.stringify(import.meta.resolve('./log-output.ts'))})
     const { write, flush } = standardOutput()

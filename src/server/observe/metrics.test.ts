@@ -11,7 +11,7 @@ function loadedBy(code: string): string[] {
   return ['prom-client', '@opentelemetry/api'].filter((name) => files.includes(`node_modules/${name}/`))
 }
 
-test('OPS-1: what metrics and traces need is loaded only where they are asked for', () => {
+test('OPS-1: modules of metrics and traces are loaded only if they are used', () => {
   assert.deepEqual(loadedBy(`await import('../serve.ts')`), [])
   const both = ['prom-client', '@opentelemetry/api']
   assert.deepEqual(loadedBy(`await (await import('./metrics.ts')).collectMetrics()`), both)

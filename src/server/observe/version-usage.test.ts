@@ -5,7 +5,7 @@ import { countVersions, mostCallers } from './metrics.ts'
 const stays = { name: 'v2', deprecatedAt: undefined, sunsetAt: undefined }
 const goes = { name: 'v1', deprecatedAt: 0, sunsetAt: undefined }
 
-test('callers are told apart only where a version is to go', () => {
+test('callers are distinguished only for versions with an end', () => {
   const usage = countVersions()
   for (const caller of ['ann', 'bob', 'ann']) {
     usage.count({ version: stays, caller })
@@ -19,7 +19,7 @@ test('callers are told apart only where a version is to go', () => {
   ])
 })
 
-test('there are only so many callers: those beyond are one, and those before go on being counted', () => {
+test('the number of callers is limited: further ones count as one, and earlier ones are still counted', () => {
   const usage = countVersions()
   for (let number = 0; number < mostCallers + 500; number++) usage.count({ version: goes, caller: `caller-${number}` })
   usage.count({ version: goes, caller: 'caller-7' })
@@ -29,7 +29,7 @@ test('there are only so many callers: those beyond are one, and those before go 
   assert.equal(counts.find(({ caller }) => caller === 'caller-7')?.requests, 2)
 })
 
-test('SEC-3: what is no name of a caller is in no label', () => {
+test('SEC-3: labels contain nothing but names of callers', () => {
   const usage = countVersions()
   const key = `rsk_${'a'.repeat(49)}`
   usage.count({ version: goes, caller: key })

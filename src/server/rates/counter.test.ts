@@ -25,7 +25,7 @@ function heldBytes(): number {
 /** What is left of each quota, and for how long. */
 const standing = ({ standings }: Counted) => standings.map(({ left, until }) => [left, until])
 
-test('so many pass in a window, which begins with the first', () => {
+test('a window lets its number of requests pass, and begins with the first', () => {
   const { clock, ask } = counter()
   assert.deepEqual(standing(ask('ann', caller)), [[2, 60_000]])
   clock.now += 59_999
@@ -35,13 +35,13 @@ test('so many pass in a window, which begins with the first', () => {
   assert.deepEqual(standing(ask('ann', caller)), [[2, 60_000]], 'the next one')
 })
 
-test('each has a quota of its own', () => {
+test('each caller has a separate quota', () => {
   const { ask } = counter()
   for (let number = 0; number < 3; number++) ask('ann', caller)
   assert.deepEqual([ask('ann', caller).passes, ask('bob', caller).passes], [false, true])
 })
 
-test('what is refused by one quota counts against none', () => {
+test('a request that one quota refuses counts against none', () => {
   const { clock, ask } = counter()
   assert.deepEqual(standing(ask('ann', caller, creation)), [[2, 60_000], [0, 1_000]]) // biome-ignore format: pairs
   clock.now += 400
@@ -54,14 +54,14 @@ test('what is refused by one quota counts against none', () => {
   assert.deepEqual([spent.passes, standing(spent)], [false, [[0, 59_000], [1, 1_000]]]) // biome-ignore format: pairs
 })
 
-test('a clock that is set back keeps nobody waiting for longer than a window', () => {
+test('after the clock is set back, nobody waits for longer than a window', () => {
   const { clock, ask } = counter()
   for (let number = 0; number < 4; number++) ask('ann', caller)
   clock.now -= 3_600_000
   assert.deepEqual(standing(ask('ann', caller)), [[2, 60_000]])
 })
 
-test('a million addresses take no more room than those that are remembered', () => {
+test('a million addresses take no more memory than the windows that are kept', () => {
   const { ask } = counter()
   ask('first', caller)
   const before = heldBytes()
@@ -72,7 +72,7 @@ test('a million addresses take no more room than those that are remembered', () 
   assert.deepEqual(standing(ask('first', caller)), [[2, 60_000]], 'the oldest is forgotten')
 })
 
-test('nobody is forgotten while the window runs, however many others come and go', () => {
+test('no window is dropped before it ends, however many others come and go', () => {
   const { clock, ask } = counter()
   clock.now += 59_000
   for (let number = 0; number < 3; number++) ask('ann', caller)
