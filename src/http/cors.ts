@@ -1,15 +1,17 @@
-/** CORS (OPT-3 to OPT-6): which pages of other origins may call, by the CORS protocol of the Fetch standard. */
+/**
+ * CORS (OPT-3 to OPT-6): the origins whose web pages may read responses, by the CORS protocol of the Fetch standard.
+ */
 import type { HttpRequest, ResponseHeaders } from './message.ts'
 
 /**
- * The pages that may call, as configured. `origins`: exactly as browsers send them, or `*`: all. `credentials`: whether
- * a page may let the browser add some of its own (cookies, certificates), which is never allowed to all (OPT-5).
+ * The configured origins. `origins`: exactly as browsers send them, or `*` for all. `credentials`: whether browsers may
+ * send cookies and certificates, which is never allowed for all origins (OPT-5).
  */
 export type Cors =
   | { readonly origins: '*'; readonly credentials: false }
   | { readonly origins: ReadonlySet<string>; readonly credentials: boolean }
 
-/** What the settings come to: the pages that may call (`undefined`: none), or one sentence on what to write instead. */
+/** The settings (`undefined`: no CORS), or one sentence that says what to write instead. */
 export type CorsReading =
   | { readonly cors: Cors | undefined; readonly problem?: undefined }
   | { readonly problem: string }
@@ -39,7 +41,7 @@ export function readCors(settings: readonly string[], credentials = false): Cors
 
 const off: CorsReading = { cors: undefined }
 
-/** What is wrong with an origin. What passes is ASCII without line breaks, so that it can be sent back as it is. */
+/** What is wrong with an origin. Valid origins are ASCII without line breaks, so that a response can repeat them. */
 function objection(text: string): string | undefined {
   if (text === '')
     return '--cors-origin has an empty value: write an origin such as https://app.example, or leave it out.'
@@ -61,41 +63,41 @@ function serialize(text: string): string | undefined {
   return url.origin === 'null' ? `${url.protocol}//${url.host}` : url.origin
 }
 
-/** Without a password that stands in it (SEC-3). */
+/** The text in quotes, without a password (SEC-3). */
 function quoted(text: string): string {
   return JSON.stringify(text.replace(/.*@/s, '…@'))
 }
 
-/** Whether a request is a browser's question before the actual request: it comes without credentials (OPT-3). */
+/** Whether a request is a preflight, which browsers send without credentials (OPT-3). */
 export function isPreflight(method: string, headers: HttpRequest['headers']): boolean {
   return (
     method === 'OPTIONS' && headers['origin'] !== undefined && headers['access-control-request-method'] !== undefined
   )
 }
 
-// Constant: what a page asks for is never repeated to it.
+// Constant: a response never repeats the header names that a page asks for.
 const requestHeaders = [
   'Accept', 'Accept-Language', 'API-Version', 'Authorization', 'Content-Type', 'Idempotency-Key', 'If-Match',
   'If-Modified-Since', 'If-None-Match', 'If-Range', 'If-Unmodified-Since', 'Prefer', 'Range', 'traceparent',
   'tracestate', 'X-Request-Id',
 ].join(', ') // biome-ignore format: a list
 
-// Beside those that any page may read, such as Content-Type (Fetch standard, "CORS-safelisted response-header name").
+// In addition to those that every page may read (Fetch standard, "CORS-safelisted response-header name").
 const responseHeaders = [
   'Accept-Patch', 'Accept-Post', 'Accept-Query', 'Accept-Ranges', 'Allow', 'API-Version', 'Content-Disposition',
   'Content-Location', 'Content-Range', 'Deprecation', 'ETag', 'Link', 'Location', 'Preference-Applied', 'RateLimit', 'RateLimit-Policy', 'Retry-After',
   'Server-Timing', 'Sunset', 'WWW-Authenticate', 'X-Request-Id', 'X-Total-Count',
 ].join(', ') // biome-ignore format: a list
 
-// Seconds that a browser may go without asking again. Two hours is Chromium's most; Firefox would believe a day, and as
-// long go on sending what a new configuration refuses.
+// How long a browser may cache a preflight, in seconds. Chromium uses at most two hours. Firefox would use a day, and
+// send requests that a new configuration refuses.
 const maxAge = '7200'
 
 /**
- * The header fields of a preflight's answer, which is a 204. An origin that is not allowed gets no `Access-Control-*`.
+ * The header fields of the response to a preflight, a 204. Other origins get no `Access-Control-*`.
  *
  * @param origin the value of `Origin`
- * @param methods those that the address supports
+ * @param methods the methods that the address supports
  */
 export function preflightHeaders(cors: Cors, origin: string | undefined, methods: readonly string[]): ResponseHeaders {
   const headers: ResponseHeaders = {
@@ -110,8 +112,8 @@ export function preflightHeaders(cors: Cors, origin: string | undefined, methods
 }
 
 /**
- * Adds to the header fields of any other answer, errors included, what lets a page read it. Where origins are listed,
- * all answers vary by `Origin`, lest a cache gives one origin's answer to another ("CORS protocol and HTTP caches").
+ * Adds the CORS header fields to any other response, errors included. If origins are listed, all responses vary by
+ * `Origin`, so that caches do not share them between origins ("CORS protocol and HTTP caches").
  *
  * @param cors `undefined`: the header fields come back as they are
  * @param origin the value of `Origin`
@@ -128,7 +130,7 @@ export function withCors(
   return all
 }
 
-/** Allows the origin where it is one of those configured; `*` goes to all, for caches hand it on. */
+/** Allows a configured origin. `*` is sent to all, because caches share it. */
 function allow(headers: ResponseHeaders, { origins, credentials }: Cors, origin: string | undefined): boolean {
   if (origins === '*') headers['Access-Control-Allow-Origin'] = '*'
   else if (origin !== undefined && origins.has(origin)) headers['Access-Control-Allow-Origin'] = origin

@@ -1,57 +1,55 @@
-/** HTTP messages as plain records: what the edges (sockets, fetch) translate to and from. */
+/** HTTP messages as plain data: the server's edges (sockets, fetch) translate to and from them. */
 
 import type { Fault } from '../spec/faults.ts'
 
-/** A request as the pipeline sees it. */
+/** A request. */
 export interface HttpRequest {
   readonly method: string
   /** The request target in origin form, path and query, still percent-encoded: `/v1/tasks?status=open`. */
   readonly target: string
   /** Header fields by lower-case name; repeated list fields are joined with `, `. */
   readonly headers: Readonly<Record<string, string | undefined>>
-  /** Whether it came by HTTPS, here or at a trusted proxy. */
+  /** Whether the client used HTTPS, to this server or to a trusted proxy. */
   readonly secure: boolean
-  /** The address it came from. */
+  /** The IP address of the client. */
   readonly address: string
   /**
    * Reads the whole body, once.
    *
-   * @param limit the most bytes that it may have
-   * @throws Fault BODY_TOO_LARGE where it has more
+   * @param limit the most bytes
+   * @throws Fault BODY_TOO_LARGE
    */
   readBody(limit: number): Promise<Uint8Array>
   /**
-   * Gives a signal that is aborted where nobody waits for the answer any more; where left out, somebody does to the
-   * end.
+   * A signal that is aborted when the client closes the connection; `undefined`: it never does.
    */
   readonly abandoned?: (() => AbortSignal) | undefined
   /**
-   * Counts the bytes of an answer to a caller as on their way (LIM-6), 0 before it is made; where left out, nobody
-   * counts.
+   * Counts the bytes of a response that is being sent to a caller (LIM-6); 0 before the response exists.
    *
-   * @param mayRefuse whether nothing was changed: then a refusal is given where there are too many
+   * @param mayRefuse whether the request changed nothing: then it may be refused because of too many bytes
    */
   readonly reserve?: ((caller: string, bytes: number, mayRefuse: boolean) => Fault | undefined) | undefined
 }
 
-/** Response header fields by name; a name is written as here. */
+/** Response header fields by name, in the spelling that is sent. */
 export type ResponseHeaders = Record<string, string>
 
-/** A file as a body, or a stretch of one. The edge reads it piece by piece, and only while the client takes it. */
+/** A file, or a part of one, as a body. The edge reads it in pieces, as fast as the client receives them. */
 export interface FileBody {
   readonly kind: 'file'
   readonly path: string
   /** The position of the first byte, from 0. */
   readonly start: number
-  /** How many bytes. The file must have them: an answer that ends before is broken off. */
+  /** The number of bytes. If the file is shorter, the response is aborted. */
   readonly length: number
 }
 
-/** Text is sent as UTF-8. `undefined`: no body at all (204, 304). */
+/** Text is sent as UTF-8. `undefined`: no body (204, 304). */
 export type ResponseBody = string | Uint8Array | FileBody | undefined
 
 /**
- * A response as the pipeline makes it. A HEAD request's has GET's body: the edge leaves it out and keeps the length.
+ * A response. The response to HEAD has the body of GET: the edge sends only its length.
  */
 export interface HttpResponse {
   readonly status: number
@@ -59,12 +57,12 @@ export interface HttpResponse {
   readonly body: ResponseBody
 }
 
-/** Whether a body lies in a file. */
+/** Whether a body is a file. */
 export function isFile(body: ResponseBody): body is FileBody {
   return typeof body === 'object' && 'kind' in body
 }
 
-/** The length of a body in bytes, as it is sent. */
+/** The length of a body in bytes. */
 export function lengthOfBody(body: ResponseBody): number {
   if (body === undefined) return 0
   return isFile(body) ? body.length : Buffer.byteLength(body)

@@ -1,4 +1,6 @@
-/** The conditions of a request (RFC 9110 section 13), read and decided. Each question is one function. */
+/**
+ * The conditions of a request (RFC 9110 section 13): reads and decides them. Each step of the decision is one function.
+ */
 import { type Fault, fault } from '../spec/faults.ts'
 import { type EntityTag, parseEntityTags, sameStrongly, sameWeakly } from './fields/entity-tag.ts'
 import { parseHttpDate } from './fields/http-date.ts'
@@ -17,20 +19,20 @@ export interface Conditions {
 export interface CurrentState {
   /** Strong. */
   readonly tag: EntityTag
-  /** The opaque tags that `If-Match` may name; the tag's own where left out. */
+  /** The opaque tags that `If-Match` accepts; default: only the tag's own. */
   readonly matchTags?: readonly string[]
-  /** Seconds since 1970; `undefined` where the representation has no date: then no condition on dates applies. */
+  /** Seconds since 1970; `undefined`: the representation has no date, and conditions on dates are ignored. */
   readonly lastModified?: number
 }
 
-/** A request's method and conditions, and the state at its address: `undefined` where there is nothing. */
+/** The method and conditions of a request, and the current state; `undefined`: nothing exists at its address. */
 export interface ConditionalRequest {
   readonly method: string
   readonly conditions: Conditions
   readonly current: CurrentState | undefined
 }
 
-/** What the conditions come to: go on, 304, or 412. */
+/** The result of the conditions: proceed, 304, or 412. */
 export type Verdict =
   | 'proceed'
   | 'not-modified'
@@ -60,7 +62,7 @@ const matches: Question = ({ conditions, current }) => {
 const hasIfUnmodifiedSince: Question = ({ conditions }) =>
   conditions.ifUnmodifiedSince === undefined ? hasIfNoneMatch : isUnmodified
 
-// Without a date to compare with, the header is ignored (section 13.1.4).
+// Without a date the field is ignored (section 13.1.4).
 const isUnmodified: Question = ({ conditions, current }) =>
   current?.lastModified === undefined || current.lastModified <= conditions.ifUnmodifiedSince!
     ? hasIfNoneMatch
@@ -91,10 +93,10 @@ function reads(method: string): boolean {
 const none: Conditions = {}
 
 /**
- * Reads the conditions of a request by its lower-case header names. A malformed `If-None-Match` or date is ignored, as
- * RFC 9110 allows; a malformed `If-Match` never is, for then a write that should be guarded would not be.
+ * Reads the conditions of a request by lower-case header names. A malformed `If-None-Match` or date is ignored, as RFC
+ * 9110 allows. A malformed `If-Match` is refused: otherwise an unconditional write would follow.
  *
- * @throws Fault MALFORMED_CONDITION where `If-Match` is empty or cannot be read
+ * @throws Fault MALFORMED_CONDITION if `If-Match` is empty or malformed
  */
 export function readConditions(headers: Readonly<Record<string, string | undefined>>): Conditions {
   const match = headers['if-match']
@@ -106,7 +108,7 @@ export function readConditions(headers: Readonly<Record<string, string | undefin
   if (match !== undefined && ifMatch === undefined) throw malformed(match)
   return {
     ifMatch,
-    // No tag at all: it matches nothing, and being there it still sets If-Modified-Since aside (section 13.1.3).
+    // Malformed: it matches nothing, but its presence still disables If-Modified-Since (section 13.1.3).
     ifNoneMatch: noneMatch === undefined ? undefined : (parseEntityTags(noneMatch) ?? []),
     ifModifiedSince: modified === undefined ? undefined : parseHttpDate(modified),
     ifUnmodifiedSince: unmodified === undefined ? undefined : parseHttpDate(unmodified),

@@ -1,7 +1,7 @@
-/** What comes of `Prefer` (MET-8, RFC 7240): which preferences an address follows, and what it says of them. */
+/** Decides which preferences of `Prefer` an address follows (MET-8, RFC 7240), and `Preference-Applied`. */
 import { readPreferences } from './fields/prefer.ts'
 
-// Values are compared without regard to case, as ABNF does (RFC 7240 section 4). `takes` is for people.
+// Values are case-insensitive, as in ABNF (RFC 7240 section 4). `takes` is for error messages.
 const known = {
   handling: { value: /^(?:strict|lenient)$/i, takes: 'strict or lenient' },
   'max-affected': { value: /^\d{1,15}$/, takes: 'a number of records' },
@@ -13,33 +13,33 @@ const known = {
 /** A preference that some address understands. */
 export type PreferenceName = keyof typeof known
 
-/** The answer that a client wants to a change (RFC 7240 section 4.2). */
+/** The response that a client prefers to a change (RFC 7240 section 4.2). */
 export type PreferredReturn = 'minimal' | 'representation'
 
-/** What is preferred, as far as the address understands it. */
+/** The preferences that the address understands. */
 export interface Decided {
   readonly return: PreferredReturn | undefined
-  /** Whether `handling=strict` is asked for: then whatever is in `unmet` ends the request with 400. */
+  /** Whether the client sent `handling=strict`: then each sentence in `unmet` is a reason for 400. */
   readonly strict: boolean
   /**
-   * Under `strict`, a sentence for each preference, or value of one, that is not understood, at most 20; else only of a
-   * bound that cannot be read, for whoever sets one relies on it.
+   * Under `strict`, a sentence for each unknown preference or value, at most 20. Otherwise only for a `max-affected`
+   * that cannot be read, because the client relies on it.
    */
   readonly unmet: readonly string[]
   /**
-   * `Preference-Applied` of an answer that follows `return`, `handling` and `max-affected`; `undefined`: none was asked
-   * for.
+   * `Preference-Applied` of a response that follows `return`, `handling` and `max-affected`; `undefined`: the client
+   * sent none of them.
    */
   readonly applied: string | undefined
-  /** Values by name, those that follow no rule left out. For `respond-async` and `max-affected`. */
+  /** The valid values by name, for `respond-async` and `max-affected`. */
   readonly values: ReadonlyMap<PreferenceName, string>
 }
 
 /**
- * Decides what a `Prefer` field asks of an address.
+ * Decides the preferences of a request.
  *
  * @param field the value of `Prefer`
- * @param understood what the address understands beside `handling`
+ * @param understood the preferences that the address understands, in addition to `handling`
  */
 export function decidePreferences(field: string | undefined, understood: readonly PreferenceName[]): Decided {
   if (field === undefined) return nothing
@@ -72,7 +72,7 @@ export function decidePreferences(field: string | undefined, understood: readonl
 
 const nothing: Decided = { return: undefined, strict: false, unmet: [], applied: undefined, values: new Map() }
 
-// A header of thousands of preferences is no mistake that a list of them would help with.
+// A longer list helps nobody to correct a header of thousands of preferences.
 const mostSentences = 20
 
 function shortened(text: string): string {

@@ -1,6 +1,5 @@
 /**
- * Byte ranges on GET and HEAD (HED-3, RFC 9110 section 14). Preconditions come first (section 13.2.2): what they turned
- * into a 304 or 412 meets no range.
+ * Byte ranges on GET and HEAD (HED-3, RFC 9110 section 14). Preconditions come first (section 13.2.2).
  */
 import { type EntityTag, formatEntityTag, parseEntityTags } from './fields/entity-tag.ts'
 import { parseHttpDate } from './fields/http-date.ts'
@@ -14,11 +13,11 @@ import {
   type ResponseHeaders,
 } from './message.ts'
 
-/** The representation of which parts are asked for. */
+/** The representation that a range selects from. */
 export interface Representation {
   /** In bytes. */
   readonly length: number
-  /** A weak one fits no `If-Range`, just as none. */
+  /** A weak tag never matches `If-Range`. */
   readonly tag?: EntityTag
   /** Seconds since 1970. */
   readonly lastModified?: number
@@ -30,12 +29,12 @@ export interface Part {
   readonly end: number
 }
 
-/** What a range comes to: 200, 416, or 206 with this part. */
+/** The result of a range: 200, 416, or 206 with this part. */
 export type RangeVerdict = 'whole' | 'unsatisfiable' | Part
 
 /**
- * Decides `Range` and `If-Range` by their lower-case header names. Several ranges of which more than one is satisfiable
- * are answered whole, as a server may.
+ * Decides `Range` and `If-Range` by their lower-case header names. If more than one range is satisfiable, the whole
+ * representation is sent, as RFC 9110 allows.
  *
  * @param now the moment of the response's `Date`, in milliseconds since 1970
  */
@@ -49,18 +48,18 @@ export function decideRange(headers: HttpRequest['headers'], current: Representa
   const { length } = current
   const [satisfiable, ...others] = asked.filter((each) => isSatisfiable(each, length))
   if (satisfiable === undefined) return 'unsatisfiable'
-  // A suffix of nothing is satisfiable too, and no Content-Range can say so.
+  // A suffix of an empty representation is satisfiable, but Content-Range cannot express it.
   return others.length > 0 || length === 0 ? 'whole' : partOf(satisfiable, length)
 }
 
-/** Whether `If-Range` holds (section 13.1.5): the client's first part is one of this representation, byte for byte. */
+/** Whether `If-Range` matches (section 13.1.5): the client's part is of the same representation. */
 function isCurrent(ifRange: string, { tag, lastModified }: Representation, now: number): boolean {
   const validator = ifRange.trim()
-  // One strong tag matches strongly where it is written the same; a list of tags is not of this field.
+  // One strong tag matches if it is identical; the field takes no list.
   if (tag !== undefined && !tag.weak && validator === formatEntityTag(tag)) return true
   if (lastModified === undefined) return false
   const second = Math.floor(lastModified)
-  // Within its own second it may still change, and keep its date: no strong validator (section 8.8.2.2).
+  // A date is not a strong validator within its own second (section 8.8.2.2).
   return Math.floor(now / 1000) > second && parseHttpDate(validator, now) === second
 }
 
@@ -83,8 +82,7 @@ const acceptRanges = { 'Accept-Ranges': 'bytes' }
 
 /**
  * Applies `Range` to a 200 to GET or HEAD, by its `ETag` and `Last-Modified`; any other response stays as it is. HEAD
- * is answered as GET (HED-3), though RFC 9110 section 14.2 defines ranges for GET alone. Whatever has ranges gets
- * `Accept-Ranges`.
+ * is treated as GET (HED-3), although RFC 9110 section 14.2 defines ranges for GET only.
  *
  * @param now the moment of the response's `Date`, in milliseconds since 1970
  */

@@ -1,4 +1,4 @@
-/** What every answer says of the version that gave it (VER-1), and of its end (VER-3, VER-4). */
+/** What every response says about its version (VER-1) and about the end of the version (VER-3, VER-4). */
 import { formatHttpDate } from '../http/fields/http-date.ts'
 import { formatLinks, type Link } from '../http/fields/link.ts'
 import { type HttpResponse, isFile, type ResponseHeaders } from '../http/message.ts'
@@ -6,22 +6,22 @@ import { type Catalog, resourceOfStored, storedResource } from '../model/resourc
 import { fault } from '../spec/faults.ts'
 import { isDeprecated, isLeaving, successorOf, type Version, type Versions } from './versions.ts'
 
-/** What is said of a version beside the answer itself. */
+/** The header fields about a version. */
 export interface VersionNotice {
   readonly version: string
-  /** How it ends; `undefined`: it stays. */
+  /** `Deprecation` and `Sunset`; `undefined`: the version stays. */
   readonly end: Readonly<ResponseHeaders> | undefined
-  /** More for `Link`; empty: nothing. */
+  /** More links for `Link`; empty: none. */
   readonly links: string
-  /** What the answer depends on too. */
+  /** More names for `Vary`. */
   readonly vary: readonly string[]
-  /** What stands for `application/json`. */
+  /** The media type that replaces `application/json`. */
   readonly mediaType: string | undefined
 }
 
 /**
- * Says what there is to say of a version at a moment. `Sunset` is said as soon as it is declared, for it warns of
- * something to come (RFC 8594); `Deprecation` once it is true.
+ * The header fields about a version at a time. `Sunset` is sent as soon as it is declared, because it warns of the
+ * future (RFC 8594). `Deprecation` is sent once the version is deprecated.
  *
  * @param path that of the request
  * @param now milliseconds since 1970
@@ -53,7 +53,7 @@ export function noticeOf(
   return { version: version.name, end, links: formatLinks(links), vary, mediaType }
 }
 
-/** Which request header fields can change the version. */
+/** The request header fields that can name the version. */
 function varyOf({ carriers }: Versions): readonly string[] {
   if (carriers.length === 1) {
     const [only] = carriers
@@ -66,7 +66,7 @@ const nothing: readonly string[] = []
 const byVersion = ['API-Version']
 const byAccept = ['Accept']
 
-/** Adds the notice to the header fields of an answer. */
+/** Adds the notice to the header fields of a response. */
 export function addNotice(
   { headers, body }: HttpResponse,
   { version, end, links, vary, mediaType }: VersionNotice,
@@ -78,17 +78,18 @@ export function addNotice(
     const names = headers['Vary']?.split(', ') ?? []
     headers['Vary'] = [...new Set([...names, ...vary])].join(', ')
   }
-  // A file is what it is in every version.
+  // Files have the same media type in every version.
   if (mediaType !== undefined && headers['Content-Type'] === 'application/json' && !isFile(body)) {
     headers['Content-Type'] = mediaType
   }
 }
 
 /**
- * Answers a request for a version that is over (VER-4): a redirect where it is declared and can lead on.
+ * The response to a request for a retired version (VER-4): a redirect, if it is declared and the address exists in the
+ * successor.
  *
- * @param asked `path` and `query` of the request, `query` without the version; `movable`: its address is one, and not
- *   the header fields named the version, which would come along
+ * @param asked `path` and `query` of the request, `query` without the version; `movable`: the address exists, and no
+ *   header field named the version, which clients would send again
  * @throws Fault VERSION_RETIRED
  */
 export function retired(
@@ -114,8 +115,8 @@ export function retired(
 }
 
 /**
- * The address of the same thing in another version, without query: what is asked there may have other names.
- * `undefined` where that version does not have the collection.
+ * The same address in another version, without query, whose fields may have other names. `undefined`: that version does
+ * not have the collection.
  */
 function addressIn(versions: Versions, from: Version, to: Version, path: string): string | undefined {
   const isInPath = versions.carriers.includes('path')
@@ -126,7 +127,7 @@ function addressIn(versions: Versions, from: Version, to: Version, path: string)
   )
   if (moved.includes(undefined)) return undefined
   const address = [to.basePath, ...moved].join('/')
-  // Where only header fields carry it, all versions have one address.
+  // With header fields as the only carriers, all versions have the same address.
   return !isInPath && versions.carriers.includes('query') ? `${address}?version=${to.name}` : address
 }
 

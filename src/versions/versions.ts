@@ -1,6 +1,5 @@
 /**
- * The versions of an interface: which there are, what carries them in a request, and when each of them ends (VER-1,
- * VER-3, VER-4).
+ * The versions of an interface: their catalogs, how requests name them, and when they end (VER-1, VER-3, VER-4).
  */
 import { completeCatalog } from '../model/catalog.ts'
 import type { Carrier, InterfaceDeclaration } from '../model/declaration.ts'
@@ -13,18 +12,18 @@ import { catalogsOfVersions } from './version-mapping.ts'
 export interface Version {
   /** `v1`. */
   readonly name: string
-  /** What is served under it; its `version` is this name. */
+  /** The catalog of the version; its `version` is this name. */
   readonly catalog: Catalog
-  /** What comes before collections in its addresses: `/v1`, or nothing where the path does not carry it. */
+  /** The beginning of its paths: `/v1`, or empty if the path is not a carrier. */
   readonly basePath: string
-  /** The media type that means it, where media types carry versions. */
+  /** The media type that names the version; `undefined`: media types are not a carrier. */
   readonly vendorType: string | undefined
-  /** From when on it is deprecated, in milliseconds since 1970. */
+  /** When it becomes deprecated, in milliseconds since 1970. */
   readonly deprecatedAt: number | undefined
-  /** From when on it is retired, in milliseconds since 1970. */
+  /** When it is retired, in milliseconds since 1970. */
   readonly sunsetAt: number | undefined
   readonly afterSunset: 'gone' | 'redirect'
-  /** The address of a page on what to do about it. */
+  /** The URL of a migration guide. */
   readonly guide: string | undefined
 }
 
@@ -32,9 +31,9 @@ export interface Version {
 export interface Versions {
   /** By name, the oldest first. */
   readonly all: ReadonlyMap<string, Version>
-  /** The newest: what those get who name none. It neither is deprecated nor ends. */
+  /** The newest version, for requests that name none. It is never deprecated or retired. */
   readonly current: Version
-  /** What is stored: the records of all versions, in the words of the current one. */
+  /** The catalog of what is stored: the current version, with the catalogs of all versions. */
   readonly stored: Catalog
   readonly carriers: readonly Carrier[]
 }
@@ -73,22 +72,22 @@ function versionsOf(
   })
 }
 
-/** What comes before collections in the addresses of a version: `/v1`, or nothing where the path does not carry it. */
+/** The beginning of a version's paths: `/v1`, or empty if the path is not a carrier. */
 export function basePathOf({ carriers }: Pick<Versions, 'carriers'>, version: string): string {
   return carriers.includes('path') ? `/${version}` : ''
 }
 
-/** Whether a version is deprecated at a moment. */
+/** Whether a version is deprecated at a time. */
 export function isDeprecated({ deprecatedAt }: Version, now: number): boolean {
   return deprecatedAt !== undefined && deprecatedAt <= now
 }
 
-/** Whether a version is over at a moment. */
+/** Whether a version is retired at a time. */
 export function isRetired({ sunsetAt }: Version, now: number): boolean {
   return sunsetAt !== undefined && sunsetAt <= now
 }
 
-/** Whether it is declared that a version will not stay, be that moment past or to come. */
+/** Whether a version is or will be deprecated or retired. */
 export function isLeaving({ deprecatedAt, sunsetAt }: Pick<Version, 'deprecatedAt' | 'sunsetAt'>): boolean {
   return deprecatedAt !== undefined || sunsetAt !== undefined
 }
@@ -101,7 +100,7 @@ export function successorOf({ all, current }: Versions, version: Version, now: n
   return newer.find((each) => !isRetired(each, now)) ?? current
 }
 
-/** The media type that means a version: `application/vnd.studio.v1+json`. */
+/** The media type that names a version: `application/vnd.studio.v1+json`. */
 export function mediaTypeOf({ name, version }: Pick<Catalog, 'name' | 'version'>): string {
   return `application/vnd.${name}.${version}+json`
 }

@@ -1,15 +1,14 @@
-/** `Accept` (RFC 9110 section 12.5.1): whether what we have fits what the client takes. */
+/** `Accept` (RFC 9110 section 12.5.1): whether a client accepts a media type. */
 import Negotiator from 'negotiator'
 
-// In characters. Browsers send 150; the work grows with the number of ranges, and so many are nobody's wishes.
+// In characters. Browsers send 150, and the work grows with the number of ranges.
 const longest = 1000
 
 /**
- * Whether a media type fits the value of `Accept`: the most specific range that covers it counts, and weight 0 is no.
- * No header, or one without ranges, takes everything, and so does one of over 1,000 characters: a server may always
- * disregard the field. What is no range covers nothing, and what is no weight is 0. Our JSON is UTF-8, so a range that
- * asks for that by a `charset` parameter fits too. Errors need not fit: they are sent as `application/problem+json`
- * whatever was asked for.
+ * Whether `Accept` allows a media type: the most specific matching range counts, and weight 0 refuses. A missing field,
+ * one without ranges, or one of over 1,000 characters accepts everything: a server may ignore the field. A malformed
+ * range matches nothing, and a malformed weight is 0. JSON is UTF-8, so a range with `charset=utf-8` matches too.
+ * Errors are sent as `application/problem+json` regardless of `Accept`.
  *
  * @param mediaType without parameters, in lower case
  */

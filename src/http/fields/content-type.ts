@@ -1,6 +1,6 @@
 /** `Content-Type` (RFC 9110 section 8.3): a media type and its parameters. */
 
-/** A media type, its parameters by lower-case name. */
+/** A media type, and its parameters by lower-case name. */
 export interface ContentType {
   /** In lower case: `application/merge-patch+json`. */
   readonly mediaType: string
@@ -18,7 +18,7 @@ const parameter = new RegExp(
 /**
  * Reads a `Content-Type`.
  *
- * @returns `undefined` where it is malformed, or gives one parameter twice
+ * @returns `undefined`: malformed, or with a duplicate parameter
  */
 export function parseContentType(text: string): ContentType | undefined {
   if (text === 'application/json') return plainJson
@@ -46,7 +46,7 @@ function make(name: string, parameters: ReadonlyMap<string, string>): ContentTyp
 const plainJson: ContentType = make('application/json', new Map())
 
 /**
- * Whether the text is in UTF-8 as far as the type says: JSON between systems is nothing else (RFC 8259 section 8.1).
+ * Whether the media type allows UTF-8, the only encoding of JSON between systems (RFC 8259 section 8.1).
  */
 export function isUtf8(type: ContentType): boolean {
   const charset = type.parameters.get('charset')

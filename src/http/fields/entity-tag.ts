@@ -1,12 +1,12 @@
 /** Entity tags (RFC 9110 section 8.8.3) and the lists of them in `If-Match` and `If-None-Match`. */
 
-/** An entity tag: what stands between the quotes, and whether `W/` stands before them. */
+/** An entity tag: the text between the quotes, and whether it begins with `W/`. */
 export interface EntityTag {
   readonly opaque: string
   readonly weak: boolean
 }
 
-// etagc: visible characters without the double quote, and obs-text. A comma may stand within the quotes.
+// etagc: visible characters without the double quote, and obs-text. Quotes may contain commas.
 const entityTag = /(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"/y
 // A recipient accepts empty list elements (section 5.6.1.2).
 const separators = /[ \t,]*/y
@@ -15,7 +15,7 @@ const end = /[ \t]*(?:,|$)/y
 /**
  * Reads the value of `If-Match` or `If-None-Match` (RFC 9110 sections 13.1.1 and 13.1.2).
  *
- * @returns `any` for `*`, the tags in their order, or `undefined` where the value is empty or malformed
+ * @returns `any` for `*`, the tags in their order, or `undefined`: the value is empty or malformed
  */
 export function parseEntityTags(text: string): 'any' | EntityTag[] | undefined {
   if (text.trim() === '*') return 'any'

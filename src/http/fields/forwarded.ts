@@ -1,22 +1,22 @@
 /**
- * What a trusted proxy says of the hop before it: `Forwarded` (RFC 7239), or `X-Forwarded-Proto` and `X-Forwarded-For`.
+ * `Forwarded` (RFC 7239), `X-Forwarded-Proto` and `X-Forwarded-For` of a trusted proxy: the client behind it.
  */
 import { isIP } from 'node:net'
 
-/** The client's side of the proxy. */
+/** The client of the proxy. */
 export interface ForwardedClient {
-  /** Whether the client came by HTTPS. False where the proxy does not say. */
+  /** Whether the client used HTTPS; `false` if the proxy does not say so. */
   readonly secure: boolean
-  /** The client's address; `undefined` where the proxy does not say, hides it, or contradicts itself. */
+  /** The client's address; `undefined`: the proxy does not send it, hides it, or contradicts itself. */
   readonly address: string | undefined
 }
 
 type Headers = Readonly<Record<string, string | undefined>>
 
 /**
- * Reads what the proxy next to us added. It adds at the end, and what stands before may be the client's invention, so
- * only the last element counts. A proxy that writes one of the two families passes the other on as the client sent it:
- * where both are present, `secure` needs both to say so, and differing addresses are no address.
+ * Reads the element that the nearest proxy added at the end: clients can invent the elements before it. A proxy that
+ * writes one of the two families forwards the other as the client sent it. If both are present, `secure` needs both,
+ * and different addresses count as none.
  */
 export function readForwarded(headers: Headers): ForwardedClient {
   const standard = headers.forwarded === undefined ? undefined : readStandard(headers.forwarded)

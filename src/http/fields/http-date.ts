@@ -15,7 +15,7 @@ const asctimeDate = new RegExp(`^${shortDay} ${month} ([ \\d]\\d) ${time} (\\d{4
  * the name of the day is not compared, since ignoring `If-Unmodified-Since` for it would let a stale write through.
  *
  * @param now the moment, in milliseconds since 1970, from which a year of two digits is understood
- * @returns seconds since 1970, or `undefined` where the text is no HTTP date
+ * @returns seconds since 1970, or `undefined`: the text is not an HTTP date
  */
 export function parseHttpDate(text: string, now = Date.now()): number | undefined {
   const trimmed = text.trim()
@@ -45,7 +45,7 @@ function seconds(year: number, name: string, day: string, hour: string, minute: 
   return date.setUTCHours(Number(hour), Number(minute), Number(second)) / 1000
 }
 
-// Records read again and again were changed at the same few moments.
+// Many responses have one of the same few dates.
 const formatted = new Map<number, string>()
 const mostFormatted = 1000
 

@@ -1,9 +1,8 @@
 /**
- * `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header-07): the name under which a request may be repeated
- * (MET-9).
+ * `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header-07): the name that makes a request repeatable (MET-9).
  */
 
-/** The key's text, or one sentence that says why there is none. */
+/** The key, or one sentence that says what is wrong. */
 export type IdempotencyKey = { readonly key: string } | { readonly problem: string }
 
 /** The most characters that a key may have, its quotes and escapes not counted. */

@@ -1,13 +1,13 @@
-/** `Link` (RFC 8288): where else to go from an answer. */
+/** `Link` (RFC 8288): links of a response. */
 
-/** A link: a URI reference, and the relation types that it stands in. */
+/** A link: a URI reference and its relation types. */
 export interface Link {
   readonly target: string
-  /** One relation type, or several parted by blanks: `next`, `deprecation`. */
+  /** One relation type, or several separated by spaces: `next`, `deprecation`. */
   readonly rel: string
 }
 
-// What could leave the angle brackets or the header; all else in a target is percent-encoded by whoever made it.
+// Characters that could end the angle brackets or the field; the rest of a target is encoded already.
 const unsafe = /[\0-\x20<>"\\^`{|}\x7f-\u{10ffff}]/gu
 
 /** Writes the value of `Link`, for instance `</v1/tasks?page=2>; rel="next"`. An empty list gives an empty text. */

@@ -4,15 +4,14 @@
 export interface MediaRange {
   /** Without parameters, in lower case: `text/*`. */
   readonly range: string
-  /** 0 (not wanted) to 1; what is no weight is 0. */
+  /** 0 (not accepted) to 1; a malformed weight is 0. */
   readonly weight: number
 }
 
 const weight = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/
 
 /**
- * Reads the value of `Accept` in one pass, however long it is; what is no range comes along, and is like none that is
- * known.
+ * Reads the value of `Accept` in one pass. Malformed ranges are kept: they match no media type.
  */
 export function mediaRanges(accept: string): MediaRange[] {
   return splitOutside(accept, ',').map((item) => {
@@ -23,7 +22,7 @@ export function mediaRanges(accept: string): MediaRange[] {
   })
 }
 
-/** Parts a list at a character; in quoted text (section 5.6.4) it parts nothing. */
+/** Splits a list at a character, except in quoted text (section 5.6.4). */
 function splitOutside(text: string, separator: string): string[] {
   if (!text.includes('"')) return text.split(separator)
   const parts: string[] = []

@@ -1,4 +1,4 @@
-/** `Prefer` (RFC 7240): what a client would like, and may not get. */
+/** `Prefer` (RFC 7240): the preferences of a client, which a server may ignore. */
 
 /** Preferences by lower-case name; one without a value has the empty text. The first of a name counts (section 2). */
 export type Preferences = ReadonlyMap<string, string>
@@ -6,12 +6,13 @@ export type Preferences = ReadonlyMap<string, string>
 const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 const word = `(?:"((?:[^"\\\\]|\\\\.)*)"|(${token}))`
 const preference = new RegExp(`[ \\t]*(${token})(?:[ \\t]*=[ \\t]*${word})?`, 'y')
-// One parameter at a time, which no other begins within: nested repetitions would try every way to part `;;;;`.
+// One parameter at a time: nested repetitions would backtrack on `;;;;`.
 const parameter = /[ \t]*;[^,";]*(?:"(?:[^"\\]|\\.)*"[^,";]*)*/y
 const end = /[ \t]*(?:,|$)/y
 
 /**
- * Reads a `Prefer` value. What cannot be read, and all after it, is left out: a preference is never an error by itself.
+ * Reads a `Prefer` value. A malformed preference and everything after it is ignored: a preference is never an error by
+ * itself.
  */
 export function readPreferences(text: string | undefined): Preferences {
   const preferences = new Map<string, string>()

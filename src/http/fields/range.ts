@@ -1,24 +1,24 @@
-/** `Range` in bytes (RFC 9110 section 14.2): the parts of a representation that a client asks for. */
+/** `Range` in bytes (RFC 9110 section 14.2). */
 
-/** An int-range: both positions count from 0 and are included; without the last one it goes to the end. */
+/** An int-range: positions count from 0 and are inclusive; without `last` it extends to the end. */
 export interface IntRange {
   readonly first: number
   readonly last: number | undefined
 }
 
-/** A suffix-range: the last bytes, so many. */
+/** A suffix-range: the number of last bytes. */
 export interface SuffixRange {
   readonly suffix: number
 }
 
-/** Ranges beyond these are taken for an attack (RFC 9110 section 17.15). */
+/** More ranges count as an attack (RFC 9110 section 17.15). */
 export const mostRanges = 50
 
 const unit = /^bytes=/i
 const rangeSpec = /^(\d*)-(\d*)$/
 
 /**
- * Reads the value of `Range`. A number too long for JavaScript is past every end, and may be `Infinity`.
+ * Reads the value of `Range`. A number too large for JavaScript is beyond every end, and may be `Infinity`.
  *
  * @returns the ranges in their order, or `undefined` where the field is to be ignored: another unit, anything malformed
  *   (one invalid range spoils them all), or more than `mostRanges`

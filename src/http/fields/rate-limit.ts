@@ -1,9 +1,8 @@
 /**
- * `RateLimit-Policy` and `RateLimit`: what is allowed, and what is left of it
- * (draft-ietf-httpapi-ratelimit-headers-11).
+ * `RateLimit-Policy` and `RateLimit`: quotas and what is left of them (draft-ietf-httpapi-ratelimit-headers-11).
  */
 
-/** A quota as it is announced. Its name is ASCII, without quotation marks and backslashes. */
+/** A quota. Its name is ASCII without quotation marks and backslashes. */
 export interface QuotaPolicy {
   readonly name: string
   /** How many requests. */
@@ -12,13 +11,13 @@ export interface QuotaPolicy {
   readonly window: number
 }
 
-/** Where a caller stands with a quota. */
+/** What a caller has left of a quota. */
 export interface ServiceLimit {
   readonly name: string
   /** How many requests are left: the available quota. */
   readonly left: number
   /**
-   * Seconds, whole, within which no more than those pass: the effective window. Here there are more when it is over.
+   * The effective window in whole seconds: within it, no more requests are allowed.
    */
   readonly seconds: number
 }
@@ -41,7 +40,7 @@ export function formatPolicies(policies: readonly QuotaPolicy[]): string {
  */
 export function formatLimits(limits: readonly ServiceLimit[]): string {
   let text = ''
-  // There is one on every answer, and a loop costs half of what `map` and `join` do.
+  // Every response has one, and a loop costs half as much as `map` and `join`.
   for (const { name, left, seconds } of limits) text += `${text === '' ? '' : ', '}"${name}";r=${left};t=${seconds}`
   return text
 }
