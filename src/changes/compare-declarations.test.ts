@@ -121,7 +121,7 @@ describe('declarations (VER-5)', () => {
     assert.deepEqual(finding?.places, [
       { in: 'new', of: 'declaration', pointer: '/resources/tasks/deletion/gracePeriod' },
     ])
-    assert.equal(finding?.message, 'a deletion can be taken back for 7 days instead of 30 days')
+    assert.equal(finding?.message, 'deleted records can be restored for 7 days instead of 30 days')
   })
 
   test('a declaration and its document do not differ', () => {

@@ -235,7 +235,7 @@ test('a field in a circle is found once, with every operation that it touches', 
   const [finding] = findings as [Finding]
   assert.deepEqual(finding.operations, ['GET /v1/tasks', 'GET /v1/tasks/{id}'])
   assert.deepEqual(finding.resources, ['tasks'])
-  assert.equal(finding.message, 'the field b is gone from answers')
+  assert.equal(finding.message, 'the field b is gone from responses')
   assert.equal(finding.rule, 'spec 9.3, VER-5')
   assert.deepEqual(finding.places, [
     { in: 'old', of: 'openapi', pointer: '/components/schemas/Task/properties/b' },

@@ -50,7 +50,7 @@ export interface Finding extends Difference {
    * and VER-5.
    */
   readonly rule: string
-  /** What differs, as a clause: "the field priority is gone from answers". */
+  /** What differs, as a clause: "the field priority is gone from responses". */
   readonly message: string
   /** What to do about it; empty for compatible differences. */
   readonly remedy: string
@@ -67,8 +67,8 @@ interface KindEntry {
 }
 
 const bringBack = 'Bring it back, or make a new version.'
-const acceptAsBefore = 'Go on accepting what was accepted, or make a new version.'
-const answerAsBefore = 'Answer only what was declared before, or make a new version.'
+const acceptAsBefore = 'Keep accepting what was accepted before, or make a new version.'
+const returnAsBefore = 'Return only what was declared before, or make a new version.'
 const makeOptional = 'Make it optional.'
 const leaveOptional = 'Leave it optional.'
 const giveDefault = 'Make it optional, or give it a default.'
@@ -83,7 +83,7 @@ const narrowed = (words: Words, remedy = acceptAsBefore): KindEntry => ({
   remedy,
 })
 /** Breaks responses: clients must go on understanding all that they get. */
-const widened = (words: Words, remedy = answerAsBefore): KindEntry => ({
+const widened = (words: Words, remedy = returnAsBefore): KindEntry => ({
   severity: { request: 'compatible', response: 'breaking' },
   words,
   remedy,
@@ -91,57 +91,57 @@ const widened = (words: Words, remedy = answerAsBefore): KindEntry => ({
 
 const table = {
   'version-removed': breaking(({ version, names = [] }) => {
-    const others = names.length === 0 ? 'no other version is there' : `${listed(names)} is served`
+    const others = names.length === 0 ? 'no other version is served' : `${listed(names)} is served`
     return `${version} is gone with all its endpoints; ${others}`
-  }, 'Serve it beside the new one until its sunset. If it is there: look at servers in the document.'),
+  }, 'Serve it beside the new one until its sunset. If it is served, check `servers` in the document.'),
   'version-retired': compatible(({ version }) => `${version} is gone, after its sunset`, 'spec 9.7'),
   'version-added': compatible(({ version }) => `${version} is new`),
   'resource-removed': breaking(({ resources }) => `${listed(resources)} is gone, with every endpoint`),
   'resource-added': compatible(({ resources }) => `${listed(resources)} is new`),
   'operation-removed': breaking(({ operations }) => `${listed(operations)} ${isOrAre(operations)} gone`),
   'operation-added': compatible(({ operations }) => `${listed(operations)} ${isOrAre(operations)} new`),
-  'operation-deprecated': compatible(() => 'is deprecated', 'spec 9.6'),
-  'security-added': breaking((each) => `authentication is stricter, or another: ${change(each)}`, acceptAsBefore),
-  'security-relaxed': compatible((each) => `authentication has another way: ${change(each)}`),
+  'operation-deprecated': compatible(() => 'the operation is deprecated', 'spec 9.6'),
+  'security-added': breaking((each) => `authentication is stricter or different: ${change(each)}`, acceptAsBefore),
+  'security-relaxed': compatible((each) => `there is another way to authenticate: ${change(each)}`),
 
   'parameter-removed': breaking((each) => `${parameters(each)} gone`),
   'parameter-added': compatible((each) => `${parameters(each)} new, and optional`),
   'parameter-added-required': breaking((each) => `${parameters(each)} new, and required`, makeOptional),
   'parameter-required': breaking((each) => `${parameters(each)} required, and was optional`, leaveOptional),
   'parameter-optional': compatible((each) => `${parameters(each, 'may be left out')}`),
-  'parameter-written': breaking((each) => `${parameters(each)} written another way: ${change(each)}`),
-  'body-removed': breaking(() => 'a body is no longer read'),
-  'body-added': compatible(() => 'a body may be sent'),
-  'body-added-required': breaking(() => 'a body is required, where none was read', makeOptional),
-  'body-required': breaking(() => 'a body is required, and was optional', leaveOptional),
-  'body-optional': compatible(() => 'the body may be left out'),
+  'parameter-written': breaking((each) => `${parameters(each)} serialized differently: ${change(each)}`),
+  'body-removed': breaking(() => 'the request body is no longer accepted'),
+  'body-added': compatible(() => 'a request body may be sent'),
+  'body-added-required': breaking(() => 'a request body is required, and none was accepted before', makeOptional),
+  'body-required': breaking(() => 'the request body is required, and was optional', leaveOptional),
+  'body-optional': compatible(() => 'the request body may be left out'),
   'media-type-removed': breaking(
-    (each) => `${listed(each.names)} is no longer ${each.direction === 'request' ? 'read' : 'answered'}`,
+    (each) => `${listed(each.names)} is no longer ${each.direction === 'request' ? 'accepted' : 'returned'}`,
   ),
   'media-type-added': compatible(
-    (each) => `${listed(each.names)} is ${each.direction === 'request' ? 'read' : 'answered'} too`,
+    (each) => `${listed(each.names)} is ${each.direction === 'request' ? 'accepted' : 'returned'} too`,
   ),
-  'status-removed': breaking(({ names }) => `the status ${listed(names)} is no longer answered`),
+  'status-removed': breaking(({ names }) => `the status ${listed(names)} is no longer returned`),
   'status-added': review(
-    ({ names }) => `the status ${listed(names)} may be answered`,
-    'Make sure that clients get it only for what they could not do before.',
+    ({ names }) => `the status ${listed(names)} may be returned`,
+    'Make sure that clients get it only for requests that were not possible before.',
   ),
-  'part-status-added': compatible(({ names }) => `the status ${listed(names)} is answered to those who ask for it`),
+  'part-status-added': compatible(({ names }) => `the status ${listed(names)} is returned to clients that ask for it`),
   'condition-required': breaking(
-    () => 'a condition is required: without If-Match the answer is 428',
+    () => 'a condition is required: requests without If-Match get 428',
     'Leave conditions optional, or make a new version.',
   ),
   'condition-optional': compatible(() => 'a condition is no longer required'),
   'code-removed': breaking(
     ({ names }) => `the error code ${listed(names)} is gone`,
-    'Clients may look for it. Go on answering with it, or make a new version.',
+    'Clients may check for it. Keep returning it, or make a new version.',
   ),
   'code-added': review(
-    ({ names = [] }) => `${names.length === 0 ? 'any error code' : `the error code ${listed(names)}`} may be answered`,
-    'Make sure that it is answered only where something was refused before too.',
+    ({ names = [] }) => `${names.length === 0 ? 'any error code' : `the error code ${listed(names)}`} may be returned`,
+    'Make sure that it is returned only for requests that were refused before too.',
   ),
-  'header-removed': breaking(({ names }) => `the header ${listed(names)} is gone from answers`),
-  'header-added': compatible(({ names }) => `the header ${listed(names)} is new in answers`),
+  'header-removed': breaking(({ names }) => `the header ${listed(names)} is gone from responses`),
+  'header-added': compatible(({ names }) => `the header ${listed(names)} is new in responses`),
 
   'field-removed': breaking(
     (each) => `${subject(each)} is gone${side(each).replace(' in ', ' from ')}`,
@@ -154,8 +154,8 @@ const table = {
     giveDefault,
   ),
   'field-optional': widened(
-    (each) => `${subject(each)} may be ${each.direction === 'request' ? 'left out' : 'absent from answers'}`,
-    'Answer with it always, or make a new version.',
+    (each) => `${subject(each)} may be ${each.direction === 'request' ? 'left out' : 'absent from responses'}`,
+    'Always return it, or make a new version.',
   ),
   'field-read-only': breaking((each) => `${subject(each)} is read-only, and could be sent`, acceptAsBefore),
   'field-deprecated': compatible((each) => `${subject(each)} is deprecated${side(each)}`, 'spec 9.6'),
@@ -167,15 +167,17 @@ const table = {
   'type-widened': widened((each) => `the type of ${subject(each)} is wider${side(each)}: ${change(each)}`),
   'null-added': widened(
     (each) => `${subject(each)} may be null${side(each)}`,
-    'Answer with a value always, or make a new version.',
+    'Always return a value, or make a new version.',
   ),
   'null-removed': narrowed((each) => `${subject(each)} is never null${side(each)}`),
   'values-removed': narrowed((each) => `${subject(each)} no longer ${takes(each)} ${values(each)}${side(each)}`),
   'values-added': widened((each) => `${subject(each)} ${takes(each)} ${values(each)} too${side(each)}`),
   'values-listed': narrowed(
-    (each) => `${subject(each)} ${takes(each)} only ${values(each)}${side(each)}, and was open`,
+    (each) => `${subject(each)} ${takes(each)} only ${values(each)}${side(each)}, and any value before`,
   ),
-  'values-unlisted': widened((each) => `${subject(each)} ${takes(each)} any value${side(each)}, and had listed ones`),
+  'values-unlisted': widened(
+    (each) => `${subject(each)} ${takes(each)} any value${side(each)}, and only listed values before`,
+  ),
   'limit-narrowed': narrowed((each) => `${subject(each)} is narrower${side(each)}: ${limit(each)}`),
   'limit-widened': widened((each) => `${subject(each)} is wider${side(each)}: ${limit(each)}`),
   'format-changed': breaking(
@@ -184,107 +186,113 @@ const table = {
   ),
   'pattern-changed': review(
     (each) => `the pattern of ${subject(each)} changed${side(each)} ${change(each)}`,
-    'Make sure that every value that was sent still matches, and that answers have no other ones.',
+    'Make sure that every value that was sent still matches, and that responses have no other values.',
   ),
   'keyword-changed': review(
     (each) => `${each.keyword} of ${subject(each)} changed${side(each)}`,
-    'Compare by hand: this keyword cannot be compared by a program.',
+    'Compare it by hand: programs cannot compare this keyword.',
   ),
   'default-changed': review(
     (each) => `the default of ${subject(each)} changed ${change(each)}`,
-    'Nothing is refused, but whoever leaves it out gets something else. Tell them.',
+    'No request is refused, but clients that leave it out get another value. Tell them.',
   ),
-  'object-closed': breaking((each) => `${subject(each)} takes no other fields than those named`, acceptAsBefore),
-  'object-opened': compatible((each) => `${subject(each)} takes other fields too`),
+  'object-closed': breaking(
+    (each) => `${subject(each)} no longer accepts fields other than those listed`,
+    acceptAsBefore,
+  ),
+  'object-opened': compatible((each) => `${subject(each)} accepts fields other than those listed`),
   'others-widened': breaking(
-    (each) => `further fields of ${subject(each)} may have any type in answers`,
-    answerAsBefore,
+    (each) => `other fields of ${subject(each)} may have any type in responses`,
+    returnAsBefore,
   ),
 
   'access-narrowed': breaking(
     (each) => `${each.keyword} is allowed to fewer callers: ${arrow(each)}`,
-    'Go on allowing them, or tell those who lose it: they get 403, or no longer see the records.',
+    'Keep allowing them, or tell those who lose access: they get 403, or no longer see the records.',
   ),
   'access-widened': compatible((each) => `${each.keyword} is allowed to more callers: ${arrow(each)}`),
   'access-changed': review(
-    ({ keyword }) => `who may ${keyword} is decided otherwise`,
-    'Compare the rules by hand: whoever was allowed must still be.',
+    ({ keyword }) => `the access rule of ${keyword} changed`,
+    'Compare the rules by hand: callers that were allowed must still be allowed.',
   ),
   'deletion-hard': breaking(
-    () => 'deletion is for good, and kept the data',
-    'Keep it soft, or make a new version: what is deleted cannot be brought back or looked at.',
+    () => 'deletion is permanent, and was soft',
+    'Keep it soft, or make a new version: deleted records can no longer be restored or read.',
   ),
-  'deletion-soft': compatible(() => 'deletion keeps the data'),
-  'grace-shortened': breaking(gracePeriod, 'Keep the longer time, or tell those who delete.'),
+  'deletion-soft': compatible(() => 'deletion is soft, and was permanent'),
+  'grace-shortened': breaking(gracePeriod, 'Keep the longer time, or tell callers that delete records.'),
   'grace-lengthened': compatible(gracePeriod),
   'deletion-answer': breaking(
     ({ after }) =>
       after === 'summary'
-        ? 'a deletion is answered with 200 and what was deleted, instead of 204'
-        : 'a deletion is answered with 204 and nothing, instead of 200',
-    'Keep the answer as it was, or make a new version.',
+        ? 'a deletion returns 200 and a summary instead of 204'
+        : 'a deletion returns 204 without a body instead of 200',
+    'Keep the response as it was, or make a new version.',
   ),
   'deletion-always-later': breaking(
-    () => 'every deletion is answered with 202 and becomes a job',
-    'Answer at once where that was done, or make a new version.',
+    () => 'every deletion returns 202 and runs as a job',
+    'Keep completing deletions at once, or make a new version.',
   ),
   'deletion-sooner-later': review(
-    ({ before, after }) => `deletions become jobs (202) sooner: above ${after} records, ${before} before`,
+    ({ before, after }) => `more deletions run as jobs (202): above ${after} records, ${before} before`,
     'Make sure that clients follow Location on 202.',
   ),
   'unique-added': breaking(
     ({ names = [] }) => `${listed(names)} must be unique${names.length > 1 ? ' together' : ''} (409 DUPLICATE_VALUE)`,
-    'Leave it out, or make a new version: what was accepted is refused. Look whether the data has doubles.',
+    'Leave it out, or make a new version: values that were accepted are refused. Check the data for duplicates.',
   ),
-  'immutable-added': breaking((each) => `${subject(each)} is fixed once the record exists`, acceptAsBefore),
-  'immutable-removed': compatible((each) => `${subject(each)} may be changed later`),
+  'immutable-added': breaking((each) => `${subject(each)} can no longer be changed after creation`, acceptAsBefore),
+  'immutable-removed': compatible((each) => `${subject(each)} can be changed after creation`),
   'transitions-removed': breaking(
-    (each) => `${subject(each)} no longer changes ${listed(each.names)} (409 INVALID_TRANSITION)`,
+    (each) => `${subject(each)} can no longer change ${listed(each.names)} (409 INVALID_TRANSITION)`,
     acceptAsBefore,
   ),
-  'transitions-added': compatible((each) => `${subject(each)} may change ${listed(each.names)} too`),
+  'transitions-added': compatible((each) => `${subject(each)} can also change ${listed(each.names)}`),
   'reference-changed': breaking(
     (each) => `${subject(each)} refers to ${shown(each.after)}, and referred to ${shown(each.before)}`,
   ),
   'on-delete-stricter': breaking(
-    (each) => `what ${subject(each)} refers to can no longer be deleted before it: onDelete ${change(each)}`,
+    (each) => `${subject(each)} now prevents the deletion of the record it refers to: onDelete ${change(each)}`,
   ),
   'on-delete-changed': review(
-    (each) => `deleting what ${subject(each)} refers to does something else: onDelete ${change(each)}`,
-    'Tell clients: a deletion takes other records along, or clears other fields, than before.',
+    (each) => `deleting the record that ${subject(each)} refers to has another effect: onDelete ${change(each)}`,
+    'Tell clients: a deletion now deletes or changes other records than before.',
   ),
   'owner-changed': breaking(
-    ({ before, after }) => `the owner is kept in ${shown(after)}, and was in ${shown(before)}: callers cannot set it`,
+    ({ before, after }) => `the owner field is ${shown(after)}, and was ${shown(before)}: callers cannot set it`,
     acceptAsBefore,
   ),
   'search-removed': breaking(
     ({ names }) => `q no longer searches ${listed(names)}`,
-    'Go on searching it, or make a new version: q finds less.',
+    'Keep searching it, or make a new version: q finds fewer records.',
   ),
   'search-added': compatible(({ names }) => `q searches ${listed(names)} too`),
   'rule-added': breaking(
-    ({ names }) => `a business rule is new: ${listed(names)} (409)`,
-    'Make sure that it refuses only what was refused before, or make a new version.',
+    ({ names }) => `there is a new business rule: ${listed(names)} (409)`,
+    'Make sure that it refuses only requests that were refused before, or make a new version.',
   ),
   'rule-changed': review(
-    ({ names }) => `the business rule ${listed(names)} decides otherwise`,
-    'Compare by hand: what was allowed should still be.',
+    ({ names }) => `the business rule ${listed(names)} changed`,
+    'Compare the rules by hand: requests that were allowed should still be.',
   ),
-  'body-limit-lowered': breaking((each) => `bodies may be smaller only: ${change(each)} bytes (413)`, acceptAsBefore),
+  'body-limit-lowered': breaking(
+    (each) => `the limit of request bodies is lower: ${change(each)} bytes (413)`,
+    acceptAsBefore,
+  ),
   'export-limit-lowered': breaking(
     (each) =>
       each.keyword === 'count'
-        ? `exports of a caller may be fewer only: ${change(each)} (409)`
-        : `exports of a caller may be smaller only: ${change(each)} bytes (409)`,
+        ? `a caller may have fewer exports: ${change(each)} (409)`
+        : `the exports of a caller may have fewer bytes: ${change(each)} (409)`,
     acceptAsBefore,
   ),
   'rate-lowered': review(
-    (each) => `fewer requests pass (${each.keyword}): ${change(each)}`,
-    'Make sure that clients that kept to the old rate wait on 429 (Retry-After).',
+    (each) => `the rate limit is lower (${each.keyword}): ${change(each)}`,
+    'Make sure that clients wait on 429 (Retry-After).',
   ),
   'cached-longer': review(
-    (each) => `answers are kept by caches for longer: ${change(each)} seconds`,
-    'Make sure that clients can live with older answers.',
+    (each) => `caches may keep responses longer: ${change(each)} seconds`,
+    'Make sure that clients can live with older responses.',
   ),
 } as const satisfies Readonly<Record<string, KindEntry>>
 
@@ -336,18 +344,22 @@ function shown(value: unknown): string {
   return clean(typeof value === 'string' ? value : JSON.stringify(value), mostLength)
 }
 
-/** `the field priority`, `the parameter status`, `the body of requests`. */
+/** `the field priority`, `the parameter status`, `the request body`. */
 function subject({ field = '', within, direction }: Difference): string {
   const part = clean(field.replace(/^\[\]\.?/, '') || field, mostLength)
   if (within !== undefined)
     return `${field === '' || field === '[]' ? '' : `${part} of `}the ${clean(within, mostLength)}`
-  if (field === '') return direction === 'request' ? 'the body of requests' : 'the body of answers'
+  if (field === '') return direction === 'request' ? 'the request body' : 'the response body'
   return `the field ${part}`
 }
 
 function side({ within, direction, field }: Difference): string {
   if (within !== undefined || field === '') return ''
-  return direction === undefined ? ' in requests and answers' : direction === 'request' ? ' in requests' : ' in answers'
+  return direction === undefined
+    ? ' in requests and responses'
+    : direction === 'request'
+      ? ' in requests'
+      : ' in responses'
 }
 
 function parameters({ names = [], within }: Difference, verb = isOrAre(names)): string {
@@ -374,11 +386,11 @@ function limit({ keyword, before, after }: Difference): string {
 }
 
 function gracePeriod({ before, after }: Difference): string {
-  return `a deletion can be taken back for ${shown(after)} instead of ${shown(before)}`
+  return `deleted records can be restored for ${shown(after)} instead of ${shown(before)}`
 }
 
 function takes({ direction }: Difference): string {
-  return direction === 'request' ? 'takes' : 'has'
+  return direction === 'request' ? 'accepts' : 'has'
 }
 
 function values({ names = [] }: Difference): string {

@@ -65,7 +65,10 @@ describe('check-changes on the examples (VER-5)', () => {
     ])
     const { code, out } = await checked(example('atlas'), newer)
     assert.equal(code, 0)
-    assert.match(out, /^countries\n\n {2}compatible {2}the field motto is new in requests and answers \(spec 9\.4\)$/m)
+    assert.match(
+      out,
+      /^countries\n\n {2}compatible {2}the field motto is new in requests and responses \(spec 9\.4\)$/m,
+    )
     assert.match(out, /^0 breaking, 0 to review, 1 compatible\.$/m)
   })
 
@@ -79,12 +82,12 @@ describe('check-changes on the examples (VER-5)', () => {
     )
     const { code, out } = await checked(example('studio'), newer)
     assert.equal(code, 1)
-    assert.match(out, / {2}breaking {4}the field estimate is gone from requests and answers \(spec 9\.3, VER-5\)\n/)
+    assert.match(out, / {2}breaking {4}the field estimate is gone from requests and responses \(spec 9\.3, VER-5\)\n/)
     assert.match(out, /in GET \/v1\/projects\/\{id\}\/tasks, GET \/v1\/tasks, POST .* more\n/)
     assert.match(out, /at \/components\/schemas\/Task\/properties\/estimate of the old document\n/)
     assert.match(out, /→ Bring it back \(a field renamed is one gone/)
     assert.match(out, /the parameters estimate, estimate\[gt\], .* gone/s)
-    assert.match(out, /the field status has the value lost too in answers/)
+    assert.match(out, /the field status has the value lost too in responses/)
     assert.match(out, /at \/resources\/projects\/access\/read of the new declaration\n/)
     assert.deepEqual(
       out.split('\n').filter((line) => line.length > 100),
@@ -123,7 +126,7 @@ describe('check-changes on the examples (VER-5)', () => {
         { in: 'new', of: 'openapi', pointer: '/components/schemas/TaskCreateNested/properties/title' },
       ],
       message: 'the field title is narrower in requests: maxLength 200 → 100',
-      remedy: 'Go on accepting what was accepted, or make a new version.',
+      remedy: 'Keep accepting what was accepted before, or make a new version.',
     })
   })
 })
