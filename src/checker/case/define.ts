@@ -11,19 +11,30 @@ export interface Draft extends Omit<Case, 'id' | 'kind' | 'needs'> {
   readonly kind?: Case['kind']
 }
 
-/** Cases by their identifiers; `common` is what all of them need beyond their steps. */
-export function define(drafts: Readonly<Record<Case['id'], Draft>>, ...common: readonly Need[]): readonly Case[] {
-  return Object.entries(drafts).map(([id, draft]) => defineOne(id as Case['id'], draft, ...common))
+/** Cases by their identifiers. `common` is what all of them have unless they say otherwise; its needs are added to theirs. */
+export function define(
+  drafts: Readonly<Record<Case['id'], Partial<Draft>>>,
+  common: Partial<Draft> = {},
+): readonly Case[] {
+  return Object.entries(drafts).map(([id, draft]) => {
+    const needs = [...(draft.needs ?? []), ...(common.needs ?? [])]
+    return defineOne(id as Case['id'], { ...common, ...draft, needs } as Draft)
+  })
 }
 
 /** One case. */
-export function defineOne(
-  id: Case['id'],
-  { needs = [], needsOnly, ...draft }: Draft,
-  ...common: readonly Need[]
-): Case {
-  const all = needsOnly ?? needsOf(draft.steps, [...needs, ...common])
-  return { id, kind: isChanging(draft.steps) ? 'changing' : 'reading', ...draft, needs: all }
+export function defineOne(id: Case['id'], { needs = [], needsOnly, ...draft }: Draft): Case {
+  const kind = isChanging(draft.steps) ? 'changing' : 'reading'
+  return { id, kind, ...draft, needs: needsOnly ?? needsOf(draft.steps, needs) }
+}
+
+/** A case for each element of a list, whose name comes after the beginning of the identifier. */
+export function defineEach<Element extends { readonly name: string }>(
+  begin: `${string}-${number}/${string}`,
+  list: readonly Element[],
+  draftOf: (element: Element) => Draft,
+): readonly Case[] {
+  return list.map((each) => defineOne(`${begin}${each.name}`, draftOf(each)))
 }
 
 function isChanging(steps: readonly Step[]): boolean {

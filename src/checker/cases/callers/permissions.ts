@@ -264,7 +264,7 @@ export const ownRecords = define(
       remedy: 'Refuse the owner in what clients send, or take no notice of it.',
     },
   },
-  'owner',
+  { needs: ['owner'] },
 )
 
 /** Refused, or the owner is not the one that was sent. */

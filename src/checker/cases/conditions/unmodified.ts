@@ -17,12 +17,10 @@ const kept = ['ETag', 'Cache-Control', 'Vary', 'Content-Location', 'Expires']
 const byTag =
   'Compare If-None-Match with the ETag that a 200 would carry, and answer 304 with the same header fields and no body.'
 const byDate = 'Where there is no If-None-Match answer 304 when Last-Modified is not after If-Modified-Since.'
-const common = { kind: 'changing' as const, needs: ['create', 'read'] as const }
 
 const byTags: readonly Case[] = define({
   'CON-4/not-modified': {
     title: 'GET with the entity tag that the record has is answered 304, without a body',
-    ...common,
     after: ['CON-2/etag-stays'],
     steps: [create(one), setUp(read.get(one)), again.get(one, { headers: { 'If-None-Match': read.etag } })],
     expect: [status(again, 304), noBody(again)],
@@ -30,7 +28,6 @@ const byTags: readonly Case[] = define({
   },
   'CON-4/fields': {
     title: 'A 304 has the header fields that tell caches what a 200 would tell them',
-    ...common,
     after: ['CON-4/not-modified'],
     steps: [create(one), setUp(read.get(one)), setUp(again.get(one, { headers: { 'If-None-Match': read.etag } }))],
     expect: [
@@ -50,7 +47,6 @@ const byTags: readonly Case[] = define({
   },
   'CON-4/list': {
     title: 'GET with a list of entity tags that holds the record’s is answered 304',
-    ...common,
     after: ['CON-4/not-modified'],
     steps: [
       create(one),
@@ -62,7 +58,6 @@ const byTags: readonly Case[] = define({
   },
   'CON-4/weak': {
     title: 'GET with the record’s entity tag as a weak one is answered 304: If-None-Match compares weakly',
-    ...common,
     after: ['CON-4/not-modified'],
     steps: [create(one), setUp(read.get(one)), again.get(one, { headers: { 'If-None-Match': `W/${read.etag}` } })],
     expect: [status(again, 304)],
@@ -71,7 +66,6 @@ const byTags: readonly Case[] = define({
   },
   'CON-4/star': {
     title: 'GET with If-None-Match: * is answered 304 where the record is there',
-    ...common,
     after: ['CON-4/not-modified'],
     steps: [create(one), again.get(one, { headers: { 'If-None-Match': '*' } })],
     expect: [status(again, 304)],
@@ -79,7 +73,6 @@ const byTags: readonly Case[] = define({
   },
   'CON-4/other': {
     title: 'GET with an entity tag that the record never had is answered with the record',
-    ...common,
     after: ['CON-4/not-modified'],
     steps: [create(one), setUp(read.get(one)), again.get(one, { headers: { 'If-None-Match': '"of-another"' } })],
     expect: [status(again, 200)],
@@ -135,7 +128,6 @@ const byTags: readonly Case[] = define({
   },
   'CON-4/head': {
     title: 'HEAD with the entity tag that the record has is answered 304',
-    ...common,
     after: ['CON-4/not-modified'],
     steps: [create(one), setUp(read.get(one)), again.head(one, { headers: { 'If-None-Match': read.etag } })],
     expect: [status(again, 304)],
@@ -146,7 +138,6 @@ const byTags: readonly Case[] = define({
 const byDates: readonly Case[] = define({
   'CON-4/date': {
     title: 'GET with If-Modified-Since and the date that the record has is answered 304, without a body',
-    ...common,
     after: ['CON-2/last-modified'],
     steps: [
       create(one),
@@ -158,7 +149,6 @@ const byDates: readonly Case[] = define({
   },
   'CON-4/head-date': {
     title: 'HEAD with If-Modified-Since and the date that the record has is answered 304',
-    ...common,
     after: ['CON-4/date'],
     steps: [
       create(one),
@@ -170,7 +160,6 @@ const byDates: readonly Case[] = define({
   },
   'CON-4/earlier-date': {
     title: 'GET of what was changed after If-Modified-Since is answered with the record',
-    ...common,
     after: ['CON-4/date'],
     steps: [create(one), again.get(one, { headers: { 'If-Modified-Since': longAgo } })],
     expect: [status(again, 200)],
@@ -178,7 +167,6 @@ const byDates: readonly Case[] = define({
   },
   'CON-4/no-date': {
     title: 'An If-Modified-Since that is no date is ignored',
-    ...common,
     after: ['CON-4/date'],
     level: 'should',
     steps: [create(one), again.get(one, { headers: { 'If-Modified-Since': 'yesterday' } })],
@@ -187,7 +175,6 @@ const byDates: readonly Case[] = define({
   },
   'CON-4/tag-before-date': {
     title: 'GET goes by If-None-Match alone where If-Modified-Since is there too',
-    ...common,
     after: ['CON-4/other', 'CON-4/date'],
     steps: [
       create(one),

@@ -1,8 +1,8 @@
 /** CON-1: every answer says whether it may be cached. CON-2: by what to ask again: entity tags and dates. CON-8: one tag for a record, however it is read; and what answers depend on. */
 
 import { parseHttpDate } from '../../../http/fields/http-date.ts'
-import type { Case, Expectation, Need, Seen, Step } from '../../case/case.ts'
-import { define } from '../../case/define.ts'
+import type { Expectation, Need, Seen, Step } from '../../case/case.ts'
+import { define, defineEach } from '../../case/define.ts'
 import { answerOf, applicableWhere, done, field, finding, status, unless } from '../../case/expect.ts'
 import { again, change, deletion, list, one, read, read as readStep, two } from '../../case/names.ts'
 import { base, caseRecords, collection, idMember, members, type Reference, references } from '../../case/references.ts'
@@ -11,129 +11,100 @@ import { fieldOf } from '../../client/exchange.ts'
 
 const [asked, partStep, head, xml, html, zipped] = references('asked', 'part', 'head', 'xml', 'html', 'zipped')
 
-interface Kind {
+/** A response, and the requests that lead to it. */
+interface CachedResponse {
   readonly name: string
   /** As the subject of a sentence. */
   readonly what: string
-  readonly kind: Case['kind']
-  readonly needs: readonly Need[]
-  /** The one called `asked` is judged. */
+  readonly needs?: readonly Need[]
+  /** The response to `asked` is judged. */
   readonly steps: readonly Step[]
-  /** It is about this status alone. */
+  /** The case is not applicable if the response has another status. */
   readonly only?: number
 }
 
-const reads: readonly Kind[] = [
-  {
-    ...{ name: 'read', what: 'The answer to GET of a record', kind: 'changing', needs: ['create', 'read'] },
-    steps: [create(one), asked.get(one)],
-  },
-  {
-    ...{ name: 'list', what: 'The answer to GET of a collection', kind: 'reading', needs: ['list'] },
-    steps: [asked.get(collection)],
-  },
+const reads: readonly CachedResponse[] = [
+  { name: 'read', what: 'The answer to GET of a record', steps: [create(one), asked.get(one)] },
+  { name: 'list', what: 'The answer to GET of a collection', steps: [asked.get(collection)] },
 ]
 
-const others: readonly Kind[] = [
+const others: readonly CachedResponse[] = [
+  { name: 'creation', what: 'The answer to a POST that creates', steps: [create(asked)] },
+  { name: 'change', what: 'The answer to PATCH', steps: [create(one), asked.patch(one, body.change)] },
+  { name: 'deletion', what: 'The answer to DELETE', steps: [create(one), asked.delete(one)] },
   {
-    ...{ name: 'creation', what: 'The answer to a POST that creates', kind: 'changing', needs: ['create'] },
-    steps: [create(asked)],
-  },
-  {
-    ...{ name: 'change', what: 'The answer to PATCH', kind: 'changing' },
-    needs: ['create', 'update', 'change', 'unconditional'],
-    steps: [create(one), asked.patch(one, body.change)],
-  },
-  {
-    ...{ name: 'deletion', what: 'The answer to DELETE', kind: 'changing' },
-    needs: ['create', 'delete', 'unconditional'],
-    steps: [create(one), asked.delete(one)],
-  },
-  {
-    ...{ name: 'missing', what: 'The answer where nothing is at the address', kind: 'reading', needs: [] },
+    name: 'missing',
+    what: 'The answer where nothing is at the address',
     steps: [asked.get(`${base}/no-such-thing`)],
   },
   {
-    ...{
-      name: 'refused',
-      what: 'The answer to somebody without a credential',
-      kind: 'reading',
-      needs: ['key', 'list'],
-    },
+    name: 'refused',
+    what: 'The answer to somebody without a credential',
+    needs: ['key'],
     steps: [asked.get(collection, asNobody)],
     only: 401,
   },
   {
-    ...{ name: 'invalid', what: 'The answer to a body that cannot be read', kind: 'changing', needs: ['create'] },
+    name: 'invalid',
+    what: 'The answer to a body that cannot be read',
     steps: [asked.post(collection, body.text('{'))],
   },
 ]
 
-const says = ({ name, what, kind, needs, steps }: Kind): Case => ({
-  ...{ id: `CON-1/says-${name}`, title: `${what} says whether it may be cached`, kind, needs, steps },
-  expect: [field(asked, 'Cache-Control', (value) => unless(directives(value).length > 0, 'Cache-Control is empty'))],
-  remedy:
-    'Send Cache-Control with every answer, errors too: private, no-cache for what was read, no-store for all else.',
-})
-
-const isPrivate = ({ name, what, kind, needs, steps }: Kind): Case => ({
-  ...{ id: `CON-1/private-${name}`, title: `${what} with a credential is for no shared cache`, kind, steps },
-  needs: [...needs, 'key'],
-  after: [`CON-1/says-${name}`],
-  level: 'should',
-  expect: [
-    field(asked, 'Cache-Control', (value) =>
-      unless(
-        directives(value).some((each) => each === 'private' || each === 'no-store'),
-        `${value} has neither private nor no-store`,
-      ),
-    ),
-  ],
-  remedy: 'Send private in Cache-Control: what one caller may read a shared cache must not keep for others.',
-})
-
-const isAskedAgain = ({ name, what, kind, needs, steps }: Kind): Case => ({
-  ...{ id: `CON-1/again-${name}`, title: `${what} says how long it keeps`, kind, needs, steps },
-  after: [`CON-1/says-${name}`],
-  level: 'should',
-  expect: [
-    field(asked, 'Cache-Control', (value) =>
-      unless(
-        directives(value).some((each) => /^(?:no-cache|no-store|max-age=\d+)$/.test(each)),
-        `${value} leaves it to caches how long they keep it`,
-      ),
-    ),
-  ],
-  remedy: 'Send no-cache in Cache-Control, or a max-age: otherwise caches guess how long the answer keeps.',
-})
-
-const isNotStored = ({ name, what, kind, needs, steps, only }: Kind): Case => ({
-  ...{ id: `CON-1/no-store-${name}`, title: `${what} is not to be stored`, kind, needs, steps },
-  after: [`CON-1/says-${name}`],
-  level: 'should',
-  expect: [
-    applicableWhere((seen) => {
-      const status = seen.of(asked).answer?.status
-      return only === undefined || status === only ? undefined : `it is answered ${status}`
-    }),
-    field(asked, 'Cache-Control', (value) =>
-      unless(directives(value).includes('no-store'), `${value} in place of no-store`),
-    ),
-  ],
-  remedy: 'Send Cache-Control: no-store with answers to changes and with errors: nothing of them is worth keeping.',
-})
-
 function directives(value: string): string[] {
-  return value
-    .toLowerCase()
-    .split(',')
-    .map((each) => each.trim())
-    .filter((each) => each !== '')
+  const all = value.toLowerCase().split(',')
+  return all.map((each) => each.trim()).filter((each) => each !== '')
 }
 
-export const caching: readonly Case[] = [
-  ...reads.flatMap((kind) => [says(kind), isPrivate(kind), isAskedAgain(kind)]),
-  ...others.flatMap((kind) => [says(kind), isNotStored(kind)]),
+/** Cache-Control has a directive of this form. */
+function directive(pattern: RegExp, message: string): Expectation {
+  return field(asked, 'Cache-Control', (value) => {
+    const isThere = directives(value).some((each) => pattern.test(each))
+    return unless(isThere, `${value} ${message}`)
+  })
+}
+
+export const caching = [
+  ...defineEach('CON-1/says-', [...reads, ...others], ({ what, needs = [], steps }) => ({
+    title: `${what} says whether it may be cached`,
+    needs,
+    steps,
+    expect: [field(asked, 'Cache-Control', (value) => unless(directives(value).length > 0, 'Cache-Control is empty'))],
+    remedy:
+      'Send Cache-Control with every answer, errors too: private, no-cache for what was read, no-store for all else.',
+  })),
+  ...defineEach('CON-1/private-', reads, ({ name, what, steps }) => ({
+    title: `${what} with a credential is for no shared cache`,
+    needs: ['key'],
+    after: [`CON-1/says-${name}`],
+    level: 'should',
+    steps,
+    expect: [directive(/^(?:private|no-store)$/, 'has neither private nor no-store')],
+    remedy: 'Send private in Cache-Control: what one caller may read a shared cache must not keep for others.',
+  })),
+  ...defineEach('CON-1/again-', reads, ({ name, what, steps }) => ({
+    title: `${what} says how long it keeps`,
+    after: [`CON-1/says-${name}`],
+    level: 'should',
+    steps,
+    expect: [directive(/^(?:no-cache|no-store|max-age=\d+)$/, 'leaves it to caches how long they keep it')],
+    remedy: 'Send no-cache in Cache-Control, or a max-age: otherwise caches guess how long the answer keeps.',
+  })),
+  ...defineEach('CON-1/no-store-', others, ({ name, what, needs = [], steps, only }) => ({
+    title: `${what} is not to be stored`,
+    needs,
+    after: [`CON-1/says-${name}`],
+    level: 'should',
+    steps,
+    expect: [
+      applicableWhere((seen) => {
+        const code = seen.of(asked).answer?.status
+        return unless(only === undefined || code === only, `it is answered ${code}`)
+      }),
+      directive(/^no-store$/, 'in place of no-store'),
+    ],
+    remedy: 'Send Cache-Control: no-store with answers to changes and with errors: nothing of them is worth keeping.',
+  })),
 ]
 
 const strong = /^"[\x21\x23-\x7e\x80-\xff]*"$/

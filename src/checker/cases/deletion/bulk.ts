@@ -189,7 +189,7 @@ export const bulkCases = define(
         'Lock the rows in one order, and count what was deleted in the transaction: of two lists that share a record one has to be undone.',
     },
   },
-  'read',
+  { needs: ['read'] },
 )
 
 // Nothing of these can be taken for a record of the server, or for a condition: no text that begins with a digit, no object (`{}` is
@@ -261,5 +261,5 @@ export const refusedBulkCases = define(
       remedy: 'Answer 400 unless ids is a list of texts: a condition that is missing must never become "all".',
     },
   },
-  'read',
+  { needs: ['read'] },
 )

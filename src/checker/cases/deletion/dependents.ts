@@ -217,7 +217,7 @@ export const dependentCases = define(
       remedy: 'Set the reference itself to null, and leave the other columns as they are.',
     },
   },
-  'read',
+  { needs: ['read'] },
 )
 
 /**
@@ -299,5 +299,5 @@ export const deletionByFilter = define(
       remedy: 'Answer 405 with Allow for DELETE of a collection, unless you offer it on purpose.',
     },
   },
-  'read',
+  { needs: ['read'] },
 )

@@ -128,7 +128,7 @@ export const goneCases = define(
       remedy: 'Remove the row itself where the variant is hard.',
     },
   },
-  'read',
+  { needs: ['read'] },
 )
 
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)$/
@@ -323,5 +323,5 @@ export const answerCases = define(
       remedy: 'Take Prefer: respond-async (RFC 7240) as a wish for 202, where a deletion can be a job at all.',
     },
   },
-  'read',
+  { needs: ['read'] },
 )

@@ -198,7 +198,5 @@ export const restoreCases = define(
       remedy: 'Leave it to a unique index of the database: to look first and write then lets two in.',
     },
   },
-  'delete',
-  'read',
-  'unconditional',
+  { needs: ['delete', 'read', 'unconditional'] },
 )

@@ -1,6 +1,6 @@
 /** ERR: the statuses of errors, what they say, and what they keep to themselves. */
 import type { Expectation, Seen } from '../../case/case.ts'
-import { type Draft, define } from '../../case/define.ts'
+import { define, defineEach } from '../../case/define.ts'
 import { answerOf, everyAnswerOf, field, finding, noField, short, status } from '../../case/expect.ts'
 import { internalDetailIn } from '../../case/internal-details.ts'
 import { error, first, list, odd, one, second } from '../../case/names.ts'
@@ -24,16 +24,7 @@ import {
 
 const [absent, unreadable] = references('absent', 'malformed')
 
-/** One case for each element of a list, by the last part of its identifier. */
-function forEach<Element extends { readonly name: string }>(
-  rule: `${string}-${number}`,
-  list: readonly Element[],
-  draftOf: (element: Element) => Draft,
-) {
-  return define(Object.fromEntries(list.map((each) => [`${rule}/${each.name}`, draftOf(each)])))
-}
-
-const outcomes = forEach('ERR-1', commonMistakes, (mistake) => ({
+const outcomes = defineEach('ERR-1/', commonMistakes, (mistake) => ({
   title: `The status says that there is an error: ${mistake.title}`,
   ...making(mistake),
   expect: [
@@ -69,7 +60,7 @@ const twoAbsentRecords = [first, second].map((step) => step.get(`${collection}/n
 
 /** Errors tell people and programs what is wrong. */
 const bodies = [
-  ...forEach('ERR-2', [...commonMistakes, noCredential, forbidden], (mistake) => ({
+  ...defineEach('ERR-2/', [...commonMistakes, noCredential, forbidden], (mistake) => ({
     title: `An error has a message and a code: ${mistake.title}`,
     level: 'must',
     ...making(mistake),
@@ -224,7 +215,7 @@ const validation = define({
 })
 
 const hidden = [
-  ...forEach('ERR-4', oddInputs, ({ name: _, title, ...input }) => ({
+  ...defineEach('ERR-4/', oddInputs, ({ name: _, title, ...input }) => ({
     ...input,
     title: `What answers ${title} says nothing of the server's inside`,
     expect: [
@@ -248,7 +239,7 @@ const hidden = [
 ]
 
 const statuses = [
-  ...forEach('ERR-5', oddInputs, ({ name: _, title, ...input }) => ({
+  ...defineEach('ERR-5/', oddInputs, ({ name: _, title, ...input }) => ({
     ...input,
     title: `No failure of the server (5xx) comes of ${title}`,
     expect: [

@@ -64,7 +64,6 @@ const mend =
 const parts: readonly Case[] = define({
   'HED-3/announced': {
     title: 'A record says that parts of it can be had: Accept-Ranges: bytes',
-    ...common,
     steps: [create(one), read.get(one)],
     expect: [
       status(read, 200),
@@ -74,7 +73,6 @@ const parts: readonly Case[] = define({
   },
   'HED-3/part': {
     title: 'GET with a range of bytes is answered 206, with that part',
-    ...common,
     after: ['HED-3/announced'],
     steps: part('bytes=2-9'),
     expect: isPart(() => [2, 9]),

@@ -118,8 +118,7 @@ export const exportCases: readonly Case[] = [
         remedy: 'Tell the address of the file in the result of the job: content_url.',
       },
     },
-    'list',
-    'read',
+    { needs: ['list', 'read'] },
   ),
   sameAs('json', 'JSON'),
   sameAs('ndjson', 'NDJSON, one record a line,'),
@@ -253,6 +252,6 @@ export const exportCases: readonly Case[] = [
         remedy: 'Check collection, format and filter before the job is made, and answer 400 with all that is wrong.',
       },
     },
-    'read',
+    { needs: ['read'] },
   ),
 ]

@@ -176,8 +176,7 @@ export const jobCases = define(
       remedy: 'Narrow the list of jobs to those that the caller has started.',
     },
   },
-  'deferred',
-  'read',
+  { needs: ['deferred', 'read'] },
 )
 
 function isOver(body: unknown, finished: readonly string[]): boolean {

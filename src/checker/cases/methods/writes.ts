@@ -202,7 +202,7 @@ export const replacement = define(
       remedy: 'Let PUT set values, and never add to them.',
     },
   },
-  'read',
+  { needs: ['read'] },
 )
 
 const mergePatch = { 'Content-Type': 'application/merge-patch+json' }
@@ -327,5 +327,5 @@ export const changes = define(
         'Apply all operations to a copy, and store it only where none has failed (RFC 5789 section 2, RFC 6902 section 5).',
     },
   },
-  'read',
+  { needs: ['read'] },
 )

@@ -104,7 +104,6 @@ const wildcards: readonly Case[] = define({
 const preflights: readonly Case[] = define({
   'OPT-3/answer': {
     title: 'A preflight, which has no credential, is answered 204 (or 200)',
-    ...own,
     needs: ['create'],
     steps: [preflight(allowedOrigin)],
     expect: [status(asking, 204, 200)],
@@ -136,7 +135,6 @@ const preflights: readonly Case[] = define({
   },
   'OPT-3/condition-headers': {
     title: 'A preflight is told that pages may send If-Match and If-None-Match',
-    ...own,
     needs: ['create'],
     level: 'should',
     after: ['OPT-3/headers'],
@@ -184,7 +182,6 @@ const origins: readonly Case[] = [
   ...define({
     'OPT-4/answer': {
       title: 'A page of an origin that is allowed may read answers',
-      ...own,
       needs: ['create'],
       after: ['OPT-5/answer'],
       steps: [read(allowedOrigin)],
@@ -193,7 +190,6 @@ const origins: readonly Case[] = [
     },
     'OPT-4/error': {
       title: 'A page of an origin that is allowed may read errors',
-      ...own,
       needs: ['create', 'list'],
       after: ['OPT-4/answer'],
       steps: [read(allowedOrigin, `${base}/no-such-thing`)],
@@ -223,7 +219,6 @@ const origins: readonly Case[] = [
     },
     'OPT-4/vary': {
       title: 'An answer to a page says that it depends on Origin',
-      ...own,
       needs: ['create'],
       after: ['OPT-4/answer'],
       steps: [read(allowedOrigin)],
@@ -232,7 +227,6 @@ const origins: readonly Case[] = [
     },
     'OPT-4/vary-always': {
       title: 'An answer to who is no page says that it depends on Origin, too',
-      ...own,
       needs: ['create', 'origin'],
       level: 'should',
       after: ['OPT-4/vary'],
