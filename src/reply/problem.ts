@@ -13,7 +13,8 @@ export interface Occurrence {
 /** Makes the response to a fault. */
 export function problem(error: Fault, occurrence: Occurrence = {}): HttpResponse {
   const { detail, errors, headers } = error.details
-  return problemResponse(error.code, faults[error.code], detail ?? summary(errors), errors, occurrence, headers)
+  const { status, title } = faults[error.code]
+  return problemResponse({ code: error.code, status, title, detail, errors }, occurrence, headers)
 }
 
 /** Makes the 409 of a change with conflicts. */
@@ -22,13 +23,8 @@ export function conflict(issues: readonly Issue[], occurrence: Occurrence): Http
   // A business rule may use any code; its status is 409 all the same.
   const entry = Object.hasOwn(faults, code) ? faults[code as FaultCode] : faults.CONFLICT
   const { status } = faults.CONFLICT
-  return problemResponse(
-    code,
-    { status, title: entry.status === status ? entry.title : faults.CONFLICT.title },
-    summary(issues),
-    issues,
-    occurrence,
-  )
+  const title = entry.status === status ? entry.title : faults.CONFLICT.title
+  return problemResponse({ code, status, title, errors: issues }, occurrence)
 }
 
 /** The code of conflicts: theirs if all have the same, otherwise `CONFLICT`. */
@@ -64,11 +60,17 @@ function summary(issues: readonly Issue[] | undefined): string | undefined {
   return `${issues.length} things are wrong; errors lists them all.`
 }
 
+/** The members of a problem. Without `detail`, it is made of the errors. */
+interface Problem {
+  readonly code: string
+  readonly status: number
+  readonly title: string
+  readonly detail?: string | undefined
+  readonly errors?: readonly Issue[] | undefined
+}
+
 function problemResponse(
-  code: string,
-  { status, title }: { readonly status: number; readonly title: string },
-  detail: string | undefined,
-  errors: readonly Issue[] | undefined,
+  { code, status, title, errors, detail = summary(errors) }: Problem,
   { instance, requestId }: Occurrence,
   headers: Readonly<Record<string, string>> = {},
 ): HttpResponse {

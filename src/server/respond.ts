@@ -54,13 +54,15 @@ export async function respond(app: AppServices, request: HttpRequest): Promise<H
     reserveBytes(context, response)
   } catch (error) {
     response = context.problemOf(error)
+  } finally {
+    context.endRevocation?.()
   }
-  context.endRevocation?.()
   return context.finish(response, span)
 }
 
 const arrival = { kind: 'arrival' } as const
 
+/** The gates, then input, plan, outcome and reply. */
 async function answer(context: RequestContext): Promise<HttpResponse> {
   for (const check of gates) {
     const checked = check(context)

@@ -32,11 +32,11 @@ export function logTo(level: LogLevel, stream?: DestinationStream): Observe {
     }
     setTimeout(report, 1_000).unref()
   }
-  const write = (seen: Observation): void => {
-    switch (seen.kind) {
+  const write = (observation: Observation): void => {
+    switch (observation.kind) {
       case 'request': {
-        const number = levels[seen.status >= 500 ? 'error' : 'info'] as number
-        if (number >= least) sink.write(requestLine(number, time(), seen))
+        const number = levels[observation.status >= 500 ? 'error' : 'info'] as number
+        if (number >= least) sink.write(requestLine(number, time(), observation))
         return
       }
       case 'arrival':
@@ -48,56 +48,63 @@ export function logTo(level: LogLevel, stream?: DestinationStream): Observe {
         noteRejection()
         return
       case 'failure':
-        log.error({ request_id: seen.requestId, err: loggedError(seen.error) }, 'failure')
+        log.error({ request_id: observation.requestId, err: loggedError(observation.error) }, 'failure')
         return
       case 'credential-refused':
         log.debug(
-          { request_id: seen.requestId, credential: seen.credential, reason: seen.reason },
+          { request_id: observation.requestId, credential: observation.credential, reason: observation.reason },
           'credential-refused',
         )
         return
       case 'job':
-        log[seen.status === 'failed' ? 'error' : 'info']({ job: seen.job, task: seen.task, status: seen.status }, 'job')
+        log[observation.status === 'failed' ? 'error' : 'info'](
+          { job: observation.job, task: observation.task, status: observation.status },
+          'job',
+        )
         return
       case 'purge':
-        if (seen.state === 'resumed') log.info('purge resumed')
-        else log.warn({ reason: reasonOf(seen) }, 'purge stopped')
+        if (observation.state === 'resumed') log.info('purge resumed')
+        else log.warn({ reason: reasonOf(observation) }, 'purge stopped')
         return
       case 'key-server':
-        log.warn({ err: loggedError(seen.error) }, 'key-server')
+        log.warn({ err: loggedError(observation.error) }, 'key-server')
         return
       case 'redis':
-        if (seen.state === 'lost') log.warn({ reason: seen.reason }, 'redis lost')
+        if (observation.state === 'lost') log.warn({ reason: observation.reason }, 'redis lost')
         else log.info('redis connected')
         return
       case 'replica':
-        if (seen.state === 'connected') log.info('replica connected')
-        else log.warn({ reason: withoutCredentials(seen.reason) }, `replica ${seen.state}`)
+        if (observation.state === 'connected') log.info('replica connected')
+        else log.warn({ reason: withoutCredentials(observation.reason) }, `replica ${observation.state}`)
         return
       case 'maintenance':
-        if (seen.state === 'off') log.info('maintenance off')
-        else log.info({ since: seen.since, message: seen.message, retry_after: seen.retryAfter }, 'maintenance on')
+        if (observation.state === 'off') log.info('maintenance off')
+        else
+          log.info(
+            { since: observation.since, message: observation.message, retry_after: observation.retryAfter },
+            'maintenance on',
+          )
         return
       case 'certificate':
-        if (seen.state === 'renewed') log.info({ until: seen.until }, 'certificate renewed')
-        else log.warn({ reason: seen.reason }, 'certificate refused')
+        if (observation.state === 'renewed') log.info({ until: observation.until }, 'certificate renewed')
+        else log.warn({ reason: observation.reason }, 'certificate refused')
         return
       case 'listening':
-        log.info({ url: seen.url, server: seen.server }, seen.kind)
+        log.info({ url: observation.url, server: observation.server }, observation.kind)
         return
       case 'metrics':
-        log.info({ url: seen.url }, seen.kind)
+        log.info({ url: observation.url }, observation.kind)
         return
       case 'stopping':
-        log.info({ reason: seen.reason }, 'stopping')
+        log.info({ reason: observation.reason }, 'stopping')
         return
       case 'stopped':
         log.info('stopped')
     }
   }
-  return (seen) => {
-    write(seen)
-    if (urgent.has(seen.kind) && 'flush' in sink) (sink as { flush(): void }).flush()
+  return (observation) => {
+    write(observation)
+    if (urgent.has(observation.kind) && 'flush' in sink) (sink as { flush(): void }).flush()
   }
 }
 
@@ -121,8 +128,8 @@ const urgent: ReadonlySet<Observation['kind']> = new Set([
 ])
 
 /** The line that pino would write, built directly: every request has one, and this takes a fifth of the time. */
-function requestLine(level: number, time: string, seen: Extract<Observation, { kind: 'request' }>): string {
-  const { requestId, method, path, version, status, code, caller, duration } = seen
+function requestLine(level: number, time: string, observation: Extract<Observation, { kind: 'request' }>): string {
+  const { requestId, method, path, version, status, code, caller, duration } = observation
   const codeMember = code === undefined ? '' : `,"code":"${code}"`
   const callerMember = caller === undefined ? '' : `,"caller":${JSON.stringify(caller)}`
   const versionMember = version === undefined ? '' : `,"version":"${version.name}"`

@@ -96,43 +96,43 @@ export async function collectMetrics(): Promise<Metrics> {
   build.set({ version: packageVersion() }, 1)
   collectDefaultMetrics({ register: registry })
 
-  function count(seen: Extract<Observation, { kind: 'request' }>): void {
-    const method = methods.has(seen.method) ? seen.method : 'other'
-    const { route = 'other', status } = seen
+  function count(observation: Extract<Observation, { kind: 'request' }>): void {
+    const method = methods.has(observation.method) ? observation.method : 'other'
+    const { route = 'other', status } = observation
     inFlight.dec()
-    versions.count(seen)
+    versions.count(observation)
     requests.inc({ method, route, status })
-    durations.observe({ method, route, status: `${Math.floor(status / 100)}xx` }, seen.duration / 1_000)
-    if (status >= 500) failures.inc({ code: seen.code ?? 'other' })
+    durations.observe({ method, route, status: `${Math.floor(status / 100)}xx` }, observation.duration / 1_000)
+    if (status >= 500) failures.inc({ code: observation.code ?? 'other' })
   }
 
   return {
     contentType: registry.contentType,
     read: () => registry.metrics(),
-    observe(seen) {
-      switch (seen.kind) {
+    observe(observation) {
+      switch (observation.kind) {
         case 'arrival':
           return inFlight.inc()
         case 'request':
-          return count(seen)
+          return count(observation)
         case 'unreadable':
-          return unreadable.inc({ code: seen.code })
+          return unreadable.inc({ code: observation.code })
         case 'turned-away':
           return turnedAway.inc()
         case 'failure':
-          return seen.task === undefined ? undefined : batches.inc({ task: seen.task })
+          return observation.task === undefined ? undefined : batches.inc({ task: observation.task })
         case 'credential-refused':
-          return refused.inc({ credential: seen.credential, reason: seen.reason })
+          return refused.inc({ credential: observation.credential, reason: observation.reason })
         case 'commit':
           commits.inc()
-          commitDurations.observe(seen.duration / 1_000)
-          return commitChanges.observe(seen.changes)
+          commitDurations.observe(observation.duration / 1_000)
+          return commitChanges.observe(observation.changes)
         case 'job':
-          return jobs.inc({ task: seen.task, status: seen.status })
+          return jobs.inc({ task: observation.task, status: observation.status })
         case 'refusal':
-          return refusals.inc({ quota: seen.quota })
+          return refusals.inc({ quota: observation.quota })
         case 'maintenance':
-          return maintenance.set(seen.state === 'on' ? 1 : 0)
+          return maintenance.set(observation.state === 'on' ? 1 : 0)
       }
     },
   }
@@ -154,7 +154,7 @@ export interface VersionUse {
 
 /** Counts requests for versions, and who uses those that will end. */
 export interface VersionUsage {
-  count(seen: Pick<Extract<Observation, { kind: 'request' }>, 'version' | 'caller'>): void
+  count(observation: Pick<Extract<Observation, { kind: 'request' }>, 'version' | 'caller'>): void
   counts(): readonly VersionUse[]
 }
 
