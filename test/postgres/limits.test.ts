@@ -31,7 +31,11 @@ test('sessions have the limits from their beginning; long work has another', { s
   const single = function* (): Transaction<Row | undefined> {
     return (yield asked)[0]
   }
-  for (const found of [await database.each(single), await database.apart(single), await database.read(single)])
+  for (const found of [
+    await database.readPipelined(single),
+    await database.readDedicated(single),
+    await database.read(single),
+  ])
     assert.deepEqual(found, usual)
   assert.deepEqual(await database.write(single), usual)
   assert.deepEqual(await database.write(single, () => true, { isLong: true }), { ...usual, statement: '10min' })
@@ -50,7 +54,7 @@ test('where sessions are shared, each transaction says its limits', { skip }, as
   assert.deepEqual(await database.write(single), usual)
   assert.deepEqual(await database.write(single, () => true, { isLong: true }), { ...usual, statement: '10min' })
   // Nothing of it stays for whoever has the session next.
-  const left = await database.apart(single)
+  const left = await database.readDedicated(single)
   assert.deepEqual([left?.['statement'], left?.['lock'], left?.['idle']], ['0', '0', '0'])
 })
 

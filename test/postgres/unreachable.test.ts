@@ -10,7 +10,7 @@ import { after, before, type TestContext, test } from 'node:test'
 import { explain } from '../../src/cli/explain.ts'
 import { localCertificate } from '../../src/server/node/certificates.ts'
 import { openKeys } from '../../src/server/open-database.ts'
-import { unreachable } from '../../src/storage/postgres/errors.ts'
+import { connectionFault } from '../../src/storage/postgres/errors.ts'
 import { startBouncer, whyNoBouncer } from './bouncer.ts'
 import { type Cluster, startCluster } from './cluster.ts'
 import { versionAsked } from './database.ts'
@@ -188,13 +188,13 @@ test('a database that another option names is told by that one, and by no option
     { code: '28000', message: 'no pg_hba.conf entry for host "1.2.3.4", no encryption' },
   ]
   for (const error of errors) {
-    const { message } = unreachable(error, place, { option: '--from' }) as Error
+    const { message } = connectionFault(error, place, { option: '--from' }) as Error
     assert.match(message, /--from/)
     assert.doesNotMatch(message, /--database/)
-    assert.match((unreachable(error, place, {}) as Error).message, /--database/)
+    assert.match((connectionFault(error, place, {}) as Error).message, /--database/)
   }
   const full = { code: '53300', message: 'sorry, too many clients already' }
-  assert.doesNotMatch((unreachable(full, place, { option: '--to' }) as Error).message, /--database/)
+  assert.doesNotMatch((connectionFault(full, place, { option: '--to' }) as Error).message, /--database/)
 })
 
 test('what cannot be had here is said all the same', () => {
@@ -218,10 +218,10 @@ test('what cannot be had here is said all the same', () => {
     ],
   ]
   for (const [error, sentence] of sentences) {
-    assert.match((unreachable(error, place, {}) as Error).message, sentence)
+    assert.match((connectionFault(error, place, {}) as Error).message, sentence)
   }
   const ours = new TypeError('our mistake')
-  assert.equal(unreachable(ours, place, {}), ours)
+  assert.equal(connectionFault(ours, place, {}), ours)
 })
 
 const program = join(import.meta.dirname, '../../src/cli/main.js')

@@ -9,8 +9,8 @@ import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import pg from 'pg'
 
-/** How long the other side may take to close a connection, in milliseconds. */
-const longestFarewell = 1_000
+/** How long the server may take to close a connection, in milliseconds. */
+const closeTimeout = 1_000
 
 interface Inside {
   readonly processID: number | null
@@ -20,15 +20,16 @@ interface Inside {
 
 /** A connection. */
 export class Client extends pg.Client {
-  /** Which generation it is of; see `SilenceWatch`. */
+  /** Its generation; see `StallWatch`. */
   generation = 0
 
   constructor(config?: pg.ClientConfig) {
     super(config)
-    // Whoever waits for something on it is told; where nobody does, it is nobody's concern.
+    // Pending queries are rejected with the error. An idle connection needs no handling, but an unhandled event ends
+    // the process.
     this.on('error', () => {})
     const inside = this as unknown as Inside
-    // Asked when the server asks: a password may be changed while we run.
+    // Read when the server asks: the password may change while this process runs.
     inside.password ??= () => readPasswordFile(this)
   }
 
@@ -36,7 +37,7 @@ export class Client extends pg.Client {
   override connect(callback: (error: Error) => void): void
   override connect(callback?: (error: Error) => void): Promise<pg.Client> | undefined {
     const done = (error: Error | null | undefined) => {
-      // Not every failure closes what was opened.
+      // Not every failure closes the socket.
       if (error) this.discard()
     }
     if (callback !== undefined) {
@@ -55,24 +56,24 @@ export class Client extends pg.Client {
   override end(): Promise<void>
   override end(callback: (error: Error) => void): void
   override end(callback?: (error: Error) => void): Promise<void> | undefined {
-    // Where the other side does not hear of it, it would never close.
-    const timer = setTimeout(() => this.discard(), longestFarewell).unref()
+    // A server that the message does not reach would never close the connection.
+    const timer = setTimeout(() => this.discard(), closeTimeout).unref()
     this.once('end', () => clearTimeout(timer))
     if (callback === undefined) return super.end()
     super.end(callback)
   }
 
-  /** Which process of the server works for it: a word of `pg_cancel_backend`. */
+  /** The id of its server process, for `pg_cancel_backend`. */
   get process(): number | null {
     return (this as unknown as Inside).processID
   }
 
-  /** How many bytes have come on it. */
-  get bytesHeard(): number {
+  /** How many bytes were received on it. */
+  get bytesReceived(): number {
     return (this as unknown as Inside).connection.stream.bytesRead ?? 0
   }
 
-  /** Closes it without a farewell; those who wait for something on it hear of it. */
+  /** Closes the socket at once; pending queries are rejected. */
   discard(reason?: string): void {
     const { stream } = (this as unknown as Inside).connection
     if (reason === undefined) stream.destroy()
@@ -105,7 +106,7 @@ export const rowTypes: pg.CustomTypesConfig = {
   getTypeParser: ((type: number) => parsers.get(type) ?? asText) as pg.CustomTypesConfig['getTypeParser'],
 }
 
-/** For what a password is looked for. */
+/** The connection that a password file entry must match. */
 export interface Login {
   readonly host: string
   readonly port: number
@@ -114,12 +115,12 @@ export interface Login {
 }
 
 /**
- * Finds the password in the text of a file: of the first line that fits.
+ * Finds the password in the text of a file: the first line that matches.
  *
  * @returns `undefined` where none does
  */
 export function passwordIn(text: string, { host, port, database, user }: Login): string | undefined {
-  // A socket of this machine counts as localhost.
+  // A Unix socket counts as localhost.
   const asked = [host.startsWith('/') ? 'localhost' : host, String(port), database, user]
   for (const line of text.split(/\r?\n/)) {
     if (line.startsWith('#')) continue
@@ -142,8 +143,7 @@ function fieldsOf(line: string): { readonly raw: string; readonly value: string 
 }
 
 /**
- * Looks for a password in the file that `PGPASSFILE` names, or `~/.pgpass`. A file that others may read counts for
- * nothing.
+ * Reads a password from the file that `PGPASSFILE` names, or `~/.pgpass`. A file that other users may read is ignored.
  */
 export function readPasswordFile(login: Login): string | undefined {
   const file = process.env.PGPASSFILE ?? join(homedir(), '.pgpass')

@@ -8,18 +8,18 @@ import { StorageFault } from '../storage.ts'
 import { Client } from './client.ts'
 import { type ConnectionOptions, settingsOf } from './settings.ts'
 
-/** A client of a pool, while somebody has it. */
+/** A client of a pool, while it is acquired. */
 export type PooledClient = Client & { release(isLost?: boolean): void }
 
-/** Makes the pool of transactions. Connections are made when they are needed. */
-export function makePool(options: ConnectionOptions, watch: SilenceWatch): pg.Pool {
+/** Creates the pool for transactions. Connections are opened when they are needed. */
+export function makePool(options: ConnectionOptions, watch: StallWatch): pg.Pool {
   const { poolSize: max = 10 } = options
   const pool = new pg.Pool({
     ...{ ...settingsOf(options), max, idleTimeoutMillis: 60_000 },
-    // Its type has no arguments, but it gets those of every client.
+    // The type lists no arguments, but the class is called with those of every client.
     Client: Client as new () => Client,
   } as pg.PoolConfig)
-  // A connection that ends while nobody uses it is replaced by the next who needs one.
+  // An idle connection that ends is replaced when one is needed.
   pool.on('error', () => {})
   pool.on('connect', (client) => {
     ;(client as unknown as Client).generation = watch.generation
@@ -29,12 +29,12 @@ export function makePool(options: ConnectionOptions, watch: SilenceWatch): pg.Po
   return pool
 }
 
-/** Takes a connection of a pool; `busy` where none comes free in time, and there are some. */
-export async function take(pool: pg.Pool, watch: SilenceWatch): Promise<PooledClient> {
+/** Acquires a connection of a pool. @throws StorageFault `busy` where none comes free in time */
+export async function acquire(pool: pg.Pool, watch: StallWatch): Promise<PooledClient> {
   while (true) {
     const client = await connectIn(pool)
     if (client.generation === watch.generation) return client
-    giveUp(client)
+    destroy(client)
   }
 }
 
@@ -48,32 +48,35 @@ async function connectIn(pool: pg.Pool): Promise<PooledClient> {
   }
 }
 
-/** Gives a connection of a pool back that is of no use any more. */
-export function giveUp(client: PooledClient): void {
+/** Closes an acquired connection that cannot be used any more, and takes it out of the pool. */
+export function destroy(client: PooledClient): void {
   client.discard()
   client.release(true)
 }
 
-/** A connection that carries the statements of many at once, each a transaction of its own; made anew where it ends. */
+/**
+ * A connection that carries statements of many requests, each a transaction of its own. It is opened anew after it
+ * ends.
+ */
 export class SharedConnection {
   readonly #options: ConnectionOptions
-  readonly #watch: SilenceWatch
+  readonly #watch: StallWatch
   #client: Promise<Client> | undefined
   #closed = false
-  /** How many statements are on their way. */
+  /** How many statements wait for their answer. */
   pending = 0
 
-  constructor(options: ConnectionOptions, watch: SilenceWatch) {
+  constructor(options: ConnectionOptions, watch: StallWatch) {
     this.#options = options
     this.#watch = watch
   }
 
-  /** Has something done on the connection. */
+  /** Runs work on the connection. */
   async use<T>(work: (client: Client) => Promise<T>): Promise<T> {
     this.pending++
     try {
       let client = await this.#present()
-      // Another of its age has fallen silent, and nobody else waits on this one.
+      // Another connection of its generation has stalled, and no other work waits on this one.
       if (client.generation !== this.#watch.generation && this.pending === 1) {
         await this.discard()
         client = await this.#present()
@@ -89,7 +92,7 @@ export class SharedConnection {
     }
   }
 
-  /** Throws the connection away; the next who needs it gets another. */
+  /** Discards the connection; the next use opens another. */
   async discard(): Promise<void> {
     const present = this.#client
     this.#client = undefined
@@ -114,7 +117,7 @@ export class SharedConnection {
     const client = new Client(settingsOf(this.#options))
     client.generation = this.#watch.generation
     const connecting = client.connect().then(() => client)
-    // Another may have taken its place.
+    // Another connection may have replaced it.
     const gone = () => {
       if (this.#client === connecting) this.#client = undefined
     }
@@ -126,51 +129,54 @@ export class SharedConnection {
 }
 
 interface Busy {
-  /** How many wait for something on the connection. */
+  /** How many uses of the connection wait for an answer. */
   count: number
-  /** Bytes that had come when it was looked at last; since when there were no more. */
-  heard: number
-  silentSince: number | undefined
-  /** For how long it may be silent, in milliseconds. */
+  /** Bytes that had been received at the last check. */
+  received: number
+  stalledSince: number | undefined
+  /** For how long it may receive nothing, in milliseconds. */
   limit: number
 }
 
-/** Looks at the connections of one database. It costs nothing where nobody waits, and little where somebody does. */
-export class SilenceWatch {
+/**
+ * Detects stalled connections: an answer is awaited, and nothing arrives. A network that drops packets reports no
+ * error, and PostgreSQL's own limits do not reach the client through it. The watch runs only while answers are awaited.
+ */
+export class StallWatch {
   readonly #limit: number
   readonly #interval: number
   readonly #busy = new Map<Client, Busy>()
   #timer: NodeJS.Timeout | undefined
   /**
-   * Grows with each connection that fell silent. Those made before it are to be trusted no more: they went the same
-   * way.
+   * Grows with each stalled connection. Connections of an earlier generation took the same network path, so they are
+   * replaced.
    */
   generation = 0
 
-  /** @param limit for how long a connection may be silent, in milliseconds */
+  /** @param limit for how long a connection may receive nothing, in milliseconds */
   constructor(limit: number) {
     this.#limit = limit
     this.#interval = Math.min(1_000, limit / 4)
   }
 
-  /** Something is sent on a connection from here on. */
+  /** A use of a connection begins. */
   begin(client: Client): void {
     const busy = this.#busy.get(client)
     if (busy !== undefined) {
       busy.count++
       return
     }
-    this.#busy.set(client, { count: 1, heard: 0, silentSince: undefined, limit: this.#limit })
+    this.#busy.set(client, { count: 1, received: 0, stalledSince: undefined, limit: this.#limit })
     this.#timer ??= setInterval(() => this.#look(), this.#interval).unref()
   }
 
-  /** What is sent from here on may take longer, until it has ended. */
+  /** Sets another limit for the current use of a connection. */
   allow(client: Client, limit: number): void {
     const busy = this.#busy.get(client)
     if (busy !== undefined) busy.limit = limit
   }
 
-  /** All of it was answered. */
+  /** A use of a connection has ended. */
   end(client: Client): void {
     const busy = this.#busy.get(client)
     if (busy !== undefined && --busy.count === 0) this.#busy.delete(client)
@@ -179,11 +185,11 @@ export class SilenceWatch {
   #look(): void {
     const now = performance.now()
     for (const [client, busy] of this.#busy) {
-      const heard = client.bytesHeard
-      if (busy.silentSince === undefined || heard !== busy.heard) {
-        busy.heard = heard
-        busy.silentSince = now
-      } else if (now - busy.silentSince > busy.limit) {
+      const received = client.bytesReceived
+      if (busy.stalledSince === undefined || received !== busy.received) {
+        busy.received = received
+        busy.stalledSince = now
+      } else if (now - busy.stalledSince > busy.limit) {
         this.#busy.delete(client)
         this.generation++
         client.discard(`PostgreSQL has not answered for ${Math.round(busy.limit / 1_000)} seconds.`)

@@ -1,4 +1,6 @@
-/** Runs transactions on PostgreSQL: awaited statement by statement, and started again where others were in the way. */
+/**
+ * Runs transactions on PostgreSQL: awaits each statement, and starts a transaction again after a conflict with others.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import sql from 'sql-template-tag'
@@ -6,23 +8,32 @@ import { type OnCommit, StorageFault } from '../storage.ts'
 import type { Row, Runner, Statement, Transaction } from '../transaction.ts'
 import { probeWrite, WriteProbe } from '../write-probe.ts'
 import type { Client } from './client.ts'
-import { giveUp, makePool, type PooledClient, SharedConnection, SilenceWatch, take } from './connections.ts'
-import { asStorageFault, isRestartable, isUnprepared, isUseless } from './errors.ts'
+import { acquire, destroy, makePool, type PooledClient, SharedConnection, StallWatch } from './connections.ts'
+import { isRestartable, isUnprepared, isUnusable, toStorageFault } from './errors.ts'
 import { type ConnectionOptions, type Limits, limitsOf } from './settings.ts'
-import { beginOf, type Isolation, keeping, limiting, type Preparing, prepareAndRun, send, words } from './statements.ts'
+import {
+  awaitCommit,
+  beginOf,
+  control,
+  type Isolation,
+  limiting,
+  type Preparing,
+  prepareAndRun,
+  send,
+} from './statements.ts'
 
-/** How a transaction that changes something is run. */
+/** How a transaction that changes something runs. */
 export interface Writing {
   readonly isolation?: Isolation
-  /** Long work: no statement of it is too long. */
+  /** A background job: its statements have a longer limit of time. */
   readonly isLong?: boolean
 }
 
-/** How a transaction that only reads is run. */
+/** How a transaction that only reads runs. */
 export interface Reading {
-  /** What is done on its connection before. */
+  /** Runs on its connection first. */
   readonly ready?: ((client: Client) => Promise<void>) | undefined
-  /** Aborted where nobody waits for it any more. What shares its connection with others goes on all the same. */
+  /** Aborted when the client has gone. Reads on shared connections go on all the same. */
   readonly abandoned?: AbortSignal | undefined
 }
 
@@ -32,24 +43,25 @@ interface Run<T> extends Reading {
   readonly isLong?: boolean
 }
 
-/** How often a transaction is started again before it is given up. */
+/** How often a transaction is started again before it fails. */
 const mostRestarts = 12
 
-/** The connections that carry single reads. */
-const shared = 4
+/** How many connections carry pipelined reads. */
+const pipelines = 4
 
 /** A PostgreSQL database that transactions run on. */
 export class Database implements Runner {
   readonly pool: pg.Pool
   readonly #limits: Limits
-  readonly #watch: SilenceWatch
-  readonly #shared: readonly SharedConnection[]
-  /** For what must not wait behind anything that takes long. */
+  readonly #watch: StallWatch
+  readonly #pipelines: readonly SharedConnection[]
+  /** For statements that must not wait behind slow ones. */
   readonly #control: SharedConnection
   readonly #preparing: Preparing
-  /** What a transaction says of its limits, where the session does not. */
-  readonly #usual: readonly Statement[]
-  readonly #unhurried: readonly Statement[]
+  /** Sets the limits of a transaction, where the session does not have them. */
+  readonly #limiting: readonly Statement[]
+  /** The same for background jobs. */
+  readonly #limitingLong: readonly Statement[]
   readonly #onCommit: OnCommit | undefined
   readonly #probe = new WriteProbe((bytes) => this.#tryWriting(bytes))
 
@@ -57,43 +69,43 @@ export class Database implements Runner {
     const limits = limitsOf(options)
     this.#onCommit = onCommit
     this.#limits = limits
-    this.#watch = new SilenceWatch(limits.statement + limits.grace)
+    this.#watch = new StallWatch(limits.statement + limits.grace)
     this.pool = makePool(options, this.#watch)
-    this.#shared = Array.from({ length: shared }, () => new SharedConnection(options, this.#watch))
+    this.#pipelines = Array.from({ length: pipelines }, () => new SharedConnection(options, this.#watch))
     this.#control = new SharedConnection(options, this.#watch)
     const hasSession = options.session !== 'off'
     this.#preparing = hasSession ? 'named' : 'unnamed'
     const all = { ...limits, jit: 'off' } as const
-    this.#usual = hasSession ? [] : [limiting(all)]
-    this.#unhurried = [limiting({ ...(hasSession ? {} : all), statement: limits.long })]
+    this.#limiting = hasSession ? [] : [limiting(all)]
+    this.#limitingLong = [limiting({ ...(hasSession ? {} : all), statement: limits.long })]
     this.read = this.read.bind(this)
     this.write = this.write.bind(this)
   }
 
-  /** Runs a transaction that only reads, each statement of it on a snapshot of its own: mostly there is one. */
-  each<T>(start: () => Transaction<T>, { ready }: Pick<Reading, 'ready'> = {}): Promise<T> {
-    const connection = this.#shared.reduce((least, each) => (each.pending < least.pending ? each : least))
+  /** Runs a short reading transaction on a shared connection; each statement has a snapshot of its own. */
+  readPipelined<T>(start: () => Transaction<T>, { ready }: Pick<Reading, 'ready'> = {}): Promise<T> {
+    const connection = this.#pipelines.reduce((least, each) => (each.pending < least.pending ? each : least))
     const run = (client: Client) => this.#runEach(client, start())
     return reading(() => connection.use(ready === undefined ? run : (client) => ready(client).then(() => run(client))))
   }
 
-  /** The same for what must not wait behind others, and takes no time. */
-  aside<T>(start: () => Transaction<T>): Promise<T> {
+  /** As `readPipelined`, for a tiny read that must not wait behind others. */
+  readPriority<T>(start: () => Transaction<T>): Promise<T> {
     return reading(() => this.#control.use((client) => this.#runEach(client, start())))
   }
 
-  /** The same for what may take its time: on a connection that nobody else uses meanwhile. */
-  apart<T>(start: () => Transaction<T>, how: Reading = {}): Promise<T> {
+  /** As `readPipelined`, for a read that may be slow: on a connection of its own, where it can be cancelled. */
+  readDedicated<T>(start: () => Transaction<T>, how: Reading = {}): Promise<T> {
     return reading(async () => {
       const transaction = start()
       const first = transaction.next([])
       if (first.done === true) return first.value
-      return this.#holding(how, (client) => this.#runEach(client, transaction, first, how.abandoned))
+      return this.#withPooled(how, (client) => this.#runEach(client, transaction, first, how.abandoned))
     })
   }
 
   read<T>(start: () => Transaction<T>, how: Reading = {}): Promise<T> {
-    const begin = [words.snapshot, ...this.#usual]
+    const begin = [control.snapshot, ...this.#limiting]
     return reading(() => this.#transact(start, { begin, changed: () => true, ...how }))
   }
 
@@ -102,10 +114,10 @@ export class Database implements Runner {
     changed: (outcome: T) => boolean = () => true,
     { isolation = 'read committed', isLong = false }: Writing = {},
   ): Promise<T> {
-    const unsaid = this.#usual.length > 0 ? this.#limits : undefined
-    const begin = [...beginOf(isolation, unsaid), ...(isLong ? this.#unhurried : this.#usual)]
+    const unsaid = this.#limiting.length > 0 ? this.#limits : undefined
+    const begin = [...beginOf(isolation, unsaid), ...(isLong ? this.#limitingLong : this.#limiting)]
     const began = performance.now()
-    const ended = answering(restarting(() => this.#transact(start, { begin, changed, isLong })))
+    const ended = withStorageFaults(restarting(() => this.#transact(start, { begin, changed, isLong })))
     ended.catch((error: unknown) => this.#probe.failed(error))
     const outcome = await ended
     if (changed(outcome)) this.#probe.succeeded()
@@ -113,20 +125,20 @@ export class Database implements Runner {
     return outcome
   }
 
-  /** Asks whether the database is there and takes changes, and does not wait for long. */
+  /** Checks that the database answers and takes changes, within a short time. */
   async ping(): Promise<void> {
     await this.#isThere()
     await this.#probe.check()
   }
 
   #tryWriting(bytes: number): Promise<void> {
-    const run = { begin: [words.readCommitted, ...this.#usual], changed: () => true }
-    return answering(this.#transact(() => probeWrite(bytes), run))
+    const run = { begin: [control.readCommitted, ...this.#limiting], changed: () => true }
+    return withStorageFaults(this.#transact(() => probeWrite(bytes), run))
   }
 
   async #isThere(): Promise<void> {
-    const asking = this.#control.use((client) => prepareAndRun(client, words.isThere, this.#preparing))
-    const asked = answering(asking.then(() => true))
+    const asking = this.#control.use((client) => prepareAndRun(client, control.isThere, this.#preparing))
+    const asked = withStorageFaults(asking.then(() => true))
     const timer = new AbortController()
     const late = sleep(this.#limits.ping, false, { signal: timer.signal }).catch(() => false)
     try {
@@ -135,14 +147,14 @@ export class Database implements Runner {
       timer.abort()
     }
     asked.catch(() => {})
-    // The next one is not to wait for it.
+    // The next check must not wait for it.
     void this.#control.discard()
     throw new StorageFault('failed', `PostgreSQL has not answered for ${this.#limits.ping / 1_000} seconds.`)
   }
 
-  /** Finishes what is running; those who do not hear that it is over are not waited for. */
+  /** Finishes what is running, then closes all connections; a server that does not acknowledge is not waited for. */
   async close(): Promise<void> {
-    await Promise.all([this.pool.end(), ...this.#shared.map((each) => each.close()), this.#control.close()])
+    await Promise.all([this.pool.end(), ...this.#pipelines.map((each) => each.close()), this.#control.close()])
   }
 
   async #runEach<T>(
@@ -154,37 +166,37 @@ export class Database implements Runner {
     let step = first
     while (step.done !== true) {
       step = transaction.next(await prepareAndRun(client, step.value, this.#preparing))
-      checkAwaited(abandoned)
+      throwIfAbandoned(abandoned)
     }
     return step.value
   }
 
-  /** Has something done on a connection of the pool, which is given back or thrown away. */
-  async #holding<T>({ ready, abandoned }: Reading, work: (client: PooledClient) => Promise<T>): Promise<T> {
-    checkAwaited(abandoned)
-    const client = await take(this.pool, this.#watch)
-    // Where sessions are shared nobody knows whose statement would be cancelled.
+  /** Runs work on a connection of the pool, which is released or destroyed afterwards. */
+  async #withPooled<T>({ ready, abandoned }: Reading, work: (client: PooledClient) => Promise<T>): Promise<T> {
+    throwIfAbandoned(abandoned)
+    const client = await acquire(this.pool, this.#watch)
+    // Behind a pooler the statement of another client might be cancelled.
     const canCancel = abandoned !== undefined && this.#preparing === 'named'
     const stop = canCancel ? cancelOn(abandoned, () => this.#cancel(client)) : undefined
     let isUsable = true
     try {
-      checkAwaited(abandoned)
+      throwIfAbandoned(abandoned)
       if (ready !== undefined) await ready(client)
       return await work(client)
     } catch (error) {
       isUsable = await this.#isUsable(client, error)
-      checkAwaited(abandoned, error)
+      throwIfAbandoned(abandoned, error)
       throw error
     } finally {
       if (stop !== undefined && !(await stop())) isUsable = false
       if (isUsable) client.release()
-      else giveUp(client)
+      else destroy(client)
     }
   }
 
-  /** Cancels what runs on a connection. Resolves once PostgreSQL has done so: what comes later on it is not meant. */
+  /** Cancels what runs on a connection. Resolves once PostgreSQL has done so: later statements are not affected. */
   async #cancel({ process }: Client): Promise<void> {
-    await this.aside(function* () {
+    await this.readPriority(function* () {
       yield sql`select pg_cancel_backend(${process}::integer)`
     })
   }
@@ -193,7 +205,7 @@ export class Database implements Runner {
     const transaction = start()
     const first = transaction.next([])
     if (first.done === true) return first.value
-    return this.#holding(run, (client) => this.#runOne(client, transaction, first, run))
+    return this.#withPooled(run, (client) => this.#runOne(client, transaction, first, run))
   }
 
   async #runOne<T>(
@@ -203,16 +215,16 @@ export class Database implements Runner {
     { begin, changed, isLong, abandoned }: Run<T>,
   ): Promise<T> {
     if (isLong === true) this.#watch.allow(client, this.#limits.long + this.#limits.grace)
-    // Sent along with the next statement: nobody waits for them alone.
+    // Sent along with the next statement, without a round trip of their own.
     let waiting = begin
     let step = first
     while (step.done !== true) {
-      checkAwaited(abandoned)
+      throwIfAbandoned(abandoned)
       const { value } = step
       if (value.standalone !== undefined) {
-        const sent = send(client, this.#preparing, aloneOf(begin, value))
-        const rows = await (value.standalone === 'changing' ? keeping(sent) : sent)
-        if (value.standalone === 'changing' && rows.length > 0) return endOf(transaction, rows)
+        const sent = send(client, this.#preparing, withCommit(begin, value))
+        const rows = await (value.standalone === 'changing' ? awaitCommit(sent) : sent)
+        if (value.standalone === 'changing' && rows.length > 0) return resultOf(transaction, rows)
         step = transaction.next(rows)
         continue
       }
@@ -222,22 +234,22 @@ export class Database implements Runner {
         continue
       }
       if (value.commits === true) {
-        return endOf(transaction, await keeping(send(client, this.#preparing, aloneOf(waiting, value))))
+        return resultOf(transaction, await awaitCommit(send(client, this.#preparing, withCommit(waiting, value))))
       }
       const rows = await send(client, this.#preparing, [...waiting, value])
       waiting = []
       step = transaction.next(rows)
     }
-    if (changed(step.value)) await keeping(send(client, this.#preparing, [...waiting, words.commit]))
-    else if (waiting[0] !== begin[0]) await send(client, this.#preparing, [words.rollback])
+    if (changed(step.value)) await awaitCommit(send(client, this.#preparing, [...waiting, control.commit]))
+    else if (waiting[0] !== begin[0]) await send(client, this.#preparing, [control.rollback])
     return step.value
   }
 
-  /** Ends a transaction that has failed; whether its connection is still of use. */
+  /** Rolls a failed transaction back. Returns whether its connection can still be used. */
   async #isUsable(client: Client, error: unknown): Promise<boolean> {
-    if (isUseless(error)) return false
+    if (isUnusable(error)) return false
     try {
-      await send(client, this.#preparing, [words.rollback])
+      await send(client, this.#preparing, [control.rollback])
       return true
     } catch {
       return false
@@ -245,15 +257,15 @@ export class Database implements Runner {
   }
 }
 
-/** The last statement of a transaction, and what still has to be sent before it. */
-function aloneOf(waiting: readonly Statement[], value: Statement): Statement[] {
-  // One statement alone is a transaction by itself.
-  const isAll = waiting.length === 1 && waiting[0] === words.readCommitted
-  return isAll ? [value] : [...waiting, value, words.commit]
+/** The last statement of a transaction, with what still has to be sent before it and COMMIT. */
+function withCommit(waiting: readonly Statement[], value: Statement): Statement[] {
+  // A single statement is a transaction by itself.
+  const isAll = waiting.length === 1 && waiting[0] === control.readCommitted
+  return isAll ? [value] : [...waiting, value, control.commit]
 }
 
-/** What a transaction returns after its last statement. */
-function endOf<T>(transaction: Transaction<T>, rows: Row[]): T {
+/** The result of a transaction after its last statement. */
+function resultOf<T>(transaction: Transaction<T>, rows: Row[]): T {
   const { done, value } = transaction.next(rows)
   if (done === true) return value
   throw new Error('A statement follows the last one of a transaction.')
@@ -270,36 +282,36 @@ async function restarting<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A read, which is run again where a statement on its connection was not prepared. */
+/** Runs a read, and runs it again where a statement was not prepared on its connection. */
 function reading<T>(work: () => Promise<T>): Promise<T> {
   return work().catch((error: unknown) => {
-    if (!isUnprepared(error)) throw asStorageFault(error)
-    return answering(restarting(work))
+    if (!isUnprepared(error)) throw toStorageFault(error)
+    return withStorageFaults(restarting(work))
   })
 }
 
-/** What comes of a piece of work; an error of PostgreSQL becomes the port's. */
-function answering<T>(work: Promise<T>): Promise<T> {
+/** Turns errors of PostgreSQL into those of the port. */
+function withStorageFaults<T>(work: Promise<T>): Promise<T> {
   return work.catch((error: unknown) => {
-    throw asStorageFault(error)
+    throw toStorageFault(error)
   })
 }
 
-/** @throws StorageFault where nobody waits any more */
-export function checkAwaited(abandoned: AbortSignal | undefined, cause?: unknown): void {
+/** @throws StorageFault `abandoned` where the client has gone */
+function throwIfAbandoned(abandoned: AbortSignal | undefined, cause?: unknown): void {
   if (abandoned?.aborted === true) throw new StorageFault('abandoned', 'Nobody waits for the answer any more.', cause)
 }
 
-/** Between two attempts, in milliseconds: the first may come before the statement that is meant. */
+/** The time between two cancellations, in milliseconds: the first may arrive before the statement does. */
 const pause = 100
 
 /**
- * Cancels what runs on a connection, from when a signal is aborted.
+ * Cancels what runs on a connection once a signal is aborted.
  *
- * @param cancel does it; it has an effect on what was sent before it resolves, and on nothing later
- * @returns what must be called before the connection is used for others; gives `false` where it must not be
+ * @param cancel affects statements that were sent before it resolves, and no later ones
+ * @returns ends it, and must be called before the connection is used again; `false`: the connection must not be used
  */
-export function cancelOn(abandoned: AbortSignal, cancel: () => Promise<void>): () => Promise<boolean> {
+function cancelOn(abandoned: AbortSignal, cancel: () => Promise<void>): () => Promise<boolean> {
   const stopped = new AbortController()
   let cancelling: Promise<boolean> | undefined
   const begin = () => {

@@ -170,7 +170,7 @@ export const postgres: Engine = {
  * The same for a server that reads a replica too. There commits are seen in the order of the log, here in that in which
  * they are finished: two states may have the same number of them. Each slot alone has one order everywhere.
  */
-export const withMarks: Engine = {
+export const postgresWithReplica: Engine = {
   ...postgres,
   // Of 40 bits each: the sum over all slots of all collections is an exact number.
   clockChecksum: raw("sum(hashtextextended(collection || '/' || slot || '/' || revision, 0) & 1099511627775)"),

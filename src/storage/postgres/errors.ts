@@ -1,58 +1,58 @@
-/** PostgreSQL's errors in the words of the storage port, and what to do where a database cannot be reached. */
+/**
+ * Translates errors of PostgreSQL into those of the storage port, with what to do where a database cannot be reached.
+ */
 import { StorageFault } from '../storage.ts'
 import type { ConnectionOptions } from './settings.ts'
 
-// The name of a statement means nothing to the server, or something already: it was not carried out.
+// The name of a prepared statement is unknown, or in use already: the statement did not run.
 const unprepared = new Set(['26000', '42P05'])
 
-// Serialization failure, deadlock; a value that must be unique was taken between the question and the answer.
+// Serialization failure, deadlock, a unique value that was taken between the check and the write.
 const restarting = new Set(['40001', '40P01', '23505', ...unprepared])
 
-// Cancelled by a timeout, a lock not had in time, too many connections, starting or stopping, out of shared memory.
+// Cancelled by a timeout, lock not acquired in time, too many connections, starting or stopping, out of shared memory.
 const busy = new Set(['57014', '55P03', '53300', '25P03', '53200'])
 
 function codeOf(error: unknown): string {
   return String((error as { code?: unknown } | null)?.code ?? '')
 }
 
-/** Whether a transaction that failed so may end well when it is started again. */
+/** Whether a transaction that failed with this error may succeed when it is started again. */
 export function isRestartable(error: unknown): boolean {
   return restarting.has(codeOf(error))
 }
 
-/** Whether a statement was not carried out because of the name under which it was to be prepared. */
+/** Whether a statement did not run because of the name of its prepared statement. */
 export function isUnprepared(error: unknown): boolean {
   return unprepared.has(codeOf(error))
 }
 
-/**
- * Whether the connection is of no use any more: a statement that was sent on it may or may not have been carried out.
- */
+/** Whether the connection was lost. A statement that was sent on it may or may not have run. */
 export function isDisconnected(error: unknown): boolean {
   const code = codeOf(error)
   return code.startsWith('08') || code.startsWith('57P') || isOfSystem(error) || isUnsent(error)
 }
 
-/** Whether PostgreSQL itself said so. */
-export function isSaid(error: unknown): boolean {
+/** Whether the error comes from PostgreSQL, not from the network or the driver. */
+export function isFromServer(error: unknown): boolean {
   return /^[0-9A-Z]{5}$/.test(codeOf(error)) && !isOfSystem(error)
 }
 
-/** Whether a statement was cancelled, by a limit of time or because nobody waited for it. */
-export function isTooLong(error: unknown): boolean {
+/** Whether a statement was cancelled, by a time limit or because its client had gone. */
+export function isCanceled(error: unknown): boolean {
   return codeOf(error) === '57014'
 }
 
-/** Whether a statement was not sent: its connection had ended before. */
+/** Whether a statement was not sent, because its connection had ended before. */
 export function isUnsent(error: unknown): boolean {
   return error instanceof Error && /is not queryable$/.test(error.message)
 }
 
-// The transaction took too long and its connection was ended; the server is the primary no longer.
+// The transaction was idle too long and its connection was ended; the server is no longer the primary.
 const ending = new Set(['25P03', '25006'])
 
-/** Whether nothing more should be sent on a connection on which this happened. */
-export function isUseless(error: unknown): boolean {
+/** Whether the connection on which this happened must not be used any more. */
+export function isUnusable(error: unknown): boolean {
   return (
     (error instanceof StorageFault && error.kind === 'uncertain') || isDisconnected(error) || ending.has(codeOf(error))
   )
@@ -77,18 +77,18 @@ const unwritable: ReadonlyMap<string, string> = new Map([
 ])
 
 /** An error as the port throws it. Faults of the request, and of the program, pass unchanged. */
-export function asStorageFault(error: unknown): unknown {
+export function toStorageFault(error: unknown): unknown {
   const code = codeOf(error)
   if (isRestartable(error)) return new StorageFault('busy', 'Others kept changing the same records.', error)
   if (busy.has(code)) return new StorageFault('busy', 'PostgreSQL is busy.', error)
   const message = unwritable.get(code)
   if (message !== undefined) return new StorageFault('unwritable', message, error)
   if (isDisconnected(error)) return new StorageFault('failed', 'The connection to PostgreSQL failed.', error)
-  if (isSaid(error)) return new StorageFault('failed', 'PostgreSQL failed.', error)
+  if (isFromServer(error)) return new StorageFault('failed', 'PostgreSQL failed.', error)
   return error
 }
 
-/** Where a connection was to lead. */
+/** The server and database of a connection. */
 export interface Place {
   readonly host: string
   readonly port: number
@@ -96,18 +96,16 @@ export interface Place {
   readonly user?: string | undefined
 }
 
-/** What of its options matters here. */
+/** The options that error messages refer to. */
 type Given = Pick<ConnectionOptions, 'session' | 'option'>
 
-/** Where the database is named: on the command line, for which most of these sentences are. */
+/** The command line option that these messages refer to by default. */
 const usual = '--database'
 
-/**
- * The failure of a first connection as a fault that says what to do. What is none of the connection's passes unchanged.
- */
-export function unreachable(error: unknown, place: Place, given: Given): unknown {
+/** The failure of a first connection, as a fault that says what to do. Other errors pass unchanged. */
+export function connectionFault(error: unknown, place: Place, given: Given): unknown {
   const { code = '', message = '' } = error as { readonly code?: string; readonly message?: string }
-  const sentence = isSaid(error) ? ofServer(code, message, place, given) : ofSystem(code, message, place, given)
+  const sentence = isFromServer(error) ? ofServer(code, message, place, given) : ofSystem(code, message, place, given)
   return sentence === undefined ? error : new StorageFault('failed', sentence)
 }
 

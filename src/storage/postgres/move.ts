@@ -15,7 +15,7 @@ import { readChunk, storeChunks } from '../transactions/exports.ts'
 import { tooLongForIndex } from './build-indexes.ts'
 import type { Client } from './client.ts'
 import { postgres, wordsColumn } from './engine.ts'
-import { asStorageFault } from './errors.ts'
+import { toStorageFault } from './errors.ts'
 import { migrationEngine } from './migration-engine.ts'
 import { underLock, usualWaits } from './migration-lock.ts'
 import { checkDurability, checkRights, checkServer } from './requirements.ts'
@@ -51,7 +51,7 @@ export async function postgresSource(options: ConnectionOptions): Promise<MoveSo
       try {
         yield* rowsOf(snapshot, table)
       } catch (error) {
-        throw asStorageFault(error)
+        throw toStorageFault(error)
       }
     },
     async *file(job) {
@@ -74,7 +74,7 @@ function failing<A, T>(work: (asked: A) => Promise<T>): (asked: A) => Promise<T>
     try {
       return await work(asked)
     } catch (error) {
-      throw asStorageFault(error)
+      throw toStorageFault(error)
     }
   }
 }

@@ -1,4 +1,6 @@
-/** A hundred thousand goods on a thousand shelves in PostgreSQL, and transactions whose every statement is explained. */
+/**
+ * A hundred thousand goods on a thousand shelves in PostgreSQL, and transactions whose every statement is explained.
+ */
 import pg from 'pg'
 import { emptyDatabase } from '../../../test/postgres/database.ts'
 import type { Row, Statement, Transaction } from '../transaction.ts'

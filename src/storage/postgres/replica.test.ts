@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { SharedQuestion } from './replica.ts'
+import { CoalescedQuery } from './replica.ts'
 
 function questionOf() {
   const answers: PromiseWithResolvers<number>[] = []
-  const question = new SharedQuestion(() => {
+  const question = new CoalescedQuery(() => {
     const answer = Promise.withResolvers<number>()
     answers.push(answer)
     return answer.promise

@@ -9,49 +9,49 @@ import { firstRow, type Transaction } from '../transaction.ts'
 import { Memory } from '../transactions/memory.ts'
 import type { Client } from './client.ts'
 import { Database, type Reading } from './database.ts'
-import { isDisconnected, isSaid, isTooLong } from './errors.ts'
+import { isCanceled, isDisconnected, isFromServer } from './errors.ts'
 import { query } from './session.ts'
 import type { ConnectionOptions } from './settings.ts'
 
-/** Where a read goes. */
+/** A database to read from. */
 export interface Source {
   readonly database: Database
   readonly memory: Pick<Memory, 'totals' | 'lists'>
   readonly ready?: Reading['ready']
 }
 
-/** How often a read looks whether the replica has caught up, and the time between, in milliseconds. */
-const looks = 5
+/** How often a read checks whether the replica has caught up, and the time between two checks, in milliseconds. */
+const checks = 5
 const pause = 2
-/** After so long a replica is looked at again that is behind, or gone. */
+/** After these times a replica that is behind, or lost, is tried again. */
 const soon = 100
 const later = 500
-/** One that is behind for so long is told of. */
-const telling = 10_000
+/** A replica that is behind for so long is reported. */
+const reporting = 10_000
 
-/** The replica does not have everything yet. */
+/** The replica has not replayed the log up to the required position yet. */
 class Behind extends Error {
   override readonly message = 'The replica is behind.'
 }
 
-/** What is there is no replica of the database. */
+/** The other server is no replica of the primary. */
 class Unfit extends Error {}
 
 interface Reached {
-  /** Up to where the server of a connection has replayed the log, at least. */
+  /** The least position up to which the server of the connection has replayed the log. */
   position: number
-  readonly look: SharedQuestion<number>
+  readonly look: CoalescedQuery<number>
 }
 
-/** A replica, until it is closed. */
+/** A replica that reads use as long as it is up to date. */
 export class Replica {
   readonly #primary: Source
   readonly #database: Database
   readonly #memory = new Memory()
   readonly #onReplica: OnReplica
-  /** Where the primary's log ends. */
-  readonly #position: SharedQuestion<number>
-  /** By connection: one that is made anew may lead to a server that has come less far. */
+  /** The end of the primary's log. */
+  readonly #position: CoalescedQuery<number>
+  /** By connection: a new connection may lead to another server, which has replayed less. */
   readonly #reached = new WeakMap<Client, Reached>()
   #isUsed = false
   #told: ReplicaNews['state'] | undefined
@@ -60,21 +60,22 @@ export class Replica {
   #closed = false
 
   /**
-   * @param isUnsafe whether the primary acknowledges what is not on its disk yet, and so not on the way to the replica
+   * @param isUnsafe whether the primary acknowledges changes before they are on its disk, and before they are sent to
+   * the replica
    */
   constructor(primary: Source, options: ConnectionOptions, isUnsafe: boolean, onReplica: OnReplica = () => {}) {
     this.#primary = primary
     this.#database = new Database(options)
     this.#onReplica = onReplica
-    this.#position = new SharedQuestion(() => primary.database.each(() => endOfLog(isUnsafe)))
+    this.#position = new CoalescedQuery(() => primary.database.readPipelined(() => endOfLog(isUnsafe)))
   }
 
-  /** Begins to use it, where it is there; else it is tried again and again. */
+  /** Starts to use the replica if it is available; otherwise it is tried again regularly. */
   async start(): Promise<void> {
     await this.#try()
   }
 
-  /** Has something read: from the replica where it has everything, otherwise from the primary. */
+  /** Reads from the replica if it is up to date, otherwise from the primary. */
   async read<T>(work: (source: Source) => Promise<T>): Promise<T> {
     const position = this.#isUsed ? await this.#position.ask().catch(() => undefined) : undefined
     if (position === undefined) return work(this.#primary)
@@ -99,9 +100,9 @@ export class Replica {
   async #try(): Promise<void> {
     const position = await this.#position.ask().catch(() => undefined)
     try {
-      // Of the primary others hear.
+      // A failure of the primary is reported elsewhere.
       if (position === undefined) return this.#again(later)
-      await this.#database.each(nothing, { ready: (client) => this.#reach(client, position) })
+      await this.#database.readPipelined(nothing, { ready: (client) => this.#reach(client, position) })
       this.#isUsed = true
       this.#behindSince = undefined
       if (this.#told !== 'connected') this.#tell({ state: 'connected' })
@@ -111,12 +112,12 @@ export class Replica {
     }
   }
 
-  /** The primary is read from here on, for a while. */
+  /** Reads from the primary for a while. */
   #rest(state: 'behind' | 'lost', reason: string): void {
     this.#isUsed = false
     const now = performance.now()
     this.#behindSince = state === 'behind' ? (this.#behindSince ?? now) : undefined
-    const isWorth = state === 'lost' || now - (this.#behindSince ?? now) >= telling
+    const isWorth = state === 'lost' || now - (this.#behindSince ?? now) >= reporting
     if (isWorth && this.#told !== state) this.#tell({ state, reason })
     this.#again(state === 'lost' ? later : soon)
   }
@@ -132,22 +133,22 @@ export class Replica {
     this.#onReplica(news)
   }
 
-  /** Waits until the server of a connection has come as far as the primary was, but not for long. */
+  /** Waits a short time until the server of a connection has replayed the log up to a position of the primary. */
   async #reach(client: Client, position: number): Promise<void> {
     const reached = this.#reached.get(client) ?? (await this.#check(client))
-    for (let look = 0; reached.position < position; look++) {
-      if (look === looks) throw new Behind()
-      if (look > 0) await sleep(pause)
+    for (let check = 0; reached.position < position; check++) {
+      if (check === checks) throw new Behind()
+      if (check > 0) await sleep(pause)
       reached.position = Math.max(reached.position, await reached.look.ask())
     }
   }
 
-  /** Positions of another cluster mean nothing here. */
+  /** Checks that the server belongs to the primary's cluster: log positions of another cluster cannot be compared. */
   async #check(client: Client): Promise<Reached> {
-    const cluster = await this.#primary.database.each(clusterOf)
+    const cluster = await this.#primary.database.readPipelined(clusterOf)
     const [found] = await query(client, clusterQuery)
     if (found?.['cluster'] !== cluster) throw new Unfit('It is a replica of another database.')
-    const reached = { position: 0, look: new SharedQuestion(() => replayed(client)) }
+    const reached = { position: 0, look: new CoalescedQuery(() => replayed(client)) }
     this.#reached.set(client, reached)
     return reached
   }
@@ -176,7 +177,7 @@ function* clusterOf(): Transaction<string> {
 
 function* nothing(): Transaction<void> {}
 
-/** Why the replica is of no use; `undefined`: it is not the replica's fault. */
+/** Why the replica cannot be used; `undefined`: the error has another cause. */
 function whyLost(error: unknown): string | undefined {
   if (error instanceof StorageFault && error.kind === 'abandoned') return undefined
   if (error instanceof Unfit) return error.message
@@ -185,16 +186,16 @@ function whyLost(error: unknown): string | undefined {
 }
 
 /**
- * Whether it may go well on the primary, as what is in the way of replaying the log. What takes too long would do so
- * there.
+ * Whether the read may succeed on the primary: a read can conflict with the replay of the log. A read that takes too
+ * long would do so on the primary too.
  */
 function isOfReplica(error: unknown): boolean {
   const cause = error instanceof StorageFault && error.kind !== 'abandoned' ? error.cause : undefined
-  return isSaid(cause) && !isTooLong(cause)
+  return isFromServer(cause) && !isCanceled(cause)
 }
 
-/** A question that many ask at once and that has one answer for all of them, not older than any of them. */
-export class SharedQuestion<T> {
+/** A query that many callers make at once: they share one answer, which is never older than a caller's request. */
+export class CoalescedQuery<T> {
   readonly #put: () => Promise<T>
   #running: Promise<T> | undefined
   #next: Promise<T> | undefined
@@ -204,8 +205,8 @@ export class SharedQuestion<T> {
   }
 
   /**
-   * Gives an answer to a question that is put after this is called: whoever comes while one is under way waits for the
-   * next.
+   * Returns the answer of a query that starts after this call. A caller that comes while one runs waits for the next
+   * one.
    */
   ask(): Promise<T> {
     if (this.#next !== undefined) return this.#next

@@ -3,7 +3,7 @@ import type { ClientBase } from 'pg'
 import { StorageFault } from '../storage.ts'
 import type { Row, Transaction } from '../transaction.ts'
 import { Client, rowTypes } from './client.ts'
-import { unreachable } from './errors.ts'
+import { connectionFault } from './errors.ts'
 import { type ConnectionOptions, settingsOf } from './settings.ts'
 
 /**
@@ -17,7 +17,7 @@ export async function connect(options: ConnectionOptions): Promise<Client> {
     await client.connect()
     return client
   } catch (error) {
-    throw unreachable(error, client, options)
+    throw connectionFault(error, client, options)
   }
 }
 

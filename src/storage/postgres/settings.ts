@@ -4,23 +4,23 @@ import { rowTypes } from './client.ts'
 
 /** Time limits in milliseconds: no caller waits for ever, whatever fails. */
 export interface Limits {
-  /** Until a connection is made, or one of the pool comes free. */
+  /** Until a connection is open, or one of the pool is free. */
   readonly connect: number
-  /** Until the database answers that it is there. */
+  /** Until the database answers a health check. */
   readonly ping: number
   /** For a statement. */
   readonly statement: number
-  /** For a statement of long work, of which there are many one after the other. */
+  /** For a statement of a background job. */
   readonly long: number
-  /** For a lock that somebody else has. */
+  /** For a lock. */
   readonly lock: number
-  /** In a transaction in which nothing happens. */
+  /** For a transaction that is idle. */
   readonly idle: number
-  /** How much longer than a statement may take we wait for its answer: then the network is gone, or the server. */
+  /** Added to the limit of a statement while its answer is awaited. After that the network or the server has failed. */
   readonly grace: number
 }
 
-/** The limits of a server. */
+/** The default limits. */
 export const usualLimits: Limits = {
   connect: 5_000,
   ping: 2_000,
@@ -33,27 +33,24 @@ export const usualLimits: Limits = {
 
 /** How a PostgreSQL database is reached. */
 export interface ConnectionOptions {
-  /** `postgres://…`; what it leaves out, the environment says (`PGHOST`, `PGUSER`, `PGPASSWORD`, …). */
+  /** `postgres://…`; the environment supplies what it omits (`PGHOST`, `PGUSER`, `PGPASSWORD`, …). */
   readonly url: string
-  /** The option by which it is named, for those who read what is wrong with it; `--database` where left out. */
+  /** The command line option that gives the address, for error messages; `--database` where left out. */
   readonly option?: string | undefined
   /** The most connections for transactions. */
   readonly poolSize?: number | undefined
-  /**
-   * `off` where a pooler hands connections from one transaction to another: no named statements, no settings of a
-   * session.
-   */
+  /** `off` behind a pooler in transaction mode: no named statements, no settings of a session. */
   readonly session?: 'on' | 'off' | undefined
-  /** How long anything may take. */
+  /** Time limits that differ from the defaults. */
   readonly limits?: Partial<Limits> | undefined
 }
 
-/** How long anything may take on connections made so. */
+/** The time limits of connections with these options. */
 export function limitsOf({ limits }: ConnectionOptions): Limits {
   return { ...usualLimits, ...limits }
 }
 
-/** Settings of a connection, however it is used. */
+/** The settings of every connection. */
 export function settingsOf(options: ConnectionOptions): pg.ClientConfig {
   const { url, given } = addressOf(options.url)
   const { connect, statement, lock, idle } = limitsOf(options)
@@ -63,21 +60,21 @@ export function settingsOf(options: ConnectionOptions): pg.ClientConfig {
     application_name: 'resourced',
     connectionTimeoutMillis: connect,
     keepAlive: true,
-    // The system's own is two hours.
+    // The default of the system is two hours.
     keepAliveInitialDelayMillis: 10_000,
     pipeline: true,
     types: rowTypes,
-    // Compiling a statement takes longer than any of ours. Poolers refuse what they do not know.
+    // JIT compilation takes longer than these statements run. Poolers refuse settings that they do not know.
     ...(options.session === 'off' ? { options: given } : { ...limits, options: `${given} -c jit=off`.trim() }),
   } as pg.ClientConfig
 }
 
-/** An address as `pg` is to see it, and the settings of the session that it names. */
+/** The address for `pg`, and the settings of the session that the address contains. */
 function addressOf(text: string): { readonly url: string; readonly given: string } {
   const url = new URL(text)
   const given = url.searchParams.get('options') ?? process.env.PGOPTIONS ?? ''
   url.searchParams.delete('options')
-  // What pg takes for the same it warns of, in words about its own future.
+  // pg treats these modes as verify-full, and prints a deprecation warning.
   const mode = url.searchParams.get('sslmode')
   if (mode === 'prefer' || mode === 'require' || mode === 'verify-ca') url.searchParams.set('sslmode', 'verify-full')
   return { url: url.href, given }

@@ -8,10 +8,10 @@ import { BoundedMap } from '../sql/bounded-map.ts'
 import { StorageFault } from '../storage.ts'
 import type { Row, Statement } from '../transaction.ts'
 import type { Client } from './client.ts'
-import { isDisconnected, isSaid, isUnprepared, isUnsent } from './errors.ts'
+import { isDisconnected, isFromServer, isUnprepared, isUnsent } from './errors.ts'
 import type { Limits } from './settings.ts'
 
-/** The most statements that a connection keeps prepared: shapes come from queries. */
+/** The most prepared statements of a connection: their shapes come from queries. */
 const mostPrepared = 500
 
 interface Known {
@@ -23,13 +23,10 @@ interface Known {
 
 const prepared = new WeakMap<pg.ClientBase, Known>()
 
-/**
- * Whether statements are prepared under names: poolers that hand connections from one transaction to another may not
- * keep them.
- */
+/** Whether statements are prepared under names. Poolers in transaction mode may not keep them. */
 export type Preparing = 'named' | 'unnamed'
 
-/** Runs a statement. Several may be sent without waiting for their answers: they are carried out in order. */
+/** Runs a statement. Several may be sent without waiting for answers: PostgreSQL runs them in order. */
 export function prepareAndRun(
   client: pg.ClientBase,
   { text, values }: Statement,
@@ -37,10 +34,10 @@ export function prepareAndRun(
 ): Promise<Row[]> {
   const name = preparing === 'named' ? nameOf(client, text) : undefined
   return new Promise((resolve, reject) => {
-    // A query made here is taken as it is: `pg` copies the settings of others.
+    // `pg` uses a query object as it is, and copies any other configuration.
     const query = new pg.Query({ name, text, values } as pg.QueryConfig, undefined, (error, result) => {
       if (!error) return resolve(result.rows)
-      // It was to be prepared by a statement that failed while this one was on its way behind it.
+      // An earlier statement in the pipeline should have prepared this text, and failed.
       if (name !== undefined && isUnprepared(error)) forgetName(client, text, name)
       reject(error)
     })
@@ -50,8 +47,8 @@ export function prepareAndRun(
 }
 
 /**
- * What is sent in one turn of the event loop goes out together: each write of its own would cost as much as its
- * statement.
+ * Corks the socket until the turn of the event loop ends, so that all statements of the turn are one write: each write
+ * would cost as much as its statement.
  */
 function gather(client: pg.ClientBase): void {
   const { stream } = (client as unknown as { readonly connection: { readonly stream: Socket } }).connection
@@ -76,23 +73,23 @@ function forgetName(client: pg.ClientBase, text: string, name: string): void {
 }
 
 function deallocate(client: pg.ClientBase, name: string): void {
-  // pg keeps the text of what it has prepared for as long as the connection lives.
+  // pg keeps the texts of prepared statements as long as the connection lives.
   const { connection } = client as unknown as {
     readonly connection: { readonly parsedStatements: Record<string, string> }
   }
   delete connection.parsedStatements[name]
-  // Where this fails, the connection is gone, and its statements with it.
+  // If this fails, the connection has ended, and its statements with it.
   client.query(`deallocate ${name}`).catch(() => {})
 }
 
-/** How much a transaction is kept apart from others. */
+/** The isolation level of a transaction. */
 export type Isolation = 'read committed' | 'serializable'
 
-/** Statements that are nothing but their text. */
-export const words = {
+/** Statements that control transactions. */
+export const control = {
   readCommitted: textOf('begin'),
   serializable: textOf('begin isolation level serializable'),
-  // A lock of a table is had before the transaction sees the database as it is from then on; a row's would be too late.
+  // A table lock is acquired before the transaction takes its snapshot; a row lock would be too late.
   besideRules: textOf('lock table resourced_meta in row exclusive mode'),
   snapshot: textOf('begin isolation level repeatable read read only'),
   commit: textOf('commit'),
@@ -108,15 +105,15 @@ function textOf(text: string): Statement {
  * How a transaction that changes something begins. A serializable one waits for those that exclude it
  * (`Locks.excludeSerializable`).
  *
- * @param limits said where the session does not
+ * @param limits set where the session has none
  */
 export function beginOf(isolation: Isolation, limits?: Pick<Limits, 'lock'>): readonly Statement[] {
-  if (isolation === 'read committed') return [words.readCommitted]
+  if (isolation === 'read committed') return [control.readCommitted]
   const waits = limits === undefined ? [] : [textOf(`set local lock_timeout = ${limits.lock}`)]
-  return [words.serializable, ...waits, words.besideRules]
+  return [control.serializable, ...waits, control.besideRules]
 }
 
-/** Says to a transaction how long it may take: where nobody keeps a session, it has to be said each time. */
+/** Sets the limits of a transaction, where no session keeps them. */
 export function limiting({ statement, lock, idle, jit }: Partial<Limits> & { readonly jit?: 'off' }): Statement {
   const settings = {
     statement_timeout: statement,
@@ -128,13 +125,13 @@ export function limiting({ statement, lock, idle, jit }: Partial<Limits> & { rea
   return textOf(`select ${given.map(([name, value]) => `set_config('${name}', '${value}', true)`).join(', ')}`)
 }
 
-/** What PostgreSQL said to a statement before the last one that was sent: it has not come to that. */
+/** Errors of statements before the last one that was sent: the last one did not run. */
 const refusedBefore = new WeakSet<Error>()
 
 /**
- * Sends statements one after the other, without waiting for answers between them.
+ * Sends statements without waiting for answers between them.
  *
- * @returns the rows of the last one that is no commit
+ * @returns the rows of the last statement before COMMIT
  */
 export async function send(client: Client, preparing: Preparing, statements: readonly Statement[]): Promise<Row[]> {
   const [only] = statements
@@ -143,20 +140,20 @@ export async function send(client: Client, preparing: Preparing, statements: rea
   let rows: Row[] = []
   for (const [index, answer] of answers.entries()) {
     if (answer.status === 'rejected') {
-      if (index < statements.length - 1 && isSaid(answer.reason)) refusedBefore.add(answer.reason)
+      if (index < statements.length - 1 && isFromServer(answer.reason)) refusedBefore.add(answer.reason)
       throw answer.reason
     }
-    if (statements[index] !== words.commit) rows = answer.value
+    if (statements[index] !== control.commit) rows = answer.value
   }
   return rows
 }
 
 /**
- * Waits for what ends with a commit.
+ * Waits for statements that end with COMMIT.
  *
- * @throws StorageFault `uncertain` where its answer is lost: nobody knows what it would have been
+ * @throws StorageFault `uncertain` where the answer was lost, and the commit may have happened
  */
-export async function keeping<T>(sent: Promise<T>): Promise<T> {
+export async function awaitCommit<T>(sent: Promise<T>): Promise<T> {
   try {
     return await sent
   } catch (error) {

@@ -20,7 +20,7 @@ import { readRecord } from '../transactions/read-record.ts'
 import { ruledAmong, ruledBelow } from '../transactions/rows/rules-lock.ts'
 import { isChange, writeTransaction } from '../transactions/run.ts'
 import { Database } from './database.ts'
-import { postgres, withMarks } from './engine.ts'
+import { postgres, postgresWithReplica } from './engine.ts'
 import { migratePostgres } from './migrate.ts'
 import { Replica, type Source } from './replica.ts'
 import { checkDurability } from './requirements.ts'
@@ -30,20 +30,20 @@ import type { Isolation } from './statements.ts'
 
 /** How a PostgreSQL database is opened. */
 export interface PostgresOptions extends ConnectionOptions {
-  /** What start-up may change in the database. */
+  /** Which changes of the database a start may make. */
   readonly migrate?: Apply | undefined
-  /** Whether a database may be used that loses acknowledged changes in a power cut. */
+  /** Whether to accept a database that may lose acknowledged changes in a power cut. */
   readonly unsafe?: boolean | undefined
-  /** A replica of it, `postgres://…`, which is read where it has everything. */
+  /** A replica, `postgres://…`, for reads that it can answer with the primary's current state. */
   readonly replica?: string | undefined
   readonly onCommit?: OnCommit | undefined
   readonly onReplica?: OnReplica | undefined
 }
 
-/** The most rows that are soon skipped. */
+/** The most rows that an offset skips in a short time. */
 const mostSkipped = 1_000
 
-/** Nothing is remembered but totals, which know when they are true: others change the database at any time. */
+/** Records are not cached: other servers change the database at any time. */
 const forgetful = { record: () => undefined, keep() {} }
 
 /**
@@ -79,7 +79,7 @@ function replicaOf(primary: Source, options: PostgresOptions): Replica | undefin
   return url === undefined ? undefined : new Replica(primary, { ...options, url }, unsafe, onReplica)
 }
 
-/** What a storage is made of. */
+/** The parts of a storage. */
 interface Parts extends Pick<Storage, 'cursorSecret' | 'maintenanceFound' | 'close'> {
   readonly primary: Source
   readonly replica: Replica | undefined
@@ -88,7 +88,7 @@ interface Parts extends Pick<Storage, 'cursorSecret' | 'maintenanceFound' | 'clo
 
 function storageOf(catalog: Catalog, { primary, replica, epochs, close, ...opened }: Parts): Storage {
   const { database } = primary
-  const engine = replica === undefined ? postgres : withMarks
+  const engine = replica === undefined ? postgres : postgresWithReplica
   const context = sqlContext({ catalog, engine, epochs, tagSecret: opened.cursorSecret })
   const reading = replica === undefined ? only(primary) : replica.read.bind(replica)
   let closing = false
@@ -102,11 +102,11 @@ function storageOf(catalog: Catalog, { primary, replica, epochs, close, ...opene
   return {
     ...opened,
     exportsFolder: undefined,
-    // On connections of their own: pieces would keep small reads waiting.
+    // On dedicated connections: pieces are large, and would delay small reads.
     pieces: { read: (job, start) => database.read(() => readChunk(job, start)) },
     async run(plan: Plan, abandoned?: Abandoned): Promise<Outcome> {
       if (plan.kind === 'read-record') {
-        return reading((from) => from.database.each(() => readRecord(context, forgetful, plan), from))
+        return reading((from) => from.database.readPipelined(() => readRecord(context, forgetful, plan), from))
       }
       if (plan.kind === 'read-page') return reading((from) => pageFrom(from, context, plan, abandoned?.()))
       const outcome = await database.write(() => writeTransaction(context, plan) as Transaction<Outcome>, isChange, {
@@ -123,9 +123,9 @@ function storageOf(catalog: Catalog, { primary, replica, epochs, close, ...opene
       )
     },
     jobs: jobStore(context, database, background, () => closing),
-    keys: keyStore(context, { read: (start) => database.each(start), write: database.write }),
+    keys: keyStore(context, { read: (start) => database.readPipelined(start), write: database.write }),
     purgeClock: purgeClockStore(database),
-    maintenance: maintenanceStore({ read: (start) => database.aside(start), write: database.write }),
+    maintenance: maintenanceStore({ read: (start) => database.readPriority(start), write: database.write }),
     ping: () => database.ping(),
     async close() {
       closing = true
@@ -138,7 +138,7 @@ function only(source: Source): Replica['read'] {
   return (work) => work(source)
 }
 
-/** A page: what may take its time is on a connection that nobody else uses, and can be cancelled. */
+/** Reads a page. A page that may be slow is read on a dedicated connection, where it can be cancelled. */
 async function pageFrom(
   { database, memory, ready }: Source,
   context: SqlContext,
@@ -147,14 +147,14 @@ async function pageFrom(
 ): Promise<Outcome> {
   const how = { ready, abandoned }
   const read = () => readPageAtOnce(context, memory, plan)
-  const page = await (isQuick(plan) ? database.each(read, how) : database.apart(read, how))
+  const page = await (isQuick(plan) ? database.readPipelined(read, how) : database.readDedicated(read, how))
   return (
     page ??
     database.read(() => readPage(context, { totals: memory.totals, lists: memory.lists, clocks: new Map() }, plan), how)
   )
 }
 
-/** Whether a page is soon read: then nobody minds to wait behind it. */
+/** Whether a page is quick to read, so that it may share a connection with others. */
 function isQuick(plan: ReadPage): boolean {
   const { page } = plan
   const skipped = page.style === 'page' ? (page.page - 1) * page.perPage : page.style === 'offset' ? page.offset : 0
@@ -178,7 +178,7 @@ function isolationOf(catalog: Catalog, plan: Pick<Write, 'kind' | 'resource'>): 
     case 'bulk-delete':
     case 'delete-matching':
       return ruledBelow(catalog, plan.resource) === 'all' ? 'serializable' : 'read committed'
-    // The keys of a subject are counted, and no row stands for a key that is not there yet.
+    // The keys of a subject are counted, and a key that does not exist yet has no row to lock.
     case 'create-key':
       return 'serializable'
     default:

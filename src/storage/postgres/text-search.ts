@@ -1,6 +1,6 @@
 /**
- * Search in PostgreSQL's words, so that it finds what every other engine finds: case folding as `fold` does it, the
- * words of a record as a `tsvector` takes them, and the words of a text taken apart as `words` does it.
+ * Search in SQL of PostgreSQL, with the results of every other engine: case folding (`fold` in model/text.ts), the
+ * words of a record as lexemes of a `tsvector`, and the words of a text (`words` in model/text.ts).
  */
 
 import { hash } from 'node:crypto'
@@ -10,13 +10,16 @@ import { fold, markRanges, plainLetters } from '../../model/text.ts'
 let letters: Sql | undefined
 let pairs: readonly (readonly [letter: string, folded: string])[] | undefined
 
-/** The text of a column in folded case: exactly `fold`, whatever PostgreSQL knows of Unicode. */
+/**
+ * The text of a column in folded case: exactly as `fold`, independent of PostgreSQL's version of Unicode. For texts
+ * without a folded column.
+ */
 export function foldSql(column: Sql): Sql {
   letters ??= lettersOf(foldedPairs())
   return sql`translate(${column}, ${letters})`
 }
 
-/** The same, as far as it makes one of some characters: far less work where only those matter. */
+/** The same for letters that fold to some characters only, which is far less work. */
 export function foldToSql(column: Sql, characters: ReadonlySet<string>): Sql {
   return sql`translate(${column}, ${lettersOf(foldedPairs().filter(([, folded]) => characters.has(folded)))})`
 }
@@ -26,7 +29,7 @@ function lettersOf(wanted: readonly (readonly [string, string])[]): Sql {
   return raw(`'${from}', '${to}'`)
 }
 
-// `fold` takes one character for another: all pairs, once.
+// `fold` replaces single characters: this finds all pairs, once.
 function foldedPairs(): readonly (readonly [string, string])[] {
   if (pairs !== undefined) return pairs
   const found: [string, string][] = []
@@ -41,24 +44,26 @@ function foldedPairs(): readonly (readonly [string, string])[] {
 }
 
 /**
- * The most bytes of a word in one piece, and of a piece of a longer one. With what stands beside it a lexeme has 2,046
- * at most.
+ * The most bytes of a word that is one lexeme, and of a piece of a longer word. PostgreSQL allows 2,046 bytes for a
+ * lexeme.
  */
 const longest = 2_000
 
-/** The most bytes of all lexemes together: a `tsvector` takes 1,048,575. */
+/** The most bytes of all lexemes of a record: a `tsvector` holds 1,048,575. */
 const most = 1_000_000
 
 const encoder = new TextEncoder()
 
-// Words have neither sign. Pieces begin with the first, and the last one ends with the second.
+// Words contain neither character. Pieces begin with the first, and the last piece ends with the second.
 const piece = '/'
 const end = '.'
 
 /**
- * The lexemes of words, each of them once, for `array_to_tsvector`. What is too much for a `tsvector` is left out.
+ * The distinct lexemes of words, for `array_to_tsvector`; those that a `tsvector` cannot hold are left out. A word that
+ * is too long is stored in pieces, each after a hash of all that comes before it, so that the whole word and every
+ * prefix of it are found.
  *
- * @param words with blanks between (`searchText`)
+ * @param words separated by blanks (`searchText`)
  */
 export function lexemesOf(words: string): string[] {
   const lexemes = new Set<string>()
@@ -74,19 +79,19 @@ export function lexemesOf(words: string): string[] {
   return [...lexemes]
 }
 
-/** The lexeme that records with a word have, and no others. */
+/** The lexeme that exactly the records with a word have. */
 export function lexemeOf(word: string): string {
   return piecesOf(word).at(-1) as string
 }
 
-/** What one lexeme of a record begins with exactly if one of its words begins so. */
+/** The prefix that a lexeme of a record has exactly if one of its words begins with `beginning`. */
 export function lexemePrefixOf(beginning: string): string {
   const lexeme = lexemeOf(beginning)
   return lexeme.endsWith(end) ? lexeme.slice(0, -end.length) : lexeme
 }
 
 function piecesOf(word: string): string[] {
-  // No UTF-16 unit takes more than three bytes.
+  // A UTF-16 unit takes three bytes at most.
   if (word.length * 3 <= longest) return [word]
   const pieces: string[] = []
   let before = ''
@@ -95,7 +100,7 @@ function piecesOf(word: string): string[] {
     const part = word.slice(before.length, before.length + read)
     const isLast = before.length + read === word.length
     if (isLast && before === '') return [word]
-    // The first piece begins as the word does: a shorter beginning finds it.
+    // The first piece begins as the word does, so a shorter prefix finds it.
     const mark = before === '' ? '' : `${piece}${hash('sha256', before, 'base64url').slice(0, 22)}`
     pieces.push(before === '' ? `${part}${piece}` : `${mark}${part}${isLast ? end : ''}`)
     before += part
@@ -105,16 +110,19 @@ function piecesOf(word: string): string[] {
 
 let separators: Sql | undefined
 
-/** That texts have all of these words between them, the last as a prefix. */
+/**
+ * Whether texts have all of these words between them, the last as a prefix. For versions that do not show all texts
+ * that are searched.
+ */
 export function haveWordsSql(texts: readonly Sql[], words: readonly string[]): Sql {
-  // A text that is null counts as empty.
+  // `concat_ws` skips texts that are null.
   const found = sql`' ' || ${wordsSql(sql`concat_ws(' ', ${join(texts, ', ')})`, words)} || ' '`
   const sought = words.map((word, index) => ` ${word}${index === words.length - 1 ? '' : ' '}`)
   const each = sought.map((part) => sql`strpos(found, ${part}) > 0`)
   return sql`(select ${join(each, ' and ')} from (select ${found} as found offset 0) words)`
 }
 
-/** The words of a text with a blank between them, in folded case as far as some words need it. */
+/** The words of a text, separated by blanks, in folded case as far as the sought words need it. */
 function wordsSql(text: Sql, sought: readonly string[]): Sql {
   const characters = new Set([...sought.join(''), ...Object.keys(plainLetters)])
   separators ??= raw(`'[^${wordRanges()}]+'`)
@@ -126,7 +134,7 @@ function wordsSql(text: Sql, sought: readonly string[]): Sql {
   return sql`regexp_replace(${plain}, ${separators}, ' ', 'g')`
 }
 
-/** The characters of words as ranges: what PostgreSQL calls a letter depends on how a database is set. */
+/** The characters of words as ranges: what PostgreSQL treats as a letter depends on the locale of the database. */
 function wordRanges(): string {
   const character = /[\p{L}\p{N}\p{M}\p{Co}]/u
   const ranges: string[] = []

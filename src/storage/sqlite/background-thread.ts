@@ -7,7 +7,7 @@ import { type ExportPiece, StorageFault } from '../storage.ts'
 import type { Transaction } from '../transaction.ts'
 import { isWriting, longWork } from '../transactions/long-work.ts'
 import type { Reply, Request } from './background.ts'
-import { asStorageFault, Connection } from './connection.ts'
+import { Connection, toStorageFault } from './connection.ts'
 import { sqlite } from './engine.ts'
 
 const { path, catalog } = workerData as { readonly path: string; readonly catalog: Catalog }
@@ -33,7 +33,7 @@ function answer({ number, name, asked }: Request): Reply {
     return { number, given }
   } catch (error) {
     if (connection.database.isTransaction) connection.execute('rollback')
-    const known = asStorageFault(error)
+    const known = toStorageFault(error)
     const kind = known instanceof StorageFault ? known.kind : 'failed'
     return { number, fault: { kind, message: String(error), stack: error instanceof Error ? error.stack : undefined } }
   }

@@ -114,7 +114,7 @@ const unwritable: ReadonlyMap<number, string> = new Map([
 ])
 
 /** An error as the port throws it. Faults of the request, and of the program, pass unchanged. */
-export function asStorageFault(error: unknown): unknown {
+export function toStorageFault(error: unknown): unknown {
   if ((error as { code?: unknown } | null)?.code !== 'ERR_SQLITE_ERROR') return error
   if (isBusy(error)) return new StorageFault('busy', 'The database is locked by another process.', error)
   const code = (error as { errcode?: unknown }).errcode

@@ -5,7 +5,7 @@
 
 import type { Runner, Transaction } from '../transaction.ts'
 import { Memory } from '../transactions/memory.ts'
-import { asStorageFault, type Connection } from './connection.ts'
+import { type Connection, toStorageFault } from './connection.ts'
 import type { Writer } from './writer.ts'
 
 /** Reads on a connection that nobody writes on, or, for a database in memory, on the only one there is. */
@@ -71,16 +71,16 @@ export class Reader {
 /** Runs transactions on a connection that reads, and by a writer. */
 export function runnerOf(reading: Pick<Connection, 'run'>, writer: Writer): Runner {
   return {
-    read: (start) => answering(() => reading.run(start())),
+    read: (start) => withStorageFaults(() => reading.run(start())),
     write: (start, changed = () => true) => writer.write(start, changed),
   }
 }
 
 /** Answers with what is read at once; an error of the engine becomes the port's. */
-export async function answering<T>(work: () => T): Promise<T> {
+export async function withStorageFaults<T>(work: () => T): Promise<T> {
   try {
     return work()
   } catch (error) {
-    throw asStorageFault(error)
+    throw toStorageFault(error)
   }
 }

@@ -19,7 +19,7 @@ import { Connection, type Synchronous } from './connection.ts'
 import { sqlite } from './engine.ts'
 import { exportsFolderOf, fileWatch, makeFile } from './file.ts'
 import { migrate } from './migrate.ts'
-import { answering, Reader, runnerOf } from './reader.ts'
+import { Reader, runnerOf, withStorageFaults } from './reader.ts'
 import { Writer } from './writer.ts'
 
 /** How a SQLite database is opened. */
@@ -74,8 +74,8 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
     pieces: undefined,
     async run(plan: Plan): Promise<Outcome> {
       const { memory } = reader
-      if (plan.kind === 'read-record') return answering(() => reader.run(readRecord(context, memory, plan)))
-      if (plan.kind === 'read-page') return answering(() => reader.run(readPage(context, memory, plan)))
+      if (plan.kind === 'read-record') return withStorageFaults(() => reader.run(readRecord(context, memory, plan)))
+      if (plan.kind === 'read-page') return withStorageFaults(() => reader.run(readPage(context, memory, plan)))
       const written = await writer.write(() => writeTransaction(context, plan), isChange)
       const outcome = written.kind === 'too-large' ? await runInBackground(background, plan) : written
       if (outcome.kind === 'accepted' && plan.kind === 'delete-matching') await takeMatching(background, plan)

@@ -6,7 +6,7 @@
 import { type OnCommit, StorageFault } from '../storage.ts'
 import type { Transaction } from '../transaction.ts'
 import type { WriteProbe } from '../write-probe.ts'
-import { asStorageFault, type Connection, isBusy } from './connection.ts'
+import { type Connection, isBusy, toStorageFault } from './connection.ts'
 
 /** The most changes of one commit: reads wait while a group runs. */
 const groupSize = 256
@@ -108,7 +108,7 @@ export class Writer {
       duration = this.#onCommit === undefined ? 0 : performance.now() - began
     } catch (error) {
       this.#rollback()
-      const fault = asStorageFault(error)
+      const fault = toStorageFault(error)
       this.#outcomes?.failed(fault)
       for (const waiting of group) waiting.reject(fault)
       return
@@ -162,7 +162,7 @@ export class Writer {
       if (!this.#connection.database.isTransaction) throw error
       this.#connection.execute('rollback to change')
       this.#connection.execute('release change')
-      const fault = asStorageFault(error)
+      const fault = toStorageFault(error)
       this.#outcomes?.failed(fault)
       return () => waiting.reject(fault)
     }
@@ -176,7 +176,7 @@ export class Writer {
       return
     }
     this.#waitingSince = undefined
-    const fault = isBusy(error) ? new StorageFault('busy', 'The database stayed locked.', error) : asStorageFault(error)
+    const fault = isBusy(error) ? new StorageFault('busy', 'The database stayed locked.', error) : toStorageFault(error)
     this.#outcomes?.failed(fault)
     for (const waiting of this.#queue.splice(0)) waiting.reject(fault)
   }
