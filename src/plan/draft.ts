@@ -6,8 +6,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { canonicalValue } from '../model/decimal.ts'
 import { isObject } from '../model/plain-copy.ts'
-import type { Draft } from '../model/record.ts'
+import { comparisonKey, type Draft } from '../model/record.ts'
 import { type Field, type RecordValues, type Resource, systemFields } from '../model/resource.ts'
+import { fold } from '../model/text.ts'
 import { timestamp } from '../model/time.ts'
 import type { Issue } from '../spec/faults.ts'
 import { mergePatch } from './patch-record.ts'
@@ -215,4 +216,68 @@ function isRewritten(
 ): boolean {
   if (field.immutable || field.readOnly) return false
   return Object.hasOwn(body, field.name) || (kind === 'replace' && !isReadable)
+}
+
+/**
+ * The most bytes, in UTF-8, of the values of one record in an index. An index entry of PostgreSQL has at most 2,704
+ * bytes, with its header, the id and up to seven bytes for each value. PostgreSQL compresses entries first, but the
+ * limit of a text must not depend on how well it compresses. The limit is the same on every engine.
+ */
+export const maxIndexKeyBytes = 2_500
+
+/** The most bytes in UTF-8 of one UTF-16 unit, also with its case folded. */
+const maxUnitBytes = 3
+
+/**
+ * The texts of a draft that are too long for an index. Only changed fields are checked: a longer text that is stored
+ * already stays.
+ *
+ * @param draft of the record as it is stored
+ * @param refusal the code of the issues, and what to do
+ */
+export function indexKeyIssues(
+  resource: Resource,
+  { values, changed }: Pick<Draft, 'values' | 'changed'>,
+  { code, remedy } = { code: 'TOO_LONG', remedy: 'shorten it' },
+): Issue[] {
+  if (changed.length === 0) return []
+  const issues = new Map<string, Issue>()
+  for (const { fields, kind } of resource.indexes) {
+    if (isSurelyShort(fields, values) || fields.some((name) => issues.has(name))) continue
+    const isFolded = kind === 'folded'
+    const sizes = fields.map((name) => ({ name, bytes: sizeOf(resource, name, values[name], isFolded) }))
+    const sent = sizes.filter(({ name }) => changed.includes(name)).sort((left, right) => right.bytes - left.bytes)
+    const [longest] = sent
+    if (longest === undefined) continue
+    const bytes = sum(sizes)
+    // Fields that stay are too long by themselves: they were stored before there was a limit, and this change cannot
+    // help.
+    if (bytes <= maxIndexKeyBytes || (bytes - sum(sent) > maxIndexKeyBytes && sum(sent) <= maxIndexKeyBytes)) continue
+    const others = fields.filter((name) => name !== longest.name)
+    const together = others.length === 0 ? '' : `together with ${others.join(' and ')} `
+    const size = `${together}has ${bytes} bytes in UTF-8${isFolded ? ', its case folded' : ''}`
+    const limit = `what records are found by has at most ${maxIndexKeyBytes}`
+    issues.set(longest.name, issue(code, longest.name, `${size}, and ${limit}; ${remedy}`))
+  }
+  return resource.fields.flatMap(({ name }) => issues.get(name) ?? [])
+}
+
+/** Whether values are short enough without a look at their characters. */
+function isSurelyShort(fields: readonly string[], values: RecordValues): boolean {
+  let most = 0
+  for (const name of fields) {
+    const value = values[name]
+    most += typeof value === 'string' ? value.length * maxUnitBytes : 8
+  }
+  return most <= maxIndexKeyBytes
+}
+
+function sizeOf(resource: Resource, name: string, value: unknown, isFolded: boolean): number {
+  if (value === null || value === undefined) return 0
+  const key = comparisonKey(resource, name, value)
+  return typeof key === 'string' ? Buffer.byteLength(isFolded ? fold(key) : key) : 8
+}
+
+function sum(sizes: readonly { readonly bytes: number }[]): number {
+  return sizes.reduce((total, { bytes }) => total + bytes, 0)
 }

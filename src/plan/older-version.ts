@@ -3,24 +3,23 @@ import type { Draft } from '../model/record.ts'
 import { hasConversions, type MappedResource, type RecordValues, type Resource } from '../model/resource.ts'
 import { issueFromStored } from '../versions/translate-issue.ts'
 import { createToStored, jsonFromStored, recordFromStored, updateToStored } from '../versions/translate-record.ts'
-import { draftOfCreate, draftOfUpdate, needsReading } from './draft.ts'
-import { longKeyIssues } from './longest-key.ts'
+import { draftOfCreate, draftOfUpdate, indexKeyIssues, needsReading } from './draft.ts'
 import { bodyOfUpdate } from './patch-record.ts'
 import type { Create, Outcome, Plan, Update } from './plan.ts'
 
 /** The stored record that a POST of any version would make. */
 export function draftCreate(plan: Create): Draft {
   const { resource, versionResource } = plan
-  if (versionResource === undefined) return withLongKeys(resource, draftOfCreate(plan))
+  if (versionResource === undefined) return withIndexKeys(resource, draftOfCreate(plan))
   const { fromStored } = versionResource.mapping
   const parent = plan.parent && { ...plan.parent, field: fromStored.get(plan.parent.field) ?? '' }
   const draft = draftOfCreate({ ...plan, resource: versionResource, parent })
-  return withLongKeys(resource, createToStored(versionResource, draft, draftOfCreate({ ...plan, body: {} })))
+  return withIndexKeys(resource, createToStored(versionResource, draft, draftOfCreate({ ...plan, body: {} })))
 }
 
 /** A draft of a stored record, with an issue for each text that is too long for an index. */
-function withLongKeys(resource: Resource, draft: Draft): Draft {
-  const found = longKeyIssues(resource, draft)
+function withIndexKeys(resource: Resource, draft: Draft): Draft {
+  const found = indexKeyIssues(resource, draft)
   return found.length === 0 ? draft : { ...draft, issues: [...draft.issues, ...found] }
 }
 
@@ -44,7 +43,7 @@ export function draftUpdate(plan: Update, current: RecordValues, isReadable = tr
   if (body.kind !== 'patched') return body
   const draft = draftOfUpdate(asked, record, body.value, isReadable)
   const stored = versionResource === undefined ? draft : updateToStored(versionResource, current, draft)
-  return { kind: 'draft', draft: withLongKeys(resource, stored) }
+  return { kind: 'draft', draft: withIndexKeys(resource, stored) }
 }
 
 /** The outcome of a plan in terms of the version that the client uses. */

@@ -14,7 +14,7 @@ import {
   type Transition,
   takenIssue,
 } from '../../plan/decide.ts'
-import { longestKey, longKeyIssuesOfDeleted } from '../../plan/longest-key.ts'
+import { indexKeyIssues, maxIndexKeyBytes } from '../../plan/draft.ts'
 import type { Outcome, Restore } from '../../plan/plan.ts'
 import type { Issue } from '../../spec/faults.ts'
 import { columnSql, comparisonColumn, subject, tableSql } from '../sql/columns.ts'
@@ -35,7 +35,7 @@ import { foundOf, holdsSql, lockRecord, represent } from './rows/select-record.t
 const mostNamed = 100
 
 /** A text of so many characters fits into every index: each takes six bytes at most, its case folded. */
-const shortText = Math.floor(longestKey / 6) - 50
+const shortText = Math.floor(maxIndexKeyBytes / 6) - 50
 
 /** Something that blocks the restoration of one record. */
 interface Blocker {
@@ -240,9 +240,12 @@ function* longTexts({ engine }: SqlContext, resource: Resource, ids: ReadonlySet
   const among = engine.isAnyOf(columnSql(subject, 'id'), [...ids])
   const rows =
     yield sql`select ${join(columns, ', ')} from ${tableSql(resource.name)} ${raw(subject)} where ${among} and ${join(lengths, ' + ')} > ${shortText} order by id`
-  return rows.flatMap(({ id, ...values }) =>
-    longKeyIssuesOfDeleted(resource, values).map((issue) => ({ id: String(id), issue })),
-  )
+  const remedy = 'the record cannot return to that index; create a new record with a shorter text'
+  return rows.flatMap(({ id, ...values }) => {
+    const draft = { values, changed: Object.keys(values) }
+    const issues = indexKeyIssues(resource, draft, { code: 'TEXT_TOO_LONG', remedy })
+    return issues.map((issue) => ({ id: String(id), issue }))
+  })
 }
 
 /** Records that a business rule keeps from being restored. */

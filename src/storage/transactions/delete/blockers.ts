@@ -12,8 +12,7 @@ import { recordOf, storedSql } from '../../sql/records.ts'
 import type { Transaction } from '../../transaction.ts'
 import { cascadeReach, resourceOf } from '../rows/dependents.ts'
 import { ask } from '../rows/other-records.ts'
-import { type Closure, closureOf, liveRows } from './cascade.ts'
-import { remainingSql } from './delete-rows.ts'
+import { type Closure, closureOf, liveRows, remainingSql } from './cascade.ts'
 
 /** The most blocking records whose ids are named. */
 const mostNamed = 5

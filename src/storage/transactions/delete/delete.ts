@@ -23,13 +23,14 @@ import {
   type Closure,
   closureOf,
   closureWithin,
+  deleteClosure,
+  lockRows,
   mostInspected,
   runsInBackground,
   sizeOf,
   type TooLarge,
   tooLarge,
 } from './cascade.ts'
-import { deleteClosure, lockRows } from './delete-rows.ts'
 import { beginDeletion, beginFilteredDeletion } from './deletion-job.ts'
 
 /** Runs a Delete. */

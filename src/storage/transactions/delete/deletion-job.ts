@@ -13,8 +13,7 @@ import { tick } from '../rows/clock.ts'
 import { cascadeReach, cascadesOf, resourceOf } from '../rows/dependents.ts'
 import { addJob, finishJob, type JobProgress, stateOf } from '../rows/job-rows.ts'
 import { lockAllRulesBelow } from '../rows/rules-lock.ts'
-import { type Closure, liveRows, sizeOf } from './cascade.ts'
-import { markDeleted } from './delete-rows.ts'
+import { type Closure, liveRows, markDeleted, sizeOf } from './cascade.ts'
 
 /** What the job of a deletion keeps between its batches. */
 export interface DeletionState {

@@ -19,8 +19,7 @@ import { cascadesOf, resourceOf } from '../rows/dependents.ts'
 import { advanceJob, finishJob } from '../rows/job-rows.ts'
 import { lockAllRulesBelow } from '../rows/rules-lock.ts'
 import { deletableAmong } from './blockers.ts'
-import { liveRows } from './cascade.ts'
-import { clearReferences, lockedIds, markDeleted, remainingSql, removeRows } from './delete-rows.ts'
+import { clearReferences, liveRows, lockedIds, markDeleted, remainingSql, removeRows } from './cascade.ts'
 import { claimRows, type DeletionState, enqueue, lockedState, reachedBy, shownProgress } from './deletion-job.ts'
 
 /** The most records that one batch deletes: other writers wait for it. */

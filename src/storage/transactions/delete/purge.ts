@@ -12,7 +12,7 @@ import type { ClockDoubt, JobStep, PurgeClockStore } from '../../storage.ts'
 import { firstRow, type Runner, type Transaction } from '../../transaction.ts'
 import { countRemoved } from '../rows/clock.ts'
 import { addJob, advanceJob, finishJob, stateOf } from '../rows/job-rows.ts'
-import { removeRows } from './delete-rows.ts'
+import { removeRows } from './cascade.ts'
 
 /** The most records that one batch removes: other writers wait for it. */
 export const mostPurged = 50

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { completeCatalog } from '../model/catalog.ts'
 import { defineInterface } from '../model/declaration.ts'
 import type { RecordValues, Resource } from '../model/resource.ts'
-import { longestKey, longKeyIssues } from './longest-key.ts'
+import { indexKeyIssues, maxIndexKeyBytes } from './draft.ts'
 
 const declared = defineInterface({
   name: 'shelf',
@@ -25,9 +25,9 @@ const declared = defineInterface({
 })
 const books = completeCatalog(declared).resources.get('books') as Resource
 
-const long = 'x'.repeat(longestKey + 1)
-const whole = 'x'.repeat(longestKey)
-const half = 'x'.repeat(longestKey / 2)
+const long = 'x'.repeat(maxIndexKeyBytes + 1)
+const whole = 'x'.repeat(maxIndexKeyBytes)
+const half = 'x'.repeat(maxIndexKeyBytes / 2)
 
 // biome-ignore format: a table reads best
 const cases: [name: string, values: RecordValues, changed: string[], places: string[]][] = [
@@ -35,12 +35,12 @@ const cases: [name: string, values: RecordValues, changed: string[], places: str
   ['a filter', { title: long }, ['title'], ['/title']],
   ['a unique value, an order', { isbn: long, rank: long }, ['isbn', 'rank'], ['/isbn', '/rank']],
   ['without an index', { notes: 'x'.repeat(100_000) }, ['notes'], []],
-  ['bytes, not characters', { title: 'é'.repeat(longestKey / 2 + 1) }, ['title'], ['/title']],
-  ['whose case takes more bytes when folded', { title: 'Ⱥ'.repeat(longestKey / 2) }, ['title'], ['/title']],
-  ['the same where its case is kept', { isbn: 'Ⱥ'.repeat(longestKey / 2) }, ['isbn'], []],
+  ['bytes, not characters', { title: 'é'.repeat(maxIndexKeyBytes / 2 + 1) }, ['title'], ['/title']],
+  ['whose case takes more bytes when folded', { title: 'Ⱥ'.repeat(maxIndexKeyBytes / 2) }, ['title'], ['/title']],
+  ['the same where its case is kept', { isbn: 'Ⱥ'.repeat(maxIndexKeyBytes / 2) }, ['isbn'], []],
   ['two that are unique together', { shelf: half, place: `${half}x` }, ['shelf', 'place'], ['/place']],
   ['two as long as they may be', { shelf: half, place: half }, ['shelf', 'place'], []],
-  ['a filter with an order', { kind: 'k'.repeat(400), rank: 'x'.repeat(longestKey - 399) }, ['kind', 'rank'], ['/rank']],
+  ['a filter with an order', { kind: 'k'.repeat(400), rank: 'x'.repeat(maxIndexKeyBytes - 399) }, ['kind', 'rank'], ['/rank']],
   ['an instant is compared by its key', { seen: `2026-01-01T00:00:00.1${'0'.repeat(5_000)}Z` }, ['seen'], []],
   ['an instant of many digits', { seen: `2026-01-01T00:00:00.${'1'.repeat(5_000)}Z` }, ['seen'], ['/seen']],
   ['what stays', { title: long, isbn: 'a' }, ['isbn'], []],
@@ -51,7 +51,7 @@ const cases: [name: string, values: RecordValues, changed: string[], places: str
 
 for (const [name, values, changed, places] of cases) {
   test(`no index holds what is too long: ${name}`, () => {
-    const issues = longKeyIssues(books, { values, changed })
+    const issues = indexKeyIssues(books, { values, changed })
     assert.deepEqual(
       issues.map((issue) => issue.pointer),
       places,
@@ -64,7 +64,7 @@ for (const [name, values, changed, places] of cases) {
 }
 
 test('the message names what counts together', () => {
-  const [issue] = longKeyIssues(books, { values: { shelf: half, place: `${half}x` }, changed: ['place'] })
+  const [issue] = indexKeyIssues(books, { values: { shelf: half, place: `${half}x` }, changed: ['place'] })
   assert.equal(
     issue?.message,
     'place together with shelf has 2501 bytes in UTF-8, and what records are found by has at most 2500; shorten it.',
