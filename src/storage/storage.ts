@@ -1,4 +1,4 @@
-/** The storage port: what the program asks of a database, whichever it is. */
+/** The storage port: what the program needs of a database, whichever engine runs it. */
 import type { Position } from '../model/predicate.ts'
 import type { ExportFormat } from '../plan/export-document.ts'
 import type { Create, Outcome, Plan } from '../plan/plan.ts'
@@ -8,7 +8,7 @@ export interface StoredKey {
   readonly id: string
   /** SHA-256 of the secret, hexadecimal. */
   readonly hash: string
-  /** The first characters of the secret, by which people recognise it. */
+  /** The first characters of the secret, for people to recognise the key. */
   readonly hint: string
   readonly subject: string
   readonly roles: readonly string[]
@@ -21,79 +21,76 @@ export interface StoredKey {
   readonly made_by: string | null
 }
 
-/** An API key to be stored: `made_by` may be left out where the command line makes it. */
+/** An API key to be stored; the command line leaves `made_by` out. */
 export type NewKey = Omit<StoredKey, 'made_by'> & Partial<Pick<StoredKey, 'made_by'>>
 
-/** An API key as it is listed. */
+/** An API key in a list. */
 export interface ListedKey extends StoredKey {
-  /** ISO 8601; `null`: never. A server keeps it once a minute. */
+  /** ISO 8601; `null`: never. It is updated once a minute at most. */
   readonly last_used_at: string | null
 }
 
-/** What a revocation came to. */
+/** The result of a revocation. */
 export interface Revoked {
   /** How many keys were revoked. */
   readonly count: number
-  /** How many keys made with them are still valid. */
+  /** How many keys that were made with them are still valid. */
   readonly remaining: number
 }
 
-/** Where API keys are kept. */
+/** The API keys of a database. */
 export interface KeyStore {
   find(hash: string): Promise<StoredKey | undefined>
   list(): Promise<ListedKey[]>
   add(key: NewKey): Promise<void>
-  /** Revokes by id; `undefined` where there is no such key, or nothing is left to revoke. */
+  /** Revokes a key by its id; `undefined` where there is no such key, or it is revoked already. */
   revoke(id: string, at: string, options?: { readonly descendants?: boolean }): Promise<Revoked | undefined>
-  /** Keeps when keys were last used, by id, in milliseconds since 1970; of a key, once a minute at most. */
+  /** Stores when keys were last used, by id, in milliseconds since 1970: once a minute at most for each key. */
   keepUses(uses: ReadonlyMap<string, number>): Promise<void>
 }
 
-/** What clients are told while a service is under maintenance (ERR-6). */
+/** What responses say while a service is under maintenance (ERR-6). */
 export interface Maintenance {
-  /** Since when it is on: ISO 8601, UTC. */
+  /** When it began: ISO 8601, UTC. */
   readonly since: string
   /** One line for people. */
   readonly message: string
-  /** After how many seconds they are to ask again. */
+  /** After how many seconds clients should retry. */
   readonly retryAfter: number
 }
 
-/** The switch of maintenance: every server on the database takes part. */
+/** The maintenance switch of all servers on a database. */
 export interface MaintenanceStore {
-  /** `undefined`: it is off. */
+  /** The maintenance that is on; `undefined`: none. */
   read(): Promise<Maintenance | undefined>
   /**
-   * Turns it on; where it is on already, clients are told something else from now on, and `since` stays.
+   * Turns maintenance on. If it is on already, its message changes and `since` stays.
    *
-   * @returns what it is now, and what it was before
+   * @returns the maintenance now, and before
    */
   begin(maintenance: Maintenance): Promise<{ readonly now: Maintenance; readonly before: Maintenance | undefined }>
-  /** Turns it off. Gives what it was before. */
+  /** Turns maintenance off. Returns what it was before. */
   end(): Promise<Maintenance | undefined>
 }
 
-/** Why nothing is removed for good: the clock differs by more than a day from what it was compared with (DEL-7). */
+/** Why a purge is refused: the clock differs by more than a day from the time that it was compared with (DEL-7). */
 export interface ClockDoubt {
-  /** What the clock says, in milliseconds since 1970. */
+  /** The time of the clock, in milliseconds since 1970. */
   readonly now: number
-  /**
-   * When something was last removed, or the clock was confirmed; where neither ever was, when the newest record was
-   * changed.
-   */
+  /** The time of the last purge or confirmation, or else of the newest change of a record. */
   readonly last: number
   readonly of: 'purge' | 'record'
 }
 
-/** What the clocks of servers are compared with before anything is removed for good. */
+/** The time that the clocks of servers are compared with before a purge. */
 export interface PurgeClockStore {
-  /** When something was last removed, or the clock was confirmed, in milliseconds since 1970; `undefined`: never. */
+  /** The time of the last purge or confirmation, in milliseconds since 1970; `undefined`: never. */
   read(): Promise<number | undefined>
-  /** Confirms a clock: those that agree with it may remove things. */
+  /** Confirms a time: servers whose clocks agree with it may purge. */
   confirm(now: number): Promise<void>
 }
 
-/** What a runner has to do for a job. */
+/** The kinds of background jobs. */
 export type JobTask = 'deletion' | 'purge' | 'export'
 
 /** A job that is not finished. */
@@ -102,38 +99,38 @@ export interface OpenJob {
   readonly task: JobTask
 }
 
-/** A problem (RFC 9457) that a job fails with. */
+/** The problem (RFC 9457) that a job failed with. */
 export type JobError = Readonly<Record<string, unknown>>
 
-/** How far an export is (JOB-6). */
+/** The progress of an export (JOB-6). */
 export interface ExportProgress {
-  /** How many records were written. */
+  /** The number of records that were written. */
   readonly count: number
-  /** How long the file is. */
+  /** The length of the file in bytes. */
   readonly bytes: number
-  /** After which record it goes on; `null`: at the beginning. */
+  /** The last record that was written; `null`: none. */
   readonly after: Position['keys'] | null
 }
 
-/** An export that is being made. */
+/** An unfinished export. */
 export interface OpenExport extends ExportProgress {
-  /** The name of its collection, which the declaration may have lost since. */
+  /** The name of its collection, which the declaration may no longer have. */
   readonly collection: string
-  /** The version that asked for it. */
+  /** The version of the request. */
   readonly version: string
   readonly fields: readonly string[] | null
   readonly format: ExportFormat
   /** The address of the file. */
   readonly contentUrl: string
-  /** The access rules by which it is settled what the file may hold (`accessDigest`). */
+  /** The digest of the access rules that decide what the file may contain (`accessDigest`). */
   readonly access: string
 }
 
-/** How long the file of an export may become, in bytes (LIM-8). */
+/** The room for the file of an export, in bytes (LIM-8). */
 export interface ExportRoom {
-  /** Beside the other exports of its caller. */
+  /** What the quota of its caller leaves. */
   readonly own: number
-  /** Beside the exports of all callers. */
+  /** What the quota of all callers leaves. */
   readonly all: number
 }
 
@@ -208,35 +205,34 @@ export interface JobStore {
   deleteExpired(now: number, goesOn?: () => boolean): Promise<number>
 }
 
-/** The files of exports, in a database that keeps them itself: in pieces, none of which is large. */
+/** The files of exports in a database that stores them itself, in small pieces. */
 export interface PieceStore {
   /** The piece that begins at a byte; `undefined`: there is none. */
   read(job: string, start: number): Promise<Uint8Array | undefined>
 }
 
-/** A commit of changes that came together. */
+/** A group commit. */
 export interface Commit {
-  /** How many changes were decided in it, those that were refused among them. */
+  /** How many changes were decided in it, including refused ones. */
   readonly changes: number
   /** Milliseconds from its first statement until it is on the disk. */
   readonly duration: number
 }
 
 /**
- * Hears of commits, once those who asked for the changes are answered. Long work has commits of its own. It must not
- * throw.
+ * Is called after the responses of a commit are sent; commits of background jobs are not reported. It must not throw.
  */
 export type OnCommit = (commit: Commit) => void
 
-/** What becomes of a replica of the database: the primary is read unless it is connected. */
+/** A change of the state of a replica. The primary is read unless the replica is connected. */
 export type ReplicaNews =
   | { readonly state: 'connected' }
   | { readonly state: 'lost' | 'behind'; readonly reason: string }
 
-/** Hears of it. It must not throw. */
+/** Is called with each change of the state. It must not throw. */
 export type OnReplica = (news: ReplicaNews) => void
 
-/** Gives a signal that is aborted where nobody waits for an outcome any more. */
+/** Returns a signal that is aborted when the client has gone. */
 export type Abandoned = () => AbortSignal | undefined
 
 /** A database, opened for one catalog. */
@@ -244,49 +240,48 @@ export interface Storage {
   /**
    * Carries out a plan in one transaction.
    *
-   * @param abandoned asked for by engines that can stop a read which takes long; changes go on
+   * @param abandoned used by engines that can stop a slow read; changes are never stopped
    * @throws StorageFault where the database fails; nothing is changed then
    */
   run(plan: Plan, abandoned?: Abandoned): Promise<Outcome>
   /**
    * Creates records in order, in one transaction, each decided as `run` decides it.
    *
-   * @param whenRefused `stop`: the first that is refused ends it, and those before it stay; `skip`: it goes on without
-   * it
-   * @returns what came of those that were tried, in order: `undefined` where the record was created, else its refusal
+   * @param whenRefused `stop`: the first refusal ends the load, and records before it stay; `skip`: continue without it
+   * @returns for each plan that was tried, in order: `undefined` where the record was created, else its refusal
    * @throws StorageFault where the database fails; none is created then
    */
   load(plans: readonly Create[], whenRefused: 'stop' | 'skip'): Promise<readonly (Outcome | undefined)[]>
   readonly jobs: JobStore
-  /** The folder for the files of exports, made when it is needed; `undefined`: the database has no place of its own. */
+  /** The folder for the files of exports, created when it is needed; `undefined`: the storage has no folder. */
   readonly exportsFolder: string | undefined
-  /** The files of exports where the database keeps them: every server that is on it finds them there. */
+  /** The files of exports, where the database stores them for all servers. */
   readonly pieces: PieceStore | undefined
   readonly keys: KeyStore
   readonly maintenance: MaintenanceStore
   readonly purgeClock: PurgeClockStore
-  /** The maintenance that was on when the database was opened: a server must know before its first request. */
+  /** The maintenance that was on when the database was opened: a server needs it before its first request. */
   readonly maintenanceFound: Maintenance | undefined
   /** The secret that signs cursors and keys the tags of lists: the same for every server on this database. */
   readonly cursorSecret: Uint8Array
   /**
-   * Resolves where the database answers and takes changes (OPS-5). It waits for no longer than a few seconds.
+   * Resolves if the database answers and takes changes (OPS-5), within a few seconds.
    *
-   * @throws StorageFault where it does not
+   * @throws StorageFault otherwise
    */
   ping(): Promise<void>
-  /** Finishes what is running, then closes. */
+  /** Finishes running transactions, then closes the database. */
   close(): Promise<void>
 }
 
 /**
- * `failed`: nothing was changed; `unwritable`: nothing was, nor can be until somebody mends what the message says;
- * `uncertain`: nobody knows, because the answer to a commit was lost; `busy`: it may do later;
- * `abandoned`: a read was stopped, because nobody waited for it any more.
+ * `failed`: nothing was changed. `unwritable`: nothing was changed, and no change can succeed until the cause that the
+ * message names is repaired. `uncertain`: the answer to a commit was lost, so the change may have happened. `busy`: a
+ * retry may succeed. `abandoned`: a read was stopped because its client had gone.
  */
 export type StorageFaultKind = 'failed' | 'unwritable' | 'uncertain' | 'busy' | 'abandoned'
 
-/** The database failed: 502, or 503 where it is only busy. The cause is for the log, never for the caller. */
+/** The database failed: 502, or 503 if it is busy. The cause goes to the log, never to the caller. */
 export class StorageFault extends Error {
   readonly kind: StorageFaultKind
 

@@ -1,6 +1,6 @@
 /**
- * Whether a database takes changes (OPS-5). What real changes have come to says so; where there was none lately, a
- * small change of the server's own finds out, for whoever asks. See docs/decisions/034-full-disks-and-wrong-clocks.md.
+ * Finds out whether a database takes changes (OPS-5): from the results of real changes, or, if there was none lately,
+ * by a small change of its own. See docs/decisions/034-full-disks-and-wrong-clocks.md.
  */
 
 import { randomBytes } from 'node:crypto'
@@ -9,18 +9,16 @@ import sql from 'sql-template-tag'
 import { StorageFault } from './storage.ts'
 import { committing, type Transaction } from './transaction.ts'
 
-/**
- * For how long a change that succeeded says that others will, and the least time between two probes, in milliseconds.
- */
+/** How long the success of a change counts, and the least time between two probes, in milliseconds. */
 const fresh = 1_000
 
-/** For how long an answer waits for a probe, in milliseconds: beyond, what was known before holds. */
+/** How long a check waits for a probe, in milliseconds; after that the last known state counts. */
 const patience = 1_000
 
-/** The bytes of a probe after a failure: a page that happens to be free must not make a full disk look well. */
+/** The bytes of a probe after a failure: it must not fit into a free page of a full disk. */
 const recovering = 65_536
 
-/** Knows whether writing succeeds. */
+/** Tracks whether changes succeed. */
 export class WriteProbe {
   readonly #write: (bytes: number) => Promise<unknown>
   #succeededAt = Number.NEGATIVE_INFINITY
@@ -28,7 +26,7 @@ export class WriteProbe {
   #probing: Promise<void> | undefined
   #failure: StorageFault | undefined
 
-  /** @param write changes something that nobody needs, by so many bytes at least */
+  /** @param write writes at least so many bytes that nothing reads */
   constructor(write: (bytes: number) => Promise<unknown>) {
     this.#write = write
   }
@@ -46,9 +44,9 @@ export class WriteProbe {
   }
 
   /**
-   * Resolves where writing succeeds, as far as is known within a second.
+   * Resolves if changes succeed, as far as is known within a second.
    *
-   * @throws StorageFault with which it fails
+   * @throws StorageFault with which changes fail
    */
   async check(): Promise<void> {
     const now = performance.now()
@@ -69,7 +67,7 @@ export class WriteProbe {
       await this.#write(this.#failure === undefined ? 0 : recovering)
       this.succeeded()
     } catch (error) {
-      // Somebody else has what it needs: that says nothing about changes.
+      // Another transaction holds a lock: that says nothing about whether changes succeed.
       const isBusy = error instanceof StorageFault && error.kind === 'busy'
       if (!isBusy)
         this.#failure = error instanceof StorageFault ? error : new StorageFault('failed', 'Writing failed.', error)
@@ -79,10 +77,10 @@ export class WriteProbe {
   }
 }
 
-/** The key of the row. */
+/** The key of the row that probes write. */
 export const probeKey = 'write_probe'
 
-/** Writes the row anew, with so many bytes at least: by chance, so that no engine makes them fewer. */
+/** Writes the row with at least so many random bytes, which no engine can compress. */
 export function* probeWrite(bytes: number): Transaction<void> {
   const value = randomBytes(Math.max(bytes, 16)).toString('base64url')
   yield committing(

@@ -1,4 +1,4 @@
-/** The thread of long work: it does what it is asked, one piece after the other. */
+/** The thread of background jobs: it runs one transaction after the other. */
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Catalog } from '../../model/resource.ts'
 import { sqlContext } from '../sql/context.ts'
@@ -21,7 +21,8 @@ parentPort?.on('message', (request: Request | 'close') => {
     return
   }
   connection.close()
-  // The thread, not the process. What users preload runs here too, and a timer of theirs would keep it for ever.
+  // Ends the thread, not the process. Modules that users preload run here too, and their timers would keep the thread
+  // alive.
   process.exit()
 })
 
@@ -39,7 +40,7 @@ function answer({ number, name, asked }: Request): Reply {
   }
 }
 
-/** What is handed over rather than copied: the bytes of a piece of an export. */
+/** What is transferred instead of copied: the bytes of a piece of an export. */
 function buffersOf(reply: Reply): ArrayBuffer[] {
   const given = 'given' in reply ? (reply.given as Partial<ExportPiece> | undefined) : undefined
   return given?.text === undefined ? [] : [given.text.buffer as ArrayBuffer]

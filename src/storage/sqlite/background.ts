@@ -1,6 +1,6 @@
 /**
- * Long work on a SQLite file: on a thread with a connection of its own, so that the event loop goes on answering
- * meanwhile. A database in memory belongs to one connection: there it is done between requests.
+ * Background jobs on a SQLite file: on a thread with its own connection, so that the event loop stays free for
+ * requests. A database in memory has one connection only: there the jobs run between requests.
  */
 import { Worker } from 'node:worker_threads'
 import {
@@ -17,14 +17,14 @@ import { type Background, isWriting, type LongWork, longWork } from '../transact
 import type { Reader } from './reader.ts'
 import type { Writer } from './writer.ts'
 
-/** Who waits for a piece of work. */
+/** A caller that waits for a transaction. */
 interface Asker {
   resolve(given: never): void
   reject(error: unknown): void
   readonly writes: boolean
 }
 
-/** What the thread is asked, and what it answers. */
+/** The messages to the thread and from it. */
 export interface Request {
   readonly number: number
   readonly name: keyof LongWork
@@ -34,7 +34,7 @@ export type Reply =
   | { readonly number: number; readonly given: unknown }
   | { readonly number: number; readonly fault: Pick<StorageFault, 'kind' | 'message' | 'stack'> }
 
-/** Does long work on the connections that are there. */
+/** Runs the transactions of background jobs on the connections of the storage. */
 export function localBackground(context: SqlContext, reader: Reader, writer: Writer): Background {
   return {
     async run(name, asked) {
@@ -46,9 +46,9 @@ export function localBackground(context: SqlContext, reader: Reader, writer: Wri
 }
 
 /**
- * Does long work on a thread, which begins with the first piece of it.
+ * Runs the transactions of background jobs on a thread, which starts with the first of them.
  *
- * @param changed called when a piece of work has changed something, before whoever asked for it hears of it
+ * @param changed called after a transaction that changed something, before its caller gets the result
  */
 export function threadedBackground(path: string, catalog: Catalog, changed: () => void): Background {
   const waiting = new Map<number, Asker>()
@@ -57,7 +57,7 @@ export function threadedBackground(path: string, catalog: Catalog, changed: () =
   const begin = () => {
     const worker = new Worker(new URL('./background-thread.ts', import.meta.url), {
       workerData: { path, catalog: withoutFunctions(catalog) },
-      // What it makes is soon done with: a young generation that may grow would only grow.
+      // Its objects are short-lived: a larger young generation would only take memory.
       resourceLimits: { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 1_024 },
     })
     worker.on('message', (reply: Reply) => {
@@ -98,7 +98,7 @@ export function threadedBackground(path: string, catalog: Catalog, changed: () =
   }
 }
 
-/** What long work reads of a catalog: functions cannot go to another thread, and nobody is permitted anything there. */
+/** The catalog without what a thread cannot get or does not need: functions, and access rules. */
 function withoutFunctions(catalog: Catalog): Catalog {
   const all = (resources: Catalog['resources']) =>
     new Map([...resources].map(([name, each]) => [name, plainResource(each)]))

@@ -1,4 +1,7 @@
-/** One SQLite connection: its settings, its prepared statements, and the runner of transactions. */
+/**
+ * One SQLite connection: its settings, its prepared statements, its runner of transactions, and the errors of SQLite as
+ * those of the storage port.
+ */
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { fold } from '../../model/text.ts'
 import { BoundedMap } from '../sql/bounded-map.ts'
@@ -7,10 +10,10 @@ import { StorageFault } from '../storage.ts'
 import type { Row, Statement, Transaction } from '../transaction.ts'
 import { foldFunction, numberFunction, wordsFunction } from './engine.ts'
 
-/** How safely commits are kept: `full` survives a power cut; `off` is for measuring only. */
+/** How durable commits are: `full` survives a power cut; `off` is for benchmarks and for filling new files. */
 export type Synchronous = 'full' | 'off'
 
-/** A connection that runs transactions to their end, synchronously: nothing interleaves. */
+/** A connection that runs each transaction synchronously to its end, so that transactions never interleave. */
 export class Connection {
   readonly database: DatabaseSync
   /** How many statements were run that may have changed something. */
@@ -20,7 +23,7 @@ export class Connection {
 
   constructor(path: string, options: { readonly readOnly?: boolean; readonly synchronous?: Synchronous } = {}) {
     const { readOnly = false, synchronous = 'full' } = options
-    // Until it serves: others may be starting, or migrating a large file, on the same database.
+    // The timeout until `stopWaiting`: other processes may be starting on the same file, or migrating it.
     this.database = new DatabaseSync(path, { readOnly, timeout: readOnly ? 0 : 60_000 })
     this.database.function(foldFunction, { deterministic: true }, (text) =>
       typeof text === 'string' ? fold(text) : null,
@@ -32,11 +35,11 @@ export class Connection {
       Number(haveWords(texts as (string | null)[], JSON.parse(String(sought)))),
     )
     if (!readOnly) {
-      // Sixteen megabytes of log before its pages move into the file: a page that changed often moves once.
+      // A checkpoint at 16 MB of log: a page that changes often is copied into the file once.
       const log = 'pragma journal_mode = wal; pragma wal_autocheckpoint = 4000'
       this.database.exec(`${log}; pragma synchronous = ${synchronous}`)
     }
-    // In KiB: what is read again and again; a group of changes touches less.
+    // In KiB. Readers profit from a larger cache; a group of changes touches fewer pages.
     const cache = `pragma cache_size = ${readOnly ? -8_000 : -4_000}`
     this.database.exec(`${cache}; pragma temp_store = memory; pragma trusted_schema = on`)
   }
@@ -76,10 +79,7 @@ export class Connection {
     this.#prepare(text).all()
   }
 
-  /**
-   * From now on no waiting inside SQLite: it would stop the event loop. Whoever finds the database busy tries again
-   * later.
-   */
+  /** Ends waiting for locks inside SQLite, which would block the event loop. The writer retries instead. */
   stopWaiting(): void {
     this.database.exec('pragma busy_timeout = 0')
   }
@@ -96,13 +96,13 @@ export class Connection {
 
 const busyCodes = new Set([5, 6])
 
-/** Whether another process holds the lock just now: trying again later may succeed. */
+/** Whether another process holds the lock, so that a retry may succeed. */
 export function isBusy(error: unknown): boolean {
   const code = (error as { errcode?: unknown } | null)?.errcode
   return typeof code === 'number' && busyCodes.has(code & 0xff)
 }
 
-// SQLite's own code, without what is particular: the disk is full, or the file may not or cannot be written.
+// Primary result codes of SQLite for files that cannot be written.
 const unwritable: ReadonlyMap<number, string> = new Map([
   [
     13,

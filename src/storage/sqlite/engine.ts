@@ -1,4 +1,4 @@
-/** SQLite as an `Engine`: the words of its tables, of reads and writes of records, of JSON and of search. */
+/** SQLite as an `Engine`: its SQL for tables, conditions, search and JSON. */
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import type { Scalar } from '../../model/predicate.ts'
 import type { Column } from '../sql/columns.ts'
@@ -8,7 +8,7 @@ import { searchTable } from '../sql/tables.ts'
 import { firstRow } from '../transaction.ts'
 import { partName, partNames, partOf } from './search-parts.ts'
 
-// SQLite has neither booleans nor JSON of its own: they are 0 and 1, and text.
+// SQLite has no types for booleans and JSON: it stores 0 and 1, and text.
 const types = {
   text: 'text',
   integer: 'integer',
@@ -32,28 +32,26 @@ const conditions: Readonly<Record<IndexSpec['where'], string>> = {
   deletion: ' where _deletion is not null',
 }
 
-// Words come from `words()` already, so the tokenizer only has to take them apart at the spaces: it keeps every kind of
-// character that a word can have, and leaves marks alone. Without content the texts are not kept a second time.
+// The words come from `words()` in model/text.ts, so the tokenizer only splits them at spaces: it accepts every
+// character that a word can contain, and keeps diacritics. A contentless index does not store the texts a second time.
 const tokenizer = `content='', contentless_delete=1, tokenize="unicode61 categories 'L* M* N* Co' remove_diacritics 0"`
 
-// Tidying goes along with changes, so many pages for so many changes: smaller pages make it smaller steps. It begins
-// where half of the rows are gone: at a tenth, the default, a purge of everything would write the index nine times
-// over.
+// FTS5 merges segments during changes, in proportion to them: smaller pages make smaller steps. It merges where half of
+// the rows are deleted: at a tenth, the default, a purge of all rows would write the index nine times.
 const settings = { pgsz: 500, deletemerge: 50 } as const
 
-/** The name of the function, registered on each connection, that folds case. */
+/** The SQL function that folds case; each connection registers it. */
 export const foldFunction = 'resourced_fold'
 
-/** The name of the function, registered on each connection, that writes a number in the fewest digits that keep it. */
+/** The SQL function that writes a number with the fewest digits that keep its value. */
 export const numberFunction = 'resourced_number'
 
-/** The name of the function, registered on each connection, that looks for words in texts. */
+/** The SQL function that searches texts for words. */
 export const wordsFunction = 'resourced_has_words'
 
 /**
- * A number as JSON, as `numberText` writes it. Whole ones stand without a point. SQLite writes what 15 digits cannot
- * keep in 17, where 16 may do, and exponents in its own way: what is that long, that small or that large goes the
- * slower way.
+ * A number as JSON, as `numberText` writes it. Integers have no point. SQLite writes numbers that need more than 15
+ * digits with 17, where 16 may suffice, and exponents in another form: such numbers take the slower function.
  */
 function realSql(column: Sql): Sql {
   const whole = sql`${column} = cast(${column} as integer) and abs(${column}) < 9007199254740992`
@@ -76,7 +74,7 @@ function partSql(collection: string, part: number): Sql {
   return raw(`"${partName(searchTable(collection), part)}"`)
 }
 
-/** SQLite 3.53, as it comes with the pinned Node. */
+/** SQLite 3.53, as the pinned version of Node.js contains it. */
 export const sqlite: Engine = {
   layout: { clockSlots: 1, indexesRowNumber: false, storesExports: false },
   types,
@@ -99,7 +97,7 @@ export const sqlite: Engine = {
   contains: (text, part) => sql`instr(${text}, ${part}) > 0`,
   startsWith: (text, part) => sql`substr(${text}, 1, ${[...part].length}) = ${part}`,
   matchesSearch(collection, alias, words) {
-    // Words hold letters and digits only, so quoting them is enough to keep operators out.
+    // Words contain letters and digits only, so quotes are enough to keep operators out.
     const match = words.map((word, index) => `"${word}"${index === words.length - 1 ? '*' : ''}`).join(' ')
     const parts = partNames(searchTable(collection)).map((name) => raw(`"${name}"`))
     const found = parts.map((part) => sql`select rowid from ${part} where ${part} match ${match}`)
@@ -131,7 +129,7 @@ export const sqlite: Engine = {
   jsonUnescaped: (column) => column,
   limit: (count) => sql`limit ${count}`,
   jsonInteger: (column, member) => sql`json_extract(${column}, ${raw(`'$.${member}'`)})`,
-  // SQLite writes a number in a text as it does in JSON.
+  // SQLite casts a number to the same text that it has in JSON.
   jsonText: (column, type) => sql`cast(${jsonValue(column, type)} as text)`,
   jsonLiteral: (value) => sql`json(${JSON.stringify(value)})`,
   storedBytes: (column) => sql`octet_length(${column})`,

@@ -1,15 +1,15 @@
-/** A new database file, and its folder: for their owner alone. */
+/** Database files: created for their owner only, and checked for replacement. */
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
 /**
- * Makes a database file where there is none, empty as SQLite takes it, and the folders above it; what is there stays as
- * it is. Made by SQLite, it would be readable by whoever the umask lets. The files beside it (-wal, -shm) get its mode.
+ * Creates an empty database file and its folders, where they do not exist. A file that SQLite creates would be readable
+ * as the umask permits; the files beside it (-wal, -shm) get the mode of this one.
  *
- * SQLite syncs the names of its files, but not that of the folder around them: a power cut could take a new folder away
- * with all that is in it. So before a file is made, every folder above its own is synced, whoever made it.
+ * SQLite syncs the directory entries of its files, but not that of their folder: a power cut could lose a new folder
+ * with everything in it. So every folder above is synced before a file is created.
  *
- * @throws the system's error where a folder cannot be made; where the file cannot, SQLite will say so
+ * @throws the system's error where a folder cannot be created; where the file cannot, SQLite reports it
  */
 export function makeFile(file: string): void {
   if (file === ':memory:') return
@@ -20,13 +20,12 @@ export function makeFile(file: string): void {
     above = dirname(above)
     sync(above)
   }
-  // Never opened where it exists: closing it again would take away the locks of this process's other connections to it.
+  // An existing file is never opened: to close it would release the locks of this process's other connections to it.
   if (!create(file, 'wx') && !existsSync(file)) create(file, 'a') // A link to where nothing is.
 }
 
 /**
- * Says at any time whether a file is still the one that is at its path now. Where a system numbers no files, it always
- * is.
+ * Returns a check whether the file at a path is still the same. It always passes where the system has no inode numbers.
  */
 export function fileWatch(path: string): () => boolean {
   const look = () => statSync(path, { throwIfNoEntry: false, bigint: true })
@@ -56,13 +55,13 @@ function sync(folder: string): void {
   try {
     descriptor = openSync(folder, 'r')
   } catch {
-    // Nothing new is in a folder that one may not open; and Windows, which opens none, keeps names by itself.
+    // A folder that cannot be opened contains nothing new. Windows opens no folders, and keeps their entries by itself.
     return
   }
   try {
     fsyncSync(descriptor)
   } catch (error) {
-    // Where a file system has no such call, or cannot be written, there is nothing to wait for.
+    // File systems without this call, and read-only ones, have nothing to sync.
     if (!['EINVAL', 'EROFS', 'EPERM'].includes(String((error as NodeJS.ErrnoException).code))) throw error
   } finally {
     closeSync(descriptor)

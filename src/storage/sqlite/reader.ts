@@ -1,6 +1,6 @@
 /**
- * The reading side: one snapshot for everything that one turn of the event loop reads, and a memory that is true for as
- * long as `data_version` stays. See docs/decisions/010-one-snapshot-a-turn.md.
+ * The reading connection: one snapshot for all reads of one turn of the event loop, and a memory that is valid as long
+ * as `data_version` stays the same. See docs/decisions/010-one-snapshot-a-turn.md.
  */
 
 import type { Runner, Transaction } from '../transaction.ts'
@@ -8,21 +8,21 @@ import { Memory } from '../transactions/memory.ts'
 import { type Connection, toStorageFault } from './connection.ts'
 import type { Writer } from './writer.ts'
 
-/** Reads on a connection that nobody writes on, or, for a database in memory, on the only one there is. */
+/** Reads on a connection that only reads, or, for a database in memory, on its only connection. */
 export class Reader {
   readonly memory = new Memory()
   readonly #connection: Connection
-  readonly #alone: boolean
+  readonly #isOnly: boolean
   #version: unknown
   #open = false
 
   /**
-   * @param alone whether this is the database's only connection: then its own changes are the only ones, and `endTurn`
-   * tells of them
+   * @param isOnly whether this is the database's only connection: then all changes are its own, and each is announced
+   * by `endTurn`
    */
-  constructor(connection: Connection, alone: boolean) {
+  constructor(connection: Connection, isOnly: boolean) {
     this.#connection = connection
-    this.#alone = alone
+    this.#isOnly = isOnly
   }
 
   /** Runs a reading transaction on the snapshot of this turn. */
@@ -31,9 +31,9 @@ export class Reader {
     return this.#connection.run(transaction)
   }
 
-  /** Sees that the memory is true: what it knows may be told until the turn ends. */
+  /** Opens the snapshot of this turn, and clears the memory if the database has changed. */
   begin(): void {
-    if (this.#open || this.#alone) return
+    if (this.#open || this.#isOnly) return
     this.#connection.execute('begin')
     this.#open = true
     setImmediate(() => this.#end())
@@ -48,7 +48,8 @@ export class Reader {
   }
 
   /**
-   * Ends the snapshot, and forgets: before a change by this process, so that whoever hears of the change also sees it.
+   * Ends the snapshot and clears the memory, before a change by this process: a client that gets the response of the
+   * change then also sees the change.
    */
   endTurn(): void {
     this.#end()
@@ -68,7 +69,7 @@ export class Reader {
   }
 }
 
-/** Runs transactions on a connection that reads, and by a writer. */
+/** A runner that reads on a connection and writes through a writer. */
 export function runnerOf(reading: Pick<Connection, 'run'>, writer: Writer): Runner {
   return {
     read: (start) => withStorageFaults(() => reading.run(start())),
@@ -76,7 +77,7 @@ export function runnerOf(reading: Pick<Connection, 'run'>, writer: Writer): Runn
   }
 }
 
-/** Answers with what is read at once; an error of the engine becomes the port's. */
+/** Runs work synchronously, and turns errors of the engine into those of the port. */
 export async function withStorageFaults<T>(work: () => T): Promise<T> {
   try {
     return work()

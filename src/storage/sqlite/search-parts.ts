@@ -1,34 +1,34 @@
 /**
- * A full-text index in parts, so that no change of it takes long. FTS5 merges all that it holds of a word at one go,
- * and doubles its list of deleted rows at one go: the larger the index, the longer. See
+ * The parts of a full-text index, so that no single change takes long: FTS5 merges all entries of a word at once, and
+ * doubles its list of deleted rows at once, which takes longer in a larger index. See
  * docs/decisions/015-search-in-parts.md.
  */
 
 /** How many parts an index has. */
 export const searchParts = 16
 
-/**
- * How many rows stand together in a part: what is written together, or purged together, mostly has numbers side by
- * side.
- */
+/** How many adjacent rows share a part: rows that are written or purged together mostly have adjacent numbers. */
 const run = 2 ** 15
 
-/** The part that has the words of a row. Databases are made by it: what changes it must build all indexes anew. */
+/**
+ * The part that has the words of a row. Existing databases depend on it: a change of this function must rebuild all
+ * indexes.
+ */
 export function partOf(row: number): number {
   return Math.floor(row / run) % searchParts
 }
 
-/** The first row after those that stand together with this one. */
+/** The first row after the adjacent rows that share a part with this one. */
 export function endOfRun(row: number): number {
   return (Math.floor(row / run) + 1) * run
 }
 
-/** The table of a part. Its number stands last, where no table has it that FTS5 makes for itself. */
+/** The table of a part. Its number comes last: the names of FTS5's own tables never end so. */
 export function partName(search: string, part: number): string {
   return `${search}_${part}`
 }
 
-/** The table that held all words of a collection before there were parts: it goes when they are made. */
+/** The table that had all words of a collection before there were parts; it is dropped when the parts are created. */
 export function undividedSearch(collection: string): string {
   return `resourced_search_${collection}`
 }

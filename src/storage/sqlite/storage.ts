@@ -24,14 +24,15 @@ import { Writer } from './writer.ts'
 
 /** How a SQLite database is opened. */
 export interface SqliteOptions {
-  /** A file, made where there is none, or `:memory:`. */
+  /** A file, which is created where there is none, or `:memory:`. */
   readonly path: string
-  /** What start-up may change in the database. */
+  /** Which changes of the database a start may make. */
   readonly migrate?: Apply
   readonly synchronous?: Synchronous
   /**
-   * For filling a new file with much: no index but the unique ones, and no waiting for the disk. Nobody else may use it
-   * meanwhile; opened as usual afterwards, it gets its indexes, which takes less time than keeping them up to date.
+   * For filling a new file with many records: unique indexes only, and commits do not wait for the disk. No other
+   * process may use the file meanwhile. The next normal start creates the missing indexes, which takes less time than
+   * updating them for each record.
    */
   readonly filling?: boolean
   readonly onCommit?: OnCommit | undefined
@@ -51,7 +52,7 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
   if (filling) dropIndexes(writing)
   const { cursorSecret, epochs, maintenanceFound } = writing.run(readOpening())
   writing.stopWaiting()
-  // A database in memory belongs to one connection.
+  // A database in memory belongs to a single connection.
   const reader = new Reader(inMemory ? writing : new Connection(options.path, { readOnly: true }), inMemory)
   const opened = { catalog, engine: sqlite, epochs, tagSecret: cursorSecret }
   const context = sqlContext({ ...opened, offloadsLargeWork: !inMemory })
@@ -117,7 +118,7 @@ function runInBackground(background: Background, { resource, versionResource, ..
   return background.run('write', { plan, collection: resource.name, version: versionResource?.mapping.version })
 }
 
-/** Drops the indexes that only make things faster: the next start misses them, and makes them. */
+/** Drops all indexes that are not unique. The next start creates them. */
 function dropIndexes({ database }: Connection): void {
   const indexes = database
     .prepare("select name from sqlite_schema where type = 'index' and sql like 'create index %'")

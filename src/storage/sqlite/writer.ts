@@ -1,6 +1,6 @@
 /**
- * The one writer. Changes that arrive together commit together: one fsync for the group.
- * Nobody is answered before the commit that holds the change is on the disk.
+ * The only writer of a file. Changes that arrive together commit together, with one fsync for the group. A change
+ * resolves after its commit is on the disk.
  */
 
 import { type OnCommit, StorageFault } from '../storage.ts'
@@ -18,7 +18,7 @@ interface Waiting {
   readonly reject: (error: unknown) => void
 }
 
-/** Hears what changes come to. */
+/** Is told the results of changes. */
 export type WriteOutcomes = Pick<WriteProbe, 'succeeded' | 'failed'>
 
 /** Queues changes and commits them in groups. */
@@ -28,15 +28,15 @@ export class Writer {
   readonly #patience: number
   readonly #onCommit: OnCommit | undefined
   readonly #outcomes: WriteOutcomes | undefined
-  /** Whether what is about to be committed changes anything. */
+  /** Whether the group changes anything. */
   #changes = false
   #queue: Waiting[] = []
   #scheduled = false
   #waitingSince: number | undefined
 
   /**
-   * @param beforehand called before each group, with nothing read between it and the commit
-   * @param patience how long a change waits for another process to let the database go, in milliseconds
+   * @param beforehand called before each group; nothing is read between the call and the commit
+   * @param patience how long a change waits for the lock of another process, in milliseconds
    */
   constructor(
     connection: Connection,
@@ -56,7 +56,7 @@ export class Writer {
    * Runs a change; resolves once it is durable.
    *
    * @param start makes the transaction
-   * @param changed whether an outcome is a change; otherwise what the transaction did is undone
+   * @param changed whether a result is a change; otherwise the transaction is rolled back
    * @throws StorageFault where the database fails; the change is not made then
    */
   write<T>(start: () => Transaction<T>, changed: (outcome: T) => boolean): Promise<T> {
@@ -77,8 +77,8 @@ export class Writer {
     setImmediate(() => this.#gather(0))
   }
 
-  // A turn of the event loop reads some requests, the next one those that came meanwhile. While there are more each
-  // time they make one group: a turn takes microseconds, a commit milliseconds.
+  // Waits for further turns of the event loop as long as each brings more changes, and makes them one group: a turn
+  // takes microseconds, a commit milliseconds.
   #gather(before: number): void {
     const { length } = this.#queue
     if (length > before && length < groupSize) setImmediate(() => this.#gather(length))
@@ -119,8 +119,8 @@ export class Writer {
   }
 
   /**
-   * Runs a group with nothing between its changes: full-text indexes write what they gathered at every savepoint.
-   * `undefined` where one of them has to be undone: then none was made.
+   * Runs a group without savepoints between its changes, because full-text indexes flush at every savepoint.
+   * `undefined` where one of the changes has to be rolled back: then none was made.
    */
   #runTogether(group: readonly Waiting[]): (() => void)[] | undefined {
     this.#connection.execute('savepoint changes')
@@ -147,7 +147,7 @@ export class Writer {
     this.#connection.execute('release changes')
   }
 
-  /** Runs a change that can be undone by itself. */
+  /** Runs a change with a savepoint of its own. */
   #runOne(waiting: Waiting): () => void {
     this.#connection.execute('savepoint change')
     try {
@@ -158,7 +158,7 @@ export class Writer {
       this.#connection.execute('release change')
       return () => waiting.resolve(outcome)
     } catch (error) {
-      // A full disk or a failed read ends the whole transaction: the group fails together.
+      // A full disk or a failed read rolls the whole transaction back, so the whole group fails.
       if (!this.#connection.database.isTransaction) throw error
       this.#connection.execute('rollback to change')
       this.#connection.execute('release change')
