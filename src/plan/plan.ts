@@ -38,14 +38,14 @@ export interface ReadRecord extends Versioned {
   readonly id: string
   /** The records that the caller may read. */
   readonly permitted: Predicate
-  /** The fields asked for; `undefined`: all. */
+  /** The requested fields; `undefined`: all. */
   readonly fields: readonly string[] | undefined
   readonly conditions: Conditions
   /** The record is the job of an export, and the reply is its file. */
   readonly file?: ExportFileAccess
 }
 
-/** How the file of an export is asked for (JOB-6). */
+/** The request for the file of an export (JOB-6). */
 export interface ExportFileAccess {
   /** Those of the request: they are about the file, and not about its job. */
   readonly conditions: Conditions
@@ -59,7 +59,7 @@ export interface ReadPage extends Versioned {
   readonly kind: 'read-page'
   readonly resource: Resource
   readonly parent: Parent | undefined
-  /** What the query asks for. */
+  /** The filter of the query. */
   readonly filter: Predicate
   /** The same in terms of the older version that the request used. */
   readonly versionFilter?: Predicate
@@ -127,7 +127,7 @@ export interface Update extends Change {
   readonly body: unknown
   /** The records that the caller may change: the record is one of them before and after (AUT-8). */
   readonly permitted: Predicate
-  /** The records that the caller may create: one that moves is one of them. */
+  /** The records that the caller may create: a record that moves must be one of them. */
   readonly mayCreate: Predicate
   /** The reference fields through which permission to change or create is decided: a record moves where one changes. */
   readonly movedBy: readonly string[]
@@ -161,9 +161,9 @@ export interface Delete extends Removal {
 
 export interface BulkDelete extends Removal {
   readonly kind: 'bulk-delete'
-  /** In the order asked, each once. */
+  /** In the order of the request, each once. */
   readonly ids: readonly string[]
-  /** What is wrong with the body: then nothing is done. */
+  /** What is wrong with the body. If there is anything, nothing is done. */
   readonly issues: readonly Issue[]
   readonly idempotency?: Idempotency
 }
@@ -320,10 +320,7 @@ export interface PageOutcome {
   readonly total: number
   /** The opaque part of the collection's entity tag. */
   readonly tag: string
-  /**
-   * Cursor style: the keys of the first and the last record where there is something beyond them (none: the list's
-   * edge).
-   */
+  /** Cursor style: the keys of the first and the last record, if there are records before and after them. */
   readonly previous: readonly (Scalar | null)[] | undefined
   readonly next: readonly (Scalar | null)[] | undefined
 }

@@ -158,7 +158,7 @@ function bulkRefusal(errors: readonly Issue[], context: ReplyContext): HttpRespo
   throw fault('FORBIDDEN', { detail: 'You may not delete some of the records; none was deleted.', errors })
 }
 
-/** Whether a job has ended. If its status was not asked for, clients are not told to wait for it. */
+/** Whether a job has ended. Without its status in the representation, there is no `Retry-After`. */
 function isFinal(text: string): boolean {
   const { status } = JSON.parse(text) as { readonly status?: JobStatus }
   return status !== 'pending' && status !== 'running'
@@ -169,7 +169,7 @@ function withKey(record: string, key: string): string {
   return `${record.slice(0, -1)},"key":${JSON.stringify(key)}}`
 }
 
-/** The refusal of a repeated request for an API key: nobody has the secret any more except the first caller (MET-9). */
+/** The refusal of a repeated request for an API key: only the first response had the secret (MET-9). */
 function shownOnce(address: string): Error {
   const advice = 'Where that is lost, delete it and ask for another with a new Idempotency-Key.'
   const detail = `The first request made ${address}, and its answer alone showed the key. ${advice}`

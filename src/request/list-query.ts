@@ -21,7 +21,7 @@ import {
   tooMany,
 } from './parameters.ts'
 
-/** What a collection is asked for. */
+/** A query of a collection. */
 export interface ListQuery {
   /** In terms of what is stored, like `sort`. */
   readonly filter: Predicate
@@ -38,7 +38,7 @@ export interface ListQuery {
   readonly key?: string | undefined
 }
 
-/** The page asked for. */
+/** The requested page. */
 export type PageRequest =
   | { readonly style: 'page'; readonly page: number; readonly perPage: number }
   | { readonly style: 'offset'; readonly offset: number; readonly limit: number }

@@ -1,6 +1,6 @@
 /**
- * The body of a QUERY as the parameters that it stands for (MET-10, RFC 10008): `query.ts` reads them like those of an
- * address.
+ * Turns the body of a QUERY into the parameters that it stands for (MET-10, RFC 10008); `list-query.ts` reads those like
+ * the parameters of an address.
  */
 import { controlParameters } from '../model/check/names.ts'
 import { escapeStep } from '../model/place.ts'
@@ -10,8 +10,7 @@ import { queryLimits } from '../spec/limits.ts'
 import { countListed, type Parameter } from './parameters.ts'
 
 /**
- * The most values in a QUERY, where no length of an address bounds them. Each name in a list and each word of `q`
- * counts.
+ * The most values in a QUERY, which no length of an address limits. Each name in a list and each word of `q` counts.
  */
 export const mostValues: number = queryLimits.values
 
@@ -37,22 +36,22 @@ export function readQueryBody(body: unknown, issues: Issue[]): Parameter[] {
     issues.push({ code: 'INVALID_TYPE', message, pointer: '' })
     return []
   }
-  let weight = 0
+  let count = 0
   for (const name in body) {
-    weight += weigh(name, (body as Record<string, unknown>)[name])
-    if (weight <= mostValues) continue
+    count += countValues(name, (body as Record<string, unknown>)[name])
+    if (count <= mostValues) continue
     issues.push(issue('TOO_MANY_ITEMS', name, `is beyond the ${mostValues} values that a QUERY may hold`))
     return []
   }
   return Object.entries(body).flatMap(([name, value]) => readEntry(name, value, body, issues))
 }
 
-/**
- * How many values a parameter holds, one at least: what each of them costs later does not depend on how it is written.
- */
-function weigh(name: string, value: unknown): number {
+/** How many values a parameter holds, at least one. What a value costs does not depend on how it is written. */
+function countValues(name: string, value: unknown): number {
   if (Array.isArray(value)) {
-    const items = filteredIn.test(name) ? value.length : value.reduce((sum: number, item) => sum + weigh(name, item), 0)
+    const items = filteredIn.test(name)
+      ? value.length
+      : value.reduce((sum: number, item) => sum + countValues(name, item), 0)
     return Math.max(1, items)
   }
   if (typeof value !== 'string') return 1

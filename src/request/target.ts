@@ -55,7 +55,7 @@ const listing = ['GET', 'HEAD', 'QUERY', 'OPTIONS']
 const readingOrDeleting = ['GET', 'HEAD', 'DELETE', 'OPTIONS']
 const filtering = ['GET', 'HEAD', 'POST', 'DELETE', 'QUERY', 'OPTIONS']
 
-/** The methods of an address, as `Allow` lists them, whoever asks. */
+/** The methods of an address in the order of `Allow`; they do not depend on the caller. */
 export function methodsOf(target: Target): readonly string[] {
   if (target.kind === 'collection' || target.kind === 'record') {
     const { resource } = target

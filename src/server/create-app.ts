@@ -45,7 +45,7 @@ export interface App {
   refuse(error: Fault, request?: Pick<HttpRequest, 'target' | 'headers' | 'secure'>): HttpResponse
   /** Resolves when the database is open; rejects if it cannot be opened, for instance with MigrationRefused. */
   ready(): Promise<void>
-  /** Finishes what is running and closes the database. */
+  /** Finishes running requests and closes the database. */
   close(): Promise<void>
 }
 

@@ -112,7 +112,7 @@ function hasContent(method: string, { status, body }: HttpResponse): boolean {
 }
 
 /**
- * Opens the file once its first piece is wanted: a response that nobody reads, and nobody cancels, holds nothing open.
+ * Opens the file when its first piece is read, so that a response that nobody reads or cancels holds no file open.
  */
 async function* readFile(body: FileBody): AsyncGenerator<Uint8Array, void, undefined> {
   const file = await openFile(body)

@@ -135,7 +135,7 @@ const renewedWithinDays = 30
  */
 export async function localCertificate(folder: string, now = Date.now()): Promise<LocalCertificate> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  // Key and certificate are one file: no crash can removePending a key beside another key's certificate.
+  // Key and certificate are one file, so that no crash can leave a key beside the certificate of another.
   const pairFile = join(folder, 'localhost-key.pem')
   const caFile = join(folder, 'localhost.pem')
   const kept = await readPair(pairFile, now)

@@ -80,7 +80,7 @@ const serverOptions = {
 // TLS doubles the cost of a small message.
 const secureLimits = { reading: 0.05 } as const
 
-/** Makes a server; it listens once told to. */
+/** Makes a server, which does not listen yet. */
 export function createNodeServer(options: NodeServerOptions): NodeServer {
   const state = stateOf(options)
   const { head, idle } = state.timeouts

@@ -109,7 +109,7 @@ function lengthOf({ window }: Quota): number {
   return window * 1_000
 }
 
-/** Whether a window still runs. Where the clock was set back, one that would take longer than any does not. */
+/** Whether a window still runs. After the clock was set back, a window with more than its length left has ended. */
 function isOpen({ end }: Window, quota: Quota, at: number): boolean {
   return at < end && end - at <= lengthOf(quota)
 }
