@@ -1,15 +1,16 @@
 /** Compares responses with the OpenAPI document of their server (DOC-1). Reads 3.1 as it is, and translates 3.0. */
+
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
-import { parse as parseYaml } from 'yaml'
 import { type Answer, type Asked, type Exchange, fieldOf, jsonOf } from '../client/exchange.ts'
-import { memberPointer, valueAt } from '../values/json.ts'
+import { isObject, type JsonObject, memberPointer, objectOf, valueAt } from '../values/json.ts'
 import { useDecimalMultiples } from '../values/multiples.ts'
+import { parseText, serverPaths } from '../values/openapi.ts'
 import type { Part } from './case.ts'
 
 /** The OpenAPI document of a server. */
 export interface ServerDocument {
-  readonly root: object
+  readonly root: JsonObject
   /** Its address, to which relative addresses in it refer. */
   readonly url: string
 }
@@ -24,20 +25,12 @@ export interface Mismatch {
 export function parseDocument({ asked, answer }: Exchange): ServerDocument | undefined {
   if (answer === undefined || answer.status !== 200) return undefined
   // Every case fetches the document again. The text is parsed once.
-  if (last?.text !== answer.body) last = { text: answer.body, root: jsonOf(answer) ?? yamlOf(answer.body) }
+  if (last?.text !== answer.body) last = { text: answer.body, root: parseText(answer.body) }
   const { root } = last
-  return typeof root === 'object' && root !== null ? { root, url: asked.url } : undefined
+  return isObject(root) ? { root, url: asked.url } : undefined
 }
 
 let last: { readonly text: string; readonly root: unknown } | undefined
-
-function yamlOf(text: string): unknown {
-  try {
-    return parseYaml(text)
-  } catch {
-    return undefined
-  }
-}
 
 /** All references of a document without a target in it, except references to other files. */
 export function unresolvedReferences({ root }: ServerDocument): string[] {
@@ -57,25 +50,13 @@ export function documentedPath({ root, url }: ServerDocument, path: string, base
   const paths = valueAt(root, '/paths')
   if (typeof paths !== 'object' || paths === null) return undefined
   const candidates = Object.entries(paths).flatMap(([template, item]) =>
-    [...serversOf(item, root, url), base, '']
+    [...serverPaths('servers' in objectOf(item) ? objectOf(item) : root, url), base, '']
       .filter((prefix) => fits(prefix + template, path))
       .map(() => ({ template, open: template.split('{').length })),
   )
   // The template with the fewest parameters wins.
   const [best] = candidates.sort((one, other) => one.open - other.open)
   return best && `/paths${memberPointer(best.template)}`
-}
-
-/** The paths of the servers of a path item. */
-function serversOf(item: unknown, root: unknown, url: string): string[] {
-  const servers = valueAt(item, '/servers') ?? valueAt(root, '/servers')
-  if (!Array.isArray(servers)) return []
-  return servers.flatMap((server) => {
-    const text = String(server?.url).replaceAll(/\{([^}]*)\}/g, (_, name) =>
-      String(valueAt(server, `/variables${memberPointer(name)}/default`)),
-    )
-    return URL.parse(text, url)?.pathname.replace(/\/$/, '') ?? []
-  })
 }
 
 function fits(template: string, path: string): boolean {

@@ -1,7 +1,9 @@
 /** Finds the base address of an interface: where on the server the paths of its document begin. */
+
 import { type Requester, request } from '../client/requester.ts'
+import { serverPaths } from '../values/openapi.ts'
 import { type Candidate, candidatesIn } from './candidate.ts'
-import { type Document, serversOf } from './openapi.ts'
+import type { Document } from './openapi.ts'
 
 /** An address without a slash at its end, a query and a fragment. */
 export function bareAddress(url: string): string {
@@ -35,10 +37,10 @@ export async function locate(requester: Requester, document: Document, given: st
 
 /** Prefixes that the paths of a document may have on the server, the most likely first. */
 export function pathPrefixes({ root, url }: Document, given: string): string[] {
-  const here = url ?? `${given}/`
-  const named = serversOf(root).flatMap((each) => (URL.canParse(each, here) ? [pathAt(new URL(each, here).href)] : []))
   const asked = pathAt(given)
-  const sorted = named.toSorted((left, right) => Number(right === asked) - Number(left === asked))
+  const sorted = serverPaths(root, url ?? `${given}/`).toSorted(
+    (left, right) => Number(right === asked) - Number(left === asked),
+  )
   return [...new Set([...sorted, asked, ''])]
 }
 

@@ -2,19 +2,21 @@
  * Discovers a server from its address, with safe requests only: finds its OpenAPI document or guesses, excludes what
  * must not be touched, describes its collections, and completes them with the entries of a profile file.
  */
+
 import { type Answer, isSuccess } from '../client/exchange.ts'
 import { type Requester, request } from '../client/requester.ts'
 import { CannotCheck, type CollectionProfile, type Profile } from '../profile/profile.ts'
 import { mergeProfile, type PartialProfile } from '../profile/profile-file.ts'
 import { countOfNeeds } from '../run/choose-collections.ts'
 import { objectOf } from '../values/json.ts'
-import { bareAddress, type Located, locate, pathAt } from './base.ts'
+import { serverPaths } from '../values/openapi.ts'
+import { bareAddress, type Located, locate } from './base.ts'
 import { bareCandidate, type Candidate, isCalled } from './candidate.ts'
 import { describeCollection, narrowMembers } from './describe.ts'
 import { type Excluded, exclusionNotices, hasItemsPath, reasonToExclude } from './exclude.ts'
 import { findDocument, readDocumentAt } from './find-document.ts'
 import { guessCandidate, linkedPaths, readList } from './guess.ts'
-import { type Document, expandSchema, pathsOf, serversOf } from './openapi.ts'
+import { type Document, expandSchema, pathsOf } from './openapi.ts'
 import { namesOf } from './response-names.ts'
 
 /** What a user says about the server. */
@@ -214,9 +216,9 @@ async function openPaths(requester: Requester, { root, url }: Document, base: st
     ({ path, endpoints }) =>
       /health|alive|live|ready|status|ping/i.test(path) && !path.includes('{') && endpoints.get('GET')?.isOpen,
   )
-  const paths = open.slice(0, 10).map(({ path, servers }) => {
-    const server = servers[0] ?? serversOf(root)[0] ?? ''
-    return (URL.canParse(server, here) ? pathAt(new URL(server, here).href) : '') + path
+  const paths = open.slice(0, 10).map(({ path, item }) => {
+    const [prefix = ''] = [...serverPaths(item, here), ...serverPaths(root, here)]
+    return prefix + path
   })
   const exchanges = await Promise.all(
     paths.map((path) => request(requester, 'GET', new URL(base).origin + path, { anonymous: true })),

@@ -1,7 +1,8 @@
 /** Reads OpenAPI documents (3.0 and 3.1): follows references, joins schemas, and lists endpoints. */
-import { parse } from 'yaml'
+
 import { CannotCheck } from '../profile/profile.ts'
 import { isObject, type JsonObject, objectOf, valueAt } from '../values/json.ts'
+import { parseText } from '../values/openapi.ts'
 
 /** A document, with its address if it has one. */
 export interface Document {
@@ -35,8 +36,8 @@ export interface Path {
   readonly path: string
   /** Whether it is written with a slash at its end. */
   readonly hasSlash: boolean
-  /** Addresses of its own servers. */
-  readonly servers: readonly string[]
+  /** The path item object. */
+  readonly item: JsonObject
   /** By method, in capitals. */
   readonly endpoints: ReadonlyMap<string, Endpoint>
 }
@@ -51,7 +52,7 @@ const mostCharacters = 20_000_000
  */
 export function readDocument(text: string, where: string): JsonObject | undefined {
   if (text.length > mostCharacters || !/["']?(?:openapi|swagger)["']?\s*:/.test(text)) return undefined
-  const root = parsed(text.replace(/^\uFEFF/, ''))
+  const root = parseText(text.replace(/^\uFEFF/, ''))
   if (!isObject(root)) return undefined
   if (typeof root['swagger'] === 'string') {
     throw new CannotCheck(
@@ -59,18 +60,6 @@ export function readDocument(text: string, where: string): JsonObject | undefine
     )
   }
   return /^3\./.test(String(root['openapi'] ?? '')) && isObject(root['paths']) ? root : undefined
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    try {
-      return parse(text, { maxAliasCount: 100, logLevel: 'silent' })
-    } catch {
-      return undefined
-    }
-  }
 }
 
 /** The target of a reference; other values unchanged. References that lead nowhere or in a circle are empty objects. */
@@ -154,16 +143,7 @@ export function pathsOf(root: JsonObject): Path[] {
       isObject(item[method]) ? [[method.toUpperCase(), endpointOf(root, item[method], shared)] as const] : [],
     )
     const bare = path.replace(/\/+$/, '')
-    return { path: bare, hasSlash: path !== bare, servers: serversOf(item), endpoints: new Map(endpoints) }
-  })
-}
-
-/** The addresses of the servers that a document or a path names, with the defaults of their variables. */
-export function serversOf({ servers }: JsonObject): string[] {
-  return (Array.isArray(servers) ? servers : []).flatMap((each) => {
-    const { url, variables } = objectOf(each)
-    if (typeof url !== 'string') return []
-    return [url.replace(/\{([^{}]*)\}/g, (_, name) => String(objectOf(objectOf(variables)[name])['default'] ?? ''))]
+    return { path: bare, hasSlash: path !== bare, item, endpoints: new Map(endpoints) }
   })
 }
 

@@ -1,8 +1,10 @@
 /** The state of a trial: the records that it created, and what they have shown about their collections so far. */
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Exchange, fieldOf, isSuccess, jsonOf } from '../client/exchange.ts'
 import { type Requester, type RequestParts, request } from '../client/requester.ts'
 import type { CollectionProfile, Profile } from '../profile/profile.ts'
+import { deleteRecord, isGone } from '../run/cleanup.ts'
 import type { Ledger } from '../run/ledger.ts'
 import { isObject, type JsonObject, objectOf, valueAt } from '../values/json.ts'
 import { identifierIn } from './naming.ts'
@@ -90,14 +92,14 @@ export function noteRecord(
 }
 
 /** Deletes all records, the last one first. Returns the paths of those that could not be deleted. */
-export async function deleteRecords(trial: Trial): Promise<string[]> {
+export async function removeRecords(trial: Trial): Promise<string[]> {
   const remaining: string[] = []
-  for (const each of trial.records.toReversed()) if (!(await deleteRecord(trial, each))) remaining.push(each.path)
+  for (const each of trial.records.toReversed()) if (!(await removeRecord(trial, each))) remaining.push(each.path)
   return remaining
 }
 
 /** Deletes a record. Returns whether the server says that it is gone. */
-export async function deleteRecord(trial: Trial, { url, path, creator }: TrialRecord): Promise<boolean> {
+export async function removeRecord(trial: Trial, { url, path, creator }: TrialRecord): Promise<boolean> {
   const { requester, records, first } = trial
   // A caller who may create records may not be allowed to delete them.
   const isGone = (await isDeleted(creator, url)) || (creator !== requester && (await isDeleted(requester, url)))
@@ -111,10 +113,8 @@ export async function deleteRecord(trial: Trial, { url, path, creator }: TrialRe
 
 async function isDeleted(requester: Requester, url: string): Promise<boolean> {
   // Cleanup goes on after the user stops the run.
-  const patient = { ...requester, signal: undefined }
-  let { answer } = await request(patient, 'DELETE', url)
-  if (answer?.status === 428) answer = (await request(patient, 'DELETE', url, { fields: [['If-Match', '*']] })).answer
-  return isSuccess(answer) || answer?.status === 404 || answer?.status === 410
+  const answer = await deleteRecord({ ...requester, signal: undefined }, url)
+  return isSuccess(answer) || isGone(answer)
 }
 
 /** How long a deletion may take that the server has accepted, in milliseconds. */

@@ -2,27 +2,29 @@
  * Completes a profile by trying: before the cases run, it creates records in each collection that they will use,
  * corrects bodies by what the server says about them, and deletes the records again.
  */
+
 import { randomBytes } from 'node:crypto'
 import type { Case } from '../case/case.ts'
 import { type Answer, type Exchange, type Fields, isSuccess } from '../client/exchange.ts'
 import type { Requester } from '../client/requester.ts'
 import type { CollectionProfile, Profile } from '../profile/profile.ts'
 import { creatableCollections } from '../run/choose-collections.ts'
+import { statusText } from '../run/create-record.ts'
 import { Ledger } from '../run/ledger.ts'
+import { newExample } from '../run/request-body.ts'
 import { type Schema, typeOf } from '../values/generate.ts'
 import type { JsonObject } from '../values/json.ts'
-import { uniqueValue } from '../values/unique-value.ts'
 import { complaintsIn } from './complaints.ts'
 import { oftenUnique } from './describe.ts'
 import { probe } from './probe.ts'
 import { repairBody } from './repair-body.ts'
 import {
   collectionOf,
-  deleteRecord,
-  deleteRecords,
   isStillListed,
   learn,
   noteRecord,
+  removeRecord,
+  removeRecords,
   requestCollection,
   type Trial,
   type TrialRecord,
@@ -71,7 +73,7 @@ export async function tryCollections(requester: Requester, options: TrialOptions
       await tryCollection(trial, name)
     }
   } finally {
-    remains = await deleteRecords(trial)
+    remains = await removeRecords(trial)
   }
   return { profile: trial.profile, notices: trial.notices, remains }
 }
@@ -80,7 +82,7 @@ async function tryCollection(trial: Trial, name: string): Promise<void> {
   const single = await createMarked(trial, name)
   if (single === undefined) return
   // A single record shows whether records can be deleted. If not, no other is created.
-  if (!(await deleteRecord(trial, single)) || (await isStillListed(trial, name, single))) {
+  if (!(await removeRecord(trial, single)) || (await isStillListed(trial, name, single))) {
     trial.notices.push(
       `${name}: ${single.path} was created and cannot be deleted again. The checker creates no other record ` +
         'there and leaves out cases that need one.',
@@ -103,7 +105,7 @@ async function tryCollection(trial: Trial, name: string): Promise<void> {
 async function createMarked(trial: Trial, name: string): Promise<TrialRecord | undefined> {
   const collection = collectionOf(trial, name)
   const label = collection.marker ?? labelOf(collection)
-  const plain = bodyOf(trial, collection)
+  const plain = exampleOf(trial, collection)
   if (label === undefined || chosenIdentifier(trial.profile, collection, plain) !== undefined) {
     return create(trial, name)
   }
@@ -125,7 +127,7 @@ const mostTurns = 6
 async function create(trial: Trial, name: string): Promise<TrialRecord | undefined> {
   const collection = collectionOf(trial, name)
   const { references } = collection
-  let body = bodyOf(trial, collection)
+  let body = exampleOf(trial, collection)
   let last: Answer | undefined
   const required = new Set(collection.required)
   const unique = new Set(collection.unique)
@@ -152,7 +154,7 @@ async function create(trial: Trial, name: string): Promise<TrialRecord | undefin
     for (const each of repaired.unique) unique.add(each)
     Object.assign(schemas, repaired.schemas)
   }
-  return cannotCreate(trial, name, statusText(last))
+  return cannotCreate(trial, name, last === undefined ? 'no response' : statusText(last))
 }
 
 /** Whether a response refuses a body because of its content. */
@@ -176,11 +178,6 @@ function cannotCreate(trial: Trial, name: string, why: string): undefined {
 
 function withoutCreation(trial: Trial, name: string): void {
   learn(trial, name, { operations: collectionOf(trial, name).operations.filter((each) => each !== 'create') })
-}
-
-function statusText(answer: Answer | undefined): string {
-  const text = (answer?.body ?? '').replaceAll(/\s+/g, ' ').trim()
-  return `${answer?.status}: ${text.length > 400 ? `${text.slice(0, 400)} …` : text}`
 }
 
 /**
@@ -223,22 +220,8 @@ function chosenIdentifier(
   )
 }
 
-let turns = 0
-
-/** The example of a collection with new values of unique members and identifiers of records that exist. */
-function bodyOf(trial: Trial, { example = {}, references, unique, schemas = {} }: CollectionProfile): JsonObject {
-  const body: Record<string, unknown> = { ...example }
-  const turn = ++turns
-  for (const member of unique) {
-    if (Object.hasOwn(body, member)) body[member] = uniqueValue(body[member], turn, schemas[member])
-  }
-  for (const [member, other] of Object.entries(references)) {
-    const parent = trial.first.get(other)
-    if (parent === undefined) continue
-    const isNumber = typeof body[member] === 'number' || schemas[member]?.['type'] === 'integer'
-    body[member] = isNumber ? Number(parent.id) : parent.id
-  }
-  return body
+function exampleOf({ first }: Trial, collection: CollectionProfile): JsonObject {
+  return newExample(collection, (other) => first.get(other)?.id)
 }
 
 /**
@@ -254,12 +237,12 @@ async function findUniqueMembers(trial: Trial, name: string, first: TrialRecord)
   }
   if (same.answer === undefined || !isRefusal(same.answer)) return
   learn(trial, name, { unique: refusedMembers(collection, same.answer, first.body) })
-  const body = bodyOf(trial, { ...collectionOf(trial, name), example: first.body })
+  const body = exampleOf(trial, { ...collectionOf(trial, name), example: first.body })
   const other = await requestCollection(trial, collection, 'POST', { body })
   if (isSuccess(other.answer)) noteRecord(trial, collection, other, body)
   else {
     trial.notices.push(
-      `A second record of ${name} is refused (${statusText(other.answer)}). Write the members that must be ` +
+      `A second record of ${name} is refused (${other.answer === undefined ? other.failure : statusText(other.answer)}). Write the members that must be ` +
         `unique into the profile: collections.${name}.unique`,
     )
   }

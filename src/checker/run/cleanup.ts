@@ -8,8 +8,8 @@ import { basePath, urlOf } from '../profile/profile.ts'
 import { valueAt } from '../values/json.ts'
 import { type RunContext, requesterFor } from './context.ts'
 
-/** Whether a record does not exist any more, or never did. */
-function isGone(answer: Answer | undefined): boolean {
+/** Whether a response says that a record does not exist. */
+export function isGone(answer: Answer | undefined): boolean {
   return answer?.status === 404 || answer?.status === 410
 }
 
@@ -42,11 +42,17 @@ async function isMarked(run: RunContext, path: string, mark: string): Promise<bo
   return answer === undefined || (answer.status < 300 && answer.body.includes(mark))
 }
 
+/** Deletes a record, with a condition if the server needs one. */
+export async function deleteRecord(requester: Requester, url: string): Promise<Answer | undefined> {
+  const { answer } = await request(requester, 'DELETE', url)
+  if (answer?.status !== 428) return answer
+  return (await request(requester, 'DELETE', url, { fields: [['If-Match', '*']] })).answer
+}
+
 async function isRemoved(run: RunContext, caller: Caller, path: string): Promise<boolean> {
   const requester = requesterFor(run, caller)
   const url = urlOf(run.profile, path)
-  let { answer } = await request(requester, 'DELETE', url)
-  if (answer?.status === 428) answer = (await request(requester, 'DELETE', url, { fields: [['If-Match', '*']] })).answer
+  const answer = await deleteRecord(requester, url)
   if (answer?.status === 202) return disappears(requester, url)
   return answer?.status === 200 || answer?.status === 204 || isGone(answer)
 }

@@ -1,10 +1,12 @@
 /** Builds the bodies of requests: valid, changed, incomplete and invalid ones of a case's collection. */
+
 import type { Body } from '../case/case.ts'
 import type { CaseState } from '../case/case-state.ts'
 import { fill, fillAll } from '../case/fill.ts'
 import { objectOf as objectMember } from '../case/members.ts'
 import { NotSetUp } from '../case/not-judged.ts'
 import { jsonOf } from '../client/exchange.ts'
+import type { CollectionProfile } from '../profile/profile.ts'
 import { isObject, type JsonObject } from '../values/json.ts'
 import { uniqueValue } from '../values/unique-value.ts'
 
@@ -30,9 +32,9 @@ function startOf(from: Extract<Body, { from: unknown }>['from'], state: CaseStat
   const { collection, exchanges, mark } = state
   switch (from) {
     case 'example':
-      return newExample(state)
+      return markedExample(state)
     case 'least':
-      return without(newExample(state), Object.keys(collection.optional))
+      return without(markedExample(state), Object.keys(collection.optional))
     case 'change':
     case 'invalid':
       return collection[from]
@@ -58,25 +60,35 @@ function uniqueMembersSent({ collection, exchanges }: CaseState, step: string | 
   return Object.fromEntries(Object.entries(sent).filter(([name]) => collection.unique.includes(name)))
 }
 
+/** A body that creates a record of a case, with the mark of the case. */
+function markedExample({ collection, mark, made }: CaseState): JsonObject {
+  const { example, unique, marker, label } = collection
+  if (example === undefined) throw new NotSetUp(`no body is known that creates a record of ${collection.name}`)
+  const body = newExample(collection, (other) => made.get(`parent ${other}`)?.id)
+  if (marker !== undefined) return { ...body, [marker]: unique.includes(marker) ? `${mark}-${examples}` : mark }
+  return label === undefined ? body : { ...body, [label]: `${body[label] ?? ''} ${mark}`.trim() }
+}
+
 let examples = 0
 
 /**
- * A body that creates a record, with new unique values, the mark of the case and identifiers of the records it refers
- * to.
+ * The example of a collection with new values of its unique members.
+ *
+ * @param idOf the identifier of a record of another collection to which the new record refers
  */
-function newExample({ collection, mark, made }: CaseState): JsonObject {
-  const { example, unique, marker, label, references, schemas = {} } = collection
-  if (example === undefined) throw new NotSetUp(`no body is known that creates a record of ${collection.name}`)
+export function newExample(
+  { example = {}, unique, references, schemas = {} }: CollectionProfile,
+  idOf: (collection: string) => string | undefined,
+): JsonObject {
   const body: Record<string, unknown> = { ...example }
-  const turn = ++examples
-  for (const member of unique) body[member] = uniqueValue(body[member], turn, schemas[member])
-  if (marker !== undefined) body[marker] = unique.includes(marker) ? `${mark}-${turn}` : mark
-  else if (label !== undefined) body[label] = `${body[label] ?? ''} ${mark}`.trim()
+  examples++
+  for (const member of unique) {
+    if (Object.hasOwn(body, member)) body[member] = uniqueValue(body[member], examples, schemas[member])
+  }
   for (const [member, other] of Object.entries(references)) {
-    const parent = made.get(`parent ${other}`)
-    if (parent === undefined) continue
+    const id = idOf(other)
     const isNumber = typeof body[member] === 'number' || schemas[member]?.['type'] === 'integer'
-    body[member] = isNumber ? Number(parent.id) : parent.id
+    if (id !== undefined) body[member] = isNumber ? Number(id) : id
   }
   return body
 }
