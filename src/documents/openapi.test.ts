@@ -75,7 +75,7 @@ test('every address of the interface has its methods', () => {
   })
 })
 
-test('operations have stable names, and none twice', () => {
+test('operation ids are stable and unique', () => {
   const operations = Object.values(document.paths).flatMap((item) => Object.values(item as Any))
   const names = operations.flatMap((operation) => (operation as Any).operationId ?? [])
   for (const name of ['listTasks', 'createTask', 'getTask', 'replaceTask', 'updateTask', 'deleteTask']) {
@@ -85,7 +85,7 @@ test('operations have stable names, and none twice', () => {
   assert.equal(new Set(names).size, names.length)
 })
 
-test('the version is in the server address; health stands outside of it', () => {
+test('the server URL has the version; health does not belong to it', () => {
   const away = documentOf({ projects: { fields: {} } }, 'https://api.example.org')
   assert.deepEqual(document.servers, [{ url: '/v1' }])
   assert.deepEqual(document.paths['/health/live'].servers, [{ url: '/' }])
@@ -94,7 +94,7 @@ test('the version is in the server address; health stands outside of it', () => 
   assert.deepEqual(away.paths['/health/live'].get.security, [])
 })
 
-test('the same catalog makes the same document, and every reference leads somewhere', () => {
+test('the same catalog gives the same document, and every reference can be resolved', () => {
   const again = documentOf({ projects: { fields: { name: { type: 'string' } } }, tasks })
   const text = JSON.stringify(document)
   assert.equal(JSON.stringify(again), text)
@@ -161,7 +161,7 @@ test('examples of bodies fit their schemas', () => {
   for (const [name, schema] of schemas) assert.ok(fits(name, (schema as Any).examples[0]), name)
 })
 
-test('a collection can be asked by its filters, each with the operators that fit it', () => {
+test('every filter is a parameter with the operators of its type', () => {
   const names = document.paths['/tasks'].get.parameters.flatMap((parameter: Any) => parameter.name ?? [])
   const filters = names.filter((name: string) => /^(status|estimate|title|project_id|secret_note)/.test(name))
   assert.deepEqual(filters, [
@@ -179,7 +179,7 @@ const codes = (path: string, method: string, status: number): string[] | undefin
   return document.components.responses[name]?.content['application/problem+json'].schema.allOf[1].properties.code?.enum
 }
 
-test('each answer names the codes that it can have', () => {
+test('every error response lists its codes', () => {
   assert.deepEqual(codes('/tasks/{id}', 'delete', 409), ['BEING_DELETED', 'CONFLICT', 'HAS_DEPENDENTS'])
   const changed = ['BEING_DELETED', 'CONFLICT', 'DUPLICATE_VALUE', 'INVALID_TRANSITION']
   assert.deepEqual(codes('/tasks/{id}', 'put', 409), changed)
@@ -201,7 +201,7 @@ const documentAt = (name: string, day: string): Any =>
   openApiDocument(all.all.get(name)!.catalog, { versions: all, now: Date.parse(day) })
 const versioned = documentAt('v1', '2026-09-01')
 
-test('every fault of the table is in the answer of its status', () => {
+test('every fault is listed in the response of its status', () => {
   const named = new Set<string>()
   const responses = [document, versioned].flatMap((each) => Object.values<Any>(each.components.responses))
   for (const response of responses) {
@@ -215,12 +215,12 @@ test('every fault of the table is in the answer of its status', () => {
   assert.deepEqual(missing, [])
 })
 
-test('the document says what methods get that an address does not support', () => {
+test('the document describes the response to unsupported methods', () => {
   assert.deepEqual(document['x-other-methods'], { $ref: '#/components/responses/MethodNotAllowed' })
   assert.ok(document.components.responses.MethodNotAllowed.headers.Allow)
 })
 
-test('a declaration decides what a deletion answers, and whether it needs a condition', () => {
+test('a declaration decides the responses of a deletion, and whether it needs a condition', () => {
   const responses = (resource: Partial<ResourceDeclaration>): string[] =>
     Object.keys(documentOf({ notes: { fields: {}, ...resource } }).paths['/notes/{id}'].delete.responses)
   // Prefer can ask for either.
@@ -241,7 +241,7 @@ test('the codes of business rules are conflicts; those of functions can be any',
   assert.equal(conflict({ on: 'create', check: () => undefined }), undefined)
 })
 
-test('a deletion can be stopped by the rules of everything that it would take along', () => {
+test('a deletion lists the codes of rules of all resources that it deletes from', () => {
   const stays = { on: 'delete', code: 'STAYS', message: 'It stays.', unless: { where: { done: true } } } as const
   const made = documentOf({
     projects: { fields: {} },
@@ -255,13 +255,13 @@ test('a deletion can be stopped by the rules of everything that it would take al
   assert.ok(JSON.stringify(made.components.responses[name]).includes('STAYS'))
 })
 
-test('what is deleted for good is never in a list', () => {
+test('lists have no deleted records of a resource with hard deletion', () => {
   const made = documentOf({ notes: { fields: {}, deletion: { variant: 'hard' } } })
   assert.equal(made.components.schemas.NoteDeleted, undefined)
   assert.ok(!JSON.stringify(made.paths['/notes'].get.parameters).includes('IncludeDeleted'))
 })
 
-test('operations of a deprecated version say so, from its day on; those outside of versions never do', () => {
+test('operations of a deprecated version are marked from its date on; those outside of versions never', () => {
   const deprecated = (document: Any) =>
     Object.entries<Any>(document.paths).flatMap(([path, item]) => (item.get?.deprecated ? [path] : []))
   assert.deepEqual(deprecated(documentAt('v1', '2026-08-31')), [])
@@ -270,7 +270,7 @@ test('operations of a deprecated version say so, from its day on; those outside 
   assert.ok(paths.includes('/tasks/{id}') && paths.includes('/openapi.json') && !paths.includes('/health/live'))
 })
 
-test('the document of a version says where it is, how it is asked for, and what answers say of its end', () => {
+test('the document of a version describes its server, its carriers, and the header fields of its end', () => {
   assert.deepEqual([versioned.servers, versioned.info.version], [[{ url: '/v1' }], 'v1'])
   assert.match(versioned.info.description, /version v1 of v1, v2.*deprecated.*From 2027-06-01T.* 410/s)
   const { get, post } = versioned.paths['/tasks']
@@ -290,7 +290,7 @@ test('the document of a version says where it is, how it is asked for, and what 
   assert.equal(documentAt('v2', '2026-09-01').paths['/tasks'].get.responses[410], undefined)
 })
 
-test('PAG-2: parameters that exclude each other have no defaults: a generated client would send them all', () => {
+test('PAG-2: parameters that exclude each other have no defaults, because generated clients would send them all', () => {
   const { Page, PerPage, Offset, Limit, Cursor } = document.components.parameters
   for (const { name, schema } of [Page, PerPage, Offset, Limit, Cursor]) {
     assert.equal(Object.hasOwn(schema, 'default'), false, name)
@@ -319,7 +319,7 @@ test('MET-9: every operation that takes an Idempotency-Key documents how it refu
   }
 })
 
-test('DOC-1: each operation has a name of its own, where a collection has no singular either', () => {
+test('DOC-1: operation ids are unique for a collection without a singular too', () => {
   const { paths } = documentOf({ news: { fields: { text: { type: 'string' } }, deletion: { byFilter: true } } })
   const operations = Object.values<Any>(paths).flatMap((item) =>
     Object.values<Any>(item).flatMap(({ operationId }) => operationId ?? []),

@@ -46,7 +46,7 @@ const text = [
 ].join('\n')
 
 /**
- * Describes a catalog. Pure: the same catalog makes the same document, to the byte.
+ * Generates the OpenAPI document of a catalog. The same catalog always gives the same document, byte for byte.
  *
  * @returns a JSON object of OpenAPI 3.1
  *
@@ -89,7 +89,7 @@ export function openApiDocument(catalog: Catalog, options: OpenApiOptions = {}):
       { name: 'service', description: 'The service itself.' },
     ],
     paths: withVersion(paths, versions, version, now),
-    // No path item can say what the methods get that it does not have.
+    // A Path Item cannot describe the response to methods that it does not have.
     'x-other-methods': otherMethods[405],
     components: {
       securitySchemes: {

@@ -7,20 +7,20 @@ import { errorsPage, interfacePage } from './pages.ts'
 
 const read = (page: string) => readFile(new URL(`../../docs/${page}`, import.meta.url), 'utf8')
 
-test('docs/interface.md is what the rules say now (else: npm run docs)', async () => {
+test('docs/interface.md is up to date (otherwise: npm run docs)', async () => {
   assert.equal(await read('interface.md'), interfacePage())
 })
 
-test('docs/errors.md is what the faults say now (else: npm run docs)', async () => {
+test('docs/errors.md is up to date (otherwise: npm run docs)', async () => {
   assert.equal(await read('errors.md'), errorsPage())
 })
 
-test('every rule has a row, and an anchor that others can link to', () => {
+test('every rule has a row and an anchor', () => {
   const page = interfacePage()
   for (const rule of rules) assert.ok(page.includes(`<a id="${rule.id.toLowerCase()}"></a>${rule.id} |`), rule.id)
 })
 
-test('every code has its words', () => {
+test('every error code is described', () => {
   const page = errorsPage()
   for (const code of Object.keys(faults)) assert.ok(page.includes(`### ${code}\n`), code)
   for (const code of Object.keys(issueCodes)) assert.ok(page.includes(`| ${code} |`), code)

@@ -29,7 +29,7 @@ function placeOf(context: TestContext, given: readonly string[]) {
   return { place, pieces, reads, bytes }
 }
 
-test('those who ask at once share one copy, and whoever comes later finds it', async (context) => {
+test('concurrent requests share one copy, and later ones find it', async (context) => {
   const { place, reads, bytes } = placeOf(context, ['one\n', 'zwölf\n', 'three\n'])
   const found = await Promise.all(Array.from({ length: 20 }, () => place.has('job', bytes, 0)))
   assert.deepEqual(new Set(found), new Set([true]))
@@ -40,7 +40,7 @@ test('those who ask at once share one copy, and whoever comes later finds it', a
   assert.equal(statSync(dirname(place.pathOf('job'))).mode & 0o777, 0o700)
 })
 
-test('nothing half made has the name of a copy, and what failed is tried again', async (context) => {
+test('an incomplete copy does not have its final name, and a failed copy is tried again', async (context) => {
   const { place, pieces, bytes } = placeOf(context, ['one\n', 'broken'])
   await assert.rejects(place.has('job', bytes, 0), /connection was lost/)
   assert.equal(existsSync(place.pathOf('job')), false)
@@ -53,7 +53,7 @@ test('nothing half made has the name of a copy, and what failed is tried again',
   assert.equal(readFileSync(place.pathOf('job'), 'utf8'), 'one\ntwo...')
 })
 
-test('a copy goes an hour after it was last asked for, and one that went is made again', async (context) => {
+test('a copy is removed an hour after the last request, and made again when needed', async (context) => {
   const { place, reads, bytes } = placeOf(context, ['one'])
   await place.has('job', bytes, 0)
   await place.has('job', bytes, hour / 2)
@@ -66,7 +66,7 @@ test('a copy goes an hour after it was last asked for, and one that went is made
   assert.equal(existsSync(place.pathOf('job')), true)
 })
 
-test('all copies go when it is closed, and what killed servers have left after two days', async (context) => {
+test('closing removes all copies; those of killed servers are removed after two days', async (context) => {
   const { place, bytes } = placeOf(context, ['one'])
   await place.has('job', bytes, 0)
   const left = join(tmpdir(), `resourced-export-copies-test-${process.pid}`)

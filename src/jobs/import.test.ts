@@ -83,7 +83,7 @@ async function stored(storage: Storage): Promise<{ codes: string[]; owners: stri
   return { codes: found.map(({ code }) => code), owners: found.map(({ owner_id }) => owner_id), total: page.total }
 }
 
-test('records are created as by POST: the owner is the caller unless the record says, search finds them', async (context) => {
+test('records are created as by POST: the owner defaults to the caller, and search finds them', async (context) => {
   const storage = await storageFor(context)
   const result = await run(storage, records([{ code: 'apple pie' }, { code: 'bread', owner_id: 'ann' }]))
   assert.deepEqual(result, { imported: 2, skipped: 0, line: 2, stopped: false, problems: [] })
@@ -114,7 +114,7 @@ const bad: readonly (readonly [name: string, value: unknown, problem: string])[]
   ['no object', 7, 'INVALID_TYPE, REQUIRED /code'],
 ]
 for (const [name, value, problem] of bad) {
-  test(`${name} stops the import: exactly the records before it are in`, async (context) => {
+  test(`${name} stops the import: exactly the records before it are imported`, async (context) => {
     for (const batch of [1, 4, 5, 6, 100]) {
       const storage = await storageFor(context)
       const values: unknown[] = Array.from({ length: 12 }, (_, index) => ({
@@ -130,7 +130,7 @@ for (const [name, value, problem] of bad) {
   })
 }
 
-test('a record that cannot be read stops it likewise', async (context) => {
+test('a record that cannot be read stops the import too', async (context) => {
   const storage = await storageFor(context)
   const file = bytesOf('{"code":"a"}\n{"code":"b"}\n{"code":\n{"code":"c"}\n')
   const result = await run(storage, readRecords(file, 'ndjson', items, { mostBytes: 100 }))
@@ -138,7 +138,7 @@ test('a record that cannot be read stops it likewise', async (context) => {
   assert.deepEqual((await stored(storage)).codes, ['a', 'b'])
 })
 
-test('skipInvalid leaves out what is invalid, in order, and goes on', async (context) => {
+test('skipInvalid skips invalid records and imports the others in order', async (context) => {
   for (const batch of [1, 3, 100]) {
     const storage = await storageFor(context)
     const file = bytesOf('[{"code":"a"}, {"code":"a"},\n{"code" 1},\n{"code":"taboo"},\n{"code":"b"}]')
@@ -150,14 +150,14 @@ test('skipInvalid leaves out what is invalid, in order, and goes on', async (con
   }
 })
 
-test('skipInvalid cannot go on where nothing more can be read', async (context) => {
+test('skipInvalid stops where nothing more can be read', async (context) => {
   const storage = await storageFor(context)
   const source = readRecords(bytesOf('[{"code":"a"}, {"code":"b"'), 'json', items, { mostBytes: 100 })
   const result = await run(storage, source, { skipInvalid: true })
   assert.deepEqual(result, { imported: 1, skipped: 1, line: 1, stopped: true, problems: ['1 MALFORMED_JSON'] })
 })
 
-test('where the database fails, what was told last is in, and nothing after it', async (context) => {
+test('if the database fails, everything up to the last progress is imported, and nothing after it', async (context) => {
   const storage = await storageFor(context)
   let loads = 0
   const failing: Storage = {

@@ -23,7 +23,7 @@ function values(parts: readonly Part[]): unknown[] {
 const cuts = fc.array(fc.nat(10_000), { maxLength: 20 })
 const runs = { numRuns: 500 }
 
-test('property: wherever the pieces are cut, the elements are those of JSON.parse', () => {
+test('property: for any chunks the elements are those of JSON.parse', () => {
   const indent = fc.constantFrom(undefined, 2, '\t', '\r\n')
   fc.assert(
     fc.property(fc.array(fc.jsonValue({ maxDepth: 4 })), cuts, indent, (list, at, space) => {
@@ -34,7 +34,7 @@ test('property: wherever the pieces are cut, the elements are those of JSON.pars
   )
 })
 
-test('property: a damaged text is taken apart into JSON exactly where it is still a JSON array', () => {
+test('property: a damaged text gives only valid elements exactly if it is still a JSON array', () => {
   const damage = fc.record({
     at: fc.nat(),
     drop: fc.nat(2),
@@ -74,13 +74,13 @@ function outcomeOf(work: () => unknown): unknown {
   }
 }
 
-test('an element knows its line, and its column in characters', () => {
+test('an element has its line, and its column in characters', () => {
   const parts = split('[\n  {"a":\n1}, "é😀", 3,\n\n  4]')
   const places = parts.map((part) => part.kind === 'element' && [part.line, part.column])
   assert.deepEqual(places, [[2, 3], [3, 5], [3, 11], [5, 3]]) // biome-ignore format: one row reads best
 })
 
-test('what is not one whole array says so, with its line', () => {
+test('a text that is not one complete array is reported with its line', () => {
   const messages = (text: string) =>
     split(text).flatMap((part) => (part.kind === 'broken' ? [`${part.line}: ${part.message}`] : []))
   assert.deepEqual(messages(' \n'), ['2: The file is empty: it must hold a JSON array of records.'])
@@ -92,7 +92,7 @@ test('what is not one whole array says so, with its line', () => {
   assert.deepEqual(messages('[ ]\n'), [])
 })
 
-test('an element that is too large is passed over, and the next one read', () => {
+test('an element that is too large is skipped, and the next one is read', () => {
   const parts = split(`[1, {"a": "${'x'.repeat(500)}"}, 2]`, [20, 100, 200], 100)
   assert.deepEqual(parts.map((part) => part.kind), ['element', 'too-large', 'element']) // biome-ignore format: short
 })

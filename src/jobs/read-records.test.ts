@@ -36,7 +36,7 @@ async function read(format: Format, file: string | Uint8Array, piece = 7, mostBy
   return lines
 }
 
-test('the ending of a name says the format', () => {
+test('the extension of a file decides its format', () => {
   const formats = ['a.json', 'B.NDJSON', 'c.jsonl', 'd.csv', 'e.txt', '-'].map(formatOf)
   assert.deepEqual(formats, ['json', 'ndjson', 'ndjson', 'csv', undefined, undefined])
 })
@@ -57,7 +57,7 @@ for (const [format, file] of files) {
   })
 }
 
-test('json: a bad record is told with its place in the file, and the next one is read', async () => {
+test('json: a bad record is reported with its place in the file, and the next one is read', async () => {
   assert.deepEqual(await read('json', '[\n{"name":"a"},\n  {"name" "b"}, {"a":1,"a":2},\n7]'), [
     '2 {"name":"a"}',
     '3 MALFORMED_JSON  A colon is missing after a key, before ". (line 3, column 11)',
@@ -66,7 +66,7 @@ test('json: a bad record is told with its place in the file, and the next one is
   ])
 })
 
-test('json: where the array is broken, nothing more can be read', async () => {
+test('json: nothing more is read after a broken array', async () => {
   const lines = await read('json', '[{"name":"a"}] {"name":"b"}')
   assert.deepEqual(lines, ['1 {"name":"a"}', '1 final MALFORMED_JSON  Nothing may follow the array.'])
 })
@@ -81,12 +81,12 @@ test('ndjson: blank lines, CRLF, a last line without its end, a bad line, a line
   ])
 })
 
-test('ndjson: bytes that are no UTF-8 are refused, never replaced', async () => {
+test('ndjson: invalid UTF-8 is refused, never replaced', async () => {
   const file = Buffer.concat([Buffer.from('{"name":"'), Buffer.from([0xfc]), Buffer.from('"}\n{"name":"b"}\n')])
   assert.deepEqual(await read('ndjson', file), ['1 MALFORMED_JSON  The record is not valid UTF-8.', '2 {"name":"b"}'])
 })
 
-test('csv: quotes, cells over several lines, blank lines; a record has the line that it begins at', async () => {
+test('csv: quotes, cells over several lines, blank lines; a record has the line where it begins', async () => {
   assert.deepEqual(await read('csv', 'name,tags\r\n"a ""b""\r\nc","[""x""]"\r\n\r\nd,\r\n'), [
     '2 {"name":"a \\"b\\"\\r\\nc","tags":["x"]}',
     '5 {"name":"d","tags":null}',
@@ -110,7 +110,7 @@ test('csv: the header is refused whole', async () => {
   assert.match((await read('csv', ''))[0] ?? '', /^1 final .*The file is empty/)
 })
 
-test('csv: quotes that do not fit, and rows that are too long, end the reading', async () => {
+test('csv: misplaced quotes and rows that are too long end the reading', async () => {
   assert.match((await read('csv', 'name\nb\n"a\n'))[1] ?? '', /^3 final .* is never closed/)
   assert.match((await read('csv', 'name\n"a"b\n'))[0] ?? '', /^2 final .*follows a closing quote/)
   assert.match((await read('csv', 'name\na"b\n'))[0] ?? '', /^2 final .*a quote stands inside/)

@@ -34,13 +34,13 @@ function runnerFor(context: TestContext) {
   return { runner, done, told, state, later: (by: number) => context.mock.timers.tick(by) }
 }
 
-test('everything that is removed goes by one time, though the clock jumps between', async (context) => {
+test('one maintenance run uses one time, even if the clock jumps', async (context) => {
   const { runner, done } = runnerFor(context)
   await runner.maintain()
   assert.deepEqual(done, ['expired 1', 'sweep 1', 'purge 1'])
 })
 
-test('a clock in doubt removes nothing, is told once, and is compared again each minute', async (context) => {
+test('a doubted clock removes nothing, is reported once, and is checked again each minute', async (context) => {
   const { runner, done, told, state, later } = runnerFor(context)
   state.doubt = doubt
   await runner.maintain()

@@ -51,15 +51,15 @@ export const headerComponents = {
 /** A response header field that the interface sends. */
 export type HeaderName = keyof typeof headerComponents
 
-/** Those that say which version has answered. */
+/** The header fields that name the version of a response. */
 export const versionHeaders: readonly HeaderName[] = ['API-Version']
 
-/** The `headers` of a response: these, and those that every authenticated answer has. */
+/** The `headers` of a response: these fields, and those of every authenticated response. */
 export function headers(...names: readonly HeaderName[]): Json {
   return openHeaders(...names, 'RateLimit', 'RateLimit-Policy')
 }
 
-/** The same where nobody is authenticated. */
+/** The `headers` of a response without authentication. */
 export function openHeaders(...names: readonly HeaderName[]): Json {
   const all: HeaderName[] = [...names, 'Cache-Control', 'X-Request-Id']
   return Object.fromEntries(all.sort().map((name) => [name, refTo('headers', name)]))

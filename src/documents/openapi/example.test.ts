@@ -26,7 +26,7 @@ for (const [schema, expected] of cases) {
   })
 }
 
-test('an object without an example of a required property has none itself', () => {
+test('an object has no example if a required property has none', () => {
   const properties = { name: { type: 'string' }, code: { type: 'string', pattern: '^x' } }
   assert.deepEqual(exampleOfObject({ properties }), { name: 'Some name' })
   assert.equal(exampleOfObject({ properties, required: ['code'] }), undefined)

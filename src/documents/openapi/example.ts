@@ -1,4 +1,4 @@
-/** Examples made from schemas, where that is simple enough to be right. */
+/** Generates examples from schemas that are simple enough. */
 import type { Json } from './components.ts'
 
 const formats: Readonly<Record<string, string>> = {
@@ -15,9 +15,9 @@ const formats: Readonly<Record<string, string>> = {
 }
 
 /**
- * A value that fits a schema. `undefined` where making one takes more than looking at a few keywords.
+ * A value that matches a schema; `undefined` for schemas with more than a few simple keywords.
  *
- * @param name what the value is called, from which free text is made
+ * @param name the name of the value, from which texts are made
  */
 export function exampleOf(schema: Json, name: string): unknown {
   if ('const' in schema) return schema.const
@@ -28,7 +28,7 @@ export function exampleOf(schema: Json, name: string): unknown {
   if (allowed !== undefined) return allowed
   if (schema.format === 'decimal') {
     const number = 'multipleOf' in schema ? undefined : numberOf(schema, 'number')
-    // With all of its digits, as it is answered.
+    // With all digits, as in responses.
     const [, scale = '0'] = /\{1,(\d+)\}\)\?\$$/.exec(String(schema.pattern)) ?? []
     return number?.toFixed(Number(scale))
   }
@@ -52,7 +52,7 @@ export function exampleOf(schema: Json, name: string): unknown {
   }
 }
 
-/** An object with an example of each property; `undefined` where a required one has none. */
+/** An object with an example of each property; `undefined` if a required property has no example. */
 export function exampleOfObject(schema: Json): Json | undefined {
   const made: Record<string, unknown> = {}
   const required = listOf(schema.required)

@@ -23,7 +23,7 @@ for (const [plural, singular] of Object.entries(singulars)) {
   test(`one of the ${plural} is a ${singular}`, () => assert.equal(singularOf(plural), singular))
 }
 
-test('no collection takes the name of a schema of ours', () => {
+test('no collection gets the name of a shared schema', () => {
   const collections = ['problems', 'issues', 'json-patches', 'page-by-numbers', 'healths', 'accepteds', 'deletions']
   const resources = Object.fromEntries(collections.map((name) => [name, { fields: {} }]))
   const names = namesOf(completeCatalog({ name: 'clash', resources }))
@@ -35,7 +35,7 @@ test('no collection takes the name of a schema of ours', () => {
   assert.equal(names.get('json-patches')?.one, 'JsonPatches')
 })
 
-test('names that would clash give way', () => {
+test('a name that is taken is replaced by the plural', () => {
   const resources = Object.fromEntries(['tasks', 'task-pages', 'problems'].map((name) => [name, { fields: {} }]))
   const names = namesOf(completeCatalog({ name: 'clash', resources }))
   assert.deepEqual(Object.fromEntries(names), {

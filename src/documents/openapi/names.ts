@@ -1,4 +1,4 @@
-/** The names that a resource goes by in the document: stable, for clients are generated from them. */
+/** The names of a resource in the document. They are stable, because clients are generated from them. */
 import { pluralOf } from '../../model/plural.ts'
 import type { Catalog } from '../../model/resource.ts'
 import { sharedSchemas } from './shared-schemas.ts'
@@ -14,13 +14,13 @@ export interface ResourceNames {
 const suffixes = ['', 'Page', 'Selection', 'Deleted', 'Create', 'CreateNested', 'Replace', 'Patch'] as const
 
 /**
- * The names of all resources, by collection. A singular whose components would clash with others' gives way to the
- * plural, and that to the plural with `Resource` after it.
+ * The names of all resources, by collection. If the components of a singular would have the names of other components,
+ * the plural is used; if that is taken too, the plural followed by `Resource`.
  */
 export function namesOf(catalog: Catalog): ReadonlyMap<string, ResourceNames> {
   const taken = new Set<string>(Object.keys(sharedSchemas))
   const names = new Map<string, ResourceNames>()
-  // The system's first: their names are the same in every document.
+  // System resources come first: their names are the same in every document.
   for (const collection of [...catalog.system.keys(), ...catalog.resources.keys()]) {
     const many = pascal(collection)
     const free = [pascal(singularOf(collection)), many].find((one) => suffixes.every((kind) => !taken.has(one + kind)))
@@ -38,12 +38,12 @@ function pascal(name: string): string {
     .join('')
 }
 
-// What no ending tells: tried first, against the plurals that collection names are checked by.
+// Irregular singulars, tried before the endings. Collection names are checked against the same plurals.
 const irregular =
   `person child man woman foot tooth mouse leaf knife life shelf bus cache analysis basis crisis thesis axis
   news series species equipment`.split(/\s+/)
 
-/** The singular of a collection's name (`line-items`: `line-item`), or the name itself where none is known. */
+/** The singular of a collection name (`line-items`: `line-item`); the name itself if no singular is known. */
 export function singularOf(name: string): string {
   const at = name.lastIndexOf('-') + 1
   const word = name.slice(at)

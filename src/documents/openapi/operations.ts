@@ -10,9 +10,8 @@ import {
   recordParameters,
   writeHeaders,
 } from './parameters.ts'
-import { codesOf, type OperationKind, type ProblemResponses, takenAlongWith } from './problems.ts'
+import { codesOf, deletedWith, type OperationKind, type ProblemResponses } from './problems.ts'
 
-/** What operations are made of beside their resource. */
 export interface OperationParts {
   readonly catalog: Catalog
   readonly names: ResourceNames
@@ -108,7 +107,7 @@ function matchingDeletion(resource: Resource, parts: OperationParts): Json {
   }
 }
 
-/** The Path Item of a record that the server alone makes. */
+/** The Path Item of a record that only the server creates. */
 export function shownPath(resource: Resource, parts: OperationParts): Json {
   const { parameters, get } = recordPath(resource, parts)
   return { parameters, get }
@@ -208,7 +207,7 @@ export function bulkDeletePath(resource: Resource, max: number, parts: Operation
   }
 }
 
-/** The Path Item that takes the deletion of a record back. */
+/** The Path Item that restores a record. */
 export function restorePath(resource: Resource, parts: OperationParts): Json {
   const { one } = parts.names
   return {
@@ -244,7 +243,7 @@ function deletionAnswers({ deletion }: Resource): Json {
   }
 }
 
-/** The 202 of what becomes a job (DEL-8, JOB-6). */
+/** The 202 of operations that run as jobs (DEL-8, JOB-6). */
 export const accepted: Json = {
   202: answer(
     'A job does it. What a deletion was asked for is deleted already; what goes with it follows.',
@@ -254,7 +253,7 @@ export const accepted: Json = {
 }
 
 function errors(kind: OperationKind, resource: Resource, { catalog, problems }: OperationParts, nested = false): Json {
-  return problems.of(codesOf(kind, resource, nested, takenAlongWith(catalog, resource)))
+  return problems.of(codesOf(kind, resource, nested, deletedWith(catalog, resource)))
 }
 
 /** A Response Object; without a schema it has no body. */
@@ -263,7 +262,7 @@ export function answer(description: string, names: readonly HeaderName[], schema
   return { description, headers: headers(...names), ...content }
 }
 
-/** The 206 of anything that can be had in parts: bytes of the representation, which are not JSON by themselves. */
+/** The 206 of a range: bytes of the representation, which are not JSON by themselves. */
 export function part(names: readonly HeaderName[]): Json {
   return {
     description: 'The bytes that `Range` asked for.',

@@ -1,4 +1,4 @@
-/** The parameters of operations: what a collection can be asked, and the conditions of a request. */
+/** The parameters of operations: filters, order, pages, conditions and preferences. */
 import { type FilterOperator, operatorsFor, sortableNames } from '../../model/indexes.ts'
 import type { Catalog, Filterable, Resource } from '../../model/resource.ts'
 import { queryLimits } from '../../spec/limits.ts'
@@ -19,9 +19,9 @@ const header = (name: string, description: string, pattern?: string): Json => ({
 })
 /** `*`, or entity tags with commas between (RFC 9110 section 8.8.3). */
 const tags = '^(\\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$'
-/** A text of visible characters in double quotes, or without (RFC 9651 section 3.3.3). */
+/** A text of visible characters, with or without double quotes (RFC 9651 section 3.3.3). */
 export const idempotencyKeyPattern = '^("([ !#-\\[\\]-~]|\\\\["\\\\]){1,255}"|[!#-+\\--:<-~]{1,255})$'
-/** The timestamps of the server have milliseconds, and no more digits can be asked for. */
+/** A date-time with at most milliseconds, like the timestamps of the server. */
 const milliseconds = '^[^.]*(\\.[0-9]{1,3})?([Zz]|[+-][0-9:]+)$'
 const list = { style: 'form', explode: false }
 
@@ -67,24 +67,24 @@ export function parameterComponents({ limits }: Catalog): Json {
 
 const shared = (...names: readonly string[]): Json[] => names.map((name) => refTo('parameters', name))
 
-/** The conditions that a write can carry, and the answer that it prefers. */
+/** The header fields of a write: conditions and preferences. */
 export const writeHeaders = shared('IfMatch', 'IfUnmodifiedSince', 'Prefer')
 
-/** What makes a POST harmless when it is repeated. */
+/** The header field that makes a POST safe to repeat. */
 export const keyHeader = shared('IdempotencyKey')
 
 /** The header fields of a POST. */
 export const creationHeaders = [...keyHeader, ...shared('Prefer')]
 
-/** The header fields by which part of a representation is asked for. */
+/** The header fields that ask for a part of a representation. */
 export const rangeHeaders = shared('Range', 'IfRange')
 
-/** The parameters of a single record's GET. */
+/** The parameters of GET of a record. */
 export function recordParameters(resource: Resource): Json[] {
   return [fieldsParameter(resource), ...shared('IfNoneMatch', 'IfModifiedSince'), ...rangeHeaders]
 }
 
-/** The parameters of a collection's GET. */
+/** The parameters of GET of a collection. */
 export function listParameters(resource: Resource): Json[] {
   const sorts = sortableNames(resource).join('|')
   const searched = resource.fields.filter((field) => field.search).map((field) => field.name)
@@ -170,7 +170,7 @@ function valueSchema({ type, field }: Filterable): Json {
   if (type === 'timestamp') return { type: 'string', format: 'date-time', pattern: milliseconds }
   return {
     type,
-    // Beyond these a number of JSON is not exact, and is refused.
+    // Beyond these bounds a JSON number is not exact, and is refused.
     ...(type === 'integer' && { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }),
     ...(field?.format !== undefined && { format: field.format }),
     ...(field?.enum !== undefined && { enum: field.enum }),

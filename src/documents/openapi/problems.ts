@@ -1,10 +1,10 @@
-/** The errors that each operation can answer with: one response for each status, and the codes that it can have. */
+/** The error responses of each operation: one for each status, with the codes that it can have. */
 import type { RuleTrigger } from '../../model/declaration.ts'
 import type { Catalog, Resource } from '../../model/resource.ts'
 import { type FaultCode, faults } from '../../spec/faults.ts'
 import { type HeaderName, headers, type Json, openHeaders, refTo } from './components.ts'
 
-/** What an operation does, as far as its errors go. */
+/** The kinds of operations that have different errors. */
 export type OperationKind =
   | 'list'
   | 'read'
@@ -24,7 +24,7 @@ export type OperationKind =
   | 'live'
   | 'ready'
 
-/** Errors of operations as components, each written once. */
+/** Error responses as components, each written once. */
 export interface ProblemResponses {
   /** The error responses of an operation, by status. */
   of(codes: readonly string[]): Json
@@ -46,22 +46,22 @@ const keyed: readonly FaultCode[] = ['INVALID_IDEMPOTENCY_KEY', 'IDEMPOTENCY_KEY
 const bodied: readonly FaultCode[] = ['BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'MALFORMED_JSON', 'VALIDATION_FAILED']
 
 /**
- * The codes that an operation can answer with: those of the table of faults, and those of declared business rules.
+ * The error codes of an operation: faults, and codes of declared business rules.
  *
  * @param nested whether the address names a parent, which may be missing
- * @param takenAlong the resources whose records a deletion can delete, including this one: their rules apply too (DEL-5)
+ * @param deletedToo the resources whose records a deletion can delete, including this one: their rules apply too (DEL-5)
  */
 export function codesOf(
   kind: OperationKind,
   resource?: Resource,
   nested = false,
-  takenAlong: readonly Resource[] = [],
+  deletedToo: readonly Resource[] = [],
 ): string[] {
   const required = resource?.preconditions === 'required' ? ['PRECONDITION_REQUIRED'] : []
   const unique = resource !== undefined && resource.unique.length > 0 ? ['DUPLICATE_VALUE'] : []
-  // What refers to nothing hangs on nothing, and meets no deletion that runs.
+  // Only a record that refers to others can be part of a running deletion.
   const going = resource?.fields.some((field) => field.reference) ? ['BEING_DELETED'] : []
-  const blocked = ['CONFLICT', 'HAS_DEPENDENTS', ...going, ...takenAlong.flatMap((each) => ruleCodes(each, 'delete'))]
+  const blocked = ['CONFLICT', 'HAS_DEPENDENTS', ...going, ...deletedToo.flatMap((each) => ruleCodes(each, 'delete'))]
   const transitions = resource?.fields.some((field) => field.transitions) ? ['INVALID_TRANSITION'] : []
   switch (kind) {
     case 'list':
@@ -100,8 +100,8 @@ export function codesOf(
     case 'delete-matching':
       return [...stored, 'FILTER_REQUIRED', 'PRECONDITION_FAILED', 'TOO_MANY_AFFECTED', ...blocked]
     case 'restore': {
-      const rules = takenAlong.flatMap((each) => ruleCodes(each, 'restore'))
-      const taken = takenAlong.some((each) => each.unique.length > 0) ? ['DUPLICATE_VALUE'] : []
+      const rules = deletedToo.flatMap((each) => ruleCodes(each, 'restore'))
+      const taken = deletedToo.some((each) => each.unique.length > 0) ? ['DUPLICATE_VALUE'] : []
       const usual = ['CONFLICT', 'BEING_DELETED', 'NOT_DELETED', 'REFERENCE_DELETED', 'TEXT_TOO_LONG']
       return [...stored, ...keyed, 'NOT_FOUND', 'PRECONDITION_FAILED', ...usual, ...taken, ...rules]
     }
@@ -124,10 +124,10 @@ export function codesOf(
   }
 }
 
-/** A resource, and those whose records go when one of its records does. */
-export function takenAlongWith(catalog: Catalog, resource: Resource): Resource[] {
+/** A resource, and those whose records are deleted with its records. */
+export function deletedWith(catalog: Catalog, resource: Resource): Resource[] {
   const found = new Set([resource])
-  // A set hands out what is added to it while it is walked.
+  // The loop also visits what is added during the loop.
   for (const { dependents } of found) {
     for (const { collection, onDelete } of dependents) {
       const dependent = catalog.resources.get(collection)
@@ -137,7 +137,7 @@ export function takenAlongWith(catalog: Catalog, resource: Resource): Resource[]
   return [...found]
 }
 
-/** Any code: what stands for the business rules that are functions, whose codes nobody can know before. */
+/** Stands for the codes of business rules that are functions: they are not known in advance. */
 export const anyCode = '*'
 
 function ruleCodes(resource: Resource | undefined, trigger: RuleTrigger): string[] {
@@ -146,9 +146,9 @@ function ruleCodes(resource: Resource | undefined, trigger: RuleTrigger): string
 }
 
 /**
- * Begins a collection of error responses.
+ * Starts a collection of error responses.
  *
- * @param everywhere codes that every operation can answer with to those who are authenticated
+ * @param everywhere codes that every operation can return to authenticated callers
  */
 export function problemResponses(everywhere: readonly FaultCode[] = []): ProblemResponses {
   const components: Record<string, Json> = {}
@@ -215,13 +215,13 @@ const extraHeaders: Readonly<Record<number, readonly HeaderName[]>> = {
   503: ['Retry-After'],
 }
 
-// Whoever gets one of these was not told apart from others yet.
+// These are returned before the caller is authenticated.
 const beforeAuthentication = new Set([401, 408, 414, 431])
 
-// The server gives these to requests that it could not read, too: then it cannot tell their path.
+// These are also returned for requests that could not be read, whose path is unknown.
 const unread = new Set([400, 408, 414, 431, 500])
 
-/** The code of a business rule is a conflict. */
+/** The status of a code; codes of business rules are conflicts. */
 function statusOf(code: string): number {
   return isFault(code) ? faults[code].status : faults.CONFLICT.status
 }

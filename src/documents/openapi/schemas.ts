@@ -1,4 +1,4 @@
-/** The schemas of one resource: what it looks like in answers, and what its bodies may hold. */
+/** The schemas of one resource: of responses, and of request bodies. */
 import { patternOf } from '../../model/decimal.ts'
 import type { Field, Resource } from '../../model/resource.ts'
 import { type Json, object, refTo } from './components.ts'
@@ -70,7 +70,7 @@ function inAnswer(field: Field): Json {
   }
 }
 
-/** A field as it may be sent: `null` clears it, or brings back its default. */
+/** The schema of a field in requests: `null` clears the field, or resets it to its default. */
 function inBody(field: Field): Json {
   const { required, default: standIn, writeOnly } = field
   const schema = sent(field)
@@ -81,7 +81,7 @@ function inBody(field: Field): Json {
   }
 }
 
-// Bounds of numbers: on the texts that decimals are they would say nothing.
+// Bounds of numbers have no meaning for decimals, which are texts.
 const numeric = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']
 
 function answered({ schema, decimal }: Field): Json {
@@ -89,7 +89,7 @@ function answered({ schema, decimal }: Field): Json {
   return Object.fromEntries(Object.entries(schema).filter(([word]) => !numeric.includes(word)))
 }
 
-/** A decimal may be sent as a number too, and without zeros at its end; of listed ones the texts are said. */
+/** A decimal may also be sent as a number, and without trailing zeros. Listed decimals are described as texts only. */
 function sent(field: Field): Json {
   const { schema, decimal } = field
   if (decimal === undefined) return schema
@@ -140,18 +140,18 @@ export function orNull(schema: Json): Json {
   }
 }
 
-/** Whether a body must bring the field: nothing else could stand in for it. */
+/** Whether a body must have the field. */
 function mustBring(field: Field): boolean {
   return field.required && field.default === undefined && !field.readOnly
 }
 
-/** @param given the field that the address says, in a nested collection */
+/** @param given the field whose value the address has, in a nested collection */
 function creation(resource: Resource, given: string | undefined): Json {
   const sent = resource.fields.filter((field) => !field.readOnly || field.name === resource.owner)
   const required = sent.filter((field) => mustBring(field) && field.name !== given).map((field) => field.name)
   const schema = (fields: readonly Field[]) =>
     object(Object.fromEntries(fields.map((field) => [field.name, ownerNoted(resource, field)])), required)
-  // Not what only an administrator may send, nor ids of records that nobody knows.
+  // The example leaves out fields that only administrators may send, and ids of unknown records.
   const shown = sent.filter(
     ({ name, readOnly, reference }) => required.includes(name) || (!readOnly && reference === undefined),
   )
@@ -164,7 +164,7 @@ function ownerNoted(resource: Resource, field: Field): Json {
   return { ...inBody(field), description: 'Set from the caller; only an administrator may send it.' }
 }
 
-/** What a PUT may bring: everything that was answered, for read-only fields may come back unchanged (RES-9). */
+/** The body of PUT: everything that GET returns, because read-only fields may be sent back unchanged (RES-9). */
 function replacement(resource: Resource): Json {
   const fields = resource.fields.map((field) => [field.name, field.readOnly ? inAnswer(field) : inBody(field)])
   return {
@@ -180,7 +180,7 @@ function replacement(resource: Resource): Json {
 function patch(resource: Resource): Json {
   const fields = resource.fields.map((field) => {
     if (field.readOnly) return [field.name, inAnswer(field)]
-    // RFC 7396 merges objects: the patch of one need not fit the schema that the result must fit.
+    // RFC 7396 merges objects: only the result must match the schema, not the patch.
     const merged: Json = { type: field.required ? 'object' : ['object', 'null'], ...described(field) }
     return [field.name, field.type === 'object' ? merged : withoutDefault(inBody(field))]
   })
@@ -190,7 +190,7 @@ function patch(resource: Resource): Json {
   }
 }
 
-// In a patch a field left out stays: a default there would say otherwise.
+// A field left out of a patch stays as it is, so a default would be wrong there.
 function withoutDefault({ default: _, ...schema }: Json): Json {
   return schema
 }

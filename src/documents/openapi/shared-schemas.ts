@@ -1,4 +1,4 @@
-/** The schemas that every resource shares: problems, pages, and what a deletion answers. */
+/** The schemas that all resources share: problems, pages, deletions, jobs, JSON Patch. */
 import { type Json, object, refTo } from './components.ts'
 
 const code: Json = { type: 'string', pattern: '^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$' }
@@ -34,13 +34,13 @@ const problem = object(
   ['type', 'title', 'status', 'detail', 'code', 'request_id'],
 )
 
-/** A deletion that says what it did: `id` and `deleted_at`, and nothing else (DEL-2). */
+/** The summary of a deletion: `id` and `deleted_at`, and nothing else (DEL-2). */
 const deletion = object(
   { id: { type: 'string', format: 'uuid' }, deleted_at: { type: 'string', format: 'date-time' } },
   ['id', 'deleted_at'],
 )
 
-/** Long work that has begun (DEL-8), or goes on (HED-2): the three members that its answer has. */
+/** The body of 202: an accepted (DEL-8) or unfinished job (HED-2). */
 const accepted = object(
   {
     status: { type: 'string', enum: ['pending', 'running'] },
@@ -52,14 +52,14 @@ const accepted = object(
 
 const jsonPointer = '^(/([^/~]|~[01])*)*$'
 
-/** What each operation needs beside its path. */
+/** The members that each operation of a JSON Patch needs beside its path. */
 const operationNeeds: Json[] = [
   { properties: { op: { enum: ['add', 'replace', 'test'] } }, required: ['value'] },
   { properties: { op: { enum: ['move', 'copy'] } }, required: ['from'] },
   { properties: { op: { enum: ['remove'] } } },
 ]
 
-/** Changes one after the other, all or none (RFC 6902). */
+/** A JSON Patch (RFC 6902). */
 const jsonPatch: Json = {
   type: 'array',
   maxItems: 1_000,

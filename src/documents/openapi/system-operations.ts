@@ -190,7 +190,7 @@ export function exportPaths(catalog: Catalog, problems: ProblemResponses): Json 
   }
 }
 
-/** What the deletions of exports and of jobs have in common (LIM-8). */
+/** The parameters and responses of deleting an export or a job (LIM-8). */
 function jobDeletion(problems: ProblemResponses): Json {
   return {
     parameters: [refTo('parameters', 'IfMatch'), refTo('parameters', 'IfUnmodifiedSince')],
@@ -202,14 +202,14 @@ function file(description: string, more: readonly HeaderName[]): Json {
   return { description, headers: headers(...fileHeaders, ...more), content: contents() }
 }
 
-/** Files have no schema: they are as long as the collection. */
+/** The content of an export file has no schema. */
 function contents(): Json {
   return Object.fromEntries(mediaTypes.map((type) => [type, {}]))
 }
 
 /** The Path Items of the document, under the version, and of health, at the root. */
 export function servicePaths(serverUrl: string, problems: ProblemResponses): Json {
-  // The health addresses are outside of the version.
+  // The health addresses do not belong to a version.
   const root = [{ url: serverUrl === '' ? '/' : serverUrl }]
   const health = (probe: 'live' | 'ready', summary: string, found: string): Json => ({
     servers: root,

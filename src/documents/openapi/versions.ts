@@ -1,13 +1,12 @@
 /**
- * What the document says of versions: how one is asked for, what answers say of it, and that one is deprecated (VER-1,
- * VER-3, VER-4).
+ * Versions in the document: how clients choose one, which header fields name it, and deprecation (VER-1, VER-3, VER-4).
  */
 
 import type { FaultCode } from '../../spec/faults.ts'
 import { isDeprecated, isLeaving, mediaTypeOf, type Version, type Versions } from '../../versions/versions.ts'
 import { type HeaderName, type Json, refTo, versionHeaders } from './components.ts'
 
-/** The errors that every operation can answer with because of versions. */
+/** The error codes that versions add to every operation. */
 export function versionCodes({ carriers }: Versions, { sunsetAt }: Version): readonly FaultCode[] {
   const alone = carriers.length === 1 && carriers[0] === 'path'
   return [
@@ -16,12 +15,12 @@ export function versionCodes({ carriers }: Versions, { sunsetAt }: Version): rea
   ]
 }
 
-/** Where the addresses of a version begin. */
+/** The server of a version: where its paths begin. */
 export function serverOf(serverUrl: string, version: Version): Json {
   return { url: `${serverUrl}${version.basePath}` || '/' }
 }
 
-/** A paragraph on it, where there is more to say than that the path carries the version. */
+/** A paragraph about the version; empty if there is one version, in the path. */
 export function versionText({ carriers, all, current }: Versions, version: Version, now: number): string {
   const { name, catalog, sunsetAt, guide } = version
   const type = mediaTypeOf(catalog)
@@ -54,9 +53,10 @@ type Node = Record<string, unknown>
 const operations = ['get', 'post', 'put', 'patch', 'delete']
 
 /**
- * The paths with all of it: of operations outside of the version nothing is changed.
+ * Adds parameters, header fields and deprecation of a version to paths. Operations outside of the version stay as they
+ * are.
  *
- * @param paths by path, Path Items
+ * @param paths Path Items, by path
  */
 export function withVersion(paths: Json, versions: Versions, version: Version, now: number): Json {
   const parameters = parametersOf(versions)
@@ -90,7 +90,7 @@ export function withVersion(paths: Json, versions: Versions, version: Version, n
   return Object.fromEntries(entries)
 }
 
-/** A response with the header fields of its version: only of those who are authenticated, as `RateLimit`. */
+/** Adds the header fields of a version to a response, if it is one of authenticated callers (it has `RateLimit`). */
 export function withNotice(response: Json, versions: Versions, version: Version): Json {
   const { headers } = response as { readonly headers?: Node }
   if (headers === undefined || !('RateLimit' in headers)) return response
@@ -106,7 +106,7 @@ export function withNotice(response: Json, versions: Versions, version: Version)
   return withType({ ...response, headers: sorted }, versions, version)
 }
 
-/** The parameters by which a version is named. */
+/** The parameters that choose a version. */
 export function versionParameters({ carriers }: Versions, { name }: Version): Record<string, Json> {
   const description = 'The version of the interface.'
   const schema = { type: 'string', const: name }
@@ -123,7 +123,7 @@ function parametersOf({ carriers }: Versions): Json[] {
   ]
 }
 
-/** JSON by the name of the version too, where that is a carrier. */
+/** Adds the media type of the version to JSON, if versions are chosen by media type. */
 function withType(holder: Node, { carriers }: Versions, { catalog }: Version): Node {
   const content = holder['content'] as Node | undefined
   const json = content?.['application/json']
