@@ -1,4 +1,4 @@
-/** The declaration made complete: every default filled in, every name resolved, frozen. */
+/** Completes a declaration to a catalog: fills in defaults, resolves names, and freezes the result. */
 
 import type { AccessRule, Action, FieldDeclaration, InterfaceDeclaration, ResourceDeclaration } from './declaration.ts'
 import { actions, type DeletionDeclaration, type RateDeclaration } from './declaration.ts'
@@ -54,7 +54,7 @@ function related(resources: readonly Alone[]): Map<string, Resource> {
   )
 }
 
-/** A resource but for what other resources say about it. */
+/** A resource without what follows from other resources. */
 type Alone = Omit<Resource, 'dependents' | 'children' | 'filterables' | 'indexes'>
 
 function startResource(name: string, declared: ResourceDeclaration, made: Resource['made']): Alone {
@@ -109,7 +109,7 @@ function completeDeletion(declared: DeletionDeclaration): Deletion {
   return {
     variant,
     gracePeriod: grace.kind === 'duration' && variant === 'soft' ? grace.milliseconds : 0,
-    // What is gone at once cannot come back.
+    // Records of the variant hard cannot be restored.
     restorable: declared.restorable ?? variant === 'soft',
     asynchronous: typeof asynchronous === 'object' ? asynchronous : { above: asynchronous === 'always' ? 0 : Infinity },
     answer: declared.answer ?? 'empty',

@@ -12,19 +12,19 @@ export interface Decimal {
   readonly exponent: number
 }
 
-/** How many digits a decimal field has at most, and how many of them stand after the point. */
+/** The most digits of a decimal field, and how many of them are after the decimal point. */
 export interface DecimalForm {
   readonly precision: number
   readonly scale: number
 }
 
-/** The most digits of a decimal field: what DECIMAL columns of most databases and exchange formats hold. */
+/** The most digits of a decimal field, as in the DECIMAL columns of most databases. */
 export const mostDigits = 38
 
 /**
- * Reads a number as RFC 8259 section 6 writes it. The work is bounded by the length of the text, whatever its exponent.
+ * Reads a number as RFC 8259 section 6 writes it. The work depends on the length of the text only, not on its exponent.
  *
- * @param literal a JSON number, or the text that JavaScript has for a finite number
+ * @param literal a JSON number, or JavaScript's text of a finite number
  */
 export function decimalOf(literal: string): Decimal {
   const negative = literal.startsWith('-')
@@ -46,7 +46,7 @@ export function decimalOf(literal: string): Decimal {
 const zero: Decimal = { negative: false, digits: '', exponent: 0 }
 
 /**
- * Whether a number is a multiple of another one, decided on their decimal digits: 19.99 is a multiple of 0.01.
+ * Whether a number is a multiple of another one, by their decimal digits: 19.99 is a multiple of 0.01.
  *
  * @param step not zero
  */
@@ -58,28 +58,28 @@ export function isMultipleOf(value: number | Decimal, step: number | Decimal): b
   const whole = typeof value === 'number' ? decimalOf(String(value)) : value
   const part = typeof step === 'number' ? decimalOf(String(step)) : step
   if (whole.digits === '') return true
-  // Both as integers times a power of ten: neither integer ends with a zero.
+  // Both are integers times a power of ten, and neither integer ends with a zero.
   const power = whole.exponent - whole.digits.length - (part.exponent - part.digits.length)
   if (power < 0) return false
   const divisor = BigInt(part.digits)
-  // An integer of n digits has fewer than 4n factors of two or five: further zeros of the value change nothing.
+  // An integer of n digits has fewer than 4n factors of two or five: more zeros change nothing.
   return (BigInt(whole.digits) * 10n ** BigInt(Math.min(power, 4 * part.digits.length))) % divisor === 0n
 }
 
-// As JSON writes numbers, without an exponent: one spelling of the digits before the point.
+// A JSON number without an exponent: its integer part has one spelling.
 const plain = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/
 
 /**
  * Reads a decimal as clients send it: a text of digits (`"19.99"`), or a number.
  *
- * @returns `undefined` where the value is neither
+ * @returns `undefined`: the value is neither
  */
 export function readDecimal(value: unknown): Decimal | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? decimalOf(String(value)) : undefined
   return typeof value === 'string' && plain.test(value) ? decimalOf(value) : undefined
 }
 
-/** How many digits stand after the point of a decimal as it is written: `"19.90"` has two, the number 19.9 has one. */
+/** The number of written digits after the decimal point: `"19.90"` has two, the number 19.9 has one. */
 export function decimalsIn(value: string | number, { digits, exponent }: Decimal): number {
   if (typeof value === 'number') return Math.max(0, digits.length - exponent)
   const point = value.indexOf('.')
@@ -87,8 +87,8 @@ export function decimalsIn(value: string | number, { digits, exponent }: Decimal
 }
 
 /**
- * The one text that a decimal field has for a value: exactly `scale` digits after the point, no needless zero before
- * it, no minus before zero. `undefined` where the value has more digits than the form.
+ * The text of a value in a decimal field: exactly `scale` digits after the decimal point, no leading zeros, no negative
+ * zero. `undefined`: the value has too many digits.
  */
 export function decimalText(value: Decimal, { precision, scale }: DecimalForm): string | undefined {
   const { negative, digits, exponent } = value
@@ -99,13 +99,13 @@ export function decimalText(value: Decimal, { precision, scale }: DecimalForm): 
   return `${negative ? '-' : ''}${whole === '' ? '0' : whole}${scale === 0 ? '' : `.${fraction}`}`
 }
 
-// Two digits say how many stand before the point.
+// Two digits of the key count the digits before the decimal point.
 const mostBeforePoint = 99
 
 /**
- * The comparison key of a decimal: a text whose order, by code units, is the order of numbers, whatever their
- * precision. `1`, how many digits stand before the point, then the digits; for negative numbers `0`, the same with each
- * digit taken from 9, and a character that sorts after digits. `undefined` where more than 99 digits stand before the
+ * The comparison key of a decimal: texts that sort, by code units, like the numbers, for any precision. It is `1`, the
+ * number of digits before the decimal point, and the digits. For negative numbers it is `0`, the same with each digit
+ * subtracted from 9, and a character that sorts after digits. `undefined`: more than 99 digits before the decimal
  * point.
  */
 export function decimalKey({ negative, digits, exponent }: Decimal): string | undefined {
@@ -116,7 +116,7 @@ export function decimalKey({ negative, digits, exponent }: Decimal): string | un
   return negative ? `0${complement(key)}~` : `1${key}`
 }
 
-/** The decimal that has a comparison key. */
+/** The decimal of a comparison key. */
 export function decimalOfKey(key: string): Decimal {
   const negative = key.startsWith('0')
   const text = negative ? complement(key.slice(1, -1)) : key.slice(1)
@@ -128,7 +128,7 @@ function complement(digits: string): string {
   return digits.replaceAll(/\d/g, (digit) => String(9 - Number(digit)))
 }
 
-/** The comparison key of what a client or a condition sent: a text of digits, or a number. */
+/** The comparison key of a value from a client or a condition: a text of digits, or a number. */
 export function decimalKeyOf(value: unknown): string | undefined {
   const read = readDecimal(value)
   return read && decimalKey(read)
@@ -136,7 +136,7 @@ export function decimalKeyOf(value: unknown): string | undefined {
 
 type Schema = Readonly<Record<string, unknown>>
 
-/** The bounds of a decimal field, each a text of digits or a number, with its words and whether a value keeps to it. */
+/** The bounds of a decimal field, with their words in messages and their tests. */
 const bounds = {
   minimum: { code: 'TOO_SMALL', words: 'at least', keeps: (order: number) => order >= 0 },
   exclusiveMinimum: { code: 'TOO_SMALL', words: 'greater than', keeps: (order: number) => order > 0 },
@@ -144,18 +144,18 @@ const bounds = {
   exclusiveMaximum: { code: 'TOO_LARGE', words: 'less than', keeps: (order: number) => order < 0 },
 } as const
 
-/** The keywords that take one decimal, and those that take a list of them. */
+/** The keywords with one decimal, and those with a list of decimals. */
 export const decimalWords = [...Object.keys(bounds), 'multipleOf', 'const', 'default'] as const
 export const decimalLists = ['enum', 'examples'] as const
 
-/** The form of a decimal field. What is wrong with it is for the check of the declaration to say. */
+/** The precision and scale of a decimal field, unchecked. */
 export function decimalFormOf({ type, precision, scale }: Schema): DecimalForm | undefined {
   return type === 'decimal' ? { precision: Number(precision), scale: Number(scale) } : undefined
 }
 
 /**
- * The JSON Schema of a decimal field as it is answered: a text of digits. Bounds stay in it: on texts they say nothing,
- * beside the numbers that a body may hold they do (`documents/openapi/schemas.ts`).
+ * The JSON Schema of a decimal field in responses: a text of digits. It keeps the bounds, which apply to the numbers
+ * that requests may send (`documents/openapi/schemas.ts`).
  */
 export function decimalSchema({ precision: _, scale: __, ...declared }: Schema, form: DecimalForm): Schema {
   const text = (value: unknown) => writtenBy(form, value)
@@ -165,7 +165,7 @@ export function decimalSchema({ precision: _, scale: __, ...declared }: Schema, 
   return schema
 }
 
-/** What the texts of a decimal field look like. `sent`: in a body, where zeros at the end may be left out. */
+/** The pattern of a decimal field's texts. `sent`: in requests, where trailing zeros may be missing. */
 export function patternOf({ precision, scale }: DecimalForm, sent = false): string {
   const before = precision - scale
   const whole = before === 0 ? '0' : before === 1 ? '\\d' : `(?:0|[1-9]\\d{0,${before - 1}})`
@@ -173,28 +173,28 @@ export function patternOf({ precision, scale }: DecimalForm, sent = false): stri
   return sent ? `^-?${whole}(?:\\.\\d{1,${scale}})?$` : `^-?${whole}\\.\\d{${scale}}$`
 }
 
-/** A value as a field of that form writes it; what does not fit the form stays as it is. */
+/** A value in the spelling of a form; a value that does not fit the form is unchanged. */
 function writtenBy(form: DecimalForm, value: unknown): unknown {
   const read = readDecimal(value)
   if (read === undefined || decimalsIn(value as string | number, read) > form.scale) return value
   return decimalText(read, form) ?? value
 }
 
-/** A value of a field in the one form in which it is stored and answered: only decimals have several. */
+/** A value of a field in its stored spelling: only decimals have several spellings. */
 export function canonicalValue({ decimal }: { readonly decimal: DecimalForm | undefined }, value: unknown): unknown {
   return decimal === undefined ? value : writtenBy(decimal, value)
 }
 
-/** Which of two decimals is larger: below 0 the second one. */
+/** Compares two decimals: negative, zero or positive. */
 function compareDecimals(left: Decimal, right: Decimal): number {
   const [one, other] = [decimalKey(left) ?? '', decimalKey(right) ?? '']
   return one === other ? 0 : one < other ? -1 : 1
 }
 
 /**
- * Compiles a decimal field: every issue of a value, with the pointer of the field.
+ * Compiles a decimal field to a function that finds all issues of a value.
  *
- * @param schema as declared, sound
+ * @param schema as declared, without mistakes
  */
 export function compileDecimal(name: string, schema: Schema): (value: unknown) => Issue[] {
   const form = decimalFormOf(schema) as DecimalForm

@@ -3,7 +3,7 @@ import { createHash, hash } from 'node:crypto'
 import type { AccessRule, Action } from './declaration.ts'
 import type { Catalog, Field, Resource } from './resource.ts'
 
-/** A value as JSON with the keys of every object in order: equal values have equal texts. */
+/** JSON with sorted keys: equal values have equal texts. */
 export function canonicalJson(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join()}]`
@@ -13,10 +13,9 @@ export function canonicalJson(value: unknown): string {
 }
 
 /**
- * Eight characters that differ where the fields' names, order or schemas do; the order of keywords makes no difference.
+ * A hash of eight characters of the fields' names, order and schemas; the order of keywords does not matter.
  *
- * @param constants the values of fields that are the same in all records; those without one are as they are where it is
- *   unset
+ * @param constants the values of fields that have the same value in all records
  */
 export function hashOf(
   fields: readonly Pick<Field, 'name' | 'schema'>[],
@@ -35,8 +34,8 @@ export function hashOf(
 }
 
 /**
- * A digest of the rules for an action, and of those of other resources that they lead to. Of a function it has the
- * text: what the function refers to is not seen.
+ * A digest of the access rules of an action, and of the rules of other resources that they lead to. A function counts
+ * by its source text, without what it refers to.
  */
 export function accessDigest(catalog: Catalog, resource: Resource, action: Action): string {
   return hash('sha256', JSON.stringify(rulesOf(catalog, resource, action)), 'base64url').slice(0, 22)
@@ -46,7 +45,7 @@ function rulesOf(catalog: Catalog, resource: Resource, action: Action): unknown[
   return resource.access[action].map((rule) => written(catalog, resource, rule))
 }
 
-// Rules do not lead round in circles: such a declaration is refused.
+// Rules have no cycles: checkDeclaration refuses them.
 function written(catalog: Catalog, resource: Resource, rule: AccessRule): unknown {
   if (typeof rule === 'function') return String(rule)
   if (typeof rule !== 'object' || !('through' in rule)) return rule

@@ -8,7 +8,7 @@ import { isObject, optionalMark } from './plain-copy.ts'
 import type { Field, FieldType } from './resource.ts'
 import { compileInteger, compileReference, compileSchema, type ValidateValue } from './schema.ts'
 
-/** Our own words beside JSON Schema's. `default`, `readOnly` and `writeOnly` belong to both. */
+/** The words that JSON Schema does not have. `default`, `readOnly` and `writeOnly` are JSON Schema's. */
 export const fieldWords = [
   'filter', 'sort', 'search', 'unique', 'immutable', 'optional', 'transitions', 'reference', 'onDelete',
 ] as const // biome-ignore format: one row reads best
@@ -16,22 +16,22 @@ export const fieldWords = [
 /** A JSON Schema, or a declared field, as an object. */
 export type Schema = Readonly<Record<string, unknown>>
 
-/** A field, read. */
+/** What the schema of a field means. */
 export interface FieldShape {
   readonly type: FieldType
-  /** JSON Schema alone; `null` is taken out of it, since `optional` says it. */
+  /** JSON Schema without other words, and without `null`, which `optional` expresses. */
   readonly schema: Schema
   readonly format: string | undefined
-  /** How many digits the values of a decimal field have. */
+  /** The precision and scale of a decimal field. */
   readonly decimal: DecimalForm | undefined
   readonly enum: readonly string[] | undefined
   readonly optional: boolean
 }
 
 /**
- * Reads a declared field. Never throws: what makes no sense comes out as `json`.
+ * Reads a declared field. It never throws: a field without a known type is `json`.
  *
- * @param declared a field as written, copied by `plainCopy`
+ * @param declared the field, copied by `plainCopy`
  */
 export function shapeOf(declared: Schema): FieldShape {
   const schema: Record<string, unknown> = {}
@@ -52,7 +52,7 @@ export function shapeOf(declared: Schema): FieldShape {
   }
 }
 
-/** Whether a word is ours rather than JSON Schema's. */
+/** Whether a word is one that JSON Schema does not have. */
 export function isFieldWord(word: string): boolean {
   return (fieldWords as readonly string[]).includes(word)
 }
@@ -106,11 +106,11 @@ function typeOf(schema: Schema): FieldType {
     if (Array.isArray(branches)) return common(branches.map((branch) => (isObject(branch) ? typeOf(branch) : 'json')))
   }
   if (!Array.isArray(schema.allOf)) return 'json'
-  // Every part must hold, so that one which says a type says it for all.
+  // All parts must match, so the type of one part is the type of all.
   return common(schema.allOf.map((part) => (isObject(part) ? typeOf(part) : 'json')).filter((type) => type !== 'json'))
 }
 
-/** The one type that covers all of them. */
+/** The type that covers all types. */
 function common(types: readonly FieldType[]): FieldType {
   const [first = 'json', ...rest] = new Set(types)
   if (rest.length === 0) return first
@@ -124,7 +124,7 @@ function typeOfValue(value: unknown): FieldType {
   return isObject(value) ? 'object' : 'json'
 }
 
-/** The texts that a schema allows, where it allows nothing but certain texts. */
+/** The texts that a schema allows, if it allows only certain texts. */
 function textsOf(schema: Schema): readonly string[] | undefined {
   if (Array.isArray(schema.enum)) return areTexts(schema.enum) ? [...new Set(schema.enum)] : undefined
   if (typeof schema.const === 'string') return [schema.const]
@@ -145,8 +145,8 @@ function areTexts(values: readonly unknown[]): values is readonly string[] {
  * Completes a field.
  *
  * @param declared the field as declared, copied by `plainCopy`
- * @param isOwner whether the server sets it from the caller (AUT-7)
- * @param isSent whether clients send it; of what they never send no validator is compiled, which takes a while
+ * @param isOwner whether the server sets it to the caller's id (AUT-7)
+ * @param isSent whether clients send it: only then a validator is compiled, which takes time
  */
 export function completeField(name: string, declared: FieldDeclaration, isOwner: boolean, isSent: boolean): Field {
   const shape = shapeOf(declared)
@@ -174,7 +174,7 @@ export function completeField(name: string, declared: FieldDeclaration, isOwner:
   }
 }
 
-/** References, enums of texts and booleans are filters unless the declaration says otherwise (QRY-7). */
+/** References, enums of texts and booleans are filters by default (QRY-7). */
 export function isFilterByItself(declared: FieldDeclaration, shape: FieldShape): boolean {
   return declared.reference !== undefined || shape.enum !== undefined || shape.type === 'boolean'
 }

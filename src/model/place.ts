@@ -1,6 +1,5 @@
 /**
- * Where something stands: paths in a declaration (`resources.tasks.rules[0].code`) and JSON Pointers in a body (RFC
- * 6901).
+ * Places: paths in a declaration (`resources.tasks.rules[0].code`) and JSON Pointers in a body (RFC 6901).
  */
 
 const simple = /^[\w$-]{1,80}$/
@@ -16,10 +15,10 @@ export function item(path: string, index: number): string {
   return `${path}[${index}]`
 }
 
-/** The way to a place, however it will be written: keys of objects and indexes of arrays. */
+/** The steps to a place: keys of objects and indexes of arrays. */
 export type Steps = readonly (string | number)[]
 
-/** The place to which steps lead from another one. */
+/** The place that steps lead to. */
 export function below(path: string, steps: Steps): string {
   return steps.reduce<string>((place, step) => (typeof step === 'number' ? item(place, step) : at(place, step)), path)
 }
@@ -29,7 +28,7 @@ export function escapeStep(step: string): string {
   return step.replaceAll('~', '~0').replaceAll('/', '~1')
 }
 
-/** The pointer to which steps lead. */
+/** The pointer of steps. */
 export function pointerTo(steps: Steps): string {
   return steps.map((step) => `/${escapeStep(String(step))}`).join('')
 }

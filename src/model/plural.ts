@@ -1,4 +1,4 @@
-/** English plurals, as far as collection names need them (RES-1). */
+/** English plurals of collection names (RES-1). */
 
 const irregular: Readonly<Record<string, string>> = {
   person: 'people', child: 'children', man: 'men', woman: 'women', foot: 'feet', tooth: 'teeth', goose: 'geese',
@@ -14,8 +14,8 @@ const irregular: Readonly<Record<string, string>> = {
   vertex: 'vertices', appendix: 'appendices', index: 'indexes',
 } // biome-ignore format: a word list reads best in rows
 
-// Plurals without s, and nouns that have no singular or no plural. A longer word that ends in one is one too:
-// salespeople, grandchildren, metadata, software.
+// Plurals without s, and nouns with one form. Longer words with these endings count too: salespeople, grandchildren,
+// metadata, software.
 const plurals = new Set(Object.values(irregular))
 const uncountable = new Set(
   `news series species equipment information feedback staff sheep fish deer aircraft spacecraft furniture luggage baggage
@@ -42,7 +42,7 @@ const endings = [
   'fish',
 ]
 
-// Words in s that are singular, beside those told by their ending (address, status, analysis).
+// Singular words in s, in addition to those with a typical ending (address, status, analysis).
 const singularInS = new Set(
   `canvas atlas gas bias alias pancreas christmas chaos cosmos ethos pathos thermos rhinoceros asbestos axis iris pelvis
   tennis cannabis metropolis necropolis trellis mantis ibis marquis dais arthritis lens bus plus minus yes this has is was
@@ -63,12 +63,12 @@ const pluralInUs = new Set([
   'ius',
 ])
 
-/** The last word of a name joined by hyphens: what makes it plural or not (`line-items`: `items`). */
+/** The last word of a name with hyphens, which can be plural (`line-items`: `items`). */
 function lastWord(name: string): string {
   return name.split('-').findLast((part) => /[a-z]/.test(part)) ?? name
 }
 
-/** Whether a collection name is a plural noun, or one that has no other form. A sound guess, not a dictionary. */
+/** Whether a collection name is a plural noun, or a noun with one form. A heuristic, not a dictionary. */
 export function isPlural(name: string): boolean {
   const word = lastWord(name).replace(/\d+$/, '')
   if (plurals.has(word) || uncountable.has(word)) return true

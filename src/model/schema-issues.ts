@@ -1,12 +1,12 @@
 /**
- * What ajv found, in the words of the interface: codes, pointers, and sentences that say what would be right (ERR-3).
+ * Turns errors of ajv into issues: codes, pointers, and messages that say what is right (ERR-3).
  */
 import type { ErrorObject } from 'ajv'
 import type { Issue, IssueCode } from '../spec/faults.ts'
 import { oneOf } from './nearest.ts'
 import { escapeStep } from './place.ts'
 
-// A megabyte of wrong items would make a hundred megabytes of answer.
+// A megabyte of wrong items would make a response of a hundred megabytes.
 const mostIssues = 1_000
 
 /**
@@ -29,7 +29,7 @@ export function issuesOf(pointer: string, errors: readonly ErrorObject[]): Issue
 interface Description {
   readonly code: IssueCode
   readonly message: string
-  /** The key that is missing or unknown. */
+  /** The missing or unknown key. */
   readonly step?: string
 }
 
@@ -106,10 +106,10 @@ function describe({ keyword, params, schema, parentSchema, data, message }: Erro
   }
 }
 
-// Keywords that try a value against several schemas: what each of them says is noise beside "none fits".
+// Keywords that try a value against several schemas: "none fits" is enough.
 const trying = new Set(['anyOf', 'oneOf', 'contains', 'propertyNames'])
 
-/** Leaves out what single alternatives said, and the remark that an `if` applied. */
+/** Removes the errors of single alternatives, and those of `if`. */
 function withoutBranches(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const summaries = errors.filter(({ keyword }) => trying.has(keyword))
   const kept = errors.filter(({ keyword }) => keyword !== 'if')
@@ -168,7 +168,7 @@ function typeWords(types: unknown): string {
   return oneOf([...new Set(names.map((name) => typeWord[name] ?? name))])
 }
 
-/** What each format looks like; those that are not here are named as they are. */
+/** Descriptions of formats; other formats are named. */
 const formatWords: Readonly<Record<string, string>> = {
   date: 'a date such as 2026-11-21',
   time: 'a time with its zone, such as 08:30:00Z',

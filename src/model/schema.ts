@@ -1,4 +1,4 @@
-/** JSON Schema 2020-12: compiles a field's schema into a function that finds everything wrong with a value. */
+/** Compiles JSON Schema 2020-12 of a field to a function that finds all issues of a value. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import type { Issue } from '../spec/faults.ts'
@@ -21,27 +21,27 @@ export const ajv = makeAjv()
 
 function makeAjv(): Ajv2020 {
   const made = new Ajv2020({
-    // ERR-3: every error in one answer.
+    // ERR-3: every error in one response.
     allErrors: true,
-    // Keys that a value only inherits are not there (`constructor`).
+    // Inherited keys (`constructor`) do not count.
     ownProperties: true,
-    // What a keyword cannot judge was a mistake of the declaration, not a wish.
+    // A keyword that does not apply to the type is a mistake of the declaration.
     strict: true,
     allowUnionTypes: true,
     strictTuples: false,
     strictRequired: false,
     // Fields may have schemas with the same $id.
     addUsedSchema: false,
-    // The error carries the schema that it broke: its words are made from it.
+    // Messages need the schema of the error.
     verbose: true,
     logger: false,
   })
   formats.default(made)
-  // RFC 3339 section 5.6, and what `instantKey` can put in order: ajv-formats would let a space pass for the T.
+  // RFC 3339 section 5.6, as `instantKey` reads it: ajv-formats also accepts a space for the T.
   made.addFormat('date-time', { type: 'string', validate: (text) => instantKey(text) !== undefined })
-  // RFC 9562 section 4, without the URN form: a second spelling of the same value would pass for another one.
+  // RFC 9562 section 4, without the URN form, so that a value has one spelling.
   made.addFormat('uuid', /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i)
-  // Ajv divides binary fractions: 19.99 would be no multiple of 0.01.
+  // Ajv divides binary fractions, in which 19.99 is not a multiple of 0.01.
   made.removeKeyword('multipleOf')
   made.addKeyword({
     keyword: 'multipleOf',
@@ -50,14 +50,14 @@ function makeAjv(): Ajv2020 {
     compile: (step: number) => (value: number) => isMultipleOf(value, step),
     errors: false,
   })
-  // In ajv-formats `\S+(?::\S*)?@` stands before the host, which takes minutes on a text of colons. User information
+  // The pattern of ajv-formats, `\S+(?::\S*)?@` before the host, takes minutes on a text of colons. User information
   // has no slash.
   const url = made.formats['url'] as RegExp
   made.addFormat(
     'url',
     new RegExp(url.source.replace(String.raw`(?:\S+(?::\S*)?@)?`, String.raw`(?:[^\s/]+@)?`), url.flags),
   )
-  // A text beyond its maxLength is refused for that alone: the pattern may take long on it (`slow-pattern.ts`).
+  // A text beyond its maxLength is refused without its pattern, which may take long on it (`slow-pattern.ts`).
   made.removeKeyword('pattern')
   made.addKeyword({
     keyword: 'pattern',
@@ -65,13 +65,13 @@ function makeAjv(): Ajv2020 {
     schemaType: 'string',
     compile(pattern: string, { maxLength }) {
       const expression = new RegExp(pattern, 'u')
-      // In UTF-16 units, of which a character has two at most.
+      // In UTF-16 units; a character has at most two.
       const longest = typeof maxLength === 'number' ? 2 * maxLength : Number.POSITIVE_INFINITY
       return (text: string) => text.length > longest || expression.test(text)
     },
     errors: false,
   })
-  // Ajv compares each item with each: an array of 100,000 objects would stop the server for minutes.
+  // Ajv compares each item with each: an array of 100,000 objects would block the server for minutes.
   made.removeKeyword('uniqueItems')
   made.addKeyword({
     keyword: 'uniqueItems',
@@ -87,18 +87,18 @@ function makeAjv(): Ajv2020 {
  * Compiles the schema of a field.
  *
  * @param name the field's name: pointers begin with it
- * @throws Error where ajv cannot compile the schema; its message says why
+ * @throws Error with the reason if ajv cannot compile the schema
  */
 export function compileSchema(name: string, schema: Readonly<Record<string, unknown>>): ValidateValue {
   const validate: ValidateFunction = ajv.compile(schema)
-  // Ajv would keep every schema that it ever saw.
+  // Ajv keeps every schema otherwise.
   ajv.removeSchema(schema)
   const pointer = `/${escapeStep(name)}`
   return (value) => (validate(value) ? none : issuesOf(pointer, validate.errors ?? []))
 }
 
 /**
- * Compiles a reference: the id of a record, as the server spells ids (RES-4), and whatever else the schema asks.
+ * Compiles a reference: the id of a record in the spelling of the server (RES-4), and its schema.
  *
  * @param collection the collection referred to, for the message
  */
@@ -118,7 +118,7 @@ export function compileReference(
 }
 
 /**
- * Compiles an integer: a JSON number beyond 2^53 would not be the number that was sent (NUMBER_NOT_EXACT has the rest).
+ * Compiles an integer: numbers beyond 2^53 are refused, because a double cannot hold them exactly.
  */
 export function compileInteger(name: string, schema: Readonly<Record<string, unknown>>): ValidateValue {
   const validate = compileSchema(name, schema)

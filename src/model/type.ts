@@ -1,14 +1,14 @@
-/** The types that declarations are written with: TypeBox's, and those that only this interface has. */
+/** The types of declarations in TypeScript: TypeBox's, and `Decimal`. */
 import { type TUnsafe, Type } from 'typebox'
 import type { FieldDeclaration } from './declaration.ts'
 
 export * from 'typebox'
 
-/** What a decimal field may say beside its form. Bounds are texts of digits, or numbers. */
+/** The options of a decimal field. Bounds are texts of digits, or numbers. */
 export interface DecimalOptions extends FieldDeclaration {
-  /** How many digits it has at most, 1 to 38. */
+  /** The most digits, 1 to 38. */
   readonly precision: number
-  /** How many of them stand after the decimal point. */
+  /** The number of digits after the decimal point. */
   readonly scale: number
   readonly minimum?: string | number
   readonly maximum?: string | number
@@ -18,7 +18,7 @@ export interface DecimalOptions extends FieldDeclaration {
   readonly enum?: readonly (string | number)[]
 }
 
-/** What `Decimal` gives: `Static` makes a string of it. */
+/** The result of `Decimal`; `Static` makes it a string. */
 export type TDecimal = TUnsafe<string> & { readonly '~kind': 'Decimal' }
 
 /**

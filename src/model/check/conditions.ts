@@ -12,19 +12,19 @@ import { instantKey, stampKey } from '../time.ts'
 import { isComparable, own, type Part } from './parts.ts'
 import { mustBe, show } from './problem.ts'
 
-/** What a condition is about. */
+/** The resources that a condition can name. */
 export interface ConditionSubject {
-  /** The resource whose records it judges. */
+  /** The resource whose records the condition selects. */
   readonly resource: ComparedResource
-  /** The resource of the record at hand, in a business rule: what `{ record: FIELD }` may name. */
+  /** The resource of the changed record, in a business rule, for `{ record: FIELD }`. */
   readonly record: ComparedResource | undefined
-  /** The fields that it may name beside the declared ones; `undefined`: all that records have. */
+  /** The system fields that the condition may name; `undefined`: all. */
   readonly system?: readonly string[]
 }
 
-/** One thing wrong in a condition: `message` is to be read after the place, `remedy` is a sentence. */
+/** A mistake in a condition. `message` continues the place, `remedy` is a sentence. */
 export interface ConditionProblem extends ValueProblem {
-  /** The way to it from the condition. */
+  /** The steps to its place, from the condition. */
   readonly steps: Steps
 }
 
@@ -36,8 +36,7 @@ export function checkCondition(part: Part, subject: ConditionSubject): void {
 }
 
 /**
- * Everything wrong in a condition; where that is nothing, the value is a `Condition` that `resolveCondition` can
- * resolve.
+ * All mistakes in a condition. If there are none, `resolveCondition` can resolve the value.
  */
 export function conditionProblems(condition: unknown, subject: ConditionSubject): ConditionProblem[] {
   const problems: ConditionProblem[] = []
@@ -48,7 +47,7 @@ export function conditionProblems(condition: unknown, subject: ConditionSubject)
   return problems
 }
 
-/** Adds a problem to those found. */
+/** Adds a problem. */
 type Find = (steps: Steps, code: ValueProblem['code'], message: string, remedy: string) => void
 
 const example = '{ status: "open" }'
@@ -222,14 +221,14 @@ function basic(type: FieldType): FieldType {
   return type === 'integer' ? 'number' : type
 }
 
-/** A field, as far as conditions look at it. */
+/** What the checks of conditions need of a field. */
 interface ComparedField {
   readonly shape: Pick<FieldShape, 'type' | 'format' | 'enum'>
   readonly declared: { readonly reference?: unknown }
   readonly writeOnly: boolean
 }
 
-/** A resource, as far as conditions look at it: a `ResourceView` is one. */
+/** What the checks of conditions need of a resource; a `ResourceView` is one. */
 export interface ComparedResource {
   readonly name: string
   readonly fields: ReadonlyMap<string, ComparedField>
@@ -238,22 +237,22 @@ export interface ComparedResource {
 /** How a field is compared. */
 export interface Compared {
   readonly type: FieldType
-  /** The texts allowed; `undefined`: any. */
+  /** The allowed texts; `undefined`: all. */
   readonly values: readonly string[] | undefined
-  /** What its texts are. `stamp`: a timestamp of the server. */
+  /** The form of its texts. `stamp`: a timestamp of the server. */
   readonly texts: 'stamp' | 'instant' | 'date' | 'reference' | 'free'
 }
 
-/** A resource that is complete already, to be asked about conditions that are not declared. */
+/** A complete resource, for conditions that are not declared. */
 export function comparedResource({ name, fields }: Resource): ComparedResource {
   const views = fields.map((field) => ({ shape: field, declared: field, writeOnly: field.writeOnly }))
   return { name, fields: new Map(views.map((view) => [view.shape.name, view])) }
 }
 
 /**
- * How a field is compared; `undefined` where there is no such field.
+ * How a field is compared; `undefined`: no such field.
  *
- * @param system the fields that records have beside the declared ones
+ * @param system the system fields that may be named
  */
 export function comparedOf(
   resource: ComparedResource,
@@ -274,12 +273,12 @@ function textsOf({ type, format }: ComparedField['shape'], isReference: boolean)
   return format === 'date' ? 'date' : 'free'
 }
 
-/** Whether the texts of a field are points in time, which are compared as such. */
+/** Whether the texts of a field are instants. */
 export function isInTime({ texts }: Compared): boolean {
   return texts === 'stamp' || texts === 'instant'
 }
 
-/** What stands against a value: why it cannot be compared, and what to write instead. */
+/** Why a value cannot be compared, and what to write instead. */
 export interface ValueProblem {
   readonly code: keyof typeof issueCodes
   readonly message: string
@@ -287,9 +286,9 @@ export interface ValueProblem {
 }
 
 /**
- * What stands against comparing a field with a text, a number or a boolean; `undefined`: nothing.
+ * Why a field cannot be compared with a text, a number or a boolean; `undefined`: it can.
  *
- * @param isPart whether the value is a part of texts, which need not be one of the field's own
+ * @param isPart whether the value is a part of a text, which need not be an allowed value itself
  */
 export function objectionTo(compared: Compared, value: unknown, isPart: boolean): ValueProblem | undefined {
   const { type, values } = compared

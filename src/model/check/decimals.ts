@@ -1,4 +1,4 @@
-/** Fields of type `decimal`: how many digits they have, and bounds that decimals of that form can keep to. */
+/** Checks fields of type `decimal`: their precision and scale, and bounds that such decimals can meet. */
 import {
   compileDecimal,
   type DecimalForm,
@@ -17,7 +17,7 @@ import { mustBe, type Report, show } from './problem.ts'
 const others = ['type', 'precision', 'scale', 'title', 'description', 'deprecated', 'readOnly', 'writeOnly', '$comment']
 const keywords: readonly string[] = [...others, ...decimalWords, ...decimalLists]
 
-/** Checks all of a decimal field but whether its bounds admit its default. */
+/** Checks a decimal field, except for its default. */
 export function checkDecimal(report: Report, { path, declared, shape }: FieldView): void {
   if (shape.decimal === undefined) {
     report(path, 'has decimals among alternatives', 'Write "type": "decimal" at the field itself.')
@@ -57,7 +57,7 @@ function checkForm(report: Report, path: string, { precision, scale }: Schema): 
 }
 
 function checkNumber(report: Report, path: string, value: unknown, form: DecimalForm): void {
-  // A double keeps 15 digits of any number: more may not be what was written.
+  // A double keeps 15 digits of every number; more digits may have changed.
   if (typeof value === 'number' && decimalOf(String(value)).digits.length > 15) {
     report(path, `may not be the number that was written: ${show(value)}`, 'Write it in quotes.')
     return

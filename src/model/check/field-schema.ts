@@ -1,4 +1,4 @@
-/** A field's JSON Schema: keywords that exist, values that fit them, and a default that its own schema accepts. */
+/** Checks the JSON Schema of a field: known keywords, values that fit them, and a valid default. */
 
 import { compileDecimal } from '../decimal.ts'
 import { fieldWords, isFieldWord, type Schema } from '../field.ts'
@@ -42,7 +42,7 @@ const hints: Readonly<Record<string, string>> = {
 /**
  * Checks the schema of a field and its default.
  *
- * @returns whether the schema is sound, so that what follows from it can be judged
+ * @returns whether the schema is sound, so that its type is known
  */
 export function checkFieldSchema(report: Report, field: FieldView): boolean {
   let sound = true
@@ -65,7 +65,7 @@ export function checkFieldSchema(report: Report, field: FieldView): boolean {
   return sound
 }
 
-/** Walks through a schema: words that do not exist, formats that do not exist, values that are no JSON. */
+/** Walks through a schema: finds unknown keywords, unknown formats, slow patterns, and values that are not JSON. */
 function checkKeywords(report: Report, path: string, schema: Schema, isField: boolean): boolean {
   let sound = true
   const unsound: Report = (...problem) => {
@@ -110,7 +110,7 @@ function checkKeywords(report: Report, path: string, schema: Schema, isField: bo
   return sound
 }
 
-/** Whether some text that the schema allows holds the server up when the pattern is tried on it. */
+/** Whether a pattern takes too long on a text that the schema allows. */
 function isSlow(pattern: string, maxLength: unknown, isField: boolean): boolean {
   const longest = longestText(worstPower(pattern), !isField)
   return (typeof maxLength === 'number' ? maxLength : Number.POSITIVE_INFINITY) > longest
@@ -126,7 +126,7 @@ function slowRemedy(pattern: string, isField: boolean): string {
   return longest < 1 ? `${rewrite}.` : `${rewrite}, begin it with ^, or write "maxLength": ${longest} or less.`
 }
 
-/** Why a pattern is no regular expression with the flag u; `undefined` where it is one. */
+/** Why a pattern is not a regular expression with the flag u; `undefined`: it is one. */
 function wrongPattern(pattern: string): string | undefined {
   try {
     new RegExp(pattern, 'u')
@@ -169,7 +169,7 @@ function compile(report: Report, { name, path, declared, shape }: FieldView): Va
   }
 }
 
-/** What ajv's strict mode and its compiler object to, in our words. */
+/** Reports an error of ajv's strict mode or compiler in the words of a declaration. */
 function reportCompilation(report: Report, path: string, declared: Schema, message: string): void {
   const misplaced = /missing type "?([\w,]+)"? for keyword "(\w+)"/.exec(message)
   const lost = /can't resolve reference (\S+)/.exec(message)

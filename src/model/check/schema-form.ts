@@ -1,4 +1,4 @@
-/** Keywords of JSON Schema whose values have the wrong form. */
+/** Checks the form of JSON Schema keywords, and finds contradictions between them. */
 import type { Schema } from '../field.ts'
 import { suggest } from '../nearest.ts'
 import { at, item } from '../place.ts'
@@ -38,14 +38,14 @@ const formatHints: Readonly<Record<string, string>> = {
 } // biome-ignore format: one row reads best
 
 /**
- * Everything in a schema that its meta-schema refuses, one problem for each place.
+ * Everything that the meta-schema refuses in a schema, one problem for each place.
  *
  * @param path the field's place
  */
 export function metaProblems(declared: Schema, path: string): Problem[] {
-  // Making the validator of meta-schemas takes a fifth of the time that a server has to start.
+  // Making the validator of meta-schemas takes a fifth of a server's start.
   if (isPlain(declared) || ajv.validateSchema({ ...declared }) === true) return contradictions(declared, path)
-  // The meta-schema says several things about one place: that its value fits no alternative, and each of them.
+  // The meta-schema reports several errors for one place: that no alternative fits, and why each does not.
   const places = [...new Set((ajv.errors ?? []).map((error) => error.instancePath))]
   const innermost = places.filter((place) => !places.some((other) => other.startsWith(`${place}/`)))
   return innermost.map((pointer) => {
@@ -87,7 +87,7 @@ const bounds = [
   ['minLength', 'maxLength'], ['minItems', 'maxItems'], ['minProperties', 'maxProperties'], ['minimum', 'maximum'],
 ] as const // biome-ignore format: one row reads best
 
-/** What is well-formed and lets no value through. */
+/** Well-formed keywords that allow no value. */
 function contradictions(declared: Schema, path: string): Problem[] {
   const problems: Problem[] = []
   for (const [least, most] of bounds) {
@@ -127,7 +127,7 @@ const plain: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
   ['required', (value) => Array.isArray(value) && value.every(isText) && new Set(value).size === value.length],
 ])
 
-// What is no keyword of JSON Schema means nothing to its meta-schema; these do.
+// Keywords with a meaning for the meta-schema; it ignores unknown words.
 const others = new Set(
   '$id $schema $ref $anchor $dynamicRef $dynamicAnchor $vocabulary $comment $defs $recursiveRef $recursiveAnchor allOf anyOf \
 oneOf not if then else dependentSchemas dependentRequired dependencies definitions prefixItems contains minContains \
@@ -135,7 +135,7 @@ maxContains patternProperties propertyNames unevaluatedItems unevaluatedProperti
 contentMediaType contentSchema'.split(' '),
 )
 
-/** Whether the meta-schema accepts a schema for certain; `false` says nothing. */
+/** Whether the meta-schema certainly accepts a schema; `false`: unknown. */
 export function isPlain(schema: Readonly<Record<string, unknown>>): boolean {
   return Object.entries(schema).every(([keyword, value]) => {
     const fits = plain.get(keyword)

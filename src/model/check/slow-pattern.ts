@@ -1,24 +1,22 @@
-/** Patterns that backtrack for so long that one value holds the server up. */
+/** Finds patterns that backtrack so long that one value blocks the server. */
 import { createRequire } from 'node:module'
 import type * as recheck from 'recheck'
 
-// Loading the analysis takes a tenth of a second, and most declarations have plain patterns alone.
+// Loading the analysis takes a tenth of a second, and most declarations have only plain patterns.
 const load = (): Pick<typeof recheck, 'checkSync'> => createRequire(import.meta.url)('recheck/lib/browser.js')
 
 /**
- * How long the analysis of one pattern may take, in milliseconds. A pattern that it has not decided by then is
- * accepted.
+ * How long the analysis of one pattern may take, in milliseconds. A pattern that takes longer is accepted.
  */
 const patience = 2_000
 
-// An atom with at most a fixed count, again and again, and one repetition at the end: anchored, nothing in it
-// backtracks.
+// A sequence of atoms with fixed counts, and one repetition at the end: if anchored, it never backtracks.
 const atom = String.raw`(?:[^\\^$.*+?()[\]{}|]|\.|\\[dDwWsS.\-/]|\[\^?(?:[^\]\\]|\\.)+\])(?:\{\d{1,3}\})?`
 const plain = new RegExp(`^\\^(?:${atom})*(?:${atom}(?:[*+]|\\{\\d{1,3},\\d{0,4}\\})?)?\\$?$`)
 
 const known = new Map<string, number>()
 
-/** What a pattern costs at worst: time by a power of the text's length, or exponential time (`Infinity`). */
+/** The worst-case time of a pattern, as a power of the text's length; `Infinity`: exponential. */
 export function worstPower(pattern: string): number {
   const found = known.get(pattern) ?? analyze(pattern)
   known.set(pattern, found)
@@ -33,7 +31,7 @@ function analyze(pattern: string): number {
   return complexity.type === 'exponential' ? Number.POSITIVE_INFINITY : complexity.degree
 }
 
-// Characters compared for one value, and for all values of one body: each a fraction of a second.
+// Character comparisons for one value, and for all values of one body: each a fraction of a second.
 const mostForValue = 2e7
 const mostForBody = 3e8
 const bodyBytes = 1_048_576
@@ -41,9 +39,9 @@ const bodyBytes = 1_048_576
 /**
  * The longest text that a pattern may be tried on.
  *
- * @param power as `worstPower` gives it
- * @param repeated whether one body may hold many such texts, such as items of a list
- * @returns `Infinity` where any text will do, 0 where none will
+ * @param power the result of `worstPower`
+ * @param repeated whether one body may have many such texts, such as items of a list
+ * @returns `Infinity`: any length; 0: none
  */
 export function longestText(power: number, repeated: boolean): number {
   if (power <= 1) return Number.POSITIVE_INFINITY

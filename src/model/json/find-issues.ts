@@ -2,10 +2,10 @@
 import { type Issue, issueCodes } from '../../spec/faults.ts'
 import { decimalOf } from '../decimal.ts'
 
-/** One answer names no more than this many; a caller who sends more has one mistake, not many. */
+/** The most issues of one response: more of them are one mistake, not many. */
 const mostIssues = 100
 
-/** An open object or array, and where in it the scan stands. */
+/** An open object or array, and the position of the scan in it. */
 interface Container {
   /** The keys so far, decoded; `undefined` in an array. */
   readonly keys: Set<string> | undefined
@@ -14,9 +14,9 @@ interface Container {
 }
 
 /**
- * Finds what the bounds of the interface refuse: nesting beyond `maxDepth` (the outermost container counts 1), a key
- * given twice in one object (however it is escaped), `__proto__`, numbers that would change, and texts that cannot be
- * stored. What lies deeper than the bound is not looked into. Needs no stack for any depth.
+ * Finds nesting beyond `maxDepth` (the outermost container counts 1), duplicate keys (however they are escaped),
+ * `__proto__`, numbers that would change, and texts that cannot be stored. It does not search below `maxDepth`, and
+ * needs no stack.
  *
  * @param text a JSON text whose syntax was already checked
  */
@@ -66,7 +66,7 @@ type Report = (code: keyof typeof issueCodes, path?: Container[]) => void
 function readKey(inside: Container, literal: string, open: Container[], report: Report): void {
   const key = decoded(literal)
   inside.key = key
-  // A key that cannot be stored cannot be shown either: its object is the place.
+  // A key that cannot be stored cannot be written in a pointer either: the place is its object.
   if (!isStorable(key)) report('INVALID_TEXT', open.slice(0, -1))
   else if (key === '__proto__') report('UNSAFE_KEY')
   else if (inside.keys!.has(key)) report('DUPLICATE_KEY')
@@ -85,7 +85,7 @@ function isNumberStart(character: string): boolean {
   return character === '-' || (character >= '0' && character <= '9')
 }
 
-/** The JSON Pointer (RFC 6901) to where the scan stands. A key that cannot be shown is written with U+FFFD. */
+/** The JSON Pointer (RFC 6901) of the scan's position. Lone surrogates in keys become U+FFFD. */
 function pointerTo(path: readonly Container[]): string {
   return path.map(({ keys, key, index }) => (keys === undefined ? `/${index}` : `/${escapeName(key)}`)).join('')
 }
@@ -95,9 +95,8 @@ function escapeName(name: string): string {
 }
 
 /**
- * Whether a double keeps the value of a JSON number. An integer written out must lie within ±(2^53 - 1), where doubles
- * count by ones; any other number must have the decimal value of the shortest text of its double, so that it is
- * written as it was read. What overflows, or vanishes into zero, is not kept.
+ * Whether a double keeps the value of a JSON number. An integer must be within ±(2^53 - 1). Any other number must equal
+ * the shortest text of its double, so that responses repeat it. Overflow and underflow are not kept.
  *
  * @param literal a number as RFC 8259 section 6 writes it
  */
@@ -114,7 +113,7 @@ export function isKeptExactly(literal: string): boolean {
 
 const backslash = 0x5c
 
-/** Where the string ends whose opening quote is at `start`: the index of its closing quote, -1 where there is none. */
+/** The index of the quote that closes the string whose opening quote is at `start`; -1: none. */
 export function closingQuote(text: string, start: number): number {
   let found = text.indexOf('"', start + 1)
   while (found !== -1 && text.charCodeAt(found - 1) === backslash) {
@@ -127,7 +126,7 @@ export function closingQuote(text: string, start: number): number {
   return found
 }
 
-/** Whether a number goes on with this UTF-16 unit: a digit, a point, a sign or an exponent's letter. */
+/** Whether a UTF-16 unit can continue a number: a digit, a point, a sign or an exponent's letter. */
 export function isNumberPart(code: number): boolean {
   return (code >= 0x30 && code <= 0x39) || code === 0x2e || code === 0x2b || code === 0x2d || (code | 0x20) === 0x65
 }

@@ -1,6 +1,6 @@
 /**
- * Reads JSON strictly, of a body or of a record in a file: what is accepted means the same to everyone who reads it
- * (RFC 8259, RFC 7493).
+ * Reads JSON strictly, from a body or from a file: every reader gets the same value from accepted JSON (RFC 8259, RFC
+ * 7493).
  */
 import { isAscii } from 'node:buffer'
 import { type Fault, fault, type Issue } from '../../spec/faults.ts'
@@ -9,16 +9,16 @@ import { findSyntaxProblem, type SyntaxProblem } from './syntax-problem.ts'
 
 /** The bounds of a JSON text. */
 export interface JsonBounds {
-  /** How many containers may stand within each other; the outermost counts 1 (LIM-3: 32). */
+  /** The deepest nesting of containers; the outermost counts 1 (LIM-3: 32). */
   readonly maxDepth: number
 }
 
-/** The deepest nesting of JSON that comes from outside, the outermost container counted (LIM-3). */
+/** The deepest nesting of JSON in requests and files; the outermost container counts 1 (LIM-3). */
 export const deepestNesting = 32
 
-/** What a text is called in messages, and where it begins: places in it are told from there. */
+/** The name of a text in messages, and its beginning in its file. */
 export interface JsonPlace {
-  /** With a capital: it begins sentences. */
+  /** With a capital, because it begins sentences. */
   readonly name: string
   /** Counted from 1. */
   readonly line: number
@@ -31,12 +31,12 @@ const body: JsonPlace = { name: 'The body', line: 1, column: 1 }
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
- * Reads a text as JSON. `-0` is read as `0`. Refused are, beside what is not JSON: invalid UTF-8, a byte order mark,
- * an empty text, a key given twice in one object, the key `__proto__`, nesting beyond the bound, numbers that a double
- * would change, and texts with U+0000 or half a surrogate pair.
+ * Reads a text as JSON. `-0` is read as `0`. It also refuses invalid UTF-8, a byte order mark, an empty text, duplicate
+ * keys, the key `__proto__`, too deep nesting, numbers that a double would change, and texts with U+0000 or a lone
+ * surrogate.
  *
  * @returns a value as `JSON.parse` makes it
- * @throws Fault MALFORMED_JSON; `errors` names each thing refused with its JSON Pointer
+ * @throws Fault MALFORMED_JSON; `errors` has the JSON Pointer of each mistake
  *
  * @example
  * readJson(new TextEncoder().encode('{"name":"Tea"}'), { maxDepth: 32 }) // { name: 'Tea' }
@@ -81,7 +81,7 @@ function parse(text: string, place: JsonPlace): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // The engine's words would leak the text and change between versions: we look for the place ourselves.
+    // The engine's message would leak the text, and changes between versions.
     throw malformed(text, findSyntaxProblem(text) ?? { offset: 0, message: `${place.name} is not JSON.` }, place)
   }
 }
@@ -98,18 +98,18 @@ function malformed(text: string, { offset, message }: SyntaxProblem, place: Json
   return fault('MALFORMED_JSON', { detail: `${message} (line ${line}, column ${column})` })
 }
 
-/** What one quick look at a text, JSON or not, can tell. */
+/** The result of a quick scan of a text, which may not be JSON. */
 interface Glance {
   readonly tooDeep: boolean
-  /** The text may hold something that we refuse: it needs the thorough look. */
+  /** The text may have something to refuse: it needs the thorough scan. */
   readonly suspicious: boolean
-  /** Where the signs of negative zeros stand. */
+  /** The offsets of the signs of negative zeros. */
   readonly negativeZeros: readonly number[]
-  /** Colons outside of strings: the number of keys written. Fewer keys in the value mean that one was given twice. */
+  /** Colons outside of strings: the number of written keys. If the value has fewer keys, one is a duplicate. */
   readonly colons: number
 }
 
-// Every double keeps 15 digits; fewer characters without an exponent cannot hold more.
+// Every double keeps 15 digits, and fewer characters without an exponent cannot have more.
 const alwaysExact = 15
 
 function glanceAt(text: string, maxDepth: number): Glance {
@@ -141,7 +141,7 @@ function glanceAt(text: string, maxDepth: number): Glance {
   return { tooDeep: false, suspicious, negativeZeros, colons }
 }
 
-/** How many keys all objects of a value have together. */
+/** The number of keys of all objects in a value. */
 function countKeys(value: unknown): number {
   let count = 0
   const waiting: unknown[] = [value]
@@ -161,7 +161,7 @@ function countKeys(value: unknown): number {
   return count
 }
 
-// JSON.parse keeps the sign, which no storage or answer would.
+// JSON.parse keeps the sign, which databases and responses do not.
 function withoutSigns(text: string, places: readonly number[]): unknown {
   const parts = places.map((place, index) => text.slice(index === 0 ? 0 : places[index - 1]! + 1, place))
   return JSON.parse(parts.join('') + text.slice(places.at(-1)! + 1))

@@ -1,8 +1,8 @@
-/** Where a text stops being JSON (RFC 8259), said in our own words. Used only once a text was found not to be. */
+/** Finds the first syntax error of a text that is not JSON (RFC 8259), and describes it. */
 
 /** The first place at which a text is not JSON. */
 export interface SyntaxProblem {
-  /** Into the text, in UTF-16 units; the text's length where it ends too early. */
+  /** In UTF-16 units; the text's length if the text ends too early. */
   readonly offset: number
   readonly message: string
 }
@@ -11,12 +11,12 @@ type Expected = 'value' | 'value-or-end' | 'key' | 'key-or-end' | 'after-value'
 
 const blank = /[ \t\n\r]*/y
 const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
-// The patterns run over one character class at a time: an alternation would need memory for each of its turns.
+// Each pattern repeats one character class: a repeated alternation would need memory for each repetition.
 const ordinary = /[ !#-[\]-\uffff]*/y
 const escaped = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y
 const names = ['true', 'false', 'null']
 
-/** Finds the first place at which the text is not JSON; `undefined` where it is JSON. Needs no stack for any depth. */
+/** Finds the first syntax error; `undefined`: the text is JSON. It needs no stack for any depth. */
 export function findSyntaxProblem(text: string): SyntaxProblem | undefined {
   const open: ('{' | '[')[] = []
   let expected: Expected = 'value'
@@ -123,7 +123,7 @@ function missing(open: readonly string[], expected: Expected): string {
   return expected === 'value' ? `a value is missing, in ${what} that is not closed` : `${what} is not closed`
 }
 
-/** A character as a message can show it. */
+/** A character for a message. */
 function name(text: string, index: number): string {
   const point = text.codePointAt(index)!
   const printable = point > 0x20 && point < 0x7f
