@@ -1,12 +1,12 @@
-/** Which columns hold a record: one for each field, and beside some of them a second one that they are compared by. */
+/** The columns of a record: one for each field, and for some fields a second one that holds their comparison key. */
 import { raw, type Sql } from 'sql-template-tag'
 import { isFolded } from '../../model/indexes.ts'
 import type { Field, Resource } from '../../model/resource.ts'
 
-/** How a column is stored; each dialect has its own word for it. */
+/** The type of a column; each engine has its own name for it. */
 export type ColumnType = 'text' | 'integer' | 'real' | 'boolean' | 'json'
 
-/** How a key is made from a value: see `values.ts`. */
+/** How a comparison key is derived from a value: see `values.ts`. */
 export type Derivation = 'instant' | 'folded' | 'decimal'
 
 /** A column of a resource's table. */
@@ -14,7 +14,7 @@ export interface Column {
   readonly name: string
   readonly type: ColumnType
   readonly field: Field
-  /** `value`: the field's value. Otherwise the key that it is compared by, made from the value. */
+  /** `value`: the field's value. Otherwise the comparison key that is derived from the value. */
   readonly role: 'value' | Derivation
 }
 
@@ -22,7 +22,7 @@ const types: Readonly<Record<Field['type'], ColumnType>> = {
   string: 'text',
   integer: 'integer',
   number: 'real',
-  // PostgreSQL's numeric would do, and SQLite has none: one form on both is read and compared alike.
+  // SQLite has no decimal type; with text both engines read and compare alike.
   decimal: 'text',
   boolean: 'boolean',
   array: 'json',
@@ -57,7 +57,7 @@ function makeColumns(resource: Resource): Column[] {
   })
 }
 
-/** The column by which a field is filtered, sorted and kept unique. System fields are compared by themselves. */
+/** The column by which a field is filtered, sorted and kept unique. System fields have no other column. */
 export function comparisonColumn(resource: Resource, name: string): string {
   const field = resource.field.get(name)
   if (field?.type === 'decimal') return decimalColumn(name)
@@ -69,12 +69,12 @@ function decimalColumn(name: string): string {
   return `_decimal_${name}`
 }
 
-/** The column of a field's text without case. */
+/** The column of a field's text in folded case. */
 export function foldedColumn(name: string): string {
   return `_folded_${name}`
 }
 
-/** The alias of the table that a statement is about. */
+/** The alias of the main table of a statement. */
 export const subject = 't'
 
 /** A column of a table alias, quoted. Names come from the catalog only. */

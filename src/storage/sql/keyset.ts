@@ -1,25 +1,25 @@
 /**
- * Keyset paging as ranges of an index. The rows after a position are one range where all terms go one way and hold no
- * null, else several ranges in order: each is a single stretch of the sort's index, so no page costs more than its
- * size. A column that is null throughout a range stands in its order all the same: PostgreSQL does not see that the
- * index which begins with it has the rest in order.
+ * Keyset paging as ranges of an index. The rows after a position are one range if all terms have one direction and
+ * contain no null, otherwise several ranges in order. Each is a single range of the sort's index, so no page costs more
+ * than its size. ORDER BY names a column even where it is null in the whole range: otherwise PostgreSQL does not see
+ * that an index that begins with the column has the rest in order.
  */
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Position, Scalar, SortTerm } from '../../model/predicate.ts'
 import type { Resource } from '../../model/resource.ts'
 import { type ColumnType, columnSql, columnsOf, comparisonColumn } from './columns.ts'
 
-/** One term of the order, down to the column. `null` sorts after every value in ascending order. */
+/** One term of the order, with its column. `null` sorts after every value in ascending order. */
 export interface OrderTerm {
   readonly column: Sql
   readonly type: ColumnType
   readonly nullable: boolean
   readonly descending: boolean
-  /** Of the first term: a column that is null in all rows of the list, with which the index of its order begins. */
+  /** Of the first term: a column that is null in all rows of the list, and with which the index of its order begins. */
   readonly lead?: Sql
 }
 
-/** A stretch of the order: its condition (`undefined`: all rows) and its ORDER BY. */
+/** A range of the order: its condition (`undefined`: all rows) and its ORDER BY. */
 export interface Segment {
   readonly condition: Sql | undefined
   readonly order: Sql
@@ -29,7 +29,7 @@ export interface Segment {
 export function orderTerms(resource: Resource, sort: readonly SortTerm[], alias: string): OrderTerm[] {
   const terms = sort.map(({ field, descending }) => ({
     column: columnSql(alias, comparisonColumn(resource, field)),
-    // Timestamps are texts.
+    // Timestamps are stored as texts.
     type: columnsOf(resource).find((each) => each.name === field)?.type ?? ('text' as const),
     nullable: resource.field.get(field)?.required === false,
     descending,
@@ -38,12 +38,12 @@ export function orderTerms(resource: Resource, sort: readonly SortTerm[], alias:
   return [...terms, { column: columnSql(alias, 'id'), type: 'text', nullable: false, descending }]
 }
 
-/** The same order walked the other way. */
+/** The reverse order. */
 export function reversed(terms: readonly OrderTerm[]): OrderTerm[] {
   return terms.map((term) => ({ ...term, descending: !term.descending }))
 }
 
-/** The rows beyond a position (or all rows) in the order of `terms`, as segments to be read one after the other. */
+/** The rows beyond a position (or all rows) in the order of `terms`, as segments that are read one after the other. */
 export function segmentsAfter(terms: readonly OrderTerm[], keys: Position['keys'] | undefined): Segment[] {
   if (keys === undefined) return allSegments(terms)
   const uniform = terms.every((term) => !term.nullable && term.descending === terms[0]?.descending)
@@ -65,10 +65,10 @@ export function segmentsAfter(terms: readonly OrderTerm[], keys: Position['keys'
   return segments
 }
 
-/** What all rows of a range have in common. */
+/** What all rows of a range share. */
 interface Common {
   readonly equal: readonly Sql[]
-  /** The columns that are null in all of them, as far as an index begins with them. */
+  /** The columns that are null in all rows, if an index begins with them. */
   readonly nulls: readonly Sql[]
 }
 
@@ -107,14 +107,14 @@ function nullSegment(terms: readonly OrderTerm[], index: number, { equal, nulls 
   return { condition: and([...equal, sql`${column} is null`]), order: join(order, ', ') }
 }
 
-/** ORDER BY from a term on that holds no null within its segment, so that its index can be read in order. */
+/** ORDER BY from a term on that contains no null within its segment, so that its index can be read in order. */
 function orderSql(terms: readonly OrderTerm[], from: number, nulls: readonly Sql[]): Sql {
   const [first, ...others] = terms.slice(from) as [OrderTerm, ...OrderTerm[]]
   const order = [...nullsSql(nulls, [first]), ...termSql({ ...first, nullable: false }), ...others.flatMap(termSql)]
   return join(order, ', ')
 }
 
-/** Columns that are null, in the direction of what follows: the index is read in one. */
+/** Columns that are null, in the direction of the next term, because an index is read in one direction. */
 function nullsSql(columns: readonly Sql[], [next]: readonly OrderTerm[]): Sql[] {
   return columns.map((column) => sql`${column}${raw(next?.descending ? ' desc' : '')}`)
 }

@@ -1,7 +1,6 @@
 /**
- * Predicates as SQL: the other reading of `matches` in model/predicate.ts, and the two agree (AUT-6). Negation is
- * pushed down to the comparisons, so that they can use their index. There it needs no care for null, because SQL has
- * three truth values.
+ * Predicates as SQL, with the same meaning as `matches` in model/predicate.ts (AUT-6). Negation is pushed down to the
+ * comparisons, so that they can use an index. It needs no special case for null, because SQL has three truth values.
  */
 import { hash } from 'node:crypto'
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
@@ -35,8 +34,8 @@ export interface PredicateContext extends SqlContext {
 const digests = new WeakMap<Predicate, string>()
 
 /**
- * The digest of a predicate, as a part of keys; empty for `always`. It is kept with the predicate, because the same
- * ones come with every request. It is a hash: a caller who can write filters must not find two with one digest.
+ * The digest of a predicate, as a part of cache keys; empty for `always`. It is computed once for each predicate
+ * object. It is a cryptographic hash, so that no caller can write two filters with one digest.
  */
 export function predicateDigest(predicate: Predicate): string {
   if (predicate.kind === 'always') return ''
@@ -51,7 +50,7 @@ export function predicateDigest(predicate: Predicate): string {
 interface Rows {
   readonly resource: Resource
   readonly alias: string
-  /** Compiles the opposite. */
+  /** Compiles the negation. */
   readonly negated?: boolean
   /** Whether the predicate is one branch of an OR. */
   readonly isBranch?: boolean
@@ -159,11 +158,11 @@ function throughSql(
   const referenced: Rows = { resource: target, alias: `${alias}x`, isBranch }
   const inner = raw(referenced.alias)
   const reference = columnSql(alias, field)
-  // Whatever the record was like, its restoration would be permitted through it.
+  // The referenced record permits this whatever its state is.
   if (deletedSince !== undefined && predicate.kind === 'always') return sql`(${reference} is not null)`
   const rest = referencedSql(context, referenced, predicate)
   const from = sql`from ${tableSql(collection)} ${inner} where`
-  // A set that holds no match says nothing of a reference that is null: negation follows each row.
+  // NOT IN is unknown for a reference that is null, so a negation follows each row.
   if (semijoin === 'in' && !negated) {
     const ids = sql`select ${inner}.id ${from} ${rest}`
     return isBranch ? engine.isInSubquery(reference, ids) : sql`${reference} in (${ids})`
@@ -185,7 +184,7 @@ function referencedSql(context: PredicateContext, rows: Rows, predicate: Predica
   return sql`${retained} and ${conditionSql(context, rows, predicate)}`
 }
 
-/** Texts that hold another or begin with it, in whatever case. */
+/** A text that contains another or begins with it, ignoring case. */
 function textSql(
   engine: Engine,
   { resource, alias }: Rows,
@@ -197,7 +196,7 @@ function textSql(
   const indexed = field !== undefined && isFolded(field)
   const text = indexed ? columnSql(alias, foldedColumn(name)) : engine.fold(column)
   if (operator === 'contains') return engine.contains(text, part)
-  // A range of the folded column's index, rather than a look at every row.
+  // A range of the folded column's index instead of a check of every row.
   const end = indexed ? after(part) : undefined
   if (end !== undefined) return sql`(${text} >= ${part} and ${text} < ${end})`
   return engine.startsWith(text, part)
@@ -209,7 +208,7 @@ export function after(prefix: string): string | undefined {
   while (characters.length > 0) {
     const last = (characters.pop() as string).codePointAt(0) as number
     if (last < 0x10ffff) {
-      // Surrogates are no characters: step over them.
+      // Surrogates are not characters: skip them.
       return characters.join('') + String.fromCodePoint(last === 0xd7ff ? 0xe000 : last + 1)
     }
   }

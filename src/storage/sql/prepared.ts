@@ -1,12 +1,9 @@
-/**
- * Statements that are run again and again with other values: their texts are built once, with slots in place of the
- * values that are not known yet.
- */
+/** Statements that run many times with different values: their texts are built once, with slots in place of values. */
 import { Sql } from 'sql-template-tag'
 import { prebuilt, type Statement } from '../transaction.ts'
 import type { Bound } from './engine.ts'
 
-/** A place in a statement, and where its value comes from. */
+/** A placeholder for a value, and where the value comes from. */
 class Slot {
   readonly take: (about: never) => unknown
   constructor(take: (about: never) => unknown) {
@@ -14,12 +11,12 @@ class Slot {
   }
 }
 
-/** A value that is taken from what the statement is about when it is run. */
+/** A placeholder whose value is taken from `about` when the statement runs. */
 export function slot<About>(take: (about: About) => unknown): Bound {
   return new Slot(take) as unknown as Bound
 }
 
-/** A piece of SQL of which only the values differ from run to run, with slots in place of them. */
+/** A piece of SQL of which only the values differ between runs, with slots in place of them. */
 export function slotted<About>(example: Sql, of: (about: About) => Sql): Sql {
   const values = example.values.map((_, index) => slot((about: About) => of(about).values[index]))
   return new Sql(example.strings, values)

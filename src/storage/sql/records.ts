@@ -8,7 +8,7 @@ import type { Bound } from './engine.ts'
 import { revisionColumn } from './epoch.ts'
 import { derived, jsonText, searchText } from './values.ts'
 
-/** What a column holds for a record. */
+/** The value of a column for a record. */
 export function boundOf(column: Column, record: RecordValues): Bound {
   const value = record[column.field.name]
   if (value === null || value === undefined) return null
@@ -23,7 +23,7 @@ export function searchWords(resource: Resource, record: RecordValues): string {
   return searchText(resource.fields.filter((field) => field.search).map((field) => record[field.name] as string | null))
 }
 
-/** The columns of a row that `recordOf` and others read, of the only table that a select is from. */
+/** The columns that `recordOf` reads, for a select from one table. */
 export function storedSql(context: SqlContext, resource: Resource): Sql {
   return context.texts.of(`${resource.name} as stored`, () => {
     const declared = columnsOf(resource).flatMap(({ name, role }) => (role === 'value' ? [name] : []))
@@ -32,7 +32,7 @@ export function storedSql(context: SqlContext, resource: Resource): Sql {
   })
 }
 
-/** The record that a row of its table holds: declared and system fields. */
+/** The record of a row, with declared and system fields. */
 export function recordOf(resource: Resource, row: Row): RecordValues {
   const record: Record<string, unknown> = {
     id: row['id'],
@@ -51,9 +51,9 @@ export function recordOf(resource: Resource, row: Row): RecordValues {
 }
 
 /**
- * The JSON of one row: every declared field that is answered, unset ones `null` (RES-8).
+ * The JSON of one row: every readable field, unset ones `null` (RES-8).
  *
- * @param fields those asked for; `undefined`: all; `id` always comes along (QRY-4)
+ * @param fields the requested fields; `undefined`: all; `id` is always included (QRY-4)
  * @param withDeleted adds `deleted_at`, which live records do not have (RES-6)
  */
 export function representationSql(
@@ -79,21 +79,19 @@ export function representationSql(
   })
 }
 
-/**
- * The name of a resource, with the older version whose representation it is: what one version answers another does not.
- */
+/** The name of a resource, qualified by its version if that is an older one, as a part of cache keys. */
 export function versionedName({ name, mapping }: Resource): string {
   return mapping === undefined ? name : `${mapping.version}/${name}`
 }
 
-/** A field as it is answered: from a column, or, where only an older version has it, always the same value. */
+/** A field of a representation: from a column, or, if only an older version has the field, a constant. */
 export interface Member {
   readonly name: string
   readonly column: Column | undefined
   readonly value?: unknown
 }
 
-/** The fields of a resource as they are answered, but for those that every record has. */
+/** The fields of a representation, except those that every record has. */
 export function membersOf(resource: Resource): Member[] {
   const { mapping } = resource
   const stored = storedResource(resource)

@@ -1,22 +1,22 @@
-/** What a database should hold, as data. No engine's words are in here. */
+/** Tables, columns and indexes as data, independent of the engine. */
 import { createHash } from 'node:crypto'
 import type { DecimalForm } from '../../model/decimal.ts'
 import type { Field, FieldType } from '../../model/resource.ts'
 import type { ColumnType, Derivation } from './columns.ts'
 
-/** What the database itself holds a column to. `row` is the number that the engine gives to each row. */
+/** The constraint of a column. `row`: the number that the engine gives to each row. */
 export type Constraint = 'row' | 'primary key' | 'unique not null' | 'not null' | 'none'
 
-/** What values are in a column. Decimals of another form are written another way: a change of it converts them. */
+/** The type of the values in a column. Decimals with another precision or scale are converted. */
 export type Held = Exclude<FieldType, 'decimal'> | `decimal(${number},${number})`
 
-/** What is in the column of a field. */
+/** The type of the values in the column of a field. */
 export function heldBy({ type, decimal }: Pick<Field, 'type' | 'decimal'>): Held {
   if (type !== 'decimal' || decimal === undefined) return type as Exclude<FieldType, 'decimal'>
   return `decimal(${decimal.precision},${decimal.scale})`
 }
 
-/** The form of the decimals in a column; `undefined` where it holds others. */
+/** The precision and scale of the decimals in a column; `undefined` where its values are no decimals. */
 export function decimalFormIn(holds: Held): DecimalForm | undefined {
   const [, precision, scale] = /^decimal\((\d+),(\d+)\)$/.exec(holds) ?? []
   return precision === undefined ? undefined : { precision: Number(precision), scale: Number(scale) }
@@ -25,20 +25,20 @@ export function decimalFormIn(holds: Held): DecimalForm | undefined {
 /** A column. */
 export interface ColumnSpec {
   readonly name: string
-  /** `bytes`: no field has them, only a table of the system's. */
+  /** `bytes`: in tables of the system only. */
   readonly type: ColumnType | 'bytes'
-  /** What its values are: several types of value may share a type of column. */
+  /** The type of its values: several of them may share a type of column. */
   readonly holds: Held
   readonly constraint: Constraint
-  /** No row may hold `null` here. The program keeps it, so that a change of mind needs no new table. */
+  /** Whether values are required. The program checks it, not the database, so that a change needs no new table. */
   readonly required: boolean
-  /** What stands in for `null` in rows that are there already; `undefined`: nothing does. */
+  /** The value for existing rows that have none; `undefined`: no value. */
   readonly default: unknown
-  /** Made from another column, whose value it is compared in place of. */
+  /** The column whose comparison key this one holds. */
   readonly derived: { readonly from: string; readonly by: Derivation } | undefined
 }
 
-/** An index. `live`: of rows that are not deleted; `deletion`: of rows that went with a deletion. */
+/** An index. `live`: of rows that are not deleted; `deletion`: of rows that belong to a deletion. */
 export interface IndexSpec {
   readonly name: string
   readonly table: string
@@ -47,7 +47,7 @@ export interface IndexSpec {
   readonly where: 'everything' | 'live' | 'deletion'
 }
 
-/** The full-text index of a table: which columns' words it holds. */
+/** The full-text index of a table, and the columns whose words it contains. */
 export interface SearchSpec {
   readonly name: string
   readonly table: string
@@ -63,33 +63,31 @@ export interface TableSpec {
   readonly search: SearchSpec | undefined
 }
 
-/** What an engine's tables are like, beyond its words for them. */
+/** How the tables of engines differ, apart from the names of types. */
 export interface Layout {
-  /** In how many rows the clock of a collection is kept: so many transactions may move it on at once. */
+  /** The number of rows of a collection's clock: so many transactions can update it at the same time. */
   readonly clockSlots: number
-  /** Whether the number of a row has to be named in an index for rows to be read from it in their order. */
+  /** Whether an index must contain the row number for rows to be read from it in the order of their numbers. */
   readonly indexesRowNumber: boolean
-  /**
-   * Whether the files of exports are kept in the database, because it has no place beside it that every server reaches.
-   */
+  /** Whether the database stores the files of exports, because its servers share no folder. */
   readonly storesExports: boolean
 }
 
-/** Makes a column of the system's own. */
+/** A column of a system table, or a system column. */
 export function column(name: string, holds: 'string' | 'integer' | 'json', constraint: Constraint): ColumnSpec {
   const type = holds === 'string' ? 'text' : holds
   return { name, type, holds, constraint, required: false, default: undefined, derived: undefined }
 }
 
-/** The most bytes of a name that every engine keeps. */
+/** The most bytes of a name that all engines accept. */
 const longestName = 63
 
-/** The beginning of the names of a table's indexes, by which they are told from those that someone else made. */
+/** The prefix of the names of a table's indexes, which tells them from indexes of other programs. */
 export function indexPrefix(table: string): string {
   return `${table}_by_`.slice(0, longestName - 7)
 }
 
-/** Makes an index. It is named by its definition, so that a changed one is another index. */
+/** An index. Its name contains a hash of its definition, so that a changed definition is another index. */
 export function index(
   columns: readonly ColumnSpec[],
   table: string,
@@ -97,7 +95,7 @@ export function index(
   unique = false,
   where: IndexSpec['where'] = 'live',
 ): IndexSpec {
-  // A column that holds something else now is indexed anew.
+  // A column with another type of values gets a new index.
   const holds = names.map((name) => columns.find((each) => each.name === name)?.holds)
   const definition = JSON.stringify([table, names, holds, unique, where])
   const hash = createHash('sha256').update(definition).digest('hex').slice(0, 6)

@@ -6,13 +6,13 @@ import type { Catalog, Resource } from '../../model/resource.ts'
 import { columnsOf, comparisonColumn, foldedColumn } from './columns.ts'
 import { type ColumnSpec, column, heldBy, type IndexSpec, index, type Layout, type TableSpec } from './table-spec.ts'
 
-/** Everything that a database should hold for a catalog: the system's tables, then one for each resource. */
+/** All tables for a catalog: those of the system, then one for each resource. */
 export function tablesFor(catalog: Catalog, layout: Layout): TableSpec[] {
   const resources = [...catalog.resources.values(), ...catalog.system.values()]
   return [...systemTables(layout), ...resources.map((resource) => tableFor(resource, layout))]
 }
 
-/** The name of the full-text index of a collection: how that of its tables begins. */
+/** The name of the full-text index of a collection; on SQLite the prefix of its tables. */
 export function searchTable(collection: string): string {
   return `resourced_words_${collection}`
 }
@@ -62,12 +62,12 @@ function indexesFor(resource: Resource, columns: readonly ColumnSpec[], { indexe
   return [...new Map(made.map((each) => [each.name, each])).values()]
 }
 
-/** What is known about the database as a whole, by key: the shape it was last given, the secret of cursors. */
+/** Properties of the database as a whole, by key: the last migrated shape, the secret of cursors. */
 const meta = system('resourced_meta', [column('key', 'string', 'primary key'), column('value', 'string', 'not null')])
 
 /**
- * One row for each resource: its newest revision and exact numbers of live and of deleted but retained records. With
- * slots, what is true is the sum of its rows, and each of them may be changed by somebody else.
+ * One row for each resource: its newest revision and the exact numbers of live records and of deleted, retained ones.
+ * With slots, the sum of its rows counts, and transactions update different rows.
  */
 function clocks({ clockSlots }: Layout): TableSpec {
   const numbers = ['revision', 'live', 'deleted'].map((name) => column(name, 'integer', 'not null'))
@@ -78,21 +78,18 @@ function clocks({ clockSlots }: Layout): TableSpec {
 }
 
 /**
- * What API keys are onceForKey by (AUT-2). The keys are records; this is apart from them, so that nothing asked of
- * records reaches it.
+ * The hashes of API keys (AUT-2). The keys are records; their hashes are in a table of their own, so that no query of
+ * records can reach them.
  */
 const keyHashes = system('resourced_key_hashes', [
   column('key', 'string', 'primary key'),
   column('hash', 'string', 'unique not null'),
 ])
 
-/** Where keys were, hashes and all, before they were records. */
+/** The table that held API keys with their hashes before they were records. */
 export const formerKeys = 'resourced_keys'
 
-/**
- * First answers to creations that may be repeated, by what makes them recognisable (MET-9). `created_at` is in
- * milliseconds.
- */
+/** The first responses to requests with an idempotency key (MET-9). `created_at` is in milliseconds. */
 const idempotency = system(
   'resourced_idempotency',
   [
@@ -104,7 +101,7 @@ const idempotency = system(
   ['created_at'],
 )
 
-/** What unfinished jobs know beside what is shown of them, and which server is at it until when (JOB-3, JOB-5). */
+/** The internal state of unfinished jobs, and which server has claimed them until when (JOB-3, JOB-5). */
 const work = system(
   'resourced_work',
   [
@@ -117,7 +114,7 @@ const work = system(
   ['task'],
 )
 
-/** Records that a job has yet to look at, in order. */
+/** Records that a job has still to process, in order. */
 function queue({ indexesRowNumber }: Layout): TableSpec {
   const columns = [
     column('_row', 'integer', 'row'),
@@ -129,10 +126,7 @@ function queue({ indexesRowNumber }: Layout): TableSpec {
   return { ...system('resourced_queue', columns), indexes: [byJob] }
 }
 
-/**
- * The files of exports in pieces, each by the byte at which it begins, where they are not files beside the database
- * (JOB-6).
- */
+/** The files of exports in pieces, by the offset of each piece, where the database stores them (JOB-6). */
 function pieces(): TableSpec {
   const columns: ColumnSpec[] = [
     column('job', 'string', 'not null'),
@@ -143,7 +137,7 @@ function pieces(): TableSpec {
   return { ...system('resourced_pieces', columns), indexes: [inOrder] }
 }
 
-/** The system's tables, in the order in which they are made. */
+/** The system's tables, in the order of their creation. */
 export function systemTables(layout: Layout): TableSpec[] {
   const tables = [meta, clocks(layout), keyHashes, idempotency, work, queue(layout)]
   return layout.storesExports ? [...tables, pieces()] : tables
@@ -158,7 +152,7 @@ const names = new Set(
   systemTables({ clockSlots: 1, indexesRowNumber: false, storesExports: true }).map((table) => table.name),
 )
 
-/** Whether a table is the system's: its rows are no records. */
+/** Whether a table belongs to the system: its rows are no records. */
 export function isSystemTable(name: string): boolean {
   return names.has(name)
 }

@@ -1,18 +1,18 @@
 /**
- * Values as every engine stores and answers them: JSON text, and keys made from values so that all engines compare and
- * find alike. Whatever writes a record uses these.
+ * Values as every engine stores and returns them: JSON text, and keys derived from values so that all engines compare
+ * and search alike. All code that writes records uses these.
  */
 import { decimalKeyOf } from '../../model/decimal.ts'
 import { fold, words } from '../../model/text.ts'
 import { instantKey } from '../../model/time.ts'
 import type { Derivation } from './columns.ts'
 
-// In the language since ECMAScript 2026; TypeScript does not know it yet.
+// Part of ECMAScript 2026; TypeScript has no type for it yet.
 const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown }
 
 /**
- * The shortest text that is read back as the same number. Beyond 2^53 it has an exponent: written out as an integer it
- * would claim digits that the number does not have, and no body may (NUMBER_NOT_EXACT).
+ * The shortest text that is parsed as the same number. Beyond 2^53 it has an exponent: as an integer it would claim
+ * digits that the number does not have, and bodies with such integers are refused (NUMBER_NOT_EXACT).
  */
 export function numberText(value: number): string {
   return isBeyondExact(value) ? value.toExponential() : String(value)
@@ -29,14 +29,14 @@ function isBeyondExact(value: number): boolean {
   return Number.isInteger(value) && !Number.isSafeInteger(value)
 }
 
-/** What a derived column holds for the value of its field (see `columns.ts`). */
+/** The value of a derived column for the value of its field (see `columns.ts`). */
 export const derived: Readonly<Record<Derivation, (text: string) => string | null>> = {
   instant: (text) => instantKey(text) ?? null,
   folded: fold,
   decimal: (text) => decimalKeyOf(text) ?? null,
 }
 
-/** What the full-text index holds for a record: the words of its search fields, in their order. */
+/** The text of a record in the full-text index: the words of its search fields, in their order. */
 export function searchText(texts: readonly (string | null)[]): string {
   return texts.flatMap((text) => (text === null ? [] : words(text))).join(' ')
 }

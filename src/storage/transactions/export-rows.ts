@@ -19,10 +19,10 @@ import { prebuilt, type Transaction } from '../transaction.ts'
 import { splitByIndex } from './access-path.ts'
 import { rowsSql } from './page-rows.ts'
 
-/** Which records are wanted, and how. */
+/** The records of a batch, and their format. */
 export interface ExportBatch {
   readonly resource: Resource
-  /** The resource as an older version shows it, where one asked. */
+  /** The resource in the older version of the request. */
   readonly represented?: Resource
   readonly filter: Predicate
   /** Which records the caller may read. */
@@ -33,21 +33,24 @@ export interface ExportBatch {
   readonly format: ExportFormat
   /** `last` of the batch before; `undefined`: this is the first. */
   readonly after: Position['keys'] | undefined
-  /** How many records are looked at: no more of them are given. */
+  /** How many records are examined. */
   readonly limit: number
 }
 
 /** The records of a batch. */
 export interface ExportedRows {
-  /** Each record's JSON, or its line of CSV without the end. There may be none in the middle: see `last`. */
+  /**
+   * Each record's JSON, or its line of CSV without the line break. A batch may be empty before the last one: see
+   * `last`.
+   */
   readonly texts: readonly string[]
-  /** Where the next batch begins; `undefined`: there are no more records. */
+  /** The position after which the next batch begins; `undefined`: there are no more records. */
   readonly last: Position['keys'] | undefined
 }
 
 /**
- * Reads the next batch of an export. Records that come or go between two batches are there or not; all others are given
- * once. They come one a row: lines of CSV may hold any line break.
+ * Reads the next batch of an export. Records that are created or deleted between two batches may be missing; all others
+ * are exported once. Each record is a row of its own, because lines of CSV may contain line breaks.
  */
 export function* exportRows(context: SqlContext, batch: ExportBatch): Transaction<ExportedRows> {
   const { resource, sort, after, limit } = batch
@@ -73,7 +76,7 @@ export function* exportRows(context: SqlContext, batch: ExportBatch): Transactio
   return { texts, last: undefined }
 }
 
-/** The text of a row; null where it is not asked for, or the caller may not see it. */
+/** The text of a row; null where the filter does not match, or the caller may not read the record. */
 function textSql(
   context: SqlContext,
   { resource, represented = resource, fields, format }: ExportBatch,
@@ -86,14 +89,14 @@ function textSql(
 }
 
 /**
- * What a spreadsheet takes for the beginning of a formula, or strips to find one behind it. The last four are
- * full-width: some programs read them as the others.
+ * Characters with which a spreadsheet begins a formula, or that it strips before one. The last four are full-width
+ * forms, which some programs treat alike.
  */
 const formulaStarts = ['=', '+', '-', '@', '\t', '\r', '\n', '\uff1d', '\uff0b', '\uff0d', '\uff20']
 
 /**
- * The line of one row, without its end. Null is nothing between the commas, and texts are always quoted, so that an
- * empty one is `""`. A text that a spreadsheet would calculate gets an apostrophe before it.
+ * A record as a line of CSV (RFC 4180), without the line break. Null is an empty cell; texts are always quoted, so an
+ * empty text is `""`. A text that a spreadsheet would evaluate gets an apostrophe in front.
  *
  * @param fields those asked for; `undefined`: all; `id` always comes along (QRY-4)
  */
@@ -101,17 +104,17 @@ function csvLineSql({ engine }: SqlContext, resource: Resource, fields: readonly
   const members = new Map(membersOf(resource).map((member) => [member.name, member]))
   const cells = exportColumns(resource, fields).map((name) => {
     const member = members.get(name)
-    // Ids and timestamps, which the server makes: nothing in them needs quotes.
+    // Ids and timestamps contain nothing that needs quotes.
     if (member === undefined) return columnSql(subject, name)
     const isDecimal = resource.field.get(name)?.type === 'decimal'
     if (member.column === undefined) return sql`${csvCell(member.value, isDecimal)}`
     const { name: column, type } = member.column
     const value = columnSql(subject, column)
-    // Digits, with a minus before them at most: a number to every program.
+    // Digits with an optional minus are a number in every program.
     if (isDecimal) return sql`coalesce(${value}, '')`
     if (type === 'text') return sql`coalesce(${quotedSql(harmlessSql(value))}, '')`
     const text = engine.jsonText(value, type)
-    // Of all that begins a formula, JSON can only begin with the minus of a number, which is what it will be taken for.
+    // JSON can begin with only one of these characters, the minus of a number, and is read as that number.
     return sql`coalesce(${type === 'json' ? quotedSql(text) : text}, '')`
   })
   return chainSql(cells)
@@ -125,7 +128,7 @@ function harmlessSql(text: Sql): Sql {
   return sql`case when substr(${text}, 1, 1) in (${join(formulaStarts)}) then '''' || ${text} else ${text} end`
 }
 
-/** Cells with commas between them, put together in halves: databases bound how deep an expression is nested. */
+/** Cells separated by commas, joined as a balanced tree: databases limit the depth of expressions. */
 function chainSql(cells: readonly Sql[]): Sql {
   if (cells.length === 1) return cells[0] as Sql
   const half = cells.length >> 1

@@ -1,7 +1,7 @@
 /**
- * How many bytes a page has, found in the database (LIM-6). An ordinary page costs a comparison for each record: while
- * no record has more than its share of a page, all of them fit. Where one has more, sizes are read first, and then the
- * records that fit.
+ * The size of a page, computed in the database (LIM-6). If no record exceeds its share of the page, all records fit:
+ * that costs one comparison for each record, and nothing where the declaration bounds all values. If a record exceeds
+ * its share, sizes are read first, and then the records that fit.
  */
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Field } from '../../model/resource.ts'
@@ -10,30 +10,30 @@ import { columnSql, subject } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { membersOf } from '../sql/records.ts'
 
-/** The most bytes that one stored byte of a text becomes in JSON: a control character is written as `\u0001`. */
+/** The most bytes of JSON for one stored byte of text: a control character is written as `\u0001`. */
 const mostEscaped = 6
 
-/** A field whose JSON has no more bytes than this counts as if it always had so many. */
+/** A field whose JSON never has more bytes than this is small: its largest size counts for every record. */
 const small = 1_000
 
-/** The JSON of the fields that every record has: `id` and three instants, with their names. */
+/** The bytes of the fields that every record has: `id` and three timestamps, with their names. */
 const systemBytes = 250
 
-/** What the JSON of one record can take. */
+/** The possible size of a record's JSON. */
 interface RecordBytes {
-  /** The most that its small fields take, with the names of all. */
+  /** The most bytes of its small fields, and of the names of all fields. */
   readonly small: number
-  /** The most that its large fields take; infinite where the declaration does not say. */
+  /** The most bytes of its large fields; infinite where the declaration does not bound them. */
   readonly large: number
-  /** The bytes that the large fields of a record have in the database, and the most that they have in JSON. */
+  /** The stored bytes of the large fields, and the most bytes of their JSON. */
   readonly stored: Sql | undefined
   readonly escaped: Sql | undefined
 }
 
 /**
- * The condition under which a record has no more than its share of a page of so many.
+ * The condition that a record does not exceed its share of a page of so many records.
  *
- * @returns `undefined` where every record has: no value that the declaration allows is so long
+ * @returns `undefined` where no valid record can exceed it
  */
 export function shareSql(context: SqlContext, plan: ReadPage, rows: number): Sql | undefined {
   const { small: fixed, large, escaped } = bytesOf(context, plan)
@@ -42,12 +42,12 @@ export function shareSql(context: SqlContext, plan: ReadPage, rows: number): Sql
   return escaped === undefined ? sql`1 = 0` : sql`${escaped} <= ${raw(String(share - fixed))}`
 }
 
-/** The bytes that a record takes in the database, but for its small fields: found without reading long values. */
+/** The stored bytes of a record's large fields, which the engine knows without reading the values. */
 export function storedBytesSql(context: SqlContext, plan: ReadPage): Sql {
   return bytesOf(context, plan).stored ?? raw('0')
 }
 
-/** How many of these sizes, from the first on, are together within a bound: one at least, where there is any. */
+/** How many of these sizes, from the first, have a sum within a limit: at least one, if there is any. */
 export function countWithin(sizes: readonly number[], most: number): number {
   let sum = 0
   const beyond = sizes.findIndex((size) => {

@@ -19,7 +19,7 @@ export type Keys = Position['keys']
 type NumberedPage = Exclude<Page, { readonly style: 'cursor' }>
 type CursorPage = Extract<Page, { readonly style: 'cursor' }>
 
-/** A page that is read, by one scan. */
+/** A page to be read, by one scan. */
 export interface PageRead {
   readonly context: SqlContext
   readonly plan: ReadPage
@@ -32,7 +32,7 @@ interface Rows {
   readonly count: number
 }
 
-/** The same, and the place of each in the order; empty for pages by number. */
+/** The same, with the place of each row in the order; places are empty for pages by number. */
 interface PlacedRows extends Rows {
   readonly places: string
 }
@@ -52,7 +52,7 @@ export interface TooLarge {
   readonly fits: number
 }
 
-/** How many rows are read, after how many that are skipped. */
+/** How many rows are read, and how many are skipped before. */
 interface Range {
   readonly limit: number
   readonly offset: number
@@ -70,12 +70,12 @@ export function* readNumbered(read: PageRead, page: NumberedPage): Transaction<R
   const { sizes, rows: fitting } = yield* readLarge(read, segments, range)
   if (fitting.count === sizes.length) return fitting
   if (page.style === 'offset') return { fits: fitting.count }
-  // With another number of records a page begins elsewhere: so many fit wherever it begins among these.
+  // With another page size the page begins elsewhere. So many records fit wherever it begins among these.
   const largest = sizes.toSorted((left, right) => right - left)
   return { fits: Math.min(fitting.count, countWithin(largest, read.context.catalog.limits.pageBytes)) }
 }
 
-/** Reads a page beside a cursor, or the first one: one row more than it has, to see whether there are more. */
+/** Reads a page beside a cursor, or the first one, and one row more, to see whether there are more. */
 export function* readBeside(read: PageRead, page: CursorPage): Transaction<RowsBeside> {
   const { position, limit } = page
   // A position without keys is the edge of the list.

@@ -1,4 +1,4 @@
-/** Which transaction carries out which change. */
+/** The transaction of each kind of change. */
 import type { Outcome, Write } from '../../plan/plan.ts'
 import type { SqlContext } from '../sql/context.ts'
 import type { Transaction } from '../transaction.ts'
@@ -12,7 +12,7 @@ import { createKey, revokeKey } from './keys.ts'
 import { restoreRecord } from './restore.ts'
 import { updateRecord } from './update.ts'
 
-/** The transaction of a change. Where its outcome is a refusal, it has changed nothing. */
+/** The transaction of a change. If its outcome is a refusal, it is rolled back. */
 export function writeTransaction(context: SqlContext, plan: Write): Transaction<Outcome | TooLarge> {
   switch (plan.kind) {
     case 'create':
@@ -45,7 +45,7 @@ const refusals: ReadonlySet<string> = new Set<Outcome['kind']>([
   'replayed', 'key-in-use', 'key-reused', 'bulk-refused',
 ]) // biome-ignore format: one row reads best
 
-/** Whether an outcome is to stay; otherwise what was done to find it out is undone. */
+/** Whether an outcome is a change; otherwise the transaction is rolled back. */
 export function isChange({ kind }: Outcome | TooLarge): boolean {
   return kind !== 'too-large' && !refusals.has(kind)
 }
