@@ -13,9 +13,9 @@ import { MigrationRefused } from './describe.ts'
 import { planMigration, planVersionChange } from './diff.ts'
 import { requiredByFormer, standingOf, withDeclaration } from './lineage.ts'
 import type { MigrationEngine } from './migration-engine.ts'
-import { type Apply, assess, type IndexStep, isAllowed, type MigrationStep } from './migration-step.ts'
+import { type Apply, type IndexStep, isAllowed, type MigrationStep, needsCount } from './migration-step.ts'
 import { type FoundSchema, readSchema, remember, rememberShape, storedVersion } from './schema.ts'
-import { answer, takeStep } from './take-step.ts'
+import { assessStep, takeStep } from './take-step.ts'
 
 /** How to migrate. */
 export interface MigrateOptions {
@@ -87,7 +87,7 @@ export function* changeSchema(migration: Migration): Transaction<TakenSteps> {
   const planned = planTables(migration, schema)
   if (apply === 'never' && renamed.steps.length === 0 && planned.length > 0) {
     // Steps that need no counting are reported without locking any table.
-    if (planned.every(({ question, table }) => question === undefined || isCreated(table, planned))) {
+    if (planned.every((step) => !needsCount(step) || isCreated(step.table, planned))) {
       throw new MigrationRefused(planned)
     }
   }
@@ -142,7 +142,7 @@ function* takeSteps(
   const derivations = Map.groupBy(taken.filter(isDerivation), ({ table }) => table)
   const steps: MigrationStep[] = []
   for (const step of planned) {
-    const assessed = step.question === undefined ? step : assess(step, yield* answer(engine, step.question))
+    const assessed = yield* assessStep(engine, step)
     steps.push(assessed)
     if (assessed.impossible || left.has(step)) continue
     yield* takeStep(engine, assessed, now)

@@ -45,8 +45,8 @@ export interface ExistingSchema {
 }
 
 /**
- * Plans the steps from one schema to another. Nothing is counted here. Each step with a `question` has to be assessed
- * (`assess`) after the steps before it were taken, because they may change the answer.
+ * Plans the steps from one schema to another. Nothing is counted here. Each step has to be assessed after the steps before
+ * it were taken, because they may change the counts.
  *
  * @returns no steps where the database holds what it should
  */
@@ -92,7 +92,7 @@ function blockedStep(table: TableSpec): MigrationStep {
 
 function dropTable(table: ExistingTable): MigrationStep {
   const { name } = table
-  return step(name, { kind: 'drop-table' }, `drop the table ${name}`, { ask: 'rows', table: name })
+  return step(name, { kind: 'drop-table' }, `drop the table ${name}`)
 }
 
 function moveKeys({ name, columns }: TableSpec): MigrationStep {
@@ -119,8 +119,7 @@ function createIndexes(before: readonly string[], table: TableSpec): MigrationSt
       const what = unique
         ? `keep ${columns.join(', ')} unique in ${table.name}`
         : `index ${table.name} by ${columns.join(', ')}`
-      const question = unique ? ({ ask: 'duplicates', table: table.name, columns } as const) : undefined
-      return step(table.name, { kind: 'create-index', index }, what, question)
+      return step(table.name, { kind: 'create-index', index }, what)
     })
 }
 
@@ -179,9 +178,7 @@ function addColumn(table: TableSpec, column: ColumnSpec): MigrationStep {
 }
 
 function dropColumn(table: TableSpec, { name }: ExistingColumn): MigrationStep {
-  // A derived column can be derived again.
-  const question = name.startsWith('_') ? undefined : ({ ask: 'values', table: table.name, column: name } as const)
-  return step(table.name, { kind: 'drop-column', column: name }, `drop the column ${table.name}.${name}`, question)
+  return step(table.name, { kind: 'drop-column', column: name }, `drop the column ${table.name}.${name}`)
 }
 
 function changeColumn(table: TableSpec, column: ColumnSpec, was: ExistingColumn | undefined): MigrationStep[] {
@@ -190,8 +187,7 @@ function changeColumn(table: TableSpec, column: ColumnSpec, was: ExistingColumn 
   const steps: MigrationStep[] = []
   if (was.holds !== holds) {
     const sentence = `change ${table.name}.${name} from ${was.holds} to ${holds}`
-    const question = { ask: 'inconvertible', table: table.name, column: name, from: was.holds, to: holds } as const
-    steps.push(step(table.name, { kind: 'change-type', column, from: was.holds }, sentence, question))
+    steps.push(step(table.name, { kind: 'change-type', column, from: was.holds }, sentence))
   }
   if (was.required && !column.required) {
     const sentence = `${table.name}.${name} is now optional`
@@ -204,13 +200,12 @@ function changeColumn(table: TableSpec, column: ColumnSpec, was: ExistingColumn 
 
 function fill(table: TableSpec, column: ColumnSpec, withDefault: boolean, required = column.required): MigrationStep[] {
   const { name } = column
-  const question = { ask: 'nulls', table: table.name, column: name } as const
   if (withDefault) {
     const sentence = `fill ${table.name}.${name} with ${JSON.stringify(column.default)}`
-    return [step(table.name, { kind: 'fill-default', column }, sentence, question)]
+    return [step(table.name, { kind: 'fill-default', column }, sentence)]
   }
   if (!required) return []
-  return [step(table.name, { kind: 'require', column: name }, `${table.name}.${name} is now required`, question)]
+  return [step(table.name, { kind: 'require', column: name }, `${table.name}.${name} is now required`)]
 }
 
 /**

@@ -5,7 +5,7 @@ import type { ColumnSpec, SearchSpec } from '../sql/table-spec.ts'
 import type { Statement, Transaction } from '../transaction.ts'
 import type { Stored } from './convert.ts'
 import type { ExistingSearch } from './diff.ts'
-import type { MigrationStep, Question } from './migration-step.ts'
+import type { MigrationStep, StepOf } from './migration-step.ts'
 
 /** The values of a column that are converted into another column. */
 export interface ColumnConversion {
@@ -56,7 +56,8 @@ export interface MigrationEngine extends Engine {
   countChanged(update: Sql): Transaction<number>
   /** Converts the values of a column, and counts the rows. */
   convertColumn(conversion: ColumnConversion): Transaction<number>
-  countInconvertible(question: Extract<Question, { ask: 'inconvertible' }>): Transaction<number>
+  /** Counts the values that a change of type cannot convert. */
+  countInconvertible(step: StepOf<'change-type'>): Transaction<number>
   fillDerived(values: DerivedValues): Transaction<void>
   dropSearch(table: string): Statement[]
   /** Gives added columns the defaults that servers of the older declaration do not write. */

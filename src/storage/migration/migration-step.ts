@@ -5,24 +5,8 @@ import type { ColumnSpec, Held, IndexSpec, SearchSpec, TableSpec } from '../sql/
 /** What a step would destroy: rows of a table, or values of a column. */
 export type Loss = 'nothing' | { readonly rows: number } | { readonly values: number }
 
-/** What has to be counted before a step can be assessed. */
-export type Question =
-  | { readonly ask: 'rows'; readonly table: string }
-  /** Rows with a value (`values`) or without one (`nulls`) in a column. */
-  | { readonly ask: 'values' | 'nulls'; readonly table: string; readonly column: string }
-  /** Values that `convertValue` cannot convert. */
-  | {
-      readonly ask: 'inconvertible'
-      readonly table: string
-      readonly column: string
-      readonly from: Held
-      readonly to: Held
-    }
-  /** Live rows beyond the first of each group with the same values, none of them `null`. */
-  | { readonly ask: 'duplicates'; readonly table: string; readonly columns: readonly string[] }
-
-/** The answer to a question. */
-export interface Answer {
+/** The rows or values that a step's assessment depends on. */
+export interface Counted {
   readonly count: number
   /** The id of one counted record. */
   readonly example?: string | undefined
@@ -65,7 +49,7 @@ export type Change =
   /** Somebody else's table, index or view has a name that is needed. */
   | { readonly kind: 'blocked' }
 
-/** One step. It counts as harmless until its question is answered and `assess` has read the answer. */
+/** One step. It counts as harmless until it is assessed (`assess`). */
 export type MigrationStep = Change & {
   readonly table: string
   /** What it does, for people. */
@@ -73,19 +57,31 @@ export type MigrationStep = Change & {
   readonly loses: Loss
   /** It cannot be taken; the sentence says why, and what would help. */
   readonly impossible: boolean
-  readonly question: Question | undefined
 }
+
+/** A step of one kind, or of some. */
+export type StepOf<Kind extends MigrationStep['kind']> = Extract<MigrationStep, { kind: Kind }>
 
 /** A step that builds an index. */
-export type IndexStep = Extract<MigrationStep, { kind: 'create-index' | 'build-search' }>
+export type IndexStep = StepOf<'create-index' | 'build-search'>
 
 /** Makes a step that has not been assessed. */
-export function step(table: string, change: Change, sentence: string, question?: Question): MigrationStep {
-  return { ...change, table, sentence, loses: 'nothing', impossible: change.kind === 'blocked', question }
+export function step(table: string, change: Change, sentence: string): MigrationStep {
+  return { ...change, table, sentence, loses: 'nothing', impossible: change.kind === 'blocked' }
 }
 
-/** The step with what it loses, or why it is impossible, by the answer to its question. */
-export function assess(step: MigrationStep, { count, example }: Answer): MigrationStep {
+/** Whether the assessment of a step depends on the records. */
+export function needsCount(step: MigrationStep): boolean {
+  if (step.kind === 'create-index') return step.index.unique
+  // The values of a derived column can be derived again.
+  if (step.kind === 'drop-column') return !step.column.startsWith('_')
+  return countedKinds.has(step.kind)
+}
+
+const countedKinds = new Set<MigrationStep['kind']>(['drop-table', 'change-type', 'fill-default', 'require'])
+
+/** The step with what it loses, or why it is impossible, by the rows that it concerns. */
+export function assess(step: MigrationStep, { count, example }: Counted): MigrationStep {
   const { sentence } = step
   if (step.kind === 'fill-default') return { ...step, sentence: `${sentence} in ${counted(count, 'record')}` }
   if (count === 0) return step

@@ -1,35 +1,51 @@
-/** What the questions and steps of a migration do, as statements. Each engine adds its own part (`MigrationEngine`). */
+/** Assesses and takes the steps of a migration, as statements. Each engine adds its own part (`MigrationEngine`). */
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import { timestamp } from '../../model/time.ts'
 import { beginEpoch, forgetEpoch, renameEpoch } from '../sql/epoch.ts'
-import type { ColumnSpec, Layout } from '../sql/table-spec.ts'
+import type { ColumnSpec, IndexSpec, Layout } from '../sql/table-spec.ts'
 import { formerKeys, isSystemTable } from '../sql/tables.ts'
 import { firstRow, type Transaction } from '../transaction.ts'
 import { convertStored, isWider, readStored, writeStored } from './convert.ts'
 import type { ColumnConversion, MigrationEngine } from './migration-engine.ts'
-import type { Answer, MigrationStep, Question } from './migration-step.ts'
+import { assess, type Counted, type MigrationStep, needsCount, type StepOf } from './migration-step.ts'
 import { rememberChange } from './schema.ts'
 
-/** Counts what a step's assessment depends on. */
-export function* answer(engine: MigrationEngine, question: Question): Transaction<Answer> {
-  const table = nameIn(engine, question.table)
-  if (question.ask === 'inconvertible') return { count: yield* engine.countInconvertible(question) }
-  if (question.ask === 'duplicates') {
-    const columns = question.columns.map((column) => nameIn(engine, column))
-    // Rows of system tables are never deleted records, and have no ids.
-    const [live, id] = isSystemTable(question.table) ? ['true', 'null'] : ['deleted_at is null', 'max(id)']
-    const conditions = join([raw(live), ...columns.map((column) => sql`${column} is not null`)], ' and ')
-    const groups = sql`select count(*) - 1 as extra, ${raw(id)} as id from ${table}
-      where ${conditions} group by ${join(columns)}`
-    const row = yield* firstRow(
-      sql`select sum(extra) as count, max(id) as example from (${groups}) as g where extra > 0`,
-    )
-    return { count: Number(row?.['count'] ?? 0), example: (row?.['example'] as string | null) ?? undefined }
+/** Assesses a step by the rows of its table as they are now. */
+export function* assessStep(engine: MigrationEngine, step: MigrationStep): Transaction<MigrationStep> {
+  return needsCount(step) ? assess(step, yield* countConcerned(engine, step)) : step
+}
+
+function* countConcerned(engine: MigrationEngine, step: MigrationStep): Transaction<Counted> {
+  const count = function* (counted: Sql): Transaction<Counted> {
+    const row = yield* firstRow(sql`select ${counted} as count from ${nameIn(engine, step.table)}`)
+    return { count: Number(row?.['count']) }
   }
-  const column = question.ask === 'rows' ? raw('*') : nameIn(engine, question.column)
-  const counted = question.ask === 'nulls' ? sql`count(*) - count(${column})` : sql`count(${column})`
-  const row = yield* firstRow(sql`select ${counted} as count from ${table}`)
-  return { count: Number(row?.['count']) }
+  switch (step.kind) {
+    case 'change-type':
+      return { count: yield* engine.countInconvertible(step) }
+    case 'create-index':
+      return yield* countDuplicates(engine, step.index)
+    case 'drop-column':
+      return yield* count(sql`count(${nameIn(engine, step.column)})`)
+    case 'fill-default':
+      return yield* count(sql`count(*) - count(${nameIn(engine, step.column.name)})`)
+    case 'require':
+      return yield* count(sql`count(*) - count(${nameIn(engine, step.column)})`)
+    default:
+      return yield* count(sql`count(*)`)
+  }
+}
+
+/** Counts the live rows beyond the first of each group with the same values, none of them `null`. */
+function* countDuplicates(engine: MigrationEngine, index: IndexSpec): Transaction<Counted> {
+  const columns = index.columns.map((column) => nameIn(engine, column))
+  // Rows of system tables are never deleted records, and have no ids.
+  const [live, id] = isSystemTable(index.table) ? ['true', 'null'] : ['deleted_at is null', 'max(id)']
+  const conditions = join([raw(live), ...columns.map((column) => sql`${column} is not null`)], ' and ')
+  const groups = sql`select count(*) - 1 as extra, ${raw(id)} as id from ${nameIn(engine, index.table)}
+    where ${conditions} group by ${join(columns)}`
+  const row = yield* firstRow(sql`select sum(extra) as count, max(id) as example from (${groups}) as g where extra > 0`)
+  return { count: Number(row?.['count'] ?? 0), example: (row?.['example'] as string | null) ?? undefined }
 }
 
 /**
@@ -94,8 +110,6 @@ export function* takeStep(engine: MigrationEngine, step: MigrationStep, now: num
       return
   }
 }
-
-type StepOf<Kind extends MigrationStep['kind']> = Extract<MigrationStep, { kind: Kind }>
 
 function nameIn({ identifier }: MigrationEngine, name: string): Sql {
   return raw(identifier(name))

@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientBase } from 'pg'
 import { MigrationRefused } from '../migration/describe.ts'
 import type { MigrationEngine } from '../migration/migration-engine.ts'
-import { assess, type IndexStep, type MigrationStep } from '../migration/migration-step.ts'
-import { answer } from '../migration/take-step.ts'
+import { type IndexStep, type MigrationStep, needsCount } from '../migration/migration-step.ts'
+import { assessStep } from '../migration/take-step.ts'
 import { StorageFault } from '../storage.ts'
 import { createIndexConcurrently, createSearchConcurrently, postgres } from './engine.ts'
 import { query, run, stateOf, withSettings } from './session.ts'
@@ -56,8 +56,8 @@ async function buildIndex(
       const state = stateOf(error)
       // After a lost connection, the next start drops it.
       if (state !== undefined) await drop()
-      if (state === '23505' && step.question !== undefined) {
-        const assessed = assess(step, await run(client, answer(engine, step.question)))
+      if (state === '23505' && needsCount(step)) {
+        const assessed = await run(client, assessStep(engine, step))
         if (assessed.impossible) return assessed
       } else if (state !== '40P01' && state !== '40001') {
         throw tooLongForIndex(error, step, 'start again') ?? error

@@ -54,11 +54,11 @@ export function migrationEngine(lockWait: number): MigrationEngine {
       }
       return yield* rewriteRows({ table, columns: [from], given: from }, [target], also)
     },
-    *countInconvertible({ table, column, from, to }) {
+    *countInconvertible({ table, column, from }) {
       let count = 0
-      const batches = { table, columns: [column], given: column }
+      const batches = { table, columns: [column.name], given: column.name }
       for (let rows = yield* readBatch(batches); rows.length > 0; rows = yield* readBatch(batches, rows)) {
-        count += rows.filter(({ texts }) => convertStored(texts[0]!, from, to, postgres) === null).length
+        count += rows.filter(({ texts }) => convertStored(texts[0]!, from, column.holds, postgres) === null).length
       }
       return count
     },

@@ -50,9 +50,9 @@ export function migrationEngineOf(database: DatabaseSync): MigrationEngine {
       yield sql`update ${quote(table)} set ${quote(to.name)} = ${converted}${also} where ${name} is not null`
       return yield* count(sql`select changes() as count`)
     },
-    *countInconvertible({ table, column, from, to }) {
-      addConversion(database, (stored) => convertStored(stored, from, to, sqlite))
-      const name = quote(column)
+    *countInconvertible({ table, column, from }) {
+      addConversion(database, (stored) => convertStored(stored, from, column.holds, sqlite))
+      const name = quote(column.name)
       return yield* count(
         sql`select count(${name}) - count(resourced_converted(null, ${name})) as count from ${quote(table)}`,
       )
