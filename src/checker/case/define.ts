@@ -11,15 +11,20 @@ export interface Draft extends Omit<Case, 'id' | 'kind' | 'needs'> {
   readonly kind?: Case['kind']
 }
 
-/** Cases by their identifiers. `common` is what all of them have unless they say otherwise; its needs are added to theirs. */
-export function define(
-  drafts: Readonly<Record<Case['id'], Partial<Draft>>>,
-  common: Partial<Draft> = {},
-): readonly Case[] {
-  return Object.entries(drafts).map(([id, draft]) => {
-    const needs = [...(draft.needs ?? []), ...(common.needs ?? [])]
-    return defineOne(id as Case['id'], { ...common, ...draft, needs } as Draft)
-  })
+/** Cases by their identifiers. */
+export function define(drafts: Readonly<Record<Case['id'], Draft>>): readonly Case[] {
+  return common({}).define(drafts)
+}
+
+/** What several cases have unless they say otherwise; its needs are added to theirs. */
+export function common(shared: Partial<Draft>) {
+  return {
+    define: (drafts: Readonly<Record<Case['id'], Partial<Draft>>>): readonly Case[] =>
+      Object.entries(drafts).map(([id, draft]) => {
+        const needs = [...(draft.needs ?? []), ...(shared.needs ?? [])]
+        return defineOne(id as Case['id'], { ...shared, ...draft, needs } as Draft)
+      }),
+  }
 }
 
 /** One case. */

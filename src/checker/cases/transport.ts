@@ -1,7 +1,7 @@
 /** SEC: transport and hygiene. */
 
 import type { Expectation } from '../case/case.ts'
-import { define } from '../case/define.ts'
+import { common } from '../case/define.ts'
 import { answerOf, field, finding, unless } from '../case/expect.ts'
 import { error, list, plain } from '../case/names.ts'
 import { NotSetUp } from '../case/not-judged.ts'
@@ -28,7 +28,7 @@ function keeps(step: Reference, secret: string): Expectation {
 const mendSecrets =
   'Leave what was sent as a credential out of errors and of the address in them: they are copied into logs and tickets.'
 
-export const transport = define({
+export const transport = common({ remedy: mendSecrets }).define({
   'SEC-1/https': {
     title: 'The interface is served by HTTPS; by plain HTTP on loopback only',
     steps: [list.get(collection)],
@@ -90,7 +90,6 @@ export const transport = define({
     after: ['AUT-1/list'],
     steps: [error.get(collection, { headers: { Authorization: `Bearer secret-${mark}` } })],
     expect: [keeps(error, `secret-${mark}`)],
-    remedy: mendSecrets,
   },
   'SEC-3/good-credential': {
     title: 'An error does not repeat the credential of its caller',
@@ -98,13 +97,11 @@ export const transport = define({
     after: ['ERR-1/record'],
     steps: [error.get(`${collection}/no-such-${mark}`)],
     expect: [keeps(error, key)],
-    remedy: mendSecrets,
   },
   'SEC-3/parameter': {
     title: 'An error does not repeat a secret that came in the address',
     after: ['ERR-1/record'],
     steps: [error.get(`${collection}/no-such-${mark}?access_token=secret-${mark}&api_key=secret-${mark}`, asNobody)],
     expect: [keeps(error, `secret-${mark}`)],
-    remedy: mendSecrets,
   },
 })

@@ -1,5 +1,5 @@
 /** VER: versions. */
-import { define } from '../case/define.ts'
+import { common } from '../case/define.ts'
 import { answerOf, everyAnswerOf, field, finding, noField, refused, status, unless } from '../case/expect.ts'
 import { after, both, list, one, removed } from '../case/names.ts'
 import {
@@ -27,7 +27,7 @@ const httpDate = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d [A-Z][a-z]{2} \d{4} \d\d:
 
 const old = `${deprecatedBase}${collectionPath}`
 
-export const versions = define({
+export const versions = common({ steps: [list.get(old)] }).define({
   'VER-1/once': {
     title: 'The version stands in the path once: twice leads nowhere',
     needs: ['version'],
@@ -67,14 +67,12 @@ export const versions = define({
   },
   'VER-3/works': {
     title: 'A deprecated version works',
-    steps: [list.get(old)],
     expect: [status(list, 200)],
     remedy: 'Go on serving a version until its sunset.',
   },
   'VER-3/says-so': {
     title: 'A deprecated version says that it is',
     after: ['VER-3/works'],
-    steps: [list.get(old)],
     expect: [
       answerOf(list, (answer, _, exchange) => {
         const isTold = ['Deprecation', 'Sunset', 'Warning'].some((name) => fieldOf(answer, name) !== undefined)
@@ -90,7 +88,6 @@ export const versions = define({
     title: 'Deprecation says since when, as RFC 9745 writes it',
     level: 'should',
     after: ['VER-3/says-so'],
-    steps: [list.get(old)],
     expect: [field(list, 'Deprecation', (value) => unless(/^@-?\d+$/.test(value), `${value} is none`))],
     remedy: 'Send “Deprecation: @1688169599”: an at sign and seconds since 1970.',
   },
@@ -98,7 +95,6 @@ export const versions = define({
     title: 'Sunset says until when, as RFC 8594 writes it, and that is to come',
     level: 'should',
     after: ['VER-3/says-so'],
-    steps: [list.get(old)],
     expect: [
       field(list, 'Sunset', (value) => {
         if (!httpDate.test(value)) return `${value} is no such date`
@@ -111,7 +107,6 @@ export const versions = define({
     title: 'Link leads from a deprecated version to its successor, or to what is written about its end',
     level: 'should',
     after: ['VER-3/says-so'],
-    steps: [list.get(old)],
     expect: [
       field(list, 'Link', (value) =>
         unless(

@@ -1,6 +1,7 @@
 /** AUT-1 and AUT-2: who asks. */
+
 import type { Case } from '../../case/case.ts'
-import { define } from '../../case/define.ts'
+import { common, define } from '../../case/define.ts'
 import { everyAnswerOf, field, finding, itemsOf, noField, sameBody, status, unless } from '../../case/expect.ts'
 import {
   after as afterStep,
@@ -42,7 +43,7 @@ function refusedCredential(name: string, title: string, authorization: string, m
 
 /** Credentials: who has none, or none that is good, gets nothing. */
 export const authentication: readonly Case[] = [
-  ...define({
+  ...common({ remedy: mendDoor }).define({
     'AUT-1/bearer': {
       title: 'The credential is taken from Authorization, in the form Bearer …',
       steps: [list.get(collection, { headers: { Authorization: `Bearer ${key}` } })],
@@ -62,19 +63,16 @@ export const authentication: readonly Case[] = [
       title: 'A list is not given to somebody without a credential',
       steps: [list.get(collection, asNobody)],
       expect: [status(list, 401)],
-      remedy: mendDoor,
     },
     'AUT-1/record': {
       title: 'A record is not given to somebody without a credential',
       steps: [create(one), read.get(one, asNobody)],
       expect: [status(read, 401)],
-      remedy: mendDoor,
     },
     'AUT-1/creation': {
       title: 'Nobody creates anything without a credential',
       steps: [create(one), created.post(collection, body.example, asNobody)],
       expect: [status(created, 401)],
-      remedy: mendDoor,
     },
     'AUT-1/creation-without-effect': {
       title: 'A creation that was refused with 401 has created nothing',
@@ -106,25 +104,21 @@ export const authentication: readonly Case[] = [
         setUp(afterStep.get(one)),
       ],
       expect: [status(changed, 401), sameBody(afterStep, beforeStep)],
-      remedy: mendDoor,
     },
     'AUT-1/deletion': {
       title: 'Nobody deletes a record without a credential',
       steps: [create(one), removed.delete(one, { caller: 'nobody', ...ifRequired }), afterStep.get(one)],
       expect: [status(removed, 401), status(afterStep, 200)],
-      remedy: mendDoor,
     },
     'AUT-1/wrong': {
       title: 'A credential that is none is refused',
       steps: [list.get(collection, asWrong)],
       expect: [status(list, 401)],
-      remedy: mendDoor,
     },
     'AUT-1/wrong-deletion': {
       title: 'A credential that is none deletes nothing',
       steps: [create(one), removed.delete(one, { caller: 'wrong', ...ifRequired }), afterStep.get(one)],
       expect: [status(removed, 401), status(afterStep, 200)],
-      remedy: mendDoor,
     },
   }),
   refusedCredential(

@@ -1,6 +1,7 @@
 /** CON-3 and CON-7: a write with a condition that is not met changes nothing, and a collection may require conditions. */
+
 import type { Body, Case, Step } from '../../case/case.ts'
-import { type Draft, define, defineOne } from '../../case/define.ts'
+import { common, type Draft, define, defineOne } from '../../case/define.ts'
 import { done, status, unchanged } from '../../case/expect.ts'
 import { after, change, deletion, one, seen } from '../../case/names.ts'
 import { type More, type Reference, references } from '../../case/references.ts'
@@ -185,10 +186,9 @@ function restored(headers: Readonly<Record<string, string>>): readonly Step[] {
   ]
 }
 
-const restorations = define({
+const restorations = common({ level: 'should' }).define({
   'CON-3/other-restore': {
     title: 'A restoration with an entity tag that the record never had is refused, and it stays deleted',
-    level: 'should',
     after: ['CON-3/fits-delete'],
     steps: restored(otherTag),
     expect: [status(write, 412), status(after, 404)],
@@ -196,7 +196,6 @@ const restorations = define({
   },
   'CON-3/star-restore': {
     title: 'A restoration with If-Match: * is carried out',
-    level: 'should',
     after: ['CON-3/other-restore'],
     steps: restored({ 'If-Match': '*' }),
     expect: [done(write), status(after, 200)],
@@ -204,7 +203,6 @@ const restorations = define({
   },
   'CON-3/unreadable-restore': {
     title: 'A restoration with an If-Match that cannot be read is not taken for one without',
-    level: 'should',
     after: ['CON-3/other-restore'],
     steps: restored({ 'If-Match': 'not-quoted' }),
     expect: [status(write, 400, 412), status(after, 404)],
@@ -212,7 +210,6 @@ const restorations = define({
   },
   'CON-3/empty-restore': {
     title: 'A restoration with an If-Match that is empty is not taken for one without',
-    level: 'should',
     after: ['CON-3/other-restore'],
     steps: restored({ 'If-Match': '' }),
     expect: [status(write, 400, 412), status(after, 404)],

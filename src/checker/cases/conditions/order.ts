@@ -1,6 +1,7 @@
 /** CON-6: where several refusals apply, which one is given. CON-5: of writers who hold one tag, one succeeds. */
+
 import type { Ask, Case, Expectation, Finding, Need, Request, Seen, Step } from '../../case/case.ts'
-import { define } from '../../case/define.ts'
+import { common } from '../../case/define.ts'
 import { applicableWhere, finding, status } from '../../case/expect.ts'
 import {
   both as bothStep,
@@ -242,7 +243,7 @@ function oneKindIsMade(seen: Seen): Finding | undefined {
 const mend =
   'Decide the condition in the transaction that writes, on a row that is locked or by "update … where revision = …": of two writers one has to find that the other was first.'
 
-export const atOnce = define({
+export const atOnce = common({ remedy: mend }).define({
   'CON-5/one-wins': {
     title: `Of ${many} PATCH at once with one entity tag exactly one is carried out`,
     after: ['CON-3/stale-patch'],
@@ -253,7 +254,6 @@ export const atOnce = define({
       together(...writers(writes, 'PATCH', many, { from: 'change' })),
     ],
     expect: [oneIsMade([412])],
-    remedy: mend,
   },
   'CON-5/one-replaces': {
     title: `Of ${many} PUT at once with one entity tag exactly one is carried out`,
@@ -266,7 +266,6 @@ export const atOnce = define({
       together(...writers(writes, 'PUT', many, { from: 'example', plus: 'change' })),
     ],
     expect: [oneIsMade([412])],
-    remedy: mend,
   },
   'CON-5/one-deletes': {
     title: `Of ${many} DELETE at once with one entity tag exactly one is carried out`,
@@ -287,7 +286,6 @@ export const atOnce = define({
       }),
       oneIsMade([412, 404, 409, 410]),
     ],
-    remedy: mend,
   },
   'CON-5/change-or-deletion': {
     title: 'Of PATCH and DELETE at once with one entity tag only one is carried out',
@@ -304,6 +302,5 @@ export const atOnce = define({
       ),
     ],
     expect: [oneKindIsMade],
-    remedy: mend,
   },
 })

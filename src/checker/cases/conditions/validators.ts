@@ -2,7 +2,7 @@
 
 import { parseHttpDate } from '../../../http/fields/http-date.ts'
 import type { Expectation, Need, Seen, Step } from '../../case/case.ts'
-import { define, defineEach } from '../../case/define.ts'
+import { common, defineEach } from '../../case/define.ts'
 import { answerOf, applicableWhere, done, field, finding, status, unless } from '../../case/expect.ts'
 import { again, change, deletion, list, one, read, read as readStep, two } from '../../case/names.ts'
 import { base, caseRecords, collection, idMember, members, type Reference, references } from '../../case/references.ts'
@@ -132,7 +132,7 @@ const mine = caseRecords
 const tagsOfLists =
   'Make the tag of a list from what it holds, or from a revision of the collection that grows with every creation, change and deletion.'
 
-export const validators = define({
+export const validators = common({ remedy: tagsOfLists, expect: [isAnother, differs(again, list)] }).define({
   'CON-2/etag': {
     title: 'A record carries a strong ETag',
     steps: [create(one), read.get(one)],
@@ -200,14 +200,11 @@ export const validators = define({
       status(list, 200),
       field(list, 'ETag', (value) => unless(anyTag.test(value), `${value} is no entity tag: "…", or W/"…"`)),
     ],
-    remedy: tagsOfLists,
   },
   'CON-2/list-etag-creation': {
     title: 'A list has another ETag when a record was created',
     after: ['CON-2/list-etag'],
     steps: [create(one), setUp(list.get(mine)), create(two), again.get(mine)],
-    expect: [isAnother, differs(again, list)],
-    remedy: tagsOfLists,
   },
   'CON-2/list-etag-change': {
     title: 'A list has another ETag when a record in it was changed',
@@ -218,15 +215,11 @@ export const validators = define({
       setUp(change.patch(one, { ...body.change, without: [members.marker] })),
       again.get(mine),
     ],
-    expect: [isAnother, differs(again, list)],
-    remedy: tagsOfLists,
   },
   'CON-2/list-etag-deletion': {
     title: 'A list has another ETag when a record was deleted',
     after: ['CON-2/list-etag'],
     steps: [create(one), setUp(list.get(mine)), setUp(deletion.delete(one)), again.get(mine)],
-    expect: [isAnother, differs(again, list)],
-    remedy: tagsOfLists,
   },
 })
 
@@ -266,13 +259,12 @@ function deciding(seen: Seen): string[] {
 const mend =
   'Make the tag from the revision of the record, not from the bytes of the answer: any read gives the tag that If-Match takes.'
 
-export const tags = define({
+export const tags = common({ remedy: mend }).define({
   'CON-8/fields': {
     title: 'A record has the same ETag with and without fields',
     after: ['CON-2/etag-stays'],
     steps: [create(one), setUp(readStep.get(one)), partStep.get(`${one}?fields=${idMember}`)],
     expect: [restricted, sameTag(partStep, readStep)],
-    remedy: mend,
   },
   'CON-8/tag-of-fields': {
     title: 'An entity tag from a read with fields fits If-Match',
@@ -284,14 +276,12 @@ export const tags = define({
       change.patch(one, body.change, { headers: { 'If-Match': partStep.etag } }),
     ],
     expect: [restricted, done(change)],
-    remedy: mend,
   },
   'CON-8/tag-of-head': {
     title: 'An entity tag from HEAD fits If-Match',
     after: ['CON-3/fits-patch', 'CON-3/other-patch'],
     steps: [create(one), setUp(head.head(one)), change.patch(one, body.change, { headers: { 'If-Match': head.etag } })],
     expect: [done(change)],
-    remedy: mend,
   },
   'CON-8/vary': {
     title: 'Vary names the fields of the request that the answer depends on',

@@ -1,6 +1,7 @@
 /** DEL-9: many at once. Nothing is sent that could take what the checker has not made. DEL-9: lists that are none, are too long, or hold what is no identifier. Nothing of it may be taken for "everything". */
+
 import type { Body } from '../../case/case.ts'
-import { define } from '../../case/define.ts'
+import { common } from '../../case/define.ts'
 import { answerOf, everyStatus, finding, itemsOf, member, refused, short, status } from '../../case/expect.ts'
 import { answered, oneWins } from '../../case/expect-records.ts'
 import { after, both, first as firstStep, gone, odd, one, second, three, two } from '../../case/names.ts'
@@ -22,175 +23,171 @@ export function ids(...list: readonly unknown[]): { readonly body: Body } {
 export const toBulk = `${collection}/bulk-delete`
 const isDone = applicableIf(answered(gone, 200), 'a bulk deletion was not answered 200')
 
-export const bulkCases = define(
-  {
-    'DEL-9/all': {
-      title: 'Bulk deletion deletes all records that it lists',
-      after: ['DEL-1/gone'],
-      steps: [
-        createMany(three, 3),
-        setUp(gone.send('POST', toBulk, ids(three.at(0).id, three.at(1).id, three.at(2).id))),
-        settled(gone),
-        after.get(three.at(0)),
-        after.get(three.at(1)),
-        after.get(three.at(2)),
-      ],
-      expect: [everyStatus(after, 404)],
-      remedy: 'Delete each record of ids, in one transaction.',
-    },
-    'DEL-9/others-stay': {
-      title: 'Bulk deletion leaves what it does not list',
-      steps: [
-        createMany(two, 2),
-        setUp(gone.send('POST', toBulk, ids(two.at(0).id))),
-        settled(gone),
-        after.get(two.at(1)),
-      ],
-      expect: [status(after, 200)],
-      remedy: 'Delete by the identifiers that were listed, and by nothing else.',
-    },
-    'DEL-9/status': {
-      title: 'Bulk deletion is answered 200, or 202 where it takes long',
-      steps: [createMany(two, 2), gone.send('POST', toBulk, ids(two.at(0).id, two.at(1).id)), settled(gone)],
-      expect: [status(gone, 200, 202)],
-      remedy: 'Answer 200 with what was deleted.',
-    },
-    'DEL-9/order': {
-      title: 'Bulk deletion tells what it has deleted in the order asked',
-      after: ['DEL-9/status'],
-      steps: [
-        createMany(three, 3),
-        gone.send('POST', toBulk, ids(three.at(2).id, three.at(0).id, three.at(1).id)),
-        settled(gone),
-        isDone,
-      ],
-      expect: [
-        answerOf(gone, (answer, seen, exchange) => {
-          const told = itemsOf(answer, seen)?.map((item) => String(item?.['id']))
-          const asked = [2, 0, 1].map((each) => seen.fill(three.at(each).id))
-          if (isSame(told, asked)) return undefined
-          return finding(exchange, { pointer: seen.profile.names.items }, `${short(told)} in place of ${short(asked)}`)
-        }),
-      ],
-      remedy: 'Build the answer from the list that was sent, not from what the database returns.',
-    },
-    'DEL-9/members': {
-      title: 'Bulk deletion tells exactly id and deleted_at of each record',
-      after: ['DEL-9/status'],
-      steps: [createMany(two, 2), gone.send('POST', toBulk, ids(two.at(0).id, two.at(1).id)), settled(gone), isDone],
-      expect: [
-        answerOf(gone, (answer, seen, exchange) => {
-          const at = { pointer: seen.profile.names.items }
-          const told = itemsOf(answer, seen)
-          if (told?.length !== 2) return finding(exchange, at, `${told?.length ?? 'no'} items in place of 2`)
-          const odd = told.find(
-            (item) =>
-              Object.keys(item ?? {})
-                .sort()
-                .join() !== 'deleted_at,id',
-          )
-          return odd && finding(exchange, at, `an item is ${short(odd)}`)
-        }),
-      ],
-      remedy: 'Answer { "data": [{ "id": …, "deleted_at": … }, …] }, as a single deletion does.',
-    },
-    'DEL-9/all-or-nothing': {
-      title: 'Bulk deletion of which one record is not there deletes none',
-      steps: [
-        createMany(two, 2),
-        gone.send('POST', toBulk, ids(two.at(0).id, two.at(0).otherId, two.at(1).id)),
-        settled(gone),
-        after.get(two.at(0)),
-        after.get(two.at(1)),
-      ],
-      expect: [refused(gone), everyStatus(after, 200)],
-      remedy: 'Delete in one transaction, and undo it where fewer rows were changed than were listed.',
-    },
-    'DEL-9/already-gone': {
-      title: 'Bulk deletion of which one record was deleted before deletes none',
-      after: ['DEL-9/all-or-nothing'],
-      steps: [
-        createMany(two, 2),
-        setUp(earlier.delete(two.at(0))),
-        settled(earlier, earlierJob),
-        gone.send('POST', toBulk, ids(two.at(1).id, two.at(0).id)),
-        settled(gone),
-        after.get(two.at(1)),
-      ],
-      expect: [refused(gone), status(after, 200)],
-      remedy: 'Count live records alone when you compare what was deleted with what was listed.',
-    },
-    'DEL-9/reasons': {
-      title: 'Bulk deletion that is refused gives the reason for every identifier that cannot go',
-      after: ['DEL-9/all-or-nothing'],
-      steps: [create(one), gone.send('POST', toBulk, ids(one.otherId, one.id, `${one.otherId}z`)), settled(gone)],
-      expect: [
-        member(
-          gone,
-          ({ profile }) => profile.names.errors,
-          (errors) => (Array.isArray(errors) && errors.length >= 2 ? undefined : `errors is ${short(errors)}`),
-        ),
-      ],
-      remedy: 'Collect what is wrong with every identifier before you answer, each with its place (/ids/0).',
-    },
-    'DEL-9/dependents': {
-      title: 'Bulk deletion of a record that others depend on is answered 409, and it stays',
-      after: ['DEL-4/refused'],
-      steps: [
-        applicableIf(({ profile, collection }) => {
-          const [first] = Object.values(collection.references)
-          return profile.collections.find(({ name }) => name === first)?.operations.includes('bulk-delete') === true
-        }, 'what its records refer to has no bulk deletion'),
-        create(one),
-        single.delete(parent),
-        applicableIf(answered(single, 409), 'what others refer to is deleted all the same'),
-        gone.send('POST', `${parentCollection}/bulk-delete`, ids(parent.id)),
-        settled(gone),
-        after.get(parent),
-      ],
-      expect: [status(gone, 409), status(after, 200)],
-      remedy: 'Let bulk deletion pass through the same checks as a single one.',
-    },
-    'DEL-9/at-once': {
-      title: 'Of two bulk deletions at once that share a record one deletes all its records, the other none',
-      after: ['DEL-1/gone', 'DEL-9/all', 'DEL-9/others-stay', 'DEL-9/all-or-nothing'],
-      steps: [
-        createMany(firstStep, 2),
-        createMany(second, 2),
-        create(shared),
-        together(
-          both.send('POST', toBulk, ids(firstStep.at(0).id, firstStep.at(1).id, shared.id)),
-          both.send('POST', toBulk, ids(shared.id, second.at(1).id, second.at(0).id)),
-        ),
-        applicableIf(
-          (seen) => seen.all(both).every(({ answer }) => answer?.status !== 202),
-          'bulk deletions are only accepted',
-        ),
-        firstAfter.get(firstStep.at(0)),
-        firstAfter.get(firstStep.at(1)),
-        secondAfter.get(second.at(0)),
-        secondAfter.get(second.at(1)),
-      ],
-      expect: [
-        oneWins(both, 404, 409),
-        (seen) => {
-          const statuses = (step: Reference) => seen.all(step).map(({ answer }) => answer?.status)
-          const isWon = (index: number) => (seen.all(both)[index]?.answer?.status ?? 500) < 300
-          for (const [index, step] of [firstAfter, secondAfter].entries()) {
-            const wanted = isWon(index) ? 404 : 200
-            const odd = seen.all(step).find(({ answer }) => answer?.status !== wanted)
-            if (odd !== undefined)
-              return finding(odd, 'status', `${statuses(step).join(' and ')} in place of ${wanted}`)
-          }
-          return undefined
-        },
-      ],
-      remedy:
-        'Lock the rows in one order, and count what was deleted in the transaction: of two lists that share a record one has to be undone.',
-    },
+export const bulkCases = common({ needs: ['read'] }).define({
+  'DEL-9/all': {
+    title: 'Bulk deletion deletes all records that it lists',
+    after: ['DEL-1/gone'],
+    steps: [
+      createMany(three, 3),
+      setUp(gone.send('POST', toBulk, ids(three.at(0).id, three.at(1).id, three.at(2).id))),
+      settled(gone),
+      after.get(three.at(0)),
+      after.get(three.at(1)),
+      after.get(three.at(2)),
+    ],
+    expect: [everyStatus(after, 404)],
+    remedy: 'Delete each record of ids, in one transaction.',
   },
-  { needs: ['read'] },
-)
+  'DEL-9/others-stay': {
+    title: 'Bulk deletion leaves what it does not list',
+    steps: [
+      createMany(two, 2),
+      setUp(gone.send('POST', toBulk, ids(two.at(0).id))),
+      settled(gone),
+      after.get(two.at(1)),
+    ],
+    expect: [status(after, 200)],
+    remedy: 'Delete by the identifiers that were listed, and by nothing else.',
+  },
+  'DEL-9/status': {
+    title: 'Bulk deletion is answered 200, or 202 where it takes long',
+    steps: [createMany(two, 2), gone.send('POST', toBulk, ids(two.at(0).id, two.at(1).id)), settled(gone)],
+    expect: [status(gone, 200, 202)],
+    remedy: 'Answer 200 with what was deleted.',
+  },
+  'DEL-9/order': {
+    title: 'Bulk deletion tells what it has deleted in the order asked',
+    after: ['DEL-9/status'],
+    steps: [
+      createMany(three, 3),
+      gone.send('POST', toBulk, ids(three.at(2).id, three.at(0).id, three.at(1).id)),
+      settled(gone),
+      isDone,
+    ],
+    expect: [
+      answerOf(gone, (answer, seen, exchange) => {
+        const told = itemsOf(answer, seen)?.map((item) => String(item?.['id']))
+        const asked = [2, 0, 1].map((each) => seen.fill(three.at(each).id))
+        if (isSame(told, asked)) return undefined
+        return finding(exchange, { pointer: seen.profile.names.items }, `${short(told)} in place of ${short(asked)}`)
+      }),
+    ],
+    remedy: 'Build the answer from the list that was sent, not from what the database returns.',
+  },
+  'DEL-9/members': {
+    title: 'Bulk deletion tells exactly id and deleted_at of each record',
+    after: ['DEL-9/status'],
+    steps: [createMany(two, 2), gone.send('POST', toBulk, ids(two.at(0).id, two.at(1).id)), settled(gone), isDone],
+    expect: [
+      answerOf(gone, (answer, seen, exchange) => {
+        const at = { pointer: seen.profile.names.items }
+        const told = itemsOf(answer, seen)
+        if (told?.length !== 2) return finding(exchange, at, `${told?.length ?? 'no'} items in place of 2`)
+        const odd = told.find(
+          (item) =>
+            Object.keys(item ?? {})
+              .sort()
+              .join() !== 'deleted_at,id',
+        )
+        return odd && finding(exchange, at, `an item is ${short(odd)}`)
+      }),
+    ],
+    remedy: 'Answer { "data": [{ "id": …, "deleted_at": … }, …] }, as a single deletion does.',
+  },
+  'DEL-9/all-or-nothing': {
+    title: 'Bulk deletion of which one record is not there deletes none',
+    steps: [
+      createMany(two, 2),
+      gone.send('POST', toBulk, ids(two.at(0).id, two.at(0).otherId, two.at(1).id)),
+      settled(gone),
+      after.get(two.at(0)),
+      after.get(two.at(1)),
+    ],
+    expect: [refused(gone), everyStatus(after, 200)],
+    remedy: 'Delete in one transaction, and undo it where fewer rows were changed than were listed.',
+  },
+  'DEL-9/already-gone': {
+    title: 'Bulk deletion of which one record was deleted before deletes none',
+    after: ['DEL-9/all-or-nothing'],
+    steps: [
+      createMany(two, 2),
+      setUp(earlier.delete(two.at(0))),
+      settled(earlier, earlierJob),
+      gone.send('POST', toBulk, ids(two.at(1).id, two.at(0).id)),
+      settled(gone),
+      after.get(two.at(1)),
+    ],
+    expect: [refused(gone), status(after, 200)],
+    remedy: 'Count live records alone when you compare what was deleted with what was listed.',
+  },
+  'DEL-9/reasons': {
+    title: 'Bulk deletion that is refused gives the reason for every identifier that cannot go',
+    after: ['DEL-9/all-or-nothing'],
+    steps: [create(one), gone.send('POST', toBulk, ids(one.otherId, one.id, `${one.otherId}z`)), settled(gone)],
+    expect: [
+      member(
+        gone,
+        ({ profile }) => profile.names.errors,
+        (errors) => (Array.isArray(errors) && errors.length >= 2 ? undefined : `errors is ${short(errors)}`),
+      ),
+    ],
+    remedy: 'Collect what is wrong with every identifier before you answer, each with its place (/ids/0).',
+  },
+  'DEL-9/dependents': {
+    title: 'Bulk deletion of a record that others depend on is answered 409, and it stays',
+    after: ['DEL-4/refused'],
+    steps: [
+      applicableIf(({ profile, collection }) => {
+        const [first] = Object.values(collection.references)
+        return profile.collections.find(({ name }) => name === first)?.operations.includes('bulk-delete') === true
+      }, 'what its records refer to has no bulk deletion'),
+      create(one),
+      single.delete(parent),
+      applicableIf(answered(single, 409), 'what others refer to is deleted all the same'),
+      gone.send('POST', `${parentCollection}/bulk-delete`, ids(parent.id)),
+      settled(gone),
+      after.get(parent),
+    ],
+    expect: [status(gone, 409), status(after, 200)],
+    remedy: 'Let bulk deletion pass through the same checks as a single one.',
+  },
+  'DEL-9/at-once': {
+    title: 'Of two bulk deletions at once that share a record one deletes all its records, the other none',
+    after: ['DEL-1/gone', 'DEL-9/all', 'DEL-9/others-stay', 'DEL-9/all-or-nothing'],
+    steps: [
+      createMany(firstStep, 2),
+      createMany(second, 2),
+      create(shared),
+      together(
+        both.send('POST', toBulk, ids(firstStep.at(0).id, firstStep.at(1).id, shared.id)),
+        both.send('POST', toBulk, ids(shared.id, second.at(1).id, second.at(0).id)),
+      ),
+      applicableIf(
+        (seen) => seen.all(both).every(({ answer }) => answer?.status !== 202),
+        'bulk deletions are only accepted',
+      ),
+      firstAfter.get(firstStep.at(0)),
+      firstAfter.get(firstStep.at(1)),
+      secondAfter.get(second.at(0)),
+      secondAfter.get(second.at(1)),
+    ],
+    expect: [
+      oneWins(both, 404, 409),
+      (seen) => {
+        const statuses = (step: Reference) => seen.all(step).map(({ answer }) => answer?.status)
+        const isWon = (index: number) => (seen.all(both)[index]?.answer?.status ?? 500) < 300
+        for (const [index, step] of [firstAfter, secondAfter].entries()) {
+          const wanted = isWon(index) ? 404 : 200
+          const odd = seen.all(step).find(({ answer }) => answer?.status !== wanted)
+          if (odd !== undefined) return finding(odd, 'status', `${statuses(step).join(' and ')} in place of ${wanted}`)
+        }
+        return undefined
+      },
+    ],
+    remedy:
+      'Lock the rows in one order, and count what was deleted in the transaction: of two lists that share a record one has to be undone.',
+  },
+})
 
 // Nothing of these can be taken for a record of the server, or for a condition: no text that begins with a digit, no object (`{}` is
 // "any" to some), no number (MySQL compares texts with one as numbers, and most texts are 0), nothing that is no list. What is
@@ -215,51 +212,48 @@ const nothing: readonly string[] = [
   '{"ids":["never-was"',
 ]
 
-export const refusedBulkCases = define(
-  {
-    'DEL-9/twice': {
-      title: 'Bulk deletion that lists a record twice is refused',
-      level: 'may',
-      steps: [create(one), gone.send('POST', toBulk, ids(one.id, one.id)), settled(gone)],
-      expect: [refused(gone)],
-      remedy: 'Answer 400 where an identifier is repeated: the list is not what its sender thinks.',
-    },
-    'DEL-9/many': {
-      title: 'Bulk deletion of 2,000 records of which one is there deletes none',
-      after: ['DEL-9/all-or-nothing'],
-      steps: [
-        create(one),
-        gone.send('POST', toBulk, ids(one.id, ...Array.from({ length: 1_999 }, (_, turn) => `${one.otherId}-${turn}`))),
-        settled(gone),
-        after.get(one),
-      ],
-      expect: [refused(gone), status(after, 200)],
-      remedy: 'Bound how many records may be listed, and refuse a longer list whole: 400 or 413.',
-    },
-    'DEL-9/odd': {
-      title: 'Bulk deletion refuses what is no identifier, and breaks nothing',
-      steps: [create(one), ...oddIds.map((id) => odd.send('POST', toBulk, ids(one.id, id)))],
-      expect: [refused(odd)],
-      remedy:
-        'Check that ids is a list of texts before anything is deleted, and hand them to the database as parameters.',
-    },
-    'DEL-9/empty': {
-      title: 'Bulk deletion of no records is refused',
-      needs: ['disposable'],
-      level: 'may',
-      after: ['DEL-9/others-stay'],
-      steps: [create(one), gone.send('POST', toBulk, ids()), after.get(one)],
-      expect: [status(gone, 400), status(after, 200)],
-      remedy: 'Answer 400 where ids is empty: the sender has made a mistake.',
-    },
-    'DEL-9/no-list': {
-      title: 'Bulk deletion without a list of identifiers is refused, and deletes nothing',
-      needs: ['disposable'],
-      after: ['DEL-9/others-stay'],
-      steps: [create(one), ...nothing.map((text) => odd.post(toBulk, body.text(text))), after.get(one)],
-      expect: [everyStatus(odd, 400), status(after, 200)],
-      remedy: 'Answer 400 unless ids is a list of texts: a condition that is missing must never become "all".',
-    },
+export const refusedBulkCases = common({ needs: ['read'] }).define({
+  'DEL-9/twice': {
+    title: 'Bulk deletion that lists a record twice is refused',
+    level: 'may',
+    steps: [create(one), gone.send('POST', toBulk, ids(one.id, one.id)), settled(gone)],
+    expect: [refused(gone)],
+    remedy: 'Answer 400 where an identifier is repeated: the list is not what its sender thinks.',
   },
-  { needs: ['read'] },
-)
+  'DEL-9/many': {
+    title: 'Bulk deletion of 2,000 records of which one is there deletes none',
+    after: ['DEL-9/all-or-nothing'],
+    steps: [
+      create(one),
+      gone.send('POST', toBulk, ids(one.id, ...Array.from({ length: 1_999 }, (_, turn) => `${one.otherId}-${turn}`))),
+      settled(gone),
+      after.get(one),
+    ],
+    expect: [refused(gone), status(after, 200)],
+    remedy: 'Bound how many records may be listed, and refuse a longer list whole: 400 or 413.',
+  },
+  'DEL-9/odd': {
+    title: 'Bulk deletion refuses what is no identifier, and breaks nothing',
+    steps: [create(one), ...oddIds.map((id) => odd.send('POST', toBulk, ids(one.id, id)))],
+    expect: [refused(odd)],
+    remedy:
+      'Check that ids is a list of texts before anything is deleted, and hand them to the database as parameters.',
+  },
+  'DEL-9/empty': {
+    title: 'Bulk deletion of no records is refused',
+    needs: ['disposable'],
+    level: 'may',
+    after: ['DEL-9/others-stay'],
+    steps: [create(one), gone.send('POST', toBulk, ids()), after.get(one)],
+    expect: [status(gone, 400), status(after, 200)],
+    remedy: 'Answer 400 where ids is empty: the sender has made a mistake.',
+  },
+  'DEL-9/no-list': {
+    title: 'Bulk deletion without a list of identifiers is refused, and deletes nothing',
+    needs: ['disposable'],
+    after: ['DEL-9/others-stay'],
+    steps: [create(one), ...nothing.map((text) => odd.post(toBulk, body.text(text))), after.get(one)],
+    expect: [everyStatus(odd, 400), status(after, 200)],
+    remedy: 'Answer 400 unless ids is a list of texts: a condition that is missing must never become "all".',
+  },
+})

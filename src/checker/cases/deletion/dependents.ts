@@ -1,6 +1,7 @@
 /** DEL-4 and DEL-5: what becomes of records that refer to what is deleted. What a server does is found by trying. DEL-10: deletion by filter. */
+
 import type { Seen } from '../../case/case.ts'
-import { define } from '../../case/define.ts'
+import { common } from '../../case/define.ts'
 import { answerOf, finding, itemsOf, member, sameBody, short, status } from '../../case/expect.ts'
 import { answered, deleted, isExactly, recordOf, shows, succeeded } from '../../case/expect-records.ts'
 import { after, before, first as firstStep, gone, made, one, three, two } from '../../case/names.ts'
@@ -31,194 +32,191 @@ function referenceIn(item: unknown, { collection }: Pick<Seen, 'collection'>): u
   return (item as Readonly<Record<string, unknown>> | undefined)?.[name]
 }
 
-export const dependentCases = define(
-  {
-    'DEL-4/refused': {
-      title: 'Where a record that others refer to is not deleted, the answer is 409',
-      steps: [create(one), gone.delete(parent), settled(gone), isRefused],
-      expect: [status(gone, 409)],
-      remedy:
-        "Look for dependents before you delete, and answer 409 where there are some; do not let the database's own error through.",
-    },
-    'DEL-4/errors': {
-      title: 'A deletion that dependents forbid says in errors what is in the way',
-      after: ['DEL-4/refused'],
-      steps: [create(one), gone.delete(parent), settled(gone), isRefused],
-      expect: [
-        member(
-          gone,
-          ({ profile }) => profile.names.errors,
-          (errors) => (Array.isArray(errors) && errors.length > 0 ? undefined : `errors is ${short(errors)}`),
-        ),
-      ],
-      remedy: 'List in errors which collection, and which of its records, are in the way.',
-    },
-    'DEL-4/unchanged': {
-      title: 'A deletion that dependents forbid leaves the record as it was',
-      after: ['DEL-4/refused'],
-      steps: [
-        create(one),
-        setUp(before.get(parent)),
-        setUp(childBefore.get(one)),
-        gone.delete(parent),
-        settled(gone),
-        isRefused,
-        after.get(parent),
-        childAfter.get(one),
-      ],
-      expect: [status(after, 200), sameBody(after, before), status(childAfter, 200), sameBody(childAfter, childBefore)],
-      remedy: 'Look for dependents in the transaction that deletes, and undo all of it where there are some.',
-    },
-    'DEL-4/then': {
-      title: 'When what was in the way is deleted, the deletion is possible',
-      after: ['DEL-4/refused'],
-      steps: [
-        create(one),
-        gone.delete(parent),
-        settled(gone),
-        isRefused,
-        setUp(child.delete(one)),
-        settled(child, childJob),
-        then.delete(parent),
-        settled(then, thenJob),
-      ],
-      expect: [deleted(then)],
-      remedy: "Count live dependents alone: what was deleted softly is in nobody's way.",
-    },
-    'DEL-4/race': {
-      title: 'A record is not deleted while another that refers to it is made',
-      after: ['DEL-4/refused', 'DEL-1/list'],
-      steps: [
-        create(firstStep),
-        setUp(child.delete(firstStep)),
-        settled(child, childJob),
-        together(
-          made.post(collection, body.example),
-          made.post(collection, body.example),
-          gone.delete(parent),
-          made.post(collection, body.example),
-          made.post(collection, body.example),
-        ),
-        settled(gone),
-        parent.get(parent),
-        children.get(caseRecords),
-      ],
-      expect: [
-        status(children, 200),
-        (seen) => {
-          const { answer } = seen.of(parent)
-          if (answer?.status === 200) return undefined
-          if (answer?.status !== 404)
-            return finding(seen.of(parent), 'status', `${answer?.status} in place of 200 or 404`)
-          const dangling = itemsOf(seen.of(children).answer, seen)?.find(
-            (item) => String(referenceIn(item, seen)) === seen.fill(parent.id),
-          )
-          if (dangling === undefined) return undefined
-          const { names } = seen.profile
-          return finding(
-            seen.of(children),
-            { pointer: names.items },
-            `${short(dangling)} refers to a record that is gone`,
-          )
-        },
-      ],
-      remedy:
-        'Lock the record that is referred to, in both transactions: in that which deletes it, and in that which makes a reference to it.',
-    },
-    'DEL-5/no-dangling': {
-      title: 'Where a record that others refer to is deleted, they go too, or refer to nothing',
-      after: ['DEL-1/gone'],
-      steps: [
-        create(one),
-        gone.delete(parent),
-        isDeleted,
-        settled(gone),
-        parent.get(parent),
-        // A job may find out later that it cannot be done.
-        applicableIf(answered(parent, 404), 'what others refer to is not deleted'),
-        child.get(one),
-      ],
-      expect: [
-        status(child, 200, 404),
-        (seen) => {
-          const { answer } = seen.of(child)
-          if (answer?.status !== 200) return undefined
-          const reference = referenceIn(recordOf(answer, seen), seen)
-          if (String(reference) !== seen.fill(parent.id)) return undefined
-          const [name = ''] = Object.keys(seen.collection.references)
-          return finding(seen.of(child), { pointer: `/${name}` }, `it refers to ${reference}, which is gone`)
-        },
-      ],
-      remedy:
-        'Say of each reference what a deletion does to it: forbid it (409), take the other along, or set it to null, in one transaction.',
-    },
-    'DEL-5/cascade': {
-      title: 'A deletion that takes dependents along takes all of them',
-      after: ['DEL-5/no-dangling', 'DEL-1/list'],
-      steps: [
-        createMany(three, 3),
-        setUp(before.get(caseRecords)),
-        gone.delete(parent),
-        isDeleted,
-        settled(gone),
-        child.get(three.at(0)),
-        applicableIf(answered(child, 404), 'dependents stay'),
-        after.get(caseRecords),
-      ],
-      expect: [
-        shows(before, [three.at(0), three.at(1), three.at(2)]),
-        shows(after, [], [three.at(0), three.at(1), three.at(2)]),
-      ],
-      remedy: 'Delete every record that refers to it in the same transaction.',
-    },
-    'DEL-5/own-variant': {
-      title: 'A dependent that goes along is kept where its own collection keeps what is deleted',
-      after: ['DEL-5/no-dangling', 'DEL-1/kept'],
-      steps: [
-        create(one),
-        gone.delete(parent),
-        isDeleted,
-        settled(gone),
-        child.get(one),
-        applicableIf(answered(child, 404), 'dependents stay'),
-        kept.get(`${caseRecords}&include_deleted=true`),
-      ],
-      expect: [shows(kept, [one])],
-      remedy: 'Delete each dependent by the variant of its own collection, not by the database\'s "on delete cascade".',
-    },
-    'DEL-5/clear': {
-      title: 'A reference that is cleared becomes null, and nothing else of the record is lost',
-      after: ['DEL-5/no-dangling'],
-      steps: [
-        create(one),
-        gone.delete(parent),
-        isDeleted,
-        settled(gone),
-        child.get(one),
-        applicableIf(answered(child, 200), 'dependents go too'),
-      ],
-      expect: [
-        (seen) => {
-          const exchange = seen.of(child)
-          const [first = ''] = Object.keys(seen.collection.references)
-          const sent = JSON.parse(seen.of(one).asked.body ?? '{}') as Readonly<Record<string, unknown>>
-          const now = (exchange.answer && recordOf(exchange.answer, seen)) as Readonly<Record<string, unknown>>
-          for (const [name, was] of Object.entries({ ...sent, [first]: null })) {
-            if (short(now?.[name]) === short(was)) continue
-            return finding(
-              exchange,
-              { pointer: `/${name}` },
-              `${name} is ${short(now?.[name])} in place of ${short(was)}`,
-            )
-          }
-          return undefined
-        },
-      ],
-      remedy: 'Set the reference itself to null, and leave the other columns as they are.',
-    },
+export const dependentCases = common({ needs: ['read'] }).define({
+  'DEL-4/refused': {
+    title: 'Where a record that others refer to is not deleted, the answer is 409',
+    steps: [create(one), gone.delete(parent), settled(gone), isRefused],
+    expect: [status(gone, 409)],
+    remedy:
+      "Look for dependents before you delete, and answer 409 where there are some; do not let the database's own error through.",
   },
-  { needs: ['read'] },
-)
+  'DEL-4/errors': {
+    title: 'A deletion that dependents forbid says in errors what is in the way',
+    after: ['DEL-4/refused'],
+    steps: [create(one), gone.delete(parent), settled(gone), isRefused],
+    expect: [
+      member(
+        gone,
+        ({ profile }) => profile.names.errors,
+        (errors) => (Array.isArray(errors) && errors.length > 0 ? undefined : `errors is ${short(errors)}`),
+      ),
+    ],
+    remedy: 'List in errors which collection, and which of its records, are in the way.',
+  },
+  'DEL-4/unchanged': {
+    title: 'A deletion that dependents forbid leaves the record as it was',
+    after: ['DEL-4/refused'],
+    steps: [
+      create(one),
+      setUp(before.get(parent)),
+      setUp(childBefore.get(one)),
+      gone.delete(parent),
+      settled(gone),
+      isRefused,
+      after.get(parent),
+      childAfter.get(one),
+    ],
+    expect: [status(after, 200), sameBody(after, before), status(childAfter, 200), sameBody(childAfter, childBefore)],
+    remedy: 'Look for dependents in the transaction that deletes, and undo all of it where there are some.',
+  },
+  'DEL-4/then': {
+    title: 'When what was in the way is deleted, the deletion is possible',
+    after: ['DEL-4/refused'],
+    steps: [
+      create(one),
+      gone.delete(parent),
+      settled(gone),
+      isRefused,
+      setUp(child.delete(one)),
+      settled(child, childJob),
+      then.delete(parent),
+      settled(then, thenJob),
+    ],
+    expect: [deleted(then)],
+    remedy: "Count live dependents alone: what was deleted softly is in nobody's way.",
+  },
+  'DEL-4/race': {
+    title: 'A record is not deleted while another that refers to it is made',
+    after: ['DEL-4/refused', 'DEL-1/list'],
+    steps: [
+      create(firstStep),
+      setUp(child.delete(firstStep)),
+      settled(child, childJob),
+      together(
+        made.post(collection, body.example),
+        made.post(collection, body.example),
+        gone.delete(parent),
+        made.post(collection, body.example),
+        made.post(collection, body.example),
+      ),
+      settled(gone),
+      parent.get(parent),
+      children.get(caseRecords),
+    ],
+    expect: [
+      status(children, 200),
+      (seen) => {
+        const { answer } = seen.of(parent)
+        if (answer?.status === 200) return undefined
+        if (answer?.status !== 404)
+          return finding(seen.of(parent), 'status', `${answer?.status} in place of 200 or 404`)
+        const dangling = itemsOf(seen.of(children).answer, seen)?.find(
+          (item) => String(referenceIn(item, seen)) === seen.fill(parent.id),
+        )
+        if (dangling === undefined) return undefined
+        const { names } = seen.profile
+        return finding(
+          seen.of(children),
+          { pointer: names.items },
+          `${short(dangling)} refers to a record that is gone`,
+        )
+      },
+    ],
+    remedy:
+      'Lock the record that is referred to, in both transactions: in that which deletes it, and in that which makes a reference to it.',
+  },
+  'DEL-5/no-dangling': {
+    title: 'Where a record that others refer to is deleted, they go too, or refer to nothing',
+    after: ['DEL-1/gone'],
+    steps: [
+      create(one),
+      gone.delete(parent),
+      isDeleted,
+      settled(gone),
+      parent.get(parent),
+      // A job may find out later that it cannot be done.
+      applicableIf(answered(parent, 404), 'what others refer to is not deleted'),
+      child.get(one),
+    ],
+    expect: [
+      status(child, 200, 404),
+      (seen) => {
+        const { answer } = seen.of(child)
+        if (answer?.status !== 200) return undefined
+        const reference = referenceIn(recordOf(answer, seen), seen)
+        if (String(reference) !== seen.fill(parent.id)) return undefined
+        const [name = ''] = Object.keys(seen.collection.references)
+        return finding(seen.of(child), { pointer: `/${name}` }, `it refers to ${reference}, which is gone`)
+      },
+    ],
+    remedy:
+      'Say of each reference what a deletion does to it: forbid it (409), take the other along, or set it to null, in one transaction.',
+  },
+  'DEL-5/cascade': {
+    title: 'A deletion that takes dependents along takes all of them',
+    after: ['DEL-5/no-dangling', 'DEL-1/list'],
+    steps: [
+      createMany(three, 3),
+      setUp(before.get(caseRecords)),
+      gone.delete(parent),
+      isDeleted,
+      settled(gone),
+      child.get(three.at(0)),
+      applicableIf(answered(child, 404), 'dependents stay'),
+      after.get(caseRecords),
+    ],
+    expect: [
+      shows(before, [three.at(0), three.at(1), three.at(2)]),
+      shows(after, [], [three.at(0), three.at(1), three.at(2)]),
+    ],
+    remedy: 'Delete every record that refers to it in the same transaction.',
+  },
+  'DEL-5/own-variant': {
+    title: 'A dependent that goes along is kept where its own collection keeps what is deleted',
+    after: ['DEL-5/no-dangling', 'DEL-1/kept'],
+    steps: [
+      create(one),
+      gone.delete(parent),
+      isDeleted,
+      settled(gone),
+      child.get(one),
+      applicableIf(answered(child, 404), 'dependents stay'),
+      kept.get(`${caseRecords}&include_deleted=true`),
+    ],
+    expect: [shows(kept, [one])],
+    remedy: 'Delete each dependent by the variant of its own collection, not by the database\'s "on delete cascade".',
+  },
+  'DEL-5/clear': {
+    title: 'A reference that is cleared becomes null, and nothing else of the record is lost',
+    after: ['DEL-5/no-dangling'],
+    steps: [
+      create(one),
+      gone.delete(parent),
+      isDeleted,
+      settled(gone),
+      child.get(one),
+      applicableIf(answered(child, 200), 'dependents go too'),
+    ],
+    expect: [
+      (seen) => {
+        const exchange = seen.of(child)
+        const [first = ''] = Object.keys(seen.collection.references)
+        const sent = JSON.parse(seen.of(one).asked.body ?? '{}') as Readonly<Record<string, unknown>>
+        const now = (exchange.answer && recordOf(exchange.answer, seen)) as Readonly<Record<string, unknown>>
+        for (const [name, was] of Object.entries({ ...sent, [first]: null })) {
+          if (short(now?.[name]) === short(was)) continue
+          return finding(
+            exchange,
+            { pointer: `/${name}` },
+            `${name} is ${short(now?.[name])} in place of ${short(was)}`,
+          )
+        }
+        return undefined
+      },
+    ],
+    remedy: 'Set the reference itself to null, and leave the other columns as they are.',
+  },
+})
 
 /**
  * Deletion by filter is tried where the server declares it, with a filter that lists were seen to obey (QRY-1, and again in
@@ -243,61 +241,57 @@ const twoAndOne = [
   ),
 ] as const
 
-export const deletionByFilter = define(
-  {
-    'DEL-10/matching': {
-      ...filtered,
-      title: 'Deletion by filter deletes what the filter finds',
-      steps: [...twoAndOne, ...deleteRecord(gone, caseRecords, bound(2)), after.get(caseRecords)],
-      expect: [shows(after, [], [two.at(0), two.at(1)])],
-      remedy: 'Delete with the conditions that the list is read with.',
-    },
-    'DEL-10/others-stay': {
-      ...filtered,
-      title: 'Deletion by filter leaves what the filter does not find',
-      steps: [...twoAndOne, ...deleteRecord(gone, caseRecords, bound(2)), after.get(bystander)],
-      expect: [status(after, 200)],
-      remedy: 'Refuse a filter that you do not know with 400: to ignore it is to delete everything.',
-    },
-    'DEL-10/number': {
-      ...filtered,
-      title: 'Deletion by filter is answered 200 with the number of records deleted, or 202',
-      steps: [...twoAndOne, gone.delete(caseRecords, bound(2)), settled(gone)],
-      expect: [
-        status(gone, 200, 202),
-        answerOf(gone, (answer) => {
-          if (answer.status === 202) return undefined
-          const body = jsonOf(answer)
-          const told = typeof body === 'object' && body !== null ? Object.values(body) : [body]
-          return told.includes(2) ? undefined : `2 were deleted, and it tells ${short(body)}`
-        }),
-      ],
-      remedy: 'Answer { "deleted_count": 2 }: who deletes by filter has to learn how much went.',
-    },
-    'DEL-10/maximum': {
-      ...filtered,
-      title: 'Deletion by filter of more records than the client allows is answered 409, and deletes none',
-      steps: [...twoAndOne, gone.delete(caseRecords, bound(1)), settled(gone), after.get(caseRecords)],
-      expect: [status(gone, 409), shows(after, [two.at(0), two.at(1)])],
-      remedy:
-        'Heed Prefer: handling=strict, max-affected=N: count in the transaction, and undo it where more would go.',
-    },
-    'DEL-10/not-offered': {
-      title: 'Deletion by filter is answered 405 where it is not offered',
-      needsOnly: ['create', 'disposable', 'list', 'marker', 'read'],
-      after: ['QRY-1/equal', 'QRY-1/none'],
-      steps: [
-        applicableIf(
-          ({ collection }) => !collection.operations.includes('delete-by-filter'),
-          'deletion by filter is offered',
-        ),
-        ...twoAndOne,
-        gone.delete(caseRecords),
-        applicableIf((seen) => !succeeded(gone)(seen), 'deletion by filter is offered'),
-      ],
-      expect: [status(gone, 405)],
-      remedy: 'Answer 405 with Allow for DELETE of a collection, unless you offer it on purpose.',
-    },
+export const deletionByFilter = common({ needs: ['read'] }).define({
+  'DEL-10/matching': {
+    ...filtered,
+    title: 'Deletion by filter deletes what the filter finds',
+    steps: [...twoAndOne, ...deleteRecord(gone, caseRecords, bound(2)), after.get(caseRecords)],
+    expect: [shows(after, [], [two.at(0), two.at(1)])],
+    remedy: 'Delete with the conditions that the list is read with.',
   },
-  { needs: ['read'] },
-)
+  'DEL-10/others-stay': {
+    ...filtered,
+    title: 'Deletion by filter leaves what the filter does not find',
+    steps: [...twoAndOne, ...deleteRecord(gone, caseRecords, bound(2)), after.get(bystander)],
+    expect: [status(after, 200)],
+    remedy: 'Refuse a filter that you do not know with 400: to ignore it is to delete everything.',
+  },
+  'DEL-10/number': {
+    ...filtered,
+    title: 'Deletion by filter is answered 200 with the number of records deleted, or 202',
+    steps: [...twoAndOne, gone.delete(caseRecords, bound(2)), settled(gone)],
+    expect: [
+      status(gone, 200, 202),
+      answerOf(gone, (answer) => {
+        if (answer.status === 202) return undefined
+        const body = jsonOf(answer)
+        const told = typeof body === 'object' && body !== null ? Object.values(body) : [body]
+        return told.includes(2) ? undefined : `2 were deleted, and it tells ${short(body)}`
+      }),
+    ],
+    remedy: 'Answer { "deleted_count": 2 }: who deletes by filter has to learn how much went.',
+  },
+  'DEL-10/maximum': {
+    ...filtered,
+    title: 'Deletion by filter of more records than the client allows is answered 409, and deletes none',
+    steps: [...twoAndOne, gone.delete(caseRecords, bound(1)), settled(gone), after.get(caseRecords)],
+    expect: [status(gone, 409), shows(after, [two.at(0), two.at(1)])],
+    remedy: 'Heed Prefer: handling=strict, max-affected=N: count in the transaction, and undo it where more would go.',
+  },
+  'DEL-10/not-offered': {
+    title: 'Deletion by filter is answered 405 where it is not offered',
+    needsOnly: ['create', 'disposable', 'list', 'marker', 'read'],
+    after: ['QRY-1/equal', 'QRY-1/none'],
+    steps: [
+      applicableIf(
+        ({ collection }) => !collection.operations.includes('delete-by-filter'),
+        'deletion by filter is offered',
+      ),
+      ...twoAndOne,
+      gone.delete(caseRecords),
+      applicableIf((seen) => !succeeded(gone)(seen), 'deletion by filter is offered'),
+    ],
+    expect: [status(gone, 405)],
+    remedy: 'Answer 405 with Allow for DELETE of a collection, unless you offer it on purpose.',
+  },
+})

@@ -1,5 +1,5 @@
 /** DEL-1: what is deleted is gone, and nothing else is. DEL-2, DEL-3 and DEL-8: how deletions are answered. */
-import { define } from '../../case/define.ts'
+import { common } from '../../case/define.ts'
 import { answerOf, everyStatus, field, finding, itemsOf, member, short, status, unless } from '../../case/expect.ts'
 import { answered, asMade, deleted, isListed, listed, recordOf, shows } from '../../case/expect-records.ts'
 import {
@@ -37,99 +37,96 @@ import { isSame } from '../../values/json.ts'
 
 const [kept, onceMore, waited] = references('kept', 'once more', 'waited')
 
-export const goneCases = define(
-  {
-    'DEL-1/gone': {
-      title: 'A deleted record is answered 404',
-      steps: [create(one), setUp(before.get(one)), ...deleteRecord(gone, one), after.get(one)],
-      expect: [status(after, 404)],
-      remedy: 'Answer 404 for a record that is marked as deleted, exactly as for one that never was.',
-    },
-    'DEL-1/put': {
-      title: 'PUT to a deleted record is answered 404, and does not bring it back',
-      after: ['DEL-1/gone'],
-      steps: [...createAndDelete(one, gone), put.put(one, body.example), after.get(one)],
-      expect: [status(put, 404), status(after, 404)],
-      remedy: 'Let PUT look for a live record before it writes; it never makes one.',
-    },
-    'DEL-1/patch': {
-      title: 'PATCH of a deleted record is answered 404',
-      after: ['DEL-1/gone'],
-      steps: [...createAndDelete(one, gone), patch.patch(one, body.change)],
-      expect: [status(patch, 404)],
-      remedy: 'Let PATCH change live records alone: "update … where id = ? and deleted_at is null".',
-    },
-    'DEL-1/list': {
-      title: 'Lists leave a deleted record out, and keep the others',
-      steps: [
-        createMany(two, 2),
-        setUp(before.get(caseRecords)),
-        readyIf(
-          (seen) => itemsOf(seen.of(before).answer, seen)?.length === 2,
-          'the list did not show what had been made',
-        ),
-        ...deleteRecord(gone, two.at(0)),
-        after.get(caseRecords),
-      ],
-      expect: [shows(before, [two.at(0), two.at(1)]), shows(after, [two.at(1)], [two.at(0)])],
-      remedy: 'Leave deleted records out of every list that does not ask for them: "where deleted_at is null".',
-    },
-    'DEL-1/nested': {
-      title: 'The list below a parent leaves a deleted record out, and keeps the others',
-      needsOnly: ['create', 'delete', 'nested', 'parent', 'read', 'unconditional'],
-      steps: [
-        createMany(two, 2),
-        setUp(before.get(nestedList)),
-        readyIf(
-          (seen) => itemsOf(seen.of(before).answer, seen)?.length === 2,
-          'the list did not show what had been made',
-        ),
-        ...deleteRecord(gone, two.at(0)),
-        after.get(nestedList),
-      ],
-      expect: [shows(after, [two.at(1)], [two.at(0)])],
-      remedy: 'Read the list below a parent with the same conditions as the collection itself.',
-    },
-    'DEL-1/others-stay': {
-      title: 'A deletion leaves other records as they were',
-      steps: [create(other), create(one), setUp(before.get(other)), ...deleteRecord(gone, one), after.get(other)],
-      expect: [
-        status(after, 200),
-        answerOf(after, (answer, seen) => {
-          const [was, is] = [recordOf(seen.of(before).answer as typeof answer, seen), recordOf(answer, seen)]
-          return isSame(was, is) ? undefined : `${short(is)}, and was ${short(was)}`
-        }),
-      ],
-      remedy: 'Delete by the identifier of the record alone, and touch no other row.',
-    },
-    'DEL-1/kept': {
-      title: 'What was deleted softly keeps the members that it had',
-      steps: [
-        ...createAndDelete(one, gone),
-        kept.get(`${caseRecords}&include_deleted=true`),
-        // Whether they are shown at all is a rule of its own (QRY-6).
-        applicableIf(isListed(kept, one), 'include_deleted does not show what was deleted'),
-      ],
-      expect: [asMade(kept, one, (answer, seen) => listed(answer, one, seen))],
-      remedy: 'Set deleted_at and leave all other columns as they are; include_deleted=true shows them.',
-    },
-    'DEL-1/for-good': {
-      title: 'What was deleted for good is not shown to those who ask for deleted records',
-      needs: ['hard'],
-      steps: [
-        create(one),
-        setUp(before.get(caseRecords)),
-        ...deleteRecord(gone, one),
-        after.get(`${caseRecords}&include_deleted=true`),
-        // It may be that nobody can ask for them at all.
-        applicableIf((seen) => seen.of(after).answer?.status !== 400, 'there is no asking for deleted records'),
-      ],
-      expect: [shows(before, [one]), status(after, 200), shows(after, [], [one])],
-      remedy: 'Remove the row itself where the variant is hard.',
-    },
+export const goneCases = common({ needs: ['read'] }).define({
+  'DEL-1/gone': {
+    title: 'A deleted record is answered 404',
+    steps: [create(one), setUp(before.get(one)), ...deleteRecord(gone, one), after.get(one)],
+    expect: [status(after, 404)],
+    remedy: 'Answer 404 for a record that is marked as deleted, exactly as for one that never was.',
   },
-  { needs: ['read'] },
-)
+  'DEL-1/put': {
+    title: 'PUT to a deleted record is answered 404, and does not bring it back',
+    after: ['DEL-1/gone'],
+    steps: [...createAndDelete(one, gone), put.put(one, body.example), after.get(one)],
+    expect: [status(put, 404), status(after, 404)],
+    remedy: 'Let PUT look for a live record before it writes; it never makes one.',
+  },
+  'DEL-1/patch': {
+    title: 'PATCH of a deleted record is answered 404',
+    after: ['DEL-1/gone'],
+    steps: [...createAndDelete(one, gone), patch.patch(one, body.change)],
+    expect: [status(patch, 404)],
+    remedy: 'Let PATCH change live records alone: "update … where id = ? and deleted_at is null".',
+  },
+  'DEL-1/list': {
+    title: 'Lists leave a deleted record out, and keep the others',
+    steps: [
+      createMany(two, 2),
+      setUp(before.get(caseRecords)),
+      readyIf(
+        (seen) => itemsOf(seen.of(before).answer, seen)?.length === 2,
+        'the list did not show what had been made',
+      ),
+      ...deleteRecord(gone, two.at(0)),
+      after.get(caseRecords),
+    ],
+    expect: [shows(before, [two.at(0), two.at(1)]), shows(after, [two.at(1)], [two.at(0)])],
+    remedy: 'Leave deleted records out of every list that does not ask for them: "where deleted_at is null".',
+  },
+  'DEL-1/nested': {
+    title: 'The list below a parent leaves a deleted record out, and keeps the others',
+    needsOnly: ['create', 'delete', 'nested', 'parent', 'read', 'unconditional'],
+    steps: [
+      createMany(two, 2),
+      setUp(before.get(nestedList)),
+      readyIf(
+        (seen) => itemsOf(seen.of(before).answer, seen)?.length === 2,
+        'the list did not show what had been made',
+      ),
+      ...deleteRecord(gone, two.at(0)),
+      after.get(nestedList),
+    ],
+    expect: [shows(after, [two.at(1)], [two.at(0)])],
+    remedy: 'Read the list below a parent with the same conditions as the collection itself.',
+  },
+  'DEL-1/others-stay': {
+    title: 'A deletion leaves other records as they were',
+    steps: [create(other), create(one), setUp(before.get(other)), ...deleteRecord(gone, one), after.get(other)],
+    expect: [
+      status(after, 200),
+      answerOf(after, (answer, seen) => {
+        const [was, is] = [recordOf(seen.of(before).answer as typeof answer, seen), recordOf(answer, seen)]
+        return isSame(was, is) ? undefined : `${short(is)}, and was ${short(was)}`
+      }),
+    ],
+    remedy: 'Delete by the identifier of the record alone, and touch no other row.',
+  },
+  'DEL-1/kept': {
+    title: 'What was deleted softly keeps the members that it had',
+    steps: [
+      ...createAndDelete(one, gone),
+      kept.get(`${caseRecords}&include_deleted=true`),
+      // Whether they are shown at all is a rule of its own (QRY-6).
+      applicableIf(isListed(kept, one), 'include_deleted does not show what was deleted'),
+    ],
+    expect: [asMade(kept, one, (answer, seen) => listed(answer, one, seen))],
+    remedy: 'Set deleted_at and leave all other columns as they are; include_deleted=true shows them.',
+  },
+  'DEL-1/for-good': {
+    title: 'What was deleted for good is not shown to those who ask for deleted records',
+    needs: ['hard'],
+    steps: [
+      create(one),
+      setUp(before.get(caseRecords)),
+      ...deleteRecord(gone, one),
+      after.get(`${caseRecords}&include_deleted=true`),
+      // It may be that nobody can ask for them at all.
+      applicableIf((seen) => seen.of(after).answer?.status !== 400, 'there is no asking for deleted records'),
+    ],
+    expect: [shows(before, [one]), status(after, 200), shows(after, [], [one])],
+    remedy: 'Remove the row itself where the variant is hard.',
+  },
+})
 
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)$/
 
@@ -140,188 +137,181 @@ const accepted = [
   applicableIf(answered(gone, 202), 'a deletion was not answered 202'),
 ] as const
 
-export const answerCases = define(
-  {
-    'DEL-2/answer': {
-      title: 'DELETE is answered 204, 200 or 202',
-      steps: [create(one), gone.delete(one), settled(gone)],
-      expect: [deleted(gone)],
-      remedy:
-        'Answer a deletion with 204; with 200 where there is something to say, with 202 where it is not done yet.',
-    },
-    'DEL-2/no-body': {
-      title: 'A deletion that is answered 204 announces no body',
-      steps: [create(one), gone.delete(one), applicableIf(answered(gone, 204), 'a deletion was not answered 204')],
-      // A client reads no body after 204 whatever is announced, and takes what follows for the next answer.
-      expect: [
-        answerOf(gone, (answer, _, exchange) => {
-          const length = fieldOf(answer, 'Content-Length')
-          if (length !== undefined && length !== '0') {
-            return finding(exchange, { field: 'Content-Length' }, `a body of ${length} bytes is announced`)
-          }
-          const coding = fieldOf(answer, 'Transfer-Encoding')
-          if (coding !== undefined) return finding(exchange, { field: 'Transfer-Encoding' }, `${coding} is announced`)
-          return answer.body === '' ? undefined : `there is a body: ${short(answer.body)}`
-        }),
-      ],
-      remedy:
-        'Send 204 without a body, Content-Length and Transfer-Encoding; answer 200 where there is something to say.',
-    },
-    'DEL-2/summary': {
-      title: 'A deletion that is answered 200 tells exactly id and deleted_at',
-      needs: ['summary'],
-      steps: [create(one), gone.delete(one), applicableIf(answered(gone, 200), 'a deletion was not answered 200')],
-      expect: [
-        member(gone, '', (body, seen) => {
-          if (typeof body !== 'object' || body === null) return `it is ${short(body)}`
-          const { id, deleted_at: deletedAt, ...rest } = body as Readonly<Record<string, unknown>>
-          const more = Object.keys(rest)
-          if (more.length > 0) return `it has ${more.join(', ')} as well`
-          if (id !== seen.fill(one.id)) return `id is ${short(id)} in place of ${seen.fill(one.id)}`
-          if (typeof deletedAt === 'string' && instant.test(deletedAt)) return undefined
-          return `deleted_at is ${short(deletedAt)}, which is no ISO 8601 timestamp in UTC`
-        }),
-      ],
-      remedy: 'Answer { "id": …, "deleted_at": … } and nothing else, or 204 without a body.',
-    },
-    'DEL-3/again': {
-      title: 'Deleting once more is answered 404, or 204',
-      after: ['DEL-1/gone'],
-      steps: [...createAndDelete(one, gone), again.delete(one), onceMore.delete(one)],
-      expect: [
-        status(again, 404, 204),
-        (seen) => {
-          const [first, second] = [seen.of(again).answer?.status, seen.of(onceMore).answer?.status]
-          if (first === second) return undefined
-          return finding(seen.of(onceMore), 'status', `${second ?? 'nothing'} after ${first ?? 'nothing'}`)
-        },
-      ],
-      remedy: 'Look for a live record to delete, and answer 404 where there is none.',
-    },
-    'DEL-3/never': {
-      title: 'DELETE of an identifier that never was is answered 404, or 204',
-      steps: [create(one), gone.delete(`${collection}/${one.otherId}`)],
-      expect: [status(gone, 404, 204)],
-      remedy: 'Answer 404 where no record has the identifier.',
-    },
-    'DEL-3/odd': {
-      title: 'DELETE of texts that are no identifiers finds nothing, and breaks nothing',
-      needs: ['create'],
-      // None of these begins with a digit, and none is a condition: nobody can mistake them for one of the server's records.
-      steps: [
-        '__proto__',
-        'constructor',
-        "o'clock",
-        'never%00was',
-        'never%0D%0AX-Was: so',
-        'n%C3%A9',
-        'x'.repeat(2_000),
-      ].map((text) => oddStep.delete(`${collection}/${text.replaceAll(' ', '%20').replaceAll("'", '%27')}`)),
-      expect: [everyStatus(oddStep, 404, 400, 414, 204)],
-      remedy: 'Hand the identifier to the database as a parameter, and answer 404 for whatever it does not find.',
-    },
-    'DEL-3/at-once': {
-      title: 'Of eight deletions of a record at once, one deletes it and the others find it gone',
-      after: ['DEL-1/gone', 'DEL-3/again'],
-      steps: [
-        create(before),
-        ...deleteRecord(firstStep, before),
-        secondStep.delete(before),
-        applicableIf((seen) => {
-          const [first, second] = [seen.of(firstStep).answer?.status, seen.of(secondStep).answer?.status]
-          return first !== 202 && first !== second
-        }, 'a deletion is only accepted, or cannot be told from a repeated one'),
-        create(one),
-        simultaneous(8, allStep.delete(one)),
-        after.get(one),
-      ],
-      expect: [
-        (seen) => {
-          const [first, second] = [seen.of(firstStep).answer?.status, seen.of(secondStep).answer?.status]
-          const all = seen.all(allStep)
-          const odd = all.find(({ answer }) => answer?.status !== first && answer?.status !== second)
-          if (odd !== undefined)
-            return finding(odd, 'status', `${odd.answer?.status ?? odd.failure} in place of ${second}`)
-          const won = all.filter(({ answer }) => answer?.status === first)
-          return won.length === 1
-            ? undefined
-            : finding(won[1] ?? all[0], 'status', `${won.length} were answered ${first}`)
-        },
-        status(after, 404),
-      ],
-      remedy: 'Decide by the number of rows that the deletion has changed, not by having looked before.',
-    },
-    'DEL-8/body': {
-      title: 'A deletion that takes long tells status, job_id and status_url',
-      needs: ['deferred'],
-      steps: [...accepted, settled(gone)],
-      expect: [
-        member(gone, '/status', (it) => unless(it === 'pending', `it is ${short(it)}`)),
-        member(gone, '/job_id', (it) => unless(typeof it === 'string' && it !== '', `it is ${short(it)}`)),
-        member(gone, '/status_url', (it) =>
-          unless(typeof it === 'string' && /^(\/|https?:\/\/)/.test(it), `it is ${short(it)}`),
-        ),
-      ],
-      remedy: 'Answer 202 with { "status": "pending", "job_id": "…", "status_url": "/…/jobs/…" }.',
-    },
-    'DEL-8/location': {
-      title: 'A deletion that takes long says in Location where its job is',
-      needs: ['deferred'],
-      steps: [...accepted, settled(gone)],
-      expect: [
-        field(gone, 'Location', (value, seen) => {
-          const { answer, asked } = seen.of(gone)
-          const told = (answer && (jsonOf(answer) as { status_url?: unknown } | undefined))?.status_url
-          const isSame = typeof told !== 'string' || new URL(value, asked.url).href === new URL(told, asked.url).href
-          return isSame ? undefined : `${value} in place of ${told}`
-        }),
-      ],
-      remedy: 'Send the address of the job in Location, as in status_url.',
-    },
-    'DEL-8/retry-after': {
-      title: 'A deletion that takes long says in Retry-After when to ask again',
-      needs: ['deferred'],
-      steps: [...accepted, settled(gone)],
-      expect: [
-        field(gone, 'Retry-After', (value) =>
-          unless(/^\d+$/.test(value) || !Number.isNaN(Date.parse(value)), `${value} is neither`),
-        ),
-      ],
-      remedy: 'Send Retry-After with 202, in whole seconds: 1 will do.',
-    },
-    'DEL-8/done': {
-      title: 'When the job of a deletion has succeeded, the record is gone',
-      needs: ['deferred'],
-      after: ['DEL-1/gone'],
-      steps: [...accepted, settled(gone), after.get(one)],
-      expect: [
-        answerOf(job, (answer, { profile }, exchange) => {
-          const told = (jsonOf(answer) as { status?: unknown } | undefined)?.status
-          if (told === profile.names.finished[0]) return undefined
-          return finding(
-            exchange,
-            { pointer: '/status' },
-            `it is ${short(told)} in place of ${profile.names.finished[0]}`,
-          )
-        }),
-        status(after, 404),
-      ],
-      remedy: 'Say that a job has succeeded only when its work is done, in the same transaction.',
-    },
-    'DEL-8/preferred': {
-      title: 'A client that prefers not to wait is answered 202',
-      needs: ['deferred'],
-      steps: [
-        create(plain),
-        setUp(waited.delete(plain)),
-        applicableIf((seen) => seen.of(waited).answer?.status !== 202, 'every deletion is answered 202'),
-        create(one),
-        gone.delete(one, { headers: { Prefer: 'respond-async' } }),
-        settled(gone),
-      ],
-      expect: [status(gone, 202)],
-      remedy: 'Take Prefer: respond-async (RFC 7240) as a wish for 202, where a deletion can be a job at all.',
-    },
+export const answerCases = common({ needs: ['read'], steps: [...accepted, settled(gone)] }).define({
+  'DEL-2/answer': {
+    title: 'DELETE is answered 204, 200 or 202',
+    steps: [create(one), gone.delete(one), settled(gone)],
+    expect: [deleted(gone)],
+    remedy: 'Answer a deletion with 204; with 200 where there is something to say, with 202 where it is not done yet.',
   },
-  { needs: ['read'] },
-)
+  'DEL-2/no-body': {
+    title: 'A deletion that is answered 204 announces no body',
+    steps: [create(one), gone.delete(one), applicableIf(answered(gone, 204), 'a deletion was not answered 204')],
+    // A client reads no body after 204 whatever is announced, and takes what follows for the next answer.
+    expect: [
+      answerOf(gone, (answer, _, exchange) => {
+        const length = fieldOf(answer, 'Content-Length')
+        if (length !== undefined && length !== '0') {
+          return finding(exchange, { field: 'Content-Length' }, `a body of ${length} bytes is announced`)
+        }
+        const coding = fieldOf(answer, 'Transfer-Encoding')
+        if (coding !== undefined) return finding(exchange, { field: 'Transfer-Encoding' }, `${coding} is announced`)
+        return answer.body === '' ? undefined : `there is a body: ${short(answer.body)}`
+      }),
+    ],
+    remedy:
+      'Send 204 without a body, Content-Length and Transfer-Encoding; answer 200 where there is something to say.',
+  },
+  'DEL-2/summary': {
+    title: 'A deletion that is answered 200 tells exactly id and deleted_at',
+    needs: ['summary'],
+    steps: [create(one), gone.delete(one), applicableIf(answered(gone, 200), 'a deletion was not answered 200')],
+    expect: [
+      member(gone, '', (body, seen) => {
+        if (typeof body !== 'object' || body === null) return `it is ${short(body)}`
+        const { id, deleted_at: deletedAt, ...rest } = body as Readonly<Record<string, unknown>>
+        const more = Object.keys(rest)
+        if (more.length > 0) return `it has ${more.join(', ')} as well`
+        if (id !== seen.fill(one.id)) return `id is ${short(id)} in place of ${seen.fill(one.id)}`
+        if (typeof deletedAt === 'string' && instant.test(deletedAt)) return undefined
+        return `deleted_at is ${short(deletedAt)}, which is no ISO 8601 timestamp in UTC`
+      }),
+    ],
+    remedy: 'Answer { "id": …, "deleted_at": … } and nothing else, or 204 without a body.',
+  },
+  'DEL-3/again': {
+    title: 'Deleting once more is answered 404, or 204',
+    after: ['DEL-1/gone'],
+    steps: [...createAndDelete(one, gone), again.delete(one), onceMore.delete(one)],
+    expect: [
+      status(again, 404, 204),
+      (seen) => {
+        const [first, second] = [seen.of(again).answer?.status, seen.of(onceMore).answer?.status]
+        if (first === second) return undefined
+        return finding(seen.of(onceMore), 'status', `${second ?? 'nothing'} after ${first ?? 'nothing'}`)
+      },
+    ],
+    remedy: 'Look for a live record to delete, and answer 404 where there is none.',
+  },
+  'DEL-3/never': {
+    title: 'DELETE of an identifier that never was is answered 404, or 204',
+    steps: [create(one), gone.delete(`${collection}/${one.otherId}`)],
+    expect: [status(gone, 404, 204)],
+    remedy: 'Answer 404 where no record has the identifier.',
+  },
+  'DEL-3/odd': {
+    title: 'DELETE of texts that are no identifiers finds nothing, and breaks nothing',
+    needs: ['create'],
+    // None of these begins with a digit, and none is a condition: nobody can mistake them for one of the server's records.
+    steps: [
+      '__proto__',
+      'constructor',
+      "o'clock",
+      'never%00was',
+      'never%0D%0AX-Was: so',
+      'n%C3%A9',
+      'x'.repeat(2_000),
+    ].map((text) => oddStep.delete(`${collection}/${text.replaceAll(' ', '%20').replaceAll("'", '%27')}`)),
+    expect: [everyStatus(oddStep, 404, 400, 414, 204)],
+    remedy: 'Hand the identifier to the database as a parameter, and answer 404 for whatever it does not find.',
+  },
+  'DEL-3/at-once': {
+    title: 'Of eight deletions of a record at once, one deletes it and the others find it gone',
+    after: ['DEL-1/gone', 'DEL-3/again'],
+    steps: [
+      create(before),
+      ...deleteRecord(firstStep, before),
+      secondStep.delete(before),
+      applicableIf((seen) => {
+        const [first, second] = [seen.of(firstStep).answer?.status, seen.of(secondStep).answer?.status]
+        return first !== 202 && first !== second
+      }, 'a deletion is only accepted, or cannot be told from a repeated one'),
+      create(one),
+      simultaneous(8, allStep.delete(one)),
+      after.get(one),
+    ],
+    expect: [
+      (seen) => {
+        const [first, second] = [seen.of(firstStep).answer?.status, seen.of(secondStep).answer?.status]
+        const all = seen.all(allStep)
+        const odd = all.find(({ answer }) => answer?.status !== first && answer?.status !== second)
+        if (odd !== undefined)
+          return finding(odd, 'status', `${odd.answer?.status ?? odd.failure} in place of ${second}`)
+        const won = all.filter(({ answer }) => answer?.status === first)
+        return won.length === 1
+          ? undefined
+          : finding(won[1] ?? all[0], 'status', `${won.length} were answered ${first}`)
+      },
+      status(after, 404),
+    ],
+    remedy: 'Decide by the number of rows that the deletion has changed, not by having looked before.',
+  },
+  'DEL-8/body': {
+    title: 'A deletion that takes long tells status, job_id and status_url',
+    needs: ['deferred'],
+    expect: [
+      member(gone, '/status', (it) => unless(it === 'pending', `it is ${short(it)}`)),
+      member(gone, '/job_id', (it) => unless(typeof it === 'string' && it !== '', `it is ${short(it)}`)),
+      member(gone, '/status_url', (it) =>
+        unless(typeof it === 'string' && /^(\/|https?:\/\/)/.test(it), `it is ${short(it)}`),
+      ),
+    ],
+    remedy: 'Answer 202 with { "status": "pending", "job_id": "…", "status_url": "/…/jobs/…" }.',
+  },
+  'DEL-8/location': {
+    title: 'A deletion that takes long says in Location where its job is',
+    needs: ['deferred'],
+    expect: [
+      field(gone, 'Location', (value, seen) => {
+        const { answer, asked } = seen.of(gone)
+        const told = (answer && (jsonOf(answer) as { status_url?: unknown } | undefined))?.status_url
+        const isSame = typeof told !== 'string' || new URL(value, asked.url).href === new URL(told, asked.url).href
+        return isSame ? undefined : `${value} in place of ${told}`
+      }),
+    ],
+    remedy: 'Send the address of the job in Location, as in status_url.',
+  },
+  'DEL-8/retry-after': {
+    title: 'A deletion that takes long says in Retry-After when to ask again',
+    needs: ['deferred'],
+    expect: [
+      field(gone, 'Retry-After', (value) =>
+        unless(/^\d+$/.test(value) || !Number.isNaN(Date.parse(value)), `${value} is neither`),
+      ),
+    ],
+    remedy: 'Send Retry-After with 202, in whole seconds: 1 will do.',
+  },
+  'DEL-8/done': {
+    title: 'When the job of a deletion has succeeded, the record is gone',
+    needs: ['deferred'],
+    after: ['DEL-1/gone'],
+    steps: [...accepted, settled(gone), after.get(one)],
+    expect: [
+      answerOf(job, (answer, { profile }, exchange) => {
+        const told = (jsonOf(answer) as { status?: unknown } | undefined)?.status
+        if (told === profile.names.finished[0]) return undefined
+        return finding(
+          exchange,
+          { pointer: '/status' },
+          `it is ${short(told)} in place of ${profile.names.finished[0]}`,
+        )
+      }),
+      status(after, 404),
+    ],
+    remedy: 'Say that a job has succeeded only when its work is done, in the same transaction.',
+  },
+  'DEL-8/preferred': {
+    title: 'A client that prefers not to wait is answered 202',
+    needs: ['deferred'],
+    steps: [
+      create(plain),
+      setUp(waited.delete(plain)),
+      applicableIf((seen) => seen.of(waited).answer?.status !== 202, 'every deletion is answered 202'),
+      create(one),
+      gone.delete(one, { headers: { Prefer: 'respond-async' } }),
+      settled(gone),
+    ],
+    expect: [status(gone, 202)],
+    remedy: 'Take Prefer: respond-async (RFC 7240) as a wish for 202, where a deletion can be a job at all.',
+  },
+})

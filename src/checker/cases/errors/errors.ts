@@ -1,6 +1,7 @@
 /** ERR: the statuses of errors, what they say, and what they keep to themselves. */
+
 import type { Expectation, Seen } from '../../case/case.ts'
-import { define, defineEach } from '../../case/define.ts'
+import { common, define, defineEach } from '../../case/define.ts'
 import { answerOf, everyAnswerOf, field, finding, noField, short, status } from '../../case/expect.ts'
 import { internalDetailIn } from '../../case/internal-details.ts'
 import { error, first, list, odd, one, second } from '../../case/names.ts'
@@ -161,21 +162,19 @@ const namesAll: Expectation = answerOf(error, (answer, seen) => {
 const collectAll = 'Go on after the first thing that is wrong, collect all, and answer once.'
 
 /** One answer tells everything that validation finds. */
-const validation = define({
+const validation = common({ remedy: collectAll }).define({
   'ERR-3/creation': {
     title: 'One answer says all that is wrong with a body that is to create',
     needs: ['mistakes'],
     after: ['ERR-1/validation'],
     steps: [error.post(collection, body.invalid)],
     expect: [namesAll],
-    remedy: collectAll,
   },
   'ERR-3/replacement': {
     title: 'One answer says all that is wrong with a body that is to replace',
     needs: ['mistakes'],
     steps: [create(one), error.put(one, body.invalid, ifRequired)],
     expect: [namesAll],
-    remedy: collectAll,
   },
   'ERR-3/parameters': {
     title: 'One answer says all that is wrong with the parameters',
@@ -188,7 +187,6 @@ const validation = define({
         return unnamed.length === 0 ? undefined : `it says nothing of ${unnamed.join(', ')}`
       }),
     ],
-    remedy: collectAll,
   },
   'ERR-3/places': {
     title: 'Each validation error has a code, a message and its place as a JSON Pointer',

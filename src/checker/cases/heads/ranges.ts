@@ -1,6 +1,5 @@
 /** HED-3: parts of what can be read. */
 import type { Case, Expectation, Seen, Step } from '../../case/case.ts'
-import { define } from '../../case/define.ts'
 import { answerOf, field, finding, noField, short, status, unless } from '../../case/expect.ts'
 import { one, read, whole } from '../../case/names.ts'
 import { references } from '../../case/references.ts'
@@ -10,9 +9,8 @@ import { fieldOf } from '../../client/exchange.ts'
 const [partStep] = references('part')
 
 const common = { kind: 'changing' as const, needs: ['create', 'read'] as const }
-
 /** Once parts are offered, they have to be right. */
-const offered = { ...common, after: ['HED-3/part'] as const, level: 'should' as const }
+const offered = { after: ['HED-3/part'], level: 'should' } as const
 
 const part = (range: string, more: Record<string, string> = {}, method = 'GET'): Step[] => [
   create(one),
@@ -61,7 +59,7 @@ const isWhole: Expectation[] = [
 const mend =
   'Answer 206 with the bytes that were asked for, counted from 0 with both ends included, and say in Content-Range: bytes FIRST-LAST/LENGTH.'
 
-const parts: readonly Case[] = define({
+const parts: readonly Case[] = common({ remedy: mend }).define({
   'HED-3/announced': {
     title: 'A record says that parts of it can be had: Accept-Ranges: bytes',
     steps: [create(one), read.get(one)],
@@ -76,7 +74,6 @@ const parts: readonly Case[] = define({
     after: ['HED-3/announced'],
     steps: part('bytes=2-9'),
     expect: isPart(() => [2, 9]),
-    remedy: mend,
   },
   'HED-3/length': {
     title: 'A part says how long it is, and that others can be had',
@@ -93,21 +90,18 @@ const parts: readonly Case[] = define({
     ...offered,
     steps: part('bytes=5-'),
     expect: isPart((length) => [5, length - 1]),
-    remedy: mend,
   },
   'HED-3/last': {
     title: 'A range without a beginning is answered with so many bytes at the end',
     ...offered,
     steps: part('bytes=-4'),
     expect: isPart((length) => [length - 4, length - 1]),
-    remedy: mend,
   },
   'HED-3/over-end': {
     title: 'A range that goes on after the end is answered with what there is',
     ...offered,
     steps: part('bytes=3-999999999'),
     expect: isPart((length) => [3, length - 1]),
-    remedy: mend,
   },
   'HED-3/beyond': {
     title: 'A range that begins after the end is answered 416, with the length',
@@ -132,7 +126,7 @@ const parts: readonly Case[] = define({
   },
 })
 
-const conditions: readonly Case[] = define({
+const conditions: readonly Case[] = common({ expect: isWhole }).define({
   'HED-3/if-range': {
     title: 'A range with If-Range and the entity tag that the record has is answered with the part',
     ...offered,
@@ -145,7 +139,6 @@ const conditions: readonly Case[] = define({
     title: 'A range with If-Range and an entity tag that is out of date is answered with the whole',
     ...offered,
     steps: part('bytes=2-9', { 'If-Range': '"of-another"' }),
-    expect: isWhole,
     remedy:
       'Send the whole, with 200, where If-Range does not fit: parts of two representations make nonsense together.',
   },
@@ -161,14 +154,12 @@ const conditions: readonly Case[] = define({
     title: 'A range of a unit that is not known is ignored',
     ...offered,
     steps: part('records=0-4'),
-    expect: isWhole,
     remedy: 'Ignore a Range whose unit is not known (RFC 9110 section 14.2).',
   },
   'HED-3/backwards': {
     title: 'A range that ends before it begins is ignored',
     ...offered,
     steps: part('bytes=9-2'),
-    expect: isWhole,
     remedy: 'Ignore a Range that cannot be read: 416 is for those that can, and lie outside.',
   },
   'HED-3/several': {

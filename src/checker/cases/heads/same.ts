@@ -1,6 +1,7 @@
 /** HED-1: HEAD is GET without the body. HED-2: what is still being prepared. */
+
 import type { Case, Expectation, Need, Request, Step } from '../../case/case.ts'
-import { define } from '../../case/define.ts'
+import { common } from '../../case/define.ts'
 import { answerOf, applicableWhere, field, finding, nothingFollows, readyWhere, status } from '../../case/expect.ts'
 import { deletion, one } from '../../case/names.ts'
 import {
@@ -61,10 +62,9 @@ const both = (to: string, more: Omit<Request, 'method' | 'to'> = {}): Step[] => 
 const mend =
   'Let HEAD run all that GET runs, authentication and conditions too, and leave the body out at the very end.'
 
-const compares: readonly Case[] = define({
+const compares: readonly Case[] = common({ remedy: mend }).define({
   'HED-1/record': {
     title: 'HEAD of a record has the status and the header fields of GET',
-    remedy: mend,
     steps: [create(one), ...both(one.path)],
     expect: [about(200, 'of a record'), sameStatus, sameFields()],
   },
@@ -89,44 +89,37 @@ const compares: readonly Case[] = define({
   },
   'HED-1/list': {
     title: 'HEAD of a collection has the status and the header fields of GET',
-    remedy: mend,
     steps: both(collection),
     expect: [about(200, 'of a collection'), sameStatus, sameFields(true)],
   },
   'HED-1/query': {
     title: 'HEAD of a collection refuses a parameter as GET does',
-    remedy: mend,
     steps: both(`${collection}?limit=-1`),
     expect: [about(400, 'with a limit below nothing'), sameStatus],
   },
   'HED-1/missing': {
     title: 'HEAD of nothing is answered as GET',
-    remedy: mend,
     steps: both(`${base}/no-such-thing`),
     expect: [about(404, 'of nothing'), sameStatus, sameFields()],
   },
   'HED-1/deleted': {
     title: 'HEAD of a record that was deleted is answered as GET',
-    remedy: mend,
     steps: [create(one), setUp(deletion.delete(one)), ...both(one.path)],
     expect: [about(404, 'of what was deleted'), sameStatus],
   },
   'HED-1/refused': {
     title: 'HEAD without a credential is answered as GET',
     needs: ['key'],
-    remedy: mend,
     steps: [create(one), ...both(one.path, { caller: 'nobody' })],
     expect: [about(401, 'without a credential'), sameStatus, sameFields()],
   },
   'HED-1/forbidden': {
     title: 'HEAD of somebody who may not read is answered as GET',
-    remedy: mend,
     steps: [create(one), ...both(one.path, { caller: 'other' })],
     expect: [about(403, 'of somebody who may do nothing'), sameStatus],
   },
   'HED-1/condition': {
     title: 'HEAD with a condition that does not fit is answered as GET',
-    remedy: mend,
     steps: [create(one), ...both(one.path, { headers: { 'If-Match': '"of-another"' } })],
     expect: [about(412, 'with an If-Match that does not fit'), sameStatus],
   },

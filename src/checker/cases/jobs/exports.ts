@@ -2,7 +2,7 @@
 
 import { parse } from 'csv-parse/sync'
 import type { Case, Expectation, Seen, Step } from '../../case/case.ts'
-import { define } from '../../case/define.ts'
+import { common } from '../../case/define.ts'
 import { answerOf, everyStatus, finding, itemsOf, member, short, status, unless } from '../../case/expect.ts'
 import { deletion, gone, job, list as listStep, one, three, whole } from '../../case/names.ts'
 import { base, caseRecords, collectionName, mark, members, type Reference, references } from '../../case/references.ts'
@@ -94,164 +94,157 @@ function sameAs(format: string, says: string): Case {
 const text = (seen: Seen, step: Reference): Answer | undefined => seen.of(step).answer
 
 export const exportCases: readonly Case[] = [
-  ...define(
-    {
-      'JOB-6/accepted': {
-        title: 'An export is answered 202, with status, job_id and status_url',
-        steps: [create(one), ...exported('json')],
-        expect: [
-          status(exporting, 202),
-          member(exporting, '/job_id', (it) => unless(typeof it === 'string', `it is ${short(it)}`)),
-          member(exporting, '/status_url', (it) => unless(typeof it === 'string', `it is ${short(it)}`)),
-        ],
-        remedy: 'Answer POST of an export with 202 and the reference to its job, as a deletion that takes long.',
-      },
-      'JOB-6/address': {
-        title: 'The job of an export ends with the address of its content',
-        after: ['JOB-6/accepted'],
-        steps: [create(one), ...exported('json')],
-        expect: [
-          member(job, '/result/content_url', (it) =>
-            unless(typeof it === 'string' && /^(\/|https?:\/\/)/.test(it), `it is ${short(it)}`),
-          ),
-        ],
-        remedy: 'Tell the address of the file in the result of the job: content_url.',
-      },
+  ...common({ needs: ['list', 'read'] }).define({
+    'JOB-6/accepted': {
+      title: 'An export is answered 202, with status, job_id and status_url',
+      steps: [create(one), ...exported('json')],
+      expect: [
+        status(exporting, 202),
+        member(exporting, '/job_id', (it) => unless(typeof it === 'string', `it is ${short(it)}`)),
+        member(exporting, '/status_url', (it) => unless(typeof it === 'string', `it is ${short(it)}`)),
+      ],
+      remedy: 'Answer POST of an export with 202 and the reference to its job, as a deletion that takes long.',
     },
-    { needs: ['list', 'read'] },
-  ),
+    'JOB-6/address': {
+      title: 'The job of an export ends with the address of its content',
+      after: ['JOB-6/accepted'],
+      steps: [create(one), ...exported('json')],
+      expect: [
+        member(job, '/result/content_url', (it) =>
+          unless(typeof it === 'string' && /^(\/|https?:\/\/)/.test(it), `it is ${short(it)}`),
+        ),
+      ],
+      remedy: 'Tell the address of the file in the result of the job: content_url.',
+    },
+  }),
   sameAs('json', 'JSON'),
   sameAs('ndjson', 'NDJSON, one record a line,'),
   sameAs('csv', 'CSV'),
-  ...define(
-    {
-      'JOB-6/csv-quotes': {
-        title: 'An export as CSV keeps commas, quotes and line breaks within a value',
-        needs: ['list'],
-        after: ['JOB-6/csv'],
-        steps: [
-          create(one, { [members.marker]: `${mark}, "so"\r\nhe said; it's` }),
-          ...exported('csv', { filter: { [members.marker]: `${mark}, "so"\r\nhe said; it's` } }),
-          file.get(content, { headers: { Accept: '*/*' } }),
-        ],
-        expect: [
-          answerOf(file, (answer, seen) => {
-            const rows = readAs('csv', answer.body)
-            const value = rows?.[0]?.[seen.collection.marker ?? '']
-            const wanted = seen.fill(`${mark}, "so"\r\nhe said; it's`)
-            if (rows?.length === 1 && value === wanted) return undefined
-            return `${rows?.length ?? 'no'} records, and ${short(value)} in place of ${short(wanted)}`
-          }),
-        ],
-        remedy:
-          'Put values with commas, quotes or line breaks between quotes, and double the quotes within (RFC 4180).',
-      },
-      'JOB-6/filtered': {
-        title: 'An export leaves out what its filter does not find, and what is deleted',
-        needs: ['list'],
-        after: ['JOB-6/json'],
-        steps: [
-          createMany(three, 3),
-          create(bystander, { [members.marker]: 'left alone' }),
-          setUp(gone.delete(three.at(1))),
-          settled(gone, deletion),
-          ...exported('json'),
-          file.get(content),
-        ],
-        expect: [
-          answerOf(file, (answer, seen) => {
-            const ids = readAs('json', answer.body)?.map((row) => String(row[seen.collection.id]))
-            const wanted = [seen.fill(three.at(0).id), seen.fill(three.at(2).id)]
-            if (isSame(ids?.toSorted(), wanted.toSorted())) return undefined
-            return `it holds ${short(ids)} in place of ${short(wanted)}`
-          }),
-        ],
-        remedy: 'Read for an export with the conditions that the list is read with.',
-      },
-      'JOB-6/sorted': {
-        title: 'An export is in the order that it asks for',
-        needs: ['sort'],
-        after: ['JOB-6/json'],
-        steps: [
-          applicableIf(
-            ({ collection: { sorts, unique } }) => sorts.some((each) => unique.includes(each)),
-            'it cannot be sorted by a member whose values differ',
-          ),
-          createMany(three, 3),
-          setUp(listStep.get(`${caseRecords}&sort=-${members.distinct}`)),
-          ...exported('json', { sort: `-${members.distinct}` }),
-          file.get(content),
-          setUp(otherList.get(`${caseRecords}&sort=${members.distinct}`)),
-          ...exported('json', { sort: members.distinct }),
-          otherFile.get(content),
-        ],
-        expect: (
-          [
-            [file, listStep],
-            [otherFile, otherList],
-          ] as const
-        ).map(([file, list]) =>
-          answerOf(file, (answer, seen) => {
-            const held = readAs('json', answer.body)?.map((row) => row[seen.collection.id])
-            const wanted = itemsOf(text(seen, list), seen)?.map((item) => item[seen.collection.id])
-            return isSame(held, wanted) ? undefined : `${short(held)} in place of ${short(wanted)}`
-          }),
-        ),
-        remedy: 'Sort what is exported as the list is sorted, ties by identifier.',
-      },
-      'JOB-6/resumed': {
-        title: 'A broken download of an export can go on: two ranges make the whole',
-        needs: ['list'],
-        after: ['JOB-6/json'],
-        steps: [
-          createMany(three, 3),
-          ...exported('json'),
-          setUp(whole.get(content)),
-          begin.get(content, { headers: { Range: 'bytes=0-99' } }),
-          rest.get(content, { headers: { Range: 'bytes=100-' } }),
-        ],
-        expect: [
-          status(begin, 206),
-          status(rest, 206),
-          (seen) => {
-            const both = (text(seen, begin)?.body ?? '') + (text(seen, rest)?.body ?? '')
-            if (both === text(seen, whole)?.body) return undefined
-            return finding(seen.of(rest), 'body', 'the two ranges one after the other are not what the whole is')
-          },
-          answerOf(rest, (answer, seen, exchange) => {
-            const length = Buffer.byteLength(text(seen, whole)?.body ?? '')
-            const [wanted, told] = [`bytes 100-${length - 1}/${length}`, fieldOf(answer, 'Content-Range')]
-            if (told === wanted) return undefined
-            return finding(exchange, { field: 'Content-Range' }, `${told ?? 'nothing'} in place of ${wanted}`)
-          }),
-        ],
-        remedy: 'Answer ranges of the file with 206 and Content-Range (RFC 9110, section 14).',
-      },
-      'JOB-6/others': {
-        title: 'The content of an export is not given to others',
-        needs: ['list'],
-        after: ['JOB-6/address'],
-        steps: [create(one), ...exported('json'), setUp(own.get(content)), file.get(content, asOther)],
-        expect: [status(file, 403, 404)],
-        remedy: 'Ask for the content of an export who has started it, as for its job.',
-      },
-      'JOB-6/wrong': {
-        title: 'An export of what is not there, or in no known format, is refused',
-        needs: ['create', 'list', 'marker'],
-        after: ['JOB-6/accepted'],
-        steps: [
-          { collection: 'never-was', format: 'json' },
-          { collection: collectionName, format: 'never-was' },
-          { collection: collectionName, format: ['json'] },
-          { collection: { __proto__x: 1 }, format: 'json' },
-          { collection: `../${collectionName}`, format: 'json' },
-          { collection: '__proto__', format: 'json' },
-          { collection: collectionName, format: 'json', filter: [] },
-        ].map((json) => wrong.post(`${base}/exports`, body.json(json))),
-        expect: [everyStatus(wrong, 400, 404)],
-        remedy: 'Check collection, format and filter before the job is made, and answer 400 with all that is wrong.',
-      },
+  ...common({ needs: ['read'] }).define({
+    'JOB-6/csv-quotes': {
+      title: 'An export as CSV keeps commas, quotes and line breaks within a value',
+      needs: ['list'],
+      after: ['JOB-6/csv'],
+      steps: [
+        create(one, { [members.marker]: `${mark}, "so"\r\nhe said; it's` }),
+        ...exported('csv', { filter: { [members.marker]: `${mark}, "so"\r\nhe said; it's` } }),
+        file.get(content, { headers: { Accept: '*/*' } }),
+      ],
+      expect: [
+        answerOf(file, (answer, seen) => {
+          const rows = readAs('csv', answer.body)
+          const value = rows?.[0]?.[seen.collection.marker ?? '']
+          const wanted = seen.fill(`${mark}, "so"\r\nhe said; it's`)
+          if (rows?.length === 1 && value === wanted) return undefined
+          return `${rows?.length ?? 'no'} records, and ${short(value)} in place of ${short(wanted)}`
+        }),
+      ],
+      remedy: 'Put values with commas, quotes or line breaks between quotes, and double the quotes within (RFC 4180).',
     },
-    { needs: ['read'] },
-  ),
+    'JOB-6/filtered': {
+      title: 'An export leaves out what its filter does not find, and what is deleted',
+      needs: ['list'],
+      after: ['JOB-6/json'],
+      steps: [
+        createMany(three, 3),
+        create(bystander, { [members.marker]: 'left alone' }),
+        setUp(gone.delete(three.at(1))),
+        settled(gone, deletion),
+        ...exported('json'),
+        file.get(content),
+      ],
+      expect: [
+        answerOf(file, (answer, seen) => {
+          const ids = readAs('json', answer.body)?.map((row) => String(row[seen.collection.id]))
+          const wanted = [seen.fill(three.at(0).id), seen.fill(three.at(2).id)]
+          if (isSame(ids?.toSorted(), wanted.toSorted())) return undefined
+          return `it holds ${short(ids)} in place of ${short(wanted)}`
+        }),
+      ],
+      remedy: 'Read for an export with the conditions that the list is read with.',
+    },
+    'JOB-6/sorted': {
+      title: 'An export is in the order that it asks for',
+      needs: ['sort'],
+      after: ['JOB-6/json'],
+      steps: [
+        applicableIf(
+          ({ collection: { sorts, unique } }) => sorts.some((each) => unique.includes(each)),
+          'it cannot be sorted by a member whose values differ',
+        ),
+        createMany(three, 3),
+        setUp(listStep.get(`${caseRecords}&sort=-${members.distinct}`)),
+        ...exported('json', { sort: `-${members.distinct}` }),
+        file.get(content),
+        setUp(otherList.get(`${caseRecords}&sort=${members.distinct}`)),
+        ...exported('json', { sort: members.distinct }),
+        otherFile.get(content),
+      ],
+      expect: (
+        [
+          [file, listStep],
+          [otherFile, otherList],
+        ] as const
+      ).map(([file, list]) =>
+        answerOf(file, (answer, seen) => {
+          const held = readAs('json', answer.body)?.map((row) => row[seen.collection.id])
+          const wanted = itemsOf(text(seen, list), seen)?.map((item) => item[seen.collection.id])
+          return isSame(held, wanted) ? undefined : `${short(held)} in place of ${short(wanted)}`
+        }),
+      ),
+      remedy: 'Sort what is exported as the list is sorted, ties by identifier.',
+    },
+    'JOB-6/resumed': {
+      title: 'A broken download of an export can go on: two ranges make the whole',
+      needs: ['list'],
+      after: ['JOB-6/json'],
+      steps: [
+        createMany(three, 3),
+        ...exported('json'),
+        setUp(whole.get(content)),
+        begin.get(content, { headers: { Range: 'bytes=0-99' } }),
+        rest.get(content, { headers: { Range: 'bytes=100-' } }),
+      ],
+      expect: [
+        status(begin, 206),
+        status(rest, 206),
+        (seen) => {
+          const both = (text(seen, begin)?.body ?? '') + (text(seen, rest)?.body ?? '')
+          if (both === text(seen, whole)?.body) return undefined
+          return finding(seen.of(rest), 'body', 'the two ranges one after the other are not what the whole is')
+        },
+        answerOf(rest, (answer, seen, exchange) => {
+          const length = Buffer.byteLength(text(seen, whole)?.body ?? '')
+          const [wanted, told] = [`bytes 100-${length - 1}/${length}`, fieldOf(answer, 'Content-Range')]
+          if (told === wanted) return undefined
+          return finding(exchange, { field: 'Content-Range' }, `${told ?? 'nothing'} in place of ${wanted}`)
+        }),
+      ],
+      remedy: 'Answer ranges of the file with 206 and Content-Range (RFC 9110, section 14).',
+    },
+    'JOB-6/others': {
+      title: 'The content of an export is not given to others',
+      needs: ['list'],
+      after: ['JOB-6/address'],
+      steps: [create(one), ...exported('json'), setUp(own.get(content)), file.get(content, asOther)],
+      expect: [status(file, 403, 404)],
+      remedy: 'Ask for the content of an export who has started it, as for its job.',
+    },
+    'JOB-6/wrong': {
+      title: 'An export of what is not there, or in no known format, is refused',
+      needs: ['create', 'list', 'marker'],
+      after: ['JOB-6/accepted'],
+      steps: [
+        { collection: 'never-was', format: 'json' },
+        { collection: collectionName, format: 'never-was' },
+        { collection: collectionName, format: ['json'] },
+        { collection: { __proto__x: 1 }, format: 'json' },
+        { collection: `../${collectionName}`, format: 'json' },
+        { collection: '__proto__', format: 'json' },
+        { collection: collectionName, format: 'json', filter: [] },
+      ].map((json) => wrong.post(`${base}/exports`, body.json(json))),
+      expect: [everyStatus(wrong, 400, 404)],
+      remedy: 'Check collection, format and filter before the job is made, and answer 400 with all that is wrong.',
+    },
+  }),
 ]

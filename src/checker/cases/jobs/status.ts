@@ -1,7 +1,7 @@
 /** JOB-1, JOB-2 and JOB-4: what a job says of itself, and to whom. The jobs are deletions that were answered 202. */
 
 import type { Seen } from '../../case/case.ts'
-import { define } from '../../case/define.ts'
+import { common } from '../../case/define.ts'
 import { answerOf, everyAnswerOf, finding, itemsOf, member, noField, short, status, unless } from '../../case/expect.ts'
 import { answered } from '../../case/expect-records.ts'
 import { again, gone, job, one, three as threeStep } from '../../case/names.ts'
@@ -39,145 +39,142 @@ function statusOf(body: unknown): unknown {
   return valueAt(body, '/status')
 }
 
-export const jobCases = define(
-  {
-    'JOB-1/status': {
-      title: 'The address of a job answers with its identifier, its status and its address',
-      steps: [...begun, settled(gone), job.get(gone.json('/status_url'))],
-      expect: [
-        status(job, 200),
-        member(job, '/job_id', (it, seen) => unless(it === seen.fill(gone.json('/job_id')), `it is ${short(it)}`)),
-        member(job, '/status', (it) => unless(typeof it === 'string', `it is ${short(it)}`)),
-        member(job, '/status_url', (it, seen) =>
-          unless(it === seen.fill(gone.json('/status_url')), `it is ${short(it)}`),
-        ),
-      ],
-      remedy:
-        'Answer GET of status_url with { "job_id": …, "status": …, "status_url": … } and what else there is to say.',
-    },
-    'JOB-1/members': {
-      title: 'A job says its kind, progress, times and result',
-      level: 'may',
-      steps: [...begun, settled(gone), job.get(gone.json('/status_url'))],
-      expect: [
-        member(job, '/kind', (it) => unless(typeof it === 'string', `it is ${short(it)}`)),
-        member(job, '/progress', (it) => {
-          const [done, total] = [valueAt(it, '/done'), valueAt(it, '/total')]
-          return Number.isInteger(done) && done === total ? undefined : `of a job that is over it is ${short(it)}`
-        }),
-        member(job, '', (body) => {
-          const times = ['/created_at', '/started_at', '/finished_at'].map((each) => valueAt(body, each))
-          const instants = times.map((each) => (typeof each === 'string' ? Date.parse(each) : Number.NaN))
-          const isInOrder = instants.every((each, index) => each >= (instants[index - 1] ?? each))
-          return isInOrder ? undefined : `the times are ${short(times)}`
-        }),
-        member(job, '/result', (it) => (it === undefined || it === null ? 'there is none' : undefined)),
-      ],
-      remedy: 'Tell kind, progress { done, total }, created_at, started_at, finished_at and result in the job.',
-    },
-    'JOB-1/unknown': {
-      title: 'A job that never was is answered 404',
-      after: ['JOB-1/status'],
-      steps: [
-        ...begun,
-        settled(gone),
-        setUp(known.get(`${base}/jobs/${gone.json('/job_id')}`)),
-        unknown.get(`${base}/jobs/${one.otherId}`),
-      ],
-      expect: [status(known, 200), status(unknown, 404)],
-      remedy: 'Answer 404 where there is no job with the identifier.',
-    },
-    'JOB-2/statuses': {
-      title: 'A job is pending, running, or over',
-      steps: three,
-      expect: [
-        everyAnswerOf(job, (answer, { profile }, exchange) => {
-          const all = ['pending', 'running', ...profile.names.finished]
-          const told = statusOf(jsonOf(answer))
-          if (all.includes(String(told))) return undefined
-          return finding(exchange, { pointer: '/status' }, `${short(told)} in place of ${all.join(', ')}`)
-        }),
-      ],
-      remedy: 'Use the statuses pending, running, succeeded and failed.',
-    },
-    'JOB-2/retry-after': {
-      title: 'A job that is not over says in Retry-After when to ask again',
-      steps: [
-        ...three,
-        applicableIf(
-          (seen) => seen.all(job).some(({ answer }) => !isOver(answer && jsonOf(answer), seen.profile.names.finished)),
-          'no job was met before its end',
-        ),
-      ],
-      expect: [
-        everyAnswerOf(job, (answer, { profile }, exchange) => {
-          if (isOver(jsonOf(answer), profile.names.finished) || fieldOf(answer, 'Retry-After') !== undefined)
-            return undefined
-          return finding(
-            exchange,
-            { field: 'Retry-After' },
-            `it is ${short(statusOf(jsonOf(answer)))}, and there is none`,
-          )
-        }),
-      ],
-      remedy: 'Send Retry-After with every answer about a job that is not over, in whole seconds.',
-    },
-    'JOB-2/over': {
-      title: 'A job that is over stays so, and has no Retry-After any more',
-      steps: [...begun, settled(gone), again.get(gone.json('/status_url'))],
-      expect: [
-        answerOf(again, (answer, seen, exchange) => {
-          const before = seen.of(job).answer
-          const [was, is] = [before && statusOf(jsonOf(before)), statusOf(jsonOf(answer))]
-          return was === is ? undefined : finding(exchange, { pointer: '/status' }, `${short(is)} after ${short(was)}`)
-        }),
-        noField(again, 'Retry-After'),
-      ],
-      remedy: 'Leave Retry-After out where there is nothing to wait for.',
-    },
-    'JOB-4/others': {
-      title: 'A job is not shown to others',
-      steps: [...begun, settled(gone), job.get(gone.json('/status_url'), asOther)],
-      // To conceal that there is one is as good.
-      expect: [status(job, 403, 404)],
-      remedy: 'Keep with a job who started it, and answer 403 to anybody else who is no administrator.',
-    },
-    'JOB-4/listed': {
-      title: 'The list of jobs shows a job to who has started it',
-      // At once: others may begin jobs meanwhile.
-      steps: [
-        ...begun,
-        jobs.get(newest),
-        settled(gone),
-        applicableIf((seen) => seen.of(jobs).answer?.status !== 400, 'jobs cannot be listed by when they were made'),
-      ],
-      expect: [
-        status(jobs, 200),
-        answerOf(jobs, (answer, seen, exchange) => {
-          if (showsJob(answer, seen)) return undefined
-          const at = { pointer: seen.profile.names.items }
-          return finding(exchange, at, `${seen.fill(gone.json('/job_id'))} is not there`)
-        }),
-      ],
-      remedy: 'List at /jobs the jobs that the caller has started; those of all to administrators.',
-    },
-    'JOB-4/not-listed': {
-      title: 'The list of jobs does not show a job to others',
-      after: ['JOB-4/listed'],
-      steps: [...begun, jobs.get(newest, asOther), settled(gone)],
-      expect: [
-        answerOf(jobs, (answer, seen, exchange) => {
-          if (answer.status === 403) return undefined
-          if (answer.status !== 200) return finding(exchange, 'status', `${answer.status} in place of 200 or 403`)
-          if (!showsJob(answer, seen)) return undefined
-          return finding(exchange, { pointer: seen.profile.names.items }, `${seen.fill(gone.json('/job_id'))} is there`)
-        }),
-      ],
-      remedy: 'Narrow the list of jobs to those that the caller has started.',
-    },
+export const jobCases = common({ needs: ['deferred', 'read'] }).define({
+  'JOB-1/status': {
+    title: 'The address of a job answers with its identifier, its status and its address',
+    steps: [...begun, settled(gone), job.get(gone.json('/status_url'))],
+    expect: [
+      status(job, 200),
+      member(job, '/job_id', (it, seen) => unless(it === seen.fill(gone.json('/job_id')), `it is ${short(it)}`)),
+      member(job, '/status', (it) => unless(typeof it === 'string', `it is ${short(it)}`)),
+      member(job, '/status_url', (it, seen) =>
+        unless(it === seen.fill(gone.json('/status_url')), `it is ${short(it)}`),
+      ),
+    ],
+    remedy:
+      'Answer GET of status_url with { "job_id": …, "status": …, "status_url": … } and what else there is to say.',
   },
-  { needs: ['deferred', 'read'] },
-)
+  'JOB-1/members': {
+    title: 'A job says its kind, progress, times and result',
+    level: 'may',
+    steps: [...begun, settled(gone), job.get(gone.json('/status_url'))],
+    expect: [
+      member(job, '/kind', (it) => unless(typeof it === 'string', `it is ${short(it)}`)),
+      member(job, '/progress', (it) => {
+        const [done, total] = [valueAt(it, '/done'), valueAt(it, '/total')]
+        return Number.isInteger(done) && done === total ? undefined : `of a job that is over it is ${short(it)}`
+      }),
+      member(job, '', (body) => {
+        const times = ['/created_at', '/started_at', '/finished_at'].map((each) => valueAt(body, each))
+        const instants = times.map((each) => (typeof each === 'string' ? Date.parse(each) : Number.NaN))
+        const isInOrder = instants.every((each, index) => each >= (instants[index - 1] ?? each))
+        return isInOrder ? undefined : `the times are ${short(times)}`
+      }),
+      member(job, '/result', (it) => (it === undefined || it === null ? 'there is none' : undefined)),
+    ],
+    remedy: 'Tell kind, progress { done, total }, created_at, started_at, finished_at and result in the job.',
+  },
+  'JOB-1/unknown': {
+    title: 'A job that never was is answered 404',
+    after: ['JOB-1/status'],
+    steps: [
+      ...begun,
+      settled(gone),
+      setUp(known.get(`${base}/jobs/${gone.json('/job_id')}`)),
+      unknown.get(`${base}/jobs/${one.otherId}`),
+    ],
+    expect: [status(known, 200), status(unknown, 404)],
+    remedy: 'Answer 404 where there is no job with the identifier.',
+  },
+  'JOB-2/statuses': {
+    title: 'A job is pending, running, or over',
+    steps: three,
+    expect: [
+      everyAnswerOf(job, (answer, { profile }, exchange) => {
+        const all = ['pending', 'running', ...profile.names.finished]
+        const told = statusOf(jsonOf(answer))
+        if (all.includes(String(told))) return undefined
+        return finding(exchange, { pointer: '/status' }, `${short(told)} in place of ${all.join(', ')}`)
+      }),
+    ],
+    remedy: 'Use the statuses pending, running, succeeded and failed.',
+  },
+  'JOB-2/retry-after': {
+    title: 'A job that is not over says in Retry-After when to ask again',
+    steps: [
+      ...three,
+      applicableIf(
+        (seen) => seen.all(job).some(({ answer }) => !isOver(answer && jsonOf(answer), seen.profile.names.finished)),
+        'no job was met before its end',
+      ),
+    ],
+    expect: [
+      everyAnswerOf(job, (answer, { profile }, exchange) => {
+        if (isOver(jsonOf(answer), profile.names.finished) || fieldOf(answer, 'Retry-After') !== undefined)
+          return undefined
+        return finding(
+          exchange,
+          { field: 'Retry-After' },
+          `it is ${short(statusOf(jsonOf(answer)))}, and there is none`,
+        )
+      }),
+    ],
+    remedy: 'Send Retry-After with every answer about a job that is not over, in whole seconds.',
+  },
+  'JOB-2/over': {
+    title: 'A job that is over stays so, and has no Retry-After any more',
+    steps: [...begun, settled(gone), again.get(gone.json('/status_url'))],
+    expect: [
+      answerOf(again, (answer, seen, exchange) => {
+        const before = seen.of(job).answer
+        const [was, is] = [before && statusOf(jsonOf(before)), statusOf(jsonOf(answer))]
+        return was === is ? undefined : finding(exchange, { pointer: '/status' }, `${short(is)} after ${short(was)}`)
+      }),
+      noField(again, 'Retry-After'),
+    ],
+    remedy: 'Leave Retry-After out where there is nothing to wait for.',
+  },
+  'JOB-4/others': {
+    title: 'A job is not shown to others',
+    steps: [...begun, settled(gone), job.get(gone.json('/status_url'), asOther)],
+    // To conceal that there is one is as good.
+    expect: [status(job, 403, 404)],
+    remedy: 'Keep with a job who started it, and answer 403 to anybody else who is no administrator.',
+  },
+  'JOB-4/listed': {
+    title: 'The list of jobs shows a job to who has started it',
+    // At once: others may begin jobs meanwhile.
+    steps: [
+      ...begun,
+      jobs.get(newest),
+      settled(gone),
+      applicableIf((seen) => seen.of(jobs).answer?.status !== 400, 'jobs cannot be listed by when they were made'),
+    ],
+    expect: [
+      status(jobs, 200),
+      answerOf(jobs, (answer, seen, exchange) => {
+        if (showsJob(answer, seen)) return undefined
+        const at = { pointer: seen.profile.names.items }
+        return finding(exchange, at, `${seen.fill(gone.json('/job_id'))} is not there`)
+      }),
+    ],
+    remedy: 'List at /jobs the jobs that the caller has started; those of all to administrators.',
+  },
+  'JOB-4/not-listed': {
+    title: 'The list of jobs does not show a job to others',
+    after: ['JOB-4/listed'],
+    steps: [...begun, jobs.get(newest, asOther), settled(gone)],
+    expect: [
+      answerOf(jobs, (answer, seen, exchange) => {
+        if (answer.status === 403) return undefined
+        if (answer.status !== 200) return finding(exchange, 'status', `${answer.status} in place of 200 or 403`)
+        if (!showsJob(answer, seen)) return undefined
+        return finding(exchange, { pointer: seen.profile.names.items }, `${seen.fill(gone.json('/job_id'))} is there`)
+      }),
+    ],
+    remedy: 'Narrow the list of jobs to those that the caller has started.',
+  },
+})
 
 function isOver(body: unknown, finished: readonly string[]): boolean {
   return finished.includes(String(statusOf(body)))

@@ -1,6 +1,7 @@
 /** MET-1 and MET-5: what reading leaves as it is, and what a deletion leaves. MET-6 and MET-7: methods that an address does not have, and records that are not there. */
+
 import type { Expectation, Seen } from '../../case/case.ts'
-import { define } from '../../case/define.ts'
+import { common, define } from '../../case/define.ts'
 import { applicableWhere, field, finding, itemsOf, sameBody, status, totalOf } from '../../case/expect.ts'
 import { after as afterStep, before as beforeStep, gone, odd, one, other, patch, put } from '../../case/names.ts'
 import { absentId, caseRecords, collection, idMember, type Reference } from '../../case/references.ts'
@@ -18,7 +19,7 @@ function countIn(seen: Seen, step: Reference): number | undefined {
   return totalOf(answer, seen) ?? itemsOf(answer, seen)?.length
 }
 
-export const safety = define({
+export const safety = common({ expect: isAsBefore }).define({
   'MET-1/get': {
     title: 'GET of a record changes nothing, whatever parameters it carries',
     steps: [
@@ -27,7 +28,6 @@ export const safety = define({
       ...tricks.map((trick) => odd.get(`${one}?${trick}`)),
       afterStep.get(one),
     ],
-    expect: isAsBefore,
     remedy: 'Let the method of the request alone decide what is done, and read no other from parameters.',
   },
   'MET-1/head': {
@@ -38,7 +38,6 @@ export const safety = define({
       ...tricks.map((trick) => odd.head(`${one}?${trick}`)),
       afterStep.get(one),
     ],
-    expect: isAsBefore,
     remedy: 'Let the method of the request alone decide what is done, and read no other from parameters.',
   },
   'MET-1/override': {
@@ -49,7 +48,6 @@ export const safety = define({
       ...overrides.map((name) => odd.get(one, { headers: { [name]: 'DELETE' } })),
       afterStep.get(one),
     ],
-    expect: isAsBefore,
     remedy: 'Take no method from header fields, or at most from those of POST.',
   },
   'MET-1/list': {

@@ -1,7 +1,7 @@
 /** MET-2: POST creates. MET-3: PUT replaces. MET-4: PATCH changes. */
 
 import type { Seen } from '../../case/case.ts'
-import { define } from '../../case/define.ts'
+import { common, define } from '../../case/define.ts'
 import {
   answerOf,
   applicableWhere,
@@ -136,74 +136,71 @@ const onlyIfOptional = applicableWhere((seen) => {
   return value === undefined || value === null ? `${member} was sent, and has no value` : undefined
 })
 
-export const replacement = define(
-  {
-    'MET-3/status': {
-      title: 'PUT of the whole record is answered 200',
-      steps: [create(one), put.put(one, changed)],
-      expect: [status(put, 200)],
-      remedy: 'Answer PUT with 200 and the record as it is now.',
-    },
-    'MET-3/answer': {
-      title: 'The answer to PUT holds the record as it is now',
-      steps: [create(one), put.put(one, changed)],
-      expect: [holdsSent(put, put)],
-      remedy: 'Read the record after it was written, and answer with that.',
-    },
-    'MET-3/kept': {
-      title: 'What PUT has sent is there afterwards',
-      steps: [create(one), setUp(put.put(one, changed)), read.get(one)],
-      expect: [status(read, 200), holdsSent(read, put)],
-      remedy: 'Store all members that are sent, and refuse what cannot be stored.',
-    },
-    'MET-3/clears': {
-      title: 'PUT clears what it leaves out',
-      steps: [
-        create(other),
-        setUp(one.post(collection, body.fullExample)),
-        setUp(beforeStep.get(one)),
-        put.put(one, { ...body.sentBy(one), without: [members.optional] }),
-        read.get(one),
-      ],
-      expect: [onlyIfOptional, done(put), isReplaced(read)],
-      remedy:
-        'Write every member with PUT: what is not in the body becomes its default, or null. PATCH is there for the rest.',
-    },
-    'MET-3/required': {
-      title: 'PUT without a member that a record must have is refused, and changes nothing',
-      steps: [
-        create(one),
-        setUp(beforeStep.get(one)),
-        put.put(one, { ...body.sentBy(one), without: [members.required] }),
-        after.get(one),
-      ],
-      expect: [refused(put), status(after, 200), sameBody(after, beforeStep)],
-      remedy: 'Validate the body of PUT as that of POST: what is required is required in both.',
-    },
-    'MET-3/twice': {
-      title: 'PUT sent twice leaves what it leaves when it is sent once',
-      steps: [
-        create(one),
-        setUp(first.put(one, changed)),
-        setUp(onceStep.get(one)),
-        second.put(one, body.sentBy(first)),
-        twice.get(one),
-      ],
-      expect: [
-        applicableWhere((seen) => unless((seen.of(first).answer?.status ?? 500) < 300, 'PUT was not taken')),
-        done(second),
-        answerOf(twice, (answer, seen) => {
-          const once = recordOf(seen.of(onceStep).answer, seen) ?? {}
-          const names = [...Object.keys(sentAt(seen, first)), seen.collection.id, 'created_at']
-          const wrong = differing(recordOf(answer, seen) ?? {}, once, names)
-          return wrong && `after the second PUT ${wrong.message}`
-        }),
-      ],
-      remedy: 'Let PUT set values, and never add to them.',
-    },
+export const replacement = common({ needs: ['read'] }).define({
+  'MET-3/status': {
+    title: 'PUT of the whole record is answered 200',
+    steps: [create(one), put.put(one, changed)],
+    expect: [status(put, 200)],
+    remedy: 'Answer PUT with 200 and the record as it is now.',
   },
-  { needs: ['read'] },
-)
+  'MET-3/answer': {
+    title: 'The answer to PUT holds the record as it is now',
+    steps: [create(one), put.put(one, changed)],
+    expect: [holdsSent(put, put)],
+    remedy: 'Read the record after it was written, and answer with that.',
+  },
+  'MET-3/kept': {
+    title: 'What PUT has sent is there afterwards',
+    steps: [create(one), setUp(put.put(one, changed)), read.get(one)],
+    expect: [status(read, 200), holdsSent(read, put)],
+    remedy: 'Store all members that are sent, and refuse what cannot be stored.',
+  },
+  'MET-3/clears': {
+    title: 'PUT clears what it leaves out',
+    steps: [
+      create(other),
+      setUp(one.post(collection, body.fullExample)),
+      setUp(beforeStep.get(one)),
+      put.put(one, { ...body.sentBy(one), without: [members.optional] }),
+      read.get(one),
+    ],
+    expect: [onlyIfOptional, done(put), isReplaced(read)],
+    remedy:
+      'Write every member with PUT: what is not in the body becomes its default, or null. PATCH is there for the rest.',
+  },
+  'MET-3/required': {
+    title: 'PUT without a member that a record must have is refused, and changes nothing',
+    steps: [
+      create(one),
+      setUp(beforeStep.get(one)),
+      put.put(one, { ...body.sentBy(one), without: [members.required] }),
+      after.get(one),
+    ],
+    expect: [refused(put), status(after, 200), sameBody(after, beforeStep)],
+    remedy: 'Validate the body of PUT as that of POST: what is required is required in both.',
+  },
+  'MET-3/twice': {
+    title: 'PUT sent twice leaves what it leaves when it is sent once',
+    steps: [
+      create(one),
+      setUp(first.put(one, changed)),
+      setUp(onceStep.get(one)),
+      second.put(one, body.sentBy(first)),
+      twice.get(one),
+    ],
+    expect: [
+      applicableWhere((seen) => unless((seen.of(first).answer?.status ?? 500) < 300, 'PUT was not taken')),
+      done(second),
+      answerOf(twice, (answer, seen) => {
+        const once = recordOf(seen.of(onceStep).answer, seen) ?? {}
+        const names = [...Object.keys(sentAt(seen, first)), seen.collection.id, 'created_at']
+        const wrong = differing(recordOf(answer, seen) ?? {}, once, names)
+        return wrong && `after the second PUT ${wrong.message}`
+      }),
+    ],
+    remedy: 'Let PUT set values, and never add to them.',
+  },
+})
 
 const mergePatch = { 'Content-Type': 'application/merge-patch+json' }
 const jsonPatch = { 'Content-Type': 'application/json-patch+json' }
@@ -217,115 +214,112 @@ const isCleared = theRecord(after, (found, seen) => {
   return value === undefined || value === null ? undefined : { member, message: `${member} is ${short(value)}` }
 })
 
-export const changes = define(
-  {
-    'MET-4/status': {
-      title: 'PATCH is answered 200',
-      steps: [create(one), patch.patch(one, body.change)],
-      expect: [status(patch, 200)],
-      remedy: 'Answer PATCH with 200 and the record as it is now.',
-    },
-    'MET-4/answer': {
-      title: 'The answer to PATCH holds the record as it is now',
-      steps: [create(one), patch.patch(one, body.change)],
-      expect: [holdsSent(patch, patch)],
-      remedy: 'Read the record after it was written, and answer with that.',
-    },
-    'MET-4/kept': {
-      title: 'What PATCH has changed is so afterwards',
-      steps: [create(one), setUp(patch.patch(one, body.change)), after.get(one)],
-      expect: [status(after, 200), holdsSent(after, patch)],
-      remedy: 'Store all members that are sent, and refuse what cannot be stored.',
-    },
-    'MET-4/others': {
-      title: 'PATCH leaves alone what it does not send',
-      steps: [...full, setUp(patch.patch(one, body.change)), after.get(one)],
-      expect: [
-        status(after, 200),
-        theRecord(after, (found, seen) => {
-          const before = recordOf(seen.of(beforeStep).answer, seen) ?? {}
-          const sent = sentAt(seen, patch)
-          const names = [...Object.keys(sentAt(seen, one)), seen.collection.id]
-          return differing(
-            found,
-            before,
-            names.filter((name) => !Object.hasOwn(sent, name)),
-          )
-        }),
-      ],
-      remedy: 'Write only the members that are in the body: what is not there is not null.',
-    },
-    'MET-4/merge-patch': {
-      title: 'PATCH takes application/merge-patch+json',
-      after: ['MET-4/kept'],
-      // The specification asks for JSON; the name of the format is our decision.
-      level: 'should',
-      steps: [create(one), patch.patch(one, body.change, { headers: mergePatch }), after.get(one)],
-      expect: [done(patch), holdsSent(after, patch)],
-      remedy: 'Read application/merge-patch+json (RFC 7396) as plain JSON is read: it says what is meant.',
-    },
-    'MET-4/null': {
-      title: 'PATCH with null clears a member',
-      // RFC 7396 is our decision; the specification says only that what is sent is changed.
-      level: 'should',
-      steps: [...full, patch.patch(one, body.json({ [members.optional]: null })), after.get(one)],
-      expect: [onlyIfOptional, done(patch), isCleared],
-      remedy: 'Take null in PATCH as "no value" (RFC 7396), not as "not sent".',
-    },
-    'MET-4/nested': {
-      title: 'PATCH of a part of a member that is an object leaves its other parts alone',
-      level: 'should',
-      steps: [...full, patch.patch(one, body.part), after.get(one)],
-      expect: [
-        applicableWhere((seen) =>
-          unless(
-            isObject(recordOf(seen.of(beforeStep).answer, seen)?.[seen.fill(members.object)]),
-            'no member that is an object is shown',
-          ),
-        ),
-        done(patch),
-        theRecord(after, (found, seen) => {
-          const member = seen.fill(members.object)
-          const before = recordOf(seen.of(beforeStep).answer, seen)?.[member]
-          return isSame(found[member], before)
-            ? undefined
-            : { member, message: `${member} is ${short(found[member])} in place of ${short(before)}` }
-        }),
-      ],
-      remedy: 'Merge objects member by member (RFC 7396), rather than putting the new one in place of the old.',
-    },
-    'MET-4/json-patch': {
-      title: 'PATCH takes application/json-patch+json',
-      // Beyond the specification.
-      level: 'may',
-      steps: [
-        ...full,
-        patch.patch(one, body.json([{ op: 'remove', path: `/${members.optional}` }]), { headers: jsonPatch }),
-        after.get(one),
-      ],
-      expect: [onlyIfOptional, done(patch), isCleared],
-      remedy: 'Carry out JSON Patch (RFC 6902) too: it can test, and change parts of arrays.',
-    },
-    'MET-4/json-patch-test': {
-      title: 'A JSON Patch of which one operation fails changes nothing',
-      after: ['MET-4/json-patch'],
-      level: 'may',
-      steps: [
-        ...full,
-        patch.patch(
-          one,
-          body.json([
-            { op: 'remove', path: `/${members.optional}` },
-            { op: 'test', path: `/${idMember}`, value: one.otherId },
-          ]),
-          { headers: jsonPatch },
-        ),
-        after.get(one),
-      ],
-      expect: [onlyIfOptional, refused(patch), sameBody(after, beforeStep)],
-      remedy:
-        'Apply all operations to a copy, and store it only where none has failed (RFC 5789 section 2, RFC 6902 section 5).',
-    },
+export const changes = common({ needs: ['read'] }).define({
+  'MET-4/status': {
+    title: 'PATCH is answered 200',
+    steps: [create(one), patch.patch(one, body.change)],
+    expect: [status(patch, 200)],
+    remedy: 'Answer PATCH with 200 and the record as it is now.',
   },
-  { needs: ['read'] },
-)
+  'MET-4/answer': {
+    title: 'The answer to PATCH holds the record as it is now',
+    steps: [create(one), patch.patch(one, body.change)],
+    expect: [holdsSent(patch, patch)],
+    remedy: 'Read the record after it was written, and answer with that.',
+  },
+  'MET-4/kept': {
+    title: 'What PATCH has changed is so afterwards',
+    steps: [create(one), setUp(patch.patch(one, body.change)), after.get(one)],
+    expect: [status(after, 200), holdsSent(after, patch)],
+    remedy: 'Store all members that are sent, and refuse what cannot be stored.',
+  },
+  'MET-4/others': {
+    title: 'PATCH leaves alone what it does not send',
+    steps: [...full, setUp(patch.patch(one, body.change)), after.get(one)],
+    expect: [
+      status(after, 200),
+      theRecord(after, (found, seen) => {
+        const before = recordOf(seen.of(beforeStep).answer, seen) ?? {}
+        const sent = sentAt(seen, patch)
+        const names = [...Object.keys(sentAt(seen, one)), seen.collection.id]
+        return differing(
+          found,
+          before,
+          names.filter((name) => !Object.hasOwn(sent, name)),
+        )
+      }),
+    ],
+    remedy: 'Write only the members that are in the body: what is not there is not null.',
+  },
+  'MET-4/merge-patch': {
+    title: 'PATCH takes application/merge-patch+json',
+    after: ['MET-4/kept'],
+    // The specification asks for JSON; the name of the format is our decision.
+    level: 'should',
+    steps: [create(one), patch.patch(one, body.change, { headers: mergePatch }), after.get(one)],
+    expect: [done(patch), holdsSent(after, patch)],
+    remedy: 'Read application/merge-patch+json (RFC 7396) as plain JSON is read: it says what is meant.',
+  },
+  'MET-4/null': {
+    title: 'PATCH with null clears a member',
+    // RFC 7396 is our decision; the specification says only that what is sent is changed.
+    level: 'should',
+    steps: [...full, patch.patch(one, body.json({ [members.optional]: null })), after.get(one)],
+    expect: [onlyIfOptional, done(patch), isCleared],
+    remedy: 'Take null in PATCH as "no value" (RFC 7396), not as "not sent".',
+  },
+  'MET-4/nested': {
+    title: 'PATCH of a part of a member that is an object leaves its other parts alone',
+    level: 'should',
+    steps: [...full, patch.patch(one, body.part), after.get(one)],
+    expect: [
+      applicableWhere((seen) =>
+        unless(
+          isObject(recordOf(seen.of(beforeStep).answer, seen)?.[seen.fill(members.object)]),
+          'no member that is an object is shown',
+        ),
+      ),
+      done(patch),
+      theRecord(after, (found, seen) => {
+        const member = seen.fill(members.object)
+        const before = recordOf(seen.of(beforeStep).answer, seen)?.[member]
+        return isSame(found[member], before)
+          ? undefined
+          : { member, message: `${member} is ${short(found[member])} in place of ${short(before)}` }
+      }),
+    ],
+    remedy: 'Merge objects member by member (RFC 7396), rather than putting the new one in place of the old.',
+  },
+  'MET-4/json-patch': {
+    title: 'PATCH takes application/json-patch+json',
+    // Beyond the specification.
+    level: 'may',
+    steps: [
+      ...full,
+      patch.patch(one, body.json([{ op: 'remove', path: `/${members.optional}` }]), { headers: jsonPatch }),
+      after.get(one),
+    ],
+    expect: [onlyIfOptional, done(patch), isCleared],
+    remedy: 'Carry out JSON Patch (RFC 6902) too: it can test, and change parts of arrays.',
+  },
+  'MET-4/json-patch-test': {
+    title: 'A JSON Patch of which one operation fails changes nothing',
+    after: ['MET-4/json-patch'],
+    level: 'may',
+    steps: [
+      ...full,
+      patch.patch(
+        one,
+        body.json([
+          { op: 'remove', path: `/${members.optional}` },
+          { op: 'test', path: `/${idMember}`, value: one.otherId },
+        ]),
+        { headers: jsonPatch },
+      ),
+      after.get(one),
+    ],
+    expect: [onlyIfOptional, refused(patch), sameBody(after, beforeStep)],
+    remedy:
+      'Apply all operations to a copy, and store it only where none has failed (RFC 5789 section 2, RFC 6902 section 5).',
+  },
+})

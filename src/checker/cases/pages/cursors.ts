@@ -1,6 +1,7 @@
 /** PAG-5 and PAG-6: cursors. PAG-7: links between pages, and pages past the end. */
+
 import type { Case, Expectation, Step } from '../../case/case.ts'
-import { define } from '../../case/define.ts'
+import { common, define } from '../../case/define.ts'
 import { answerOf, code, everyStatus, field, finding, status, unless } from '../../case/expect.ts'
 import { cameIn, cursorAt, eachOnce, lists, sameItems, showsNone } from '../../case/expect-list.ts'
 import { back, first, gone, good, last, list, many, one, pages, refusal, second, three, two } from '../../case/names.ts'
@@ -147,7 +148,7 @@ export const cursorCases: readonly Case[] = [
     `${firstPage}&sort=${members.ranked}`,
     { needs: [...needs, 'ranked'], after: [...after, 'QRY-3/descending'] },
   ),
-  ...define({
+  ...common({ expect: [eachOnce(walked, many)] }).define({
     'PAG-5/nobody': {
       title: 'A cursor opens nothing to somebody without a credential',
       needs: ['key'],
@@ -167,7 +168,6 @@ export const cursorCases: readonly Case[] = [
       title: 'A walk by cursor visits each record once while others are added',
       after: ['PAG-5/forward'],
       steps: [createMany(many, 5), walk(walked, firstPage, 9, [createMany(added, 3)])],
-      expect: [eachOnce(walked, many)],
       remedy: 'Go on behind the last record shown, not after so many: what is added shifts everything behind it.',
     },
     'PAG-6/ties': {
@@ -177,7 +177,6 @@ export const cursorCases: readonly Case[] = [
         createMany(many, 5, { [members.ranked]: lesser.ranked }),
         walk(walked, `${firstPage}&sort=${members.ranked}`, 9),
       ],
-      expect: [eachOnce(walked, many)],
       remedy: 'Put the identifier behind the fields of sort, in the order and in what the cursor remembers.',
     },
     'PAG-6/inserted-before': {
@@ -189,21 +188,18 @@ export const cursorCases: readonly Case[] = [
           createMany(before, 2, { [members.ranked]: lesser.ranked }),
         ]),
       ],
-      expect: [eachOnce(walked, many)],
       remedy: 'Go on behind the values and the identifier of the last record shown, not after so many records.',
     },
     'PAG-6/deleted': {
       title: 'A walk by cursor visits each record once while others are deleted that it has passed',
       after: ['PAG-5/forward'],
       steps: [createMany(many, 5), walk(walked, firstPage, 9, [setUp(gone.delete(`${collection}/${walked.item(0)}`))])],
-      expect: [eachOnce(walked, many)],
       remedy: 'Go on behind the last record shown, not after so many: what is deleted shifts everything behind it.',
     },
     'PAG-6/deleted-beneath': {
       title: 'A cursor works when the record that it stands on is deleted',
       after: ['PAG-6/deleted'],
       steps: [createMany(many, 5), walk(walked, firstPage, 9, [setUp(gone.delete(`${collection}/${walked.item(1)}`))])],
-      expect: [eachOnce(walked, many)],
       remedy: 'Let a cursor hold the values that it goes on from, not only an identifier that has to be looked up.',
     },
   }),

@@ -1,7 +1,7 @@
 /** OPT-3 to OPT-6: which pages of other origins may call, and read. */
 
 import type { Case, Expectation, Request, Seen, Step } from '../../case/case.ts'
-import { define } from '../../case/define.ts'
+import { common, define } from '../../case/define.ts'
 import { answerOf, applicableWhere, field, finding, status, unless } from '../../case/expect.ts'
 import { one, read as readStep } from '../../case/names.ts'
 import { allowedOrigin, base, collection, type Reference, references } from '../../case/references.ts'
@@ -179,14 +179,13 @@ const strangers: readonly (readonly [name: string, what: string, origin: string,
 ]
 
 const origins: readonly Case[] = [
-  ...define({
+  ...common({ remedy: echoes }).define({
     'OPT-4/answer': {
       title: 'A page of an origin that is allowed may read answers',
       needs: ['create'],
       after: ['OPT-5/answer'],
       steps: [read(allowedOrigin)],
       expect: [isAllowed(readStep)],
-      remedy: echoes,
     },
     'OPT-4/error': {
       title: 'A page of an origin that is allowed may read errors',
@@ -194,7 +193,6 @@ const origins: readonly Case[] = [
       after: ['OPT-4/answer'],
       steps: [read(allowedOrigin, `${base}/no-such-thing`)],
       expect: [isAllowed(readStep)],
-      remedy: echoes,
     },
     'OPT-4/refusal': {
       title: 'A page of an origin that is allowed may read that its credential is missing',
@@ -207,7 +205,6 @@ const origins: readonly Case[] = [
         ),
         isAllowed(readStep),
       ],
-      remedy: echoes,
     },
     'OPT-4/preflight': {
       title: 'A preflight is told that its origin is allowed',
@@ -215,7 +212,6 @@ const origins: readonly Case[] = [
       needs: ['create'],
       after: ['OPT-3/answer', 'OPT-5/preflight'],
       expect: [isAllowed(asking)],
-      remedy: echoes,
     },
     'OPT-4/vary': {
       title: 'An answer to a page says that it depends on Origin',
@@ -284,26 +280,20 @@ const expose =
   'Name in Access-Control-Expose-Headers, on every answer to a page, the fields that it needs: browsers hide ETag, Location and Link.'
 const page = { Origin: allowedOrigin }
 
-const exposed: readonly Case[] = define({
+const exposed: readonly Case[] = common({ after: ['OPT-4/answer'], remedy: expose }).define({
   'OPT-6/record': {
     title: 'A page may read the header fields of a record',
-    after: ['OPT-4/answer'],
-    remedy: expose,
     steps: [create(one), readStep.get(one, { headers: page })],
     expect: exposes(readStep),
   },
   'OPT-6/creation': {
     title: 'A page may read where the record is that it created',
-    after: ['OPT-4/answer'],
-    remedy: expose,
     steps: [create(one), creation.post(collection, body.example, { headers: page })],
     expect: exposes(creation),
   },
   'OPT-6/list': {
     title: 'A page may read the header fields of a list',
     needs: ['create'],
-    after: ['OPT-4/answer'],
-    remedy: expose,
     steps: [readStep.get(collection, { headers: page })],
     expect: exposes(readStep),
   },

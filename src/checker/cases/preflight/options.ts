@@ -1,7 +1,7 @@
 /** OPT-1, OPT-2: what an address, and a server, supports. */
 
 import type { Case, Expectation, Seen, Step } from '../../case/case.ts'
-import { define } from '../../case/define.ts'
+import { common, define } from '../../case/define.ts'
 import { applicableWhere, field, finding, status, unless } from '../../case/expect.ts'
 import { one } from '../../case/names.ts'
 import { base, collection, credentialFields, host, Reference, references } from '../../case/references.ts'
@@ -88,7 +88,7 @@ const tryCollection: Step[] = [
 const answering = 'Answer OPTIONS with 204 and Allow, which names what the address supports, whoever asks.'
 const telling = 'Make Allow from the same table that requests are routed by.'
 
-const ofAddresses: readonly Case[] = define({
+const ofAddresses: readonly Case[] = common({ remedy: telling }).define({
   'OPT-1/record': {
     title: 'OPTIONS of a record is answered 204 (or 200), with Allow',
     remedy: answering,
@@ -98,7 +98,6 @@ const ofAddresses: readonly Case[] = define({
   'OPT-1/record-methods': {
     title: 'Allow of a record names the methods that records are known to take',
     after: ['OPT-1/record'],
-    remedy: telling,
     steps: [create(one), optionsStep.options(one)],
     expect: [names(optionsStep, ofRecords)],
   },
@@ -107,7 +106,6 @@ const ofAddresses: readonly Case[] = define({
     needsOnly: ['create', 'read'],
     after: ['OPT-1/record'],
     steps: tryRecord,
-    remedy: telling,
     expect: [tells(methodsOfRecords, true)],
   },
   'OPT-1/record-others': {
@@ -115,7 +113,6 @@ const ofAddresses: readonly Case[] = define({
     needsOnly: ['create', 'read'],
     after: ['OPT-1/record-methods'],
     steps: tryRecord,
-    remedy: telling,
     expect: [tells(methodsOfRecords, false)],
   },
   'OPT-1/collection': {
@@ -127,7 +124,6 @@ const ofAddresses: readonly Case[] = define({
   'OPT-1/collection-methods': {
     title: 'Allow of a collection names the methods that it is known to take',
     after: ['OPT-1/collection'],
-    remedy: telling,
     steps: [optionsStep.options(collection)],
     expect: [names(optionsStep, ofLists)],
   },
@@ -136,7 +132,6 @@ const ofAddresses: readonly Case[] = define({
     needsOnly: ['list'],
     after: ['OPT-1/collection'],
     steps: tryCollection,
-    remedy: telling,
     expect: [tells(methodsOfLists, true)],
   },
   'OPT-1/missing': {

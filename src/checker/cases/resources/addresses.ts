@@ -1,6 +1,7 @@
 /** RES-1 to RES-3: where collections and records are. RES-4: the server gives every record its identifier. */
+
 import type { Expectation } from '../../case/case.ts'
-import { define } from '../../case/define.ts'
+import { common, define } from '../../case/define.ts'
 import { answerOf, applicableWhere, finding, itemsOf, refused, short, status, unless } from '../../case/expect.ts'
 import { after as afterStep, below, change, listings, one, other as otherStep, read } from '../../case/names.ts'
 import { everyPath, onlyWherePaths } from '../../case/paths.ts'
@@ -43,10 +44,9 @@ function badForm(name: string): string | undefined {
   return hyphenated.test(name) ? undefined : `${name} is not lower case with hyphens between words`
 }
 
-export const addresses = define({
+export const addresses = common({ steps: [forEachCollection(listings.get(collection))] }).define({
   'RES-1/lower-case': {
     title: 'Collections are named in lower case, with hyphens between words',
-    steps: [forEachCollection(listings.get(collection))],
     expect: everyName(listings, badForm),
     remedy:
       'Serve each collection at a path in lower case with hyphens (/line-items), and redirect the old one until nobody uses it.',
@@ -55,7 +55,6 @@ export const addresses = define({
     title: 'Collections are named by plural nouns',
     // A guess at English, not a dictionary.
     level: 'should',
-    steps: [forEachCollection(listings.get(collection))],
     expect: everyName(listings, (name) => (isSingular(name) ? `${name} looks like a singular` : undefined)),
     remedy: 'Name a collection by what it holds many of: /users rather than /user.',
   },
@@ -156,7 +155,6 @@ export const addresses = define({
   },
   'RES-3/names': {
     title: 'No collection is named by a verb, or with an extension',
-    steps: [forEachCollection(listings.get(collection))],
     expect: everyName(listings, (name) => notNoun(name)),
     remedy:
       'Name a collection by what it holds, and let the method say what is done: GET /users rather than GET /get-users.',

@@ -1,6 +1,7 @@
 /** RES-9 and RES-10: bodies and addresses that are not quite right. */
+
 import type { Expectation } from '../../case/case.ts'
-import { define } from '../../case/define.ts'
+import { common } from '../../case/define.ts'
 import { answerOf, done, finding, short, status } from '../../case/expect.ts'
 import { after, before, odd, one, read } from '../../case/names.ts'
 import { base, collection, collectionPath, type Reference, references } from '../../case/references.ts'
@@ -15,24 +16,18 @@ const refuse =
   'Compare the members of a body with those that there are, and answer 400 with an error for each that is none.'
 const route = 'Match addresses exactly as they stand, before anything is looked up: what is not there is answered 404.'
 
-export const unknownMembers = define({
+export const unknownMembers = common({ remedy: refuse, expect: [status(odd, 400)] }).define({
   'RES-9/unknown-in-post': {
     title: 'POST with a member that the resource does not have is refused',
     steps: [create(one), odd.post(collection, { ...body.example, with: unknown })],
-    expect: [status(odd, 400)],
-    remedy: refuse,
   },
   'RES-9/unknown-in-patch': {
     title: 'PATCH with a member that the resource does not have is refused',
     steps: [create(one), odd.patch(one, { ...body.change, with: unknown })],
-    expect: [status(odd, 400)],
-    remedy: refuse,
   },
   'RES-9/unknown-in-put': {
     title: 'PUT with a member that the resource does not have is refused',
     steps: [create(one), odd.put(one, { ...body.sentBy(one), with: unknown })],
-    expect: [status(odd, 400)],
-    remedy: refuse,
   },
   'RES-9/each-unknown': {
     title: 'Each member that the resource does not have gets an error of its own',
@@ -48,7 +43,6 @@ export const unknownMembers = define({
           : `${count} errors at ${profile.names.errors} for two members: ${short(errors)}`
       }),
     ],
-    remedy: refuse,
   },
   'RES-9/prototype': {
     title: 'Members that have a meaning for JavaScript are refused like all that the resource does not have',
@@ -60,7 +54,6 @@ export const unknownMembers = define({
         with: { ['__proto__']: { polluted: true }, constructor: { prototype: { polluted: true } } },
       }),
     ],
-    expect: [status(odd, 400)],
     remedy:
       'Read bodies into objects without a prototype, or refuse __proto__ and constructor before anything is copied.',
   },
@@ -78,7 +71,6 @@ export const unknownMembers = define({
       setUp(read.get(one)),
       odd.put(one, { ...body.answerTo(read), with: { created_at: '2001-02-03T04:05:06.789Z' } }),
     ],
-    expect: [status(odd, 400)],
     remedy:
       'Compare id and the times in a PUT with those of the record, and answer 400 with an error for each that differs.',
   },
@@ -88,33 +80,29 @@ function leadsNowhere(step: Reference): Expectation {
   return status(step, 404)
 }
 
-export const oddAddresses = define({
+export const oddAddresses = common({ remedy: route }).define({
   'RES-10/slash-after-collection': {
     title: 'A slash after a collection leads nowhere',
     steps: [odd.get(`${collection}/`)],
     expect: [leadsNowhere(odd)],
-    remedy: route,
   },
   'RES-10/slash-after-record': {
     title: 'A slash after a record leads nowhere',
     needs: ['read'],
     steps: [create(one), odd.get(`${one}/`)],
     expect: [leadsNowhere(odd)],
-    remedy: route,
   },
   'RES-10/slash-deletes-nothing': {
     title: 'DELETE with a slash after the record deletes nothing',
     needs: ['delete'],
     steps: [create(one), odd.delete(`${one}/`), after.get(one)],
     expect: [leadsNowhere(odd), status(after, 200)],
-    remedy: route,
   },
   'RES-10/empty-segment': {
     title: 'An empty segment in an address leads nowhere',
     needs: ['list'],
     steps: [create(one), before.get(`${base}/${collectionPath}`), between.get(`${collection}//${one.id}`)],
     expect: [leadsNowhere(before), leadsNowhere(between)],
-    remedy: route,
   },
   'RES-10/escape': {
     title: 'An invalid percent-escape in an address is refused',
