@@ -1,5 +1,7 @@
 /** HED-3: parts of what can be read. */
+
 import type { Case, Expectation, Seen, Step } from '../../case/case.ts'
+import { common } from '../../case/define.ts'
 import { answerOf, field, finding, noField, short, status, unless } from '../../case/expect.ts'
 import { one, read, whole } from '../../case/names.ts'
 import { references } from '../../case/references.ts'
@@ -8,7 +10,6 @@ import { fieldOf } from '../../client/exchange.ts'
 
 const [partStep] = references('part')
 
-const common = { kind: 'changing' as const, needs: ['create', 'read'] as const }
 /** Once parts are offered, they have to be right. */
 const offered = { after: ['HED-3/part'], level: 'should' } as const
 
