@@ -1,5 +1,4 @@
 /** Reads the options of `resourced check`. */
-
 import { readFileSync } from 'node:fs'
 import type { Fields } from '../checker/client/exchange.ts'
 import { CannotCheck } from '../checker/profile/profile.ts'

@@ -1,10 +1,11 @@
 /** Checks a store by the command, and says what it holds afterwards. */
+
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import type { Difference } from '../../src/checker/run/reconcile.ts'
+import type { Difference } from '../../src/checker/run/census.ts'
 import { type Members, orders, type Store, type StoreMake, startStore } from './plant/store.ts'
 
 const program = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))

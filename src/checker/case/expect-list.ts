@@ -1,5 +1,4 @@
 /** What cases expect of lists. */
-
 import { type Answer, type Exchange, jsonOf, linksOf } from '../client/exchange.ts'
 import { isSame, valueAt } from '../values/json.ts'
 import type { Expectation, Seen } from './case.ts'

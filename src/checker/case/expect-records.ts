@@ -1,5 +1,4 @@
 /** What cases expect of records, by the names of the steps that made them. */
-
 import { type Answer, jsonOf } from '../client/exchange.ts'
 import { isSame, memberPointer, valueAt } from '../values/json.ts'
 import type { Expectation, Seen } from './case.ts'

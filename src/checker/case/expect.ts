@@ -1,5 +1,4 @@
 /** What cases expect, as sentences with pure judgements. */
-
 import { type Answer, type Exchange, fieldOf, jsonOf } from '../client/exchange.ts'
 import { isSame, valueAt } from '../values/json.ts'
 import type { Expectation, Finding, Part, Seen } from './case.ts'

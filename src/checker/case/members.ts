@@ -1,5 +1,4 @@
 /** Members of a collection that cases ask for by what can be done with them, and good values of them. */
-
 import type { CollectionProfile } from '../profile/profile.ts'
 import type { JsonObject } from '../values/json.ts'
 

@@ -1,5 +1,4 @@
 /** Compares responses with the OpenAPI document of their server (DOC-1). Reads 3.1 as it is, and translates 3.0. */
-
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { type Answer, type Asked, type Exchange, fieldOf, jsonOf } from '../client/exchange.ts'

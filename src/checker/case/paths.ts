@@ -1,5 +1,4 @@
 /** The addresses that a server's document tells. */
-
 import { jsonOf } from '../client/exchange.ts'
 import { isObject, memberPointer, valueAt } from '../values/json.ts'
 import type { Expectation, Finding, Seen } from './case.ts'

@@ -1,5 +1,4 @@
 /** What cases expect of records in answers. */
-
 import { type Answer, type Exchange, fieldOf, jsonOf } from '../client/exchange.ts'
 import { isObject, isSame, type JsonObject, memberPointer, valueAt } from '../values/json.ts'
 import type { Expectation, Finding, Seen } from './case.ts'

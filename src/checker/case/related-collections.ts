@@ -1,5 +1,4 @@
 /** Relations of a collection: the collection to which its records refer, and the lists below those records. */
-
 import type { CollectionProfile, Profile } from '../profile/profile.ts'
 import type { CaseState } from './case-state.ts'
 

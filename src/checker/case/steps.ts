@@ -1,5 +1,4 @@
 /** The steps of cases. */
-
 import type { JsonObject } from '../values/json.ts'
 import type { Ask, Body, Seen, Step } from './case.ts'
 import { absentId, collection, type More, type Reference, references, type Target } from './references.ts'

@@ -1,5 +1,4 @@
 /** Small servers for tests: each request is answered by a function. */
-
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

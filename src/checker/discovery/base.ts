@@ -1,6 +1,5 @@
 /** Finds the base address of an interface: where on the server the paths of its document begin. */
-
-import { type Requester, request } from '../client/requester.ts'
+import { type Requester, request } from '../client/client.ts'
 import { serverPaths } from '../values/openapi.ts'
 import { type Candidate, candidatesIn } from './candidate.ts'
 import type { Document } from './openapi.ts'

@@ -2,9 +2,8 @@
  * Discovers a server from its address, with safe requests only: finds its OpenAPI document or guesses, excludes what
  * must not be touched, describes its collections, and completes them with the entries of a profile file.
  */
-
+import { type Requester, request } from '../client/client.ts'
 import { type Answer, isSuccess } from '../client/exchange.ts'
-import { type Requester, request } from '../client/requester.ts'
 import { CannotCheck, type CollectionProfile, type Profile } from '../profile/profile.ts'
 import { mergeProfile, type PartialProfile } from '../profile/profile-file.ts'
 import { countOfNeeds } from '../run/choose-collections.ts'

@@ -1,7 +1,7 @@
 /** Finds the OpenAPI document of a server, at a given place or at the usual ones. */
 import { readFile } from 'node:fs/promises'
+import { type Requester, request } from '../client/client.ts'
 import { type Answer, fieldOf, isSuccess } from '../client/exchange.ts'
-import { type Requester, request } from '../client/requester.ts'
 import { CannotCheck } from '../profile/profile.ts'
 import { type Document, readDocument } from './openapi.ts'
 

@@ -1,6 +1,6 @@
 /** Guesses collections without an OpenAPI document: from links, lists, records and OPTIONS. */
+import { type Requester, request } from '../client/client.ts'
 import { type Answer, fieldOf, isSuccess, jsonOf } from '../client/exchange.ts'
-import { type Requester, request } from '../client/requester.ts'
 import type { Operation } from '../profile/profile.ts'
 import { schemaOf } from '../values/generate.ts'
 import { isObject, objectOf, valueAt } from '../values/json.ts'

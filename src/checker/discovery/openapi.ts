@@ -1,5 +1,4 @@
 /** Reads OpenAPI documents (3.0 and 3.1): follows references, joins schemas, and lists endpoints. */
-
 import { CannotCheck } from '../profile/profile.ts'
 import { isObject, type JsonObject, objectOf, valueAt } from '../values/json.ts'
 import { parseText } from '../values/openapi.ts'

@@ -1,5 +1,4 @@
 /** Discovery of servers of other makes without a profile. No record of the checker stays. */
-
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Case } from '../case/case.ts'

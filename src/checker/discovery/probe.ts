@@ -1,12 +1,12 @@
 /** Finds out what a document leaves open about a collection, while a record exists that may be changed. */
+import { request } from '../client/client.ts'
 import { type Answer, fieldOf, isSuccess } from '../client/exchange.ts'
-import { request } from '../client/requester.ts'
 import type { CollectionProfile, PageStyle } from '../profile/profile.ts'
 import { invalidValue, otherValue, schemaOf } from '../values/generate.ts'
 import type { JsonObject } from '../values/json.ts'
 import { uniqueValue } from '../values/unique-value.ts'
-import { complaintsIn } from './complaints.ts'
 import { markerOf } from './describe.ts'
+import { complaintsIn } from './repair-body.ts'
 import { itemsOf, noteRecord, requestCollection, type Trial, type TrialRecord } from './trial.ts'
 
 type Facts = Partial<CollectionProfile>

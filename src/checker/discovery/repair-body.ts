@@ -1,9 +1,153 @@
-/** Repairs a body that a server refused. */
-
+/** Reads from an error response what is wrong with a body, and repairs the body. */
+import { type Answer, jsonOf } from '../client/exchange.ts'
 import { generate, isUnmade, type Schema } from '../values/generate.ts'
-import type { JsonObject } from '../values/json.ts'
+import { isObject, type JsonObject } from '../values/json.ts'
 import { uniqueValue } from '../values/unique-value.ts'
-import { type Complaint, schemaFromText } from './complaints.ts'
+
+/** One thing that is wrong with a body. */
+export interface Complaint {
+  /** The member of the body; `undefined` if the response names none. */
+  readonly member: string | undefined
+  readonly kind: 'missing' | 'unknown' | 'taken' | 'invalid'
+  readonly text: string
+}
+
+const missing =
+  /required|missing|(?:must not|mustn't|can't|cannot|should not) be (?:null|blank|empty)|is blank|must be present/i
+const taken = /unique|already|duplicate|taken|exists|in use|conflict/i
+const unknown = new RegExp(
+  [
+    ...['unknown', 'unrecogni[sz]ed', 'additional propert', 'not allowed', 'is not a field', 'should not exist'],
+    ...['unexpected', 'read-?only', 'not permitted', 'extra (?:inputs?|fields?)'],
+  ].join('|'),
+  'i',
+)
+
+/** Members of error bodies that hold complaints. */
+const holders =
+  /^(?:errors?|details?|violations|issues|fields|validation|messages?|invalid_?params|data|non_field_errors|_?body)$/i
+/** Members of error bodies that say nothing about the body of the request. */
+const problemMembers = /^(?:status|statusCode|type|title|instance|timestamp|path|request_?id|trace_?id)$/i
+const textMembers = ['message', 'msg', 'detail', 'code', 'keyword', 'type', 'title', 'description']
+
+/** The complaints in a response, one for each member. Reads the error formats of common frameworks. */
+export function complaintsIn(answer: Answer, members: readonly string[]): Complaint[] {
+  const reader = { members: new Set(members), isConflict: answer.status === 409 }
+  const found = [...readComplaints(jsonOf(answer) ?? answer.body, undefined, reader, 0)]
+  const named = found.filter(({ member }) => member !== undefined)
+  const all = named.length > 0 ? named : found
+  return all.filter((each, index) => all.findIndex((other) => other.member === each.member) === index)
+}
+
+interface Reader {
+  /** Members of the refused body. */
+  readonly members: ReadonlySet<string>
+  readonly isConflict: boolean
+}
+
+function* readComplaints(
+  value: unknown,
+  member: string | undefined,
+  reader: Reader,
+  depth: number,
+): Generator<Complaint> {
+  if (depth > 6) return
+  if (typeof value === 'string') {
+    const about = member ?? memberInText(value, reader.members)
+    const kind = kindOf(value, reader)
+    if (about !== undefined || kind !== 'invalid') yield { member: about, kind, text: value }
+  } else if (Array.isArray(value)) {
+    for (const each of value.slice(0, 50)) yield* readComplaints(each, member, reader, depth + 1)
+  } else if (isObject(value)) {
+    const named = memberNamed(value) ?? member
+    const text = textMembers.flatMap((name) => (typeof value[name] === 'string' ? [value[name]] : [])).join(' ')
+    if (named !== undefined) return yield { member: named, kind: kindOf(text, reader), text }
+    for (const [name, each] of Object.entries(value)) {
+      if (depth === 0 && !Array.isArray(each) && problemMembers.test(name)) continue
+      // Members as names: `{"name": ["is required"]}`.
+      const isMember =
+        !holders.test(name) && (Array.isArray(each) || (typeof each === 'string' && reader.members.has(name)))
+      yield* readComplaints(each, isMember ? name : undefined, reader, depth + 1)
+    }
+  }
+}
+
+/** The member that an error object names. */
+function memberNamed(error: Readonly<Record<string, unknown>>): string | undefined {
+  const params = isObject(error['params']) ? error['params'] : {}
+  const inParams = params['missingProperty'] ?? params['additionalProperty']
+  if (typeof inParams === 'string') return inParams
+  const { pointer, source, instancePath, loc, path, field, property, param, name, attribute, propertyName } = error
+  const at = pointer ?? (isObject(source) ? source['pointer'] : undefined) ?? instancePath
+  if (typeof at === 'string' && at !== '') {
+    const [token] = at.replace(/^#?\/(?:data\/attributes\/)?/, '').split('/')
+    return token?.replaceAll('~1', '/').replaceAll('~0', '~')
+  }
+  const list = [loc, path].find(Array.isArray)
+  const segment = list?.find((each) => typeof each === 'string' && !/^(?:body|query|path)$/.test(each))
+  if (segment !== undefined) return segment
+  const named = [field, property, param, attribute, propertyName, name, path].find((each) => typeof each === 'string')
+  if (typeof named !== 'string' || !/^[\w.$[\]-]+$/.test(named)) return undefined
+  return named.replace(/^(?:body|\$)\./, '').split(/[.[]/)[0]
+}
+
+function memberInText(text: string, members: ReadonlySet<string>): string | undefined {
+  const quoted = [...text.matchAll(/["'`]([\w-]+)["'`]/g)].map(([, word]) => word as string)
+  const words = text.match(/[\w-]+/g) ?? []
+  const required = /(?:property|field|column|attribute|parameter)\s+["'`]?([\w-]+)/i.exec(text)?.[1]
+  const unsent = missing.test(text) ? { quoted: quoted[0], required } : {}
+  return (
+    quoted.find((each) => members.has(each)) ??
+    unsent.quoted ??
+    words.find((each) => members.has(each)) ??
+    unsent.required
+  )
+}
+
+function kindOf(text: string, { isConflict }: Reader): Complaint['kind'] {
+  if (missing.test(text)) return 'missing'
+  if (isConflict || taken.test(text)) return 'taken'
+  return unknown.test(text) ? 'unknown' : 'invalid'
+}
+
+const typeWords: readonly (readonly [word: RegExp, schema: Schema])[] = [
+  [/\be-?mail\b/i, { type: 'string', format: 'email' }],
+  [/\buuid\b/i, { type: 'string', format: 'uuid' }],
+  [/date-?time|iso ?8601|timestamp/i, { type: 'string', format: 'date-time' }],
+  [/\bdate\b/i, { type: 'string', format: 'date' }],
+  [/\bur[il]\b/i, { type: 'string', format: 'uri' }],
+  [/\b(?:bool|boolean)\b/i, { type: 'boolean' }],
+  [/\b(?:array|list)\b/i, { type: 'array' }],
+  [/\b(?:object|map|dict)/i, { type: 'object' }],
+  [/\b(?:int|integer)\b/i, { type: 'integer' }],
+  [/\b(?:number|numeric|float|decimal)\b/i, { type: 'number' }],
+]
+
+const choices =
+  /(?:one of|valid values?|in|enum)\s*:?\s*[[({]?\s*((?:["'`]?[\w-]+["'`]?(?:\s*(?:,|\||\bor\b)\s*)?){2,})/i
+
+/** The schema of valid values, as far as a complaint says it in words. */
+export function schemaFromText(text: string): Schema {
+  const typed = typeWords.find(([word]) => word.test(text))
+  if (typed !== undefined) return typed[1]
+  const bound = /(-?\d+(?:\.\d+)?)/.exec(text)?.[1]
+  const number = Number(bound)
+  const isLength = /character|length|long/i.test(text)
+  if (bound !== undefined && !isLength && /at least|greater|minimum|>=|no less/i.test(text)) {
+    return { type: 'number', minimum: Math.ceil(number) + (/greater|>(?!=)/.test(text) ? 1 : 0) }
+  }
+  if (bound !== undefined && !isLength && /at most|less|maximum|<=|no more/i.test(text)) {
+    return { type: 'number', maximum: Math.floor(number) - 1 }
+  }
+  const words = choices
+    .exec(text)?.[1]
+    ?.split(/\s*(?:,|\||\bor\b)\s*/)
+    .map((each) => each.trim().replace(/^["'`]|["'`]$/g, ''))
+    .filter((each) => each !== '')
+  if (words !== undefined && words.length > 1) return { type: 'string', enum: words }
+  if (bound === undefined) return { type: 'string' }
+  return { type: 'string', [/at most|max|no more|fewer|exceed/i.test(text) ? 'maxLength' : 'minLength']: number }
+}
 
 /** A refused body and what is known about it. */
 export interface RefusedBody {

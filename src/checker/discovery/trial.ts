@@ -1,8 +1,7 @@
 /** The state of a trial: the records that it created, and what they have shown about their collections so far. */
-
 import { setTimeout as sleep } from 'node:timers/promises'
+import { type Requester, type RequestParts, request } from '../client/client.ts'
 import { type Exchange, fieldOf, isSuccess, jsonOf } from '../client/exchange.ts'
-import { type Requester, type RequestParts, request } from '../client/requester.ts'
 import type { CollectionProfile, Profile } from '../profile/profile.ts'
 import { deleteRecord, isGone } from '../run/cleanup.ts'
 import type { Ledger } from '../run/ledger.ts'

@@ -2,11 +2,10 @@
  * Completes a profile by trying: before the cases run, it creates records in each collection that they will use,
  * corrects bodies by what the server says about them, and deletes the records again.
  */
-
 import { randomBytes } from 'node:crypto'
 import type { Case } from '../case/case.ts'
+import type { Requester } from '../client/client.ts'
 import { type Answer, type Exchange, type Fields, isSuccess } from '../client/exchange.ts'
-import type { Requester } from '../client/requester.ts'
 import type { CollectionProfile, Profile } from '../profile/profile.ts'
 import { creatableCollections } from '../run/choose-collections.ts'
 import { statusText } from '../run/create-record.ts'
@@ -14,10 +13,9 @@ import { Ledger } from '../run/ledger.ts'
 import { newExample } from '../run/request-body.ts'
 import { type Schema, typeOf } from '../values/generate.ts'
 import type { JsonObject } from '../values/json.ts'
-import { complaintsIn } from './complaints.ts'
 import { oftenUnique } from './describe.ts'
 import { probe } from './probe.ts'
-import { repairBody } from './repair-body.ts'
+import { complaintsIn, repairBody } from './repair-body.ts'
 import {
   collectionOf,
   isStillListed,

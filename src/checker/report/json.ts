@@ -1,6 +1,6 @@
 /** The report as JSON, and the comparison with an earlier one. */
 import type { Report } from '../run/check.ts'
-import type { Verdict } from '../run/verdict.ts'
+import type { Verdict } from '../run/results.ts'
 
 const format = 'resourced-check/1'
 

@@ -1,6 +1,6 @@
 /** The report as JUnit XML for CI servers: a suite for each section, a test for each case. */
 import type { Report } from '../run/check.ts'
-import type { CaseResult, RuleResult } from '../run/verdict.ts'
+import type { CaseResult, RuleResult } from '../run/results.ts'
 import { isObserved, leftoverLines, leftoversOf, markedLines, problemOf, sectionsOf } from './summary.ts'
 
 /** A report as XML. A rule that may be ignored is no failure. */

@@ -2,7 +2,7 @@
 import { rules } from '../../spec/rules.ts'
 import type { Exchange } from '../client/exchange.ts'
 import type { Report } from '../run/check.ts'
-import { type CaseResult, ruleResult } from '../run/verdict.ts'
+import { type CaseResult, ruleResult } from '../run/results.ts'
 
 const exchange: Exchange = {
   step: 'stale',

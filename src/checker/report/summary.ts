@@ -1,8 +1,8 @@
 /** What all formats of a report share: sections, problems with their evidence, leftovers, and the summary. */
 import { ruleSections } from '../../spec/rules.ts'
+import type { Difference } from '../run/census.ts'
 import type { Report } from '../run/check.ts'
-import type { Difference } from '../run/reconcile.ts'
-import type { CaseResult, RuleResult, Verdict } from '../run/verdict.ts'
+import type { CaseResult, RuleResult, Verdict } from '../run/results.ts'
 import { commandOf, type Line, responseLines } from './evidence.ts'
 
 /** Verdicts in the order of reports. */

@@ -1,7 +1,7 @@
 /** The report for a terminal. */
 import { stripVTControlCharacters, styleText } from 'node:util'
 import type { Report } from '../run/check.ts'
-import type { RuleResult, Verdict } from '../run/verdict.ts'
+import type { RuleResult, Verdict } from '../run/results.ts'
 import {
   type Evidence,
   holdingCases,

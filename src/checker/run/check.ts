@@ -8,16 +8,14 @@ import type { Client } from '../client/client.ts'
 import { wrongCredential } from '../client/credentials.ts'
 import type { Fields } from '../client/exchange.ts'
 import { type CollectionProfile, canCreate, type Profile } from '../profile/profile.ts'
-import { type Census, recordPaths, takeCensus } from './census.ts'
+import { type Census, type Difference, reconcile, recordPaths, takeCensus } from './census.ts'
 import { chooseCollections, hasFewValues } from './choose-collections.ts'
 import { removeJobs, removeRecords } from './cleanup.ts'
 import { type CaseRun, type RunContext, requesterFor } from './context.ts'
 import { createRecord } from './create-record.ts'
 import { Ledger } from './ledger.ts'
-import { type Difference, reconcile } from './reconcile.ts'
-import { redactor } from './redact.ts'
+import { type CaseResult, problemVerdict, type RuleResult, redactor, ruleResult, type Verdict } from './results.ts'
 import { type Outcome, runCase } from './run-case.ts'
-import { type CaseResult, problemVerdict, type RuleResult, ruleResult, type Verdict } from './verdict.ts'
 
 /** What to check, and how. */
 export interface CheckOptions {

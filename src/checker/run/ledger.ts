@@ -1,5 +1,4 @@
 /** Notes every request of a run that may have created something, and what of it still exists. */
-
 import type { Client } from '../client/client.ts'
 import { type Answer, type Exchange, fieldOf, isSuccess, jsonOf } from '../client/exchange.ts'
 import { objectOf } from '../values/json.ts'

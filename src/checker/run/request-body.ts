@@ -1,5 +1,4 @@
 /** Builds the bodies of requests: valid, changed, incomplete and invalid ones of a case's collection. */
-
 import type { Body } from '../case/case.ts'
 import type { CaseState } from '../case/case-state.ts'
 import { fill, fillAll } from '../case/fill.ts'

@@ -1,7 +1,8 @@
-/** Verdicts on cases, and on the rules that they are about. */
+/** The results of cases and rules, without the credentials of callers. */
 import type { Rule, RuleLevel } from '../../spec/rules/rule.ts'
 import { type Case, type Finding, ruleOf } from '../case/case.ts'
-import type { Exchange } from '../client/exchange.ts'
+import { nameSecrets } from '../client/credentials.ts'
+import type { Exchange, Fields } from '../client/exchange.ts'
 
 /** The verdict on a case or a rule. */
 export type Verdict =
@@ -61,4 +62,40 @@ export function ruleResult(rule: Rule, all: readonly CaseResult[]): RuleResult {
 /** The verdict on a case that does not hold. */
 export function problemVerdict(level: RuleLevel): Verdict {
   return level === 'may' ? 'advice' : 'fails'
+}
+
+/**
+ * Replaces credentials with the names of variables, wherever they stand in a result.
+ *
+ * @param credentials by the name of their variable
+ */
+export function redactor(credentials: Readonly<Record<string, Fields>>): (result: CaseResult) => CaseResult {
+  const text = nameSecrets(credentials)
+  const fieldsOf = (fields: Fields) => fields.map(([name, value]) => [name, text(value)] as const)
+  const redacted = new Map<Exchange, Exchange>()
+  const exchangeOf = (exchange: Exchange): Exchange => {
+    const { asked, answer } = exchange
+    const known = redacted.get(exchange) ?? {
+      ...exchange,
+      asked: {
+        ...{ method: asked.method, url: text(asked.url), fields: fieldsOf(asked.fields) },
+        ...{ body: asked.body && text(asked.body), bytes: asked.bytes && text(asked.bytes) },
+      },
+      answer: answer && { ...answer, fields: fieldsOf(answer.fields), body: text(answer.body) },
+    }
+    // Findings and the list of exchanges share their exchanges.
+    redacted.set(exchange, known)
+    return known
+  }
+  const findingOf = (finding: Finding): Finding => ({
+    ...finding,
+    message: text(finding.message),
+    exchange: finding.exchange && exchangeOf(finding.exchange),
+  })
+  return (result) => ({
+    ...result,
+    why: text(result.why),
+    findings: result.findings.map(findingOf),
+    exchanges: result.exchanges.map(exchangeOf),
+  })
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Answer } from '../client/exchange.ts'
-import { complaintsIn, schemaFromText } from './complaints.ts'
+import { complaintsIn, schemaFromText } from './repair-body.ts'
 
 function answer(status: number, body: unknown): Answer {
   return { status, version: '1.1', fields: [], body: typeof body === 'string' ? body : JSON.stringify(body) }
