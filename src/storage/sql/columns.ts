@@ -86,3 +86,8 @@ export function columnSql(alias: string, column: string): Sql {
 export function tableSql(collection: string): Sql {
   return raw(`"${collection}"`)
 }
+
+/** The same under the alias of the table that a statement is about. */
+export function subjectTable(collection: string): Sql {
+  return raw(`"${collection}" ${subject}`)
+}

@@ -2,7 +2,7 @@
  * Exports (JOB-6): the job of an export, which server writes its file, how many exports a caller may have (LIM-8), and
  * the chunks of the file if the database stores it.
  */
-import sql, { raw, type Sql } from 'sql-template-tag'
+import sql, { type Sql } from 'sql-template-tag'
 import { accessDigest } from '../../model/digest.ts'
 import { allOf, type Predicate, type SortTerm } from '../../model/predicate.ts'
 import { hasConversions, type Resource, resourceInVersion } from '../../model/resource.ts'
@@ -10,7 +10,7 @@ import { timestamp } from '../../model/time.ts'
 import { exportsKept, joinTexts } from '../../plan/export-document.ts'
 import type { Export, Outcome } from '../../plan/plan.ts'
 import type { Issue } from '../../spec/faults.ts'
-import { subject, tableSql } from '../sql/columns.ts'
+import { subjectTable } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { liveSql } from '../sql/predicate.ts'
 import type { ClaimedExport, ExportPiece, ExportProgress, ExportRoom, OpenExport } from '../storage.ts'
@@ -65,7 +65,7 @@ export function* countExport(context: SqlContext, job: string): Transaction<numb
   if (state === undefined || resource === undefined || state.total !== null) return undefined
   const wanted = allOf([state.filter, state.permitted])
   const row = yield* firstRow(
-    sql`select count(*) as count from ${tableSql(resource.name)} ${raw(subject)} where ${liveSql(context, resource, wanted)}`,
+    sql`select count(*) as count from ${subjectTable(resource.name)} where ${liveSql(context, resource, wanted)}`,
   )
   return Number(row?.['count'])
 }
@@ -81,8 +81,9 @@ export function* claimExport(
 }
 
 function* claim(job: string, server: string, now: number): Transaction<boolean> {
-  const rows =
-    yield sql`update resourced_work set server = ${server}, until = ${now + lease} where job = ${job} and (server is null or server = ${server} or until <= ${now}) returning job`
+  const isFree = sql`(server is null or server = ${server} or until <= ${now})`
+  const claimed = sql`server = ${server}, until = ${now + lease}`
+  const rows = yield sql`update resourced_work set ${claimed} where job = ${job} and ${isFree} returning job`
   return rows.length > 0
 }
 
@@ -208,9 +209,9 @@ function* lockQuota({ engine }: SqlContext, caller: string): Transaction<void> {
 function* usage({ engine: { jsonInteger } }: SqlContext, which: Sql, now: number) {
   const bytes = sql`coalesce(${jsonInteger(sql`w.state`, 'bytes')}, ${jsonInteger(sql`j.result`, 'bytes')}, 0)`
   const isKept = sql`j.status = 'succeeded' and j.finished_at > ${timestamp(now - exportsKept)}`
-  const row = yield* firstRow(
-    sql`select count(*) as count, sum(${bytes}) as bytes from jobs j left join resourced_work w on w.job = j.id where j.kind = 'export' and (j.status in ('pending', 'running') or ${isKept}) ${which}`,
-  )
+  const exports = sql`jobs j left join resourced_work w on w.job = j.id where j.kind = 'export'`
+  const counts = sql`${exports} and (j.status in ('pending', 'running') or ${isKept}) ${which}`
+  const row = yield* firstRow(sql`select count(*) as count, sum(${bytes}) as bytes from ${counts}`)
   return { count: Number(row?.['count']), bytes: Number(row?.['bytes'] ?? 0) }
 }
 
@@ -242,7 +243,9 @@ export function* deleteChunks(job: string): Transaction<void> {
 /** Deletes chunks of files that have expired, or whose job failed or was deleted, and returns their number. */
 export function* deleteExpiredChunks(now: number): Transaction<number> {
   const begun = sql`select 1 from resourced_work w where w.job = p.job`
-  const finished = sql`select 1 from jobs j where j.id = p.job and j.status = 'succeeded' and j.finished_at > ${timestamp(now - exportsKept)}`
-  const old = sql`select p.job, p.start from resourced_pieces p where not exists (${begun}) and not exists (${finished}) limit ${mostExpiredChunks}`
+  const isKept = sql`j.status = 'succeeded' and j.finished_at > ${timestamp(now - exportsKept)}`
+  const finished = sql`select 1 from jobs j where j.id = p.job and ${isKept}`
+  const isOld = sql`not exists (${begun}) and not exists (${finished})`
+  const old = sql`select p.job, p.start from resourced_pieces p where ${isOld} limit ${mostExpiredChunks}`
   return (yield sql`delete from resourced_pieces where (job, start) in (${old}) returning job`).length
 }

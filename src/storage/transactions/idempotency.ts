@@ -1,7 +1,7 @@
 /**
  * Idempotency keys: the first answer to a key is kept for a day, and a repeated request gets the same answer (MET-9).
  */
-import sql from 'sql-template-tag'
+import sql, { raw } from 'sql-template-tag'
 import type { Idempotency, Outcome } from '../../plan/plan.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { firstRow, ignoringRows, type Transaction } from '../transaction.ts'
@@ -53,9 +53,8 @@ export function* onceForKey<Other extends { readonly kind: string } = never>(
 
 /** The first answer to a key, or that it came with another body; `undefined`: the key is new, or expired. */
 function* findAnswer({ scope, fingerprint }: Idempotency, now: number): Transaction<Earlier | undefined> {
-  const row = yield* firstRow(
-    sql`select fingerprint, outcome from resourced_idempotency where scope = ${scope} and created_at > ${now - lifetime}`,
-  )
+  const isKept = sql`scope = ${scope} and created_at > ${now - lifetime}`
+  const row = yield* firstRow(sql`select fingerprint, outcome from resourced_idempotency where ${isKept}`)
   if (row === undefined) return undefined
   if (row['fingerprint'] !== fingerprint) return { kind: 'key-reused' }
   const kept = JSON.parse(String(row['outcome'])) as Omit<Extract<Earlier, { readonly kind: 'replayed' }>, 'kind'>
@@ -66,13 +65,16 @@ function* findAnswer({ scope, fingerprint }: Idempotency, now: number): Transact
 function* keepAnswer(idempotency: Idempotency, answer: Outcome, now: number): Transaction<void> {
   const { scope, fingerprint, preferred } = idempotency
   const outcome = JSON.stringify({ answer, preferred })
+  const values = sql`(scope, fingerprint, outcome, created_at) values (${scope}, ${fingerprint}, ${outcome}, ${now})`
+  const replaced = ['fingerprint', 'outcome', 'created_at'].map((name) => `${name} = excluded.${name}`).join(', ')
   yield ignoringRows(
-    sql`insert into resourced_idempotency (scope, fingerprint, outcome, created_at) values (${scope}, ${fingerprint}, ${outcome}, ${now}) on conflict (scope) do update set fingerprint = excluded.fingerprint, outcome = excluded.outcome, created_at = excluded.created_at`,
+    sql`insert into resourced_idempotency ${values} on conflict (scope) do update set ${raw(replaced)}`,
   )
 }
 
 /** Deletes expired keys, the oldest first, and returns their number. */
 export function* deleteExpiredKeys(now: number): Transaction<number> {
-  const expired = sql`select scope from resourced_idempotency where created_at <= ${now - lifetime} order by created_at limit ${mostExpiredKeys}`
+  const isExpired = sql`created_at <= ${now - lifetime} order by created_at limit ${mostExpiredKeys}`
+  const expired = sql`select scope from resourced_idempotency where ${isExpired}`
   return (yield sql`delete from resourced_idempotency where scope in (${expired}) returning scope`).length
 }

@@ -77,7 +77,8 @@ export function* createKey(context: SqlContext, plan: CreateKey): Transaction<Ou
   }
   const valid = yield* countValid(context, plan.subject, now)
   if (valid >= perSubject) {
-    const message = `${JSON.stringify(plan.subject)} has ${valid} keys, and ${perSubject} are allowed. Revoke those that are not used any more.`
+    const found = `${JSON.stringify(plan.subject)} has ${valid} keys, and ${perSubject} are allowed.`
+    const message = `${found} Revoke those that are not used any more.`
     return { kind: 'conflict', issues: [{ code: 'KEY_QUOTA', message, pointer: '/subject' }] }
   }
   const created_at = timestamp(now)
@@ -140,8 +141,8 @@ function* lockDescendants({ engine }: SqlContext, id: string): Transaction<Row[]
   const known = new Set([id])
   for (let makers = [id]; makers.length > 0; ) {
     const among = engine.isAnyOf(raw('made_by'), makers)
-    const rows =
-      yield sql`select id, subject, roles, updated_at, revoked_at from "api-keys" where ${among}${engine.lock.orderById}${engine.lock.update}`
+    const which = sql`${among}${engine.lock.orderById}${engine.lock.update}`
+    const rows = yield sql`select id, subject, roles, updated_at, revoked_at from "api-keys" where ${which}`
     const others = rows.filter((row) => !known.has(String(row['id'])))
     makers = others.map((row) => String(row['id']))
     for (const maker of makers) known.add(maker)

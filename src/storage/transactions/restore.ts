@@ -17,7 +17,7 @@ import {
 import { indexKeyIssues, maxIndexKeyBytes } from '../../plan/draft.ts'
 import type { Outcome, Restore } from '../../plan/plan.ts'
 import type { Issue } from '../../spec/faults.ts'
-import { columnSql, comparisonColumn, subject, tableSql } from '../sql/columns.ts'
+import { columnSql, comparisonColumn, subject, subjectTable, tableSql } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { type PredicateContext, predicateSql } from '../sql/predicate.ts'
 import { recordOf, storedSql } from '../sql/records.ts'
@@ -65,9 +65,10 @@ function* restore(context: SqlContext, plan: Restore): Transaction<Outcome | Too
     deletedSince: (target) => retainedSince(target, now),
   }
   const permitted = decidableRecords(plan, plan.mayRead)
-  const row = yield* firstRow(
-    sql`select ${storedSql(context, resource)}, ${holdsSql(permitting, resource, permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and (deleted_at is null or deleted_at > ${since})${context.engine.lock.update}`,
-  )
+  const columns = sql`${storedSql(context, resource)}, ${holdsSql(permitting, resource, permitted)} as _permitted`
+  const isKept = sql`(deleted_at is null or deleted_at > ${since})`
+  const which = sql`${subjectTable(resource.name)} where id = ${id} and ${isKept}${context.engine.lock.update}`
+  const row = yield* firstRow(sql`select ${columns} from ${which}`)
   const ended = checkRecord(plan, foundOf(row))
   if (ended !== undefined || row === undefined) return ended ?? { kind: 'missing' }
   if (row['deleted_at'] === null) {
@@ -86,8 +87,9 @@ function* restore(context: SqlContext, plan: Restore): Transaction<Outcome | Too
   const moves: Moves = new Map()
   for (const [collection, ids] of returning) {
     if (ids.size === 0) continue
-    const which = context.engine.isAnyOf(raw('id'), [...ids])
-    yield sql`update ${tableSql(collection)} set deleted_at = null, _deletion = null, updated_at = ${timestamp(plan.now)}, _revision = _revision + 1 where ${which}`
+    const { updated_at } = restored
+    const live = sql`deleted_at = null, _deletion = null, updated_at = ${updated_at}, _revision = _revision + 1`
+    yield sql`update ${tableSql(collection)} set ${live} where ${context.engine.isAnyOf(raw('id'), [...ids])}`
     noteMove(moves, collection, ids.size, -ids.size)
   }
   yield* tickAll(context, moves)
@@ -112,7 +114,10 @@ function deletedWith(
     const child = resourceOf(catalog, from)
     if (child.deletion.variant === 'hard') return undefined
     const refers = engine.isAnyOf(columnSql(subject, field), parents)
-    return sql`select id from ${tableSql(from)} ${raw(subject)} where ${raw(subject)}.deleted_at > ${retainedSince(child, now)} and ${raw(subject)}._deletion = ${deletion} and ${refers}${engine.lock.orderById}${limit}${engine.lock.update}`
+    const t = raw(subject)
+    const isDeletedWith = sql`${t}.deleted_at > ${retainedSince(child, now)} and ${t}._deletion = ${deletion}`
+    const lock = sql`${engine.lock.orderById}${limit}${engine.lock.update}`
+    return sql`select id from ${subjectTable(from)} where ${isDeletedWith} and ${refers}${lock}`
   }
   return descend(catalog, [resource.name, [id]], find, most)
 }
@@ -159,7 +164,7 @@ function* readableAmong(
   if (blocked.length === 0) return []
   const among = context.engine.isAnyOf(columnSql(subject, 'id'), [...new Set(blocked.map(({ id }) => id))])
   const shown = predicateSql(context, resource, readable.get(resource.name) ?? never)
-  const rows = yield sql`select id from ${tableSql(resource.name)} ${raw(subject)} where ${among} and ${shown}`
+  const rows = yield sql`select id from ${subjectTable(resource.name)} where ${among} and ${shown}`
   return rows.map((row) => String(row['id']))
 }
 
@@ -179,11 +184,13 @@ function* lostReferences(
     const column = columnSql(subject, name)
     const returns = engine.isAnyOf(column, [...(returning.get(collection) ?? [])])
     // None of the records that they refer to is deleted before they are restored.
-    const referred = sql`select ${column} from ${tableSql(resource.name)} ${raw(subject)} where ${among}`
+    const referred = sql`select ${column} from ${subjectTable(resource.name)} where ${among}`
+    const lock = sql`${engine.lock.orderById}${engine.lock.share}`
     yield ignoringRows(
-      sql`select id from ${tableSql(collection)} where id in (${referred}) and deleted_at is null${engine.lock.orderById}${engine.lock.share}`,
+      sql`select id from ${tableSql(collection)} where id in (${referred}) and deleted_at is null${lock}`,
     )
-    const referring = sql`from ${tableSql(resource.name)} ${raw(subject)} where ${among} and ${column} is not null and not (${returns})`
+    const from = subjectTable(resource.name)
+    const referring = sql`from ${from} where ${among} and ${column} is not null and not (${returns})`
     const pending = yield* beingDeletedAmong(context, collection, sql`select distinct ${column} as id ${referring}`)
     const isPending = engine.isAnyOf(column, pending)
     const exists = sql`exists (select 1 from ${tableSql(collection)} x where x.id = ${column} and x.deleted_at is null)`
@@ -238,8 +245,8 @@ function* longTexts({ engine }: SqlContext, resource: Resource, ids: ReadonlySet
   const columns = ['id', ...names].map((name) => columnSql(subject, name))
   const lengths = names.map((name) => sql`coalesce(length(cast(${columnSql(subject, name)} as text)), 0)`)
   const among = engine.isAnyOf(columnSql(subject, 'id'), [...ids])
-  const rows =
-    yield sql`select ${join(columns, ', ')} from ${tableSql(resource.name)} ${raw(subject)} where ${among} and ${join(lengths, ' + ')} > ${shortText} order by id`
+  const which = sql`${among} and ${join(lengths, ' + ')} > ${shortText} order by id`
+  const rows = yield sql`select ${join(columns, ', ')} from ${subjectTable(resource.name)} where ${which}`
   const remedy = 'the record cannot return to that index; create a new record with a shorter text'
   return rows.flatMap(({ id, ...values }) => {
     const draft = { values, changed: Object.keys(values) }
@@ -258,7 +265,8 @@ function* blockingRules(
   if (!resource.rules.some((rule) => [rule.on].flat().includes('restore'))) return []
   const blockers: Blocker[] = []
   const among = context.engine.isAnyOf(raw('id'), [...ids])
-  for (const row of yield sql`select ${storedSql(context, resource)} from ${tableSql(resource.name)} where ${among} order by id`) {
+  const columns = storedSql(context, resource)
+  for (const row of yield sql`select ${columns} from ${tableSql(resource.name)} where ${among} order by id`) {
     const next = recordOf(resource, row)
     const transition: Transition = { resource, trigger: 'restore', current: undefined, next }
     const answers = yield* ask(context, resource, questionsOfRules(context.catalog, plan, transition))

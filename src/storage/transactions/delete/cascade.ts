@@ -7,7 +7,7 @@ import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Catalog, Resource } from '../../../model/resource.ts'
 import { timestamp } from '../../../model/time.ts'
 import type { Removal } from '../../../plan/plan.ts'
-import { columnSql, subject, tableSql } from '../../sql/columns.ts'
+import { columnSql, subject, subjectTable, tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import { ignoringRows, type Transaction } from '../../transaction.ts'
 import { type Moves, noteMove, tickAll } from '../rows/clock.ts'
@@ -115,7 +115,7 @@ export function sizeOf(closure: Closure): number {
 
 /** The live rows of a collection, under the alias `subject`; conditions follow by `and`. */
 export function liveRows(collection: string): Sql {
-  return sql`${tableSql(collection)} ${raw(subject)} where ${raw(subject)}.deleted_at is null`
+  return sql`${subjectTable(collection)} where ${raw(subject)}.deleted_at is null`
 }
 
 /** A reference to a collection: the field by which records of another one refer to it. */
@@ -172,7 +172,8 @@ export function* clearReferences(
 ): Transaction<number> {
   const ids = yield* lockedIds(context, rows, most)
   if (ids.length > 0) {
-    yield sql`update ${tableSql(collection)} set ${raw(`"${field}"`)} = null, updated_at = ${at}, _revision = _revision + 1 where ${context.engine.isAnyOf(raw('id'), ids)}`
+    const cleared = sql`${raw(`"${field}"`)} = null, updated_at = ${at}, _revision = _revision + 1`
+    yield sql`update ${tableSql(collection)} set ${cleared} where ${context.engine.isAnyOf(raw('id'), ids)}`
   }
   return ids.length
 }
@@ -203,8 +204,8 @@ export function* lockRows(context: SqlContext, { name, dependents }: Resource, i
 
 /** Marks locked live rows as deleted by a deletion and returns their ids. The caller moves the clock. */
 export function* markDeleted(collection: string, which: Sql, deletion: string, at: string): Transaction<string[]> {
-  const rows =
-    yield sql`update ${tableSql(collection)} set deleted_at = ${at}, _deletion = ${deletion}, _revision = _revision + 1 where ${which} returning id`
+  const deleted = sql`deleted_at = ${at}, _deletion = ${deletion}, _revision = _revision + 1`
+  const rows = yield sql`update ${tableSql(collection)} set ${deleted} where ${which} returning id`
   return rows.map((row) => String(row['id']))
 }
 

@@ -4,13 +4,13 @@
  * becomes a job (DEL-8).
  */
 
-import sql, { raw, type Sql } from 'sql-template-tag'
+import sql, { type Sql } from 'sql-template-tag'
 import { allOf, never } from '../../../model/predicate.ts'
 import { timestamp } from '../../../model/time.ts'
 import { checkFilterConditions, checkRecord, decidableRecords } from '../../../plan/check-record.ts'
 import type { BulkDelete, Delete, DeleteMatching, Outcome, Removal } from '../../../plan/plan.ts'
 import type { Issue } from '../../../spec/faults.ts'
-import { columnSql, subject, tableSql } from '../../sql/columns.ts'
+import { columnSql, subject, subjectTable } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import { liveSql, type PredicateContext } from '../../sql/predicate.ts'
 import { storedSql } from '../../sql/records.ts'
@@ -24,6 +24,7 @@ import {
   closureOf,
   closureWithin,
   deleteClosure,
+  liveRows,
   lockRows,
   mostInspected,
   runsInBackground,
@@ -60,12 +61,13 @@ export function* bulkDelete(context: SqlContext, plan: BulkDelete): Transaction<
   yield* lockRows(context, resource, ids)
   const { isAnyOf, lock } = context.engine
   const among = isAnyOf(columnSql(subject, 'id'), ids)
-  const rows =
-    yield sql`select ${storedSql(context, resource)}, ${holdsSql({ ...context, locksReferenced: true }, resource, plan.permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where ${raw(subject)}.deleted_at is null and ${among}${lock.orderById}${lock.update}`
+  const permitted = holdsSql({ ...context, locksReferenced: true }, resource, plan.permitted)
+  const columns = sql`${storedSql(context, resource)}, ${permitted} as _permitted`
+  const rows = yield sql`select ${columns} from ${liveRows(resource.name)} and ${among}${lock.orderById}${lock.update}`
   const found = new Map(rows.map((row) => [String(row['id']), row]))
   const refused = yield* refusalsOf(context, plan, found)
-  const permitted = ids.filter((id) => found.get(id)?.['_permitted'] === 1)
-  const inspected = yield* inspect(context, plan, permitted, (all) => blockersById(context, plan, permitted, all))
+  const allowed = ids.filter((id) => found.get(id)?.['_permitted'] === 1)
+  const inspected = yield* inspect(context, plan, allowed, (all) => blockersById(context, plan, allowed, all))
   if ('kind' in inspected) return inspected
   const { closure, isJob } = inspected
   const issues = [...refused, ...inspected.issues]
@@ -123,8 +125,8 @@ export function* deleteMatching(context: SqlContext, plan: DeleteMatching): Tran
   if (count === 0) return { kind: 'deleted-matching', count }
   if (count > Math.max(above, mostInspected) && runsInBackground(context, resource)) return tooLarge
   const { orderById, update } = context.engine.lock
-  const rows =
-    yield sql`select ${storedSql(context, resource)} ${matchingSql({ ...context, locksReferenced: true }, plan)}${orderById}${update}`
+  const locked = sql`${matchingSql({ ...context, locksReferenced: true }, plan)}${orderById}${update}`
+  const rows = yield sql`select ${storedSql(context, resource)} ${locked}`
   // More records may match by now.
   if (most !== undefined && rows.length > most) return tooMany(rows.length, most)
   const ids: string[] = []
@@ -144,7 +146,7 @@ function tooMany(count: number, most: number): Outcome {
 }
 
 function matchingSql(context: PredicateContext, { resource, filter, permitted }: DeleteMatching): Sql {
-  const from = sql`from ${tableSql(resource.name)} ${raw(subject)}`
+  const from = sql`from ${subjectTable(resource.name)}`
   return sql`${from} where ${liveSql(context, resource, allOf([filter, permitted]))}`
 }
 

@@ -120,7 +120,8 @@ export function* enqueue({ catalog }: SqlContext, job: string, resource: Resourc
 }
 
 function enqueueSql(job: string, { name }: Resource, which: Sql): Sql {
-  return sql`insert into resourced_queue (job, collection, record) select ${job}, ${name}, id from ${tableSql(name)} where ${which}`
+  const rows = sql`select ${job}, ${name}, id from ${tableSql(name)} where ${which}`
+  return sql`insert into resourced_queue (job, collection, record) ${rows}`
 }
 
 /**
@@ -132,7 +133,8 @@ export function* claimRows({ catalog, engine }: SqlContext, job: string, closure
   if (!engine.lock.hasOtherWriters) return
   for (const [collection, ids] of closure) {
     if (!resourceOf(catalog, collection).dependents.some(({ onDelete }) => onDelete === 'restrict')) continue
-    yield sql`update ${tableSql(collection)} set _deletion = ${job} where ${engine.isAnyOf(raw('id'), [...ids])} and deleted_at is null`
+    const which = engine.isAnyOf(raw('id'), [...ids])
+    yield sql`update ${tableSql(collection)} set _deletion = ${job} where ${which} and deleted_at is null`
   }
 }
 
@@ -156,8 +158,8 @@ export function* undoDeletion(
     if (context.engine.lock.hasOtherWriters) {
       yield sql`update ${table} set _deletion = null where _deletion = ${job} and deleted_at is null`
     }
-    const back =
-      yield sql`update ${table} set deleted_at = null, _deletion = null, _revision = _revision + 1 where _deletion = ${job} returning id`
+    const live = sql`deleted_at = null, _deletion = null, _revision = _revision + 1`
+    const back = yield sql`update ${table} set ${live} where _deletion = ${job} returning id`
     if (back.length > 0) yield tick(context, name, back.length, -back.length)
   }
   yield sql`delete from resourced_queue where job = ${job}`

@@ -8,7 +8,7 @@
  * erase: removes the rows of resources that are not kept after deletion
  * tidy:  removes the job's queue
  */
-import sql, { raw } from 'sql-template-tag'
+import sql, { raw, type Sql } from 'sql-template-tag'
 import type { Resource } from '../../../model/resource.ts'
 import { columnSql, subject, tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
@@ -73,8 +73,7 @@ function after(phase: DeletionState['phase']): DeletionState['phase'] {
 }
 
 function* take(context: SqlContext, job: string, state: DeletionState): Transaction<DeletionState | 'ended'> {
-  const entries =
-    yield sql`select _row, record from resourced_queue where job = ${job} and _row > ${state.at} order by _row limit ${batch}`
+  const entries = yield sql`select _row, record from ${queueSql(job, state, batch)}`
   const last = entries.at(-1)
   if (last === undefined) return 'ended'
   const { collection, deletedAt, left = 0 } = state
@@ -100,8 +99,7 @@ function* take(context: SqlContext, job: string, state: DeletionState): Transact
 }
 
 function* markUnder(context: SqlContext, job: string, state: DeletionState): Transaction<DeletionState | 'ended'> {
-  const entries =
-    yield sql`select _row, collection, record from resourced_queue where job = ${job} and _row > ${state.at} order by _row limit ${mostParents}`
+  const entries = yield sql`select _row, collection, record from ${queueSql(job, state, mostParents)}`
   const [first] = entries
   if (first === undefined) return 'ended'
   const collection = String(first['collection'])
@@ -124,6 +122,10 @@ function* markUnder(context: SqlContext, job: string, state: DeletionState): Tra
   // They may have more children. The next batch asks again and finds those that are still live.
   if (left === 0) return { ...state, done: state.done + batch }
   return { ...state, at: Number(alike.at(-1)?.['_row']), done: state.done + batch - left }
+}
+
+function queueSql(job: string, { at }: DeletionState, most: number): Sql {
+  return sql`resourced_queue where job = ${job} and _row > ${at} order by _row limit ${most}`
 }
 
 /** The first rows of the queue that are of one collection. */
@@ -179,5 +181,6 @@ function* tidy(job: string, state: DeletionState): Transaction<DeletionState | '
 }
 
 function* markedRows({ name }: Resource, job: string, at: number): Transaction<readonly Row[]> {
-  return yield sql`select _row, id from ${tableSql(name)} where _deletion = ${job} and deleted_at is not null and _row > ${at} order by _row limit ${batch}`
+  const isMarked = sql`_deletion = ${job} and deleted_at is not null and _row > ${at}`
+  return yield sql`select _row, id from ${tableSql(name)} where ${isMarked} order by _row limit ${batch}`
 }

@@ -94,8 +94,8 @@ export function* stepPurge(context: SqlContext, job: string, now: number): Trans
  * chooses them, so it leaves out a record that was restored meanwhile.
  */
 export function* purgeRecords(context: SqlContext, resource: Resource, due: number): Transaction<number> {
-  const rows =
-    yield sql`select id ${expiredRows(resource, due)} order by deleted_at limit ${mostPurged}${context.engine.lock.skipLocked}`
+  const { skipLocked } = context.engine.lock
+  const rows = yield sql`select id ${expiredRows(resource, due)} order by deleted_at limit ${mostPurged}${skipLocked}`
   if (rows.length === 0) return 0
   yield* removeRows(
     context,
@@ -107,7 +107,8 @@ export function* purgeRecords(context: SqlContext, resource: Resource, due: numb
 }
 
 function expiredRows(resource: Resource, due: number) {
-  return sql`from ${tableSql(resource.name)} where _deletion is not null and deleted_at <= ${retainedSince(resource, due)}`
+  const since = retainedSince(resource, due)
+  return sql`from ${tableSql(resource.name)} where _deletion is not null and deleted_at <= ${since}`
 }
 
 /** The resources with a grace period. Deleted records of others are removed by the deletion itself. */
@@ -127,7 +128,8 @@ function* readMark(): Transaction<number | undefined> {
 }
 
 function* keepMark(now: number): Transaction<void> {
-  yield sql`insert into resourced_meta (key, value) values ('purge_clock', ${String(now)}) on conflict (key) do update set value = excluded.value`
+  const mark = sql`insert into resourced_meta (key, value) values ('purge_clock', ${String(now)})`
+  yield sql`${mark} on conflict (key) do update set value = excluded.value`
 }
 
 /**

@@ -48,9 +48,8 @@ function* readOne(
 ): Transaction<Clock> {
   const known = clocks.get(collection)
   if (known !== undefined) return known
-  const row = yield* firstRow(
-    sql`select sum(revision) as revision, sum(live) as live, ${clockChecksum} as mark from resourced_clocks where collection = ${collection}`,
-  )
+  const sums = sql`sum(revision) as revision, sum(live) as live, ${clockChecksum} as mark`
+  const row = yield* firstRow(sql`select ${sums} from resourced_clocks where collection = ${collection}`)
   const clock = clockOf(row)
   clocks.set(collection, clock)
   return clock
@@ -64,7 +63,8 @@ export function clockOf(row: Row | undefined): Clock {
 
 /** Advances the clock of a collection by one revision, and by so many live and deleted records. */
 export function tick({ engine }: Ticking, collection: string, live: number, deleted: number): Sql {
-  return sql`update resourced_clocks set revision = revision + 1, live = live + ${live}, deleted = deleted + ${deleted} where collection = ${collection}${engine.clockSlot}`
+  const next = sql`revision = revision + 1, live = live + ${live}, deleted = deleted + ${deleted}`
+  return sql`update resourced_clocks set ${next} where collection = ${collection}${engine.clockSlot}`
 }
 
 /** By how many live and deleted records several collections grow. */
@@ -89,5 +89,6 @@ export function* tickAll(ticking: Ticking, moves: Moves): Transaction<void> {
 
 /** Subtracts deleted records that are no longer kept. No caller could see them, so the collection's revision stays. */
 export function countRemoved({ engine }: Ticking, collection: string, count: number): Sql {
-  return sql`update resourced_clocks set deleted = deleted - ${count} where collection = ${collection}${engine.clockSlot}`
+  const slot = sql`collection = ${collection}${engine.clockSlot}`
+  return sql`update resourced_clocks set deleted = deleted - ${count} where ${slot}`
 }

@@ -8,7 +8,7 @@ import { collectionsOf, type Predicate } from '../../../model/predicate.ts'
 import type { RecordValues, Resource } from '../../../model/resource.ts'
 import { type Answer, type Answers, judge, type Proposal, type Question, refusalOf } from '../../../plan/decide.ts'
 import type { Create, Outcome, Parent, Update } from '../../../plan/plan.ts'
-import { columnSql, columnsOf, comparisonColumn, subject, tableSql } from '../../sql/columns.ts'
+import { columnSql, columnsOf, comparisonColumn, subject, subjectTable } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import { type PredicateContext, predicateSql } from '../../sql/predicate.ts'
 import { boundOf } from '../../sql/records.ts'
@@ -75,17 +75,19 @@ function* isReferenceDeleted(context: SqlContext, question: Question, exists: bo
  */
 function askedSql(context: SqlContext, resource: Resource, question: Question, more: Sql = empty): Sql {
   if (question.kind === 'reference') {
-    return sql`${tableSql(question.collection)} ${raw(subject)} where id = ${question.id} and deleted_at is null${more}${context.engine.lock.share}`
+    const { share } = context.engine.lock
+    return sql`${subjectTable(question.collection)} where id = ${question.id} and deleted_at is null${more}${share}`
   }
   if (question.kind === 'taken') {
     const same = question.fields.map((name, index) => {
       const key = question.keys[index]
       return sql`${columnSql(subject, comparisonColumn(resource, name))} = ${context.engine.bind(key ?? '')}`
     })
-    return sql`${tableSql(resource.name)} ${raw(subject)} where ${join(same, ' and ')} and deleted_at is null and id <> ${question.except}`
+    const isOther = sql`deleted_at is null and id <> ${question.except}`
+    return sql`${subjectTable(resource.name)} where ${join(same, ' and ')} and ${isOther}`
   }
   const target = context.catalog.resources.get(question.collection) as Resource
-  return sql`${tableSql(target.name)} ${raw(subject)} where deleted_at is null and ${predicateSql(context, target, question.where)}`
+  return sql`${subjectTable(target.name)} where deleted_at is null and ${predicateSql(context, target, question.where)}`
 }
 
 /**
@@ -104,7 +106,8 @@ export function conditionsOf(
   const conditions = questions.map((question) => {
     const isChild = question.kind === 'reference' && hasCascadeParents(resourceOf(context.catalog, question.collection))
     if (isChild) dependsOnDeletions = true
-    const exists = sql`exists (select 1 from ${askedSql(context, resource, question, isChild ? sql` and ${unclaimed}` : empty)})`
+    const asked = askedSql(context, resource, question, isChild ? sql` and ${unclaimed}` : empty)
+    const exists = sql`exists (select 1 from ${asked})`
     return question.kind === 'reference' ? exists : sql`not ${exists}`
   })
   if (mayBePending) conditions.push(unclaimed)
@@ -123,7 +126,8 @@ export function permittedRecordSql(
   lock: Sql = empty,
 ): Sql {
   const locking: PredicateContext = { ...context, locksReferenced: true }
-  return sql`exists (select 1 from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and deleted_at is null and ${predicateSql(locking, resource, permitted)}${lock})`
+  const isPermitted = sql`deleted_at is null and ${predicateSql(locking, resource, permitted)}${lock}`
+  return sql`exists (select 1 from ${subjectTable(resource.name)} where id = ${id} and ${isPermitted})`
 }
 
 /** Whether a predicate holds for a record as it would be. */

@@ -1,10 +1,10 @@
 /** Selects one record: for a change, with what the caller may do with it, and as the answer of a change. */
-import sql, { empty, raw, type Sql } from 'sql-template-tag'
+import sql, { empty, type Sql } from 'sql-template-tag'
 import { always, type Predicate } from '../../../model/predicate.ts'
 import type { Resource } from '../../../model/resource.ts'
 import type { CurrentRecord, Found } from '../../../plan/check-record.ts'
 import type { Delete, Represented, Update, Write } from '../../../plan/plan.ts'
-import { subject, tableSql } from '../../sql/columns.ts'
+import { subjectTable } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import { revisionColumn } from '../../sql/epoch.ts'
 import { type PredicateContext, predicateSql } from '../../sql/predicate.ts'
@@ -28,7 +28,9 @@ export function peekRecord(context: SqlContext, plan: Addressed): Transaction<Cu
 
 function currentSql(context: PredicateContext, { resource, id, permitted, mayRead = always }: Addressed): Sql {
   const readable = mayRead.kind === 'always' ? empty : sql`, ${holdsSql(context, resource, mayRead)} as _readable`
-  return sql`select ${storedSql(context, resource)}, ${holdsSql(context, resource, permitted)} as _permitted${readable} from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and deleted_at is null`
+  const isPermitted = holdsSql(context, resource, permitted)
+  const columns = sql`${storedSql(context, resource)}, ${isPermitted} as _permitted${readable}`
+  return sql`select ${columns} from ${subjectTable(resource.name)} where id = ${id} and deleted_at is null`
 }
 
 function* readCurrent({ resource, mayRead = always }: Addressed, statement: Statement): Transaction<CurrentRecord> {
@@ -50,9 +52,7 @@ export function* represent(
   mayRead: Predicate = always,
 ): Transaction<Answered> {
   const answer = answerSql(context, plan, mayRead)
-  return answeredOf(
-    yield* firstRow(sql`select ${answer} from ${tableSql(plan.resource.name)} ${raw(subject)} where id = ${id}`),
-  )
+  return answeredOf(yield* firstRow(sql`select ${answer} from ${subjectTable(plan.resource.name)} where id = ${id}`))
 }
 
 /** The columns of such a select. */
@@ -61,7 +61,9 @@ export function answerSql(
   { resource, versionResource }: Pick<Write, 'resource' | 'versionResource'>,
   mayRead: Predicate,
 ): Sql {
-  return sql`${representationSql(context, versionResource ?? resource, undefined)} as json, ${revisionColumn(context, resource.name)}, updated_at, ${holdsSql(context, resource, mayRead)} as _permitted`
+  const json = representationSql(context, versionResource ?? resource, undefined)
+  const revision = revisionColumn(context, resource.name)
+  return sql`${json} as json, ${revision}, updated_at, ${holdsSql(context, resource, mayRead)} as _permitted`
 }
 
 /** The record in a row of such a select. */

@@ -94,7 +94,9 @@ export function rowUpdate(
   const indexed = words === undefined ? [] : engine.wordColumns(words)
   for (const [name, value] of indexed) settings.push(sql`${raw(`"${name}"`)} = ${value}`)
   const id = String(values['id'])
-  const statement = sql`update ${tableSql(resource.name)} set ${join(settings, ', ')}, updated_at = ${values['updated_at']}, _revision = _revision + 1 where ${join([sql`id = ${id}`, ...conditions], ' and ')}`
+  settings.push(sql`updated_at = ${values['updated_at']}`, sql`_revision = _revision + 1`)
+  const where = join([sql`id = ${id}`, ...conditions], ' and ')
+  const statement = sql`update ${tableSql(resource.name)} set ${join(settings, ', ')} where ${where}`
   return { id, statement, words, replaces: true }
 }
 
