@@ -96,6 +96,11 @@ export function maintenanceFault({ message, retryAfter }: Maintenance): Fault {
   return fault('MAINTENANCE', { detail: message, headers: { 'Retry-After': String(retryAfter) } })
 }
 
+/** @throws Fault SHUTTING_DOWN */
+export function requireRunning({ stopping }: { readonly stopping: boolean }): void {
+  if (stopping) throw fault('SHUTTING_DOWN', { headers: { 'Retry-After': '5' } })
+}
+
 /** What the health of a server depends on. */
 interface HealthContext {
   readonly request: Pick<HttpRequest, 'method'>
@@ -126,7 +131,7 @@ export async function health(context: HealthContext, probe: 'live' | 'ready'): P
 }
 
 async function readiness({ app, requestId }: HealthContext): Promise<'ready' | 'maintenance'> {
-  if (app.state.stopping) throw fault('SHUTTING_DOWN', { headers: { 'Retry-After': '5' } })
+  requireRunning(app.state)
   // A load balancer that took all servers out would answer in their place, without our Retry-After.
   if (app.maintenance.current !== undefined) return 'maintenance'
   try {

@@ -13,7 +13,7 @@ import { headLimits } from '../spec/limits.ts'
 import { chooseVersion } from '../versions/choose-version.ts'
 import { noticeOf, retired } from '../versions/lifecycle.ts'
 import { isLeaving, isRetired } from '../versions/versions.ts'
-import { health, maintenanceFault } from './availability.ts'
+import { health, maintenanceFault, requireRunning } from './availability.ts'
 import { addressOptions, preflight, serverOptions } from './options.ts'
 import type { RateLimiter } from './rates/rate-limiter.ts'
 import { type RequestContext, toFault } from './request-context.ts'
@@ -24,7 +24,7 @@ export type Gate = (context: RequestContext) => HttpResponse | undefined | Promi
 /** 414. */
 export const limitTarget: Gate = ({ request }) => {
   if (request.target.length <= headLimits.target) return undefined
-  throw fault('URL_TOO_LONG', { detail: 'An address has at most 8,000 bytes.' })
+  throw fault('URL_TOO_LONG', { detail: `An address has at most ${headLimits.target.toLocaleString('en')} bytes.` })
 }
 
 /** Finds the version and the address. Nothing is refused for them yet: callers without a credential learn nothing. */
@@ -131,7 +131,7 @@ export const requireReadResponses: Gate = ({ request, caller }) => {
 
 /** 503 (OPS-2). */
 export const refuseWhileStopping: Gate = ({ app, timing }) => {
-  if (app.state.stopping) throw fault('SHUTTING_DOWN', { headers: { 'Retry-After': '5' } })
+  requireRunning(app.state)
   timing?.mark('auth')
   return undefined
 }
