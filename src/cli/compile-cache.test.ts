@@ -30,7 +30,7 @@ function home(context: { after(clean: () => void): void }): string {
   return folder
 }
 
-test('compiled code is kept in a folder of the user alone', { skip: windows }, (context) => {
+test('compiled code is cached in a folder that only the user can change', { skip: windows }, (context) => {
   const HOME = home(context)
   const usual = join(HOME, process.platform === 'darwin' ? 'Library/Caches' : '.cache', 'resourced', 'compiled')
   assert.equal(cacheOf({ HOME }).folder?.startsWith(usual), true)
@@ -41,14 +41,14 @@ test('compiled code is kept in a folder of the user alone', { skip: windows }, (
   assert.equal(cacheOf({ HOME, XDG_CACHE_HOME: 'relative' }).folder?.startsWith(usual), true)
 })
 
-test('a folder that the user names in NODE_COMPILE_CACHE is used as Node uses it', { skip: windows }, (context) => {
+test('NODE_COMPILE_CACHE takes precedence', { skip: windows }, (context) => {
   const HOME = home(context)
   const named = join(HOME, 'named')
   assert.equal(cacheOf({ HOME, NODE_COMPILE_CACHE: named }).folder?.startsWith(named), true)
   assert.equal(cacheOf({ HOME, NODE_DISABLE_COMPILE_CACHE: '1' }).folder, undefined)
 })
 
-test('a program without a home, or with one that is no folder, runs without a cache', { skip: windows }, () => {
+test('without a home folder the program runs without a cache', { skip: windows }, () => {
   assert.equal(cacheOf({}).folder, undefined)
   assert.equal(cacheOf({ HOME: '' }).folder, undefined)
   assert.equal(cacheOf({ HOME: '/dev/null' }).folder, undefined)
@@ -64,7 +64,7 @@ for (const part of ['', '.cache', '.cache/resourced', '.cache/resourced/compiled
     return { variables: { HOME, XDG_CACHE_HOME: join(HOME, '.cache') }, planted, above }
   }
 
-  test(`nothing is loaded where others can write ${place}`, { skip: windows }, (context) => {
+  test(`no code is loaded if others can write ${place}`, { skip: windows }, (context) => {
     const { variables, planted } = plant(context)
     for (const mode of [0o777, 0o1777, 0o770]) {
       chmodSync(planted, mode)
@@ -76,7 +76,7 @@ for (const part of ['', '.cache', '.cache/resourced', '.cache/resourced/compiled
     assert.notEqual(cacheOf(variables).folder, undefined)
   })
 
-  test(`nothing is loaded where somebody else owns ${place}`, { skip: windows || notRoot }, (context) => {
+  test(`no code is loaded if another user owns ${place}`, { skip: windows || notRoot }, (context) => {
     const { variables, planted } = plant(context)
     chownSync(planted, nobody, nobody)
     assert.equal(cacheOf(variables).folder, undefined)

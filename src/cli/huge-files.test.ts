@@ -40,7 +40,7 @@ for (const [name, text, message] of files) {
   })
 }
 
-test('keys that are there twice are found in YAML, each with its place', () => {
+test('duplicate keys in YAML are reported with their places', () => {
   const { problems } = readYaml('a: 1\nb: { c: 1, c: 2 }\n"a": 2\n')
   assert.deepEqual(
     problems.map(({ path, message }) => `${path}: ${message}`),
@@ -72,7 +72,7 @@ test('a CSV file with a million columns is refused within seconds', async () => 
   assert.match(record.issues[0]?.message ?? '', /first row is longer than 100000 bytes/)
 })
 
-test('a row with a million cells is refused within seconds, and what stands before it is read', async () => {
+test('a row with a million cells is refused within seconds, after the rows before it are read', async () => {
   const started = performance.now()
   const records = await readAll(`text,more\na,b\n${'1,'.repeat(2_000_000)}\n`)
   assert.ok(performance.now() - started < 20_000)
@@ -81,7 +81,7 @@ test('a row with a million cells is refused within seconds, and what stands befo
   assert.ok(last !== undefined && 'issues' in last && last.final)
 })
 
-test('of many wrong columns the first are told', async () => {
+test('the first of many wrong columns are reported', async () => {
   const [record] = await readAll(`${lines(1_000, (n) => `c${n},`)}text\n`)
   assert.ok(record !== undefined && 'issues' in record)
   assert.equal(record.issues.length, 21)

@@ -79,7 +79,7 @@ async function count(database: string): Promise<number> {
   }
 }
 
-test('a file is imported by its ending, for whom --subject says', async () => {
+test('a file is imported by its extension, for the owner in --subject', async () => {
   writeFileSync(at('good.csv'), 'title,pages\nEmma,474\nPersuasion,\n')
   const { code, said } = await imported(['books', 'good.csv', '--subject', 'ann'], { database: 'good' })
   assert.match(said, /^Imported 2 records into books in \d+\.\d s\.\n$/)
@@ -87,7 +87,7 @@ test('a file is imported by its ending, for whom --subject says', async () => {
   assert.equal(await count('good'), 2)
 })
 
-test('a database that the import makes is told: its path may be mistyped', async () => {
+test('an import reports that it created a database, because the path may be mistyped', async () => {
   writeFileSync(at('one.csv'), 'title\nEmma\n')
   const { said } = await imported(['books', 'one.csv'], { database: 'fresh', isNew: true })
   assert.match(said, /^Made a new database at .+: there was none\.\nImported 1 record into books in \d+\.\d s\.\n$/)
@@ -102,7 +102,7 @@ test('standard input is read as --format says', async () => {
   assert.equal(code, 0)
 })
 
-test('the first invalid record stops it; its reasons are told with line, code and pointer', async () => {
+test('the first invalid record stops the import, with its line, codes and pointers', async () => {
   const input = '[{"title":"Emma"},\n{"title":"","pages":"many"},\n{"title":"Persuasion"}]'
   const given = ['books', '-', '--format', 'json', '--subject', 'ann']
   const { code, said } = await imported(given, { database: 'stop', input })
@@ -117,7 +117,7 @@ test('the first invalid record stops it; its reasons are told with line, code an
   assert.equal(await count('stop'), 1)
 })
 
-test('--skip-invalid goes on, and still ends with 1', async () => {
+test('--skip-invalid continues, and the exit code is still 1', async () => {
   const input = '{"title":"Emma"}\n{"title":\n{"title":"Emma"}\n{"title":"Persuasion"}\n'
   const given = ['books', '-', '--format', 'ndjson', '--skip-invalid', '--subject', 'ann']
   const { code, said } = await imported(given, { database: 'skip', input })
@@ -129,7 +129,7 @@ test('--skip-invalid goes on, and still ends with 1', async () => {
   assert.equal(await count('skip'), 2)
 })
 
-test('what cannot be begun says why', async () => {
+test('an import that cannot begin says why', async () => {
   const refusals: readonly (readonly [readonly string[], string])[] = [
     [['boks', 'good.csv'], 'There is no collection "boks". Did you mean "books"?\n'],
     [['books', 'none.csv'], 'There is no file none.csv.\n'],
@@ -140,7 +140,7 @@ test('what cannot be begun says why', async () => {
   }
 })
 
-test('Ctrl-C imports what was read, and says how much that is', async () => {
+test('Ctrl-C imports the records that were read, and reports how many', async () => {
   const line = (index: number) => `{"title":"Book ${index}"}\n`
   const input: Stream = (child) => {
     // 3,000 lines and no end; the problem of the first one is told once the first batch is in.

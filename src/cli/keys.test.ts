@@ -23,7 +23,7 @@ function keys(...given: readonly string[]): string {
   return stdout
 }
 
-test('keys list says when a key was last used', async () => {
+test('keys list shows when a key was last used', async () => {
   const used = JSON.parse(keys('create', '--subject', 'ann', '--roles', 'editor', '--json'))
   keys('create', '--subject', 'bob', '--expires', 'P90D')
   assert.equal(used.last_used_at, null)
@@ -65,7 +65,7 @@ async function unused(): Promise<{
 }
 
 for (const command of [['list'], ['list', '--json'], ['revoke', '01890a5d-ac96-774b-bcce-b302099a8057']]) {
-  test(`keys ${command.join(' ')} makes no database where there is none, and says so`, async () => {
+  test(`keys ${command.join(' ')} creates no database, and says so`, async () => {
     const { address, contents, remove } = await unused()
     const { status, stdout, stderr } = run([...command, '--database', address])
     assert.deepEqual([status, stdout], [1, ''])
@@ -78,7 +78,7 @@ for (const command of [['list'], ['list', '--json'], ['revoke', '01890a5d-ac96-7
   })
 }
 
-test('keys create makes a database where there is none, and says so once', async () => {
+test('keys create creates a missing database, and says so once', async () => {
   const { address, remove } = await unused()
   const create = () => run(['create', '--subject', 'ann', '--database', address])
   const [first, second] = [create(), create()]
@@ -89,7 +89,7 @@ test('keys create makes a database where there is none, and says so once', async
   await remove()
 })
 
-test('migrate makes no database to say what one lacks', {
+test('migrate creates no database to show what is missing', {
   skip: sqliteOnly('a PostgreSQL database is there first'),
 }, async () => {
   const { address, contents, remove } = await unused()

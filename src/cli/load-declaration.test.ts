@@ -36,11 +36,11 @@ test('TypeScript, JavaScript, JSON and YAML complete to the same catalog', async
   }
 })
 
-test('a byte order mark is passed over', async () => {
+test('a byte order mark is ignored', async () => {
   assert.equal((await load('mark.json', `\uFEFF${JSON.stringify(studio())}`)).name, 'studio')
 })
 
-describe('what cannot be read is told with its place, and no stack', () => {
+describe('a declaration that cannot be read is reported with the place, without a stack', () => {
   const bomb = ['a: &a [x, x]', ...'bcdefgh'.split('').map((name, index) => {
     const last = 'abcdefg'[index]
     return `${name}: &${name} [${`*${last}, `.repeat(9)}*${last}]`

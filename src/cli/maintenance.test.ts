@@ -98,7 +98,7 @@ test('ERR-6: a message has 200 characters, of which each may take two code units
   await maintenanceOff({ database })
 })
 
-test('ERR-6: where no server can be, nobody is told that maintenance is on', async () => {
+test('ERR-6: maintenance cannot be turned on for a database that no server can use', async () => {
   const missing = join(folder, 'elsewhere', 'data.db')
   for (const [address, words] of [
     ['sqlite::memory:', /in memory/],
@@ -118,7 +118,7 @@ test('ERR-6: where no server can be, nobody is told that maintenance is on', asy
   }
 })
 
-test('ERR-6: of many who turn maintenance on or off at once, one is told that it was otherwise before', async (context) => {
+test('ERR-6: if many callers turn maintenance on or off at once, only one of them changes the state', async (context) => {
   const shared = await newDatabase()
   context.after(() => shared.remove())
   const catalog = completeCatalog({ name: 'n', resources: {} })

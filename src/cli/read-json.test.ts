@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readJson } from './read-json.ts'
 
-test('keys given twice are told with their place, as many as anyone reads', () => {
+test('duplicate keys are reported with their places, at most 20', () => {
   const [problem] = readJson('{\n  "a": 1,\n  "a": 2 }').problems
   assert.match(problem?.path ?? '', /line 3/)
   assert.match(problem?.message ?? '', /"a" is there twice/)

@@ -31,7 +31,7 @@ const claims = claimsAt(Date.now())
 const settings = { JWT_ISSUER: String(claims.iss), JWT_AUDIENCE: String(claims.aud) }
 const env = { NODE_COMPILE_CACHE: join(folder, 'compiled'), ...process.env }
 
-test('AUT-2: options and variables of the environment say which tokens are accepted', async () => {
+test('AUT-2: options and environment variables configure the accepted tokens', async () => {
   const pair = await pairOf('key')
   writeFileSync(join(folder, 'keys.json'), JSON.stringify({ keys: [pair.jwk] }))
   const options = ['--jwt-jwks', join(folder, 'keys.json'), '--jwt-algorithms', 'ES256, RS256']

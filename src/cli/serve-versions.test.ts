@@ -19,7 +19,7 @@ const ending = { v1: { deprecated: '2026-09-01', sunset: '2027-06-01' }, v2: {} 
 
 test('one version has no lines', () => assert.deepEqual(lines({ v1: {} }, '2026-01-01'), []))
 
-test('each version says where it is and how long', () => {
+test('each line has the address and the end of a version', () => {
   assert.deepEqual(lines(ending, '2026-08-31'), [
     `  v1: ${origin}/v1 (deprecated from 2026-09-01, retired from 2027-06-01)`,
     `  v2: ${origin}/v2 (current)`,
@@ -30,7 +30,7 @@ test('each version says where it is and how long', () => {
   assert.equal(lines({ v1: {}, v2: {} }, '2026-01-01')[0], `  v1: ${origin}/v1`)
 })
 
-test('where the path does not carry it, how to ask for it is said', () => {
+test('without the path as a carrier, each line has the other carriers', () => {
   assert.deepEqual(lines({ v1: {}, v2: {} }, '2026-01-01', ['header', 'query']), [
     `  v1: ${origin}/, with API-Version: v1 or ?version=v1`,
     `  v2: ${origin}/, with API-Version: v2 or ?version=v2 or without (current)`,

@@ -19,7 +19,7 @@ function trial(screen: { isTTY?: boolean; columns?: number }) {
   return { written, time, progress }
 }
 
-test('on a terminal a bar is drawn over itself, with percent, count and rate', () => {
+test('on a terminal, the bar is redrawn in place with percentage, count and rate', () => {
   const { written, time, progress } = trial({ isTTY: true, columns: 100 })
   time.now = 1_000
   progress.update(1_500, 0.5)
@@ -37,7 +37,7 @@ test('on a terminal a bar is drawn over itself, with percent, count and rate', (
   ])
 })
 
-test('a line of its own takes the place of the bar', () => {
+test('a message replaces the bar', () => {
   const { written, progress } = trial({ isTTY: true, columns: 100 })
   progress.update(1, undefined)
   progress.say('line 7: REQUIRED')
@@ -52,7 +52,7 @@ test('a terminal that is too narrow gets no bar, and never a second line', () =>
   }
 })
 
-test('elsewhere a plain line is written every three seconds', () => {
+test('without a terminal, a line is written every three seconds', () => {
   const { written, time, progress } = trial({})
   for (time.now = 0; time.now <= 7_000; time.now += 500) progress.update(time.now, time.now / 10_000)
   progress.end()
@@ -67,7 +67,7 @@ for (const given of [
   ['check-changes', example('atlas'), example('studio'), '--format', 'json'],
   ['serve', '--help'],
 ]) {
-  test(`${given[0]} ends quietly where nobody reads on`, async () => {
+  test(`${given[0]} ends quietly if nobody reads its output`, async () => {
     const child = spawn(process.execPath, [program, ...given], { stdio: ['ignore', 'pipe', 'pipe'] })
     // Before anything is printed: every write fails.
     child.stdout.destroy()

@@ -24,7 +24,7 @@ versionCarriers: [header]
 const env = { NODE_COMPILE_CACHE: join(folder, 'compiled'), ...process.env }
 const run = (...words: string[]) => spawnSync(process.execPath, [program, ...words], { env, encoding: 'utf8' })
 
-test('VER-1: the OpenAPI document of any version is printed, the current one unless said', () => {
+test('VER-1: openapi prints the document of the current version, or of the version in --version', () => {
   const documentOf = (...words: string[]) => JSON.parse(run('openapi', declaration, ...words).stdout)
   assert.equal(documentOf().info.version, 'v2')
   const old = documentOf('--version', 'v1')
@@ -36,7 +36,7 @@ test('VER-1: the OpenAPI document of any version is printed, the current one unl
   assert.match(run('--version').stdout, /^\d+\.\d+\.\d+\n$/)
 })
 
-test('VER-1: serve says where each version is, and serves them', async () => {
+test('VER-1: serve prints the address of each version, and serves all versions', async () => {
   const { address } = await newDatabase()
   const words = ['serve', declaration, '--database', address, '--http', '--port', '0']
   const key = run('keys', 'create', '--subject', 'ann', '--roles', 'admin', '--database', words[3] as string).stdout

@@ -28,7 +28,7 @@ for (const [name, given, origins] of settings) {
   })
 }
 
-test('without settings nobody is allowed, and an origin may come with credentials', () => {
+test('without settings CORS is off; credentials can be allowed for an origin', () => {
   assert.deepEqual(readCors([]), { cors: undefined })
   assert.deepEqual(readCors([app], true), { cors: { origins: new Set([app]), credentials: true } })
 })
@@ -105,7 +105,7 @@ for (const [method, headers, expected] of questions) {
 
 const varied = 'Origin, Access-Control-Request-Method, Access-Control-Request-Headers'
 
-test('OPT-3: a preflight is told origin, methods, headers and age', () => {
+test('OPT-3: the response to a preflight has origin, methods, headers and age', () => {
   assert.deepEqual(preflightHeaders(listed, app, ['GET', 'HEAD', 'POST']), {
     'Access-Control-Allow-Origin': app,
     'Access-Control-Allow-Methods': 'GET, HEAD, POST',
@@ -122,7 +122,7 @@ test('OPT-3: a preflight is told origin, methods, headers and age', () => {
   assert.equal(open['Access-Control-Allow-Credentials'], undefined)
 })
 
-test('OPT-4: a preflight from elsewhere is told nothing', () => {
+test('OPT-4: a preflight from another origin gets no Access-Control fields', () => {
   for (const cors of [listed, credentialed]) {
     assert.deepEqual(preflightHeaders(cors, 'https://evil.example', ['GET']), {
       'Cache-Control': 'no-store',
@@ -131,7 +131,7 @@ test('OPT-4: a preflight from elsewhere is told nothing', () => {
   }
 })
 
-test('OPT-4, OPT-6: an answer to a listed origin may be read, errors too', () => {
+test('OPT-4, OPT-6: a listed origin may read responses, errors too', () => {
   const problem = { 'Content-Type': 'application/problem+json', Vary: 'Accept' }
   const { 'Access-Control-Expose-Headers': exposed, ...rest } = withCors(problem, credentialed, app)
   assert.deepEqual(rest, {
@@ -148,13 +148,13 @@ test('OPT-4, OPT-6: an answer to a listed origin may be read, errors too', () =>
   assert.deepEqual(problem, { 'Content-Type': 'application/problem+json', Vary: 'Accept' }, 'the given ones stay')
 })
 
-test('OPT-4: an answer to another origin, or to none, says only that it varies', () => {
+test('OPT-4: a response to another origin, or to none, has only Vary', () => {
   for (const origin of ['https://evil.example', undefined]) {
     assert.deepEqual(withCors({ ETag: '"1"' }, credentialed, origin), { ETag: '"1"', Vary: 'Origin' })
   }
 })
 
-test('open to all, every answer says so, whoever asked: a cache may hand it to anyone', () => {
+test('with *, every response allows all origins, because caches share it', () => {
   for (const origin of ['https://evil.example', 'null', undefined]) {
     const headers = withCors({ Vary: 'Accept' }, anyone, origin)
     assert.equal(headers['Access-Control-Allow-Origin'], '*')
@@ -163,7 +163,7 @@ test('open to all, every answer says so, whoever asked: a cache may hand it to a
   }
 })
 
-test('with CORS off the header fields are handed back as they are', () => {
+test('with CORS off the header fields are unchanged', () => {
   const headers = { ETag: '"1"' }
   assert.equal(withCors(headers, undefined, app), headers)
 })
@@ -213,7 +213,7 @@ for (const [name, origin] of Object.entries(hostile)) {
   })
 }
 
-test('what was configured, and only that, is sent back, and it fits into a header', () => {
+test('only configured origins are sent back, and they fit into a header field', () => {
   const pieces = ['https://', 'a', 'B', 'ü', '.', ':', '8080', '[::1]', '/', '@', '?', ' ', '\r\n', '"', '%20', ',']
   const text = fc.oneof(
     fc.array(fc.constantFrom(...pieces), { maxLength: 4 }).map((rest) => `https://a${rest.join('')}`),

@@ -70,7 +70,7 @@ for (const method of methods) {
   }
 }
 
-test('the table reaches every answer by every method that can have it', () => {
+test('the table covers every result for every method that can have it', () => {
   const counts = new Map<string, number>()
   for (const method of methods) {
     for (const ifNoneMatch of Object.values(tags)) {

@@ -47,7 +47,7 @@ for (const [name, method, headers, expected] of rows) {
   )
 }
 
-test('where there is nothing, If-Match fails and the others hold', () => {
+test('without a current state If-Match fails, and the other conditions are true', () => {
   const decide = (headers: Record<string, string>) =>
     decidePreconditions({ method: 'PUT', conditions: readConditions(headers), current: undefined })
   assert.deepEqual(decide({ 'if-match': '*' }), matchFails)

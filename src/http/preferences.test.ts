@@ -71,12 +71,12 @@ test('an address that understands more follows more, by value', () => {
   assert.equal(applied, 'handling=strict, max-affected=5')
 })
 
-test('a bound that cannot be read is unmet even where nothing is strict: whoever sets one relies on it', () => {
+test('an invalid max-affected is unmet even without handling=strict', () => {
   const sentence = 'The preference max-affected takes a number of records.'
   assert.deepEqual(decidePreferences('max-affected=-1, wait=soon', deletions).unmet, [sentence])
 })
 
-test('a value that follows no rule is not there, and unmet where strict', () => {
+test('an invalid value is ignored, and unmet with handling=strict', () => {
   const field = 'wait=soon, max-affected=-1, respond-async=yes'
   assert.equal(decidePreferences(field, deletions).values.size, 0)
   assert.deepEqual(decidePreferences(`${field}, handling=strict`, deletions).unmet, [
@@ -93,14 +93,14 @@ test('handling is understood everywhere', () => {
   assert.deepEqual(decided.unmet, ['This address does not understand the preference return.'])
 })
 
-test('of thousands, 20 are named, and each in short', () => {
+test('of thousands of unmet preferences, 20 are named, each shortened', () => {
   const names = Array.from({ length: 3000 }, (_, index) => `${'x'.repeat(100)}${index}`)
   const { unmet } = decidePreferences(['handling=strict', ...names].join(', '), writes)
   assert.equal(unmet.length, 20)
   assert.ok(unmet.every((sentence) => sentence.length < 120))
 })
 
-test('only with handling=strict is anything unmet, and what is applied was asked for', () => {
+test('preferences are unmet only with handling=strict, and only requested ones are applied', () => {
   const preference = fc.oneof(
     fc.constantFrom(
       'return=minimal',

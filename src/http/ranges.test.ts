@@ -100,7 +100,7 @@ test('If-Range matches nothing where the representation has no strong validator'
   assert.equal(decide(same, { length: 10, tag }), 'whole')
 })
 
-test('a verdict is what marking each byte by hand comes to', () => {
+test('a verdict equals the one found by marking each byte', () => {
   const small = fc.nat({ max: 12 })
   const spec = fc.oneof(
     fc.tuple(small, small).map(([first, more]) => ({ text: `${first}-${first + more}`, first, last: first + more })),
@@ -138,7 +138,7 @@ const responseTo = (...request: Parameters<typeof get>) => {
   return ranged.response
 }
 
-test('a part is cut in bytes of the UTF-8 text, and says where it was', () => {
+test('a part is cut by bytes of the UTF-8 text, with its position', () => {
   const { status, headers, body } = responseTo({ range: 'bytes=1-2' })
   assert.equal(status, 206)
   assert.deepEqual(headers, { ...ok.headers, 'Accept-Ranges': 'bytes', 'Content-Range': 'bytes 1-2/16' })
@@ -163,7 +163,7 @@ const stretches: [range: string, contentRange: string, start: number, length: nu
   ['bytes=1-99999999999999999999', 'bytes 1-5999999999/6000000000', 11, 5_999_999_999],
 ]
 for (const [range, contentRange, start, length] of stretches) {
-  test(`${range} of a stretch of a file is a stretch of that, and nothing is read`, () => {
+  test(`${range} of a part of a file is a part of that file, without reading it`, () => {
     const { status, headers, body } = responseTo({ range, 'if-range': '"7"' }, filed)
     assert.equal(status, 206)
     assert.equal(headers['Content-Range'], contentRange)
@@ -188,12 +188,12 @@ test('HEAD is answered as GET', () => {
   }
 })
 
-test('a range outside is left to the caller, with what the 416 has to say', () => {
+test('an unsatisfiable range returns the header fields of the 416', () => {
   const headers = { 'Content-Range': 'bytes */16', 'Accept-Ranges': 'bytes' }
   assert.deepEqual(get({ range: 'bytes=16-' }), { kind: 'unsatisfiable', headers })
 })
 
-test('a whole answer keeps its body and says that there are ranges', () => {
+test('a whole response keeps its body and gets Accept-Ranges', () => {
   const whole = { ...ok, headers: { ...ok.headers, 'Accept-Ranges': 'bytes' } }
   const wholes: Record<string, string>[] = [
     {},
@@ -212,7 +212,7 @@ test('If-Range goes by the ETag and the Last-Modified of the response', () => {
   assert.deepEqual([status('"7"', { ETag: 'W/"7"' }), status('"7"', {}), status(same, {})], [200, 200, 200])
 })
 
-test('what is no 200 to GET or HEAD stays as it is', () => {
+test('responses other than a 200 to GET or HEAD are unchanged', () => {
   const range = { range: 'bytes=0-1' }
   assert.equal(responseTo(range, ok, 'POST'), ok)
   const others: HttpResponse[] = [
@@ -224,14 +224,14 @@ test('what is no 200 to GET or HEAD stays as it is', () => {
   for (const other of others) assert.equal(responseTo(range, other), other)
 })
 
-test('the response handed in is not changed', () => {
+test('the given response is not changed', () => {
   const before = structuredClone(ok)
   get({ range: 'bytes=0-1' })
   get({})
   assert.deepEqual(ok, before)
 })
 
-test('a download that breaks off anywhere can be put together again', () => {
+test('an interrupted download can be resumed anywhere', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', minLength: 1, maxLength: 40 }), fc.nat({ max: 6 }), (body, more) => {
       const pieces: Uint8Array[] = []

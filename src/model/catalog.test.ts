@@ -50,7 +50,7 @@ describe('the type of a field', () => {
   }
 })
 
-test('everything left out has its default', () => {
+test('missing values have their defaults', () => {
   const { version, title, limits, resources } = completed({ title: { type: 'string' } })
   assert.deepEqual(
     { version, title, limits },
@@ -104,7 +104,7 @@ test('names are resolved: nesting, children, dependents, owner, unique sets', ()
   assert.deepEqual(projects.access.create, ['anyone'])
 })
 
-test('the owner is read-only, said or not', () => {
+test('the owner is read-only, declared or not', () => {
   const catalog = completed({ owner_id: { type: 'string' } }, { owner: 'owner_id' })
   assert.equal(catalog.resources.get('notes')?.field.get('owner_id')?.readOnly, true)
 })
@@ -115,7 +115,7 @@ test('titles come from names', () => {
   assert.equal(catalog.resources.get('line-items')?.title, 'Line items')
 })
 
-test('a smaller maximum takes the default page with it', () => {
+test('a smaller maximum lowers the default page size', () => {
   const catalog = completeCatalog({ ...studio(), limits: { pageSize: { max: 10 } } } as never)
   assert.deepEqual(catalog.limits.pageSize, { default: 10, max: 10 })
 })
@@ -130,7 +130,7 @@ test('the shape changes with names, order and schemas, not with the order of key
   assert.notEqual(shape({ c: { type: 'string', maxLength: 3 }, b: { type: 'integer' } }), plain)
 })
 
-test('nothing of it can be changed, and what was declared stays the user’s', () => {
+test('the catalog is frozen, and the declaration is not', () => {
   const declared = studio()
   const catalog = completeCatalog(declared as never)
   const projects = catalog.resources.get('projects')!

@@ -15,7 +15,7 @@ for (const [text, told] of [
   test(`${told} is what is told`, () => assert.equal(withoutCredentials(text), told))
 }
 
-test('a key in a path is found in whatever spelling, and other paths stay as they came', () => {
+test('a key in a path is found in every encoding, and other paths are unchanged', () => {
   assert.equal(pathWithoutCredentials(`/v1/caf%C3%A9/${key.replace('_', '%5F')}`), '/v1/caf%C3%A9/rsk_***')
   assert.equal(pathWithoutCredentials(`/v1/%zz/${key}`), '/v1/%zz/rsk_***')
   assert.equal(pathWithoutCredentials('/v1/a%2Fb'), '/v1/a%2Fb')

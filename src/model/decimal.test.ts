@@ -68,7 +68,7 @@ test('keys of decimals are in the order of numbers, and two spellings of one num
   )
 })
 
-test('a key gives its decimal back, and a text of the full scale is read as the same number', () => {
+test('a key converts back to its decimal, and a text with all decimals is the same number', () => {
   fc.assert(
     fc.property(decimals, (each) => {
       const read = readDecimal(written(each))!
@@ -80,7 +80,7 @@ test('a key gives its decimal back, and a text of the full scale is read as the 
   )
 })
 
-test('a field writes each of its values in one way', () => {
+test('a field has one spelling for each value', () => {
   const form = { precision: 12, scale: 2 }
   const cases: readonly (readonly [unknown, unknown])[] = [
     ['19.9', '19.90'], [19.9, '19.90'], [20, '20.00'], ['-0', '0.00'], [-0, '0.00'], ['-0.5', '-0.50'], [1e3, '1000.00'], [1e-2, '0.01'],
@@ -94,7 +94,7 @@ test('a field writes each of its values in one way', () => {
   assert.equal(canonicalValue({ decimal: { precision: 2, scale: 2 } }, 1), 1)
 })
 
-test('numbers with an endless exponent cost no more than their text', () => {
+test('the work for a huge exponent depends on the text only', () => {
   const started = performance.now()
   assert.equal(decimalText(decimalOf('1e999999999'), { precision: 38, scale: 0 }), undefined)
   assert.equal(decimalKey(decimalOf('1e999999999')), undefined)

@@ -38,6 +38,6 @@ test('each filter has the operators that make sense for it (QRY-2, QRY-7)', () =
   })
 })
 
-test('what is declared can be sorted by, and the timestamps', () => {
+test('declared sorts and the timestamps can be sorted by', () => {
   assert.deepEqual(sortableNames(cities), ['name', 'created_at', 'updated_at'])
 })

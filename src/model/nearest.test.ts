@@ -9,7 +9,7 @@ test('one edit for each three characters', () => {
   assert.equal(nearest('Tasks', ['tasks']), 'tasks')
 })
 
-test('what is far away is not suggested', () => {
+test('distant names are not suggested', () => {
   assert.equal(nearest('users', ['tasks', 'projects']), undefined)
   assert.equal(nearest('ab', ['cd']), undefined)
   assert.equal(nearest('', ['a_b']), undefined)

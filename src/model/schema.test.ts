@@ -73,7 +73,7 @@ describe('a value against its schema', () => {
   }
 })
 
-test('a valid value costs no array of its own', () => {
+test('valid values share one empty array', () => {
   const validate = compileSchema('f', { type: 'string' })
   assert.equal(validate('a'), validate('b'))
   assert.throws(() => validate('a').push({ code: 'REQUIRED', message: '' }))
@@ -83,13 +83,13 @@ test('pointers begin with the field, escaped', () => {
   assert.equal(compileSchema('a/b', items)([1])[0]?.pointer, '/a~1b/0')
 })
 
-test('schemas with the same $id do not meet', () => {
+test('schemas with the same $id are independent', () => {
   compileSchema('a', { $id: 'https://example.org/a', type: 'string' })
   const validate = compileSchema('b', { $id: 'https://example.org/a', type: 'integer' })
   assert.deepEqual(validate(1), [])
 })
 
-test('strict: what ajv cannot judge does not compile', () => {
+test('strict: keywords that do not apply do not compile', () => {
   assert.throws(() => compileSchema('f', { type: 'string', minimum: 3 }), /minimum/)
   assert.throws(() => compileSchema('f', { type: 'string', colour: 3 }), /colour/)
 })
@@ -114,7 +114,7 @@ test('a reference is the id of a record, in lower case', () => {
   assert.equal(validate(7)[0]?.code, 'INVALID_TYPE')
 })
 
-test('an integer is one that can be kept exactly', () => {
+test('integers must be exact', () => {
   const validate = compileInteger('n', { type: 'integer' })
   assert.deepEqual(validate(Number.MAX_SAFE_INTEGER), [])
   assert.equal(validate(2 ** 53)[0]?.code, 'TOO_LARGE')

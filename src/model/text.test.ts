@@ -10,7 +10,7 @@ function* characters(): Generator<string> {
 
 const anyText = fc.string({ unit: 'binary', maxLength: 12 })
 
-test('fold is what a regular expression with the flags i and u takes for the same, for every code point', () => {
+test('fold agrees with regular expressions with the flags i and u, for every code point', () => {
   const cased: string[] = []
   const unmoved: string[] = []
   for (const character of characters()) {

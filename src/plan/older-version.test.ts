@@ -102,7 +102,7 @@ function draftOf(plan: Update, record: RecordValues) {
   return made.kind === 'draft' ? made.draft : assert.fail()
 }
 
-test('VER-2: through any chain of changes, what is read can be sent back, and what is sent is what is read', () => {
+test('VER-2: for any chain of changes, a PUT of a read record changes nothing, and sent values are read back', () => {
   fc.assert(
     fc.property(chains, fc.array(texts, { minLength: 3, maxLength: 9 }), texts, (steps, values, sent) => {
       const declaration = evolved(steps)
@@ -144,7 +144,7 @@ test('VER-2: through any chain of changes, what is read can be sent back, and wh
   )
 })
 
-test('VER-2: a POST of an older version gives the rest its defaults', () => {
+test('VER-2: a POST of an older version sets other fields to their defaults', () => {
   fc.assert(
     fc.property(chains, texts, (steps, sent) => {
       const resource = mappedIn(evolved(steps), 'v1')
@@ -173,7 +173,7 @@ test('VER-2: a POST of an older version gives the rest its defaults', () => {
   )
 })
 
-test('VER-2: what is wrong is told in the names that the client knows', () => {
+test('VER-2: issues have the names of the older version', () => {
   const declaration: InterfaceDeclaration = {
     name: 'names',
     versions: { v1: {}, v2: {} },
@@ -214,7 +214,7 @@ test('VER-2: what is wrong is told in the names that the client knows', () => {
   assert.deepEqual([named.pointer, named.message], ['/name', 'name is taken.'])
 })
 
-test('VER-2: a conversion that makes what the current version does not allow is a mistake, and nothing is written', () => {
+test('VER-2: a conversion to a value that the current version refuses is an error, and nothing is written', () => {
   const declaration: InterfaceDeclaration = {
     name: 'wrong',
     versions: { v1: {}, v2: {} },

@@ -81,13 +81,13 @@ for (const [name, asks, wish, pointers] of refused) {
   })
 }
 
-test('the refusal says which role it is', () => {
+test('the issue names the role', () => {
   const decided = grantKey(caller(), { ...nothing, roles: ['admin'] })
   assert.ok('refusals' in decided)
   assert.equal(decided.refusals[0]?.message, 'You do not have the role "admin", so your keys cannot have it.')
 })
 
-test('a role that is declared to make lasting keys lifts the end, and nothing else', () => {
+test('a role of lastingRoles removes the limit on the expiry, and nothing else', () => {
   const operator = caller({ roles: ['operator'], expiresAt: noon })
   const decided = grantKey(operator, nothing, ['operator'])
   assert.deepEqual(decided, { grant: { subject: 'ann', roles: ['operator'], expires_at: null } })

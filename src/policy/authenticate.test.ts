@@ -9,7 +9,7 @@ function known(key: string, more: Partial<KnownKey> = {}): KnownKey {
   return { id: 'k', hash: hashOfKey(key), subject: 'ann', roles: [], expires_at: null, revoked_at: null, ...more }
 }
 
-test('a key is taken as it was found for a second, and by nobody once it is to be forgotten', async () => {
+test('a key is cached for a second, and never after forget()', async () => {
   const key = newKey()
   let stored = known(key)
   let now = 0
@@ -26,7 +26,7 @@ test('a key is taken as it was found for a second, and by nobody once it is to b
   await assert.rejects(authenticate(`Bearer ${key}`), { code: 'UNAUTHENTICATED' })
 })
 
-test('what was found before a revocation is not remembered after it', async () => {
+test('a key that was looked up before a revocation is not cached after it', async () => {
   const key = newKey()
   let find = (_: KnownKey) => {}
   const authenticate = authenticator({ findKey: () => new Promise((resolve) => void (find = resolve)), now: () => 0 })
@@ -39,7 +39,7 @@ test('what was found before a revocation is not remembered after it', async () =
   await assert.rejects(second, { code: 'UNAUTHENTICATED' })
 })
 
-test('uses are told of keys that were taken, and of no others', async () => {
+test('used() is called for accepted keys only', async () => {
   const key = newKey()
   const used: string[] = []
   let stored = known(key, { expires_at: 'never heard of' })
@@ -50,7 +50,7 @@ test('uses are told of keys that were taken, and of no others', async () => {
   assert.deepEqual([used, credential, expiresAt], [['k'], 'k', Number.POSITIVE_INFINITY])
 })
 
-test('why a credential was refused goes with the refusal, and is in nothing that is answered', async () => {
+test('the reason of a refusal is attached to the error, and no response contains it', async () => {
   const key = newKey()
   const past = '1969-11-21T12:00:00.000Z'
   const refusal = async (sent: string | undefined, found?: Partial<KnownKey>, verifyToken?: VerifyToken) => {

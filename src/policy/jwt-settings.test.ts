@@ -4,7 +4,7 @@ import { asymmetricAlgorithms, type JwtOptions, readJwt } from './jwt-settings.t
 
 const all: JwtOptions = { issuer: 'https://a.example', audience: 'api', jwks: 'https://a.example/keys' }
 
-test('nothing given: no JWT; an empty variable of the environment is nothing', () => {
+test('without options there are no JWTs; empty environment variables count as missing', () => {
   assert.deepEqual(readJwt({}), { jwt: undefined })
   assert.deepEqual(readJwt({ issuer: '', audience: ' ', jwks: '', algorithms: [''], rolesClaim: '' }), {
     jwt: undefined,

@@ -15,7 +15,7 @@ function grantOf(rule: AccessRule, claims: Readonly<Record<string, unknown>> = {
   return permit(catalog, { id: 'ann', roles: [], claims }, 'read', catalog.resources.get('notes') as Resource)
 }
 
-test('AUT-6: what a comparison with something missing could allow is nothing, under not too', () => {
+test('AUT-6: a comparison with a missing value allows no record, under not too', () => {
   const claim = { caller: 'claims.team' }
   const mine = { kind: 'compare', field: 'team', operator: 'eq', value: 'ann' }
   assert.equal(grantOf({ where: { team: claim } }), never)
@@ -30,7 +30,7 @@ test('AUT-6: what a comparison with something missing could allow is nothing, un
   assert.deepEqual(grantOf({ where: { team: { in: [claim] } } }, { team: ['ann', 7] }), { kind: 'in', field: 'team', values: ['ann'] })
 }) // biome-ignore format: one row reads best
 
-test('a function answers true, false or a condition, and at once', () => {
+test('a function returns true, false or a condition, and no promise', () => {
   assert.equal(
     grantOf(() => true),
     always,

@@ -78,7 +78,7 @@ test('AUT-2: a thousand forged key ids cause one fetch in half a minute', async 
   assert.equal(await resultOf(verify, await sign(first, claims)), 'ann')
 })
 
-test('AUT-2: what no key could make right fetches none', async (t) => {
+test('AUT-2: tokens that are refused without a key cause no fetch', async (t) => {
   const { server, verify } = await trial(t, first)
   const right = await sign(first, claims)
   const refused = [right.replace('.', '..'), right.slice(0, right.lastIndexOf('.') + 1), 'x'.repeat(9_000)]

@@ -39,7 +39,7 @@ const combinations = Array.from({ length: 2 ** carriers.length - 1 }, (_, bits) 
   carriers.filter((_, index) => ((bits + 1) >> index) & 1),
 )
 
-test('VER-1: a path that begins with more than the name of a version is for none, and escapes are letters', () => {
+test('VER-1: a longer first segment is no version, and percent-encoded letters count as letters', () => {
   assert.equal(outcome(['path'], { path: '/v100/notes' }), '-')
   assert.equal(outcome(['path'], { path: '/v10' }), 'v10')
   assert.equal(outcome(['path'], { path: '/%7610/notes' }), 'v10')
@@ -128,7 +128,7 @@ const table: readonly (readonly [carrier: Carrier, asked: Partial<VersionedReque
     (query) => ['query', { query }, 'UNKNOWN_VERSION'] as const,
   ),
 ]
-describe('what one carrier can say', () => {
+describe('each carrier alone', () => {
   for (const [carrier, asked, expected] of table) {
     const text = JSON.stringify(asked)
     test(`${carrier}: ${text.length > 120 ? `${text.slice(0, 120)}…` : text} is ${expected}`, () => {
@@ -137,7 +137,7 @@ describe('what one carrier can say', () => {
   }
 })
 
-test('a refusal names each place, and repeats nothing that is no version', () => {
+test('a refusal names each place, and repeats only versions', () => {
   const secret = 'hunter2'
   const all = { headers: { 'api-version': secret, accept: vendor('v3') }, query: `version=${secret}` }
   const { refusal } = choose(carriers, { path: '/v1/notes', ...all })
@@ -147,18 +147,18 @@ test('a refusal names each place, and repeats nothing that is no version', () =>
   assert.match(refusal?.details.detail ?? '', /v1, v2 and v10/)
 })
 
-test('the query is left without the version, and otherwise as it was sent', () => {
+test('the version is removed from the query, and the rest is unchanged', () => {
   assert.equal(choose(['query'], { query: 'a=%20b&version=v1&&c' }).query, 'a=%20b&&c')
   assert.equal(choose(['header'], { query: 'version=v1' }).query, 'version=v1')
 })
 
-test('the answer has a media type of its own only where Accept names the version', () => {
+test('the response has a vendor media type only if Accept names the version', () => {
   assert.equal(choose(['media-type'], says['media-type']('v1')).mediaType, vendor('v1'))
   assert.equal(choose(['media-type'], { headers: { 'content-type': vendor('v1') } }).mediaType, undefined)
   assert.equal(choose(['media-type', 'header'], says.header('v1')).mediaType, undefined)
 })
 
-test('the longest that can be sent takes no longer than its length', () => {
+test('the time is linear in the length of the request', () => {
   const accept = Array.from({ length: 500 }, (_, index) => vendor(`v${index + 1}`)).join()
   const hostile = { headers: { 'api-version': ','.repeat(16_000), accept }, query: 'version&'.repeat(1_000) }
   const started = performance.now()

@@ -86,14 +86,14 @@ for (const [accept, expected] of malformed) {
     assert.equal(accepts(accept), expected))
 }
 
-test('another media type can be asked about', () => {
+test('accepts works for other media types', () => {
   assert.equal(accepts('text/csv', 'text/csv'), true)
   assert.equal(accepts('text/csv', 'application/json'), false)
   assert.equal(accepts('text/*;q=0.1', 'text/csv'), true)
   assert.equal(accepts('application/json', 'text/csv'), false)
 })
 
-test('a header of 1,000 characters is read, a longer one disregarded', () => {
+test('a field of 1,000 characters is read, a longer one is ignored', () => {
   const range = 'text/html'
   assert.equal(accepts(range.padEnd(1000)), false)
   assert.equal(accepts(range.padEnd(1001)), true)
@@ -110,7 +110,7 @@ test('10,000 ranges cost no more than few', () => {
 const covering = ['application/json', 'application/*', '*/*'] as const
 const others = ['text/html', 'text/*', 'application/xml', 'image/png'] as const
 
-test('of any list, the most specific range that covers JSON decides', () => {
+test('in every list, the most specific range that matches JSON decides', () => {
   const range = fc.record({
     type: fc.constantFrom(...covering, ...others),
     weight: fc.constantFrom('', ';q=0', ';q=0.001', '; q=1', ';q=0.0'),

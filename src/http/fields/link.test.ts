@@ -11,14 +11,14 @@ test('links are a list of targets with their relations', () => {
   assert.equal(formatLinks([]), '')
 })
 
-test('a target cannot leave its brackets, nor the header', () => {
+test('a target cannot end its brackets or the field', () => {
   assert.equal(
     formatLinks([{ target: '/a>; rel="x"\r\nB: é', rel: 'next' }]),
     '</a%3E;%20rel=%22x%22%0D%0AB:%20%C3%A9>; rel="next"',
   )
 })
 
-test('what is percent-encoded stays so', () => {
+test('percent-encoded characters stay encoded', () => {
   assert.equal(
     formatLinks([{ target: '/v1/tasks?name=a%20b%2C', rel: 'self' }]),
     '</v1/tasks?name=a%20b%2C>; rel="self"',

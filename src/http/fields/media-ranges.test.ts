@@ -22,7 +22,7 @@ for (const [accept, ranges] of cases) {
   })
 }
 
-test('what is long takes no longer than its length', () => {
+test('the time is linear in the length', () => {
   for (const piece of ['"', '\\"', ',', ';', 'a/b;q=0.1,', '";,"']) {
     const started = performance.now()
     mediaRanges(piece.repeat(16_000))

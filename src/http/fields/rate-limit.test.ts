@@ -6,7 +6,7 @@ test('a policy says how many requests pass in how many seconds', () => {
   assert.equal(formatPolicies([{ name: 'caller', most: 600, window: 60 }]), '"caller";q=600;w=60')
 })
 
-test('a limit says how many are left, and when there are more', () => {
+test('a limit has the remaining requests and the time until there are more', () => {
   assert.equal(formatLimits([{ name: 'caller', left: 599, seconds: 60 }]), '"caller";r=599;t=60')
 })
 

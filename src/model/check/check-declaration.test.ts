@@ -37,11 +37,11 @@ function spoil(declaration: unknown, place: string, value: unknown): void {
   else holder[last] = value
 }
 
-test('the declaration of the documentation has nothing wrong', () => {
+test('the declaration of the documentation has no mistakes', () => {
   assert.deepEqual(checkDeclaration(studio()), [])
 })
 
-describe('what looks like a mistake and is none', () => {
+describe('unusual declarations without a mistake', () => {
   const fine: Record<string, Record<string, unknown>> = {
     'a tree nested within itself': {
       'resources/nodes': {
@@ -170,7 +170,7 @@ test('problems are numbered for the terminal', () => {
   )
 })
 
-describe('whatever it is given, it answers', () => {
+describe('checkDeclaration never throws', () => {
   const cycle: Record<string, unknown> = {}
   cycle.self = cycle
   const throwing = Object.defineProperty({}, 'name', { enumerable: true, get: () => assert.fail('read') })
@@ -203,7 +203,7 @@ describe('whatever it is given, it answers', () => {
     )
   })
 
-  test('arbitrary changes of a good declaration: what passes can be completed', () => {
+  test('after arbitrary changes, a declaration without mistakes can be completed', () => {
     let passed = 0
     const wild = fc.anything({ maxDepth: 2 })
     const change = fc.record({

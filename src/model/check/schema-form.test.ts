@@ -11,7 +11,7 @@ test('everyday schemas are plain', () => {
   )
 })
 
-test('what the meta-schema must judge is not plain', () => {
+test('schemas that need the meta-schema are not plain', () => {
   for (const schema of [
     { pattern: '(' },
     { type: 'text' },
@@ -23,7 +23,7 @@ test('what the meta-schema must judge is not plain', () => {
   }
 })
 
-test('the meta-schema accepts whatever is plain, and knows no keyword that is taken for none', () => {
+test('the meta-schema accepts every plain schema, and has no keyword that counts as unknown', () => {
   const words =
     'type title description format minimum maximum exclusiveMinimum exclusiveMaximum minLength maxLength minItems maxItems \
 minProperties maxProperties enum examples default const uniqueItems readOnly writeOnly deprecated additionalProperties items \
@@ -43,7 +43,7 @@ properties required pattern not allOf $ref $id $defs multipleOf minContains cont
   assert.ok(plain > 100)
 })
 
-test('every keyword of the meta-schema is decided on', () => {
+test('every keyword of the meta-schema is known', () => {
   // A keyword that means nothing accepts anything: one that the meta-schema refuses a value for must not be among
   // those.
   const vocabularies = ['core', 'applicator', 'unevaluated', 'validation', 'meta-data', 'format-annotation', 'content']

@@ -60,7 +60,7 @@ test('a pattern that can take for ever is refused with its place', () => {
   )
 })
 
-test('what is accepted is quick on the worst text of its length, and not tried on a longer one', () => {
+test('accepted patterns are fast on the worst text of their length, and are not tried on longer ones', () => {
   for (const pattern of ['[a-z]+@', '^\\S+@\\S+\\.\\S+$']) {
     const maxLength = longestText(worstPower(pattern), false)
     const validate = compileSchema('text', { type: 'string', pattern, maxLength })
@@ -77,7 +77,7 @@ test('what is accepted is quick on the worst text of its length, and not tried o
   }
 })
 
-test('every format is quick on a long text, whatever is in it', () => {
+test('every format is fast on every long text', () => {
   const beginnings = ['', 'http://', 'ftp://172.30.3.56', 'a:', 'PT0', '[', '/', '{', '2020-01-01T', 'urn:uuid:']
   const parts = ['a', '0', 'a.', '@', ':', '/', '-a', '%20', 'a@a.co/', '4.1.6.7:155', '0:', '{a}', '?', '(', 'é']
   for (const [format, definition] of Object.entries(ajv.formats)) {
@@ -95,7 +95,7 @@ test('every format is quick on a long text, whatever is in it', () => {
   }
 })
 
-test('a URL is what it was', () => {
+test('the format uri accepts the same texts as before', () => {
   const validate = compileSchema('text', { type: 'string', format: 'url' })
   for (const text of [
     'http://a.co',

@@ -84,7 +84,7 @@ test('-0 is 0, however it is written and wherever it stands', () => {
   assert.ok(Object.is(read('-0'), 0))
 })
 
-test('32 containers within each other are read, and 5,000 or 500,000 are refused without overflowing', () => {
+test('32 nested containers are read, and 5,000 or 500,000 are refused without overflowing', () => {
   const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
   assert.deepEqual(read(nested(32)), JSON.parse(nested(32)))
   for (const levels of [33, 5000, 500_000]) {
@@ -128,7 +128,7 @@ const malformed: [string, RegExp][] = [
   ['["😀" ☃]', /U\+2603.*column 6/],
 ]
 for (const [text, message] of malformed) {
-  test(`${JSON.stringify(text)} is refused in our words`, () => assert.match(refusal(text).message, message))
+  test(`${JSON.stringify(text)} is refused with our message`, () => assert.match(refusal(text).message, message))
 }
 
 test('invalid UTF-8 is refused', () => {
