@@ -1,4 +1,4 @@
-/** Checks a store by the command, and says what it holds afterwards. */
+/** Runs `resourced check` on a small server of another make, and reads what the server holds afterwards. */
 
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -10,7 +10,7 @@ import { type Members, orders, type Store, type StoreMake, startStore } from './
 
 const program = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
 
-/** How a check of a store ended. */
+/** The result of a check. */
 export interface Ended {
   readonly code: number | null
   readonly err: string
@@ -24,14 +24,14 @@ export interface Ended {
   }
 }
 
-/** A store that ends with its test. */
+/** A store that is closed after its test. */
 export async function storeFor(context: TestContext, make: StoreMake): Promise<Store> {
   const store = await startStore(make)
   context.after(() => store.close())
   return store
 }
 
-/** Starts the command on a store. */
+/** Starts the command with the address of a store. */
 export function start(
   store: Store,
   ...more: readonly string[]
@@ -48,16 +48,16 @@ export function start(
   return { child, end: end() }
 }
 
-/** Runs the command on a store. */
+/** Runs the command with the address of a store to its end. */
 export const check = (store: Store, ...more: readonly string[]) => start(store, ...more).end
 
-/** What is said of a case. */
+/** The verdict on a case, with its reason. */
 export function verdictOf({ report }: Ended, id: string): string {
   const found = report.rules.flatMap(({ cases }) => cases).find((each) => each.id === id)
   return `${found?.verdict}: ${found?.why}`
 }
 
-/** What a store holds that is not of the beginning, and that what was there is as it was. */
+/** Records that were not in the store at the beginning. Asserts that the first ones are unchanged. */
 export function strangersIn(store: Store, name = 'orders', before: readonly Members[] = orders): readonly string[] {
   const { records } = store.tables[name] as Store['tables'][string]
   for (const each of before) assert.deepEqual(records.get(String(each['id'])), each, 'nobody else loses anything')
@@ -66,7 +66,7 @@ export function strangersIn(store: Store, name = 'orders', before: readonly Memb
     .map((id) => `/${name}/${id}`)
 }
 
-/** Every record that is there and was not is named in the report. */
+/** Asserts that the report names every record that was not there before. */
 export function assertTold(store: Store, { report }: Ended): void {
   const told = [...report.remains, ...report.differences.flatMap(({ unexplained }) => unexplained)]
   assert.deepEqual(strangersIn(store).toSorted(), [...new Set(told)].toSorted())

@@ -1,4 +1,4 @@
-/** The command as people start it: what it says, what it ends with, and that it gives nothing away. */
+/** `resourced check` on the command line: its output, its exit codes, and that it discloses no credential. */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -14,7 +14,7 @@ import { type Shop, serveShop } from './shop.ts'
 
 const program = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
 
-/** A server before the shop, which breaks or watches something. */
+/** A proxy in front of the shop that breaks or watches something. */
 const startBefore = (shop: Shop, fault: Pick<Fault, 'plant'>) => startPlanted(shop.serving.origin, fault, shop)
 
 interface Ended {
@@ -63,7 +63,7 @@ describe('resourced check', () => {
     await rm(folder, { recursive: true })
   })
 
-  it('says what it found and will do, checks, takes away what it made, and ends with 0', async () => {
+  it('prints its plan, checks, deletes its records, and ends with 0', async () => {
     const { code, out, err } = await check(url, '--key', shop.key, '--yes', '--only', 'con-3')
     assert.equal(code, 0, err)
     assert.match(err, /OpenAPI document: http.*openapi\.json/)
@@ -73,13 +73,13 @@ describe('resourced check', () => {
     assert.equal(await count(), 0)
   })
 
-  it('needs --yes or --read-only where nobody can be asked', async () => {
+  it('needs --yes or --read-only without a terminal', async () => {
     const { code, out, err } = await check(url, '--key', shop.key)
     assert.deepEqual([code, out], [2, ''])
     assert.match(err, /--yes.*--read-only/)
   })
 
-  it('ends with 1 where a rule that must hold is broken, and keeps secrets out of every report', async () => {
+  it('ends with 1 if a rule that must hold fails, and keeps secrets out of every report', async () => {
     const planted = await startBefore(shop, {
       plant: (server) => async (request) => {
         const answer = await server(request)
@@ -100,7 +100,7 @@ describe('resourced check', () => {
     }
   })
 
-  it('takes keys from the environment, and other credentials as header fields', async () => {
+  it('reads keys from the environment, and other credentials from header fields', async () => {
     const given = [url, '--yes', '--only', 'CON-4']
     const byName = await ended(start(given, { RESOURCED_CHECK_KEY: shop.key }))
     assert.equal(byName.code, 0, byName.err)
@@ -108,7 +108,7 @@ describe('resourced check', () => {
     assert.equal(byField.code, 0, byField.err)
   })
 
-  it('writes a profile, never over another, and reads it', async () => {
+  it('writes a profile, never over an existing file, and reads it', async () => {
     const file = join(folder, 'profile.yaml')
     const made = await check('--init', url, '--key', shop.key, '--output', file)
     assert.equal(made.code, 0, made.err)
@@ -124,7 +124,7 @@ describe('resourced check', () => {
     assert.match(wrong.err, /collections\.items\.operations\.0: has to be one of/)
   })
 
-  it('saves a report, and says what has changed since', async () => {
+  it('saves a report, and compares a later one with it', async () => {
     const file = join(folder, 'report.json')
     const given = [url, '--key', shop.key, '--yes', '--only', 'CON-2']
     assert.equal((await check(...given, '--save', file)).code, 0)
@@ -135,7 +135,7 @@ describe('resourced check', () => {
     assert.match(err, /no report that --save wrote/)
   })
 
-  it('makes safe requests alone where it is told to', async () => {
+  it('sends safe requests only with --read-only', async () => {
     const methods = new Set<string>()
     const planted = await startBefore(shop, {
       plant: (server) => (request) => {
@@ -154,7 +154,7 @@ describe('resourced check', () => {
     }
   })
 
-  it('ends with 2 and says what to do where a server or a command line cannot be used', async () => {
+  it('ends with 2 and advice if a server or a command line cannot be used', async () => {
     const refused: readonly (readonly [given: readonly string[], says: RegExp])[] = [
       [[url, '--yes'], /answers 401 to every request.*--key/],
       [[url, '--yes', '--key', 'wrong'], /also with the given credential/],
@@ -184,7 +184,7 @@ describe('resourced check', () => {
     await Promise.all([work(), work()])
   })
 
-  it('takes away what it made when it is stopped, and ends at once the second time', async () => {
+  it('deletes its records when it is stopped, and ends at once the second time', async () => {
     let posts = 0
     const planted = await startBefore(shop, {
       plant: (server) => async (request) => {
@@ -207,7 +207,7 @@ describe('resourced check', () => {
     }
   })
 
-  it('ends at once where it is stopped twice', async () => {
+  it('ends at once when it is stopped twice', async () => {
     const silent = createServer(() => {})
     silent.listen(0, '127.0.0.1')
     await once(silent, 'listening')
@@ -222,7 +222,7 @@ describe('resourced check', () => {
     assert.equal(code, 130)
   })
 
-  it('is not shown with its key in lists of processes', {
+  it('hides its key in lists of processes', {
     skip: process.platform !== 'linux' && 'reads /proc',
   }, async () => {
     const silent = createServer(() => {})

@@ -1,4 +1,4 @@
-/** Where the specification has several good answers, all of them are good to the checker. */
+/** The checker accepts every response to deletions that the specification permits. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { CollectionProfile } from '../../src/checker/profile/profile.ts'
@@ -6,7 +6,7 @@ import type { Report } from '../../src/checker/run/check.ts'
 import { type Shop, serveShop } from './shop.ts'
 import { casesOf, checkShop, tellAll } from './try-faults.ts'
 
-describe('Deletion is good, whichever way it is done', () => {
+describe('Deletion is accepted', () => {
   let shop: Shop
   before(async () => {
     shop = await serveShop()
@@ -50,13 +50,13 @@ describe('Deletion is good, whichever way it is done', () => {
     assert.equal(verdicts.get('DEL-3/at-once'), 'not applicable')
   })
 
-  it('where dependents forbid it', async () => {
+  it('if dependents block it', async () => {
     const verdicts = await verdictsOf('items', 'shelves')
     assert.equal(verdicts.get('DEL-4/refused'), 'holds')
     assert.equal(verdicts.get('DEL-5/no-dangling'), 'not applicable')
   })
 
-  it('where dependents go too', async () => {
+  it('if dependents are deleted too', async () => {
     const verdicts = await verdictsOf('pictures', 'walls')
     assert.equal(verdicts.get('DEL-4/refused'), 'not applicable')
     assert.equal(verdicts.get('DEL-5/cascade'), 'holds')
@@ -64,7 +64,7 @@ describe('Deletion is good, whichever way it is done', () => {
     assert.equal(verdicts.get('DEL-6/only-that'), 'holds')
   })
 
-  it('where references are cleared', async () => {
+  it('if references are cleared', async () => {
     const verdicts = await verdictsOf('frames', 'walls')
     assert.equal(verdicts.get('DEL-5/clear'), 'holds')
     assert.equal(verdicts.get('DEL-5/cascade'), 'not applicable')

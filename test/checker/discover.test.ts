@@ -1,4 +1,4 @@
-/** From an address alone: what our own document offers is found, and the cases hold on what was found. */
+/** Discovery of our own server from its address: every case finds a collection, and holds. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { cases } from '../../src/checker/cases/cases.ts'
@@ -11,10 +11,10 @@ import { casesOf, checkShop, tellAll } from './try-faults.ts'
 
 const means = { hasKey: true, hasOther: true }
 
-// Nothing in a document says these.
-const told = ['origin', 'deprecated', 'retired', 'grace', 'tls', 'attempts', 'disposable']
+// A document cannot show these.
+const undiscoverable = ['origin', 'deprecated', 'retired', 'grace', 'tls', 'attempts', 'disposable']
 
-test('without a profile each case finds a collection that finds one with a profile by hand, and holds on it', async (context) => {
+test('without a profile every case finds a collection that finds one with a profile, and holds on it', async (context) => {
   const shop = await serveShop()
   const client = new Client()
   context.after(() => {
@@ -32,7 +32,7 @@ test('without a profile each case finds a collection that finds one with a profi
   assert.equal(tried.profile.base, shop.profile.base, 'the newest version is the interface')
   const lost = cases.filter(
     (each) =>
-      !each.needs.some((need) => told.includes(need)) &&
+      !each.needs.some((need) => undiscoverable.includes(need)) &&
       'collections' in chooseCollections(each, shop.profile, means) &&
       'why' in chooseCollections(each, tried.profile, means),
   )

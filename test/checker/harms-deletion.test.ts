@@ -1,4 +1,4 @@
-/** What stays on a server that does not delete, and on one whose check is stopped. */
+/** What remains on a server that does not delete, and after a check that is stopped. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { check, start, storeFor, strangersIn } from './check-store.ts'
@@ -20,7 +20,7 @@ describe('A server whose deletions fail', () => {
     })
   }
 
-  it('at the first attempt keeps nothing', async (context) => {
+  it('at the first attempt only keeps nothing', async (context) => {
     const refused = new Set<string>()
     const store = await storeFor(context, {
       instead({ method, path }) {
@@ -36,7 +36,7 @@ describe('A server whose deletions fail', () => {
 })
 
 describe('A check that is stopped', () => {
-  it('deletes what exists by then', async (context) => {
+  it('deletes the records that it created', async (context) => {
     const store = await storeFor(context, {})
     const { child, end } = start(store)
     while (store.asked.filter((each) => each.startsWith('POST')).length < 40)
@@ -47,7 +47,7 @@ describe('A check that is stopped', () => {
     assert.deepEqual(strangersIn(store), [])
   })
 
-  it('lists what exists where it is stopped twice', async (context) => {
+  it('lists the records that exist when it is stopped twice', async (context) => {
     let deletions = 0
     const store = await storeFor(context, {
       instead: ({ method }) => (method === 'DELETE' && ++deletions > 20 ? 'silence' : undefined),

@@ -1,4 +1,4 @@
-/** What a check does to servers of another make that misbehave: judged by what such a server holds afterwards. */
+/** Servers of other makes that misbehave hold nothing of the checker after a check. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { cases } from '../../src/checker/cases/cases.ts'
@@ -12,7 +12,7 @@ import { assertTold, check, storeFor, strangersIn, verdictOf } from './check-sto
 import { orders, type Store, type StoreMake } from './plant/store.ts'
 
 describe('A server with sequential keys', () => {
-  it('is sent no identifier of the checker, and its sequence moves on by what was created alone', async (context) => {
+  it('gets no identifier that the checker chooses, and its sequence moves on by created records only', async (context) => {
     const store = await storeFor(context, { takesIds: true })
     const ended = await check(store)
     assert.ok(ended.report.created > 100, ended.err)
@@ -26,7 +26,7 @@ describe('A server with sequential keys', () => {
     assert.match(ended.err, /Identifiers that the server numbers move on: orders by up to about \d+\./)
   })
 
-  it('is sent one near those in use where that is allowed, and what is created by it is deleted', async (context) => {
+  it('gets identifiers near those in use if that is allowed, and the records are deleted', async (context) => {
     const store = await storeFor(context, { takesIds: true })
     const ended = await check(store, '--allow-chosen-ids', '--only', 'RES-4,MET-7')
     for (const id of ['RES-4/not-chosen', 'RES-4/kept', 'MET-7/put']) assert.match(verdictOf(ended, id), /^fails/)
@@ -35,7 +35,7 @@ describe('A server with sequential keys', () => {
     assert.match(ended.err, /The checker sends identifiers that it chooses: .* orders from there/)
   })
 
-  it('that demands an identifier gets no record', async (context) => {
+  it('gets no record if it needs an identifier from the client', async (context) => {
     const store = await storeFor(context, {
       takesIds: true,
       schemas: { id: { type: 'integer' } },
@@ -50,7 +50,7 @@ describe('A server with sequential keys', () => {
   })
 })
 
-describe('A server that creates unasked', () => {
+describe('A server that creates additional records', () => {
   const isRecord = (below: string | undefined) => /^\d+/.test(below ?? '')
   const makes: Readonly<Record<string, StoreMake>> = {
     'by POST to the address of a record': {
@@ -114,7 +114,7 @@ describe('A server that creates unasked', () => {
     })
   }
 
-  it('and answers nothing to every seventh creation', async (context) => {
+  it('and does not answer every seventh creation', async (context) => {
     const store = await storeFor(context, {
       instead({ method, below, body, collection, isValid }, { insert }) {
         if (method !== 'POST' || below !== undefined || !isValid) return undefined
@@ -133,7 +133,7 @@ describe('A server that creates unasked', () => {
     assert.deepEqual([strangersIn(store), report.remains, report.differences], [[], [], []])
   })
 
-  it('in a list that is too long to be read', async (context) => {
+  it('in a list that is too long to read', async (context) => {
     const many = Array.from({ length: 2_000 }, (_, index) => ({ id: index + 1, title: `Order ${index}`, note: '' }))
     const { instead } = makes['and answers 500 to every third creation'] as StoreMake
     const store = await storeFor(context, { collections: { orders: many }, instead })
@@ -142,7 +142,7 @@ describe('A server that creates unasked', () => {
     assert.deepEqual(report.differences, [])
   })
 
-  it('nothing, and answers with a record of somebody else', async (context) => {
+  it('none, and answers with an existing record', async (context) => {
     const store = await storeFor(context, {
       instead: ({ method, below }) =>
         method === 'POST' && below === undefined ? { status: 200, body: orders[0] } : undefined,
@@ -156,7 +156,7 @@ describe('A server that creates unasked', () => {
     assert.match(err, /names a record that existed before/)
   })
 
-  it('tells what is left over in words, and ends as its rules say', async (context) => {
+  it('is reported with its leftovers, which do not change the exit code', async (context) => {
     const store = await storeFor(context, makes['and answers 400 to a body that it has stored'] as StoreMake)
     const { err, code, report } = await check(store, '--only', 'MET-2,MET-3')
     const [difference] = report.differences
@@ -179,7 +179,7 @@ describe('A server with collections of its own', () => {
     ),
   }
 
-  it('keeps them unread and unchanged, and the plan says why', async (context) => {
+  it('keeps the excluded ones unread and unchanged, and the plan shows the reason', async (context) => {
     const store = await storeFor(context, { collections })
     const { err } = await check(store, '--only', 'RES,MET,DEL')
     for (const [name, records] of Object.entries(collections)) assert.deepEqual(strangersIn(store, name, records), [])
@@ -196,7 +196,7 @@ describe('A server with collections of its own', () => {
     assert.match(err, /roles, permissions, settings are excluded: .*--collection NAME/)
   })
 
-  it('has one checked where it is named', async (context) => {
+  it('has an excluded one checked if the user names it', async (context) => {
     const store = await storeFor(context, { collections })
     await check(store, '--collection', 'roles', '--only', 'MET-2')
     assert.ok(store.asked.includes('POST /roles'))

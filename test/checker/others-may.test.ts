@@ -1,4 +1,4 @@
-/** A second caller who may do something all the same. */
+/** A second caller with permissions. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { cases } from '../../src/checker/cases/cases.ts'
@@ -23,7 +23,7 @@ const library = defineInterface({
   },
 })
 
-test('AUT-3: what others may is told and may be said, and nothing that they could make stays', async (context) => {
+test('AUT-3: permissions of the second caller are reported, can be declared, and none of its records remains', async (context) => {
   const client = new Client()
   const database = await newDatabase({ memory: true })
   const serving = await serve({

@@ -1,4 +1,4 @@
-/** Our own server keeps all rules, as far as cases can see. */
+/** All cases hold on our own server. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Report } from '../../src/checker/run/check.ts'
