@@ -116,7 +116,7 @@ describe('declarations (VER-5)', () => {
     test(name, () => assert.deepEqual(found(old, now).map(brief).sort(), expected.sort()))
   }
 
-  test('what only a declaration tells has its place there', () => {
+  test('a difference that only declarations show has its place in the declaration', () => {
     const [finding] = found(tasks(), tasks({ deletion: { gracePeriod: 'P7D' } }))
     assert.deepEqual(finding?.places, [
       { in: 'new', of: 'declaration', pointer: '/resources/tasks/deletion/gracePeriod' },
@@ -124,13 +124,13 @@ describe('declarations (VER-5)', () => {
     assert.equal(finding?.message, 'deleted records can be restored for 7 days instead of 30 days')
   })
 
-  test('a declaration and its document do not differ', () => {
+  test('a declaration does not differ from its own document', () => {
     const both = served(tasks({ within: 'project_id' }, { project_id: { reference: 'projects' } }))
     assert.deepEqual(compareInterfaces([both], [{ document: both.document }], 0), [])
     assert.deepEqual(compareInterfaces([{ document: both.document }], [both], 0), [])
   })
 
-  test('a resource that is gone is said once', () => {
+  test('a removed resource is one finding', () => {
     const { tasks: _, ...resources } = tasks()['resources'] as Data
     const findings = found(tasks(), { ...tasks(), resources })
     assert.deepEqual(findings.map(brief), [
@@ -202,7 +202,7 @@ describe('any declaration (VER-5)', () => {
       runs,
     )
   })
-  test('one breaking change among others is found', () => {
+  test('a breaking change among others is found', () => {
     const one = fc.constantFrom(...Object.keys(breaking))
     const others = fc.subarray(Object.keys(additive))
     const holds = (declaration: Data, name: string, more: readonly string[]) => {
@@ -216,7 +216,7 @@ describe('any declaration (VER-5)', () => {
     }
     fc.assert(fc.property(declared, one, others, holds), { numRuns: 70 })
   })
-  test('what only adds breaks nothing, and is told', () => {
+  test('additions are reported and break nothing', () => {
     const some = fc.subarray(Object.keys(additive), { minLength: 1 })
     const holds = (declaration: Data, names: readonly string[]) => {
       const findings = found(

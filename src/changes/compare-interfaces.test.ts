@@ -121,7 +121,7 @@ table('parameters (VER-5)', [
   ['it moves to the path item', asked({ schema: text }), doc({ '/tasks': { parameters: [{ name: 'a', in: 'query', schema: text }], get: { tags: ['tasks'], responses: ok } } })],
 ]) // biome-ignore format: one row reads best
 
-table('bodies of requests (VER-5)', [
+table('request bodies (VER-5)', [
   ['a field is new and required', sent(object({})), sent(object({ a: text }, { required: ['a'] })), 'breaking field-added-required request a'],
   ['a field is new', sent(object({})), sent(object({ a: text })), 'compatible field-added request a'],
   ['a field is required', sent(object({ a: text })), sent(object({ a: text }, { required: ['a'] })), 'breaking field-required request a'],
@@ -162,7 +162,7 @@ table('bodies of requests (VER-5)', [
   ['a body is no longer read', doc({ '/a': { post: { requestBody: {} } } }), doc({ '/a': { post: {} } }), 'breaking body-removed request'],
 ]) // biome-ignore format: one row reads best
 
-table('answers (VER-5)', [
+table('responses (VER-5)', [
   ['a field is gone', shown(object({ a: text })), shown(object({})), 'breaking field-removed answer a'],
   ['a field is new, though no others were declared', shown(object({}, { additionalProperties: false })), shown(object({ a: text }, { additionalProperties: false, required: ['a'] })), 'compatible field-added answer a', ],
   ['a field is no longer shown', shown(object({ a: text })), shown(object({ a: { type: 'string', writeOnly: true } })), 'breaking field-removed answer a'],
@@ -197,7 +197,7 @@ table('answers (VER-5)', [
 ]) // biome-ignore format: one row reads best
 
 const task = object({ a: text, child: ref('Task') })
-table('spellings that mean the same (VER-5)', [
+table('equal schemas in different notations (VER-5)', [
   ['a reference, or written out', shown(ref('A'), components({ A: object({ a: text }) })), shown(object({ a: text }))],
   ['allOf of one', shown(object({ a: text })), shown({ allOf: [object({ a: text })] })],
   ['allOf of two, or one', shown(object({ a: text, b: whole }, { required: ['a', 'b'] })), shown({ allOf: [object({ a: text }, { required: ['a'] }), object({ b: whole }, { required: ['b'] })] })],
@@ -217,13 +217,13 @@ table('spellings that mean the same (VER-5)', [
   ['additional properties, or true', sent(object({})), sent(object({}, { additionalProperties: true }))],
 ]) // biome-ignore format: one row reads best
 
-test('a reference to elsewhere is refused wherever it stands, and is a value in an example', () => {
+test('a reference to another document is refused everywhere but in examples', () => {
   const elsewhere = { $ref: 'other.yaml#/a' }
   assert.throws(() => documentOf(sent(text, components({ A: { properties: { a: elsewhere } } }))), /other\.yaml/)
   assert.deepEqual(found(sent({ ...text, examples: [elsewhere] }), sent({ ...text, example: elsewhere })), [])
 })
 
-test('a field in a circle is found once, with every operation that it touches', () => {
+test('a field of a recursive schema is one finding, with every operation concerned', () => {
   const paths = (schema: Json) => ({
     '/tasks': { get: { tags: ['tasks'], responses: { 200: { content: { 'application/json': { schema: object({ data: { type: 'array', items: schema } }) } } } } } },
     '/tasks/{id}': { get: { tags: ['tasks'], responses: { 200: { content: { 'application/json': { schema } } } } } },
@@ -251,7 +251,7 @@ describe('versions (VER-5)', () => {
   }
   const kindsOf = (findings: readonly Finding[]) => findings.map(({ kind }) => kind)
 
-  test('each is compared with the same one', () => {
+  test('each version is compared with the same version', () => {
     assert.deepEqual(compareInterfaces([v1, v2], [v1, v2], 0), [])
     const broken = { ...v1, document: documentOf(doc({})) }
     assert.deepEqual(
@@ -259,15 +259,15 @@ describe('versions (VER-5)', () => {
       [['v1', 'version-removed']],
     )
   })
-  test('one that is gone breaks until its sunset', () => {
+  test('a removed version breaks clients until its sunset', () => {
     assert.deepEqual(kindsOf(compareInterfaces([v1, v2], [v2], 0)), ['version-removed'])
     assert.deepEqual(kindsOf(compareInterfaces([{ ...v1, sunset: 10 }, v2], [v2], 9)), ['version-removed'])
     assert.deepEqual(kindsOf(compareInterfaces([{ ...v1, sunset: 10 }, v2], [v2], 10)), ['version-retired'])
   })
-  test('one that is new breaks nothing', () => {
+  test('a new version breaks nothing', () => {
     assert.deepEqual(kindsOf(compareInterfaces([v1], [v1, v2], 0)), ['version-added'])
   })
-  test('where paths carry none, the version that it is called counts', () => {
+  test('paths without a version belong to the version of the document', () => {
     const named = (version: string, paths: Json) => ({
       version,
       pathless: true,

@@ -85,7 +85,7 @@ describe('hostile documents (VER-5)', () => {
     })
   }
 
-  test('names of the prototype are names like others', () => {
+  test('__proto__ and constructor are ordinary names', () => {
     const text = (properties: string) =>
       `{"openapi":"3.1.0","paths":{"/a":{"post":{"requestBody":{"content":{"application/json":{"schema":{"type":"object","properties":${properties}}}}}}}}}`
     const old = JSON.parse(text('{"__proto__":{"type":"string"},"constructor":{"type":"string"}}')) as Json
