@@ -2,7 +2,7 @@
 import type { Catalog } from '../model/resource.ts'
 import { compareDeclarations } from './compare-declarations.ts'
 import { compareOperations } from './compare-operations.ts'
-import { schemaComparison } from './compare-schemas.ts'
+import { type PairResult, schemaComparison } from './compare-schemas.ts'
 import { type Difference, type Finding, judge, type Kind, type Severity } from './finding.ts'
 import { mergeDifferences } from './merge-differences.ts'
 import { type Document, stepBudget } from './openapi-document.ts'
@@ -122,28 +122,22 @@ function compareCommon(
   const schemas = schemaComparison(schemaReader(old, spend), schemaReader(now, spend), spend)
   const compared = operations.map(([was, is]) => {
     const { differences, pairs } = compareOperations(was, is)
-    return { operation: was, differences, pairs: pairs.map(schemas.add) }
+    return { operation: was, differences, results: pairs.map(schemas.add) }
   })
   schemas.run()
-  const concerned = new Map<number, Operation[]>()
-  for (const { operation, pairs } of compared) {
-    for (const pair of schemas.different(pairs)) {
+  const concerned = new Map<PairResult, Operation[]>()
+  for (const { operation, results } of compared) {
+    for (const result of schemas.different(results)) {
       spend(1)
-      const known = concerned.get(pair)
-      if (known === undefined) concerned.set(pair, [operation])
+      const known = concerned.get(result)
+      if (known === undefined) concerned.set(result, [operation])
       else known.push(operation)
     }
   }
-  const inSchemas = [...concerned].flatMap(([pair, by]) =>
-    schemas.differences(pair).map(
-      (each): Difference => ({
-        ...each,
-        version: by[0]?.version ?? '',
-        direction: schemas.role(pair) === 'request' ? 'request' : 'response',
-        resources: [...new Set(by.map(({ resource }) => resource))].sort(),
-        operations: by.map(({ name }) => name),
-      }),
-    ),
-  )
+  const inSchemas = [...concerned].flatMap(([{ differences }, by]) => {
+    const resources = [...new Set(by.map(({ resource }) => resource))].sort()
+    const who = { version: by[0]?.version ?? '', resources, operations: by.map(({ name }) => name) }
+    return differences.map((each): Difference => ({ ...each, ...who }))
+  })
   return [...compared.flatMap(({ differences }) => differences), ...inSchemas]
 }

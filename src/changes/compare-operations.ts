@@ -1,5 +1,5 @@
 /** Compares two operations of the same method and address: what requests may carry, and what responses do. */
-import { type Pair, placesOf, type Role } from './compare-schemas.ts'
+import { type Pair, type Pointed, placesOf, type Role } from './compare-schemas.ts'
 import type { Difference, Kind } from './finding.ts'
 import type { Part } from './openapi-document.ts'
 import type { Answer, Body, Operation } from './read-operations.ts'
@@ -10,34 +10,30 @@ export interface ComparedOperation {
   readonly pairs: readonly Pair[]
 }
 
-type Pointed = { readonly pointer: string } | undefined
+/** A schema, and where it is or would be. */
+interface Holder {
+  readonly schema: Part | undefined
+  readonly pointer: string
+}
 
 /** Collects what is found. */
 interface Found {
   differs(kind: Kind, more?: Partial<Difference>, parts?: readonly [old: Pointed, now: Pointed]): void
-  /** @param parts whatever holds the schemas: its place is theirs if a schema is missing */
-  pair(
-    schemas: readonly [Part | undefined, Part | undefined],
-    parts: readonly [Part | Pointed, Part | Pointed],
-    about: Omit<Pair, 'old' | 'new' | 'field'>,
-  ): void
+  pair(old: Holder, now: Holder, about: Omit<Pair, 'old' | 'new' | 'field'>): void
 }
 
 /** Compares two operations. */
 export function compareOperations(was: Operation, is: Operation): ComparedOperation {
   const differences: Difference[] = []
   const pairs: Pair[] = []
-  const schemas = (part: Part | undefined, holder: Pointed) => [part ?? { value: true, pointer: holder?.pointer ?? '' }]
+  const schemas = ({ schema, pointer }: Holder) => [schema ?? { value: true, pointer }]
   const found: Found = {
-    differs(kind, more = {}, [old, now] = [was, is]) {
-      const place = (part: Pointed) => (part === undefined ? [] : [{ value: undefined, pointer: part.pointer }])
+    differs(kind, more = {}, parts = [was, is]) {
       const { version, resource, name } = was
-      const places = placesOf({ old: place(old), new: place(now) })
+      const places = placesOf(...parts)
       differences.push({ kind, version, resources: [resource], operations: [name], places, ...more })
     },
-    pair([old, now], [older, newer], about) {
-      pairs.push({ ...about, old: schemas(old, older), new: schemas(now, newer), field: '' })
-    },
+    pair: (old, now, about) => pairs.push({ ...about, old: schemas(old), new: schemas(now), field: '' }),
   }
   if (!was.deprecated && is.deprecated) found.differs('operation-deprecated')
   compareSecurity(was, is, found)
@@ -83,7 +79,7 @@ function compareParameters(was: Operation, is: Operation, { differs, pair }: Fou
       differs('parameter-written', { ...about, before: before.written, after: after.written }, [before, after])
     }
     const within = `${['header', 'path', 'cookie'].includes(place) ? `${place} ` : ''}parameter ${name}`
-    pair([before.schema, after.schema], [before, after], { role: 'request', within })
+    pair(before, after, { role: 'request', within })
   }
 }
 
@@ -104,7 +100,8 @@ function compareContent(was: Body, is: Body, about: About, { differs, pair }: Fo
       continue
     }
     const after = is.content.get(key)
-    if (before !== undefined || after !== undefined) pair([before, after], [was, is], about)
+    if (before === undefined && after === undefined) continue
+    pair({ schema: before, pointer: was.pointer }, { schema: after, pointer: is.pointer }, about)
   }
   for (const type of is.content.keys()) {
     if (typeFor(type, was.content) === undefined) differs('media-type-added', { direction, names: [type] }, [was, is])
@@ -156,7 +153,7 @@ function compareHeaders(was: Answer, is: Answer, { differs, pair }: Found): void
     if (after === undefined) differs('header-removed', about, [before, is])
     else if (before === undefined) differs('header-added', about, [was, after])
     else if (before.schema !== undefined && after.schema !== undefined) {
-      pair([before.schema, after.schema], [before, after], { role: 'response', within: `header ${before.name}` })
+      pair(before, after, { role: 'response', within: `header ${before.name}` })
     }
   }
 }

@@ -25,68 +25,66 @@ export interface Pair {
 }
 
 /** A difference in a schema, without the operations that it concerns. */
-export type SchemaDifference = Omit<Difference, 'resources' | 'operations' | 'direction'>
+export type SchemaDifference = Omit<Difference, 'resources' | 'operations'>
+
+/** The result of one pair: its own differences, and the results of the pairs inside of it. */
+export interface PairResult {
+  differences: readonly SchemaDifference[]
+  inside: readonly PairResult[]
+}
 
 /** The comparison of all pairs of two documents: add those of the operations, run, and ask what each leads to. */
 export interface SchemaComparison {
-  /** Returns the number of the pair. */
-  add(pair: Pair): number
+  /** Returns the result, which `run` fills. */
+  add(pair: Pair): PairResult
   run(): void
-  /** The numbers of the pairs that differ, among these and those inside of them. */
-  different(pairs: readonly number[]): number[]
-  differences(pair: number): readonly SchemaDifference[]
-  role(pair: number): Role
+  /** The results with differences, among these and those inside of them. */
+  different(from: readonly PairResult[]): PairResult[]
 }
 
-interface Compared {
-  readonly differences: readonly SchemaDifference[]
-  readonly inside: readonly Pair[]
+/** What is found in one pair. */
+interface Found {
+  readonly differences: (Partial<SchemaDifference> & Pick<SchemaDifference, 'kind'>)[]
+  readonly inside: Pair[]
 }
 
 /** Begins to compare the schemas of two documents. */
 export function schemaComparison(older: SchemaReader, newer: SchemaReader, spend: Spend): SchemaComparison {
-  const numbers = new Map<string, number>()
-  const pairs: Pair[] = []
-  const done: { readonly differences: readonly SchemaDifference[]; readonly inside: readonly number[] }[] = []
+  const results = new Map<string, PairResult>()
+  const queue: { readonly pair: Pair; readonly result: PairResult }[] = []
 
-  function add(pair: Pair): number {
+  function add(pair: Pair): PairResult {
     const key = `${pair.role} ${older.key(pair.old)} ${newer.key(pair.new)}`
-    const known = numbers.get(key)
+    const known = results.get(key)
     if (known !== undefined) return known
-    numbers.set(key, pairs.length)
-    return pairs.push(pair) - 1
+    const result: PairResult = { differences: [], inside: [] }
+    results.set(key, result)
+    queue.push({ pair, result })
+    return result
   }
 
-  function comparePair(pair: Pair): Compared {
+  function comparePair(pair: Pair): Found {
     const [before, after] = [older.union(pair.old), newer.union(pair.new)]
-    const differences = [...compareTypes(before, after), ...compareDefaults(pair.role, before, after)]
-    const inside: Pair[] = []
+    const found: Found = { differences: compareTypes(before, after), inside: [] }
+    if (pair.role === 'request') compareDefaults(before, after, found)
     for (const [was, is] of matchShapes(before.shapes, after.shapes, pair.role === 'request', spend)) {
       spend(sizeOf(was) + sizeOf(is))
-      differences.push(...compareValues(was, is).map((each) => ({ ...each, kind: kindFor(pair.role, each.kind) })))
-      const properties = compareProperties(pair, was, is)
-      const additional = compareAdditional(pair, was, is)
-      differences.push(...properties.differences, ...additional.differences)
-      inside.push(...properties.inside, ...additional.inside, ...compareItems(pair, was, is))
+      const values = compareValues(was, is)
+      found.differences.push(...values.map((each) => ({ ...each, kind: kindFor(pair.role, each.kind) })))
+      compareProperties(pair, was, is, found)
+      compareAdditional(pair, was, is, found)
+      compareItems(pair, was, is, found)
     }
-    const about = {
-      field: pair.field,
-      ...(pair.within !== undefined && { within: pair.within }),
-      places: placesOf(pair),
-    }
-    return { differences: differences.map(({ kind, ...each }) => ({ kind, ...about, ...each })), inside }
+    return found
   }
 
-  function compareDefaults(role: Role, { default: before }: Union, { default: after }: Union): Found[] {
-    if (role !== 'request' || before === after) return []
+  function compareDefaults({ default: before }: Union, { default: after }: Union, { differences }: Found): void {
     const [was = '', is = ''] = [before, after].map((value) => (value === undefined ? '' : canonical(value)))
     spend((was.length + is.length) / 64)
-    return was === is ? [] : [{ kind: 'default-changed', before, after }]
+    if (was !== is) differences.push({ kind: 'default-changed', before, after })
   }
 
-  function compareProperties(pair: Pair, was: Shape, is: Shape): { differences: Found[]; inside: Pair[] } {
-    const differences: Found[] = []
-    const inside: Pair[] = []
+  function compareProperties(pair: Pair, was: Shape, is: Shape, { differences, inside }: Found): void {
     const hidden = pair.role === 'request' ? 'readOnly' : 'writeOnly'
     for (const name of new Set([...was.properties.keys(), ...is.properties.keys()])) {
       const [old, now] = [was.properties.get(name), is.properties.get(name)]
@@ -97,10 +95,8 @@ export function schemaComparison(older: SchemaReader, newer: SchemaReader, spend
       const isThere = after !== undefined && after[hidden] !== true
       const [wasRequired, isRequired] = [was.required.has(name), is.required.has(name)]
       const field = fieldIn(pair.field, name)
-      const differs = (kind: Kind) => {
-        const place = (shape: Shape): Schemas => [{ value: undefined, pointer: shape.pointer }]
-        differences.push({ kind, field, places: placesOf({ old: old ?? place(was), new: now ?? place(is) }) })
-      }
+      const differs = (kind: Kind) =>
+        differences.push({ kind, field, places: placesOf(old?.[0] ?? was, now?.[0] ?? is) })
       if (wasThere && isThere) {
         if (wasRequired !== isRequired) differs(isRequired ? 'field-required' : 'field-optional')
         if (after.deprecated === true && before.deprecated !== true) differs('field-deprecated')
@@ -116,46 +112,48 @@ export function schemaComparison(older: SchemaReader, newer: SchemaReader, spend
     }
     for (const name of was.required.symmetricDifference(is.required)) {
       if (was.properties.has(name) || is.properties.has(name)) continue
-      differences.push({
-        kind: is.required.has(name) ? 'field-required' : 'field-optional',
-        field: fieldIn(pair.field, name),
-      })
+      const kind = is.required.has(name) ? 'field-required' : 'field-optional'
+      differences.push({ kind, field: fieldIn(pair.field, name) })
     }
-    return { differences, inside }
   }
 
   return {
     add,
     run() {
-      // The array grows during the loop: breadth first, so that every field is named by the shortest path to it.
-      for (const pair of pairs) {
+      // The queue grows during the loop: breadth first, so that every field is named by the shortest path to it.
+      for (const { pair, result } of queue) {
         spend(1)
         const { differences, inside } = comparePair(pair)
-        done.push({ differences, inside: inside.map(add) })
+        const about = {
+          field: pair.field,
+          ...(pair.within !== undefined && { within: pair.within }),
+          direction: pair.role === 'request' ? ('request' as const) : ('response' as const),
+          places: placesOf(pair.old[0], pair.new[0]),
+        }
+        result.differences = differences.map(({ kind, ...each }) => ({ kind, ...about, ...each }))
+        result.inside = inside.map(add)
       }
     },
     different(from) {
       const reached = new Set(from)
       // The loop also visits what is added during the loop.
-      for (const number of reached) {
+      for (const { inside } of reached) {
         spend(1)
-        for (const each of done[number]?.inside ?? []) reached.add(each)
+        for (const each of inside) reached.add(each)
       }
-      return [...reached].filter((number) => (done[number]?.differences.length ?? 0) > 0)
+      return [...reached].filter(({ differences }) => differences.length > 0)
     },
-    differences: (number) => done[number]?.differences ?? [],
-    role: (number) => (pairs[number] as Pair).role,
   }
 }
 
-/** A difference before the place of its pair is added. */
-type Found = Partial<SchemaDifference> & Pick<SchemaDifference, 'kind'>
+/** Something with a place in a document. */
+export type Pointed = { readonly pointer: string } | undefined
 
-/** The places of two parts, either of which may be missing. */
-export function placesOf({ old, new: now }: { readonly old?: Schemas; readonly new?: Schemas }): Place[] {
+/** The places of something in both documents, or in one. */
+export function placesOf(old: Pointed, now: Pointed): Place[] {
   return [
-    ...(old?.[0] === undefined ? [] : [{ in: 'old', of: 'openapi', pointer: old[0].pointer } as const]),
-    ...(now?.[0] === undefined ? [] : [{ in: 'new', of: 'openapi', pointer: now[0].pointer } as const]),
+    ...(old === undefined ? [] : [{ in: 'old', of: 'openapi', pointer: old.pointer } as const]),
+    ...(now === undefined ? [] : [{ in: 'new', of: 'openapi', pointer: now.pointer } as const]),
   ]
 }
 
@@ -173,8 +171,8 @@ function kindFor(role: Role, kind: Kind): Kind {
   return kind === 'values-added' || kind === 'values-unlisted' ? 'code-added' : kind
 }
 
-function compareTypes(before: Union, after: Union): Found[] {
-  const found: Found[] = []
+function compareTypes(before: Union, after: Union): Found['differences'] {
+  const found: Found['differences'] = []
   if (before.isNullable !== after.isNullable) found.push({ kind: after.isNullable ? 'null-added' : 'null-removed' })
   const typesOf = ({ shapes }: Union) => [...new Set(shapes.map((shape) => shape.type))].sort()
   const covers = (types: readonly string[], type: string) =>
@@ -190,24 +188,23 @@ function compareTypes(before: Union, after: Union): Found[] {
 /**
  * Compares properties other than those named. In responses more of them break nobody: clients ignore what is unknown.
  */
-function compareAdditional(pair: Pair, { additional: was }: Shape, { additional: is }: Shape) {
-  const nothing: { differences: Found[]; inside: Pair[] } = { differences: [], inside: [] }
-  if (typeof was === 'object' && typeof is === 'object') {
-    const { envelope: _, ...rest } = pair
-    return { ...nothing, inside: [{ ...rest, old: was, new: is, field: fieldIn(pair.field, '*') }] }
+function compareAdditional(pair: Pair, was: Shape, is: Shape, { differences, inside }: Found): void {
+  const [before, after] = [was.additional, is.additional]
+  if (typeof before === 'object' && typeof after === 'object') {
+    inside.push({ ...pair, old: before, new: after, field: fieldIn(pair.field, '*'), envelope: undefined })
+  } else if (before !== after) {
+    const isNarrower = after === 'closed' || before === 'open'
+    if (pair.role === 'request') differences.push({ kind: isNarrower ? 'object-closed' : 'object-opened' })
+    else if (!isNarrower && before !== 'closed') differences.push({ kind: 'others-widened' })
   }
-  if (was === is) return nothing
-  const isNarrower = is === 'closed' || was === 'open'
-  const only = (kind: Kind) => ({ ...nothing, differences: [{ kind }] })
-  if (pair.role === 'request') return only(isNarrower ? 'object-closed' : 'object-opened')
-  return isNarrower || was === 'closed' ? nothing : only('others-widened')
 }
 
-function compareItems({ envelope, ...pair }: Pair, was: Shape, is: Shape): Pair[] {
-  if (was.items === undefined && is.items === undefined) return []
-  const anything = (shape: Shape): Schemas => [{ value: true, pointer: shape.pointer }]
-  const field = envelope !== undefined ? '' : pair.field.endsWith('[][][]') ? pair.field : `${pair.field}[]`
-  return [{ ...pair, old: was.items ?? anything(was), new: is.items ?? anything(is), field }]
+function compareItems(pair: Pair, was: Shape, is: Shape, { inside }: Found): void {
+  if (was.items === undefined && is.items === undefined) return
+  const anything = ({ pointer }: Shape): Schemas => [{ value: true, pointer }]
+  const isDeep = pair.field.endsWith('[][][]')
+  const field = pair.envelope !== undefined ? '' : isDeep ? pair.field : `${pair.field}[]`
+  inside.push({ ...pair, old: was.items ?? anything(was), new: is.items ?? anything(is), field, envelope: undefined })
 }
 
 /**
