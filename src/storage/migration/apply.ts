@@ -170,7 +170,7 @@ function isOfExisting(planned: readonly MigrationStep[]): (step: MigrationStep) 
   return ({ table }) => !isCreated(table, planned)
 }
 
-/** Whether a table is created by steps: nobody else uses it yet. */
+/** Whether steps create a table, so that no other connection uses it yet. */
 function isCreated(table: string, planned: readonly MigrationStep[]): boolean {
   return planned.some((step) => step.kind === 'create-table' && step.table === table)
 }
@@ -190,7 +190,7 @@ const rewriting = new Set<MigrationStep['kind']>(['add-column', 'change-type', '
  *
  * @returns the indexes to build after the rows were written (`buildIndex`)
  * @throws StorageFault where the database is not empty
- * @throws MigrationRefused where somebody else's table has the name of one of ours
+ * @throws MigrationRefused where a foreign table has a name that is needed
  */
 export function* createTables(engine: MigrationEngine, catalog: Catalog): Transaction<IndexStep[]> {
   const { tables, foreign } = yield* readSchema(engine)

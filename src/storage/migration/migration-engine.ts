@@ -24,7 +24,7 @@ export interface DerivedValues {
   readonly columns: readonly ColumnSpec[]
   /** The full-text index to rebuild. */
   readonly search: SearchSpec | undefined
-  /** Whether the migration has created the table: it holds no rows, and nobody else uses it. */
+  /** Whether the migration has created the table: it holds no rows, and no other connection uses it. */
   readonly isNew: boolean
 }
 

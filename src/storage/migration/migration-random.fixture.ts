@@ -1,4 +1,4 @@
-/** Any declarations, and any records of them, for the tests of migrations. */
+/** Random declarations and records, for the property tests of migrations. */
 import fc from 'fast-check'
 import { canonicalValue, type DecimalForm, decimalText, readDecimal } from '../../model/decimal.ts'
 import type { Catalog, FieldType } from '../../model/resource.ts'

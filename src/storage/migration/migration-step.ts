@@ -46,7 +46,7 @@ export type Change =
   | { readonly kind: 'move-keys'; readonly derived: readonly ColumnSpec[] }
   /** Counts the records of a collection. */
   | { readonly kind: 'set-clock' }
-  /** Somebody else's table, index or view has a name that is needed. */
+  /** A foreign table, index or view has a name that is needed. */
   | { readonly kind: 'blocked' }
 
 /** One step. It counts as harmless until it is assessed (`assess`). */

@@ -24,7 +24,7 @@ export async function buildIndexes(
   steps: readonly IndexStep[],
 ): Promise<void> {
   const refused: MigrationStep[] = []
-  // A concurrent build waits for every transaction that began before it, and keeps nobody waiting.
+  // A concurrent build waits for every transaction that began before it, and blocks none that begins later.
   await withSettings(client, { lock_timeout: '0' }, async () => {
     for (const step of steps) {
       const clash = await buildIndex(client, engine, step)

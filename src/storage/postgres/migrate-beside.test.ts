@@ -1,4 +1,4 @@
-/** Migrations while others use the database: long queries, other migrations, and servers of the older declaration. */
+/** Migrations while other sessions use the database: long queries, other migrations, servers of the older declaration. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -14,7 +14,7 @@ const skip = whyNoDatabase ?? false
 const quick = { patience: 20_000, lock: 200, pause: 200 }
 const before: Fields = { title: 'string' }
 
-/** Two connections to a database with two tasks: one migrates, the other is the one beside it. */
+/** Two connections to a database with two tasks: one migrates, and the other uses the database meanwhile. */
 async function twoClients(context: TestContext): Promise<{ client: pg.Client; other: pg.Client; url: string }> {
   const url = await databaseFor(context)
   const client = await connect(context, url)
@@ -159,7 +159,7 @@ test('a duplicate written while a unique index is built is reported, and no inva
   await insert(other, 'tasks', { id: 'id3', title: 'id1' })
   const unique = { title: { type: 'string', unique: true, sort: true } } as const
   const migration = migrateTo(client, unique, 'additive', quick).catch((error) => error)
-  // It waits for who writes.
+  // The index build waits for the writer.
   await sleep(500)
   await other.query('commit')
   const refused = await migration
@@ -167,7 +167,7 @@ test('a duplicate written while a unique index is built is reported, and no inva
   assert.match(refused.message, /x keep title unique in tasks: 1 record has the same value as another \(such as id3\)/)
   const indexes = "select indisvalid as valid from pg_index where indrelid = 'tasks'::regclass and not indisvalid"
   assert.deepEqual(await all(client, indexes), [])
-  // The other index has been made.
+  // The other index was built.
   assert.equal((await relations(client, 'tasks_by_title_id_%')).length, 1)
   await client.query("update tasks set title = 'other' where id = 'id3'")
   const { steps } = await migrateTo(client, unique)

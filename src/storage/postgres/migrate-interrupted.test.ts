@@ -46,15 +46,15 @@ async function outputOf(child: ChildProcess): Promise<string> {
   return output
 }
 
-/** Waits until nobody else is connected: PostgreSQL has noticed that a process is gone. */
-async function alone(client: pg.Client): Promise<void> {
+/** Waits until no other session is connected: PostgreSQL notices late that a process was killed. */
+async function sessionsEnded(client: pg.Client): Promise<void> {
   const others = 'select 1 as one from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()'
   for (const end = Date.now() + 10_000; (await all(client, others)).length > 0; await sleep(50)) {
     assert.ok(Date.now() < end, 'the killed process still has a session')
   }
 }
 
-function halfMade(client: pg.Client): Promise<unknown[]> {
+function invalidIndexes(client: pg.Client): Promise<unknown[]> {
   return all(client, 'select indexrelid::regclass::text as name from pg_index where not indisvalid')
 }
 
@@ -64,7 +64,7 @@ test('a migration killed at any moment leaves the old database whole, or one tha
   const whole = await original(context)
   await migrateTo(whole.client, wanted, 'all')
   const complete = await snapshot(whole.client)
-  // Before the transaction ends nothing has been done; after it, indexes are lacking.
+  // A kill before the commit leaves nothing changed; after the commit, indexes are missing.
   const moments = [
     ['alter table "tasks" drop column', 'old'],
     ['update "tasks"', 'old'],
@@ -77,7 +77,7 @@ test('a migration killed at any moment leaves the old database whole, or one tha
     const { url, client } = await original(context)
     const old = await snapshot(client)
     assert.equal(await outputOf(start(url, wanted, 0, moment)), 'begins\n', moment)
-    await alone(client)
+    await sessionsEnded(client)
     const left = await snapshot(client)
     if (leaves === 'old') assert.equal(left, old, moment)
     if (leaves === 'new') assert.notEqual(left, old, moment)
@@ -87,25 +87,28 @@ test('a migration killed at any moment leaves the old database whole, or one tha
   }
 })
 
-/** A database in which a server was killed while it made an index, and whoever was in its way. */
-async function killedHalfWay(context: TestContext, fields: Fields): Promise<{ client: pg.Client; reader: pg.Client }> {
+/** A database in which a server was killed while it built an index, and the reader that the build waited for. */
+async function killedDuringBuild(
+  context: TestContext,
+  fields: Fields,
+): Promise<{ client: pg.Client; reader: pg.Client }> {
   const { url, client } = await original(context, 100)
-  // Whoever has begun before has to end before an index is whole.
+  // A concurrent build waits for transactions that began before it.
   const reader = await connect(context, url)
   await reader.query('begin isolation level repeatable read; select 1')
   const child = start(url, fields)
   const output = outputOf(child)
-  for (const end = Date.now() + 20_000; (await halfMade(client)).length === 0; await sleep(20)) {
-    assert.ok(Date.now() < end, 'no index was begun')
+  for (const end = Date.now() + 20_000; (await invalidIndexes(client)).length === 0; await sleep(20)) {
+    assert.ok(Date.now() < end, 'no index build began')
   }
   child.kill('SIGKILL')
   assert.equal(await output, 'begins\n')
   await sleep(100)
   const pid = "select pid from pg_locks where locktype = 'advisory'"
   for (const end = Date.now() + 10_000; (await all(client, pid)).length > 0; await sleep(50)) {
-    assert.ok(Date.now() < end, 'the lock is released where nobody waits for an answer any more')
+    assert.ok(Date.now() < end, 'the server releases the lock when the client is gone')
   }
-  assert.equal((await halfMade(client)).length, 1)
+  assert.equal((await invalidIndexes(client)).length, 1)
   return { client, reader }
 }
 
@@ -115,21 +118,21 @@ for (const [kind, fields] of Object.entries({
   'a full-text index': { ...before, title: { type: 'string', search: true } },
 } satisfies Record<string, Fields>)) {
   test(`${kind} that a killed server left invalid is built again`, { skip }, async (context) => {
-    const { client, reader } = await killedHalfWay(context, fields)
+    const { client, reader } = await killedDuringBuild(context, fields)
     await reader.query('commit')
     const { steps } = await migrateTo(client, fields)
     assert.equal(steps.length, 1)
-    assert.deepEqual(await halfMade(client), [])
+    assert.deepEqual(await invalidIndexes(client), [])
     assert.equal((await migrateTo(client, fields, 'never')).applied, false)
   })
 }
 
 test('an invalid index that is not needed any more is dropped', { skip }, async (context) => {
-  const { client, reader } = await killedHalfWay(context, { ...before, old: { type: 'integer', unique: true } })
+  const { client, reader } = await killedDuringBuild(context, { ...before, old: { type: 'integer', unique: true } })
   await reader.query('commit')
   const { steps } = await migrateTo(client, before)
   assert.match(steps.map((step) => step.sentence).join(), /^drop the index tasks_by_old_[0-9a-f]{6}$/)
-  assert.deepEqual(await halfMade(client), [])
+  assert.deepEqual(await invalidIndexes(client), [])
 })
 
 test('of ten processes that start at once, one migrates and all continue', { skip }, async (context) => {

@@ -38,7 +38,7 @@ export function migrateTo(
 /** A connection, closed when the test ends. */
 export async function connect(context: TestContext, url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url })
-  // What becomes of a connection that is cut off is told to whoever uses it.
+  // A lost connection fails its next statement, which reports it.
   client.on('error', () => {})
   await client.connect()
   context.after(() => client.end().catch(() => {}))
@@ -98,7 +98,7 @@ export async function relations(client: pg.Client, like: string): Promise<unknow
   return (await query(client, statement, [like])).map((row) => row['relname'])
 }
 
-/** What a schema is made of, columns without their order: those that are added stand at the end. */
+/** The columns, indexes and constraints of a schema. Columns are sorted, because added ones stand at the end. */
 export async function schemaOf(client: pg.Client): Promise<unknown> {
   return {
     columns: await all(

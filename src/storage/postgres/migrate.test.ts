@@ -167,7 +167,7 @@ test('foreign tables, indexes and views stay, and are reported where they block 
   assert.equal(await snapshot(client), before)
   await client.query('drop view tasks; create domain tasks as text')
   assert.match((await refusal(() => migrateTo(client, {}, 'all'))).message, /x the database already has a "tasks"/)
-  // Names are told apart by case here.
+  // PostgreSQL compares quoted names with case.
   await client.query('drop domain tasks; create view "Tasks" as select 1')
   await migrateTo(client, { size: 'integer' })
   await client.query('create index mine on tasks (size)')

@@ -26,7 +26,7 @@ const needsSession =
 /**
  * Adds what a database lacks for a catalog, and changes what differs, as `migrate` of SQLite does.
  *
- * @param client a connection to the server itself, or to a pooler that keeps sessions; nobody else uses it meanwhile
+ * @param client a connection to the server itself, or to a pooler that keeps sessions; it must not be in use
  * @throws MigrationRefused where `apply` does not allow it, or it is impossible; nothing is changed then, unless
  *   duplicates were written while indexes were built
  * @throws StorageFault where PostgreSQL fails, is too old, or other sessions hold locks for a minute

@@ -127,7 +127,7 @@ function lockTables(steps: readonly MigrationStep[], existing: ReadonlySet<strin
   ]
 }
 
-/** Whom a step keeps out: everybody, or only writers, so that what is counted stays true. */
+/** The sessions that a step blocks: all others, or only writers, so that its counts stay true. */
 const locks: Readonly<Record<MigrationStep['kind'], 'exclusive' | 'write' | 'none'>> = {
   'drop-table': 'exclusive',
   'add-column': 'exclusive',

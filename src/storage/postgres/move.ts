@@ -83,7 +83,7 @@ function failing<A, T>(work: (asked: A) => Promise<T>): (asked: A) => Promise<T>
  * Fills a schema without tables of ours with everything that `fill` writes, or, where that throws, with nothing.
  *
  * @throws StorageFault where the schema is not empty, or may not be written
- * @throws MigrationRefused where somebody else's table has the name of one of ours
+ * @throws MigrationRefused where a foreign table has a name that is needed
  */
 export async function fillPostgres<T>(
   options: ConnectionOptions & { readonly unsafe?: boolean | undefined },

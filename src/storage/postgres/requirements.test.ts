@@ -69,7 +69,7 @@ test('a database opens for its API keys only, before and beside any declaration'
   await migrateForKeys(client)
   assert.ok(before.includes('tasks'))
   assert.deepEqual(await relations(client, 'tasks'), ['tasks'])
-  // What is remembered of the others is kept.
+  // The remembered shape of other tables is kept.
   assert.equal(
     (await migrateTo(client, { title: 'string', more: 'integer' })).steps.at(-1)?.sentence,
     'add the column tasks.more (integer)',

@@ -34,7 +34,7 @@ export async function checkServer(client: ClientBase): Promise<void> {
 }
 
 /**
- * Checks what a migration needs besides.
+ * Checks what a migration needs in addition.
  *
  * @throws StorageFault with what to do
  */

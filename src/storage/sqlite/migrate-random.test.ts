@@ -32,9 +32,9 @@ function insertAll(database: DatabaseSync, resource: Resource, given: Records): 
   given.forEach((each, index) => {
     const record: Record<string, unknown> = {}
     for (const field of resource.fields) {
-      // Where values have to differ there is one of them at most.
+      // A unique field has a value in one record at most.
       const value = field.unique && index > 0 ? undefined : each.values[field.name]?.[field.type]
-      // Of a decimal that its field has no room for there is none.
+      // A decimal that does not fit its field is left out.
       const read = canonicalValue(field, value)
       const fits = field.decimal === undefined || readsBack(field.decimal, read)
       record[field.name] = (fits ? read : undefined) ?? (field.required ? field.default : null)

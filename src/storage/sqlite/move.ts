@@ -39,7 +39,7 @@ export function sqliteSource(path: string): MoveSource {
  * Fills a file that is empty or does not exist with everything that `fill` writes, or, where that throws, with nothing.
  *
  * @throws StorageFault where the file is not empty
- * @throws MigrationRefused where somebody else's table has the name of one of ours
+ * @throws MigrationRefused where a foreign table has a name that is needed
  */
 export async function fillSqlite<T>(
   path: string,
