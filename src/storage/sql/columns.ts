@@ -82,6 +82,11 @@ export function columnSql(alias: string, column: string): Sql {
   return raw(`${alias}."${column}"`)
 }
 
+/** A resource's table under the alias of the main table. */
+export function subjectSql(collection: string): Sql {
+  return raw(`"${collection}" ${subject}`)
+}
+
 /** A resource's table, quoted. */
 export function tableSql(collection: string): Sql {
   return raw(`"${collection}"`)

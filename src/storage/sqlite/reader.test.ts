@@ -30,7 +30,7 @@ function openWords(context: TestContext) {
   const writing = new Connection(file)
   writing.database.exec('create table words (word text)')
   const reader = new Reader(new Connection(file, { readOnly: true }), false)
-  const writer = new Writer(writing, () => reader.endTurn())
+  const writer = new Writer(writing, { beforehand: () => reader.endTurn() })
   const other = new DatabaseSync(file)
   context.after(() => {
     reader.close()
@@ -108,7 +108,7 @@ test('a database in memory forgets what it knew when it is changed', async () =>
   const connection = new Connection(':memory:')
   connection.database.exec('create table words (word text)')
   const reader = new Reader(connection, true)
-  const writer = new Writer(connection, () => reader.endTurn())
+  const writer = new Writer(connection, { beforehand: () => reader.endTurn() })
   assert.equal(reader.run(countWords()), 0)
   reader.memory.clocks.set('words', { revision: 1, live: 0, checksum: 0 })
   await writer.write(addWord, () => true)

@@ -62,7 +62,11 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
       () => true,
     ),
   )
-  const writer = new Writer(writing, () => reader.endTurn(), undefined, options.onCommit, probe)
+  const writer = new Writer(writing, {
+    beforehand: () => reader.endTurn(),
+    onCommit: options.onCommit,
+    outcomes: probe,
+  })
   const isInPlace = inMemory ? () => true : fileWatch(options.path)
   const runner = runnerOf(reader, writer)
   let closing = false

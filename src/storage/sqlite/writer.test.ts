@@ -36,7 +36,7 @@ function writerFor(context: TestContext, patience?: number) {
       .all()
       .map(({ word }) => word)
   const told: Commit[] = []
-  const writer = new Writer(connection, undefined, patience, (commit) => void told.push(commit))
+  const writer = new Writer(connection, { patience, onCommit: (commit) => void told.push(commit) })
   return { connection, other, commits, words, told, writer }
 }
 

@@ -18,8 +18,15 @@ interface Waiting {
   readonly reject: (error: unknown) => void
 }
 
-/** Is told the results of changes. */
-export type WriteOutcomes = Pick<WriteProbe, 'succeeded' | 'failed'>
+interface WriterOptions {
+  /** Called before each group; nothing is read between the call and the commit. */
+  readonly beforehand?: () => void
+  /** How long a change waits for the lock of another process, in milliseconds. */
+  readonly patience?: number
+  readonly onCommit?: OnCommit | undefined
+  /** Is told the results of changes. */
+  readonly outcomes?: Pick<WriteProbe, 'succeeded' | 'failed'>
+}
 
 /** Queues changes and commits them in groups. */
 export class Writer {
@@ -27,23 +34,16 @@ export class Writer {
   readonly #beforehand: () => void
   readonly #patience: number
   readonly #onCommit: OnCommit | undefined
-  readonly #outcomes: WriteOutcomes | undefined
+  readonly #outcomes: WriterOptions['outcomes']
   /** Whether the group changes anything. */
   #changes = false
   #queue: Waiting[] = []
   #scheduled = false
   #waitingSince: number | undefined
 
-  /**
-   * @param beforehand called before each group; nothing is read between the call and the commit
-   * @param patience how long a change waits for the lock of another process, in milliseconds
-   */
   constructor(
     connection: Connection,
-    beforehand = () => {},
-    patience = 5_000,
-    onCommit?: OnCommit,
-    outcomes?: WriteOutcomes,
+    { beforehand = () => {}, patience = 5_000, onCommit, outcomes }: WriterOptions = {},
   ) {
     this.#connection = connection
     this.#beforehand = beforehand

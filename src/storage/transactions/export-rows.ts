@@ -65,8 +65,9 @@ export function* exportRows(context: SqlContext, batch: ExportBatch): Transactio
   let looked = 0
   let last: unknown
   for (const segment of segmentsAfter(terms, after)) {
+    const rest = rowsSql(resource, where, segment)
     const rows = yield prebuilt(
-      sql`select ${text} as text, ${place} as place ${rowsSql(resource, where, segment)} order by ${segment.order} limit ${limit - looked}`,
+      sql`select ${text} as text, ${place} as place ${rest} order by ${segment.order} limit ${limit - looked}`,
     )
     for (const row of rows) if (row['text'] !== null) texts.push(String(row['text']))
     looked += rows.length

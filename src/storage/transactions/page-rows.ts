@@ -6,7 +6,7 @@ import sql, { empty, raw, type Sql } from 'sql-template-tag'
 import type { Position } from '../../model/predicate.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { Page, PageOutcome, ReadPage } from '../../plan/plan.ts'
-import { subject, tableSql } from '../sql/columns.ts'
+import { subject, subjectSql } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { type Segment, segmentsAfter } from '../sql/keyset.ts'
 import { representationSql } from '../sql/records.ts'
@@ -113,7 +113,7 @@ export function firstPageOf(
 /** The rows of one segment of a list. */
 export function rowsSql({ name }: Resource, where: Sql, { condition }: Segment): Sql {
   const beyond = condition === undefined ? empty : sql` and ${condition}`
-  return sql`from ${tableSql(name)} ${raw(subject)} where ${where}${beyond}`
+  return sql`from ${subjectSql(name)} where ${where}${beyond}`
 }
 
 /** The rows that the statements of a page read: beside a cursor one more than it has. */
@@ -163,16 +163,18 @@ function segmentSql(read: PageRead, segment: Segment, range: Range): Sql {
   const { joinRows } = context.engine
   const rows = orderedSql(read, segment, range)
   const [value, fitting] = sharedSql(read)
-  if (plan.page.style !== 'cursor') {
-    return sql`select ${joinRows(raw('json'))} as json, count(*) as count${fitting} from (select ${value} as json ${rows}) page`
-  }
-  return sql`select ${joinRows(raw('json'))} as json, ${joinRows(raw('place'))} as places, count(*) as count${fitting} from (select ${value} as json, ${placeSql(context, scan)} as place ${rows}) page`
+  const json = joinRows(raw('json'))
+  const found = sql`count(*) as count${fitting} from`
+  if (plan.page.style !== 'cursor') return sql`select ${json} as json, ${found} (select ${value} as json ${rows}) page`
+  const placed = sql`select ${value} as json, ${placeSql(context, scan)} as place ${rows}`
+  return sql`select ${json} as json, ${joinRows(raw('place'))} as places, ${found} (${placed}) page`
 }
 
 /** The rows of a segment in order, as what follows the columns of a select. */
 function orderedSql({ context, plan, scan }: PageRead, segment: Segment, { limit, offset }: Range): Sql {
   const skip = offset === 0 ? empty : sql` offset ${offset}`
-  return sql`${rowsSql(plan.resource, scan.where, segment)} order by ${segment.order} ${context.engine.limit(limit)}${skip}`
+  const rows = rowsSql(plan.resource, scan.where, segment)
+  return sql`${rows} order by ${segment.order} ${context.engine.limit(limit)}${skip}`
 }
 
 /** The JSON of a row, null where it has more than its share of the page; and the count of those that have not. */
@@ -276,7 +278,9 @@ function* readLarge(
 
 function sizesSql(read: PageRead, segment: Segment, range: Range): Sql {
   const { context, plan } = read
-  return sql`select ${context.engine.joinRows(raw('size'))} as sizes from (select cast(${storedBytesSql(context, plan)} as text) as size ${orderedSql(read, segment, range)}) page`
+  const size = sql`cast(${storedBytesSql(context, plan)} as text) as size`
+  const sizes = context.engine.joinRows(raw('size'))
+  return sql`select ${sizes} as sizes from (select ${size} ${orderedSql(read, segment, range)}) page`
 }
 
 /**
@@ -294,8 +298,13 @@ function withinSql(
   const { context, plan, scan } = read
   const { joinRows, limit } = context.engine
   const ids = sql`select ${raw(subject)}.id ${orderedSql(read, segment, range)}`
-  const rows = sql`select ${valueSql(context, plan)} as json, ${placeSql(context, scan)} as place from ${tableSql(plan.resource.name)} ${raw(subject)} where ${raw(subject)}.id in (${ids}) order by ${segment.order} ${limit(range.limit)}`
-  const sized = sql`select json, place, octet_length(json) as size, sum(octet_length(json) + 2) over (rows unbounded preceding) as upto from (${rows}) page`
+  const columns = sql`${valueSql(context, plan)} as json, ${placeSql(context, scan)} as place`
+  const found = sql`from ${subjectSql(plan.resource.name)} where ${raw(subject)}.id in (${ids})`
+  const rows = sql`select ${columns} ${found} order by ${segment.order} ${limit(range.limit)}`
+  const upto = sql`sum(octet_length(json) + 2) over (rows unbounded preceding) as upto`
+  const sized = sql`select json, place, octet_length(json) as size, ${upto} from (${rows}) page`
   const first = bounds.isFirst ? raw(' or upto = size + 2') : empty
-  return sql`select ${joinRows(raw('json'))} as json, ${joinRows(raw('place'))} as places, count(*) as count, max(upto) as bytes from (${sized}) sized where upto <= ${raw(String(bounds.most))}${first}`
+  const joined = sql`${joinRows(raw('json'))} as json, ${joinRows(raw('place'))} as places`
+  const fitting = sql`where upto <= ${raw(String(bounds.most))}${first}`
+  return sql`select ${joined}, count(*) as count, max(upto) as bytes from (${sized}) sized ${fitting}`
 }

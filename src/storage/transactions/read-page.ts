@@ -1,9 +1,9 @@
 /** Reading a page of a list: its clock, its exact total, and the page itself. */
-import sql, { empty, raw, type Sql } from 'sql-template-tag'
+import sql, { empty, type Sql } from 'sql-template-tag'
 import { collectionsOf } from '../../model/predicate.ts'
 import { checkPage, isConditional } from '../../plan/check-record.ts'
 import type { Outcome, PageOutcome, Parent, ReadPage } from '../../plan/plan.ts'
-import { subject, tableSql } from '../sql/columns.ts'
+import { subjectSql } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { type OrderTerm, reversed, segmentsAfter } from '../sql/keyset.ts'
 import type { PredicateContext } from '../sql/predicate.ts'
@@ -11,7 +11,7 @@ import { firstRow, prebuilt, type Transaction } from '../transaction.ts'
 import { answerPage, knownTag, type List, listOf, scanOf } from './list.ts'
 import type { Memory, Totals } from './memory.ts'
 import { firstPageOf, firstPageSql, type Keys, readBeside, readNumbered, rowsSql, type TooLarge } from './page-rows.ts'
-import { type Clock, clockOf, readClock } from './rows/clock.ts'
+import { type Clock, clockOf, clockSql, readClock } from './rows/clock.ts'
 import { holdsSql } from './rows/select-record.ts'
 
 type Part = Pick<PageOutcome, 'json' | 'count' | 'previous' | 'next'>
@@ -52,15 +52,20 @@ export function* readPageAtOnce(
   if (plan.page.style === 'cursor' && plan.page.position !== undefined) return undefined
   const list = listOf(context, memory, plan)
   if (isConditional(plan.conditions)) {
-    const known = knownTag(context, list, clockOf(yield* firstRow(clockSql(context, plan))))
+    const known = knownTag(
+      context,
+      list,
+      clockOf(yield* firstRow(clockSql(context, plan.resource.name, otherCollections(plan)))),
+    )
     const ended = known === undefined ? undefined : checkPage(plan, known)
     if (ended !== undefined) return ended
   }
   const before = isUnfiltered(plan) ? undefined : memory.totals.last(list.totalKey)
   if (before === undefined && !isUnfiltered(plan)) return undefined
   const scan = scanOf(context, list, before?.total ?? 0)
+  const clockOfList = () => clockSql(context, plan.resource.name, otherCollections(plan))
   scan.statementWithClock ??= prebuilt(
-    sql`select clock.*, first.* from (${clockSql(context, plan)}) clock, (${firstPageSql({ context, plan, scan })}) first`,
+    sql`select clock.*, first.* from (${clockOfList()}) clock, (${firstPageSql({ context, plan, scan })}) first`,
   )
   const row = yield* firstRow(scan.statementWithClock)
   const clock = clockOf(row)
@@ -70,16 +75,6 @@ export function* readPageAtOnce(
   if (ended !== undefined) return ended
   const part = firstPageOf(plan.page, scan, row)
   return part && answerPage({ plan, list, clock }, known, { total: before?.total ?? clock.live, ...part })
-}
-
-function clockSql({ engine }: SqlContext, plan: ReadPage): Sql {
-  const { name } = plan.resource
-  const others = otherCollections(plan)
-  if (others.size === 0) {
-    return sql`select sum(revision) as revision, sum(live) as live, ${engine.clockChecksum} as mark from resourced_clocks where collection = ${name}`
-  }
-  const all = engine.isAnyOf(sql`collection`, [...new Set([name, ...others])])
-  return sql`select sum(revision) as revision, sum(case collection when ${name} then live else 0 end) as live, ${engine.clockChecksum} as mark from resourced_clocks where ${all}`
 }
 
 const none: ReadonlySet<string> = new Set()
@@ -95,8 +90,10 @@ function otherCollections({ permitted, deleted }: ReadPage): ReadonlySet<string>
 /** Whether the parent of a nested collection is there, and the caller may read it. */
 export function* checkParent(context: PredicateContext, parent: Parent): Transaction<Outcome | undefined> {
   const { resource, id, permitted } = parent
+  const columns = sql`${holdsSql(context, resource, permitted)} as _permitted`
+  const lock = context.locksReferenced ? context.engine.lock.share : empty
   const row = yield* firstRow(
-    sql`select ${holdsSql(context, resource, permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and deleted_at is null${context.locksReferenced ? context.engine.lock.share : empty}`,
+    sql`select ${columns} from ${subjectSql(resource.name)} where id = ${id} and deleted_at is null${lock}`,
   )
   if (row === undefined) return { kind: 'parent-missing' }
   return row['_permitted'] === 1 ? undefined : { kind: 'forbidden' }
@@ -117,9 +114,7 @@ function* totalOf(plan: ReadPage, list: List, clock: Clock, totals: Totals): Tra
   if (isUnfiltered(plan)) return clock.live
   const known = totals.get(list.totalKey, clock.revision)
   if (known !== undefined) return known
-  const row = yield* firstRow(
-    sql`select count(*) as total from ${tableSql(plan.resource.name)} ${raw(subject)} where ${list.where}`,
-  )
+  const row = yield* firstRow(sql`select count(*) as total from ${subjectSql(plan.resource.name)} where ${list.where}`)
   const total = Number(row?.['total'] ?? 0)
   // What depends on the time of day is not kept: the clock does not show it.
   if (plan.deleted === undefined) totals.set(list.totalKey, clock.revision, total)

@@ -1,8 +1,8 @@
 /** Reading one record. */
-import sql, { raw, type Sql } from 'sql-template-tag'
+import sql, { type Sql } from 'sql-template-tag'
 import { checkRecord, type Found, isConditional } from '../../plan/check-record.ts'
 import type { Outcome, ReadRecord } from '../../plan/plan.ts'
-import { subject, tableSql } from '../sql/columns.ts'
+import { subjectSql } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { revisionColumn } from '../sql/epoch.ts'
 import { predicateDigest } from '../sql/predicate.ts'
@@ -41,13 +41,18 @@ function recordStatement(context: SqlContext, plan: ReadRecord): Statement {
   const key = `read ${versionedName(versionResource)} ${predicateDigest(permitted)} ${fields?.join() ?? '*'}`
   const slots = context.statements.of(key, () => {
     const id = slot(({ id }: ReadRecord) => id)
-    return prebuilt(
-      sql`select ${representationSql(context, versionResource, fields)} as json, ${revisionColumn(context, resource.name)}, updated_at, ${holdsSql(context, resource, permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where deleted_at is null and id = ${id}`,
-    )
+    const columns = sql`${representationSql(context, versionResource, fields)} as json, ${stateColumns(context, plan)}`
+    return prebuilt(sql`select ${columns} from ${subjectSql(resource.name)} where deleted_at is null and id = ${id}`)
   })
   return filled(slots, plan)
 }
 
-function stateSql(context: SqlContext, { resource, id, permitted }: ReadRecord): Sql {
-  return sql`select ${revisionColumn(context, resource.name)}, updated_at, ${holdsSql(context, resource, permitted)} as _permitted from ${tableSql(resource.name)} ${raw(subject)} where id = ${id} and deleted_at is null`
+function stateSql(context: SqlContext, plan: ReadRecord): Sql {
+  const from = subjectSql(plan.resource.name)
+  return sql`select ${stateColumns(context, plan)} from ${from} where id = ${plan.id} and deleted_at is null`
+}
+
+function stateColumns(context: SqlContext, { resource, permitted }: ReadRecord): Sql {
+  const revision = revisionColumn(context, resource.name)
+  return sql`${revision}, updated_at, ${holdsSql(context, resource, permitted)} as _permitted`
 }

@@ -6,7 +6,7 @@ import sql, { type Sql } from 'sql-template-tag'
 import type { Engine } from '../../sql/engine.ts'
 import { firstRow, ignoringRows, type Row, type Transaction } from '../../transaction.ts'
 
-type Reading = { readonly engine: Pick<Engine, 'clockChecksum'> }
+type Reading = { readonly engine: Pick<Engine, 'clockChecksum' | 'isAnyOf'> }
 type Ticking = { readonly engine: Pick<Engine, 'clockSlot'> }
 
 /** The clock at a moment, of one collection or of several. */
@@ -41,18 +41,21 @@ export function* readClock(
   return { ...sums, live }
 }
 
-function* readOne(
-  { clockChecksum }: Reading['engine'],
-  { clocks }: KnownClocks,
-  collection: string,
-): Transaction<Clock> {
+function* readOne(engine: Reading['engine'], { clocks }: KnownClocks, collection: string): Transaction<Clock> {
   const known = clocks.get(collection)
   if (known !== undefined) return known
-  const sums = sql`sum(revision) as revision, sum(live) as live, ${clockChecksum} as mark`
-  const row = yield* firstRow(sql`select ${sums} from resourced_clocks where collection = ${collection}`)
-  const clock = clockOf(row)
+  const clock = clockOf(yield* firstRow(clockSql({ engine }, collection)))
   clocks.set(collection, clock)
   return clock
+}
+
+/** Reads the clock of a collection; with `others`, `revision` and `mark` are sums over all of them. */
+export function clockSql({ engine }: Reading, collection: string, others: Iterable<string> = []): Sql {
+  const all = new Set([collection, ...others])
+  const live = all.size === 1 ? sql`live` : sql`case collection when ${collection} then live else 0 end`
+  const which = all.size === 1 ? sql`collection = ${collection}` : engine.isAnyOf(sql`collection`, [...all])
+  const sums = sql`sum(revision) as revision, sum(${live}) as live, ${engine.clockChecksum} as mark`
+  return sql`select ${sums} from resourced_clocks where ${which}`
 }
 
 /** The clock in a row of its `revision`, `live` and `mark`. */
@@ -63,8 +66,8 @@ export function clockOf(row: Row | undefined): Clock {
 
 /** Advances the clock of a collection by one revision, and by so many live and deleted records. */
 export function tick({ engine }: Ticking, collection: string, live: number, deleted: number): Sql {
-  const next = sql`revision = revision + 1, live = live + ${live}, deleted = deleted + ${deleted}`
-  return sql`update resourced_clocks set ${next} where collection = ${collection}${engine.clockSlot}`
+  const changed = sql`revision = revision + 1, live = live + ${live}, deleted = deleted + ${deleted}`
+  return sql`update resourced_clocks set ${changed} where collection = ${collection}${engine.clockSlot}`
 }
 
 /** By how many live and deleted records several collections grow. */
@@ -89,6 +92,6 @@ export function* tickAll(ticking: Ticking, moves: Moves): Transaction<void> {
 
 /** Subtracts deleted records that are no longer kept. No caller could see them, so the collection's revision stays. */
 export function countRemoved({ engine }: Ticking, collection: string, count: number): Sql {
-  const slot = sql`collection = ${collection}${engine.clockSlot}`
-  return sql`update resourced_clocks set deleted = deleted - ${count} where ${slot}`
+  const row = sql`collection = ${collection}${engine.clockSlot}`
+  return sql`update resourced_clocks set deleted = deleted - ${count} where ${row}`
 }
