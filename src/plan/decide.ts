@@ -13,10 +13,10 @@ import { comparisonKey, comparisonKeys, type Draft } from '../model/record.ts'
 import type { Catalog, RecordValues, Resource } from '../model/resource.ts'
 import type { Issue } from '../spec/faults.ts'
 import { type CurrentRecord, checkRecord, permissionsAfter } from './check-record.ts'
-import { conceal, writeOnlyTexts } from './conceal.ts'
 import { issue } from './draft.ts'
 import { draftCreate, draftUpdate } from './older-version.ts'
 import type { Create, Outcome, Update, Write } from './plan.ts'
+import { redactError, writeOnlyTexts } from './redact-error.ts'
 
 /** A question about other records: whether such a live record exists. */
 export type Question =
@@ -226,7 +226,7 @@ function checked(
     // The answer may have getters, which are functions of the declaration too.
     return callDeclared(place, context, () => objectionOf(place, answer))
   } catch (error) {
-    throw conceal(error, [...writeOnlyTexts(resource, current), ...writeOnlyTexts(resource, next)])
+    throw redactError(error, [...writeOnlyTexts(resource, current), ...writeOnlyTexts(resource, next)])
   }
 }
 

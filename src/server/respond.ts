@@ -6,10 +6,10 @@
  */
 import { type FileBody, type HttpRequest, type HttpResponse, isFile } from '../http/message.ts'
 import { applyRange } from '../http/ranges.ts'
-import { conceal, writeOnlyTexts } from '../plan/conceal.ts'
 import { outcomeForClient } from '../plan/older-version.ts'
 import type { Outcome, Plan } from '../plan/plan.ts'
 import { planRequest, preferredOf } from '../plan/plan-request.ts'
+import { redactError, writeOnlyTexts } from '../plan/redact-error.ts'
 import { conflictCode } from '../reply/problem.ts'
 import { represent } from '../reply/represent.ts'
 import { preferencesOf, readInput } from '../request/input.ts'
@@ -100,7 +100,7 @@ function run({ app, request }: RequestContext, plan: Plan): Promise<Outcome> {
   const running = app.storage.run(plan, request.abandoned)
   if (!('body' in plan)) return running
   return running.catch((error: unknown) => {
-    throw conceal(error, writeOnlyTexts(plan.versionResource ?? plan.resource, plan.body))
+    throw redactError(error, writeOnlyTexts(plan.versionResource ?? plan.resource, plan.body))
   })
 }
 

@@ -119,7 +119,7 @@ export function* keepExport(
   { progress, ...kept }: Kept & { readonly progress: ExportProgress },
 ): Transaction<boolean> {
   const { job, now } = kept
-  const state = yield* goingOn(context, kept, progress.bytes)
+  const state = yield* renewClaim(context, kept, progress.bytes)
   if (state === undefined) return false
   const { count: done } = progress
   yield* advanceJob(context, job, {
@@ -135,7 +135,7 @@ export function* finishExport(
   context: SqlContext,
   { result, ...kept }: Kept & { readonly result: Readonly<Record<string, unknown>> },
 ): Transaction<boolean> {
-  if ((yield* goingOn(context, kept, Number(result['bytes']))) === undefined) return false
+  if ((yield* renewClaim(context, kept, Number(result['bytes']))) === undefined) return false
   const total = Number(result['record_count'])
   const changes = { status: 'succeeded', progress: { done: total, total }, result } as const
   yield* finishJob(context, kept.job, changes, kept.now)
@@ -143,13 +143,13 @@ export function* finishExport(
 }
 
 /**
- * Claims an export again for a server that has come further, and keeps what it brings of the file.
+ * Renews the claim of a server that has made progress, and stores the next part of the file.
  *
- * @param bytes how long the file is with it
- * @returns what was known of the export; `undefined` where another server has taken it over, or even come as far, or
- *   where the caller's other exports have taken the room for it meanwhile: who claims it next finds that out
+ * @param bytes the length of the file with that part
+ * @returns the former state; `undefined`: another server has claimed the export or stored this part, or the caller's
+ *   other exports have used up the quota, which the next claim will find
  */
-function* goingOn(
+function* renewClaim(
   context: SqlContext,
   { job, server, now, content }: Kept,
   bytes: number,

@@ -1,6 +1,4 @@
-/**
- * What is thrown while a writeOnly value is at hand may name it, and ends up in the log: it is taken out first (SEC-3).
- */
+/** Removes writeOnly values from errors before they are logged: an error may quote the values it is about (SEC-3). */
 import type { Resource } from '../model/resource.ts'
 
 const mask = '***'
@@ -25,8 +23,8 @@ function textsIn(value: unknown): string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
 }
 
-/** What was thrown, with the secrets taken out of its words and those of its causes. It stays the error that it is. */
-export function conceal(thrown: unknown, secrets: readonly string[]): unknown {
+/** Removes secrets from the message, the stack and the causes of what was thrown, and returns the same error. */
+export function redactError(thrown: unknown, secrets: readonly string[]): unknown {
   if (secrets.length === 0) return thrown
   const clean = (text: string) => secrets.reduce((rest, secret) => rest.replaceAll(secret, mask), text)
   if (typeof thrown === 'string') return clean(thrown)
@@ -35,7 +33,7 @@ export function conceal(thrown: unknown, secrets: readonly string[]): unknown {
     if (typeof error === 'string') return clean(error)
     if (!(error instanceof Error) || seen.has(error)) return error
     seen.add(error)
-    // In this order: a stack that was not asked for yet is made of the message.
+    // In this order: the stack is made of the message when it is first read.
     const stack = clean(String(error.stack))
     const changed = { message: clean(error.message), stack, cause: visit(error.cause) }
     for (const [name, value] of Object.entries(changed)) {
