@@ -6,7 +6,7 @@ import { suggest } from '../model/nearest.ts'
 import { ruleSections, rules } from '../spec/rules.ts'
 
 /** Options as commander passes them. */
-export interface CheckOptions {
+export interface CheckCommandOptions {
   readonly key?: string
   readonly otherKey?: string
   readonly header: readonly string[]
@@ -44,7 +44,7 @@ export interface CheckTarget {
  */
 export function targetOf(
   address: string,
-  { key, otherKey, header }: Pick<CheckOptions, 'key' | 'otherKey' | 'header'>,
+  { key, otherKey, header }: Pick<CheckCommandOptions, 'key' | 'otherKey' | 'header'>,
 ): CheckTarget {
   const text = /^[a-z][a-z\d+.-]*:\/\//i.test(address) ? address : `http://${address}`
   const url = URL.canParse(text) ? new URL(text) : undefined

@@ -18,7 +18,7 @@ import { textReport } from '../checker/report/text.ts'
 import { recordPaths, takeCensus } from '../checker/run/census.ts'
 import { check, type Report, withDependencies } from '../checker/run/check.ts'
 import { Ledger } from '../checker/run/ledger.ts'
-import { type CheckOptions, type CheckTarget, concurrencyOf, fileOf, onlyOf, targetOf } from './check-options.ts'
+import { type CheckCommandOptions, type CheckTarget, concurrencyOf, fileOf, onlyOf, targetOf } from './check-options.ts'
 import { isConfirmed, planLines } from './check-plan.ts'
 import { explain } from './explain.ts'
 import { type Progress, print, showProgress } from './terminal.ts'
@@ -27,7 +27,7 @@ import { type Progress, print, showProgress } from './terminal.ts'
  * Checks a server. The exit code is 0 if every rule holds that must hold, 1 if one does not, 2 if the server or the
  * command line cannot be used, and 130 if the user stopped the check.
  */
-export async function checkCommand(address: string, options: CheckOptions): Promise<void> {
+export async function checkCommand(address: string, options: CheckCommandOptions): Promise<void> {
   let hide = (text: string) => text
   try {
     const target = targetOf(address, options)
@@ -42,7 +42,7 @@ export async function checkCommand(address: string, options: CheckOptions): Prom
 /** What the parts of a check share. */
 interface Session {
   readonly target: CheckTarget
-  readonly options: CheckOptions
+  readonly options: CheckCommandOptions
   readonly client: Client
   readonly ledger: Ledger
   readonly progress: Progress
@@ -53,7 +53,7 @@ interface Session {
 
 async function checkTarget(
   target: CheckTarget,
-  options: CheckOptions,
+  options: CheckCommandOptions,
   hide: (text: string) => string,
 ): Promise<number> {
   const rules = onlyOf(options.only)
@@ -134,7 +134,7 @@ async function runCases(
   return report
 }
 
-function givenProfile({ profile: file, origin, allowChosenIds }: CheckOptions): PartialProfile {
+function givenProfile({ profile: file, origin, allowChosenIds }: CheckCommandOptions): PartialProfile {
   const profile = file === undefined ? {} : readProfile(fileOf(file, '--profile'), file)
   if (origin !== undefined && (!URL.canParse(origin) || new URL(origin).origin !== origin)) {
     throw new CannotCheck('--origin takes an origin, such as https://app.example.com.')
@@ -157,7 +157,7 @@ const usualProfile = 'resourced-check.yaml'
 
 async function writeInitialProfile(
   { profile, notices }: Discovered,
-  { output: file = usualProfile }: CheckOptions,
+  { output: file = usualProfile }: CheckCommandOptions,
   hide: (text: string) => string,
 ): Promise<number> {
   const text = hide(writeProfile(profile, notices, new Date()))
@@ -179,7 +179,11 @@ async function writeInitialProfile(
 }
 
 /** Writes the report to its file or to standard output, and the changes since an earlier report. */
-async function output(report: Report, { format, output: file, save }: CheckOptions, earlier: unknown): Promise<void> {
+async function output(
+  report: Report,
+  { format, output: file, save }: CheckCommandOptions,
+  earlier: unknown,
+): Promise<void> {
   const isTerminalReport = format === 'text' && file === undefined
   const color = file === undefined && process.stdout.isTTY === true && !process.env['NO_COLOR']
   const width = file === undefined ? (process.stdout.columns ?? 120) : 120

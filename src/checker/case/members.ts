@@ -7,7 +7,7 @@ export type MemberKind = keyof typeof finders
 
 const finders = {
   owner: ({ owner }) => owner,
-  object: (it) => objectOf(it)?.member,
+  object: (it) => objectMemberOf(it)?.member,
   required: ({ required }) => required[0],
   unique: ({ unique }) => unique[0],
   filter: ({ filters }) => filters[0],
@@ -78,7 +78,7 @@ export interface ObjectMember {
 }
 
 /** The first member of a collection's bodies that is an object with two members or more. */
-export function objectOf({ example, optional }: CollectionProfile): ObjectMember | undefined {
+export function objectMemberOf({ example, optional }: CollectionProfile): ObjectMember | undefined {
   for (const [member, value] of Object.entries({ ...optional, ...example })) {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) continue
     const [first, second] = Object.entries(value)

@@ -7,7 +7,7 @@ import type { JsonObject } from '../values/json.ts'
 import { uniqueValue } from '../values/unique-value.ts'
 import { markerOf } from './describe.ts'
 import { complaintsIn } from './repair-body.ts'
-import { itemsOf, noteRecord, requestCollection, type Trial, type TrialRecord } from './trial.ts'
+import { listItems, noteRecord, requestCollection, type Trial, type TrialRecord } from './trial.ts'
 
 type Facts = Partial<CollectionProfile>
 
@@ -102,7 +102,7 @@ const mostMembers = 6
 async function probeList(trial: Trial, collection: CollectionProfile, { body }: TrialRecord): Promise<Facts> {
   const list = async (parameters: Readonly<Record<string, string>>) => {
     const suffix = `?${new URLSearchParams(parameters)}`
-    return itemsOf(trial, await requestCollection(trial, collection, 'GET', { suffix }))
+    return listItems(trial, await requestCollection(trial, collection, 'GET', { suffix }))
   }
   const pages: PageStyle[] = []
   if (((await list({}))?.length ?? 0) > 1) {
@@ -144,7 +144,7 @@ async function probeSearch(
     const words = record.body[name]
     if (typeof words !== 'string' || words.trim() === '') continue
     const suffix = `?q=${encodeURIComponent(words)}`
-    const items = itemsOf(trial, await requestCollection(trial, collection, 'GET', { suffix }))
+    const items = listItems(trial, await requestCollection(trial, collection, 'GET', { suffix }))
     if (items?.some((each) => String(each[id]) === record.id)) return name
   }
   return search

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Requester, type RequestParts, request } from '../client/client.ts'
 import { type Exchange, fieldOf, isSuccess, jsonOf } from '../client/exchange.ts'
 import type { CollectionProfile, Profile } from '../profile/profile.ts'
-import { deleteRecord, isGone } from '../run/cleanup.ts'
+import { isGone, requestDeletion } from '../run/cleanup.ts'
 import type { Ledger } from '../run/ledger.ts'
 import { isObject, type JsonObject, objectOf, valueAt } from '../values/json.ts'
 import { identifierIn } from './naming.ts'
@@ -59,7 +59,7 @@ export function requestCollection(
 }
 
 /** The records in the response of a list; `undefined` if it is no list. */
-export function itemsOf({ profile }: Trial, { answer }: Exchange): readonly JsonObject[] | undefined {
+export function listItems({ profile }: Trial, { answer }: Exchange): readonly JsonObject[] | undefined {
   const items = isSuccess(answer) ? valueAt(jsonOf(answer), profile.names.items) : undefined
   return Array.isArray(items) ? items.map(objectOf) : undefined
 }
@@ -112,7 +112,7 @@ export async function removeRecord(trial: Trial, { url, path, creator }: TrialRe
 
 async function isDeleted(requester: Requester, url: string): Promise<boolean> {
   // Cleanup goes on after the user stops the run.
-  const answer = await deleteRecord({ ...requester, signal: undefined }, url)
+  const answer = await requestDeletion({ ...requester, signal: undefined }, url)
   return isSuccess(answer) || isGone(answer)
 }
 
@@ -126,7 +126,7 @@ export async function isStillListed(trial: Trial, name: string, { url, id, path 
   for (let pause = 50; pause < longestDeletion; pause *= 2) {
     if (!isSuccess((await request(patient.requester, 'GET', url)).answer)) return false
     // A record that is only marked as deleted may still be readable. No list shows it.
-    const items = itemsOf(trial, await requestCollection(patient, collection, 'GET'))
+    const items = listItems(trial, await requestCollection(patient, collection, 'GET'))
     if (!items?.some((each) => String(each[collection.id]) === id)) return false
     await sleep(pause)
   }

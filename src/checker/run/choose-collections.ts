@@ -1,6 +1,6 @@
 /** Chooses the collections on which a case runs, or says why there are none. */
 import type { Case, Need } from '../case/case.ts'
-import { type MemberKind, memberOf, objectOf } from '../case/members.ts'
+import { type MemberKind, memberOf, objectMemberOf } from '../case/members.ts'
 import { nestingOf, parentOf } from '../case/related-collections.ts'
 import {
   type CollectionProfile,
@@ -108,7 +108,7 @@ const collectionNeeds: Readonly<Record<CollectionNeed, CollectionTest>> = {
   ],
   children: [({ children }) => isSome(children), 'has collections below its records'],
   nested: [(it, profile) => nestingOf(it, profile) !== undefined, 'is shown below the records to which it refers'],
-  object: [(it) => objectOf(it) !== undefined, 'has a member that is an object with two members or more'],
+  object: [(it) => objectMemberOf(it) !== undefined, 'has a member that is an object with two members or more'],
   soft: [({ deletion }) => deletion === 'soft', 'keeps deleted records'],
   hard: [({ deletion }) => deletion === 'hard', 'deletes for good'],
   conditional: [({ conditional }) => conditional, 'needs a condition for changes'],

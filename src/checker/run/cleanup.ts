@@ -43,7 +43,7 @@ async function isMarked(run: RunContext, path: string, mark: string): Promise<bo
 }
 
 /** Deletes a record, with a condition if the server needs one. */
-export async function deleteRecord(requester: Requester, url: string): Promise<Answer | undefined> {
+export async function requestDeletion(requester: Requester, url: string): Promise<Answer | undefined> {
   const { answer } = await request(requester, 'DELETE', url)
   if (answer?.status !== 428) return answer
   return (await request(requester, 'DELETE', url, { fields: [['If-Match', '*']] })).answer
@@ -52,7 +52,7 @@ export async function deleteRecord(requester: Requester, url: string): Promise<A
 async function isRemoved(run: RunContext, caller: Caller, path: string): Promise<boolean> {
   const requester = requesterFor(run, caller)
   const url = urlOf(run.profile, path)
-  const answer = await deleteRecord(requester, url)
+  const answer = await requestDeletion(requester, url)
   if (answer?.status === 202) return disappears(requester, url)
   return answer?.status === 200 || answer?.status === 204 || isGone(answer)
 }

@@ -2,7 +2,7 @@
 import type { Body } from '../case/case.ts'
 import type { CaseState } from '../case/case-state.ts'
 import { fill, fillAll } from '../case/fill.ts'
-import { objectOf as objectMember } from '../case/members.ts'
+import { objectMemberOf } from '../case/members.ts'
 import { NotSetUp } from '../case/not-judged.ts'
 import { jsonOf } from '../client/exchange.ts'
 import type { CollectionProfile } from '../profile/profile.ts'
@@ -42,7 +42,7 @@ function startOf(from: Extract<Body, { from: unknown }>['from'], state: CaseStat
       return member === undefined ? {} : { [member]: mark }
     }
     case 'part': {
-      const found = objectMember(collection)
+      const found = objectMemberOf(collection)
       return found === undefined ? {} : { [found.member]: found.part }
     }
   }
