@@ -25,8 +25,7 @@ function keeps(step: Reference, secret: string): Expectation {
   })
 }
 
-const mendSecrets =
-  'Leave what was sent as a credential out of errors and of the address in them: they are copied into logs and tickets.'
+const mendSecrets = 'Leave credentials out of errors and of the URL in them: errors are copied into logs and tickets.'
 
 export const transport = common({ remedy: mendSecrets }).define({
   'SEC-1/https': {

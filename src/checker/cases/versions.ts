@@ -128,8 +128,7 @@ export const versions = common({ steps: [list.get(old)] }).define({
     title: 'A version past its sunset is answered 410, or redirects',
     steps: [list.get(`${retiredBase}${collectionPath}`)],
     expect: [isOver(list)],
-    remedy:
-      'Answer 410 for everything under a retired version, or redirect (308) to the same address in its successor.',
+    remedy: 'Answer 410 for every address of a retired version, or redirect (308) to its successor.',
   },
   'VER-4/writing': {
     title: 'A version past its sunset takes no changes: 410, or a redirect',

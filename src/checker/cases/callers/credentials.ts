@@ -1,5 +1,4 @@
-/** AUT-1 and AUT-2: who asks. */
-
+/** AUT-1, AUT-2: which requests are authenticated, and which credentials are refused. */
 import type { Case } from '../../case/case.ts'
 import { common, define } from '../../case/define.ts'
 import { everyAnswerOf, field, finding, itemsOf, noField, sameBody, status, unless } from '../../case/expect.ts'
@@ -29,8 +28,7 @@ import { asNobody, asWrong, body, create, setUp } from '../../case/steps.ts'
 
 const [created] = references('created')
 
-const mendDoor =
-  'Ask for the credential before anything else is done, on every address and for every method, and answer 401 where it is missing or none of yours.'
+const mendDoor = 'Check the credential first, for every address and method, and answer 401 if it is missing or invalid.'
 
 /** A list is asked for with something in Authorization that is no credential. */
 function refusedCredential(name: string, title: string, authorization: string, mend = mendDoor): Case {
@@ -48,8 +46,7 @@ export const authentication: readonly Case[] = [
       title: 'The credential is taken from Authorization, in the form Bearer …',
       steps: [list.get(collection, { headers: { Authorization: `Bearer ${key}` } })],
       expect: [status(list, 200)],
-      remedy:
-        'Take the credential from “Authorization: Bearer …”, and not from a field of your own, a cookie or the address.',
+      remedy: 'Read the credential from “Authorization: Bearer …”, not from another field, a cookie or the URL.',
     },
     'AUT-1/scheme-in-any-case': {
       title: 'The name of the scheme may be written in any case (RFC 9110 section 11.1)',
@@ -158,8 +155,7 @@ export const authentication: readonly Case[] = [
             : finding(exchange, 'status', `${answer.status} in place of 401 or 400`),
         ),
       ],
-      remedy:
-        'Take whatever comes in Authorization for a text of unknown length and content, compare it, and answer 401.',
+      remedy: 'Treat Authorization as text of any length and content, compare it, and answer 401.',
     },
     'AUT-1/www-authenticate': {
       title: 'A 401 says in WWW-Authenticate how to sign in (RFC 9110 section 15.5.2)',

@@ -1,5 +1,4 @@
-/** AUT-3 and AUT-4: what somebody may not do who may do nothing. AUT-4 to AUT-7 where both callers make records, and each is to have to do with their own alone. */
-
+/** AUT-3 to AUT-7: what a caller without permission cannot do, and what belongs to another caller. */
 import type { Case, Expectation, Step } from '../../case/case.ts'
 import { common, define } from '../../case/define.ts'
 import { finding, itemsOf, refused, sameBody, status, totalOf } from '../../case/expect.ts'

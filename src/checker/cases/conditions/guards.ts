@@ -1,5 +1,4 @@
-/** CON-3 and CON-7: a write with a condition that is not met changes nothing, and a collection may require conditions. */
-
+/** CON-3, CON-7: a write whose condition is not met changes nothing; a collection may require conditions. */
 import type { Body, Case, Step } from '../../case/case.ts'
 import { common, type Draft, define, defineOne } from '../../case/define.ts'
 import { done, status, unchanged } from '../../case/expect.ts'
@@ -28,12 +27,9 @@ export const longAgo = 'Sat, 01 Jan 2000 00:00:00 GMT'
 
 const otherTag = { 'If-Match': '"of-another"' }
 
-const compare =
-  'Compare If-Match with the entity tag that the record has now, in the transaction that writes, and answer 412 where they differ.'
-const whole =
-  'Read If-Match as RFC 9110 section 13.1.1 says: * for any state, or a list of quoted entity tags with commas between them.'
-const never =
-  'Answer 400 where If-Match is there and cannot be read: whoever sends it wants a guard, and a write without one may lose what others wrote.'
+const compare = 'Compare If-Match with the current ETag in the transaction that writes, and answer 412 if they differ.'
+const whole = 'Parse If-Match as RFC 9110 section 13.1.1 defines it: *, or a list of quoted entity tags.'
+const never = 'Answer 400 if If-Match cannot be parsed: a write without the condition may lose an update.'
 const dates = 'Compare If-Unmodified-Since with the Last-Modified that the record has now, where there is no If-Match.'
 
 function send(as: Reference, { method, sends }: Write, more: More = {}): Step {
@@ -222,7 +218,7 @@ export const guards = [...writes.flatMap(guardedWrites), ...writes.map(staleWrit
 export const required = writes.flatMap((kind) => {
   const name = kind.method.toLowerCase()
   const remedy =
-    'Where a collection demands conditions answer 428 to PUT, PATCH and DELETE that have none, and say in the message that If-Match is wanted.'
+    'Answer 428 to PUT, PATCH and DELETE without a condition, and say in the message that If-Match is required.'
   const without = defineOne(`CON-7/${name}`, {
     title: `Where conditions are demanded, ${kind.method} without one is answered 428 and changes nothing`,
     needs: ['conditional'],

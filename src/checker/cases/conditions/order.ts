@@ -1,5 +1,4 @@
-/** CON-6: where several refusals apply, which one is given. CON-5: of writers who hold one tag, one succeeds. */
-
+/** CON-5, CON-6: one of several concurrent writers wins, and which of several refusals is given. */
 import type { Ask, Case, Expectation, Finding, Need, Request, Seen, Step } from '../../case/case.ts'
 import { common } from '../../case/define.ts'
 import { applicableWhere, finding, status } from '../../case/expect.ts'
@@ -42,8 +41,7 @@ const whole = { body: body.example } as const
 const gone: readonly Step[] = [create(one), setUp(deletion.delete(one))]
 const other = { headers: { 'If-Match': '"of-another"' } } as const
 
-const unknownFirst =
-  'Authenticate before anything else is looked at: what is there, and what is wrong with a request, is nobody’s business.'
+const unknownFirst = 'Authenticate first: unauthenticated callers must not learn what exists.'
 const placeFirst = 'Find out what is at the address, and whether it takes the method, before the body is read.'
 
 const pairs: readonly Pair[] = [
@@ -240,8 +238,7 @@ function oneKindIsMade(seen: Seen): Finding | undefined {
       )
 }
 
-const mend =
-  'Decide the condition in the transaction that writes, on a row that is locked or by "update … where revision = …": of two writers one has to find that the other was first.'
+const mend = 'Check the condition in the writing transaction, on a locked row or with "update … where revision = …".'
 
 export const atOnce = common({ remedy: mend }).define({
   'CON-5/one-wins': {

@@ -1,5 +1,4 @@
-/** CON-4: what was read before and is still so is not sent again. */
-
+/** CON-4: conditional reads. A representation that the client already has is not sent again. */
 import type { Case } from '../../case/case.ts'
 import { common, define } from '../../case/define.ts'
 import { answerOf, applicableWhere, finding, noBody, readyWhere, short, status, unless } from '../../case/expect.ts'
@@ -15,8 +14,7 @@ const [plainly, then] = references('plainly', 'then')
 // What a 304 must have where a 200 has it (RFC 9110 section 15.4.5); Date is another moment.
 const kept = ['ETag', 'Cache-Control', 'Vary', 'Content-Location', 'Expires']
 
-const byTag =
-  'Compare If-None-Match with the ETag that a 200 would carry, and answer 304 with the same header fields and no body.'
+const byTag = 'Compare If-None-Match with the ETag of a 200, and answer 304 with the same header fields and no body.'
 const byDate = 'Where there is no If-None-Match answer 304 when Last-Modified is not after If-Modified-Since.'
 
 const byTags: readonly Case[] = common({ remedy: byTag, expect: [status(again, 304)] }).define({
@@ -42,8 +40,7 @@ const byTags: readonly Case[] = common({ remedy: byTag, expect: [status(again, 3
         return undefined
       }),
     ],
-    remedy:
-      'Send with a 304 all of ETag, Cache-Control, Vary, Content-Location and Expires that a 200 would have: caches renew what they keep by it.',
+    remedy: 'Send with a 304 the ETag, Cache-Control, Vary, Content-Location and Expires of a 200: caches need them.',
   },
   'CON-4/list': {
     title: 'GET with a list of entity tags that holds the record’s is answered 304',
@@ -59,8 +56,7 @@ const byTags: readonly Case[] = common({ remedy: byTag, expect: [status(again, 3
     title: 'GET with the record’s entity tag as a weak one is answered 304: If-None-Match compares weakly',
     after: ['CON-4/not-modified'],
     steps: [create(one), setUp(read.get(one)), again.get(one, { headers: { 'If-None-Match': `W/${read.etag}` } })],
-    remedy:
-      'Leave W/ out of account when you compare If-None-Match: whatever compresses answers on their way makes tags weak.',
+    remedy: 'Ignore W/ when you compare If-None-Match: compression on the way makes entity tags weak.',
   },
   'CON-4/star': {
     title: 'GET with If-None-Match: * is answered 304 where the record is there',
@@ -175,8 +171,7 @@ const byDates: readonly Case[] = common({ expect: [status(again, 200)] }).define
         headers: { 'If-None-Match': '"of-another"', 'If-Modified-Since': read.field('Last-Modified') },
       }),
     ],
-    remedy:
-      'Do not look at If-Modified-Since where there is an If-None-Match: of two changes in one second it knows nothing.',
+    remedy: 'Ignore If-Modified-Since if there is an If-None-Match: dates miss two changes in one second.',
   },
 })
 

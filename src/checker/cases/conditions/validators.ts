@@ -1,5 +1,4 @@
-/** CON-1: every answer says whether it may be cached. CON-2: by what to ask again: entity tags and dates. CON-8: one tag for a record, however it is read; and what answers depend on. */
-
+/** CON-1, CON-2, CON-8: Cache-Control, entity tags, Last-Modified and Vary. */
 import { parseHttpDate } from '../../../http/fields/http-date.ts'
 import type { Expectation, Need, Seen, Step } from '../../case/case.ts'
 import { common, defineEach } from '../../case/define.ts'
@@ -70,8 +69,7 @@ export const caching = [
     needs,
     steps,
     expect: [field(asked, 'Cache-Control', (value) => unless(directives(value).length > 0, 'Cache-Control is empty'))],
-    remedy:
-      'Send Cache-Control with every answer, errors too: private, no-cache for what was read, no-store for all else.',
+    remedy: 'Send Cache-Control with every response: private, no-cache for reads, no-store for everything else.',
   })),
   ...defineEach('CON-1/private-', reads, ({ name, what, steps }) => ({
     title: `${what} with a credential is for no shared cache`,
@@ -130,7 +128,7 @@ const isAnother = applicableWhere((seen) =>
 
 const mine = caseRecords
 const tagsOfLists =
-  'Make the tag of a list from what it holds, or from a revision of the collection that grows with every creation, change and deletion.'
+  'Derive the ETag of a list from its content, or from a revision that grows with every write to the collection.'
 
 export const validators = common({ remedy: tagsOfLists, expect: [isAnother, differs(again, list)] }).define({
   'CON-2/etag': {
@@ -154,8 +152,7 @@ export const validators = common({ remedy: tagsOfLists, expect: [isAnother, diff
         return value === before ? undefined : `${value} in place of ${before}`
       }),
     ],
-    remedy:
-      'Make the tag from the revision of the record alone: neither the time nor anything of the request goes into it.',
+    remedy: 'Derive the ETag only from the revision of the record, not from the time or the request.',
   },
   'CON-2/etag-changes': {
     title: 'A record that was changed has another ETag',
@@ -175,8 +172,7 @@ export const validators = common({ remedy: tagsOfLists, expect: [isAnother, diff
         return value === now ? undefined : `${value}, and GET says ${now}`
       }),
     ],
-    remedy:
-      'Send the new ETag with the answer to a change: the client can change the record again without reading it first.',
+    remedy: 'Send the new ETag with the response to a change, so that clients can change the record again.',
   },
   'CON-2/last-modified': {
     title: 'A record carries Last-Modified',
@@ -190,8 +186,7 @@ export const validators = common({ remedy: tagsOfLists, expect: [isAnother, diff
         ),
       ),
     ],
-    remedy:
-      'Send the moment of the last change in Last-Modified, in whole seconds and always in GMT (RFC 9110 section 5.6.7).',
+    remedy: 'Send the time of the last change in Last-Modified, in whole seconds and GMT (RFC 9110 section 5.6.7).',
   },
   'CON-2/list-etag': {
     title: 'A list carries an ETag',
@@ -256,8 +251,7 @@ function deciding(seen: Seen): string[] {
   return negotiated.filter(([, ...steps]) => steps.some((step) => kindOf(step) !== usual)).map(([name]) => name)
 }
 
-const mend =
-  'Make the tag from the revision of the record, not from the bytes of the answer: any read gives the tag that If-Match takes.'
+const mend = 'Derive the ETag from the revision of the record, not from the bytes: any read gives the tag for If-Match.'
 
 export const tags = common({ remedy: mend }).define({
   'CON-8/fields': {
@@ -313,7 +307,6 @@ export const tags = common({ remedy: mend }).define({
             )
       },
     ],
-    remedy:
-      'Name in Vary whatever field of the request decides the answer: otherwise a cache gives JSON to who asked for a page.',
+    remedy: 'List in Vary every request field that affects the response: caches would mix up formats otherwise.',
   },
 })

@@ -1,5 +1,4 @@
-/** DEL-9: many at once. Nothing is sent that could take what the checker has not made. DEL-9: lists that are none, are too long, or hold what is no identifier. Nothing of it may be taken for "everything". */
-
+/** DEL-9: bulk deletion. No request could delete a record that the checker has not created. */
 import type { Body } from '../../case/case.ts'
 import { common } from '../../case/define.ts'
 import { answerOf, everyStatus, finding, itemsOf, member, refused, short, status } from '../../case/expect.ts'
@@ -184,8 +183,7 @@ export const bulkCases = common({ needs: ['read'] }).define({
         return undefined
       },
     ],
-    remedy:
-      'Lock the rows in one order, and count what was deleted in the transaction: of two lists that share a record one has to be undone.',
+    remedy: 'Lock the rows in one order, count the deleted rows in the transaction, and roll back if some are missing.',
   },
 })
 
@@ -236,8 +234,7 @@ export const refusedBulkCases = common({ needs: ['read'] }).define({
     title: 'Bulk deletion refuses what is no identifier, and breaks nothing',
     steps: [create(one), ...oddIds.map((id) => odd.send('POST', toBulk, ids(one.id, id)))],
     expect: [refused(odd)],
-    remedy:
-      'Check that ids is a list of texts before anything is deleted, and hand them to the database as parameters.',
+    remedy: 'Check that ids is an array of strings before you delete, and pass them as statement parameters.',
   },
   'DEL-9/empty': {
     title: 'Bulk deletion of no records is refused',

@@ -1,5 +1,4 @@
-/** DEL-4 and DEL-5: what becomes of records that refer to what is deleted. What a server does is found by trying. DEL-10: deletion by filter. */
-
+/** DEL-4, DEL-5, DEL-10: records that refer to a deleted one, and deletion by filter. */
 import type { Seen } from '../../case/case.ts'
 import { common } from '../../case/define.ts'
 import { answerOf, finding, itemsOf, member, sameBody, short, status } from '../../case/expect.ts'
@@ -37,8 +36,7 @@ export const dependentCases = common({ needs: ['read'] }).define({
     title: 'Where a record that others refer to is not deleted, the answer is 409',
     steps: [create(one), gone.delete(parent), settled(gone), isRefused],
     expect: [status(gone, 409)],
-    remedy:
-      "Look for dependents before you delete, and answer 409 where there are some; do not let the database's own error through.",
+    remedy: 'Check for dependents before you delete and answer 409; do not pass on the error of the database.',
   },
   'DEL-4/errors': {
     title: 'A deletion that dependents forbid says in errors what is in the way',
@@ -122,8 +120,7 @@ export const dependentCases = common({ needs: ['read'] }).define({
         )
       },
     ],
-    remedy:
-      'Lock the record that is referred to, in both transactions: in that which deletes it, and in that which makes a reference to it.',
+    remedy: 'Lock the referenced record in both transactions: the one that deletes it and the one that refers to it.',
   },
   'DEL-5/no-dangling': {
     title: 'Where a record that others refer to is deleted, they go too, or refer to nothing',
@@ -149,8 +146,7 @@ export const dependentCases = common({ needs: ['read'] }).define({
         return finding(seen.of(child), { pointer: `/${name}` }, `it refers to ${reference}, which is gone`)
       },
     ],
-    remedy:
-      'Say of each reference what a deletion does to it: forbid it (409), take the other along, or set it to null, in one transaction.',
+    remedy: 'Declare for each reference what a deletion does: refuse (409), cascade, or set null, in one transaction.',
   },
   'DEL-5/cascade': {
     title: 'A deletion that takes dependents along takes all of them',

@@ -1,4 +1,4 @@
-/** DEL-1: what is deleted is gone, and nothing else is. DEL-2, DEL-3 and DEL-8: how deletions are answered. */
+/** DEL-1 to DEL-3, DEL-8: a deleted record is gone, and how deletions are answered. */
 import { common } from '../../case/define.ts'
 import { answerOf, everyStatus, field, finding, itemsOf, member, short, status, unless } from '../../case/expect.ts'
 import { answered, asMade, deleted, isListed, listed, recordOf, shows } from '../../case/expect-records.ts'
@@ -159,8 +159,7 @@ export const answerCases = common({ needs: ['read'], steps: [...accepted, settle
         return answer.body === '' ? undefined : `there is a body: ${short(answer.body)}`
       }),
     ],
-    remedy:
-      'Send 204 without a body, Content-Length and Transfer-Encoding; answer 200 where there is something to say.',
+    remedy: 'Send 204 without body, Content-Length and Transfer-Encoding; use 200 for a response with a body.',
   },
   'DEL-2/summary': {
     title: 'A deletion that is answered 200 tells exactly id and deleted_at',

@@ -1,4 +1,4 @@
-/** DEL-6, DEL-7 and DEL-11: how records come back, when they do not any more, and what they leave free meanwhile. */
+/** DEL-6, DEL-7, DEL-11: restoring records, the grace period, and unique values of deleted records. */
 import { common } from '../../case/define.ts'
 import { status } from '../../case/expect.ts'
 import { answered, asMade, isListed, oneWins, shows, succeeded, totalChanged } from '../../case/expect-records.ts'
@@ -144,8 +144,7 @@ export const restoreCases = common({ needs: ['delete', 'read', 'unconditional'] 
     needs: ['grace'],
     steps: [...createAndDelete(one, gone), untilGone, back.post(`${one}/restore`)],
     expect: [status(back, 404)],
-    remedy:
-      'Compare deleted_at with the clock when you restore: the purge may come later, the record is gone from that moment.',
+    remedy: 'Compare deleted_at with the clock when you restore: the purge may run later.',
   },
   'DEL-7/gone': {
     title: 'After the grace period a record is not shown to those who ask for deleted ones',

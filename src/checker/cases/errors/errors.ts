@@ -66,8 +66,7 @@ const bodies = [
     level: 'must',
     ...making(mistake),
     expect: [tellsPeople, tellsPrograms],
-    remedy:
-      'Make all errors in one place, those of your framework too, each with a sentence and a code in UPPER_CASE_WITH_UNDERSCORES.',
+    remedy: "Create all errors in one place, including the framework's: with a sentence and a code in UPPER_CASE.",
   })),
   ...define({
     'ERR-2/same-code': {
@@ -222,8 +221,7 @@ const hidden = [
         return told === undefined ? undefined : `it tells ${told}`
       }),
     ],
-    remedy:
-      'Answer failures that nobody foresaw with one sentence that is always the same, and write what happened to the log.',
+    remedy: 'Answer unexpected failures with one constant sentence, and write the details to the log.',
   })),
   ...define({
     'ERR-4/server-names': {
@@ -247,8 +245,7 @@ const statuses = [
           : undefined,
       ),
     ],
-    remedy:
-      'Check what comes in before it is used, and answer 400 or 404: a 5xx says that the server failed, and makes clients try again.',
+    remedy: 'Validate input before you use it, and answer 400 or 404: clients retry a 5xx.',
   })),
   ...define({
     'ERR-5/validation': {

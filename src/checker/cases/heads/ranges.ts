@@ -1,5 +1,4 @@
-/** HED-3: parts of what can be read. */
-
+/** HED-3: range requests. */
 import type { Case, Expectation, Seen, Step } from '../../case/case.ts'
 import { common } from '../../case/define.ts'
 import { answerOf, field, finding, noField, short, status, unless } from '../../case/expect.ts'
@@ -57,8 +56,7 @@ const isWhole: Expectation[] = [
   }),
 ]
 
-const mend =
-  'Answer 206 with the bytes that were asked for, counted from 0 with both ends included, and say in Content-Range: bytes FIRST-LAST/LENGTH.'
+const mend = 'Answer 206 with the requested bytes, both ends included, and Content-Range: bytes FIRST-LAST/LENGTH.'
 
 const parts: readonly Case[] = common({ remedy: mend }).define({
   'HED-3/announced': {
@@ -140,8 +138,7 @@ const conditions: readonly Case[] = common({ expect: isWhole }).define({
     title: 'A range with If-Range and an entity tag that is out of date is answered with the whole',
     ...offered,
     steps: part('bytes=2-9', { 'If-Range': '"of-another"' }),
-    remedy:
-      'Send the whole, with 200, where If-Range does not fit: parts of two representations make nonsense together.',
+    remedy: 'Send the whole with 200 if If-Range does not match: parts of two representations do not fit together.',
   },
   'HED-3/not-modified': {
     title: 'A range with an If-None-Match that fits is answered 304',

@@ -1,5 +1,4 @@
-/** HED-1: HEAD is GET without the body. HED-2: what is still being prepared. */
-
+/** HED-1, HED-2: HEAD is answered as GET without the body, also for an export that is not ready. */
 import type { Case, Expectation, Need, Request, Step } from '../../case/case.ts'
 import { common } from '../../case/define.ts'
 import { answerOf, applicableWhere, field, finding, nothingFollows, readyWhere, status } from '../../case/expect.ts'
@@ -158,8 +157,7 @@ const bodiless = bare.map(
       }),
       nothingFollows(head),
     ],
-    remedy:
-      'Send nothing after the header of an answer to HEAD, whatever its status: what follows is taken for the next answer.',
+    remedy: 'Send nothing after the header of a response to HEAD: clients take it for the next response.',
   }),
 )
 
@@ -199,8 +197,7 @@ const pending = (method: 'HEAD' | 'GET'): Case => ({
     status(asked, 202),
     field(asked, 'Retry-After', objection),
   ],
-  remedy:
-    'While the file is being written answer GET and HEAD with 202 and Retry-After: 404 says that there will never be one.',
+  remedy: 'Answer GET and HEAD with 202 and Retry-After while the file is being written, not with 404.',
 })
 
 export const preparing: readonly Case[] = [pending('HEAD'), pending('GET')]

@@ -1,5 +1,4 @@
-/** JOB-1, JOB-2 and JOB-4: what a job says of itself, and to whom. The jobs are deletions that were answered 202. */
-
+/** JOB-1, JOB-2, JOB-4: what a job shows, and to whom. The jobs are deletions that were answered 202. */
 import type { Seen } from '../../case/case.ts'
 import { common } from '../../case/define.ts'
 import { answerOf, everyAnswerOf, finding, itemsOf, member, noField, short, status, unless } from '../../case/expect.ts'
@@ -51,8 +50,7 @@ export const jobCases = common({ needs: ['deferred', 'read'] }).define({
         unless(it === seen.fill(gone.json('/status_url')), `it is ${short(it)}`),
       ),
     ],
-    remedy:
-      'Answer GET of status_url with { "job_id": …, "status": …, "status_url": … } and what else there is to say.',
+    remedy: 'Answer GET of status_url with at least { "job_id": …, "status": …, "status_url": … }.',
   },
   'JOB-1/members': {
     title: 'A job says its kind, progress, times and result',

@@ -1,4 +1,4 @@
-/** MET-8: Prefer. MET-9: Idempotency-Key. MET-10: QUERY. */
+/** MET-8 to MET-10: Prefer, Idempotency-Key and QUERY. */
 import type { Expectation } from '../../case/case.ts'
 import { define } from '../../case/define.ts'
 import {
@@ -109,8 +109,7 @@ export const repeats = define({
           : finding(exchange, 'status', `${answer.status}, where the first answer was to come again`)
       }),
     ],
-    remedy:
-      'Keep the answer to a POST with Idempotency-Key for a day, in the transaction that creates, and give it again.',
+    remedy: 'Store the response to a POST with Idempotency-Key in the creating transaction, and replay it for a day.',
   },
   'MET-9/same-answer': {
     title: 'POST repeated with its Idempotency-Key gets the first answer again: status, Location and body',

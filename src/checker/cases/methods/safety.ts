@@ -1,5 +1,4 @@
-/** MET-1 and MET-5: what reading leaves as it is, and what a deletion leaves. MET-6 and MET-7: methods that an address does not have, and records that are not there. */
-
+/** MET-1, MET-5 to MET-7: safe methods, DELETE of one record, unsupported methods and absent records. */
 import type { Expectation, Seen } from '../../case/case.ts'
 import { common, define } from '../../case/define.ts'
 import { applicableWhere, field, finding, itemsOf, sameBody, status, totalOf } from '../../case/expect.ts'
@@ -98,8 +97,7 @@ export const unsupported = define({
     title: 'A method that an address does not support is answered 405',
     steps,
     expect: [onlyWhereUnsupported, status(odd, 405)],
-    remedy:
-      'Answer 405 where the address is one and the method is not among those it has, and 404 only where there is no address.',
+    remedy: 'Answer 405 if the address exists and does not support the method, 404 only if it does not exist.',
   },
   'MET-6/allow': {
     title: 'With 405 an address says in Allow which methods it supports',

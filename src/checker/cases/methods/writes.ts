@@ -1,5 +1,4 @@
-/** MET-2: POST creates. MET-3: PUT replaces. MET-4: PATCH changes. */
-
+/** MET-2 to MET-4: POST creates, PUT replaces, PATCH changes. */
 import type { Seen } from '../../case/case.ts'
 import { common, define } from '../../case/define.ts'
 import {
@@ -74,8 +73,7 @@ export const creation = define({
     after: ['MET-2/location'],
     steps: [create(one), setUp(readStep.get(one)), there.get(one.location)],
     expect: [status(there, 200), sameBody(there, readStep)],
-    remedy:
-      'Write the path of the new record into Location, with the version that the request had, so that it can be followed.',
+    remedy: 'Send in Location the path of the new record in the version of the request.',
   },
   'MET-2/again': {
     title: 'POST creates another record each time it is sent',
@@ -165,8 +163,7 @@ export const replacement = common({ needs: ['read'] }).define({
       read.get(one),
     ],
     expect: [onlyIfOptional, done(put), isReplaced(read)],
-    remedy:
-      'Write every member with PUT: what is not in the body becomes its default, or null. PATCH is there for the rest.',
+    remedy: 'Let PUT write every member: one that is not in the body gets its default or null.',
   },
   'MET-3/required': {
     title: 'PUT without a member that a record must have is refused, and changes nothing',
@@ -319,7 +316,6 @@ export const changes = common({ needs: ['read'] }).define({
       after.get(one),
     ],
     expect: [onlyIfOptional, refused(patch), sameBody(after, beforeStep)],
-    remedy:
-      'Apply all operations to a copy, and store it only where none has failed (RFC 5789 section 2, RFC 6902 section 5).',
+    remedy: 'Apply all operations to a copy, and store it only if none fails (RFC 5789 section 2, RFC 6902 section 5).',
   },
 })

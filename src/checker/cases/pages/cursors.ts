@@ -1,5 +1,4 @@
-/** PAG-5 and PAG-6: cursors. PAG-7: links between pages, and pages past the end. */
-
+/** PAG-5 to PAG-7: cursors, stable walks, and links between pages. */
 import type { Case, Expectation, Step } from '../../case/case.ts'
 import { common, define } from '../../case/define.ts'
 import { answerOf, code, everyStatus, field, finding, status, unless } from '../../case/expect.ts'
@@ -87,8 +86,7 @@ export const cursorCases: readonly Case[] = [
         start.get(`${firstPage}&cursor=${back.previous}`),
       ],
       expect: [sameItems(back, second), sameItems(start, first)],
-      remedy:
-        'Give a cursor to the previous page: the same conditions the other way round, and the records turned about before they are shown.',
+      remedy: 'Return a cursor to the previous page: reverse the conditions, then reverse the records.',
     },
     'PAG-5/other-size': {
       title: 'A cursor may be followed with pages of another size',
@@ -268,8 +266,7 @@ export const linkCases = define({
     after: ['PAG-5/forward', 'PAG-7/link-cursor'],
     steps: [createMany(many, 4), setUp(pages.get(`${caseRecords}&limit=2`)), pages.get(pages.link('next'))],
     expect: [eachOnce(pages, many)],
-    remedy:
-      'Repeat in the addresses of Link all parameters of the request, with the cursor of the page that they lead to.',
+    remedy: 'Repeat all parameters of the request in the URLs of Link, with the cursor of the linked page.',
   },
   'PAG-7/total-header': {
     title: 'X-Total-Count repeats the total',

@@ -1,4 +1,4 @@
-/** PAG-1: a list always comes in pages, and how large they may be. PAG-2 and PAG-3: three styles of pages, and what they tell of themselves. PAG-4: totals. */
+/** PAG-1 to PAG-4: sizes of pages, styles of pagination, and totals. */
 import type { Case, Expectation } from '../../case/case.ts'
 import { define } from '../../case/define.ts'
 import { answerOf, everyStatus, finding, itemsOf, status } from '../../case/expect.ts'
@@ -79,8 +79,7 @@ export const sizeCases: readonly Case[] = [
           )
         },
       ],
-      remedy:
-        'Limit every list, to 20 records for instance, where the request does not say how many it wants: tables grow.',
+      remedy: 'Limit the size of every list, for instance to 20 records, if the request does not specify one.',
     },
   }),
   refused('zero', 'Pages of no records are refused', ['0'], 'Refuse sizes of pages below 1.'),
@@ -107,8 +106,7 @@ export const sizeCases: readonly Case[] = [
         ),
       ],
       expect: [everyStatus(answered, 200, 400)],
-      remedy:
-        'Check a size before it is made a number of the database: what does not fit is a 400, not a failure of the server.',
+      remedy: 'Validate the size before it reaches the database: answer 400, not 500, if it is too large.',
     },
   }),
 ]
@@ -171,8 +169,7 @@ export const styleCases: readonly Case[] = [
       title: 'With limit alone a list shows so many records and gives a cursor to the next',
       steps: [createMany(many, 2), first.get(`${caseRecords}&limit=1`)],
       expect: [holds(first, 1), cursorAt(first, 'next', 'a cursor')],
-      remedy:
-        'Take a list without page or offset for the first page of the cursor style, and give the cursor of the next.',
+      remedy: 'Treat a list without page or offset as the first page by cursor, and return the next cursor.',
     },
   }),
   mixed('page-with-offset', 'page=1', 'offset=0', ['page', 'offset']),
@@ -207,8 +204,7 @@ export const styleCases: readonly Case[] = [
         setUp(last.get(`${caseRecords}&limit=1&cursor=${first.next}`)),
       ],
       expect: [cursorAt(first, 'previous', 'none'), cursorAt(last, 'next', 'none')],
-      remedy:
-        'Give a cursor only where there is something behind it: ask the database for one record more than is shown.',
+      remedy: 'Return a cursor only if more records follow: query one record more than the page shows.',
     },
   }),
 ]

@@ -1,5 +1,4 @@
-/** OPT-3 to OPT-6: which pages of other origins may call, and read. */
-
+/** OPT-3 to OPT-6: preflights, allowed origins and exposed header fields. */
 import type { Case, Expectation, Request, Seen, Step } from '../../case/case.ts'
 import { common, define } from '../../case/define.ts'
 import { answerOf, applicableWhere, field, finding, status, unless } from '../../case/expect.ts'
@@ -83,8 +82,7 @@ const neverBoth = (step: Reference): Expectation =>
       : undefined,
   )
 
-const noBoth =
-  'List the origins whose pages may send credentials: browsers refuse * beside them, and what repeats every origin instead is worse.'
+const noBoth = 'List the origins whose pages may send credentials: browsers refuse * together with credentials.'
 
 const wildcards: readonly Case[] = define({
   'OPT-5/answer': {
@@ -107,8 +105,7 @@ const preflights: readonly Case[] = define({
     needs: ['create'],
     steps: [preflight(allowedOrigin)],
     expect: [status(asking, 204, 200)],
-    remedy:
-      'Answer OPTIONS that has Origin and Access-Control-Request-Method before you authenticate: browsers send it without credentials.',
+    remedy: 'Answer preflights before authentication: browsers send them without credentials.',
   },
   'OPT-3/no-content': {
     title: 'A preflight is answered 204',
@@ -130,8 +127,7 @@ const preflights: readonly Case[] = define({
     ...asked,
     needs: ['create'],
     expect: [lists(asking, 'Access-Control-Allow-Headers', ['Authorization', 'Content-Type'])],
-    remedy:
-      'Name in Access-Control-Allow-Headers Authorization, which * does not mean, and Content-Type, which JSON needs.',
+    remedy: 'List Authorization (* does not include it) and Content-Type in Access-Control-Allow-Headers.',
   },
   'OPT-3/condition-headers': {
     title: 'A preflight is told that pages may send If-Match and If-None-Match',
@@ -140,8 +136,7 @@ const preflights: readonly Case[] = define({
     after: ['OPT-3/headers'],
     steps: [preflight(allowedOrigin, 'authorization, if-match, if-none-match')],
     expect: [lists(asking, 'Access-Control-Allow-Headers', ['If-Match', 'If-None-Match'])],
-    remedy:
-      'Name the fields of conditions in Access-Control-Allow-Headers: without them pages overwrite what others wrote.',
+    remedy: 'List If-Match and If-None-Match in Access-Control-Allow-Headers: pages need them for safe updates.',
   },
   'OPT-3/age': {
     title: 'A preflight is told for how many seconds its answer keeps',
@@ -164,8 +159,7 @@ const preflights: readonly Case[] = define({
   },
 })
 
-const echoes =
-  'Repeat in Access-Control-Allow-Origin the origin that asked, where it stands on your list, on every answer: errors too.'
+const echoes = 'Repeat an allowed Origin in Access-Control-Allow-Origin on every response, errors too.'
 const refuses =
   'Compare Origin, whole, with the origins on a list; where it is none of them leave every Access-Control field out.'
 const varies =
@@ -277,7 +271,7 @@ const exposes = (step: Reference): Expectation[] => {
 }
 
 const expose =
-  'Name in Access-Control-Expose-Headers, on every answer to a page, the fields that it needs: browsers hide ETag, Location and Link.'
+  'List the fields that pages need (ETag, Location, Link) in Access-Control-Expose-Headers on every response.'
 const page = { Origin: allowedOrigin }
 
 const exposed: readonly Case[] = common({ after: ['OPT-4/answer'], remedy: expose }).define({

@@ -1,5 +1,4 @@
-/** OPT-1, OPT-2: what an address, and a server, supports. */
-
+/** OPT-1, OPT-2: OPTIONS of an address and of the server. */
 import type { Case, Expectation, Seen, Step } from '../../case/case.ts'
 import { common, define } from '../../case/define.ts'
 import { applicableWhere, field, finding, status, unless } from '../../case/expect.ts'
@@ -146,8 +145,7 @@ const ofAddresses: readonly Case[] = common({ remedy: telling }).define({
     after: ['OPT-1/collection'],
     steps: [optionsStep.options(collection, asNobody)],
     expect: [status(optionsStep, 401)],
-    remedy:
-      'Authenticate OPTIONS like every method; only preflights, which have Origin and Access-Control-Request-Method, come before.',
+    remedy: 'Authenticate OPTIONS like every method; only preflights are answered before authentication.',
   },
   'OPT-1/forbidden': {
     title: 'OPTIONS of somebody who may do nothing with the collection is answered 403',
@@ -173,8 +171,7 @@ const ofServer: readonly Case[] = define({
     title: 'OPTIONS * is answered 200, with Allow',
     steps: [star(credentialFields)],
     expect: [status(optionsStep, 200), field(optionsStep, 'Allow')],
-    remedy:
-      'Answer OPTIONS * with 200 and Allow: the target is a star, not a path, and routers need a rule of its own for it.',
+    remedy: 'Answer OPTIONS * with 200 and Allow: the target * is not a path and needs a route of its own.',
   },
   'OPT-2/methods': {
     title: 'Allow of OPTIONS * names every method that is known to be taken somewhere',

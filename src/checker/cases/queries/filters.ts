@@ -1,4 +1,4 @@
-/** QRY-1 and QRY-2: filters. QRY-4: which members are returned. */
+/** QRY-1, QRY-2, QRY-4: filters and their operators, and the members that a response includes. */
 import type { Case, Expectation } from '../../case/case.ts'
 import { define } from '../../case/define.ts'
 import { answerOf, finding, itemsOf, status } from '../../case/expect.ts'
@@ -148,8 +148,7 @@ export const filterCases: readonly Case[] = [
         found.get(`${collection}?${members.marker}%5Bcontains%5D=${mark}`),
       ],
       expect: [lists(found, inside)],
-      remedy:
-        'Read field[contains]=text as "the text stands somewhere in the field", with the characters of patterns escaped.',
+      remedy: 'Read field[contains]=text as "the field contains the text", with pattern characters escaped.',
     },
     'QRY-2/starts-with': {
       title: '[starts_with] finds the records that begin with the text',
@@ -159,8 +158,7 @@ export const filterCases: readonly Case[] = [
         found.get(`${collection}?${members.marker}%5Bstarts_with%5D=${mark}`),
       ],
       expect: [lists(found, begins)],
-      remedy:
-        'Read field[starts_with]=text as "the field begins with the text", with the characters of patterns escaped.',
+      remedy: 'Read field[starts_with]=text as "the field starts with the text", with pattern characters escaped.',
     },
     'QRY-2/null': {
       title: '[null] finds the records that have no value, or those that have one',

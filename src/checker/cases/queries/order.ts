@@ -1,4 +1,4 @@
-/** QRY-3: order. QRY-5: search. */
+/** QRY-3, QRY-5: sorting and search. */
 import type { Expectation, Seen } from '../../case/case.ts'
 import { define } from '../../case/define.ts'
 import { everyStatus, finding, status } from '../../case/expect.ts'
@@ -132,8 +132,7 @@ export const orderCases = define({
       ...[1, 2, 3].map((page) => pages.get(`${caseRecords}&sort=${members.ranked}&page=${page}&per_page=2`)),
     ],
     expect: [eachOnce(pages, many)],
-    remedy:
-      'Put the identifier behind the fields of sort: "order by price, id". Without it a database may order ties anew each time.',
+    remedy: 'Append the identifier to the sort fields ("order by price, id"): databases may order ties differently.',
   },
 })
 

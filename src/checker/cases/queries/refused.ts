@@ -1,4 +1,4 @@
-/** QRY-8 and QRY-9: what is refused. QRY-6 and QRY-7: deleted records in lists, and what can be asked for at all. */
+/** QRY-6 to QRY-9: deleted records in lists, and parameters that must be refused. */
 import type { Case, Expectation } from '../../case/case.ts'
 import { define } from '../../case/define.ts'
 import { answerOf, code, everyStatus, finding, short, status } from '../../case/expect.ts'
@@ -92,8 +92,7 @@ export const refusedCases: readonly Case[] = [
   refused('type', 'A filter by a number takes no other text', `${members.measured}=much`, {
     needs: ['list', 'measured'],
     good: `?${members.measured}=${lesser.measured}`,
-    remedy:
-      'Read the value of a filter by the type of its field, and refuse what is none: it is not zero, and does not match nothing.',
+    remedy: 'Parse the value of a filter by the type of its field, and refuse invalid values.',
   }),
   refused('boolean', 'include_deleted takes true and false alone', 'include_deleted=perhaps', {
     needs: ['list', 'soft'],
@@ -155,8 +154,7 @@ export const refusedCases: readonly Case[] = [
       after: ['QRY-9/secret'],
       steps: [refusal.get(`${collection}?secret=${secret}`)],
       expect: [code(refusal, 'CREDENTIAL_IN_QUERY')],
-      remedy:
-        'Give this refusal a code of its own, so that clients can tell it from a parameter that is merely unknown.',
+      remedy: 'Use a separate',
     },
     'QRY-9/not-repeated': {
       title: 'The refusal of a secret does not repeat it',
@@ -179,8 +177,7 @@ export const refusedCases: readonly Case[] = [
       level: 'may',
       steps: [setUp(goodStep.get(collection)), refusal.get(`${collection}?${members.marker}=${token}`)],
       expect: [status(refusal, 400)],
-      remedy:
-        'Look for the forms of credentials in the whole query string: "eyJ…" with two dots, and the form of your own keys.',
+      remedy: 'Search the whole query string for the forms of credentials: JWTs and your own keys.',
     },
     'QRY-9/writing': {
       title: 'A secret in the address of a creation is refused, and nothing is made',
@@ -273,15 +270,13 @@ export const deletedCases = define({
     level: 'may',
     steps: [refusal.get(`${collection}?${members.undeclared}=checked`)],
     expect: [status(refusal, 400)],
-    remedy:
-      'Refuse filters by fields without an index with 400, naming those that there are; or name this one in the document.',
+    remedy: 'Answer 400 with the fields that can be filtered, or document this field as a filter.',
   },
   'QRY-7/undeclared-sort': {
     title: 'An order by a field that cannot be sorted by is refused',
     level: 'may',
     steps: [refusal.get(`${collection}?sort=${members.undeclared}`)],
     expect: [status(refusal, 400)],
-    remedy:
-      'Refuse orders by fields without an index with 400, naming those that there are; or name this one in the document.',
+    remedy: 'Answer 400 with the fields that can be sorted, or document this field as sortable.',
   },
 })

@@ -1,5 +1,4 @@
-/** RES-1 to RES-3: where collections and records are. RES-4: the server gives every record its identifier. */
-
+/** RES-1 to RES-4: paths of collections and records, and identifiers. */
 import type { Expectation } from '../../case/case.ts'
 import { common, define } from '../../case/define.ts'
 import { answerOf, applicableWhere, finding, itemsOf, refused, short, status, unless } from '../../case/expect.ts'
@@ -48,8 +47,7 @@ export const addresses = common({ steps: [forEachCollection(listings.get(collect
   'RES-1/lower-case': {
     title: 'Collections are named in lower case, with hyphens between words',
     expect: everyName(listings, badForm),
-    remedy:
-      'Serve each collection at a path in lower case with hyphens (/line-items), and redirect the old one until nobody uses it.',
+    remedy: 'Serve each collection at a path in lower case with hyphens (/line-items), and redirect the old path.',
   },
   'RES-1/plural': {
     title: 'Collections are named by plural nouns',
@@ -115,8 +113,7 @@ export const addresses = common({ steps: [forEachCollection(listings.get(collect
           : `${items === undefined ? 'no list' : items.length} in place of one record`
       }),
     ],
-    remedy:
-      'Answer GET /{collection}/{id}/{child_collection} with the list of those that refer to the record, and no others.',
+    remedy: 'Answer GET /{collection}/{id}/{child_collection} with only those records that refer to the parent.',
   },
   'RES-2/top-level': {
     title: 'What is listed below a record can be addressed at the top level too',
@@ -156,8 +153,7 @@ export const addresses = common({ steps: [forEachCollection(listings.get(collect
   'RES-3/names': {
     title: 'No collection is named by a verb, or with an extension',
     expect: everyName(listings, (name) => notNoun(name)),
-    remedy:
-      'Name a collection by what it holds, and let the method say what is done: GET /users rather than GET /get-users.',
+    remedy: 'Name a collection by what it contains, and let the method be the verb: GET /users, not GET /get-users.',
   },
   'RES-3/verbs': {
     title: 'Verbs after a collection or a record lead nowhere',
@@ -218,8 +214,7 @@ export const identifiers = define({
         typeof id === 'string' ? undefined : { member: 'id', message: `id is ${short(id)}, which is no string` },
       ),
     ],
-    remedy:
-      'Write identifiers as JSON strings, numbers too: clients must not do sums with them, and large ones lose digits.',
+    remedy: 'Write identifiers as JSON strings, numbers too: large numbers lose digits in clients.',
   },
   'RES-4/uuid': {
     title: 'Identifiers are UUIDs of version 7 in lower case',

@@ -1,5 +1,4 @@
-/** RES-5 and RES-6: when a record was created, changed and deleted. RES-7 and RES-8: how members are named, and that records look the same wherever they are answered. */
-
+/** RES-5 to RES-8: timestamps, names of members, and the same members in every representation. */
 import type { Case, Expectation, Finding, Seen } from '../../case/case.ts'
 import { common, define } from '../../case/define.ts'
 import { applicableWhere, finding, itemsOf, short, unless } from '../../case/expect.ts'

@@ -1,5 +1,4 @@
-/** RES-9 and RES-10: bodies and addresses that are not quite right. */
-
+/** RES-9, RES-10: unknown members in bodies, and malformed paths. */
 import type { Expectation } from '../../case/case.ts'
 import { common } from '../../case/define.ts'
 import { answerOf, done, finding, short, status } from '../../case/expect.ts'
@@ -54,8 +53,7 @@ export const unknownMembers = common({ remedy: refuse, expect: [status(odd, 400)
         with: { ['__proto__']: { polluted: true }, constructor: { prototype: { polluted: true } } },
       }),
     ],
-    remedy:
-      'Read bodies into objects without a prototype, or refuse __proto__ and constructor before anything is copied.',
+    remedy: 'Parse bodies into objects without a prototype, or refuse __proto__ and constructor.',
   },
   'RES-9/read-only-repeated': {
     title: 'PUT may repeat what only the server sets, with the value that it has',
@@ -71,8 +69,7 @@ export const unknownMembers = common({ remedy: refuse, expect: [status(odd, 400)
       setUp(read.get(one)),
       odd.put(one, { ...body.answerTo(read), with: { created_at: '2001-02-03T04:05:06.789Z' } }),
     ],
-    remedy:
-      'Compare id and the times in a PUT with those of the record, and answer 400 with an error for each that differs.',
+    remedy: 'Compare id and the timestamps in a PUT with the record, and answer 400 with an error for each difference.',
   },
 })
 
