@@ -91,14 +91,14 @@ export function noteRecord(
 }
 
 /** Deletes all records, the last one first. Returns the paths of those that could not be deleted. */
-export async function removeRecords(trial: Trial): Promise<string[]> {
+export async function removeTrialRecords(trial: Trial): Promise<string[]> {
   const remaining: string[] = []
-  for (const each of trial.records.toReversed()) if (!(await removeRecord(trial, each))) remaining.push(each.path)
+  for (const each of trial.records.toReversed()) if (!(await removeTrialRecord(trial, each))) remaining.push(each.path)
   return remaining
 }
 
 /** Deletes a record. Returns whether the server says that it is gone. */
-export async function removeRecord(trial: Trial, { url, path, creator }: TrialRecord): Promise<boolean> {
+export async function removeTrialRecord(trial: Trial, { url, path, creator }: TrialRecord): Promise<boolean> {
   const { requester, records, first } = trial
   // A caller who may create records may not be allowed to delete them.
   const isGone = (await isDeleted(creator, url)) || (creator !== requester && (await isDeleted(requester, url)))

@@ -21,8 +21,8 @@ import {
   isStillListed,
   learn,
   noteRecord,
-  removeRecord,
-  removeRecords,
+  removeTrialRecord,
+  removeTrialRecords,
   requestCollection,
   type Trial,
   type TrialRecord,
@@ -71,7 +71,7 @@ export async function tryCollections(requester: Requester, options: TrialOptions
       await tryCollection(trial, name)
     }
   } finally {
-    remains = await removeRecords(trial)
+    remains = await removeTrialRecords(trial)
   }
   return { profile: trial.profile, notices: trial.notices, remains }
 }
@@ -80,7 +80,7 @@ async function tryCollection(trial: Trial, name: string): Promise<void> {
   const single = await createMarked(trial, name)
   if (single === undefined) return
   // A single record shows whether records can be deleted. If not, no other is created.
-  if (!(await removeRecord(trial, single)) || (await isStillListed(trial, name, single))) {
+  if (!(await removeTrialRecord(trial, single)) || (await isStillListed(trial, name, single))) {
     trial.notices.push(
       `${name}: ${single.path} was created and cannot be deleted again. The checker creates no other record ` +
         'there and leaves out cases that need one.',
