@@ -34,12 +34,11 @@ export interface ProblemResponses {
 
 const failures: readonly FaultCode[] = ['INTERNAL_ERROR']
 const always: readonly FaultCode[] = [
-  ...['MALFORMED_REQUEST', 'URL_TOO_LONG', 'HEADERS_TOO_LARGE', 'HTTPS_REQUIRED', 'CREDENTIAL_IN_QUERY'],
-  ...['UNAUTHENTICATED', 'SHUTTING_DOWN', 'MALFORMED_URL', 'NOT_ACCEPTABLE', 'MALFORMED_CONDITION', 'INVALID_QUERY'],
-  ...['UNKNOWN_PREFERENCE', 'REQUEST_TIMEOUT', 'KEY_SERVER_FAILED', 'RATE_LIMITED', 'RATE_LIMIT_FAILED'],
-  ...['OVERLOADED', 'ANSWERS_UNREAD', 'MAINTENANCE'],
-  ...failures,
-] as const as readonly FaultCode[]
+  'MALFORMED_REQUEST', 'URL_TOO_LONG', 'HEADERS_TOO_LARGE', 'HTTPS_REQUIRED', 'CREDENTIAL_IN_QUERY', 'UNAUTHENTICATED',
+  'SHUTTING_DOWN', 'MALFORMED_URL', 'NOT_ACCEPTABLE', 'MALFORMED_CONDITION', 'INVALID_QUERY', 'UNKNOWN_PREFERENCE',
+  'REQUEST_TIMEOUT', 'KEY_SERVER_FAILED', 'RATE_LIMITED', 'RATE_LIMIT_FAILED', 'OVERLOADED', 'ANSWERS_UNREAD',
+  'MAINTENANCE', ...failures,
+] // biome-ignore format: one code on each line is long
 const stored: readonly FaultCode[] = [...always, 'FORBIDDEN', 'STORAGE_FAILED']
 const ranged: readonly FaultCode[] = ['RANGE_NOT_SATISFIABLE']
 const keyed: readonly FaultCode[] = ['INVALID_IDEMPOTENCY_KEY', 'IDEMPOTENCY_KEY_IN_USE', 'IDEMPOTENCY_KEY_REUSED']
@@ -49,7 +48,7 @@ const bodied: readonly FaultCode[] = ['BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'
  * The error codes of an operation: faults, and codes of declared business rules.
  *
  * @param nested whether the address names a parent, which may be missing
- * @param deletedToo the resources whose records a deletion can delete, including this one: their rules apply too (DEL-5)
+ * @param deletedToo the resources from which a deletion can delete, including this one: their rules apply (DEL-5)
  */
 export function codesOf(
   kind: OperationKind,
@@ -57,6 +56,7 @@ export function codesOf(
   nested = false,
   deletedToo: readonly Resource[] = [],
 ): string[] {
+  const noParent = nested ? ['NOT_FOUND'] : []
   const required = resource?.preconditions === 'required' ? ['PRECONDITION_REQUIRED'] : []
   const unique = resource !== undefined && resource.unique.length > 0 ? ['DUPLICATE_VALUE'] : []
   // Only a record that refers to others can be part of a running deletion.
@@ -65,27 +65,13 @@ export function codesOf(
   const transitions = resource?.fields.some((field) => field.transitions) ? ['INVALID_TRANSITION'] : []
   switch (kind) {
     case 'list':
-      return [
-        ...stored,
-        ...ranged,
-        'INVALID_CURSOR',
-        'PAGE_TOO_LARGE',
-        'PRECONDITION_FAILED',
-        ...(nested ? ['NOT_FOUND'] : []),
-      ]
+      return [...stored, ...ranged, 'INVALID_CURSOR', 'PAGE_TOO_LARGE', 'PRECONDITION_FAILED', ...noParent]
     case 'read':
       return [...stored, ...ranged, 'NOT_FOUND', 'PRECONDITION_FAILED']
-    case 'create':
-      return [
-        ...stored,
-        ...bodied,
-        ...keyed,
-        ...(nested ? ['NOT_FOUND'] : []),
-        'CONFLICT',
-        ...going,
-        ...unique,
-        ...ruleCodes(resource, 'create'),
-      ]
+    case 'create': {
+      const conflicts = ['CONFLICT', ...going, ...unique, ...ruleCodes(resource, 'create')]
+      return [...stored, ...bodied, ...keyed, ...noParent, ...conflicts]
+    }
     case 'replace':
     case 'merge': {
       const conflicts = ['CONFLICT', ...going, ...unique, ...transitions, ...ruleCodes(resource, 'update')]
