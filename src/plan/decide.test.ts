@@ -14,7 +14,7 @@ function issuesOf(check: (context: RuleContext) => unknown) {
   return ruleIssues(plan, { resource, trigger: 'create', current: undefined, next: { id: 'a' } }, [])
 }
 
-test('a rule is given the record, the caller and the time, and objects by what it answers', () => {
+test('a rule gets the record, the caller and the time, and objects by its return value', () => {
   const objection = { code: 'TOO_LATE', message: 'Too late.' }
   assert.deepEqual(
     issuesOf(() => undefined),
@@ -28,7 +28,7 @@ test('a rule is given the record, the caller and the time, and objects by what i
   )
 })
 
-test('a rule that would answer later, or says nothing that can be used, is a fault of the declaration', () => {
+test('a rule that returns a promise or an unusable value is a fault of the declaration', () => {
   for (const answer of [Promise.resolve(undefined), null, true, {}]) {
     assert.throws(() => issuesOf(() => answer), TypeError)
   }

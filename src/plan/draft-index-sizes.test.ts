@@ -50,7 +50,7 @@ const cases: [name: string, values: RecordValues, changed: string[], places: str
 ]
 
 for (const [name, values, changed, places] of cases) {
-  test(`no index holds what is too long: ${name}`, () => {
+  test(`text that is too long for an index: ${name}`, () => {
     const issues = indexKeyIssues(books, { values, changed })
     assert.deepEqual(
       issues.map((issue) => issue.pointer),
@@ -63,7 +63,7 @@ for (const [name, values, changed, places] of cases) {
   })
 }
 
-test('the message names what counts together', () => {
+test('the message names the fields whose sizes are added', () => {
   const [issue] = indexKeyIssues(books, { values: { shelf: half, place: `${half}x` }, changed: ['place'] })
   assert.equal(
     issue?.message,

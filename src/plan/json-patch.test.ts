@@ -149,7 +149,7 @@ for (const operation of [
   expect('/extra/constructor', { toString: 'Lotus' }),
   expect('/extra/constructor', []),
 ]) {
-  test(`MET-4: a failed test is a conflict, whatever stands before it: ${JSON.stringify(operation)}`, () => {
+  test(`MET-4: a failed test is a conflict, whatever operations precede it: ${JSON.stringify(operation)}`, () => {
     const target = task()
     assert.deepEqual(jsonPatch(target, [replace('/note', 'x'), operation, remove('/never')]), {
       kind: 'conflict',
@@ -165,7 +165,7 @@ for (const operation of [
   })
 }
 
-test('values of the patch are copied: what a later operation changes is not the patch', () => {
+test('values of the patch are copied: a later operation does not change the patch', () => {
   const patch = [add('/tags', ['a']), add('/tags/-', 'b'), replace('/extra', { x: {} }), add('/extra/x/y', 1)]
   const before = structuredClone(patch)
   jsonPatch(task(), patch)
@@ -200,7 +200,7 @@ const codes = (target: unknown, patch: unknown) => {
   return outcome.kind === 'patched' ? [] : outcome.issues.map((each) => `${each.code} ${each.pointer}`)
 }
 
-test('LIM-3: no patch nests a record deeper than a body may be, though it may on its way', () => {
+test('LIM-3: no patch nests a record deeper than a body may be nested, except between its operations', () => {
   const nest = (levels: number) => Array.from({ length: levels }, (_, index) => add('/a'.repeat(index + 1), {}))
   assert.deepEqual(codes({}, nest(31)), [])
   assert.deepEqual(codes({}, nest(32)), ['TOO_DEEP '])
@@ -251,7 +251,7 @@ const { value: json } = fc.letrec<{ value: unknown }>((tie) => ({
 }))
 const plain = (value: unknown) => JSON.parse(JSON.stringify(value))
 
-test('property: what rfc6902 finds to lie between two values leads from one to the other', () => {
+test('property: the patch that rfc6902 creates from two values turns one into the other', () => {
   fc.assert(
     fc.property(json.map(plain), json.map(plain), (from, to) => {
       const patch = createPatch(from, to)

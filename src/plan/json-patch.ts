@@ -23,7 +23,8 @@ export const mostCopied = 1_048_576
  *   into the patch
  *
  * @example
- * jsonPatch({ name: 'Tea' }, [{ op: 'replace', path: '/name', value: 'Oil' }]) // { kind: 'patched', value: { name: 'Oil' } }
+ * jsonPatch({ name: 'Tea' }, [{ op: 'replace', path: '/name', value: 'Oil' }])
+ * // { kind: 'patched', value: { name: 'Oil' } }
  */
 export function jsonPatch(target: unknown, patch: unknown): Patched {
   const issues: Issue[] = []

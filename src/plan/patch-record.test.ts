@@ -67,7 +67,7 @@ const remove = (path: string) => ({ op: 'remove', path })
 const move = (from: string, path: string) => ({ op: 'move', from, path })
 const copy = (from: string, path: string) => ({ op: 'copy', from, path })
 
-test('a patch is applied to the record as it is answered: system fields, null for what is unset, nothing writeOnly', () => {
+test('a patch is applied to the representation: system fields, null for unset fields, no writeOnly fields', () => {
   const { pin, deleted_at, ...shown } = note
   assert.deepEqual(bodyOfUpdate(update([expect('', shown)]), note), { kind: 'patched', value: shown })
   assert.deepEqual(outcomeOf([expect('/pin', pin)]), ['conflict', 'CONFLICT /0'])
@@ -75,7 +75,7 @@ test('a patch is applied to the record as it is answered: system fields, null fo
   assert.deepEqual(outcomeOf([remove('/deleted_at')]), ['invalid', 'PATH_NOT_FOUND /0/path'])
 })
 
-test('what other updates send is taken as it is', () => {
+test('the bodies of other updates are returned unchanged', () => {
   for (const kind of ['merge', 'replace'] as const) {
     assert.deepEqual(bodyOfUpdate(update([5], { kind }), note), { kind: 'patched', value: [5] })
   }
@@ -126,20 +126,20 @@ for (const [name, patch, outcome] of patches) {
   })
 }
 
-test('AUT-7: who may assign owners may do it by JSON Patch, and may not remove one', () => {
+test('AUT-7: a caller who may assign owners may do so by JSON Patch, and may not remove an owner', () => {
   const mayAssignOwner = true
   assert.deepEqual(outcomeOf([replace('/owner_id', 'bob')], { mayAssignOwner }), { owner_id: 'bob' })
   assert.deepEqual(outcomeOf([remove('/owner_id')], { mayAssignOwner }), ['REQUIRED /owner_id'])
 })
 
-test('what a patch leaves alone is not judged by a declaration that came later', () => {
+test('a value that a patch leaves unchanged is not validated by a later declaration', () => {
   const current = { ...note, title: 'Too long now', stage: null }
   assert.deepEqual(outcomeOf([replace('/labels', [])], { current }), { labels: [] })
   assert.deepEqual(outcomeOf([replace('/title', 'Still too long')], { current }), ['TOO_LONG /title'])
   assert.deepEqual(outcomeOf([remove('/stage')], { current }), { stage: 'new' })
 })
 
-test('the messages say what to do in a patch', () => {
+test('messages say what to do in a patch', () => {
   const plan = update([])
   const { issues } = draftOfUpdate(plan, note, { ...note, id: 'n2', origin: 'there' })
   assert.deepEqual(

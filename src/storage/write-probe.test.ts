@@ -17,7 +17,7 @@ function probeFor(context: TestContext) {
 
 const full = new StorageFault('unwritable', 'The disk is full.')
 
-test('where no change was made lately a small one finds out, once a second', async (context) => {
+test('a probe runs if there was no change lately, once a second', async (context) => {
   const { probe, state, later } = probeFor(context)
   await Promise.all([probe.check(), probe.check(), probe.check()])
   assert.deepEqual(state.writes, [0])
@@ -29,7 +29,7 @@ test('where no change was made lately a small one finds out, once a second', asy
   assert.deepEqual(state.writes, [0, 0])
 })
 
-test('a change that succeeds makes a probe needless', async (context) => {
+test('no probe runs after a change that succeeded', async (context) => {
   const { probe, state, later } = probeFor(context)
   for (let turn = 0; turn < 5; turn++) {
     later(5_000)
@@ -39,7 +39,7 @@ test('a change that succeeds makes a probe needless', async (context) => {
   assert.deepEqual(state.writes, [])
 })
 
-test('a probe that fails says so until a large one succeeds, or a change does', async (context) => {
+test('after a failed probe checks fail until a large probe or a change succeeds', async (context) => {
   const { probe, state, later } = probeFor(context)
   state.error = full
   await assert.rejects(probe.check(), full)
@@ -58,7 +58,7 @@ test('a probe that fails says so until a large one succeeds, or a change does', 
   assert.equal(state.writes.length, 3)
 })
 
-test('a change that fails because of what it is has the next who asks find out', async (context) => {
+test('after a change that failed for its own reasons the next check probes', async (context) => {
   const { probe, state } = probeFor(context)
   probe.succeeded()
   probe.failed(new StorageFault('failed', 'The text is too long.'))
@@ -66,7 +66,7 @@ test('a change that fails because of what it is has the next who asks find out',
   assert.deepEqual(state.writes, [0])
 })
 
-test('a database that is busy is not one that fails', async (context) => {
+test('a busy database does not fail checks', async (context) => {
   const { probe, state, later } = probeFor(context)
   state.error = new StorageFault('busy', 'Locked.')
   await probe.check()
@@ -78,7 +78,7 @@ test('a database that is busy is not one that fails', async (context) => {
   await assert.rejects(probe.check(), full, 'what was known before holds')
 })
 
-test('nobody waits for long for a probe that takes long', async () => {
+test('no check waits long for a slow probe', async () => {
   const probe = new WriteProbe(() => new Promise(() => {}))
   const began = performance.now()
   await Promise.all([probe.check(), probe.check()])

@@ -86,7 +86,7 @@ async function finish(storage: Storage, job: Awaited<ReturnType<typeof begun>>['
   return steps
 }
 
-test('JOB-3: whichever batch was the last one before a crash, the end is the same', async () => {
+test('JOB-3: the result is the same, whichever batch was the last before a crash', async () => {
   const whole = await begun()
   const steps = await finish(whole.storage, whole.job)
   await whole.storage.close()
@@ -106,7 +106,7 @@ test('JOB-3: whichever batch was the last one before a crash, the end is the sam
   }
 })
 
-test('JOB-3: until its last record is marked a deletion can be undone, and later it can not', async () => {
+test('JOB-3: a deletion can be undone until its last record is marked', async () => {
   for (const before of [0, 1, 2]) {
     const { path, storage, job } = await begun()
     for (let step = 0; step < before; step++) await storage.jobs.step(job, Date.now())
@@ -124,7 +124,7 @@ test('JOB-3: until its last record is marked a deletion can be undone, and later
   await storage.close()
 })
 
-test('JOB-5: who comes to a job that another has ended is not told that it has ended it', async () => {
+test('JOB-5: a server that comes to a job which another server has ended does not report its end', async () => {
   const { storage, job } = await begun()
   await finish(storage, job)
   assert.equal(await storage.jobs.step(job, Date.now()), 'elsewhere')
@@ -135,7 +135,7 @@ test('JOB-5: who comes to a job that another has ended is not told that it has e
   await storage.close()
 })
 
-test('JOB-3: a value that was taken meanwhile stands against undoing: then nothing is undone', async () => {
+test('JOB-3: a unique value that was taken meanwhile blocks undoing: nothing is undone then', async () => {
   const { path, storage, job } = await begun()
   await storage.jobs.step(job, Date.now())
   const other = catalogOf(declared).resources.get('boxes')
@@ -147,7 +147,7 @@ test('JOB-3: a value that was taken meanwhile stands against undoing: then nothi
   assert.deepEqual(countsOf(path, 'boxes'), [1, 2])
 })
 
-test('JOB-3: a job that was accepted is done, whatever the declaration says by then', async () => {
+test('JOB-3: an accepted job is finished, whatever the declaration says by then', async () => {
   const hard = { ...things, deletion: { variant: 'hard' } } as const
   const guards = { fields: { name, thing_id: { reference: 'things', onDelete: 'restrict' } } } as const
   const declarations = [

@@ -25,7 +25,7 @@ const catalog = completeCatalog({
   },
 })
 
-test('a record that something below it is referred to by now stays with all that is under it, and what it was under', async (t) => {
+test('a record stays, with its children and its parents, if another record has begun to refer to one of its children', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'resourced-filtered-'))
   const path = join(folder, 'grove.db')
   await openSqlite(catalog, { path }).close()

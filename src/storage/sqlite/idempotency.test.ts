@@ -85,7 +85,7 @@ async function create(storage: Storage, body: object, asked?: Asked): Promise<Cr
   return outcome
 }
 
-test('MET-9: a repeat gets the first answer and what was preferred with it, and changes nothing', async (context) => {
+test('MET-9: a repeated request gets the first answer and its preferences, and changes nothing', async (context) => {
   const { storage, other, records } = opened(context)
   const first = await create(storage, { name: 'Tea', pin: '1234' }, { preferred: 'minimal' })
   const before = all(other, 'select * from resourced_clocks, resourced_idempotency')
@@ -96,7 +96,7 @@ test('MET-9: a repeat gets the first answer and what was preferred with it, and 
   assert.equal(String(before[0]?.['outcome']).includes('1234'), false)
 })
 
-test('MET-9: another key makes another record, and so does no key', async (context) => {
+test('MET-9: another key creates another record, and so does a request without a key', async (context) => {
   const { storage, records, keys } = opened(context)
   await create(storage, { name: 'Tea' })
   await create(storage, { name: 'Tea' }, { key: 'other' })
@@ -110,7 +110,7 @@ const minimal = { return: 'minimal', asynchronously: false }
 const kinds = (outcomes: readonly Outcome[]) => outcomes.map(({ kind }) => kind).sort()
 const firstOf = (outcome: Outcome) => (outcome.kind === 'replayed' ? outcome.answer : outcome)
 
-test('MET-9: 64 repeats at once make one record and get one answer', async (context) => {
+test('MET-9: 64 repeated requests at once create one record and get one answer', async (context) => {
   const { storage, records, keys } = opened(context)
   const outcomes = await Promise.all(
     Array.from({ length: 64 }, () => storage.run(creation({ name: 'Tea', code: 'a' }))),
@@ -120,7 +120,7 @@ test('MET-9: 64 repeats at once make one record and get one answer', async (cont
   assert.deepEqual([records(), keys()], [1, 1])
 })
 
-test('MET-9: so they do through two servers on one database', async (context) => {
+test('MET-9: the same holds for two servers on one database', async (context) => {
   const { file, storage, records } = opened(context)
   const { storage: second } = opened(context, file)
   const repeats = Array.from({ length: 64 }, (_, index) =>
@@ -132,7 +132,7 @@ test('MET-9: so they do through two servers on one database', async (context) =>
   assert.equal(records(), 1)
 })
 
-test('CON-6: another body under the key is told after 403 and 404, and before what is wrong with it', async (context) => {
+test('CON-6: a key that came with another body is reported after 403 and 404, and before what is wrong with the body', async (context) => {
   const { storage, records, keys } = opened(context)
   await create(storage, { name: 'Tea', code: 'a' })
   const run = async (body: object, asked: Asked = {}) => (await storage.run(creation(body, asked))).kind
@@ -149,7 +149,7 @@ test('CON-6: another body under the key is told after 403 and 404, and before wh
   assert.deepEqual([records(), keys()], [1, 1])
 })
 
-test('MET-9: a refused creation keeps no answer: the repeat is judged anew', async (context) => {
+test('MET-9: the answer of a refused creation is not kept: a repeated request is decided anew', async (context) => {
   const { storage, keys } = opened(context)
   const taken = await create(storage, { name: 'Tea', code: 'a' }, { key: 'first' })
   for (const [body, asked, refusal] of [
@@ -169,7 +169,7 @@ test('MET-9: a refused creation keeps no answer: the repeat is judged anew', asy
   assert.deepEqual(firstOf(await storage.run(creation({ name: 'Tea', code: 'a' }, { key: 'first' }))), taken)
 })
 
-test('MET-9: after a day the key is new, for whatever body', async (context) => {
+test('MET-9: after a day the key is new, with any body', async (context) => {
   const { storage, records, keys } = opened(context)
   const first = await create(storage, { name: 'Tea' })
   const day = 24 * hour
@@ -182,7 +182,7 @@ test('MET-9: after a day the key is new, for whatever body', async (context) => 
   assert.deepEqual(repeat, { kind: 'replayed', answer: next, preferred: minimal })
 })
 
-test('MET-9: a crash between the commit and the answer is no second record', async (context) => {
+test('MET-9: a crash between commit and answer does not lead to a second record', async (context) => {
   const { storage, file } = opened(context)
   await create(storage, { name: 'Tea' })
   // What the disk holds at this moment: the first server is not asked to close anything.
@@ -214,7 +214,7 @@ function fill(database: DatabaseSync, name: string, count: number, age: number):
     insert into resourced_idempotency select '${name}' || i, '', '{}', ${noon - age} from n`)
 }
 
-test('MET-9: purging forgets what is a day old, and nothing else', async (context) => {
+test('MET-9: keys are deleted after a day, and not before', async (context) => {
   const { storage, other, keys } = opened(context)
   fill(other, 'old', mostExpiredKeys + 1, 24 * hour)
   fill(other, 'young', 3, 24 * hour - 1)
@@ -223,7 +223,7 @@ test('MET-9: purging forgets what is a day old, and nothing else', async (contex
   assert.equal(await storage.jobs.deleteExpired(noon), 0)
 })
 
-test('ERR-6: a purge that is told not to go on ends after the batch that it is in', async (context) => {
+test('ERR-6: a deletion of expired keys that is stopped ends after its current batch', async (context) => {
   const { storage, other, keys } = opened(context)
   fill(other, 'old', 3 * mostExpiredKeys, 24 * hour)
   assert.equal(await storage.jobs.deleteExpired(noon, () => false), 0)
@@ -232,7 +232,7 @@ test('ERR-6: a purge that is told not to go on ends after the batch that it is i
   assert.equal(keys(), 2 * mostExpiredKeys)
 })
 
-test('MET-9: who writes during a purge waits for a thousand keys, not for all; closing ends it', async () => {
+test('MET-9: a writer waits for a batch of expired keys, not for all; closing ends the deletion', async () => {
   const file = join(folder, 'purged.db')
   const storage = openSqlite(catalog, { path: file })
   const other = new DatabaseSync(file)
@@ -254,7 +254,7 @@ test('MET-9: who writes during a purge waits for a thousand keys, not for all; c
   other.close()
 })
 
-test('a database of the version before keys were kept gets their table at start', async (context) => {
+test('a database of a version without idempotency keys gets their table at start', async (context) => {
   const file = join(folder, 'before.db')
   await openSqlite(catalog, { path: file }).close()
   const before = new DatabaseSync(file)

@@ -51,7 +51,7 @@ describe('one record', () => {
     assert.deepEqual(costsOf(statements), nothing)
   })
 
-  test('CON-5: what a change must know of other records is looked up', () => {
+  test('CON-5: a change looks up what it must know of other records', () => {
     const body = { name: 'new', kind: 'b', weight: 1, shelf_id: idOf(5), label_id: idOf(6), code: 'new' }
     const created = run({
       kind: 'create',
@@ -72,7 +72,7 @@ describe('one record', () => {
     for (const { statements } of [created, merged, ruled, patched]) assert.deepEqual(costsOf(statements), nothing)
   })
 
-  test('MET-9: keys are looked up, and expired by their age', () => {
+  test('MET-9: keys are looked up, and deleted by their age', () => {
     const idempotency = { scope: 'key', fingerprint: 'body', preferred: undefined }
     const body = { name: 'keyed' }
     const keyed = run({ kind: 'create', resource: resource('labels'), id: idOf(77_777), body, idempotency, ...write })
@@ -102,7 +102,7 @@ describe('one record', () => {
     for (const { statements } of outcomes) assert.deepEqual(costsOf(statements), nothing)
   })
 
-  test('DEL-6: what stands against a restoration is looked up', () => {
+  test('DEL-6: a restoration looks up what blocks it', () => {
     store.execute('begin')
     try {
       const removal = { deletion: idOf(1), statusUrl: '', above: 1_000, readable: new Map() }

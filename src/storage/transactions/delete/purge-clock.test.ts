@@ -26,19 +26,19 @@ function decide(mark: number | undefined, newest: readonly (string | null)[] = [
   return { doubt: step.value, kept }
 }
 
-test('a day either way is no jump, and the next removal is compared with this one', () => {
+test('a clock that differs by a day is accepted, and the next removal is compared with its time', () => {
   for (const last of [now, now - day, now + day, now - 3_600_000]) {
     assert.deepEqual(decide(last), { doubt: undefined, kept: String(now) })
   }
 })
 
-test('more than a day either way is one, and the mark stays', () => {
+test('a clock that differs by more than a day is refused, and the kept time stays', () => {
   for (const last of [now - day - 1, now + day + 1, 0]) {
     assert.deepEqual(decide(last), { doubt: { now, last, of: 'purge' }, kept: undefined })
   }
 })
 
-test('without a mark the newest record of all collections counts, and none is no doubt', () => {
+test('without a kept time the newest record of all collections counts, and an empty database accepts any clock', () => {
   const at = (time: number) => new Date(time).toISOString()
   assert.deepEqual(decide(undefined, [null, null]), { doubt: undefined, kept: String(now) })
   assert.deepEqual(decide(undefined, [at(now - 9 * day), at(now - day)]), { doubt: undefined, kept: String(now) })
