@@ -1,16 +1,16 @@
-/** What a case is: one thing that can be seen of a rule, as data. */
+/** What a case is: one observable consequence of a rule, as data. */
 import type { RuleLevel } from '../../spec/rules/rule.ts'
 import type { Exchange } from '../client/exchange.ts'
 import type { CollectionProfile, Operation, PageStyle, Permission, Profile } from '../profile/profile.ts'
 import type { JsonObject } from '../values/json.ts'
 
-/** Who asks: who was given with `--key`, somebody without a credential, with a wrong one, or with one that may not do it. */
+/** Who sends a request: the caller of `--key`, no credential, an invalid one, or a caller without the permission. */
 export type Caller = 'caller' | 'nobody' | 'wrong' | 'other'
 
 /**
- * A body: text as it is; or a valid one of the case's collection, the least of one, a valid change, a bad one, a part of a member that is an
- * object, the member alone by which the checker recognises its records (nothing where there is none), or what an earlier step sent or was answered; with the changes, or the members that may be left out, that the profile knows; with and
- * without members. `like`: with the unique members that the request of another step had.
+ * The body of a request: a text, a JSON value, or a body that is made from the profile or from an earlier step (`body` in
+ * `steps.ts`). `plus` adds the changes, or the optional members, that the profile knows. `like` repeats the unique values
+ * that an earlier step sent.
  */
 export type Body =
   | { readonly text: string }
@@ -38,26 +38,26 @@ export interface Request {
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: Body
   readonly caller?: Caller
-  /** A 429 is what is looked for: it is not waited out. */
+  /** Returns a 429 instead of waiting and sending the request again. */
   readonly impatient?: boolean
 }
 
 /** A request of a case. */
 export interface Ask {
   readonly kind: 'ask'
-  /** By which name later steps and expectations know it. */
+  /** The name by which later steps and expectations refer to it. */
   readonly as: string
   readonly request: Request
-  /** Whether it prepares only: where it fails the case could not be set up. */
+  /** Whether the request prepares the case: if it fails, the case could not be set up. */
   readonly given: boolean
-  /** Among those that are sent at once: it is sent so often, with one body. */
+  /** How many times it is sent at once, with the same body. */
   readonly times?: number
 }
 
-/** What a case does. */
+/** One step of a case. */
 export type Step =
   | Ask
-  /** Makes records of the case's collection, or of one that its records refer to; several are `name.0`, `name.1`, … too. */
+  /** Creates records in the case's collection. If there are several, they are called `name.0`, `name.1`, … */
   | {
       readonly kind: 'create'
       readonly as: string
@@ -66,13 +66,13 @@ export type Step =
       readonly without?: readonly string[]
       readonly caller?: Caller
     }
-  /** Lists the collection and makes records until the list does not hold them all, or there are so many. The lists are known by its name. */
+  /** Creates records until the list does not contain all of them, or there are `most`. The lists have its name. */
   | { readonly kind: 'outgrow'; readonly as: string; readonly most: number }
-  /** Asks the same of every collection that can be listed: `{collection}` is each of them. */
+  /** Sends the same request to every collection that can be listed: `collection` is each of them. */
   | { readonly kind: 'each'; readonly ask: Ask }
-  /** Asks all at once. */
+  /** Sends all requests at once. */
   | { readonly kind: 'together'; readonly asks: readonly Ask[] }
-  /** Reads page after page by cursor, from an address on; after the first page other steps are done. Refused cursors end it, and are judged. */
+  /** Reads page after page by cursor. `between` comes after the first page. A refused cursor ends the walk, and is judged. */
   | {
       readonly kind: 'walk'
       readonly as: string
@@ -80,24 +80,24 @@ export type Step =
       readonly most: number
       readonly between?: readonly Step[]
     }
-  /** Asks again until it is over: the status of a job. */
+  /** Reads the status of a job until the job has ended. */
   | { readonly kind: 'poll'; readonly as: string; readonly at: string; readonly seconds: number }
-  /** The same, where a step's answer was 202: its job is over afterwards. */
+  /** Waits for the job of a step that was answered 202. */
   | { readonly kind: 'settle'; readonly as: string; readonly of: string; readonly seconds: number }
-  /** `grace`: until what was deleted before is gone for good. */
+  /** `grace`: until records that were deleted before are purged. */
   | { readonly kind: 'wait'; readonly milliseconds: number | 'grace' }
-  /** Goes on only where what was seen is so: otherwise the case is about nothing that this collection has, or could not be set up. */
+  /** Continues only if the test holds; otherwise the case is not applicable here, or could not be set up. */
   | {
       readonly kind: 'only'
-      readonly test: (seen: Seen) => boolean
+      readonly test: (seen: Observations) => boolean
       readonly otherwise: 'not applicable' | 'not set up'
       readonly why: string
     }
-  /** Waits as long as `Retry-After` of an answer says; where that is long, the case cannot be set up. */
+  /** Waits as long as `Retry-After` of a response says. If that is too long, the case could not be set up. */
   | { readonly kind: 'pause'; readonly after: string }
-  /** Asks again and again, as often as the profile says is too often, until an answer has this status. */
+  /** Repeats a request, as often as the profile says is too often, until a response has this status. */
   | { readonly kind: 'exhaust'; readonly as: string; readonly request: Request; readonly until: number }
-  /** Sends bytes as they are, on a connection of its own, one for each character; without TLS where it is `plain`. `{credential}` is a line. */
+  /** Sends bytes, one for each character, on a connection of its own; without TLS if `plain`. */
   | {
       readonly kind: 'bytes'
       readonly as: string
@@ -170,8 +170,8 @@ export interface Named {
   readonly name: string
 }
 
-/** What a case has seen. */
-export interface Seen {
+/** What a case has observed. */
+export interface Observations {
   readonly profile: Profile
   readonly collection: CollectionProfile
   /** Replaces references in a text, as in requests. */
@@ -179,27 +179,27 @@ export interface Seen {
   /** The exchange of a step; the last, where there are several. */
   readonly of: (step: Named) => Exchange
   readonly all: (step: Named) => readonly Exchange[]
-  /** Identifiers of the records that a step has made. */
+  /** The identifiers of the records that a step created. */
   readonly ids: (step: Named) => readonly string[]
 }
 
 /** One thing that must be so: gives what is wrong, `undefined` if nothing is. Pure. */
-export type Expectation = (seen: Seen) => Finding | undefined
+export type Expectation = (seen: Observations) => Finding | undefined
 
-/** One thing that can be seen of a rule. */
+/** One observable consequence of a rule. */
 export interface Case {
-  /** `CON-3/stale-delete`: its rule, and a name. Permanent. */
+  /** Its rule and a name, `CON-3/stale-delete`. Permanent. */
   readonly id: `${string}-${number}/${string}`
   /** What must be so, as a sentence. */
   readonly title: string
-  /** `reading` makes safe requests alone. */
+  /** `reading`: it sends only safe requests. */
   readonly kind: 'reading' | 'changing'
   readonly needs: readonly Need[]
-  /** Cases without which this one proves nothing. */
+  /** Cases on which this one depends: it is blocked if one of them fails. */
   readonly after?: readonly Case['id'][]
-  /** How binding it is, where not as its rule. */
+  /** Its level, if other than that of its rule. */
   readonly level?: RuleLevel
-  /** Nothing else may be asked meanwhile. */
+  /** Runs while no other case does. */
   readonly alone?: boolean
   readonly steps: readonly Step[]
   readonly expect: readonly Expectation[]

@@ -1,12 +1,12 @@
 /** What cases expect of lists. */
 import { type Answer, type Exchange, jsonOf, linksOf } from '../client/exchange.ts'
 import { isSame, valueAt } from '../values/json.ts'
-import type { Expectation, Seen } from './case.ts'
+import type { Expectation, Observations } from './case.ts'
 import { answerOf, everyAnswerOf, finding, itemsOf, short, totalOf } from './expect.ts'
 import type { Reference } from './references.ts'
 
 /** The identifiers in a list; `undefined` where it is none. */
-export function idsOf(answer: Answer | undefined, seen: Seen): string[] | undefined {
+export function idsOf(answer: Answer | undefined, seen: Observations): string[] | undefined {
   return itemsOf(answer, seen)?.map((item) => String(item?.[seen.collection.id]))
 }
 
@@ -96,7 +96,7 @@ export function cursorAt(step: Reference, which: 'next' | 'previous', wanted: 'a
 }
 
 /** The records of a list, by a value of each. */
-export function inOrder(step: Reference, test: (items: readonly Item[], seen: Seen) => string | undefined) {
+export function inOrder(step: Reference, test: (items: readonly Item[], seen: Observations) => string | undefined) {
   return answerOf(step, (answer, seen, exchange) => {
     const items = itemsOf(answer, seen)
     if (items === undefined) return noList(exchange, seen)
@@ -109,7 +109,7 @@ export function inOrder(step: Reference, test: (items: readonly Item[], seen: Se
 export type Item = Readonly<Record<string, unknown>>
 
 /** Whether an answer is seen to hold only a part of its list: there are more, there is a next page, or what was made is not in it. */
-export function isPart(answer: Answer | undefined, seen: Seen, made: readonly string[] = []): boolean {
+export function isPart(answer: Answer | undefined, seen: Observations, made: readonly string[] = []): boolean {
   const ids = idsOf(answer, seen)
   if (answer === undefined || ids === undefined) return false
   const next = valueAt(jsonOf(answer), seen.profile.names.next)
@@ -122,7 +122,10 @@ export function isPart(answer: Answer | undefined, seen: Seen, made: readonly st
 }
 
 /** Numbers that an answer tells beside its records. */
-export function numbersBeside(answer: Answer, { profile }: Seen): { readonly name: string; readonly value: number }[] {
+export function numbersBeside(
+  answer: Answer,
+  { profile }: Observations,
+): { readonly name: string; readonly value: number }[] {
   const records = valueAt(jsonOf(answer), profile.names.items)
   const found: { name: string; value: number }[] = []
   const look = (name: string, value: unknown): void => {
@@ -135,7 +138,7 @@ export function numbersBeside(answer: Answer, { profile }: Seen): { readonly nam
 }
 
 /** The list is not where the profile says. */
-export function noList(exchange: Exchange, { profile }: Seen) {
+export function noList(exchange: Exchange, { profile }: Observations) {
   const { items } = profile.names
   return finding(exchange, exchange.answer?.status === 200 ? 'body' : 'status', noListSaid(exchange, items))
 }
@@ -146,11 +149,11 @@ function noListSaid({ answer, failure }: Exchange, items: string): string {
   return `there is no array ${items === '' ? 'in the body' : `at ${items}`}`
 }
 
-function itemsPart({ profile }: Seen) {
+function itemsPart({ profile }: Observations) {
   return profile.names.items === '' ? ('body' as const) : { pointer: profile.names.items }
 }
 
-function difference(ids: readonly string[], records: readonly Reference[], seen: Seen): string | undefined {
+function difference(ids: readonly string[], records: readonly Reference[], seen: Observations): string | undefined {
   const wanted = new Map(records.flatMap((step) => seen.ids(step).map((id) => [id, step.name] as const)))
   const missing = [...wanted].filter(([id]) => !ids.includes(id)).map(([, name]) => name)
   const surplus = ids.filter((id) => !wanted.has(id))

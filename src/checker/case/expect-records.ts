@@ -1,7 +1,7 @@
 /** What cases expect of records, by the names of the steps that made them. */
 import { type Answer, jsonOf } from '../client/exchange.ts'
 import { isSame, memberPointer, valueAt } from '../values/json.ts'
-import type { Expectation, Seen } from './case.ts'
+import type { Expectation, Observations } from './case.ts'
 import { answerOf, finding, itemsOf, short, status, totalOf } from './expect.ts'
 import type { Reference } from './references.ts'
 
@@ -28,7 +28,7 @@ export function shows(step: Reference, those: readonly Reference[], notThose: re
 export function listed(
   answer: Answer | undefined,
   record: Reference,
-  seen: Seen,
+  seen: Observations,
 ): Readonly<Record<string, unknown>> | undefined {
   const id = seen.fill(record.id)
   return itemsOf(answer, seen)?.find((item) => String(item?.[seen.collection.id]) === id)
@@ -46,7 +46,10 @@ export function totalChanged(step: Reference, since: Reference, by: number): Exp
 }
 
 /** The record that an answer holds: its body, or what its body holds where lists hold theirs. */
-export function recordOf(answer: Answer, { profile, collection }: Pick<Seen, 'profile' | 'collection'>): unknown {
+export function recordOf(
+  answer: Answer,
+  { profile, collection }: Pick<Observations, 'profile' | 'collection'>,
+): unknown {
   const [body, wrapped] = [jsonOf(answer), valueAt(jsonOf(answer), profile.names.items)]
   return valueAt(body, memberPointer(collection.id)) === undefined ? (wrapped ?? body) : body
 }
@@ -55,7 +58,7 @@ export function recordOf(answer: Answer, { profile, collection }: Pick<Seen, 'pr
 export function asMade(
   step: Reference,
   made: Reference,
-  recordIn: (answer: Answer, seen: Seen) => unknown = recordOf,
+  recordIn: (answer: Answer, seen: Observations) => unknown = recordOf,
 ): Expectation {
   return answerOf(step, (answer, seen, exchange) => {
     const record = recordIn(answer, seen)
@@ -92,22 +95,22 @@ export function oneWins(step: Reference, ...others: readonly number[]): Expectat
 }
 
 /** Whether the last answer of a step has one of these statuses. */
-export function answered(step: Reference, ...statuses: readonly number[]): (seen: Seen) => boolean {
+export function answered(step: Reference, ...statuses: readonly number[]): (seen: Observations) => boolean {
   return (seen) => statuses.includes(seen.of(step).answer?.status ?? 0)
 }
 
 /** Whether the last answer of a step is a success. */
-export function succeeded(step: Reference): (seen: Seen) => boolean {
+export function succeeded(step: Reference): (seen: Observations) => boolean {
   return (seen) => (seen.of(step).answer?.status ?? 500) < 300
 }
 
 /** Whether the list of a step contains a record. */
-export function isListed(step: Reference, record: Reference): (seen: Seen) => boolean {
+export function isListed(step: Reference, record: Reference): (seen: Observations) => boolean {
   return (seen) => listed(seen.of(step).answer, record, seen) !== undefined
 }
 
 /** Whether a list shows exactly these of the records that were made, and nothing else: its filter does what it says. */
-export function isExactly(step: Reference, ...records: readonly Reference[]): (seen: Seen) => boolean {
+export function isExactly(step: Reference, ...records: readonly Reference[]): (seen: Observations) => boolean {
   return (seen) => {
     const found = itemsOf(seen.of(step).answer, seen)?.map((item) => String(item?.[seen.collection.id]))
     return isSame(found?.toSorted(), records.map(({ id }) => seen.fill(id)).toSorted())

@@ -1,14 +1,14 @@
 /** What cases expect, as sentences with pure judgements. */
 import { type Answer, type Exchange, fieldOf, jsonOf } from '../client/exchange.ts'
 import { isSame, valueAt } from '../values/json.ts'
-import type { Expectation, Finding, Part, Seen } from './case.ts'
+import type { Expectation, Finding, Observations, Part } from './case.ts'
 import { NotApplicable, NotSetUp } from './not-judged.ts'
 import type { Reference } from './references.ts'
 
 /** What is wrong with a response, at its body if only a message is given; `undefined`: nothing. */
-export type Judgement = (answer: Answer, seen: Seen, exchange: Exchange) => Finding | string | undefined
+export type Judgement = (answer: Answer, seen: Observations, exchange: Exchange) => Finding | string | undefined
 
-function judged(exchange: Exchange, seen: Seen, judge: Judgement): Finding | undefined {
+function judged(exchange: Exchange, seen: Observations, judge: Judgement): Finding | undefined {
   if (exchange.answer === undefined) return finding(exchange, 'connection', `no answer came: ${exchange.failure}`)
   const found = judge(exchange.answer, seen, exchange)
   return typeof found === 'string' ? finding(exchange, 'body', found) : found
@@ -31,7 +31,7 @@ export function everyAnswerOf(step: Reference, judge: Judgement): Expectation {
 }
 
 /** Comes before what must be so: if `test` gives a reason, the case is not applicable to this server. */
-export function applicableWhere(test: (seen: Seen) => string | undefined): Expectation {
+export function applicableWhere(test: (seen: Observations) => string | undefined): Expectation {
   return (seen) => {
     const why = test(seen)
     if (why !== undefined) throw new NotApplicable(why)
@@ -40,7 +40,7 @@ export function applicableWhere(test: (seen: Seen) => string | undefined): Expec
 }
 
 /** Comes before what must be so: if `test` gives a reason, the case could not be set up. */
-export function readyWhere(test: (seen: Seen) => string | undefined): Expectation {
+export function readyWhere(test: (seen: Observations) => string | undefined): Expectation {
   return (seen) => {
     const why = test(seen)
     if (why !== undefined) throw new NotSetUp(why)
@@ -115,7 +115,7 @@ export function code(step: Reference, wanted: string): Expectation {
 export function field(
   step: Reference,
   name: string,
-  test: (value: string, seen: Seen) => string | undefined = () => undefined,
+  test: (value: string, seen: Observations) => string | undefined = () => undefined,
 ): Expectation {
   return answerOf(step, (answer, seen, exchange) => {
     const value = fieldOf(answer, name)
@@ -148,8 +148,8 @@ export function nothingFollows(step: Reference): Expectation {
 /** The value at a pointer of the JSON body: `test` says what is wrong with it, `undefined` where there is none. */
 export function member(
   step: Reference,
-  pointer: string | ((seen: Seen) => string),
-  test: (value: unknown, seen: Seen) => string | undefined,
+  pointer: string | ((seen: Observations) => string),
+  test: (value: unknown, seen: Observations) => string | undefined,
 ): Expectation {
   return answerOf(step, (answer, seen, exchange) => {
     const at = typeof pointer === 'string' ? pointer : pointer(seen)
@@ -163,14 +163,14 @@ export function member(
 /** The records of a list that an answer holds; `undefined` where it holds none. */
 export function itemsOf(
   answer: Answer | undefined,
-  { profile }: Pick<Seen, 'profile'>,
+  { profile }: Pick<Observations, 'profile'>,
 ): Readonly<Record<string, unknown>>[] | undefined {
   const items = answer && valueAt(jsonOf(answer), profile.names.items)
   return Array.isArray(items) ? items : undefined
 }
 
 /** The total that a list tells; `undefined` where it tells none. */
-export function totalOf(answer: Answer | undefined, { profile }: Pick<Seen, 'profile'>): number | undefined {
+export function totalOf(answer: Answer | undefined, { profile }: Pick<Observations, 'profile'>): number | undefined {
   if (answer === undefined) return undefined
   const { total } = profile.names
   const told = total.startsWith('header:')

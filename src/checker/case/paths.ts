@@ -1,7 +1,7 @@
 /** The addresses that a server's document tells. */
 import { jsonOf } from '../client/exchange.ts'
 import { isObject, memberPointer, valueAt } from '../values/json.ts'
-import type { Expectation, Finding, Seen } from './case.ts'
+import type { Expectation, Finding, Observations } from './case.ts'
 import { applicableWhere, finding, unless } from './expect.ts'
 import type { Reference } from './references.ts'
 
@@ -32,7 +32,7 @@ function segmentsOf(path: string): string[] {
   return segments.map((segment) => (segment.includes('{') ? '{}' : segment))
 }
 
-function pathsOf(seen: Seen, step: Reference): unknown {
+function pathsOf(seen: Observations, step: Reference): unknown {
   const { answer } = seen.of(step)
   return answer && valueAt(jsonOf(answer), '/paths')
 }

@@ -1,7 +1,7 @@
 /** What cases expect of records in answers. */
 import { type Answer, type Exchange, fieldOf, jsonOf } from '../client/exchange.ts'
 import { isObject, isSame, type JsonObject, memberPointer, valueAt } from '../values/json.ts'
-import type { Expectation, Finding, Seen } from './case.ts'
+import type { Expectation, Finding, Observations } from './case.ts'
 import { answerOf, finding, itemsOf, short } from './expect.ts'
 import type { Reference } from './references.ts'
 
@@ -11,7 +11,7 @@ export interface Wrong {
   readonly message: string
 }
 
-type Where = Pick<Seen, 'profile' | 'collection'>
+type Where = Pick<Observations, 'profile' | 'collection'>
 
 /** The record that an answer holds: bare, or where lists hold theirs; `undefined` where it holds none. */
 export function recordOf(answer: Answer | undefined, { profile, collection }: Where): JsonObject | undefined {
@@ -25,7 +25,10 @@ export function recordOf(answer: Answer | undefined, { profile, collection }: Wh
 }
 
 /** The answer of a step holds a record, and `test` says what is wrong with it. */
-export function theRecord(step: Reference, test: (record: JsonObject, seen: Seen) => Wrong | undefined): Expectation {
+export function theRecord(
+  step: Reference,
+  test: (record: JsonObject, seen: Observations) => Wrong | undefined,
+): Expectation {
   return answerOf(step, (answer, seen, exchange) => {
     const record = recordOf(answer, seen)
     if (record === undefined) return 'the body is no JSON object'
@@ -55,7 +58,7 @@ export function madeBy({ answer, asked }: Exchange, seen: Where): string | undef
 }
 
 /** The JSON object that was sent at a step; empty where it was none. */
-export function sentAt(seen: Seen, step: Reference): JsonObject {
+export function sentAt(seen: Observations, step: Reference): JsonObject {
   try {
     const value = JSON.parse(seen.of(step).asked.body ?? '')
     return isObject(value) ? value : {}

@@ -1,6 +1,6 @@
 /** The steps of cases. */
 import type { JsonObject } from '../values/json.ts'
-import type { Ask, Body, Seen, Step } from './case.ts'
+import type { Ask, Body, Observations, Step } from './case.ts'
 import { absentId, collection, type More, type Reference, references, type Target } from './references.ts'
 
 /** A request that prepares the case: if it fails, the case could not be set up. */
@@ -55,7 +55,7 @@ export function walk(as: Reference, from: string, most = 20, between: readonly S
 
 const [job, unused] = references('job', 'nobody')
 
-/** If a deletion was only accepted (202), waits until its job has ended. The responses about the job are known as `as`. */
+/** Waits for the job of a deletion that was only accepted (202). Its responses are known as `as`. */
 export function settled(of: Reference, as: Reference = job, seconds = 30): Step {
   return { kind: 'settle', as: as.name, of: of.name, seconds }
 }
@@ -70,16 +70,16 @@ export function wait(milliseconds: number | 'grace'): Step {
 }
 
 /** Continues only if the collection has what the case is about; otherwise the case is not applicable. */
-export function applicableIf(test: (seen: Seen) => boolean, otherwise: string): Step {
+export function applicableIf(test: (seen: Observations) => boolean, otherwise: string): Step {
   return { kind: 'only', test, otherwise: 'not applicable', why: otherwise }
 }
 
 /** Continues only if the preparation succeeded; otherwise the case could not be set up. */
-export function readyIf(test: (seen: Seen) => boolean, otherwise: string): Step {
+export function readyIf(test: (seen: Observations) => boolean, otherwise: string): Step {
   return { kind: 'only', test, otherwise: 'not set up', why: otherwise }
 }
 
-/** Continues only if no record is at `absentId`: a request to that address could change or replace somebody's record. */
+/** Continues only if no record is at `absentId`, so that a request there cannot change a foreign record. */
 export const nobodyThere: readonly Step[] = [
   unused.get(`${collection}/${absentId}`),
   readyIf((seen) => {

@@ -1,5 +1,5 @@
 /** DOC: documents. */
-import type { Case, Expectation, Seen, Step } from '../case/case.ts'
+import type { Case, Expectation, Observations, Step } from '../case/case.ts'
 import { define } from '../case/define.ts'
 import { answerOf, finding, short } from '../case/expect.ts'
 import { changed, list, one, read, removed } from '../case/names.ts'
@@ -20,7 +20,7 @@ const [documentStep, absent, malformed, unknown] = references('document', 'absen
 
 const document = setUp(documentStep.get(documentAddress))
 
-function documentIn(seen: Seen): ServerDocument {
+function documentIn(seen: Observations): ServerDocument {
   const described = parseDocument(seen.of(documentStep))
   if (described === undefined) throw new NotSetUp('the document cannot be read')
   return described

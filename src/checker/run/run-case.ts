@@ -1,6 +1,6 @@
 /** Runs one case on a collection: takes its steps, judges the exchanges, and removes what it created. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Ask, Body, Case, Finding, Named, Seen, Step } from '../case/case.ts'
+import type { Ask, Body, Case, Finding, Named, Observations, Step } from '../case/case.ts'
 import { isPart } from '../case/expect-list.ts'
 import { fill, fillAll } from '../case/fill.ts'
 import { NotApplicable, NotSetUp } from '../case/not-judged.ts'
@@ -58,7 +58,7 @@ export async function runCase(
   }
 }
 
-function seenOf(run: CaseRun): Seen {
+function seenOf(run: CaseRun): Observations {
   const { profile, collection, exchanges, made } = run
   const all = ({ name }: Named) => exchanges.get(name) ?? []
   return {

@@ -1,5 +1,5 @@
 /** CON-5, CON-6: one of several concurrent writers wins, and which of several refusals is given. */
-import type { Ask, Case, Expectation, Finding, Need, Request, Seen, Step } from '../../case/case.ts'
+import type { Ask, Case, Expectation, Finding, Need, Observations, Request, Step } from '../../case/case.ts'
 import { common } from '../../case/define.ts'
 import { applicableWhere, finding, status } from '../../case/expect.ts'
 import {
@@ -222,7 +222,7 @@ const oneIsMade =
   }
 
 /** Of changes and deletions at once either one change is made, or the record is deleted. */
-function oneKindIsMade(seen: Seen): Finding | undefined {
+function oneKindIsMade(seen: Observations): Finding | undefined {
   const [changed, deleted] = [seen.all(changes).filter(isDone), seen.all(deletions).filter(isDone)]
   const wrong = odd([...seen.all(changes), ...seen.all(deletions)], [412, 404, 409, 410])
   if (wrong !== undefined) return wrong

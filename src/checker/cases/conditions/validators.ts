@@ -1,6 +1,6 @@
 /** CON-1, CON-2, CON-8: Cache-Control, entity tags, Last-Modified and Vary. */
 import { parseHttpDate } from '../../../http/fields/http-date.ts'
-import type { Expectation, Need, Seen, Step } from '../../case/case.ts'
+import type { Expectation, Need, Observations, Step } from '../../case/case.ts'
 import { common, defineEach } from '../../case/define.ts'
 import { answerOf, applicableWhere, done, field, finding, status, unless } from '../../case/expect.ts'
 import { again, change, deletion, list, one, read, read as readStep, two } from '../../case/names.ts'
@@ -109,7 +109,7 @@ const strong = /^"[\x21\x23-\x7e\x80-\xff]*"$/
 const anyTag = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/
 
 /** The entity tag in the answer of a step. */
-export function tagOf(seen: Seen, step: Reference): string | undefined {
+export function tagOf(seen: Observations, step: Reference): string | undefined {
   const { answer } = seen.of(step)
   return answer && fieldOf(answer, 'ETag')
 }
@@ -239,7 +239,7 @@ const negotiated = [
 ] as const
 
 /** Fields of the request on which the answer to the step `read` is seen to depend. */
-function deciding(seen: Seen): string[] {
+function deciding(seen: Observations): string[] {
   const kindOf = (step: Reference) => {
     const { answer } = seen.of(step)
     return JSON.stringify([

@@ -1,5 +1,5 @@
 /** DEL-4, DEL-5, DEL-10: records that refer to a deleted one, and deletion by filter. */
-import type { Seen } from '../../case/case.ts'
+import type { Observations } from '../../case/case.ts'
 import { common } from '../../case/define.ts'
 import { answerOf, finding, itemsOf, member, sameBody, short, status } from '../../case/expect.ts'
 import { answered, deleted, isExactly, recordOf, shows, succeeded } from '../../case/expect-records.ts'
@@ -26,7 +26,7 @@ const isDeleted = applicableIf(succeeded(gone), 'what others refer to is not del
 const isRefused = applicableIf((seen) => !succeeded(gone)(seen), 'what others refer to is deleted all the same')
 
 /** What a record says of the parent that all of the case's records refer to. */
-function referenceIn(item: unknown, { collection }: Pick<Seen, 'collection'>): unknown {
+function referenceIn(item: unknown, { collection }: Pick<Observations, 'collection'>): unknown {
   const [name = ''] = Object.keys(collection.references)
   return (item as Readonly<Record<string, unknown>> | undefined)?.[name]
 }

@@ -1,6 +1,6 @@
 /** ERR: the statuses of errors, what they say, and what they keep to themselves. */
 
-import type { Expectation, Seen } from '../../case/case.ts'
+import type { Expectation, Observations } from '../../case/case.ts'
 import { common, define, defineEach } from '../../case/define.ts'
 import { answerOf, everyAnswerOf, field, finding, noField, short, status } from '../../case/expect.ts'
 import { internalDetailIn } from '../../case/internal-details.ts'
@@ -38,7 +38,7 @@ const outcomes = defineEach('ERR-1/', commonMistakes, (mistake) => ({
 
 const wellNamed = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*$/
 
-function codeOf(answer: Answer | undefined, { profile }: Seen): unknown {
+function codeOf(answer: Answer | undefined, { profile }: Observations): unknown {
   return answer && valueAt(jsonOf(answer), profile.names.code)
 }
 
@@ -145,7 +145,7 @@ const bodies = [
 ]
 
 /** Which of these names the errors of a response do not mention. */
-function unnamedIn(answer: Answer, names: readonly string[], { profile }: Seen): string[] {
+function unnamedIn(answer: Answer, names: readonly string[], { profile }: Observations): string[] {
   const told = jsonOf(answer)
   // A body that repeats what was sent would name everything.
   const text = JSON.stringify(valueAt(told, profile.names.errors) ?? told) ?? answer.body

@@ -1,5 +1,5 @@
 /** HED-3: range requests. */
-import type { Case, Expectation, Seen, Step } from '../../case/case.ts'
+import type { Case, Expectation, Observations, Step } from '../../case/case.ts'
 import { common } from '../../case/define.ts'
 import { answerOf, field, finding, noField, short, status, unless } from '../../case/expect.ts'
 import { one, read, whole } from '../../case/names.ts'
@@ -19,7 +19,7 @@ const part = (range: string, more: Record<string, string> = {}, method = 'GET'):
 ]
 
 /** The bytes of the record's representation. */
-function bytesOf(seen: Seen): Buffer {
+function bytesOf(seen: Observations): Buffer {
   return Buffer.from(seen.of(whole).answer?.body ?? '')
 }
 

@@ -1,7 +1,7 @@
 /** JOB-6: collections written to files. */
 
 import { parse } from 'csv-parse/sync'
-import type { Case, Expectation, Seen, Step } from '../../case/case.ts'
+import type { Case, Expectation, Observations, Step } from '../../case/case.ts'
 import { common } from '../../case/define.ts'
 import { answerOf, everyStatus, finding, itemsOf, member, short, status, unless } from '../../case/expect.ts'
 import { deletion, gone, job, list as listStep, one, three, whole } from '../../case/names.ts'
@@ -91,7 +91,7 @@ function sameAs(format: string, says: string): Case {
   }
 }
 
-const text = (seen: Seen, step: Reference): Answer | undefined => seen.of(step).answer
+const text = (seen: Observations, step: Reference): Answer | undefined => seen.of(step).answer
 
 export const exportCases: readonly Case[] = [
   ...common({ needs: ['list', 'read'] }).define({

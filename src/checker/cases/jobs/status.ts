@@ -1,5 +1,5 @@
 /** JOB-1, JOB-2, JOB-4: what a job shows, and to whom. The jobs are deletions that were answered 202. */
-import type { Seen } from '../../case/case.ts'
+import type { Observations } from '../../case/case.ts'
 import { common } from '../../case/define.ts'
 import { answerOf, everyAnswerOf, finding, itemsOf, member, noField, short, status, unless } from '../../case/expect.ts'
 import { answered } from '../../case/expect-records.ts'
@@ -29,7 +29,7 @@ const three = [
 
 const newest = `${base}/jobs?sort=-created_at`
 
-function showsJob(answer: Answer | undefined, seen: Seen): boolean {
+function showsJob(answer: Answer | undefined, seen: Observations): boolean {
   const id = seen.fill(gone.json('/job_id'))
   return itemsOf(answer, seen)?.some((item) => item?.['job_id'] === id || item?.['id'] === id) === true
 }

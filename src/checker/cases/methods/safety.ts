@@ -1,5 +1,5 @@
 /** MET-1, MET-5 to MET-7: safe methods, DELETE of one record, unsupported methods and absent records. */
-import type { Expectation, Seen } from '../../case/case.ts'
+import type { Expectation, Observations } from '../../case/case.ts'
 import { common, define } from '../../case/define.ts'
 import { applicableWhere, field, finding, itemsOf, sameBody, status, totalOf } from '../../case/expect.ts'
 import { after as afterStep, before as beforeStep, gone, odd, one, other, patch, put } from '../../case/names.ts'
@@ -13,7 +13,7 @@ const overrides = ['X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override
 const isAsBefore: readonly Expectation[] = [status(afterStep, 200), sameBody(afterStep, beforeStep)]
 
 /** How many records a list tells of, or holds where it tells nothing. */
-function countIn(seen: Seen, step: Reference): number | undefined {
+function countIn(seen: Observations, step: Reference): number | undefined {
   const { answer } = seen.of(step)
   return totalOf(answer, seen) ?? itemsOf(answer, seen)?.length
 }

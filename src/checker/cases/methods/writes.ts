@@ -1,5 +1,5 @@
 /** MET-2 to MET-4: POST creates, PUT replaces, PATCH changes. */
-import type { Seen } from '../../case/case.ts'
+import type { Observations } from '../../case/case.ts'
 import { common, define } from '../../case/define.ts'
 import {
   answerOf,
@@ -118,7 +118,7 @@ const changed = { ...body.sentBy(one), plus: 'change' } as const
 
 /** Whether a member that was left out is empty: it has not the value any more that it had. */
 function isReplaced(step: Reference) {
-  return theRecord(step, (found, seen: Seen) => {
+  return theRecord(step, (found, seen: Observations) => {
     const member = seen.fill(members.optional)
     const before = recordOf(seen.of(beforeStep).answer, seen)?.[member]
     return isSame(found[member], before)

@@ -1,5 +1,5 @@
 /** OPT-3 to OPT-6: preflights, allowed origins and exposed header fields. */
-import type { Case, Expectation, Request, Seen, Step } from '../../case/case.ts'
+import type { Case, Expectation, Observations, Request, Step } from '../../case/case.ts'
 import { common, define } from '../../case/define.ts'
 import { answerOf, applicableWhere, field, finding, status, unless } from '../../case/expect.ts'
 import { one, read as readStep } from '../../case/names.ts'
@@ -260,7 +260,7 @@ const hidden = [
 
 /** Whichever of the fields an answer has, pages may read. */
 const exposes = (step: Reference): Expectation[] => {
-  const here = (seen: Seen) => {
+  const here = (seen: Observations) => {
     const { answer } = seen.of(step)
     return hidden.filter((name) => answer !== undefined && fieldOf(answer, name) !== undefined)
   }

@@ -1,5 +1,5 @@
 /** OPT-1, OPT-2: OPTIONS of an address and of the server. */
-import type { Case, Expectation, Seen, Step } from '../../case/case.ts'
+import type { Case, Expectation, Observations, Step } from '../../case/case.ts'
 import { common, define } from '../../case/define.ts'
 import { applicableWhere, field, finding, status, unless } from '../../case/expect.ts'
 import { one } from '../../case/names.ts'
@@ -10,7 +10,7 @@ import { fieldOf } from '../../client/exchange.ts'
 const [optionsStep, get] = references('options', 'get')
 
 /** The methods in the Allow of a step's answer. */
-function allowed(seen: Seen, step: Reference): string[] {
+function allowed(seen: Observations, step: Reference): string[] {
   const { answer } = seen.of(step)
   return methodsIn((answer && fieldOf(answer, 'Allow')) ?? '')
 }
@@ -23,7 +23,7 @@ function methodsIn(value: string): string[] {
 }
 
 /** Allow names these methods. */
-const names = (step: Reference, ofCollection: (seen: Seen) => readonly string[]): Expectation =>
+const names = (step: Reference, ofCollection: (seen: Observations) => readonly string[]): Expectation =>
   field(step, 'Allow', (value, seen) => {
     const missing = ofCollection(seen).filter((method) => !methodsIn(value).includes(method))
     return missing.length === 0 ? undefined : `${value} lacks ${missing.join(', ')}`
@@ -31,12 +31,12 @@ const names = (step: Reference, ofCollection: (seen: Seen) => readonly string[])
 
 const byOperation = { read: 'GET', replace: 'PUT', update: 'PATCH', delete: 'DELETE' } as const
 
-const ofRecords = ({ collection }: Seen): string[] =>
+const ofRecords = ({ collection }: Observations): string[] =>
   Object.entries(byOperation).flatMap(([operation, method]) =>
     collection.operations.includes(operation as keyof typeof byOperation) ? [method] : [],
   )
 
-const ofLists = ({ collection }: Seen): string[] => [
+const ofLists = ({ collection }: Observations): string[] => [
   ...(collection.operations.includes('list') ? ['GET'] : []),
   ...(collection.operations.includes('create') ? ['POST'] : []),
 ]

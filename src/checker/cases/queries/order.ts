@@ -1,5 +1,5 @@
 /** QRY-3, QRY-5: sorting and search. */
-import type { Expectation, Seen } from '../../case/case.ts'
+import type { Expectation, Observations } from '../../case/case.ts'
 import { define } from '../../case/define.ts'
 import { everyStatus, finding, status } from '../../case/expect.ts'
 import { eachOnce, idsOf, inOrder, lists } from '../../case/expect-list.ts'
@@ -48,7 +48,7 @@ function groups(step: Reference, order: readonly Group[], ...asGood: readonly (r
   })
 }
 
-function isSoGrouped(ids: readonly string[], order: readonly Group[], { fill }: Seen): boolean {
+function isSoGrouped(ids: readonly string[], order: readonly Group[], { fill }: Observations): boolean {
   let at = 0
   for (const group of order) {
     const part = new Set(ids.slice(at, at + group.length))
@@ -58,7 +58,7 @@ function isSoGrouped(ids: readonly string[], order: readonly Group[], { fill }: 
   return at === ids.length
 }
 
-function isComparable({ collection }: Seen): boolean {
+function isComparable({ collection }: Observations): boolean {
   const values = twoValuesOf(collection, memberOf(collection, 'ranked') ?? '')
   return typeof values?.less === 'number' || [values?.less, values?.more].every((value) => isDate(value))
 }
@@ -67,7 +67,7 @@ function isDate(value: unknown): boolean {
   return typeof value === 'string' && /^\d{4}-\d\d-\d\d([T ][\d:.]+Z?)?$/.test(value)
 }
 
-function valueSaid(item: Readonly<Record<string, unknown>>, { collection }: Seen): string {
+function valueSaid(item: Readonly<Record<string, unknown>>, { collection }: Observations): string {
   return ` (${JSON.stringify(item[memberOf(collection, 'ranked') ?? '']) ?? 'no value'})`
 }
 

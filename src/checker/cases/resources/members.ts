@@ -1,5 +1,5 @@
 /** RES-5 to RES-8: timestamps, names of members, and the same members in every representation. */
-import type { Case, Expectation, Finding, Seen } from '../../case/case.ts'
+import type { Case, Expectation, Finding, Observations } from '../../case/case.ts'
 import { common, define } from '../../case/define.ts'
 import { applicableWhere, finding, itemsOf, short, unless } from '../../case/expect.ts'
 import {
@@ -42,7 +42,7 @@ function noTimestamp(record: JsonObject, member: string): Wrong | undefined {
 }
 
 /** What a later reading says of the time of creation after a client wanted to set it. */
-function isNotSet(seen: Seen) {
+function isNotSet(seen: Observations) {
   const after = seen.of(afterStep)
   const value = recordOf(after.answer, seen)?.created_at
   return Date.parse(String(value)) === Date.parse(longAgo)
