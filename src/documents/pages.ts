@@ -1,5 +1,5 @@
 /** Generates the reference pages of the rules and of the error codes. */
-import { type FaultCode, type FaultEntry, faults, issueCodes } from '../spec/faults.ts'
+import { type FaultCode, type FaultEntry, faults, issueCodes, problemType } from '../spec/faults.ts'
 import type { Rule } from '../spec/rules/rule.ts'
 import { ruleSections, rules } from '../spec/rules.ts'
 
@@ -57,7 +57,7 @@ and \`detail\` are for people. \`request_id\` identifies the request in the serv
 
 \`\`\`json
 {
-  "type": "urn:resourced:problem:VALIDATION_FAILED",
+  "type": "${problemType('VALIDATION_FAILED')}",
   "title": "The record is not valid",
   "status": 400,
   "detail": "2 things are wrong; errors lists them all.",

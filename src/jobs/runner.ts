@@ -3,7 +3,7 @@
  * progress of every job, so that a job survives a crash (JOB-3).
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Fault, faults } from '../spec/faults.ts'
+import { Fault, faults, problemType } from '../spec/faults.ts'
 import { type ClockDoubt, type JobError, type OpenJob, type Storage, StorageFault } from '../storage/storage.ts'
 import type { ExportFiles } from './export-files.ts'
 
@@ -246,12 +246,11 @@ const leftBehind: Readonly<Record<OpenJob['task'], string>> = {
 
 /** The problem (RFC 9457) of a failed job, without internal details (ERR-4). */
 function problemOf({ task }: OpenJob, error: unknown): JobError {
-  if (isWithoutRoom(error)) {
-    const { status, title } = faults[error.code]
-    return { type: `urn:resourced:problem:${error.code}`, title, status, detail: error.message, code: error.code }
-  }
-  const code = error instanceof StorageFault ? 'STORAGE_FAILED' : 'INTERNAL_ERROR'
+  const isFull = isWithoutRoom(error)
+  const code = isFull ? error.code : error instanceof StorageFault ? 'STORAGE_FAILED' : 'INTERNAL_ERROR'
   const { status, title } = faults[code]
-  const detail = `The job could not go on, ${leftBehind[task]}. The log has the reason under its id.`
-  return { type: `urn:resourced:problem:${code}`, title, status, detail, code }
+  const detail = isFull
+    ? error.message
+    : `The job could not go on, ${leftBehind[task]}. The log has the reason under its id.`
+  return { type: problemType(code), title, status, detail, code }
 }

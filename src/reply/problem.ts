@@ -1,7 +1,7 @@
 /** Errors as `application/problem+json` (RFC 9457, ERR-2). */
 import type { HttpResponse } from '../http/message.ts'
 import { withoutCredentials } from '../model/credentials.ts'
-import { type Fault, type FaultCode, faults, type Issue } from '../spec/faults.ts'
+import { type Fault, type FaultCode, faults, type Issue, problemType } from '../spec/faults.ts'
 
 /** Where an error happened. */
 export interface Occurrence {
@@ -75,7 +75,7 @@ function problemResponse(
   headers: Readonly<Record<string, string>> = {},
 ): HttpResponse {
   const body = {
-    type: `urn:resourced:problem:${code}`,
+    type: problemType(code),
     title,
     status,
     detail: shortened(detail ?? `${title}.`),

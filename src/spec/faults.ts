@@ -28,6 +28,11 @@ export const faults = {
 /** A code that ends a request. */
 export type FaultCode = keyof typeof faults
 
+/** The `type` of problems (RFC 9457) with a code: of a fault, or of a declared business rule. */
+export function problemType(code: string): string {
+  return `urn:resourced:problem:${code}`
+}
+
 /**
  * The codes of the entries of `errors` (ERR-3): what is wrong with one field, parameter or header. An entry can also
  * have a code of `faults`, or the code of a declared business rule.
