@@ -12,11 +12,11 @@ import { serverPaths } from '../values/openapi.ts'
 import { bareAddress, type Located, locate } from './base.ts'
 import { bareCandidate, type Candidate, isCalled } from './candidate.ts'
 import { describeCollection, narrowMembers } from './describe.ts'
-import { type Excluded, exclusionNotices, hasItemsPath, reasonToExclude } from './exclude.ts'
 import { findDocument, readDocumentAt } from './find-document.ts'
 import { guessCandidate, linkedPaths, readList } from './guess.ts'
 import { type Document, expandSchema, pathsOf } from './openapi.ts'
 import { namesOf } from './response-names.ts'
+import { type Excluded, exclusionNotices, Selection } from './selection.ts'
 
 /** What a user says about the server. */
 export interface DiscoveryOptions {
@@ -46,27 +46,33 @@ export interface Discovered {
  */
 export async function discover(requester: Requester, options: DiscoveryOptions): Promise<Discovered> {
   const { only = [], given = {} } = options
+  // 1. The document, and where on the server its paths begin.
   const { address, document, rootStatus } = await openServer(requester, options)
   const described: Located =
     document === undefined ? { base: address, candidates: [] } : await locate(requester, document, address)
   const base = given.base ?? described.base
-  const selection = new Selection(options, described.candidates)
 
+  // 2. The collections to check: those of the document, and those that the user or links of the root name.
+  const selection = new Selection(only, given.collections, described.candidates)
   const included = described.candidates.filter((each) => selection.includes(each))
   const unknown = selection.paths.filter((path) => !described.candidates.some((each) => isCalled(each, path)))
   if (described.candidates.length === 0 && unknown.length === 0) {
     unknown.push(...(await linkedPaths(requester, base)).filter((path) => selection.includes(bareCandidate(path))))
   }
+
+  // 3. What their lists show.
   const { listed, guesses } = await readLists(requester, base, included, unknown)
   checkAccess(requester, [...listed, ...guesses], rootStatus)
-
   const guessed = await Promise.all(
-    guesses.flatMap((each) => (each.listed?.names && [guessCandidate(requester, base, each.path, each.listed)]) ?? []),
+    guesses.flatMap(({ path, listed: response }) =>
+      response?.names === undefined ? [] : [guessCandidate(requester, base, path, response)],
+    ),
   )
   const candidates = [...listed, ...guessed]
+
+  // 4. The profile: descriptions of the collections, names in responses, and the entries of the user.
   const used = selection.withReferences(candidates).filter((each) => selection.includes(each))
   const collections = used.map((each) => describeCollection(each, used))
-
   const unknownPath = `${base}/no-such-collection-${Date.now().toString(36)}`
   const { answer: error } = await request(requester, 'GET', unknownPath)
   const found: Profile = {
@@ -98,56 +104,6 @@ async function openServer(requester: Requester, { url, openapi, given = {} }: Di
   const place = openapi ?? (isDocument ? url : given.document)
   const document = place === undefined ? await findDocument(requester, address) : await readDocumentAt(requester, place)
   return { address, document, rootStatus: answer.status }
-}
-
-/** Which candidates to check: those that the user names, and without names all that are not excluded. */
-class Selection {
-  readonly excluded: Excluded[] = []
-  /** Paths that the user names. */
-  readonly paths: readonly string[]
-  readonly #only: readonly string[]
-  readonly #given: NonNullable<PartialProfile['collections']>
-  readonly #hasItemsPath: boolean
-
-  constructor({ only = [], given = {} }: DiscoveryOptions, described: readonly Candidate[]) {
-    this.#only = only
-    this.#given = given.collections ?? {}
-    this.#hasItemsPath = hasItemsPath(described.map(({ path }) => path))
-    const givenPaths = Object.entries(this.#given).flatMap(([name, each]) =>
-      each === false ? [] : [each.path ?? `/${name}`],
-    )
-    this.paths = [...only.map((each) => `/${each.replace(/^\//, '')}`), ...givenPaths]
-  }
-
-  isWanted(candidate: Pick<Candidate, 'name' | 'path'>): boolean {
-    return this.#only.length === 0 || this.#isNamed(candidate)
-  }
-
-  #isNamed(candidate: Pick<Candidate, 'name' | 'path'>): boolean {
-    return this.#only.some((each) => isCalled(candidate, each))
-  }
-
-  /** Whether the checker may use a candidate. Notes the reason if not. Excluded candidates are not even read. */
-  includes(candidate: Candidate): boolean {
-    if (this.#isNamed(candidate) || Object.hasOwn(this.#given, candidate.name)) return true
-    const isOutside = this.#hasItemsPath && !candidate.path.startsWith('/items/')
-    const why =
-      reasonToExclude(candidate) ?? (isOutside ? 'the collections of the application are below /items' : undefined)
-    if (why !== undefined) this.excluded.push({ name: candidate.name, why })
-    return why === undefined
-  }
-
-  /** The wanted candidates, and those to which their records refer. */
-  withReferences(candidates: readonly Candidate[]): Candidate[] {
-    const wanted = candidates.filter((each) => this.isWanted(each))
-    return candidates.filter(
-      (each) =>
-        wanted.includes(each) ||
-        wanted.some((by) =>
-          Object.values(describeCollection(by, [by, each]).collection.references).includes(each.name),
-        ),
-    )
-  }
 }
 
 const mostLists = 60

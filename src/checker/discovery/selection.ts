@@ -1,14 +1,72 @@
 /**
- * Decides which collections the checker excludes unless the user names them: those of a system itself, and those whose
- * records act.
+ * Selects the collections to check. Unless the user names them, it excludes those of a system itself, those whose
+ * records act or grant access, accounts and stored files.
  */
+
+import type { PartialProfile } from '../profile/profile-file.ts'
 import { objectOf } from '../values/json.ts'
-import type { Candidate } from './candidate.ts'
+import { type Candidate, isCalled } from './candidate.ts'
+import { describeCollection } from './describe.ts'
 
 /** A collection that the checker excludes, and why. */
 export interface Excluded {
   readonly name: string
   readonly why: string
+}
+
+/** Which candidates to check: those that the user names, and without names all that are not excluded. */
+export class Selection {
+  readonly excluded: Excluded[] = []
+  /** Paths that the user names. */
+  readonly paths: readonly string[]
+  readonly #only: readonly string[]
+  readonly #given: NonNullable<PartialProfile['collections']>
+  readonly #hasItemsPath: boolean
+
+  /**
+   * @param only names and paths that the user gives; all candidates are wanted if empty
+   * @param given collections of a profile file
+   * @param described candidates of the document
+   */
+  constructor(only: readonly string[], given: PartialProfile['collections'], described: readonly Candidate[]) {
+    this.#only = only
+    this.#given = given ?? {}
+    this.#hasItemsPath = hasItemsPath(described.map(({ path }) => path))
+    const givenPaths = Object.entries(this.#given).flatMap(([name, each]) =>
+      each === false ? [] : [each.path ?? `/${name}`],
+    )
+    this.paths = [...only.map((each) => `/${each.replace(/^\//, '')}`), ...givenPaths]
+  }
+
+  isWanted(candidate: Pick<Candidate, 'name' | 'path'>): boolean {
+    return this.#only.length === 0 || this.#isNamed(candidate)
+  }
+
+  #isNamed(candidate: Pick<Candidate, 'name' | 'path'>): boolean {
+    return this.#only.some((each) => isCalled(candidate, each))
+  }
+
+  /** Whether the checker may use a candidate. Notes the reason if not. Excluded candidates are not even read. */
+  includes(candidate: Candidate): boolean {
+    if (this.#isNamed(candidate) || Object.hasOwn(this.#given, candidate.name)) return true
+    const isOutside = this.#hasItemsPath && !candidate.path.startsWith('/items/')
+    const why =
+      reasonToExclude(candidate) ?? (isOutside ? 'the collections of the application are below /items' : undefined)
+    if (why !== undefined) this.excluded.push({ name: candidate.name, why })
+    return why === undefined
+  }
+
+  /** The wanted candidates, and those to which their records refer. */
+  withReferences(candidates: readonly Candidate[]): Candidate[] {
+    const wanted = candidates.filter((each) => this.isWanted(each))
+    return candidates.filter(
+      (each) =>
+        wanted.includes(each) ||
+        wanted.some((by) =>
+          Object.values(describeCollection(by, [by, each]).collection.references).includes(each.name),
+        ),
+    )
+  }
 }
 
 /** A pattern for names that are one of several, given as parts of regular expressions. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Operation } from '../profile/profile.ts'
-import { exclusionNotices, hasItemsPath, reasonToExclude } from './exclude.ts'
+import { exclusionNotices, hasItemsPath, reasonToExclude } from './selection.ts'
 
 const exchange = { step: '', asked: { method: 'GET', url: 'http://x/users', fields: [] }, milliseconds: 0 }
 const operations: readonly Operation[] = ['list', 'create', 'read', 'delete']
