@@ -45,7 +45,7 @@ export interface Migration extends MigrateOptions {
 }
 
 /** The steps that were taken, and the indexes of existing tables that the engine builds afterwards. */
-export interface TakenSteps {
+interface TakenSteps {
   readonly steps: readonly MigrationStep[]
   readonly deferred: readonly IndexStep[]
 }

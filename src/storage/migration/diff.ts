@@ -45,8 +45,8 @@ export interface ExistingSchema {
 }
 
 /**
- * Plans the steps from one schema to another. Nothing is counted here. Each step has to be assessed after the steps before
- * it were taken, because they may change the counts.
+ * Plans the steps from one schema to another. Nothing is counted here. Each step has to be assessed after the steps
+ * before it were taken, because they may change the counts.
  *
  * @returns no steps where the database holds what it should
  */

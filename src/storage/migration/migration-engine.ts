@@ -28,12 +28,6 @@ export interface DerivedValues {
   readonly isNew: boolean
 }
 
-/** The columns whose words are in the full-text index of a table, as far as is remembered. */
-export interface RememberedSearch {
-  readonly name: string
-  readonly search: readonly string[]
-}
-
 /** The part of a migration that differs between engines. */
 export interface MigrationEngine extends Engine {
   /** Whether indexes of existing tables are built after the transaction, while other connections write. */
@@ -44,9 +38,15 @@ export interface MigrationEngine extends Engine {
   readonly relations: Statement
   /** Selects the columns of tables (`ColumnRow`). */
   columnsOf(tables: readonly string[]): Statement
-  /** The full-text index of a table, by the names of the tables and valid indexes, and by the names of its columns. */
+  /**
+   * The full-text index of a table.
+   *
+   * @param table its name, and the columns whose words it is remembered to hold
+   * @param relations the names of the tables and of the valid indexes
+   * @param columns the names of the table's columns
+   */
   searchOf(
-    table: RememberedSearch,
+    table: { readonly name: string; readonly search: readonly string[] },
     relations: ReadonlySet<string>,
     columns: ReadonlySet<string>,
   ): ExistingSearch | undefined

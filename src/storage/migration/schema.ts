@@ -13,7 +13,7 @@ import type { AppliedDeclaration } from './lineage.ts'
 import type { MigrationEngine } from './migration-engine.ts'
 
 /** A table as it is remembered. */
-export interface ShapedTable {
+interface ShapedTable {
   readonly name: string
   readonly columns: readonly ExistingColumn[]
   /** The columns whose words are in its full-text index. */

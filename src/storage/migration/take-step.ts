@@ -255,7 +255,7 @@ function* setClock(engine: MigrationEngine, collection: string): Transaction<voi
 export function insertClock(
   { clockSlots }: Layout,
   collection: string,
-  { revision, live, deleted }: { readonly revision: number; readonly live: number; readonly deleted: number },
+  { revision, live, deleted }: Record<'revision' | 'live' | 'deleted', number>,
 ): Sql {
   if (clockSlots === 1) {
     return sql`insert into resourced_clocks (collection, revision, live, deleted)

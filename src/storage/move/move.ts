@@ -43,13 +43,6 @@ export interface MoveSource {
   close(): Promise<void>
 }
 
-/** What the clock of a collection says. */
-export interface ClockNumbers {
-  readonly revision: number
-  readonly live: number
-  readonly deleted: number
-}
-
 /**
  * The database that is filled. Its tables exist and are empty. No other connection sees the rows before the move ends.
  */
@@ -57,7 +50,7 @@ export interface MoveTarget {
   /** Runs a statement. */
   all(statement: Statement): Promise<Row[]>
   write(table: MovedTable, rows: readonly MovedRow[]): Promise<void>
-  writeClock(collection: string, numbers: ClockNumbers): Promise<void>
+  writeClock(collection: string, numbers: Record<'revision' | 'live' | 'deleted', number>): Promise<void>
   /**
    * Keeps the file of a finished export.
    *

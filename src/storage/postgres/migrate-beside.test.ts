@@ -1,4 +1,6 @@
-/** Migrations while other sessions use the database: long queries, other migrations, servers of the older declaration. */
+/**
+ * Migrations while other sessions use the database: long queries, other migrations, servers of the older declaration.
+ */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'

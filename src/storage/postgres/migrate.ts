@@ -20,7 +20,8 @@ interface PooledOptions extends MigrateOptions {
 }
 
 const needsSession =
-  'The database lacks tables or columns, which cannot be added through a pooler that shares connections among transactions. ' +
+  'The database lacks tables or columns, ' +
+  'which cannot be added through a pooler that shares connections among transactions. ' +
   'Run once: resourced migrate --apply --database with the address of the PostgreSQL server itself; then start again.'
 
 /**
