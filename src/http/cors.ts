@@ -33,7 +33,7 @@ export function readCors(settings: readonly string[], credentials = false): Cors
     return { cors: { origins: '*', credentials: false } }
   }
   for (const origin of origins) {
-    const problem = objection(origin)
+    const problem = originProblem(origin)
     if (problem !== undefined) return { problem }
   }
   return { cors: { origins: new Set(origins), credentials } }
@@ -42,7 +42,7 @@ export function readCors(settings: readonly string[], credentials = false): Cors
 const off: CorsReading = { cors: undefined }
 
 /** What is wrong with an origin. Valid origins are ASCII without line breaks, so that a response can repeat them. */
-function objection(text: string): string | undefined {
+function originProblem(text: string): string | undefined {
   if (text === '')
     return '--cors-origin has an empty value: write an origin such as https://app.example, or leave it out.'
   if (text === 'null') {

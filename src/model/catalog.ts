@@ -2,7 +2,7 @@
 
 import type { AccessRule, Action, FieldDeclaration, InterfaceDeclaration, ResourceDeclaration } from './declaration.ts'
 import { actions, type DeletionDeclaration, type RateDeclaration } from './declaration.ts'
-import { hashOf } from './digest.ts'
+import { shapeHash } from './digest.ts'
 import { completeField } from './field.ts'
 import { withIndexes } from './indexes.ts'
 import { limitDefaults, parseRate, type Rate } from './limits.ts'
@@ -44,20 +44,20 @@ export function completeCatalog(declaration: InterfaceDeclaration): Catalog {
   })
 }
 
-function startAll(declared: InterfaceDeclaration['resources'], made: Resource['made']): Alone[] {
+function startAll(declared: InterfaceDeclaration['resources'], made: Resource['made']): SingleResource[] {
   return Object.entries(declared).map(([name, resource]) => startResource(name, resource, made))
 }
 
-function related(resources: readonly Alone[]): Map<string, Resource> {
+function related(resources: readonly SingleResource[]): Map<string, Resource> {
   return new Map(
     resources.map((resource) => [resource.name, withIndexes({ ...resource, ...relationsOf(resource, resources) })]),
   )
 }
 
-/** A resource without what follows from other resources. */
-type Alone = Omit<Resource, 'dependents' | 'children' | 'filterables' | 'indexes'>
+/** A resource without its relations to other resources. */
+type SingleResource = Omit<Resource, 'dependents' | 'children' | 'filterables' | 'indexes'>
 
-function startResource(name: string, declared: ResourceDeclaration, made: Resource['made']): Alone {
+function startResource(name: string, declared: ResourceDeclaration, made: Resource['made']): SingleResource {
   const fields = Object.entries(declared.fields).map(([field, declaration]) =>
     completeField(field, declaration as FieldDeclaration, field === declared.owner, made === 'by-clients'),
   )
@@ -78,11 +78,14 @@ function startResource(name: string, declared: ResourceDeclaration, made: Resour
     rules: declared.rules ?? [],
     preconditions: declared.preconditions ?? 'optional',
     maxAge: declared.maxAge ?? 0,
-    shape: hashOf(fields),
+    shape: shapeHash(fields),
   }
 }
 
-function relationsOf({ name }: Alone, all: readonly Alone[]): Pick<Resource, 'dependents' | 'children'> {
+function relationsOf(
+  { name }: SingleResource,
+  all: readonly SingleResource[],
+): Pick<Resource, 'dependents' | 'children'> {
   return {
     dependents: all.flatMap((resource) =>
       resource.fields.flatMap(({ name: field, reference }): Dependent[] =>

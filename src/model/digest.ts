@@ -17,7 +17,7 @@ export function canonicalJson(value: unknown): string {
  *
  * @param constants the values of fields that have the same value in all records
  */
-export function hashOf(
+export function shapeHash(
   fields: readonly Pick<Field, 'name' | 'schema'>[],
   constants: ReadonlyMap<string, unknown> = new Map(),
 ): string {

@@ -4,7 +4,7 @@
  * decides with the answers: references, unique values, transitions and business rules.
  */
 
-import { ownCode } from '../model/check/rules.ts'
+import { ruleCodeForm } from '../model/check/rules.ts'
 import { resolveCondition } from '../model/condition.ts'
 import type { BusinessRule, RuleContext, RuleObjection, RuleTrigger } from '../model/declaration.ts'
 import { callDeclared, FunctionFault, frozenCopy, frozenOnce } from '../model/declared-function.ts'
@@ -236,7 +236,8 @@ function objectionOf(place: string, answer: RuleObjection | undefined): Issue | 
   const wrong = (what: string) => new FunctionFault(`${place} answered with ${what}.`)
   if (typeof answer !== 'object' || answer === null) throw wrong('neither undefined nor an objection')
   const { code, message, pointer } = answer
-  if (typeof code !== 'string' || !ownCode.test(code)) throw wrong('a code that is not UPPER_CASE_WITH_UNDERSCORES')
+  if (typeof code !== 'string' || !ruleCodeForm.test(code))
+    throw wrong('a code that is not UPPER_CASE_WITH_UNDERSCORES')
   if (typeof message !== 'string' || message.trim() === '') throw wrong('no message')
   if (pointer === undefined) return { code, message }
   if (typeof pointer === 'string' && /^(?:\/(?:[^~]|~[01])*)?$/s.test(pointer)) return { code, message, pointer }

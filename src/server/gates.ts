@@ -11,7 +11,7 @@ import { findTarget, requireTarget, routeOf } from '../request/target.ts'
 import { fault } from '../spec/faults.ts'
 import { headLimits } from '../spec/limits.ts'
 import { chooseVersion } from '../versions/choose-version.ts'
-import { noticeOf, retired } from '../versions/lifecycle.ts'
+import { noticeOf, retiredResponse } from '../versions/lifecycle.ts'
 import { isLeaving, isRetired } from '../versions/versions.ts'
 import { health, maintenanceFault, requireRunning } from './availability.ts'
 import { addressOptions, preflight, serverOptions } from './options.ts'
@@ -145,7 +145,7 @@ export const requireVersion: Gate = ({ app, choice, found, instance, versionMome
   if (refusal !== undefined) throw refusal
   if (!isRetired(version, versionMoment)) return undefined
   const movable = found.kind === 'found' && !byHeader
-  return retired(app.versions, version, { path: instance, query, movable }, versionMoment)
+  return retiredResponse(app.versions, version, { path: instance, query, movable }, versionMoment)
 }
 
 /** 400, 404, 405. */

@@ -92,7 +92,7 @@ export function addNotice(
  *   header field named the version, which clients would send again
  * @throws Fault VERSION_RETIRED
  */
-export function retired(
+export function retiredResponse(
   versions: Versions,
   version: Version,
   asked: { readonly path: string; readonly query: string; readonly movable: boolean },

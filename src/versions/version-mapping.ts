@@ -6,7 +6,7 @@
 import { canonicalValue } from '../model/decimal.ts'
 import type { ChangeDeclaration, FieldDeclaration, InterfaceDeclaration } from '../model/declaration.ts'
 import { callDeclared, frozenCopy } from '../model/declared-function.ts'
-import { hashOf } from '../model/digest.ts'
+import { shapeHash } from '../model/digest.ts'
 import { completeField, shapeOf } from '../model/field.ts'
 import { withIndexes } from '../model/indexes.ts'
 import type { Catalog, Conversion, Field, Resource, VersionMapping } from '../model/resource.ts'
@@ -178,7 +178,7 @@ function resourceOf(
     }),
     children: stored.children.flatMap((each) => collections.get(each)?.name ?? []),
     mapping,
-    shape: hashOf(fields, mapping.constants),
+    shape: shapeHash(fields, mapping.constants),
   })
 }
 

@@ -129,7 +129,7 @@ function checkOperators(
       find(place, 'INVALID_VALUE', 'is never true of null', 'Write { null: true }.')
     } else if (ordering.includes(operator) && field.type === 'boolean') {
       find(place, 'INVALID_OPERATOR', 'does not work on true and false', 'Write the value alone.')
-    } else if (textual.includes(operator) && (field.type !== 'string' || isInTime(field))) {
+    } else if (textual.includes(operator) && (field.type !== 'string' || holdsInstants(field))) {
       const remedy = `Use ${field.type === 'boolean' ? 'the value alone' : 'gt, gte, lt or lte'}.`
       find(place, 'INVALID_OPERATOR', 'works on texts alone', remedy)
     } else if (operator !== 'in') checkValue(find, place, field, value, operator, subject)
@@ -168,7 +168,7 @@ function checkValue(
     find(steps, 'INVALID_OPERATOR', message, 'Write { null: true } or { null: false }.')
   } else if (isObject(value)) checkBinding(find, steps, field, value, operator, subject)
   else {
-    const problem = objectionTo(field, value, isPart)
+    const problem = valueProblemOf(field, value, isPart)
     if (problem !== undefined) find(steps, problem.code, problem.message, problem.remedy)
   }
 }
@@ -198,8 +198,8 @@ function checkCaller(find: Find, place: Steps, field: Compared, name: unknown, o
   if (!isPath) {
     const message = `is nothing that a caller has: ${show(name)}`
     find(place, 'INVALID_VALUE', message, 'Write "id", "roles" or "claims.NAME".')
-  } else if ((name === 'id' || name === 'roles') && (field.type !== 'string' || isInTime(field))) {
-    const type = isInTime(field) ? 'date and time' : field.type
+  } else if ((name === 'id' || name === 'roles') && (field.type !== 'string' || holdsInstants(field))) {
+    const type = holdsInstants(field) ? 'date and time' : field.type
     find(place, 'INVALID_VALUE', `is a text, and the field is a ${type}`, 'Compare it with a field that holds texts.')
   } else if (name === 'roles' && operator !== 'in') {
     find(place, 'INVALID_VALUE', 'is several texts', 'Write { in: [{ caller: "roles" }] }.')
@@ -274,7 +274,7 @@ function textsOf({ type, format }: ComparedField['shape'], isReference: boolean)
 }
 
 /** Whether the texts of a field are instants. */
-export function isInTime({ texts }: Compared): boolean {
+export function holdsInstants({ texts }: Compared): boolean {
   return texts === 'stamp' || texts === 'instant'
 }
 
@@ -290,7 +290,7 @@ export interface ValueProblem {
  *
  * @param isPart whether the value is a part of a text, which need not be an allowed value itself
  */
-export function objectionTo(compared: Compared, value: unknown, isPart: boolean): ValueProblem | undefined {
+export function valueProblemOf(compared: Compared, value: unknown, isPart: boolean): ValueProblem | undefined {
   const { type, values } = compared
   if (type === 'decimal') {
     if (decimalKeyOf(value) !== undefined) return undefined

@@ -46,11 +46,11 @@ function checkDeclarative(rule: Part, resource: ResourceView, resources: Resourc
 }
 
 /** The form of the error codes of business rules. */
-export const ownCode = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*$/
+export const ruleCodeForm = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*$/
 
 function checkCode(code: Part): void {
   const { text } = code
-  if (!ownCode.test(text)) {
+  if (!ruleCodeForm.test(text)) {
     const better = text
       .slice(0, 60)
       .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
