@@ -237,13 +237,15 @@ async function findUniqueMembers(trial: Trial, name: string, first: TrialRecord)
   learn(trial, name, { unique: refusedMembers(collection, same.answer, first.body) })
   const body = exampleOf(trial, { ...collectionOf(trial, name), example: first.body })
   const other = await requestCollection(trial, collection, 'POST', { body })
-  if (isSuccess(other.answer)) noteRecord(trial, collection, other, body)
-  else {
-    trial.notices.push(
-      `A second record of ${name} is refused (${other.answer === undefined ? other.failure : statusText(other.answer)}). Write the members that must be ` +
-        `unique into the profile: collections.${name}.unique`,
-    )
+  if (isSuccess(other.answer)) {
+    noteRecord(trial, collection, other, body)
+    return
   }
+  const why = other.answer === undefined ? other.failure : statusText(other.answer)
+  trial.notices.push(
+    `A second record of ${name} is refused (${why}). Write the members that must be unique into the profile: ` +
+      `collections.${name}.unique`,
+  )
 }
 
 /** The members because of which a server refuses a second record with the same values. */
