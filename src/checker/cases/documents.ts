@@ -34,7 +34,7 @@ function fits(step: Reference): Expectation {
   })
 }
 
-const mendFit = 'Change the document or the answer: make one from the other, and compare them in your tests.'
+const keepTrue = 'Change the document or the answer: make one from the other, and compare them in your tests.'
 
 function truth(
   name: string,
@@ -44,7 +44,7 @@ function truth(
   judged: readonly Reference[],
 ): Case {
   return {
-    ...{ id: `DOC-1/${name}`, title, kind: 'changing', needs: ['document', ...needs], remedy: mendFit },
+    ...{ id: `DOC-1/${name}`, title, kind: 'changing', needs: ['document', ...needs], remedy: keepTrue },
     ...{ after: ['DOC-1/there'], steps: [document, ...steps], expect: judged.map(fits) },
   }
 }

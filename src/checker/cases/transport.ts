@@ -25,9 +25,9 @@ function keeps(step: Reference, secret: string): Expectation {
   })
 }
 
-const mendSecrets = 'Leave credentials out of errors and of the URL in them: errors are copied into logs and tickets.'
+const hideSecrets = 'Leave credentials out of errors and of the URL in them: errors are copied into logs and tickets.'
 
-export const transport = common({ remedy: mendSecrets }).define({
+export const transport = common({ remedy: hideSecrets }).define({
   'SEC-1/https': {
     title: 'The interface is served by HTTPS; by plain HTTP on loopback only',
     steps: [list.get(collection)],

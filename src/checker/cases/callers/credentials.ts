@@ -28,12 +28,13 @@ import { asNobody, asWrong, body, create, setUp } from '../../case/steps.ts'
 
 const [created] = references('created')
 
-const mendDoor = 'Check the credential first, for every address and method, and answer 401 if it is missing or invalid.'
+const authenticateFirst =
+  'Check the credential first, for every address and method, and answer 401 if it is missing or invalid.'
 
 /** A list is asked for with something in Authorization that is no credential. */
-function refusedCredential(name: string, title: string, authorization: string, mend = mendDoor): Case {
+function refusedCredential(name: string, title: string, authorization: string, remedy = authenticateFirst): Case {
   return {
-    ...{ id: `AUT-1/${name}`, title, kind: 'reading', needs: ['list', 'key'], remedy: mend },
+    ...{ id: `AUT-1/${name}`, title, kind: 'reading', needs: ['list', 'key'], remedy },
     steps: [list.get(collection, { headers: { Authorization: authorization } })],
     expect: [status(list, 401)],
   }
@@ -41,7 +42,7 @@ function refusedCredential(name: string, title: string, authorization: string, m
 
 /** Credentials: who has none, or none that is good, gets nothing. */
 export const authentication: readonly Case[] = [
-  ...common({ remedy: mendDoor }).define({
+  ...common({ remedy: authenticateFirst }).define({
     'AUT-1/bearer': {
       title: 'The credential is taken from Authorization, in the form Bearer …',
       steps: [list.get(collection, { headers: { Authorization: `Bearer ${key}` } })],

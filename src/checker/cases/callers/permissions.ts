@@ -3,14 +3,14 @@ import type { Case, Expectation, Step } from '../../case/case.ts'
 import { common, define } from '../../case/define.ts'
 import { finding, itemsOf, refused, sameBody, status, totalOf } from '../../case/expect.ts'
 import { isExactly } from '../../case/expect-records.ts'
-import { after, all, before, before as beforeStep, changed, list, one, removed } from '../../case/names.ts'
+import { after, all, before, changed, list, one, removed } from '../../case/names.ts'
 import { caseRecords, collection, ifRequired, members, type Reference, references } from '../../case/references.ts'
 import { asOther, body, create, readyIf, setUp } from '../../case/steps.ts'
 
 const [triedStep, filtered, theirs, usual, ownStep] = references('tried', 'filtered', 'theirs', 'usual', 'own')
 const [tried, readOwn, readTheirs, sent] = references('tried', 'read own', 'read theirs', 'sent')
 
-const mendRight =
+const checkPermission =
   'Decide for each resource and action whether the caller may do it, and answer 403 before anything is done.'
 
 /** Somebody who may do nothing tries to change a record; it stays as it was. */
@@ -20,9 +20,9 @@ function withoutEffect(action: 'update' | 'replace' | 'delete' | 'bulk-delete' |
     title: `Somebody who may do nothing is refused ${words[action]}, and the record stays as it was`,
     kind: 'changing',
     needs: ['create', 'read', action, 'other', closedTo[action], ...(action === 'update' ? (['change'] as const) : [])],
-    steps: [create(one), setUp(beforeStep.get(one)), step, after.get(one)],
-    expect: [refused(triedStep), status(after, 200), sameBody(after, beforeStep)],
-    remedy: mendRight,
+    steps: [create(one), setUp(before.get(one)), step, after.get(one)],
+    expect: [refused(triedStep), status(after, 200), sameBody(after, before)],
+    remedy: checkPermission,
   }
 }
 
@@ -52,14 +52,14 @@ export const permissions: readonly Case[] = [
       needs: ['no create'],
       steps: [create(one), triedStep.post(collection, body.example, asOther)],
       expect: [refused(triedStep)],
-      remedy: mendRight,
+      remedy: checkPermission,
     },
     'AUT-3/read': {
       title: 'Somebody who may do nothing cannot read a record',
       needs: ['no read'],
       steps: [create(one), triedStep.get(one, asOther)],
       expect: [refused(triedStep)],
-      remedy: mendRight,
+      remedy: checkPermission,
     },
   }),
   withoutEffect('update', triedStep.send('PATCH', one, { ...asOtherIfRequired, body: body.change })),
@@ -73,7 +73,7 @@ export const permissions: readonly Case[] = [
     after: ['QRY-1/equal', 'QRY-1/none'],
     steps: [
       create(one),
-      setUp(beforeStep.get(one)),
+      setUp(before.get(one)),
       setUp(filtered.get(caseRecords)),
       readyIf(isExactly(filtered, one), 'the filter was not seen to find exactly what was made for it'),
       triedStep.delete(caseRecords, { caller: 'other', headers: { Prefer: 'handling=strict, max-affected=1' } }),
@@ -91,7 +91,7 @@ export const permissions: readonly Case[] = [
         after.get(one),
       ],
       expect: [refused(triedStep), status(after, 404)],
-      remedy: mendRight,
+      remedy: checkPermission,
     },
   }),
   ...(['create', 'read', 'update', 'delete'] as const).map((action): Case => {
@@ -156,10 +156,11 @@ function listed(
   return itemsOf(answer, seen)?.map((item) => String(item[seen.collection.id]))
 }
 
-const mend = 'Put what the caller may read into the query of the list and of its total alike, as a condition.'
-const mendOwner = 'Ask for each record whether the caller may do this with it: that they own another says nothing.'
+const remedy = 'Put what the caller may read into the query of the list and of its total alike, as a condition.'
+const checkEachRecord =
+  'Ask for each record whether the caller may do this with it: that they own another says nothing.'
 
-export const ownRecords = common({ needs: ['owner'], remedy: mendOwner }).define({
+export const ownRecords = common({ needs: ['owner'], remedy: checkEachRecord }).define({
   'AUT-4/own-list': {
     title: 'A list leaves out the records of others that its reader may not read',
     steps: [create(theirs), own, list.get(caseRecords, asOther)],
@@ -170,7 +171,7 @@ export const ownRecords = common({ needs: ['owner'], remedy: mendOwner }).define
           ? undefined
           : finding(seen.of(list), 'body', `the record ${seen.fill(theirs.id)} of another is listed`),
     ],
-    remedy: mend,
+    remedy,
   },
   'AUT-4/own-total': {
     title: 'The total of a list counts what its reader may read',
@@ -185,7 +186,7 @@ export const ownRecords = common({ needs: ['owner'], remedy: mendOwner }).define
           : finding(seen.of(list), 'body', `${total ?? 'nothing'} counted, and ${there ?? 'nothing'} listed`)
       },
     ],
-    remedy: mend,
+    remedy,
   },
   'AUT-5/read': {
     title: 'Who owns one record cannot read another',

@@ -8,7 +8,7 @@ import {
   first as firstStep,
   one,
   second as secondStep,
-  seen as seenStep,
+  seen,
   two,
 } from '../../case/names.ts'
 import { base, collection, mark, members, type Reference, references } from '../../case/references.ts'
@@ -174,8 +174,8 @@ function givenAlone(step: Reference, statuses: readonly number[]): Expectation {
 }
 
 export const order: readonly Case[] = pairs.map(
-  ({ id, title, needs, after, given: before = [], first, second, both, remedy: mend }) => ({
-    ...{ id, title, kind: 'changing', needs, remedy: mend, ...(after === undefined ? {} : { after }) },
+  ({ id, title, needs, after, given: before = [], first, second, both, remedy }) => ({
+    ...{ id, title, kind: 'changing', needs, remedy, ...(after === undefined ? {} : { after }) },
     steps: [
       ...before,
       ...(first === undefined ? [] : [firstStep.send(...first[0])]),
@@ -196,7 +196,7 @@ const many = 8
 const ready: Step = simultaneous(many, setUp(readyStep.get(one)))
 
 function writers(as: Reference, method: string, count: number, body?: Request['body']): Ask[] {
-  const more = { headers: { 'If-Match': seenStep.etag }, ...(body === undefined ? {} : { body }) }
+  const more = { headers: { 'If-Match': seen.etag }, ...(body === undefined ? {} : { body }) }
   return Array.from({ length: count }, () => as.send(method, one, more))
 }
 
@@ -238,18 +238,13 @@ function oneKindIsMade(seen: Observations): Finding | undefined {
       )
 }
 
-const mend = 'Check the condition in the writing transaction, on a locked row or with "update … where revision = …".'
+const remedy = 'Check the condition in the writing transaction, on a locked row or with "update … where revision = …".'
 
-export const atOnce = common({ remedy: mend }).define({
+export const atOnce = common({ remedy }).define({
   'CON-5/one-wins': {
     title: `Of ${many} PATCH at once with one entity tag exactly one is carried out`,
     after: ['CON-3/stale-patch'],
-    steps: [
-      create(one),
-      setUp(seenStep.get(one)),
-      ready,
-      together(...writers(writes, 'PATCH', many, { from: 'change' })),
-    ],
+    steps: [create(one), setUp(seen.get(one)), ready, together(...writers(writes, 'PATCH', many, { from: 'change' }))],
     expect: [oneIsMade([412])],
   },
   'CON-5/one-replaces': {
@@ -258,7 +253,7 @@ export const atOnce = common({ remedy: mend }).define({
     after: ['CON-3/fits-put', 'CON-3/stale-put'],
     steps: [
       create(one),
-      setUp(seenStep.get(one)),
+      setUp(seen.get(one)),
       ready,
       together(...writers(writes, 'PUT', many, { from: 'example', plus: 'change' })),
     ],
@@ -269,10 +264,10 @@ export const atOnce = common({ remedy: mend }).define({
     after: ['CON-3/fits-delete', 'CON-3/other-delete'],
     steps: [
       create(one),
-      setUp(seenStep.get(one)),
+      setUp(seen.get(one)),
       ready,
       together(...writers(writes, 'DELETE', many)),
-      again.delete(one, { headers: { 'If-Match': seenStep.etag } }),
+      again.delete(one, { headers: { 'If-Match': seen.etag } }),
     ],
     expect: [
       applicableWhere((seen) => {
@@ -289,7 +284,7 @@ export const atOnce = common({ remedy: mend }).define({
     after: ['CON-5/one-wins', 'CON-5/one-deletes'],
     steps: [
       create(one),
-      setUp(seenStep.get(one)),
+      setUp(seen.get(one)),
       ready,
       together(
         ...Array.from({ length: many / 2 }, () => [

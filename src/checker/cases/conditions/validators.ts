@@ -251,9 +251,10 @@ function deciding(seen: Observations): string[] {
   return negotiated.filter(([, ...steps]) => steps.some((step) => kindOf(step) !== usual)).map(([name]) => name)
 }
 
-const mend = 'Derive the ETag from the revision of the record, not from the bytes: any read gives the tag for If-Match.'
+const remedy =
+  'Derive the ETag from the revision of the record, not from the bytes: any read gives the tag for If-Match.'
 
-export const tags = common({ remedy: mend }).define({
+export const tags = common({ remedy }).define({
   'CON-8/fields': {
     title: 'A record has the same ETag with and without fields',
     after: ['CON-2/etag-stays'],

@@ -3,7 +3,7 @@ import type { Body } from '../../case/case.ts'
 import { common } from '../../case/define.ts'
 import { answerOf, everyStatus, finding, itemsOf, member, refused, short, status } from '../../case/expect.ts'
 import { answered, oneWins } from '../../case/expect-records.ts'
-import { after, both, first as firstStep, gone, odd, one, second, three, two } from '../../case/names.ts'
+import { after, both, first, gone, odd, one, second, three, two } from '../../case/names.ts'
 import { collection, parent, parentCollection, type Reference, references } from '../../case/references.ts'
 import { applicableIf, body, create, createMany, settled, setUp, together } from '../../case/steps.ts'
 import { isSame } from '../../values/json.ts'
@@ -154,19 +154,19 @@ export const bulkCases = common({ needs: ['read'] }).define({
     title: 'Of two bulk deletions at once that share a record one deletes all its records, the other none',
     after: ['DEL-1/gone', 'DEL-9/all', 'DEL-9/others-stay', 'DEL-9/all-or-nothing'],
     steps: [
-      createMany(firstStep, 2),
+      createMany(first, 2),
       createMany(second, 2),
       create(shared),
       together(
-        both.send('POST', toBulk, ids(firstStep.at(0).id, firstStep.at(1).id, shared.id)),
+        both.send('POST', toBulk, ids(first.at(0).id, first.at(1).id, shared.id)),
         both.send('POST', toBulk, ids(shared.id, second.at(1).id, second.at(0).id)),
       ),
       applicableIf(
         (seen) => seen.all(both).every(({ answer }) => answer?.status !== 202),
         'bulk deletions are only accepted',
       ),
-      firstAfter.get(firstStep.at(0)),
-      firstAfter.get(firstStep.at(1)),
+      firstAfter.get(first.at(0)),
+      firstAfter.get(first.at(1)),
       secondAfter.get(second.at(0)),
       secondAfter.get(second.at(1)),
     ],

@@ -3,7 +3,7 @@ import type { Observations } from '../../case/case.ts'
 import { common } from '../../case/define.ts'
 import { answerOf, finding, itemsOf, member, sameBody, short, status } from '../../case/expect.ts'
 import { answered, deleted, isExactly, recordOf, shows, succeeded } from '../../case/expect-records.ts'
-import { after, before, first as firstStep, gone, made, one, three, two } from '../../case/names.ts'
+import { after, before, first, gone, made, one, three, two } from '../../case/names.ts'
 import { caseRecords, collection, members, parent, references } from '../../case/references.ts'
 import {
   applicableIf,
@@ -87,8 +87,8 @@ export const dependentCases = common({ needs: ['read'] }).define({
     title: 'A record is not deleted while another that refers to it is made',
     after: ['DEL-4/refused', 'DEL-1/list'],
     steps: [
-      create(firstStep),
-      setUp(child.delete(firstStep)),
+      create(first),
+      setUp(child.delete(first)),
       settled(child, childJob),
       together(
         made.post(collection, body.example),

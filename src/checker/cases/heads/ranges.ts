@@ -56,9 +56,9 @@ const isWhole: Expectation[] = [
   }),
 ]
 
-const mend = 'Answer 206 with the requested bytes, both ends included, and Content-Range: bytes FIRST-LAST/LENGTH.'
+const remedy = 'Answer 206 with the requested bytes, both ends included, and Content-Range: bytes FIRST-LAST/LENGTH.'
 
-const parts: readonly Case[] = common({ remedy: mend }).define({
+const parts: readonly Case[] = common({ remedy }).define({
   'HED-3/announced': {
     title: 'A record says that parts of it can be had: Accept-Ranges: bytes',
     steps: [create(one), read.get(one)],

@@ -58,10 +58,10 @@ const about = (status: number, why: string): Expectation =>
 /** GET, then HEAD. */
 const both = (to: string, more: Omit<Request, 'method' | 'to'> = {}): Step[] => [get.get(to, more), head.head(to, more)]
 
-const mend =
+const remedy =
   'Let HEAD run all that GET runs, authentication and conditions too, and leave the body out at the very end.'
 
-const compares: readonly Case[] = common({ remedy: mend }).define({
+const compares: readonly Case[] = common({ remedy }).define({
   'HED-1/record': {
     title: 'HEAD of a record has the status and the header fields of GET',
     steps: [create(one), ...both(one.path)],

@@ -38,7 +38,7 @@ const [answered, pageStep, page, none] = references('answered', 'page', 'page', 
 const most = 101
 
 /** A case of sizes that are refused. */
-function refused(name: string, title: string, sizes: readonly string[], mend: string): Case {
+function refused(name: string, title: string, sizes: readonly string[], remedy: string): Case {
   return {
     id: `PAG-1/${name}`,
     title,
@@ -50,7 +50,7 @@ function refused(name: string, title: string, sizes: readonly string[], mend: st
       ...sizes.map((size) => refusal.get(`${collection}?${sizeParameter}=${size}`)),
     ],
     expect: [everyStatus(refusal, 400)],
-    remedy: mend,
+    remedy,
   }
 }
 

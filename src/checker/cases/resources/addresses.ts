@@ -18,7 +18,7 @@ import { body, create, forEachCollection, nobodyThere, setUp } from '../../case/
 import { extensionOf, hyphenated, isSingular, verbIn } from '../../case/words.ts'
 
 const [document, deeper, verbStep, collectionFile] = references('document', 'deeper', 'verb', 'collection')
-const [recordStep, chosenStep] = references('record', 'chosen')
+const [record, chosenStep] = references('record', 'chosen')
 
 /** The name of every collection that answers is as it should be: the last part of its path. */
 function everyName(step: Reference, test: (name: string) => string | undefined): readonly Expectation[] {
@@ -173,8 +173,8 @@ export const addresses = common({ steps: [forEachCollection(listings.get(collect
   },
   'RES-3/extensions': {
     title: 'Addresses have no file extensions',
-    steps: [create(one), collectionFile.get(`${collection}.json`), recordStep.get(`${one}.json`)],
-    expect: [refused(collectionFile), refused(recordStep)],
+    steps: [create(one), collectionFile.get(`${collection}.json`), record.get(`${one}.json`)],
+    expect: [refused(collectionFile), refused(record)],
     remedy: 'Let Accept choose the format, and take no extension after a name or an identifier.',
   },
   'RES-3/document': {

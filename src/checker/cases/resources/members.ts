@@ -28,7 +28,7 @@ import { snakeCase } from '../../case/words.ts'
 import { type Exchange, fieldOf, jsonOf } from '../../client/exchange.ts'
 import { isObject, type JsonObject, memberPointer, pointerTo } from '../../values/json.ts'
 
-const [live, replaced, restored, fullStep] = references('live', 'replaced', 'restored', 'full')
+const [live, replaced, restored, full] = references('live', 'replaced', 'restored', 'full')
 
 const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]00:?00)$/
 const withMilliseconds = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
@@ -344,8 +344,8 @@ export const structure = define({
     level: 'should',
     steps: [
       create(other),
-      setUp(fullStep.post(collection, body.fullExample)),
-      setUp(before.get(fullStep)),
+      setUp(full.post(collection, body.fullExample)),
+      setUp(before.get(full)),
       setUp(empty.post(collection, body.least)),
       after.get(empty),
     ],
