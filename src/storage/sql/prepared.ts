@@ -1,6 +1,6 @@
 /** Statements that run many times with different values: their texts are built once, with slots in place of values. */
 import { Sql } from 'sql-template-tag'
-import { prebuilt, type Statement } from '../transaction.ts'
+import type { Statement } from '../transaction.ts'
 import type { Bound } from './engine.ts'
 
 /** A placeholder for a value, and where the value comes from. */
@@ -24,6 +24,7 @@ export function slotted<About>(example: Sql, of: (about: About) => Sql): Sql {
 
 /** A statement with its slots filled. */
 export function filled<About>({ sql, text, values }: Statement, about: About): Statement {
-  const given = values.map((value) => (value instanceof Slot ? value.take(about as never) : value))
-  return prebuilt({ sql, text, values: given as Statement['values'] })
+  const given: unknown[] = []
+  for (const value of values) given.push(value instanceof Slot ? value.take(about as never) : value)
+  return { sql, text, values: given as Statement['values'] }
 }

@@ -90,7 +90,11 @@ export class Connection {
   }
 
   #prepare(text: string): StatementSync {
-    return this.#statements.of(text, () => this.database.prepare(text))
+    const known = this.#statements.get(text)
+    if (known !== undefined) return known
+    const statement = this.database.prepare(text)
+    this.#statements.set(text, statement)
+    return statement
   }
 }
 
