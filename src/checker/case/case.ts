@@ -8,9 +8,9 @@ import type { JsonObject } from '../values/json.ts'
 export type Caller = 'caller' | 'nobody' | 'wrong' | 'other'
 
 /**
- * The body of a request: a text, a JSON value, or a body that is made from the profile or from an earlier step (`body` in
- * `steps.ts`). `plus` adds the changes, or the optional members, that the profile knows. `like` repeats the unique values
- * that an earlier step sent.
+ * The body of a request: a text, a JSON value, or a body that is made from the profile or from an earlier step (`body`
+ * in `steps.ts`). `plus` adds the changes, or the optional members, that the profile knows. `like` repeats the unique
+ * values that an earlier step sent.
  */
 export type Body =
   | { readonly text: string }
@@ -72,7 +72,10 @@ export type Step =
   | { readonly kind: 'each'; readonly ask: Ask }
   /** Sends all requests at once. */
   | { readonly kind: 'together'; readonly asks: readonly Ask[] }
-  /** Reads page after page by cursor. `between` comes after the first page. A refused cursor ends the walk, and is judged. */
+  /**
+   * Reads page after page by cursor. `between` comes after the first page. A refused cursor ends the walk, and is
+   * judged.
+   */
   | {
       readonly kind: 'walk'
       readonly as: string

@@ -108,7 +108,10 @@ export function inOrder(step: Reference, test: (items: readonly Item[], seen: Ob
 /** A record in a list. */
 export type Item = Readonly<Record<string, unknown>>
 
-/** Whether an answer is seen to hold only a part of its list: there are more, there is a next page, or what was made is not in it. */
+/**
+ * Whether an answer is seen to hold only a part of its list: there are more, there is a next page, or what was made is
+ * not in it.
+ */
 export function isPart(answer: Answer | undefined, seen: Observations, made: readonly string[] = []): boolean {
   const ids = idsOf(answer, seen)
   if (answer === undefined || ids === undefined) return false

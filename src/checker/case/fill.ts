@@ -103,7 +103,9 @@ export function fill(text: string, known: CaseState): string {
   })
 }
 
-/** Replaces all references in a JSON value and its names. A text that is only a reference takes the type of its value. */
+/**
+ * Replaces all references in a JSON value and its names. A text that is only a reference takes the type of its value.
+ */
 export function fillAll(value: unknown, known: CaseState): unknown {
   if (typeof value === 'string') {
     const [, step, name, detail] = wholeToken.exec(value) ?? []

@@ -67,7 +67,10 @@ export function sentAt(seen: Observations, step: Reference): JsonObject {
   }
 }
 
-/** The first member that has another value than it should have. Members that are not there say nothing: some are never shown. */
+/**
+ * The first member that has another value than it should have. Members that are not there say nothing: some are never
+ * shown.
+ */
 export function differing(record: JsonObject, wanted: JsonObject, names = Object.keys(wanted)): Wrong | undefined {
   const member = names.find(
     (name) => Object.hasOwn(wanted, name) && Object.hasOwn(record, name) && !isAlike(record[name], wanted[name]),
@@ -86,7 +89,9 @@ export function holdsSent(step: Reference, sent: Reference): Expectation {
   })
 }
 
-/** The records of two steps have the same members, whatever their values. `deleted_at` is a matter of its own (RES-6). */
+/**
+ * The records of two steps have the same members, whatever their values. `deleted_at` is a matter of its own (RES-6).
+ */
 export function sameMembers(step: Reference, other: Reference, find = recordOf): Expectation {
   return answerOf(step, (answer, seen) => {
     const record = find(answer, seen)

@@ -1,7 +1,7 @@
 /**
- * References stand in a case for values that are known only when its requests are sent, such as the path of a record that
- * the case creates. A reference is a text that contains a token (`«one|etag»`). It can be used in addresses, header
- * fields, JSON values and names of members, and cases remain plain data. `fill.ts` replaces tokens with values.
+ * References stand in a case for values that are known only when its requests are sent, such as the path of a record
+ * that the case creates. A reference is a text that contains a token (`«one|etag»`). It can be used in addresses,
+ * header fields, JSON values and names of members, and cases remain plain data. `fill.ts` replaces tokens with values.
  */
 import type { Ask, Body, Request } from './case.ts'
 import type { PartOfStep, ValueOfCase } from './fill.ts'
@@ -184,7 +184,9 @@ export const greater = byKind((kind) => value('more', kind))
 /** The parameter for the size of a page. */
 export const sizeParameter = value('size')
 
-/** The caller's credential without its scheme, the same with one character changed, and all credential fields as bytes. */
+/**
+ * The caller's credential without its scheme, the same with one character changed, and all credential fields as bytes.
+ */
 export const key = value('key')
 export const alteredKey = value('altered')
 export const credentialFields = '«credential»'

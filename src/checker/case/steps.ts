@@ -98,7 +98,10 @@ export function createAndDelete(record: Reference, deletion: Reference): readonl
   return [create(record), ...deleteRecord(deletion, record)]
 }
 
-/** Bodies of requests. With spread, members can be added, changed or left out: `{ ...body.example, with: { name: 'x' } }`. */
+/**
+ * Bodies of requests. With spread, members can be added, changed or left out: `{ ...body.example, with: { name: 'x' }
+ * }`.
+ */
 export const body = {
   /** A valid body that creates a record; the same with only the required members, and with all optional ones. */
   example: { from: 'example' },

@@ -15,8 +15,8 @@ export function wordOf(mark: string): string {
 }
 
 /**
- * A cursor as somebody could forge it: where it is readable once decoded, one letter or digit of what it says is another;
- * otherwise one of its characters.
+ * A cursor as somebody could forge it: where it is readable once decoded, one letter or digit of what it says is
+ * another; otherwise one of its characters.
  */
 export function forgedCursor(cursor: string): string {
   const alphabet = /[-_]/.test(cursor) ? 'base64url' : 'base64'

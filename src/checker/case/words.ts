@@ -24,7 +24,10 @@ const verbs = new Set(
   ),
 )
 
-/** The verb that a segment of a path begins with, or is: `create`, `getUsers`, `delete-all`. `restore` and `bulk-delete` may be there. */
+/**
+ * The verb that a segment of a path begins with, or is: `create`, `getUsers`, `delete-all`. `restore` and `bulk-
+ * delete` may be there.
+ */
 export function verbIn(segment: string): string | undefined {
   if (segment === 'restore' || segment === 'bulk-delete') return undefined
   const first = segment.split(/[-_.]|(?<=[a-z0-9])(?=[A-Z])/)[0]?.toLowerCase() ?? ''

@@ -187,9 +187,9 @@ export const bulkCases = common({ needs: ['read'] }).define({
   },
 })
 
-// Nothing of these can be taken for a record of the server, or for a condition: no text that begins with a digit, no object (`{}` is
-// "any" to some), no number (MySQL compares texts with one as numbers, and most texts are 0), nothing that is no list. What is
-// more dangerous is left to those who say that nothing is lost (`disposable`).
+// Nothing of these can be taken for a record of the server, or for a condition: no text that begins with a digit, no
+// object (`{}` is "any" to some), no number (MySQL compares texts with one as numbers, and most texts are 0), nothing
+// that is no list. What is more dangerous is left to those who say that nothing is lost (`disposable`).
 const oddIds: readonly unknown[] = [
   ...['__proto__', 'constructor', "o'clock", 'never\u0000was', 'x'.repeat(5_000)],
   ...[null, ['never-was']],

@@ -215,8 +215,8 @@ export const dependentCases = common({ needs: ['read'] }).define({
 })
 
 /**
- * Deletion by filter is tried where the server declares it, with a filter that lists were seen to obey (QRY-1, and again in
- * the case itself), and with a bound, for the server that heeds the bound though it does not heed the filter.
+ * Deletion by filter is tried where the server declares it, with a filter that lists were seen to obey (QRY-1, and
+ * again in the case itself), and with a bound, for the server that heeds the bound though it does not heed the filter.
  */
 const filtered = {
   kind: 'changing',

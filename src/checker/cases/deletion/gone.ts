@@ -201,7 +201,8 @@ export const answerCases = common({ needs: ['read'], steps: [...accepted, settle
   'DEL-3/odd': {
     title: 'DELETE of texts that are no identifiers finds nothing, and breaks nothing',
     needs: ['create'],
-    // None of these begins with a digit, and none is a condition: nobody can mistake them for one of the server's records.
+    // None of these begins with a digit, and none is a condition: nobody can mistake them for one of the server's
+    // records.
     steps: [
       '__proto__',
       'constructor',

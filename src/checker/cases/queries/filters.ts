@@ -197,7 +197,10 @@ function comparison(
 
 const whole = setUp(wholeStep.get(caseRecords))
 
-/** The record in an answer, or the first of its list, has these members, and no others than them and perhaps its identifier. */
+/**
+ * The record in an answer, or the first of its list, has these members, and no others than them and perhaps its
+ * identifier.
+ */
 function hasOnly(step: Reference, ...members: readonly string[]): Expectation {
   return answerOf(step, (answer, seen, exchange) => {
     if (answer.status !== 200) return finding(exchange, 'status', `${answer.status} in place of 200`)

@@ -36,7 +36,10 @@ const four = [
 /** Names of records whose order among themselves does not matter. */
 type Group = readonly Reference[]
 
-/** The records come in groups. Where nobody knows how the values compare, such as names in an unknown language, other orders are as good. */
+/**
+ * The records come in groups. Where nobody knows how the values compare, such as names in an unknown language, other
+ * orders are as good.
+ */
 function groups(step: Reference, order: readonly Group[], ...asGood: readonly (readonly Group[])[]): Expectation {
   const says = order.map((group) => group.map(({ name }) => name).join(' and ')).join(', then ')
   return inOrder(step, (items, seen) => {
