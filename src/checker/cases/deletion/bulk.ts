@@ -11,9 +11,6 @@ import { isSame } from '../../values/json.ts'
 const [earlier, earlierJob, single, shared] = references('earlier', 'earlier job', 'single', 'shared')
 const [firstAfter, secondAfter] = references('first after', 'second after')
 
-/** What every one of these cases needs. */
-export const base = ['create', 'read', 'bulk-delete'] as const
-
 /** A body that lists identifiers. */
 export function ids(...list: readonly unknown[]): { readonly body: Body } {
   return { body: body.json({ ids: list }) }
