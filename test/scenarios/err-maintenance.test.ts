@@ -250,9 +250,9 @@ it('ERR-6: whatever a server is about to do for jobs when maintenance comes, it 
   }
   Object.assign(jobs, {
     open: async () => open,
-    measure: async ({ id }: { id: string }) => doing(`measure ${id}`),
+    countTotal: async ({ id }: { id: string }) => doing(`measure ${id}`),
     step: async ({ id }: { id: string }) => doing(`step ${id}`),
-    forget: async (_: number, goesOn: () => boolean) => {
+    deleteExpired: async (_: number, goesOn: () => boolean) => {
       await doing('forget')
       assert.equal(goesOn(), last !== 'forget')
       return 0
