@@ -9,7 +9,10 @@ import { Connection } from '../src/storage/sqlite/connection.ts'
 import { listen } from './bare-listen.ts'
 import { withoutLast } from './record-lines.ts'
 
-/** What the server is given: the statement that ours runs for the page, and by address its values and the rest of the answer. */
+/**
+ * What the server is given: the statement that ours runs for the page, and by address its values and the rest of the
+ * answer.
+ */
 export interface Recording {
   readonly database: string
   readonly statement: string

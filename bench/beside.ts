@@ -1,7 +1,7 @@
 /**
- * Measures this commit beside another: `node bench/beside.ts FOLDER`, a clone of this project that stands on the other one.
- * Both serve the atlas, in turn and in short rounds, so that whatever disturbs one disturbs the other. Ratios above 1: this
- * commit is faster.
+ * Measures this commit beside another: `node bench/beside.ts FOLDER`, a clone of this project that stands on the other
+ * one. Both serve the atlas, in turn and in short rounds, so that whatever disturbs one disturbs the other. Ratios
+ * above 1: this commit is faster.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

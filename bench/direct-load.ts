@@ -5,7 +5,8 @@ import { openSqlite } from '../src/storage/sqlite/storage.ts'
 import { inserterOf } from './inserter.ts'
 
 /**
- * Makes a database with these records: the tables and indexes that the server makes, and clocks that say how many there are.
+ * Makes a database with these records: the tables and indexes that the server makes, and clocks that say how many there
+ * are.
  *
  * @param collections records with their system fields, by collection
  */

@@ -32,7 +32,9 @@ export function describeMachine(folder: string): string {
   return `${cpus().length} cores (${model}), data on ${stdout?.trim() || 'an unknown file system'}`
 }
 
-/** The average number of processes that wanted to run during the last minute: above 1, something else is running here. */
+/**
+ * The average number of processes that wanted to run during the last minute: above 1, something else is running here.
+ */
 export function loadAverage(): number {
   return existsSync('/proc/loadavg') ? Number(readFileSync('/proc/loadavg', 'utf8').split(' ')[0]) : Number.NaN
 }

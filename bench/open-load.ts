@@ -1,7 +1,7 @@
 /**
- * A load that does not wait: so many requests a second set out, however slow the answers are, over as many connections as
- * that takes, up to a bound. Run as a process of its own it reads what to send from standard input, and prints what it
- * saw, both as JSON.
+ * A load that does not wait: so many requests a second set out, however slow the answers are, over as many connections
+ * as that takes, up to a bound. Run as a process of its own it reads what to send from standard input, and prints what
+ * it saw, both as JSON.
  */
 import { connect, type Socket } from 'node:net'
 import { json } from 'node:stream/consumers'

@@ -13,7 +13,10 @@ const command = [...flags.split(' '), program]
 /** The declaration that is served. */
 export const declaration = fileURLToPath(new URL('../examples/atlas/resources.yaml', import.meta.url))
 
-/** How it is started on a database (its address), with the atlas or another declaration; its log, one line a request, goes to a file. */
+/**
+ * How it is started on a database (its address), with the atlas or another declaration; its log, one line a request,
+ * goes to a file.
+ */
 export function ours(
   folder: string,
   name: string,

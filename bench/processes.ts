@@ -114,7 +114,8 @@ function memoryOf({ pid }: ChildProcess): number {
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024
 }
 
-// The 14th and 15th field, in hundredths: its own time and the system's for it (proc_pid_stat(5)). The 2nd may hold blanks.
+// The 14th and 15th field, in hundredths: its own time and the system's for it (proc_pid_stat(5)). The 2nd may hold
+// blanks.
 function workOf({ pid }: ChildProcess): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
   return (Number(fields[11]) + Number(fields[12])) / 100

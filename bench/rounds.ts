@@ -1,4 +1,6 @@
-/** Measurements side by side: each round asks every server once, so that whatever disturbs one disturbs its neighbours. */
+/**
+ * Measurements side by side: each round asks every server once, so that whatever disturbs one disturbs its neighbours.
+ */
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ask } from './ask.ts'
@@ -82,7 +84,8 @@ async function alone<T>({ server }: Contestant, work: () => Promise<T>): Promise
   try {
     return await work()
   } finally {
-    // What the load gave up when its time was over: held with it, the server would have it on its hands in the next round.
+    // What the load gave up when its time was over: held with it, the server would have it on its hands in the next
+    // round.
     await sleep(200)
     server.hold(true)
   }

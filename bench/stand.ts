@@ -58,7 +58,10 @@ export async function startOurs(folder: string, file: string, secure: boolean): 
   return startServer(ours(folder, `ours-${copies}`, `sqlite:${copyOf(file, folder)}`, await freePort(), secure))
 }
 
-/** Starts a yardstick: a file of this folder with its arguments, the port and, under HTTPS, the certificate that ours has. */
+/**
+ * Starts a yardstick: a file of this folder with its arguments, the port and, under HTTPS, the certificate that ours
+ * has.
+ */
 export async function startYardstick(stand: Stand, script: string, args: readonly string[]): Promise<Server> {
   const port = await freePort()
   const pair = join(stand.folder, '.resourced/tls/localhost-key.pem')

@@ -63,7 +63,9 @@ export function startOfJsonServer(folder: string, port: number, records: Records
   }
 }
 
-/** How Platformatic DB is started: its interface comes from the tables, which have the keys and the index that it likes. */
+/**
+ * How Platformatic DB is started: its interface comes from the tables, which have the keys and the index that it likes.
+ */
 export function startOfPlatformatic(folder: string, port: number, records: Records): Start {
   const file = join(folder, 'platformatic.db')
   fillTables(file, records)

@@ -1,6 +1,6 @@
 /**
- * Checks servers that others made, and writes a table of what was seen: `node scripts/check-strangers.ts`. They are installed
- * outside of this repository, started on loopback, and stopped.
+ * Checks servers that others made, and writes a table of what was seen: `node scripts/check-strangers.ts`. They are
+ * installed outside of this repository, started on loopback, and stopped.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'

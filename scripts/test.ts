@@ -1,8 +1,9 @@
 /**
  * Runs tests in groups, as many at once as there are processors, and prints failures alone in full.
  *
- * `quick` runs what every change must pass, on both engines; `rest` everything else; `postgres 18` and `postgres 15` all tests that follow
- * the engine. Test files and options of `node --test` after the word run instead of its selection, on that engine.
+ * `quick` runs what every change must pass, on both engines; `rest` everything else; `postgres 18` and `postgres 15`
+ * all tests that follow the engine. Test files and options of `node --test` after the word run instead of its
+ * selection, on that engine.
  */
 import { spawn } from 'node:child_process'
 import { availableParallelism } from 'node:os'
@@ -55,7 +56,9 @@ async function groupsOf(): Promise<readonly Group[]> {
   ]
 }
 
-/** Files of one engine: those that may share a process in a group for each processor, the others in groups of their own. */
+/**
+ * Files of one engine: those that may share a process in a group for each processor, the others in groups of their own.
+ */
 function grouped(title: string, files: readonly string[], version?: Version): Group[] {
   const missing = version === undefined || process.env.TEST_POSTGRES !== undefined ? undefined : whyNoPostgres(version)
   if (missing !== undefined) {

@@ -51,7 +51,9 @@ function lies(file: string, folder: string): boolean {
   return folder in mayImport ? folderOf(file) === folder : file.startsWith(`${folder}/`)
 }
 
-/** What is wrong with an import; `undefined`: nothing. Tests prove things across folders, so only the circles bind them. */
+/**
+ * What is wrong with an import; `undefined`: nothing. Tests prove things across folders, so only the circles bind them.
+ */
 function objection(found: Import): string | undefined {
   const { file, target, specifier } = found
   if (/\.(?:test|fixture)\.ts$/.test(file)) return undefined

@@ -1,4 +1,7 @@
-/** A tree four levels deep, of both variants, whose deletions become jobs: what hangs on it, refers to it, and blocks it. */
+/**
+ * A tree four levels deep, of both variants, whose deletions become jobs: what hangs on it, refers to it, and blocks
+ * it.
+ */
 import { Type } from 'typebox'
 import { defineInterface, reference } from '../src/model/declaration.ts'
 

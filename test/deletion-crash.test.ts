@@ -1,4 +1,7 @@
-/** JOB-3: a deletion killed anywhere goes on, and ends as if it had not been: `KILLS=200 node --test test/deletion-crash.test.ts`. */
+/**
+ * JOB-3: a deletion killed anywhere goes on, and ends as if it had not been: `KILLS=200 node --test
+ * test/deletion-crash.test.ts`.
+ */
 import assert from 'node:assert/strict'
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -28,7 +28,9 @@ export interface TrialDatabase {
   rows(query: string): Promise<Record<string, unknown>[]>
   /** Everything that is kept in it, as text. */
   contents(): Promise<string>
-  /** Removes it; where another server has it open still, at the end of the test file, like those that nobody removes. */
+  /**
+   * Removes it; where another server has it open still, at the end of the test file, like those that nobody removes.
+   */
   remove(): Promise<void>
 }
 
@@ -74,8 +76,8 @@ after(async () => {
 /**
  * Makes a database.
  *
- * @param options `memory`: SQLite may keep it there, where one storage is opened and nobody else looks into it; `prepared`:
- * it may have the tables already
+ * @param options `memory`: SQLite may keep it there, where one storage is opened and nobody else looks into it;
+ * `prepared`: it may have the tables already
  */
 export async function newDatabase(
   options: { readonly memory?: boolean; readonly prepared?: Prepared } = {},
@@ -167,7 +169,8 @@ async function templateOf({ catalog }: Prepared): Promise<string> {
 
 async function openDirectly(url: string, catalog: Catalog, options: PostgresOptions = {}): Promise<Storage> {
   const { openPostgres } = await import('../src/storage/postgres/storage.ts')
-  // The cluster of tests does not wait for a disk; tests do wait, where thousands of them come at once on a busy machine.
+  // The cluster of tests does not wait for a disk; tests do wait, where thousands of them come at once on a busy
+  // machine.
   return openPostgres(catalog, { ...options, url, unsafe: true, limits: { connect: 60_000 } })
 }
 

@@ -1,6 +1,6 @@
 /**
- * LIM-5: each parameter at its worst: the most that is allowed, and the first that is not. No request fails, says more than a few
- * pages, or takes the only thread for longer than a plain one of its size.
+ * LIM-5: each parameter at its worst: the most that is allowed, and the first that is not. No request fails, says more
+ * than a few pages, or takes the only thread for longer than a plain one of its size.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'

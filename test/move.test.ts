@@ -1,4 +1,7 @@
-/** `resourced move`: what one database holds is in another afterwards, of whichever engine, and answers are the same to the byte. */
+/**
+ * `resourced move`: what one database holds is in another afterwards, of whichever engine, and answers are the same to
+ * the byte.
+ */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'

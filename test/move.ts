@@ -1,4 +1,6 @@
-/** An interface on a database of a given address, filled with awkward records, asked the same before and after a move. */
+/**
+ * An interface on a database of a given address, filled with awkward records, asked the same before and after a move.
+ */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import type { HttpRequest } from '../src/http/message.ts'
@@ -93,8 +95,8 @@ const awkward = [
 ]
 
 /**
- * Fills a database: records of every kind, deleted ones, revisions, jobs that are finished and not, files, answers that are
- * kept.
+ * Fills a database: records of every kind, deleted ones, revisions, jobs that are finished and not, files, answers that
+ * are kept.
  *
  * @returns addresses whose answers say all of it
  */

@@ -1,4 +1,7 @@
-/** Judges answers by the OpenAPI document of the interface that gave them (DOC-1). Harness and tests ask it of every answer. */
+/**
+ * Judges answers by the OpenAPI document of the interface that gave them (DOC-1). Harness and tests ask it of every
+ * answer.
+ */
 import assert from 'node:assert/strict'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
@@ -99,14 +102,18 @@ function pointerOf(
   return find(document.paths[path][operation].responses[status]) === undefined ? undefined : pointer
 }
 
-/** OpenAPI 3.1 has no QUERY: what it finds is described where GET finds it, and its refusals are those of any method. */
+/**
+ * OpenAPI 3.1 has no QUERY: what it finds is described where GET finds it, and its refusals are those of any method.
+ */
 function operationOf(method: string, status: number): string {
   if (!/^[A-Z]+$/.test(method)) return ''
   if (method === 'HEAD' || (method === 'QUERY' && status < 400)) return 'get'
   return method === 'QUERY' ? '' : method.toLowerCase()
 }
 
-/** A response component of a status: it stands for what addresses in no path answer, and for methods of no operation. */
+/**
+ * A response component of a status: it stands for what addresses in no path answer, and for methods of no operation.
+ */
 function anyProblem(document: Json, { status, body }: HttpResponse): string | undefined {
   const known = Object.keys(document.components.responses).filter(
     (name) => problemOf(document.components.responses[name])?.status?.const === status,

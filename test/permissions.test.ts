@@ -1,4 +1,6 @@
-/** The permission matrix (AUT-3 to AUT-7): every form of rule, caller, record and way, against a model written by hand. */
+/**
+ * The permission matrix (AUT-3 to AUT-7): every form of rule, caller, record and way, against a model written by hand.
+ */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { checkAssignment } from './permissions/assignment.ts'

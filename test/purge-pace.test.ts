@@ -1,4 +1,7 @@
-/** DEL-7: a purge of very many records does not keep others waiting: `PURGE_RECORDS=1000000 node --test test/purge-pace.test.ts`. */
+/**
+ * DEL-7: a purge of very many records does not keep others waiting: `PURGE_RECORDS=1000000 node --test
+ * test/purge-pace.test.ts`.
+ */
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'

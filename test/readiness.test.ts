@@ -1,4 +1,7 @@
-/** OPS-5 on a disk that takes nothing more: a process of its own may make files of a certain length only, and later of any. */
+/**
+ * OPS-5 on a disk that takes nothing more: a process of its own may make files of a certain length only, and later of
+ * any.
+ */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'

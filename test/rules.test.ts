@@ -7,7 +7,10 @@ import { ruleSections, rules } from '../src/spec/rules.ts'
 const root = new URL('../', import.meta.url)
 const citation = new RegExp(`\\b(?:${ruleSections.map((section) => section.prefix).join('|')})-\\d+\\b`, 'g')
 
-/** The rule numbers in a text. Where `code` is set, lines of comment do not count: a scenario names its rule in its table or title. */
+/**
+ * The rule numbers in a text. Where `code` is set, lines of comment do not count: a scenario names its rule in its
+ * table or title.
+ */
 function citations(text: string, code = false): string[] {
   const lines = text.split('\n').filter((line) => !code || !/^\s*(?:\/\/|\/?\*)/.test(line))
   return lines.flatMap((line) => line.match(citation) ?? [])

@@ -26,7 +26,9 @@ export function isRest(file: string): boolean {
   return !isQuick(file) && !elsewhere.test(file)
 }
 
-/** Whether it opens a PostgreSQL database whatever engine the run is for: it tests that engine alone, or compares both. */
+/**
+ * Whether it opens a PostgreSQL database whatever engine the run is for: it tests that engine alone, or compares both.
+ */
 export function isPostgresOnly(file: string): boolean {
   return /^(?:test\/(?:differential|postgres)\/|src\/storage\/postgres\/|test\/move\.test)/.test(file)
 }

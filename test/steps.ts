@@ -10,7 +10,9 @@ import type { Received, Sent, Trial } from './harness.ts'
 /** An id that no record has. */
 export const nowhere = '01a1fde6-1be6-7f7d-a2ef-25a8bed79d72'
 
-/** Everything that is in collections, live and retained, with tags of the lists: what no refused deletion may change. */
+/**
+ * Everything that is in collections, live and retained, with tags of the lists: what no refused deletion may change.
+ */
 export async function stateOf({ send }: Trial, collections: Iterable<string>): Promise<unknown[]> {
   const states: unknown[] = []
   for (const name of collections) {

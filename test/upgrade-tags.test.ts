@@ -26,7 +26,10 @@ async function apply({ database }: Trial, declaration: InterfaceDeclaration): Pr
   await turn()
 }
 
-/** The declaration is served before, and again after, a migration that dropped a field, and one that brought it back empty. */
+/**
+ * The declaration is served before, and again after, a migration that dropped a field, and one that brought it back
+ * empty.
+ */
 async function droppedAndBack(first: Trial): Promise<void> {
   await apply(first, plain)
   await apply(first, ranked)

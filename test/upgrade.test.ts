@@ -1,4 +1,7 @@
-/** VER-2: the database of version 1 is served by version 3, and clients of version 1 read what they read before, to the byte. */
+/**
+ * VER-2: the database of version 1 is served by version 3, and clients of version 1 read what they read before, to the
+ * byte.
+ */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -23,8 +23,8 @@ export interface AskedStatement {
 }
 
 /**
- * All statements of a GET, as an administrator asks it. Of a page first those by which it is read the first time, then those
- * by which it is read when its total is known.
+ * All statements of a GET, as an administrator asks it. Of a page first those by which it is read the first time, then
+ * those by which it is read when its total is known.
  */
 export async function statementsOf(catalog: Catalog, client: ClientBase, address: string): Promise<AskedStatement[]> {
   const plan = await planOf(catalog, address)

@@ -1,6 +1,6 @@
 /**
- * The yardstick of reads: Node's own server, running one prepared statement and sending its text in the recorded envelope.
- * `node bare-reader.ts RECORDING PORT`.
+ * The yardstick of reads: Node's own server, running one prepared statement and sending its text in the recorded
+ * envelope. `node bare-reader.ts RECORDING PORT`.
  */
 import { readFileSync } from 'node:fs'
 import type { RequestListener } from 'node:http'

@@ -94,9 +94,9 @@ export const comparisons: readonly Comparison[] = [
 ]
 
 /**
- * How many connections the bare server has: ours has ten for transactions and some that reads share. Of 1, 2, 4 and 12 the
- * number is taken that lets it use the least processor time: few where much goes along in one packet, many where the
- * database has long to do.
+ * How many connections the bare server has: ours has ten for transactions and some that reads share. Of 1, 2, 4 and 12
+ * the number is taken that lets it use the least processor time: few where much goes along in one packet, many where
+ * the database has long to do.
  */
 const bareConnections = { small: 2, large: 12 }
 

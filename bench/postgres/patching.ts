@@ -1,6 +1,9 @@
 /** How wrk changes records that it has seen: with the entity tag of the last answer, and another value each time. */
 
-/** Lua that follows the messages: the first time a record is changed whatever its tag, afterwards by the tag that it got. */
+/**
+ * Lua that follows the messages: the first time a record is changed whatever its tag, afterwards by the tag that it
+ * got.
+ */
 export const patching = `
 local turn, number = 0, 0
 local tags = {}

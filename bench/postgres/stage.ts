@@ -1,4 +1,7 @@
-/** What all measurements on PostgreSQL share: a cluster of their own, the atlas in it, and how much the cluster has worked. */
+/**
+ * What all measurements on PostgreSQL share: a cluster of their own, the atlas in it, and how much the cluster has
+ * worked.
+ */
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import pg from 'pg'

@@ -25,8 +25,8 @@ const formats = {
 }
 
 /**
- * Prints the differences. The exit code is 1 if one breaks clients (with `strict` also if one needs a review), otherwise 0. It is 2
- * if the interfaces could not be compared.
+ * Prints the differences. The exit code is 1 if one breaks clients (with `strict` also if one needs a review),
+ * otherwise 0. It is 2 if the interfaces could not be compared.
  */
 export async function checkChanges(old: string, now: string, { format, strict }: Options): Promise<void> {
   try {

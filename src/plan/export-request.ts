@@ -35,7 +35,8 @@ const mostIssues = 100
  *
  * @example
  * readExportRequest(catalog, { collection: 'tasks', filter: { status: 'opne' }, format: 'csv' })
- * // { issues: [{ code: 'NOT_IN_ENUM', message: 'filter.status is not one of … Did you mean "open"?', pointer: '/filter/status' }] }
+ * // { issues: [{ code: 'NOT_IN_ENUM', message: 'filter.status is not one of … Did you mean "open"?', pointer:
+ * '/filter/status' }] }
  */
 export function readExportRequest(
   catalog: Catalog,

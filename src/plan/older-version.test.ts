@@ -30,7 +30,9 @@ const step = fc.record({
   pick: fc.nat(100),
 })
 
-/** What versions 2, 3, … did in turn to a resource with three fields: their changes, and the fields that there are now. */
+/**
+ * What versions 2, 3, … did in turn to a resource with three fields: their changes, and the fields that there are now.
+ */
 function evolved(steps: readonly { readonly kind: string; readonly pick: number }[]): InterfaceDeclaration {
   let fields = ['a', 'b', 'c']
   const changes: ChangeDeclaration[] = []

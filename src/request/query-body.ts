@@ -1,6 +1,6 @@
 /**
- * Turns the body of a QUERY into the parameters that it stands for (MET-10, RFC 10008); `list-query.ts` reads those like
- * the parameters of an address.
+ * Turns the body of a QUERY into the parameters that it stands for (MET-10, RFC 10008); `list-query.ts` reads those
+ * like the parameters of an address.
  */
 import { controlParameters } from '../model/check/names.ts'
 import { escapeStep } from '../model/place.ts'

@@ -1,6 +1,6 @@
 /**
- * OPT-3 to OPT-6 as a real browser judges them: `npm run test:browser`, with Chromium installed (`CHROMIUM` names it, else
- * `chromium`). It is no part of `npm test`, which needs nothing but Node.
+ * OPT-3 to OPT-6 as a real browser judges them: `npm run test:browser`, with Chromium installed (`CHROMIUM` names it,
+ * else `chromium`). It is no part of `npm test`, which needs nothing but Node.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'

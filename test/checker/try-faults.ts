@@ -1,6 +1,7 @@
 /**
- * Every case can fail: there is a fault for each, on which it fails, and only it. Beside it are tried the other cases of its rule; with
- * CHECKER=section all of its section, with CHECKER=whole all that there are, which takes the better part of an hour.
+ * Every case can fail: there is a fault for each, on which it fails, and only it. Beside it are tried the other cases
+ * of its rule; with CHECKER=section all of its section, with CHECKER=whole all that there are, which takes the better
+ * part of an hour.
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'

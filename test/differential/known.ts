@@ -1,4 +1,7 @@
-/** What a client has learnt from the answers so far: where records are, what they look like, their tags, cursors and jobs. */
+/**
+ * What a client has learnt from the answers so far: where records are, what they look like, their tags, cursors and
+ * jobs.
+ */
 import { pick, type Random } from '../durability/random.ts'
 import type { Answered, Asked } from './twins.ts'
 

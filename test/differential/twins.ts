@@ -1,4 +1,6 @@
-/** Two applications of one declaration, each on an engine of its own, that are asked the same and must answer the same. */
+/**
+ * Two applications of one declaration, each on an engine of its own, that are asked the same and must answer the same.
+ */
 import { readFileSync } from 'node:fs'
 import { type HttpRequest, isFile, type ResponseBody } from '../../src/http/message.ts'
 import type { InterfaceDeclaration } from '../../src/model/declaration.ts'

@@ -1,4 +1,7 @@
-/** The interface that the tests of durability write to: one resource deleted for good, one retained; one takes the other along. */
+/**
+ * The interface that the tests of durability write to: one resource deleted for good, one retained; one takes the other
+ * along.
+ */
 import type { InterfaceDeclaration } from '../../src/model/declaration.ts'
 
 export const diary: InterfaceDeclaration = {

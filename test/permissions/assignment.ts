@@ -74,7 +74,9 @@ export async function checkAssignment(context: TestContext, cells: Cells): Promi
 
 type Sent = readonly (readonly [name: string, value: unknown, code: string])[]
 
-/** What must be said: a key that could reach a prototype makes the whole body unreadable, and so nothing else is judged. */
+/**
+ * What must be said: a key that could reach a prototype makes the whole body unreadable, and so nothing else is judged.
+ */
 function refusals(method: Method, as: string, sent: Sent): string[] {
   if (sent.includes(unsafe)) {
     return [method === 'JSON Patch' ? `UNSAFE_KEY /${sent.length}/path` : 'UNSAFE_KEY /__proto__']

@@ -65,7 +65,8 @@ function expectationOf({ room, guarded, ...aim }: Aim, way: Way, caller: Caller)
   if (!caller.isAuthenticated) return refused(401)
   if (!way.needs.every((action) => room.lets(caller, action, guarded))) return refused(403)
   if (kind === undefined || (kind.isDeleted && way.isForDeleted !== true)) return refused(404)
-  // Where the parent is deleted as well, what counts is whether it would permit the restoration if it were live (DEL-6).
+  // Where the parent is deleted as well, what counts is whether it would permit the restoration if it were live
+  // (DEL-6).
   const subject = way.isForDeleted ? { ...kind, parentOwner: kind.lostParentOwner ?? kind.parentOwner } : kind
   if (!way.needs.every((action) => room.allows(caller, action, guarded, subject))) return refused(403)
   return way.success({ room, guarded, ...aim }, caller)

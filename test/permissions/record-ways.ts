@@ -94,8 +94,8 @@ const methods = {
 } as const
 
 /**
- * A change of what a rule looks at: it is permitted on the record as it will be too (AUT-8). Where the record moves under another
- * parent through which it may be made, the caller could have made it there.
+ * A change of what a rule looks at: it is permitted on the record as it will be too (AUT-8). Where the record moves
+ * under another parent through which it may be made, the caller could have made it there.
  */
 const becoming = (method: keyof typeof methods, what: string, next: Next): Way => ({
   name: `${method} that makes it ${what}`,

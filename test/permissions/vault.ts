@@ -1,4 +1,7 @@
-/** The interface of the matrix: for a form of rule, a collection for each action that it guards. The others are anyone's. */
+/**
+ * The interface of the matrix: for a form of rule, a collection for each action that it guards. The others are
+ * anyone's.
+ */
 import { Type } from 'typebox'
 import { type Action, actions, type InterfaceDeclaration, reference } from '../../src/model/declaration.ts'
 import type { Form } from './forms.ts'

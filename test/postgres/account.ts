@@ -36,7 +36,9 @@ export function temporaryFolder(): string {
 
 const plenty = 4_000_000_000
 
-/** A folder in memory where there is plenty of it: making a database takes a tenth of the time there. Else that above. */
+/**
+ * A folder in memory where there is plenty of it: making a database takes a tenth of the time there. Else that above.
+ */
 export function fastFolder(): string {
   const shared = '/dev/shm'
   if (statSync(shared, { throwIfNoEntry: false }) === undefined || !canPass(shared)) return temporaryFolder()

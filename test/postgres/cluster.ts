@@ -36,7 +36,9 @@ export interface Cluster {
   readonly folder: string
   /** Makes an empty database that the ordinary role owns; gives its address. */
   createDatabase(): Promise<string>
-  /** Stops it after rolling back what runs (or starts it where it was killed), with other settings beside the present. */
+  /**
+   * Stops it after rolling back what runs (or starts it where it was killed), with other settings beside the present.
+   */
   restart(settings?: Settings): Promise<void>
   /** Ends it as a crash does (SIGKILL). */
   kill(): Promise<void>

@@ -1,9 +1,13 @@
-/** One cluster, and one cache of compiled code, for all files of a run: `node --test --test-global-setup=test/postgres/global-setup.ts …`. */
+/**
+ * One cluster, and one cache of compiled code, for all files of a run: `node --test
+ * --test-global-setup=test/postgres/global-setup.ts …`.
+ */
 import { join } from 'node:path'
 import { type Cluster, startCluster } from './cluster.ts'
 import { versionAsked, whyNoDatabase } from './database.ts'
 
-// What one file of tests, or a server that it starts, has compiled, the next need not. Never in a shared folder: Node runs what is there.
+// What one file of tests, or a server that it starts, has compiled, the next need not. Never in a shared folder: Node
+// runs what is there.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '../../.resourced/compiled')
 
 let cluster: Cluster | undefined

@@ -1,4 +1,6 @@
-/** Nothing stays open for long: statements, locks and transactions have limits, and readiness waits for none of them. */
+/**
+ * Nothing stays open for long: statements, locks and transactions have limits, and readiness waits for none of them.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -88,7 +88,8 @@ function copied(native: string, place: string): string {
 
 /**
  * The shared libraries by every name that the programs ask for. A package of the registry holds no symbolic links: its
- * install script makes them, unless npm was told to run no scripts; they are made apart then, as npm's folder may be read-only.
+ * install script makes them, unless npm was told to run no scripts; they are made apart then, as npm's folder may be
+ * read-only.
  */
 function librariesOf(native: string, place: string): string {
   const wanted: readonly { source: string; target: string }[] = JSON.parse(

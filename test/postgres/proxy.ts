@@ -12,7 +12,10 @@ export interface Proxy {
   swallow(what: Swallowed): void
   /** Swallows answers from when a text is sent by a client. */
   swallowAnswersOnce(text: string): void
-  /** Swallows what goes over the connections that there are, and tells nobody: as a firewall does that was started again. */
+  /**
+   * Swallows what goes over the connections that there are, and tells nobody: as a firewall does that was started
+   * again.
+   */
   forget(): void
   /** Ends every connection at once. */
   cut(): void

@@ -21,7 +21,10 @@ export interface Replica extends Cluster {
 const emptied = ['pg_wal', 'pg_replslot', 'pg_dynshmem', 'pg_notify', 'pg_serial', 'pg_snapshots', 'pg_stat_tmp', 'pg_subtrans'] // biome-ignore format: one row reads best
 const leftOut = new Set(['postmaster.pid', 'postmaster.opts'])
 
-/** Starts a replica of a running cluster, which goes on meanwhile. By hand: `pg_basebackup` is in no package of the registry. */
+/**
+ * Starts a replica of a running cluster, which goes on meanwhile. By hand: `pg_basebackup` is in no package of the
+ * registry.
+ */
 export async function startReplica(primary: Cluster, settings: Settings = {}): Promise<Replica> {
   const { version, programs, guarded: origin, password, tls } = partsOf(primary)
   const guarded = guardedFolder(fastFolder())

@@ -16,8 +16,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { account } from './account.ts'
 
-// It reads until its input ends, which is when the test is gone, however it went. Whatever works in the folder is its own:
-// what a starting server has just begun is seen in the next round.
+// It reads until its input ends, which is when the test is gone, however it went. Whatever works in the folder is its
+// own: what a starting server has just begun is seen in the next round.
 const script = `
 trap '' INT TERM HUP
 signal() {
@@ -116,7 +116,10 @@ function bornAt(id: number): string | undefined {
   }
 }
 
-/** Removes what was left where the watchdog was killed as well. Of another container the processes are not seen: age decides. */
+/**
+ * Removes what was left where the watchdog was killed as well. Of another container the processes are not seen: age
+ * decides.
+ */
 function removeStale(place: string): void {
   for (const name of readdirSync(place)) {
     if (!name.startsWith(prefix)) continue

@@ -47,8 +47,9 @@ export interface RecordOptions {
 const failures = ['-e', 'inject=fsync,fdatasync:error=EIO:when=30+3']
 
 /**
- * Runs a server three times on one database: stopped, killed while it writes, stopped. It is not killed where syncs fail:
- * a commit that failed last would be taken for a good one by the next start, which cannot see that the disk lacks it.
+ * Runs a server three times on one database: stopped, killed while it writes, stopped. It is not killed where syncs
+ * fail: a commit that failed last would be taken for a good one by the next start, which cannot see that the disk lacks
+ * it.
  *
  * @param parent a folder for all files
  */

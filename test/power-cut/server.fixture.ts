@@ -1,4 +1,6 @@
-/** A server whose database is synced as told: `node server.fixture.ts FILE full|off`. Without syncing is for tests only. */
+/**
+ * A server whose database is synced as told: `node server.fixture.ts FILE full|off`. Without syncing is for tests only.
+ */
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { makeKey } from '../../src/cli/keys.ts'

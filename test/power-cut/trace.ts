@@ -1,7 +1,9 @@
 /** Reads what strace wrote: which changes a process made to the files of a folder, and what it said on its sockets. */
 import { resolve } from 'node:path'
 
-/** What strace has to be told, so that everything that could change a file is seen; `?`: not every machine has the call. */
+/**
+ * What strace has to be told, so that everything that could change a file is seen; `?`: not every machine has the call.
+ */
 export const straceOptions = [
   ...['-f', '-y', '-xx', '-s', '4000000', '--seccomp-bpf'],
   ...['-e', 'signal=none', '-e'],

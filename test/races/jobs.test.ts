@@ -1,4 +1,7 @@
-/** JOB-3, JOB-5 with two servers: each batch of long work runs on one of them, and what a killed one leaves the other does. */
+/**
+ * JOB-3, JOB-5 with two servers: each batch of long work runs on one of them, and what a killed one leaves the other
+ * does.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Answer } from '../durability/client.ts'

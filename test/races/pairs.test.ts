@@ -1,6 +1,6 @@
 /**
- * CON-5, DEL-4, DEL-5, DEL-6: every pair of changes that concern one another, one on each server, in both orders. Of each two the first
- * has decided and not yet changed anything when the second comes; then both go on.
+ * CON-5, DEL-4, DEL-5, DEL-6: every pair of changes that concern one another, one on each server, in both orders. Of
+ * each two the first has decided and not yet changed anything when the second comes; then both go on.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -216,7 +216,10 @@ pairs['two DELETEs of one record'] = async (place) => {
   return { changes: [remove('parents', id), remove('parents', id)], isOneOnly: true }
 }
 
-/** Sends a change that is held before it is made, then the other one, and lets both go on once the other waits too, or has ended. */
+/**
+ * Sends a change that is held before it is made, then the other one, and lets both go on once the other waits too, or
+ * has ended.
+ */
 async function force(race: Race, first: Change, second: Change, round: number): Promise<[Answered, Answered]> {
   const gate = await race.gate(...first.held)
   const ended = { first: false, second: false }

@@ -1,4 +1,7 @@
-/** What the pairs of `pairs.test.ts` race on: a family of collections, the rules that may concern parts of it, and what must hold afterwards. */
+/**
+ * What the pairs of `pairs.test.ts` race on: a family of collections, the rules that may concern parts of it, and what
+ * must hold afterwards.
+ */
 import assert from 'node:assert/strict'
 import type { InterfaceDeclaration } from '../../src/model/declaration.ts'
 import { type Race, until } from './servers.ts'

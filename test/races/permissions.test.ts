@@ -54,7 +54,9 @@ interface Places {
   readonly room: string
 }
 
-/** The ways to change something through the room whose owner changes, and the event by which the change can be stopped. */
+/**
+ * The ways to change something through the room whose owner changes, and the event by which the change can be stopped.
+ */
 const ways: readonly {
   readonly name: string
   readonly event: 'insert' | 'update'

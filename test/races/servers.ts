@@ -1,4 +1,6 @@
-/** Several servers in processes of their own on one PostgreSQL database: where they race, what one process cannot show. */
+/**
+ * Several servers in processes of their own on one PostgreSQL database: where they race, what one process cannot show.
+ */
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -42,7 +44,9 @@ export interface Race {
   rows(text: string): Promise<any[]>
   /** Starts one more server. */
   start(options?: readonly string[]): Promise<Racer>
-  /** Has changes of a table wait, on whichever server: `event` as in `create trigger`, those that `condition` holds of. */
+  /**
+   * Has changes of a table wait, on whichever server: `event` as in `create trigger`, those that `condition` holds of.
+   */
   gate(event: string, condition?: string): Promise<Gate>
 }
 

@@ -1,4 +1,7 @@
-/** API keys made with other credentials: who made a key, how long it lasts, how many there are, and who revokes it (AUT-10). */
+/**
+ * API keys made with other credentials: who made a key, how long it lasts, how many there are, and who revokes it
+ * (AUT-10).
+ */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { makeKey } from '../../src/cli/keys.ts'

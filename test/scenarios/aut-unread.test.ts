@@ -1,4 +1,7 @@
-/** What a caller may not read does not show in any answer (AUT-9): records that they may change or delete, and never see. */
+/**
+ * What a caller may not read does not show in any answer (AUT-9): records that they may change or delete, and never
+ * see.
+ */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Type } from 'typebox'
@@ -66,7 +69,10 @@ const told = ({ status, text, headers }: Received) => [
   headers['etag'],
 ]
 
-/** What somebody who may not read a record is answered must be the same whatever it holds: made with each of two contents. */
+/**
+ * What somebody who may not read a record is answered must be the same whatever it holds: made with each of two
+ * contents.
+ */
 async function alike(
   trial: Trial,
   contents: readonly [object, object],

@@ -63,7 +63,10 @@ it('DEL-6: it brings back what the same deletion took along, and nothing that ha
   assert.equal((await send({ path: `/v1/tasks/${early}` })).status, 404)
 })
 
-/** Shelves keep what is deleted for ten days, their books for two, pages of these for thirty, and notes on shelves for ten. */
+/**
+ * Shelves keep what is deleted for ten days, their books for two, pages of these for thirty, and notes on shelves for
+ * ten.
+ */
 const library: InterfaceDeclaration = {
   name: 'library',
   resources: {

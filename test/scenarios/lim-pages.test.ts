@@ -34,7 +34,8 @@ function bytesOf(answer: Received): number {
 
 const titles = (answer: Received): string[] => answer.json.data.map(({ title }: { title: string }) => title)
 
-// Plain text, text that JSON makes six times as long, text of three bytes a character, and a nested value; some larger than a page.
+// Plain text, text that JSON makes six times as long, text of three bytes a character, and a nested value; some larger
+// than a page.
 const values: readonly object[] = Array.from({ length: 30 }, (_, index) => {
   const size = [10, 100, 40_000, 2_000, 9_000, 10, 70_000, 20_000, 500, 30_000][index % 10] as number
   const kinds = [{ text: 'x'.repeat(size) }, { text: '\u0001'.repeat(size / 5) }, { text: '€'.repeat(size / 3) }]

@@ -35,7 +35,10 @@ for (const type of ['application/json', 'application/merge-patch+json', 'applica
   })
 }
 
-/** RFC 7396, the examples of its appendix that concern one field of any type: what was there, the patch, what becomes of it. */
+/**
+ * RFC 7396, the examples of its appendix that concern one field of any type: what was there, the patch, what becomes of
+ * it.
+ */
 const merges: readonly [unknown, unknown, unknown][] = [
   [{ a: 'b' }, { a: 'c' }, { a: 'c' }],
   [{ a: 'b' }, { b: 'c' }, { a: 'b', b: 'c' }],

@@ -16,7 +16,9 @@ import { company } from '../declarations-company.ts'
 import { type Sent, type Trial, trialFor } from '../harness.ts'
 import { failing, nowhere } from '../steps.ts'
 
-/** The series of this program among metrics, without what they are called in common: `requests_total{method="GET",…}`. */
+/**
+ * The series of this program among metrics, without what they are called in common: `requests_total{method="GET",…}`.
+ */
 function seriesOf(text: string): Map<string, number> {
   const lines = text.split('\n').filter((line) => line.startsWith('resourced_'))
   return new Map(

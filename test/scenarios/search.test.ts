@@ -1,4 +1,6 @@
-/** Search finds what a few lines of JavaScript find, whatever the text, and stays exact through every change (QRY-5). */
+/**
+ * Search finds what a few lines of JavaScript find, whatever the text, and stays exact through every change (QRY-5).
+ */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import fc from 'fast-check'

@@ -1,6 +1,6 @@
 /**
- * Generated requests by the thousand, valid and not, against the document of each interface: no answer is a failure of the server,
- * and each is as the document says (DOC-1, ERR-1, ERR-4). Schemathesis makes them, where Python is at hand.
+ * Generated requests by the thousand, valid and not, against the document of each interface: no answer is a failure of
+ * the server, and each is as the document says (DOC-1, ERR-1, ERR-4). Schemathesis makes them, where Python is at hand.
  */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
@@ -20,7 +20,8 @@ import { newDatabase } from '../engine.ts'
 /** The fewest cases of all interfaces together: fewer were not generated, or not sent. */
 const fewest = 20_000
 const examples = process.env['SCHEMATHESIS_EXAMPLES'] ?? '5'
-// The same requests each time, so that a change is judged by what it changes; another number looks for what nobody has seen yet.
+// The same requests each time, so that a change is judged by what it changes; another number looks for what nobody has
+// seen yet.
 const seed = process.env['SCHEMATHESIS_SEED'] ?? '1'
 const interfaces: Readonly<Record<string, InterfaceDeclaration>> = { studio, shop, everything }
 

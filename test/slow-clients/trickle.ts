@@ -1,4 +1,7 @@
-/** Opens many connections that send a byte now and then: `node trickle.ts PORT COUNT`. Says when all are open, then when all were cut off. */
+/**
+ * Opens many connections that send a byte now and then: `node trickle.ts PORT COUNT`. Says when all are open, then when
+ * all were cut off.
+ */
 import { connect } from 'node:net'
 
 const [, , port = '', count = ''] = process.argv

@@ -1,4 +1,7 @@
-/** Serves one large file from a process of its own, so that its memory can be seen: `large-files.fixture.ts FILE BYTES TLS?`. */
+/**
+ * Serves one large file from a process of its own, so that its memory can be seen: `large-files.fixture.ts FILE BYTES
+ * TLS?`.
+ */
 import { dirname } from 'node:path'
 import { localCertificate } from '../../src/server/node/certificates.ts'
 import { createNodeServer } from '../../src/server/node/listener.ts'

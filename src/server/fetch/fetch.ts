@@ -21,9 +21,9 @@ export interface FetchHandlerOptions<Rest extends readonly unknown[] = []> {
 }
 
 /**
- * Makes a fetch handler of an application: `Request` in, `Response` out (Bun, Deno, Hono, Next.js). The URL of a request
- * says whether it is secure. Without `address`, all clients share one limit for failed authentications, and a process
- * warning says so.
+ * Makes a fetch handler of an application: `Request` in, `Response` out (Bun, Deno, Hono, Next.js). The URL of a
+ * request says whether it is secure. Without `address`, all clients share one limit for failed authentications, and a
+ * process warning says so.
  *
  * @example
  * const address = (request: Request, server: Server) => server.requestIP(request)?.address

@@ -197,8 +197,8 @@ function listen(server: Server, host: string, port: number, scheme: string): Pro
 }
 
 /**
- * Makes a handler of an application for a server of `node:http`, `node:https`, `node:http2`, or of a framework on top of
- * them (Express, Fastify). It must come before anything that reads bodies.
+ * Makes a handler of an application for a server of `node:http`, `node:https`, `node:http2`, or of a framework on top
+ * of them (Express, Fastify). It must come before anything that reads bodies.
  *
  * @param options `trustProxy`: believe `Forwarded` and `X-Forwarded-*`
  * @example

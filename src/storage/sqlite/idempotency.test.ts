@@ -142,7 +142,8 @@ test('CON-6: a key that came with another body is reported after 403 and 404, an
   assert.equal(await run({ name: 'Oil', shelf_id: uuidv7() }), 'key-reused')
   assert.equal(await run({ name: 'Oil' }, { permitted: never }), 'forbidden')
   assert.equal(await run({ name: 'Oil' }, { shelf: uuidv7() }), 'parent-missing')
-  // Nobody could be allowed a record whose deciding field is not valid: that is a 400 by itself, and comes after the key.
+  // Nobody could be allowed a record whose deciding field is not valid: that is a 400 by itself, and comes after the
+  // key.
   const named: Predicate = { kind: 'compare', field: 'name', operator: 'eq', value: 'Oil' }
   assert.equal(await run({ name: 5 }, { permitted: named }), 'key-reused')
   assert.equal(await run({ name: 5 }, { permitted: named, key: 'other' }), 'invalid')

@@ -116,7 +116,10 @@ export function explained<T>(
   return { result: step.value, statements }
 }
 
-/** Whole tables read, index walks and sorts among steps. Lists of values are no tables, nor is one row of the words' index. */
+/**
+ * Whole tables read, index walks and sorts among steps. Lists of values are no tables, nor is one row of the words'
+ * index.
+ */
 export function costsOf(statements: readonly Explained[]): { scans: string[]; walks: string[]; sorts: string[] } {
   const steps = statements.flatMap((statement) =>
     statement.steps.map((step) => ({ step, bounded: / limit \?/.test(statement.sql) })),

@@ -1,6 +1,6 @@
 /**
- * The main statements as each engine has them, side by side in `side-by-side.test.ts.snapshot`: a change of the shared SQL
- * shows there what becomes of it. After a change: `node --test --test-update-snapshots` with this file.
+ * The main statements as each engine has them, side by side in `side-by-side.test.ts.snapshot`: a change of the shared
+ * SQL shows there what becomes of it. After a change: `node --test --test-update-snapshots` with this file.
  */
 import { type TestContext, test } from 'node:test'
 import { Type } from 'typebox'
@@ -61,7 +61,9 @@ const row: Row = {
   },
 }
 
-/** The statements of a transaction, driven by hand: whatever is asked, there is one row, and nothing stands in the way. */
+/**
+ * The statements of a transaction, driven by hand: whatever is asked, there is one row, and nothing stands in the way.
+ */
 function statementsOf(transaction: Transaction<unknown>): Statement[] {
   const statements: Statement[] = []
   let step = transaction.next([])

@@ -1,4 +1,7 @@
-/** A server of another make, with integer keys, on which tests look at what a check has done to it. It can be told to misbehave. */
+/**
+ * A server of another make, with integer keys, on which tests look at what a check has done to it. It can be told to
+ * misbehave.
+ */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -27,7 +30,10 @@ export interface StoreAnswer {
 
 /** How a store misbehaves, and what it holds. */
 export interface StoreMake {
-  /** Collections, each with the members of its records and the records that are there. Keys are numbers unless told otherwise. */
+  /**
+   * Collections, each with the members of its records and the records that are there. Keys are numbers unless told
+   * otherwise.
+   */
   readonly collections?: Readonly<Record<string, readonly Members[]>>
   /** The types of members, `string` unless given: JSON Schema. */
   readonly schemas?: Readonly<Record<string, Members>>

@@ -1,4 +1,7 @@
-/** Words for faults: a server that writes something otherwise, wherever it stands. In as many letters, lest lengths and ranges be a second fault. */
+/**
+ * Words for faults: a server that writes something otherwise, wherever it stands. In as many letters, lest lengths and
+ * ranges be a second fault.
+ */
 import type { Fault, Server } from '../planted.ts'
 import { answering } from './answers.ts'
 import { without } from './messages.ts'

@@ -9,7 +9,9 @@ const untagged = without('if-none-match')
 const undated = without('if-modified-since')
 const tomorrow = withField('if-modified-since', () => new Date(Date.now() + 86_400_000).toUTCString())
 
-/** A server that has noted which tags were given out for an address, and does not look again where it would answer so. */
+/**
+ * A server that has noted which tags were given out for an address, and does not look again where it would answer so.
+ */
 function fromMemory(status: number, which: Which): Fault['plant'] {
   return (server) => {
     const known = new Set<string>()
