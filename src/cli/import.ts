@@ -155,7 +155,10 @@ function summary(
 
 function whatIsIn(imported: number, line: number): string {
   if (imported === 0) return 'Nothing is imported.'
-  return `${records(imported)} ${imported === 1 ? 'is' : 'are'} in, the last one from line ${line}; nothing after it is.`
+  return (
+    `${records(imported)} ${imported === 1 ? 'is' : 'are'} in, the last one from line ${line}; nothing after it ` +
+    'is.'
+  )
 }
 
 function nameOf(file: string): string {

@@ -84,7 +84,8 @@ export async function loadVersions(file: string | undefined): Promise<Versions> 
   const found = file ?? (await findDeclaration('.'))
   if (found === undefined) {
     throw new ConfigurationError(
-      'There is no declaration here: write resources.ts, resources.js, resources.json or resources.yaml, or name a file.',
+      'There is no declaration here: write resources.ts, resources.js, resources.json or resources.yaml, or name ' +
+        'a file.',
     )
   }
   return completeVersions(await loadDeclaration(found))

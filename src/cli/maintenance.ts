@@ -90,6 +90,7 @@ function secondsOf(text: string): number {
   const reading = parseDuration(text)
   if (reading.kind === 'duration' && reading.milliseconds > 0) return reading.milliseconds / 1_000
   throw new ConfigurationError(
-    `--retry-after takes an ISO 8601 duration of at least a second, in days or less, such as PT10M or PT1H, not ${text}.`,
+    '--retry-after takes an ISO 8601 duration of at least a second, in days or less, such as PT10M or PT1H, not ' +
+      `${text}.`,
   )
 }

@@ -162,6 +162,7 @@ function summary({ rows, files, lost, restarted }: Moved, seconds: number, { fro
     ...lost.map((job) => `Not moved: the file of the export ${job} is missing or incomplete.`),
     ...(restarted > 0 ? [`${format(restarted)} unfinished exports begin again.`] : []),
     `Start the servers with --database ${withoutCredentials(to)}, which is not under maintenance.`,
-    `The source stays under maintenance. To go on with it instead: resourced maintenance off --database ${withoutCredentials(from)}`,
+    'The source stays under maintenance. To go on with it instead: resourced maintenance off --database ' +
+      `${withoutCredentials(from)}`,
   ]
 }

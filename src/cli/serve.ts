@@ -62,7 +62,8 @@ export async function serveCommand(file: string | undefined, options: Options): 
   if (serving.metricsUrl !== undefined) say(`Its metrics are at ${serving.metricsUrl}`)
   if (serving.app.maintenance.current !== undefined) {
     say(
-      `Maintenance is on: every request gets 503. End it with: resourced maintenance off --database ${withoutCredentials(options.database)}`,
+      'Maintenance is on: every request gets 503. End it with: resourced maintenance off --database ' +
+        `${withoutCredentials(options.database)}`,
     )
   }
   // With JWTs a server needs no key.

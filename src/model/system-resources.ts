@@ -61,7 +61,8 @@ export const madeForClients: InterfaceDeclaration['resources'] = {
       made_by: {
         ...{ type: 'string', optional: true, filter: true },
         description:
-          'Who made it: the id of the API key, or the subject of the token, that the request came with; null: the command line.',
+          'Who made it: the id of the API key, or the subject of the token, that the request came with; null: ' +
+          'the command line.',
       },
     },
     owner: 'subject',

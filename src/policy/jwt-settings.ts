@@ -55,13 +55,17 @@ export function readJwt(options: Partial<JwtOptions>): JwtReading {
   if (missing.length > 0) {
     const names = missing.map((name) => `--jwt-${name} (JWT_${name.toUpperCase()})`)
     return {
-      problem: `JWT are accepted by --jwt-issuer, --jwt-audience and --jwt-jwks together: add ${names.join(' and ')}, or leave all --jwt options out.`,
+      problem:
+        `JWT are accepted by --jwt-issuer, --jwt-audience and --jwt-jwks together: add ${names.join(' and ')}, or ` +
+        'leave all --jwt options out.',
     }
   }
   const wrong = algorithms.filter((name) => !asymmetricAlgorithms.includes(name))
   if (wrong.length > 0) {
     return {
-      problem: `--jwt-algorithms takes ${asymmetricAlgorithms.join(', ')}, written so, and never none or a shared secret: leave out ${wrong.map((name) => JSON.stringify(name)).join(', ')}.`,
+      problem:
+        `--jwt-algorithms takes ${asymmetricAlgorithms.join(', ')}, written so, and never none or a shared secret: ` +
+        `leave out ${wrong.map((name) => JSON.stringify(name)).join(', ')}.`,
     }
   }
   const keys = placeOf(jwks)

@@ -162,6 +162,9 @@ function difference(ids: readonly string[], records: readonly Reference[], seen:
   const surplus = ids.filter((id) => !wanted.has(id))
   if (missing.length > 0) return `${ids.length} records, and ${missing.join(', ')} is not among them`
   if (surplus.length > 0)
-    return `${surplus.length} of ${ids.length} records do not belong there, such as that with the ${seen.collection.id} ${surplus[0]}`
+    return (
+      `${surplus.length} of ${ids.length} records do not belong there, such as that with the ${seen.collection.id} ` +
+      `${surplus[0]}`
+    )
   return ids.length === wanted.size ? undefined : 'a record is there twice'
 }

@@ -72,7 +72,8 @@ const unwritable: ReadonlyMap<string, string> = new Map([
   ['58030', 'The disk of PostgreSQL fails. Look at the log of PostgreSQL; writing goes on once it succeeds.'],
   [
     '25006',
-    'PostgreSQL takes no changes: it is a standby, or default_transaction_read_only is on. Name the primary, or turn that off; writing then goes on without a restart.',
+    'PostgreSQL takes no changes: it is a standby, or default_transaction_read_only is on. Name the primary, or ' +
+      'turn that off; writing then goes on without a restart.',
   ],
 ])
 
@@ -114,29 +115,47 @@ function ofSystem(code: string, message: string, { host, port }: Place, { option
   switch (code) {
     case 'ECONNREFUSED':
     case 'ENOENT':
-      return `No PostgreSQL server listens at ${at}. Start it, or name another place with ${option} postgres://USER@HOST:PORT/DATABASE.`
+      return (
+        `No PostgreSQL server listens at ${at}. Start it, or name another place with ${option} ` +
+        'postgres://USER@HOST:PORT/DATABASE.'
+      )
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return `The host ${host} is not known. Look whether it is spelt right in ${option}, and whether this machine can look up names.`
+      return (
+        `The host ${host} is not known. Look whether it is spelt right in ${option}, and whether this machine can ` +
+        'look up names.'
+      )
     case 'EHOSTUNREACH':
     case 'ENETUNREACH':
       return `No way leads to ${at}. Look at the network between, and at the address in ${option}.`
     case 'ECONNRESET':
     case 'EPIPE':
-      return `The connection to ${at} was closed at once. Look whether PostgreSQL listens there, and not something else.`
+      return (
+        `The connection to ${at} was closed at once. Look whether PostgreSQL listens there, and not something ` +
+        'else.'
+      )
     case 'CERT_HAS_EXPIRED':
       return `The certificate of PostgreSQL at ${at} has expired. Give the server a new one.`
     case 'ERR_TLS_CERT_ALTNAME_INVALID':
-      return `The certificate of PostgreSQL at ${at} is for another host. Use in ${option} the name that it has, or give the server a certificate for ${host}.`
+      return (
+        `The certificate of PostgreSQL at ${at} is for another host. Use in ${option} the name that it has, or ` +
+        `give the server a certificate for ${host}.`
+      )
   }
   if (/^(?:SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_|CERT_)/.test(code)) {
-    return `The certificate of PostgreSQL at ${at} is not from an authority that is trusted here (${message}). Name the file of the right one: ${option} 'postgres://…?sslmode=verify-full&sslrootcert=FILE'.`
+    return (
+      `The certificate of PostgreSQL at ${at} is not from an authority that is trusted here (${message}). Name the ` +
+      `file of the right one: ${option} 'postgres://…?sslmode=verify-full&sslrootcert=FILE'.`
+    )
   }
   if (/timeout/i.test(message) || code === 'ETIMEDOUT') {
     return `PostgreSQL at ${at} does not answer in time. Look whether it runs, and whether a firewall is between.`
   }
   if (/does not support SSL/.test(message)) {
-    return `PostgreSQL at ${at} does not speak TLS. Turn it on there (ssl = on), or leave sslmode out of ${option} where the network between is yours.`
+    return (
+      `PostgreSQL at ${at} does not speak TLS. Turn it on there (ssl = on), or leave sslmode out of ${option} ` +
+      'where the network between is yours.'
+    )
   }
   if (/establishing an SSL connection|terminated unexpectedly/.test(message)) {
     return `What listens at ${at} does not answer as PostgreSQL does. Look at the host and the port in ${option}.`
@@ -146,26 +165,44 @@ function ofSystem(code: string, message: string, { host, port }: Place, { option
 }
 
 const noPassword =
-  'PostgreSQL asks for a password, and there is none. Set PGPASSWORD, or write a line HOST:PORT:DATABASE:USER:PASSWORD into ~/.pgpass or the file that PGPASSFILE names; others must not be able to read it.'
+  'PostgreSQL asks for a password, and there is none. Set PGPASSWORD, or write a line ' +
+  'HOST:PORT:DATABASE:USER:PASSWORD into ~/.pgpass or the file that PGPASSFILE names; others must not be able to ' +
+  'read it.'
 
 function ofServer(code: string, message: string, place: Place, { session, option = usual }: Given): string {
   const { host, user = '', database = user } = place
   switch (code) {
     case '28P01':
-      return `PostgreSQL does not take the password of the role ${user}, or there is no such role. Set another by PGPASSWORD, ~/.pgpass or in the address, or: alter role "${user}" password '…'.`
+      return (
+        `PostgreSQL does not take the password of the role ${user}, or there is no such role. Set another by ` +
+        `PGPASSWORD, ~/.pgpass or in the address, or: alter role "${user}" password '…'.`
+      )
     case '28000':
       return notLetIn(message, place, option)
     case '3D000':
-      return `There is no database ${database}. Create it: create database "${database}" owner "${user}" encoding 'UTF8' template template0.`
+      return (
+        `There is no database ${database}. Create it: create database "${database}" owner "${user}" encoding ` +
+        `'UTF8' template template0.`
+      )
     case '42501':
-      return `The role ${user} may not connect to the database ${database}. Let its owner run: grant connect on database "${database}" to "${user}".`
+      return (
+        `The role ${user} may not connect to the database ${database}. Let its owner run: grant connect on ` +
+        `database "${database}" to "${user}".`
+      )
     case '53300':
-      return `PostgreSQL at ${host} has no connection left (${message}). Raise max_connections there${option === usual ? ', or use fewer with --database-pool' : ', or end others'}.`
+      return (
+        `PostgreSQL at ${host} has no connection left (${message}). Raise max_connections ` +
+        `there${option === usual ? ', or use fewer with --database-pool' : ', or end others'}.`
+      )
     case '57P03':
       return `PostgreSQL at ${host} is starting or stopping (${message}). Try again in a moment.`
     case '08P01':
       if (session === 'off' || !/startup parameter/.test(message)) break
-      return `This is no PostgreSQL server but a pooler, which refuses settings (${message}). Give ${option === usual ? '--database-pooler transaction, or ' : ''}${option} with the address of the server itself.`
+      return (
+        `This is no PostgreSQL server but a pooler, which refuses settings (${message}). Give ` +
+        `${option === usual ? '--database-pooler transaction, or ' : ''}${option} with the address of the server ` +
+        'itself.'
+      )
     case '0A000':
       if (!/protocol/.test(message)) break
       return `PostgreSQL at ${host} is too old for this program (${message}). Use PostgreSQL 15 or newer.`
@@ -175,10 +212,20 @@ function ofServer(code: string, message: string, place: Place, { session, option
 
 function notLetIn(message: string, { user, database = user }: Place, option: string): string {
   if (/no encryption/.test(message)) {
-    return `PostgreSQL takes no connection without TLS from here, or none of the role ${user} to the database ${database} at all. Add ?sslmode=verify-full to ${option} (and &sslrootcert=FILE, where the certificate is from an authority of your own), or look into pg_hba.conf.`
+    return (
+      `PostgreSQL takes no connection without TLS from here, or none of the role ${user} to the database ` +
+      `${database} at all. Add ?sslmode=verify-full to ${option} (and &sslrootcert=FILE, where the certificate is ` +
+      'from an authority of your own), or look into pg_hba.conf.'
+    )
   }
   if (/pg_hba/.test(message)) {
-    return `PostgreSQL does not let the role ${user} in from here to the database ${database}. Add a line for it to pg_hba.conf and reload it.`
+    return (
+      `PostgreSQL does not let the role ${user} in from here to the database ${database}. Add a line for it to ` +
+      'pg_hba.conf and reload it.'
+    )
   }
-  return `PostgreSQL does not let the role ${user} in: ${message}. Create it, or let it log in: alter role "${user}" login.`
+  return (
+    `PostgreSQL does not let the role ${user} in: ${message}. Create it, or let it log in: alter role "${user}" ` +
+    'login.'
+  )
 }

@@ -94,6 +94,7 @@ export async function checkDurability(client: ClientBase): Promise<void> {
   const others = found.length > 1 ? ` (and so are ${found.length - 1} others of its kind)` : ''
   throw new StorageFault(
     'failed',
-    `This PostgreSQL server has ${first} off${others}: ${meanings[first]}. ${remedies[first]}, or give --database-unsafe (in a program: databaseUnsafe: true) where what is stored may be lost.`,
+    `This PostgreSQL server has ${first} off${others}: ${meanings[first]}. ${remedies[first]}, or give ` +
+      '--database-unsafe (in a program: databaseUnsafe: true) where what is stored may be lost.',
   )
 }

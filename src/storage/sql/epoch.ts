@@ -38,7 +38,8 @@ export function beginEpoch(collection: string): string[] {
   if (isSystemTable(collection)) return []
   const next = 'cast(cast(resourced_meta.value as bigint) + 1 as text)'
   return [
-    `insert into resourced_meta (key, value) values (${keyOf(collection)}, '1') on conflict (key) do update set value = ${next}`,
+    `insert into resourced_meta (key, value) values (${keyOf(collection)}, '1') on conflict (key) do update set ` +
+      `value = ${next}`,
     `update resourced_clocks set revision = revision + 1 where collection = '${collection}'`,
   ]
 }

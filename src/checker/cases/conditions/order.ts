@@ -169,7 +169,10 @@ function givenAlone(step: Reference, statuses: readonly number[]): Expectation {
   return applicableWhere((seen) => {
     const { asked, answer, failure } = seen.of(step)
     if (answer !== undefined && statuses.includes(answer.status)) return undefined
-    return `${asked.method} that deserves nothing else is answered ${answer?.status ?? failure}, not ${statuses.join(' or ')}`
+    return (
+      `${asked.method} that deserves nothing else is answered ${answer?.status ?? failure}, not ` +
+      `${statuses.join(' or ')}`
+    )
   })
 }
 

@@ -147,7 +147,9 @@ const bodiless = bare.map(
       ...before,
       {
         ...{ kind: 'bytes', as: 'head' },
-        bytes: `HEAD ${to} HTTP/1.1\r\nHost: ${host}\r\n${credentialFields}Accept: application/json\r\nConnection: close\r\n\r\n`,
+        bytes:
+          `HEAD ${to} HTTP/1.1\r\nHost: ${host}\r\n${credentialFields}Accept: application/json\r\nConnection: ` +
+          `close\r\n\r\n`,
       },
     ],
     expect: [

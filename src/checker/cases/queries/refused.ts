@@ -144,7 +144,9 @@ export const refusedCases: readonly Case[] = [
       level: 'should',
       steps: [setUp(goodStep.get(collection)), refusal.get(`${collection}?${name}=${secret}`)],
       expect: [status(refusal, 400)],
-      remedy: `Refuse ${name} in the query string: addresses end up in logs and histories, and who sends it there should be told.`,
+      remedy:
+        `Refuse ${name} in the query string: addresses end up in logs and histories, and who sends it there should ` +
+        'be told.',
     }),
   ),
   ...define({
