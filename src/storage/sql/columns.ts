@@ -91,8 +91,3 @@ export function subjectSql(collection: string): Sql {
 export function tableSql(collection: string): Sql {
   return raw(`"${collection}"`)
 }
-
-/** The same under the alias of the table that a statement is about. */
-export function subjectTable(collection: string): Sql {
-  return raw(`"${collection}" ${subject}`)
-}

@@ -2,7 +2,7 @@
  * The epoch of a collection: how many migrations have removed values from all of its records. It is added to every
  * record's revision, so that all entity tags change without a write to each row.
  */
-import sql, { raw, type Sql } from 'sql-template-tag'
+import sql from 'sql-template-tag'
 import type { Transaction } from '../transaction.ts'
 import { isSystemTable } from './tables.ts'
 
@@ -14,17 +14,6 @@ const prefix = 'epoch:'
 /** The key of a collection's epoch in `resourced_meta`, as an SQL literal. Names come from the catalog only. */
 function keyOf(collection: string): string {
   return `'${prefix}${collection}'`
-}
-
-/** The revision of a row as clients see it. */
-export function revisionSql({ epochs }: { readonly epochs?: Epochs }, collection: string): Sql {
-  const epoch = epochs?.get(collection)
-  return raw(epoch === undefined ? '_revision' : `(_revision + ${epoch})`)
-}
-
-/** The column of a select that gives the revision as `_revision`. */
-export function revisionColumn(opened: { readonly epochs?: Epochs }, collection: string): Sql {
-  return opened.epochs?.has(collection) ? sql`${revisionSql(opened, collection)} as _revision` : raw('_revision')
 }
 
 /** Reads the epochs when a database is opened, after migrations. */

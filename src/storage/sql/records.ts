@@ -5,7 +5,7 @@ import type { Row } from '../transaction.ts'
 import { type Column, columnSql, columnsOf, subject } from './columns.ts'
 import type { SqlContext } from './context.ts'
 import type { Bound } from './engine.ts'
-import { revisionColumn } from './epoch.ts'
+import type { Epochs } from './epoch.ts'
 import { derived, jsonText, searchText } from './values.ts'
 
 /** The value of a column for a record. */
@@ -21,6 +21,17 @@ export function boundOf(column: Column, record: RecordValues): Bound {
 /** The words by which search finds a record (QRY-5). */
 export function searchWords(resource: Resource, record: RecordValues): string {
   return searchText(resource.fields.filter((field) => field.search).map((field) => record[field.name] as string | null))
+}
+
+/** The revision of a row as clients see it. */
+export function revisionSql({ epochs }: { readonly epochs?: Epochs }, collection: string): Sql {
+  const epoch = epochs?.get(collection)
+  return raw(epoch === undefined ? '_revision' : `(_revision + ${epoch})`)
+}
+
+/** The column of a select that gives the revision as `_revision`. */
+export function revisionColumn(opened: { readonly epochs?: Epochs }, collection: string): Sql {
+  return opened.epochs?.has(collection) ? sql`${revisionSql(opened, collection)} as _revision` : raw('_revision')
 }
 
 /** The columns that `recordOf` reads, for a select from one table. */

@@ -16,7 +16,7 @@ import { orderTerms, segmentsAfter } from '../sql/keyset.ts'
 import { liveSql, predicateSql } from '../sql/predicate.ts'
 import { membersOf, representationSql } from '../sql/records.ts'
 import { prebuilt, type Transaction } from '../transaction.ts'
-import { splitByIndex } from './access-path.ts'
+import { splitByIndex } from './list.ts'
 import { rowsSql } from './page-rows.ts'
 
 /** The records of a batch, and their format. */

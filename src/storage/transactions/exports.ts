@@ -10,7 +10,7 @@ import { timestamp } from '../../model/time.ts'
 import { exportsKept, joinTexts } from '../../plan/export-document.ts'
 import type { Export, Outcome } from '../../plan/plan.ts'
 import type { Issue } from '../../spec/faults.ts'
-import { subjectTable } from '../sql/columns.ts'
+import { subjectSql } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { liveSql } from '../sql/predicate.ts'
 import type { ClaimedExport, ExportPiece, ExportProgress, ExportRoom, OpenExport } from '../storage.ts'
@@ -65,7 +65,7 @@ export function* countExport(context: SqlContext, job: string): Transaction<numb
   if (state === undefined || resource === undefined || state.total !== null) return undefined
   const wanted = allOf([state.filter, state.permitted])
   const row = yield* firstRow(
-    sql`select count(*) as count from ${subjectTable(resource.name)} where ${liveSql(context, resource, wanted)}`,
+    sql`select count(*) as count from ${subjectSql(resource.name)} where ${liveSql(context, resource, wanted)}`,
   )
   return Number(row?.['count'])
 }

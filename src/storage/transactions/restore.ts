@@ -17,7 +17,7 @@ import {
 import { indexKeyIssues, maxIndexKeyBytes } from '../../plan/draft.ts'
 import type { Outcome, Restore } from '../../plan/plan.ts'
 import type { Issue } from '../../spec/faults.ts'
-import { columnSql, comparisonColumn, subject, subjectTable, tableSql } from '../sql/columns.ts'
+import { columnSql, comparisonColumn, subject, subjectSql, tableSql } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { type PredicateContext, predicateSql } from '../sql/predicate.ts'
 import { recordOf, storedSql } from '../sql/records.ts'
@@ -67,7 +67,7 @@ function* restore(context: SqlContext, plan: Restore): Transaction<Outcome | Too
   const permitted = decidableRecords(plan, plan.mayRead)
   const columns = sql`${storedSql(context, resource)}, ${holdsSql(permitting, resource, permitted)} as _permitted`
   const isKept = sql`(deleted_at is null or deleted_at > ${since})`
-  const which = sql`${subjectTable(resource.name)} where id = ${id} and ${isKept}${context.engine.lock.update}`
+  const which = sql`${subjectSql(resource.name)} where id = ${id} and ${isKept}${context.engine.lock.update}`
   const row = yield* firstRow(sql`select ${columns} from ${which}`)
   const ended = checkRecord(plan, foundOf(row))
   if (ended !== undefined || row === undefined) return ended ?? { kind: 'missing' }
@@ -117,7 +117,7 @@ function deletedWith(
     const t = raw(subject)
     const isDeletedWith = sql`${t}.deleted_at > ${retainedSince(child, now)} and ${t}._deletion = ${deletion}`
     const lock = sql`${engine.lock.orderById}${limit}${engine.lock.update}`
-    return sql`select id from ${subjectTable(from)} where ${isDeletedWith} and ${refers}${lock}`
+    return sql`select id from ${subjectSql(from)} where ${isDeletedWith} and ${refers}${lock}`
   }
   return descend(catalog, [resource.name, [id]], find, most)
 }
@@ -164,7 +164,7 @@ function* readableAmong(
   if (blocked.length === 0) return []
   const among = context.engine.isAnyOf(columnSql(subject, 'id'), [...new Set(blocked.map(({ id }) => id))])
   const shown = predicateSql(context, resource, readable.get(resource.name) ?? never)
-  const rows = yield sql`select id from ${subjectTable(resource.name)} where ${among} and ${shown}`
+  const rows = yield sql`select id from ${subjectSql(resource.name)} where ${among} and ${shown}`
   return rows.map((row) => String(row['id']))
 }
 
@@ -184,12 +184,12 @@ function* lostReferences(
     const column = columnSql(subject, name)
     const returns = engine.isAnyOf(column, [...(returning.get(collection) ?? [])])
     // None of the records that they refer to is deleted before they are restored.
-    const referred = sql`select ${column} from ${subjectTable(resource.name)} where ${among}`
+    const referred = sql`select ${column} from ${subjectSql(resource.name)} where ${among}`
     const lock = sql`${engine.lock.orderById}${engine.lock.share}`
     yield ignoringRows(
       sql`select id from ${tableSql(collection)} where id in (${referred}) and deleted_at is null${lock}`,
     )
-    const from = subjectTable(resource.name)
+    const from = subjectSql(resource.name)
     const referring = sql`from ${from} where ${among} and ${column} is not null and not (${returns})`
     const pending = yield* beingDeletedAmong(context, collection, sql`select distinct ${column} as id ${referring}`)
     const isPending = engine.isAnyOf(column, pending)
@@ -246,7 +246,7 @@ function* longTexts({ engine }: SqlContext, resource: Resource, ids: ReadonlySet
   const lengths = names.map((name) => sql`coalesce(length(cast(${columnSql(subject, name)} as text)), 0)`)
   const among = engine.isAnyOf(columnSql(subject, 'id'), [...ids])
   const which = sql`${among} and ${join(lengths, ' + ')} > ${shortText} order by id`
-  const rows = yield sql`select ${join(columns, ', ')} from ${subjectTable(resource.name)} where ${which}`
+  const rows = yield sql`select ${join(columns, ', ')} from ${subjectSql(resource.name)} where ${which}`
   const remedy = 'the record cannot return to that index; create a new record with a shorter text'
   return rows.flatMap(({ id, ...values }) => {
     const draft = { values, changed: Object.keys(values) }

@@ -7,7 +7,7 @@ import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Catalog, Resource } from '../../../model/resource.ts'
 import { timestamp } from '../../../model/time.ts'
 import type { Removal } from '../../../plan/plan.ts'
-import { columnSql, subject, subjectTable, tableSql } from '../../sql/columns.ts'
+import { columnSql, subject, subjectSql, tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import { ignoringRows, type Transaction } from '../../transaction.ts'
 import { type Moves, noteMove, tickAll } from '../rows/clock.ts'
@@ -115,7 +115,7 @@ export function sizeOf(closure: Closure): number {
 
 /** The live rows of a collection, under the alias `subject`; conditions follow by `and`. */
 export function liveRows(collection: string): Sql {
-  return sql`${subjectTable(collection)} where ${raw(subject)}.deleted_at is null`
+  return sql`${subjectSql(collection)} where ${raw(subject)}.deleted_at is null`
 }
 
 /** A reference to a collection: the field by which records of another one refer to it. */

@@ -10,7 +10,7 @@ import { timestamp } from '../../../model/time.ts'
 import { checkFilterConditions, checkRecord, decidableRecords } from '../../../plan/check-record.ts'
 import type { BulkDelete, Delete, DeleteMatching, Outcome, Removal } from '../../../plan/plan.ts'
 import type { Issue } from '../../../spec/faults.ts'
-import { columnSql, subject, subjectTable } from '../../sql/columns.ts'
+import { columnSql, subject, subjectSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import { liveSql, type PredicateContext } from '../../sql/predicate.ts'
 import { storedSql } from '../../sql/records.ts'
@@ -146,7 +146,7 @@ function tooMany(count: number, most: number): Outcome {
 }
 
 function matchingSql(context: PredicateContext, { resource, filter, permitted }: DeleteMatching): Sql {
-  const from = sql`from ${subjectTable(resource.name)}`
+  const from = sql`from ${subjectSql(resource.name)}`
   return sql`${from} where ${liveSql(context, resource, allOf([filter, permitted]))}`
 }
 

@@ -8,7 +8,7 @@ import { collectionsOf, type Predicate } from '../../../model/predicate.ts'
 import type { RecordValues, Resource } from '../../../model/resource.ts'
 import { type Answer, type Answers, judge, type Proposal, type Question, refusalOf } from '../../../plan/decide.ts'
 import type { Create, Outcome, Parent, Update } from '../../../plan/plan.ts'
-import { columnSql, columnsOf, comparisonColumn, subject, subjectTable } from '../../sql/columns.ts'
+import { columnSql, columnsOf, comparisonColumn, subject, subjectSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import { type PredicateContext, predicateSql } from '../../sql/predicate.ts'
 import { boundOf } from '../../sql/records.ts'
@@ -76,7 +76,7 @@ function* isReferenceDeleted(context: SqlContext, question: Question, exists: bo
 function askedSql(context: SqlContext, resource: Resource, question: Question, more: Sql = empty): Sql {
   if (question.kind === 'reference') {
     const { share } = context.engine.lock
-    return sql`${subjectTable(question.collection)} where id = ${question.id} and deleted_at is null${more}${share}`
+    return sql`${subjectSql(question.collection)} where id = ${question.id} and deleted_at is null${more}${share}`
   }
   if (question.kind === 'taken') {
     const same = question.fields.map((name, index) => {
@@ -84,10 +84,10 @@ function askedSql(context: SqlContext, resource: Resource, question: Question, m
       return sql`${columnSql(subject, comparisonColumn(resource, name))} = ${context.engine.bind(key ?? '')}`
     })
     const isOther = sql`deleted_at is null and id <> ${question.except}`
-    return sql`${subjectTable(resource.name)} where ${join(same, ' and ')} and ${isOther}`
+    return sql`${subjectSql(resource.name)} where ${join(same, ' and ')} and ${isOther}`
   }
   const target = context.catalog.resources.get(question.collection) as Resource
-  return sql`${subjectTable(target.name)} where deleted_at is null and ${predicateSql(context, target, question.where)}`
+  return sql`${subjectSql(target.name)} where deleted_at is null and ${predicateSql(context, target, question.where)}`
 }
 
 /**
@@ -127,7 +127,7 @@ export function permittedRecordSql(
 ): Sql {
   const locking: PredicateContext = { ...context, locksReferenced: true }
   const isPermitted = sql`deleted_at is null and ${predicateSql(locking, resource, permitted)}${lock}`
-  return sql`exists (select 1 from ${subjectTable(resource.name)} where id = ${id} and ${isPermitted})`
+  return sql`exists (select 1 from ${subjectSql(resource.name)} where id = ${id} and ${isPermitted})`
 }
 
 /** Whether a predicate holds for a record as it would be. */

@@ -4,11 +4,10 @@ import { always, type Predicate } from '../../../model/predicate.ts'
 import type { Resource } from '../../../model/resource.ts'
 import type { CurrentRecord, Found } from '../../../plan/check-record.ts'
 import type { Delete, Represented, Update, Write } from '../../../plan/plan.ts'
-import { subjectTable } from '../../sql/columns.ts'
+import { subjectSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
-import { revisionColumn } from '../../sql/epoch.ts'
 import { type PredicateContext, predicateSql } from '../../sql/predicate.ts'
-import { recordOf, representationSql, storedSql } from '../../sql/records.ts'
+import { recordOf, representationSql, revisionColumn, storedSql } from '../../sql/records.ts'
 import { firstRow, type Row, type Statement, standalone, type Transaction } from '../../transaction.ts'
 
 interface Addressed extends Pick<Update | Delete, 'resource' | 'id' | 'permitted'> {
@@ -30,7 +29,7 @@ function currentSql(context: PredicateContext, { resource, id, permitted, mayRea
   const readable = mayRead.kind === 'always' ? empty : sql`, ${holdsSql(context, resource, mayRead)} as _readable`
   const isPermitted = holdsSql(context, resource, permitted)
   const columns = sql`${storedSql(context, resource)}, ${isPermitted} as _permitted${readable}`
-  return sql`select ${columns} from ${subjectTable(resource.name)} where id = ${id} and deleted_at is null`
+  return sql`select ${columns} from ${subjectSql(resource.name)} where id = ${id} and deleted_at is null`
 }
 
 function* readCurrent({ resource, mayRead = always }: Addressed, statement: Statement): Transaction<CurrentRecord> {
@@ -52,7 +51,7 @@ export function* represent(
   mayRead: Predicate = always,
 ): Transaction<Answered> {
   const answer = answerSql(context, plan, mayRead)
-  return answeredOf(yield* firstRow(sql`select ${answer} from ${subjectTable(plan.resource.name)} where id = ${id}`))
+  return answeredOf(yield* firstRow(sql`select ${answer} from ${subjectSql(plan.resource.name)} where id = ${id}`))
 }
 
 /** The columns of such a select. */
