@@ -18,12 +18,13 @@ import { firstRow, type Row, type Transaction } from '../../transaction.ts'
 import { beingDeletedIssue, isPendingDeletion } from '../rows/dependents.ts'
 import { lockRulesBelow } from '../rows/rules-lock.ts'
 import { holdsSql, lockRecord } from '../rows/select-record.ts'
-import { canBeBlocked, findBlockers } from './blockers.ts'
 import {
   type Closure,
+  canBeBlocked,
   closureOf,
   closureWithin,
   deleteClosure,
+  findBlockers,
   liveRows,
   lockRows,
   mostInspected,

@@ -18,8 +18,15 @@ import { countRemoved, type Moves, noteMove, tick, tickAll } from '../rows/clock
 import { cascadesOf, resourceOf } from '../rows/dependents.ts'
 import { advanceJob, finishJob } from '../rows/job-rows.ts'
 import { lockAllRulesBelow } from '../rows/rules-lock.ts'
-import { deletableAmong } from './blockers.ts'
-import { clearReferences, liveRows, lockedIds, markDeleted, remainingSql, removeRows } from './cascade.ts'
+import {
+  clearReferences,
+  deletableAmong,
+  liveRows,
+  lockedIds,
+  markDeleted,
+  remainingSql,
+  removeRows,
+} from './cascade.ts'
 import { claimRows, type DeletionState, enqueue, lockedState, reachedBy, shownProgress } from './deletion-job.ts'
 
 /** The most records that one batch deletes: other writers wait for it. */
