@@ -13,8 +13,7 @@ import { Connection } from './connection.ts'
 import { sqlite } from './engine.ts'
 import { makeFile } from './file.ts'
 import { migrate } from './migrate.ts'
-import { runnerOf } from './reader.ts'
-import { Writer } from './writer.ts'
+import { runnerOf, Writer } from './writer.ts'
 
 /**
  * The steps that a file needs for a catalog. With `apply`, they are taken, whatever they lose.

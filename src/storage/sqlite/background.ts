@@ -14,7 +14,7 @@ import type { SqlContext } from '../sql/context.ts'
 import { StorageFault } from '../storage.ts'
 import type { Transaction } from '../transaction.ts'
 import { type Background, isWriting, type LongWork, longWork } from '../transactions/long-work.ts'
-import type { Reader } from './reader.ts'
+import type { Reader } from './connection.ts'
 import type { Writer } from './writer.ts'
 
 /** A caller that waits for a transaction. */

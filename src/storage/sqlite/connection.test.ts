@@ -7,8 +7,7 @@ import { after, type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import sql from 'sql-template-tag'
 import type { Transaction } from '../transaction.ts'
-import { Connection } from './connection.ts'
-import { Reader } from './reader.ts'
+import { Connection, Reader } from './connection.ts'
 import { Writer } from './writer.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'resourced-reader-'))

@@ -1,6 +1,7 @@
 /**
- * One SQLite connection: its settings, its prepared statements, its runner of transactions, and the errors of SQLite as
- * those of the storage port.
+ * SQLite connections: their settings, prepared statements and runner of transactions, the errors of SQLite as those of
+ * the storage port, and the reader: one snapshot for all reads of one turn of the event loop, and a memory that is valid
+ * as long as `data_version` stays the same. See docs/decisions/010-one-snapshot-a-turn.md.
  */
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { fold } from '../../model/text.ts'
@@ -8,6 +9,7 @@ import { BoundedMap } from '../sql/bounded-map.ts'
 import { haveWords, numberText } from '../sql/values.ts'
 import { StorageFault } from '../storage.ts'
 import type { Row, Statement, Transaction } from '../transaction.ts'
+import { Memory } from '../transactions/memory.ts'
 import { foldFunction, numberFunction, wordsFunction } from './engine.ts'
 
 /** How durable commits are: `full` survives a power cut; `off` is for benchmarks and for filling new files. */
@@ -125,4 +127,74 @@ export function toStorageFault(error: unknown): unknown {
   const message = typeof code === 'number' ? unwritable.get(code & 0xff) : undefined
   if (message !== undefined) return new StorageFault('unwritable', message, error)
   return new StorageFault('failed', 'SQLite failed.', error)
+}
+
+/** Reads on a connection that only reads, or, for a database in memory, on its only connection. */
+export class Reader {
+  readonly memory = new Memory()
+  readonly #connection: Connection
+  readonly #isOnly: boolean
+  #version: unknown
+  #open = false
+
+  /**
+   * @param isOnly whether this is the database's only connection: then all changes are its own, and each is announced
+   * by `endTurn`
+   */
+  constructor(connection: Connection, isOnly: boolean) {
+    this.#connection = connection
+    this.#isOnly = isOnly
+  }
+
+  /** Runs a reading transaction on the snapshot of this turn. */
+  run<T>(transaction: Transaction<T>): T {
+    this.begin()
+    return this.#connection.run(transaction)
+  }
+
+  /** Opens the snapshot of this turn, and clears the memory if the database has changed. */
+  begin(): void {
+    if (this.#open || this.#isOnly) return
+    this.#connection.execute('begin')
+    this.#open = true
+    setImmediate(() => this.#end())
+    try {
+      const version = this.#connection.value('pragma data_version')
+      if (version !== this.#version) this.memory.forget()
+      this.#version = version
+    } catch (error) {
+      this.endTurn()
+      throw error
+    }
+  }
+
+  /**
+   * Ends the snapshot and clears the memory, before a change by this process: a client that gets the response of the
+   * change then also sees the change.
+   */
+  endTurn(): void {
+    this.#end()
+    this.memory.forget()
+  }
+
+  close(): void {
+    this.#end()
+    this.#connection.close()
+  }
+
+  #end(): void {
+    if (!this.#open) return
+    this.#open = false
+    // A failed read may have ended it already.
+    if (this.#connection.database.isTransaction) this.#connection.execute('commit')
+  }
+}
+
+/** Runs work synchronously, and turns errors of the engine into those of the port. */
+export async function withStorageFaults<T>(work: () => T): Promise<T> {
+  try {
+    return work()
+  } catch (error) {
+    throw toStorageFault(error)
+  }
 }

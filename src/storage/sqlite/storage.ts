@@ -15,12 +15,11 @@ import { readRecord } from '../transactions/read-record.ts'
 import { isChange, writeTransaction } from '../transactions/run.ts'
 import { probeWrite, WriteProbe } from '../write-probe.ts'
 import { localBackground, threadedBackground } from './background.ts'
-import { Connection, type Synchronous } from './connection.ts'
+import { Connection, Reader, type Synchronous, withStorageFaults } from './connection.ts'
 import { sqlite } from './engine.ts'
 import { exportsFolderOf, fileWatch, makeFile } from './file.ts'
 import { migrate } from './migrate.ts'
-import { Reader, runnerOf, withStorageFaults } from './reader.ts'
-import { Writer } from './writer.ts'
+import { runnerOf, Writer } from './writer.ts'
 
 /** How a SQLite database is opened. */
 export interface SqliteOptions {

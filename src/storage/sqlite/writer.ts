@@ -4,9 +4,9 @@
  */
 
 import { type OnCommit, StorageFault } from '../storage.ts'
-import type { Transaction } from '../transaction.ts'
+import type { Runner, Transaction } from '../transaction.ts'
 import type { WriteProbe } from '../write-probe.ts'
-import { type Connection, isBusy, toStorageFault } from './connection.ts'
+import { type Connection, isBusy, toStorageFault, withStorageFaults } from './connection.ts'
 
 /** The most changes of one commit: reads wait while a group runs. */
 const groupSize = 256
@@ -183,5 +183,13 @@ export class Writer {
 
   #rollback(): void {
     if (this.#connection.database.isTransaction) this.#connection.execute('rollback')
+  }
+}
+
+/** A runner that reads on a connection and writes through a writer. */
+export function runnerOf(reading: Pick<Connection, 'run'>, writer: Writer): Runner {
+  return {
+    read: (start) => withStorageFaults(() => reading.run(start())),
+    write: (start, changed = () => true) => writer.write(start, changed),
   }
 }
