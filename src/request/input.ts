@@ -18,9 +18,8 @@ import {
   readDescendants,
   readListQuery,
   readRecordQuery,
-  refuseParameters,
 } from './list-query.ts'
-import { type Parameter, readParameters } from './parameters.ts'
+import { type Parameter, readParameters, refuseParameters } from './parameters.ts'
 import { readQueryBody } from './query-body.ts'
 import type { Target } from './target.ts'
 

@@ -6,19 +6,20 @@ import { controlParameters } from '../model/check/names.ts'
 import { allOf, type Predicate, type SortTerm } from '../model/predicate.ts'
 import { isMapped, type Resource, systemFields } from '../model/resource.ts'
 import { isStorableText, words } from '../model/text.ts'
-import { type Fault, fault, type Issue } from '../spec/faults.ts'
+import { fault, type Issue } from '../spec/faults.ts'
 import { queryLimits } from '../spec/limits.ts'
 import { translateFilter, translateSort } from '../versions/translate-request.ts'
 import { areFewFilters, readFilter } from './filter.ts'
 import {
+  invalidQuery,
   isShortList,
   listed,
-  mostQueryIssues,
   type Parameter,
   readFields,
   readParameters,
   readSort,
   tooMany,
+  unknownParameter,
 } from './parameters.ts'
 
 /** A query of a collection. */
@@ -117,11 +118,11 @@ export function readListQuery(
   const includeDeleted = readBoolean('include_deleted', single.get('include_deleted'), issues)
   const q = single.get('q')?.trim()
   if (q && !resource.fields.some((field) => field.search))
-    issues.push(unknown('q', `${resource.name} has no field to search with q.`))
+    issues.push(unknownParameter('q', `${resource.name} has no field to search with q.`))
   // Without any word to look for, punctuation alone finds nothing; blank text is no search.
   const search = q ? readWords(q, issues) : undefined
   const page = readPageRequest(single, pageSize, issues)
-  if (issues.length > 0) throw invalid(issues)
+  if (issues.length > 0) throw invalidQuery(issues)
   // The order of filters makes no difference: cursors, statements and kept totals see one spelling.
   if (predicates.length > 1) predicates.sort((left, right) => (JSON.stringify(left) < JSON.stringify(right) ? -1 : 1))
   const filter = allOf(predicates)
@@ -150,11 +151,11 @@ export function readDeletionFilter(resource: Resource, parameters: readonly Para
   for (const parameter of parameters) {
     const { name } = parameter
     if (isUnstorable(parameter)) issues.push(unstorable(name))
-    else if (controls.has(name)) issues.push(unknown(name, 'A deletion takes filters alone.'))
+    else if (controls.has(name)) issues.push(unknownParameter(name, 'A deletion takes filters alone.'))
     else filters.push(parameter)
   }
   const predicates = readFilters(resource, filters, issues)
-  if (issues.length > 0) throw invalid(issues)
+  if (issues.length > 0) throw invalidQuery(issues)
   if (predicates.length > 0) return translateFilter(resource, allOf(predicates))
   const detail = 'Without a filter nothing is deleted. Say which records are meant, such as ?status=done.'
   throw fault('FILTER_REQUIRED', { detail })
@@ -176,15 +177,8 @@ export function readRecordQuery(resource: Resource, parameters: readonly Paramet
   const issues: Issue[] = []
   const text = readOnly('fields', 'A single resource takes only fields as a parameter.', parameters, issues)
   const fields = answeredFields(resource, text, issues)
-  if (issues.length > 0) throw invalid(issues)
+  if (issues.length > 0) throw invalidQuery(issues)
   return fields
-}
-
-/** Refuses every parameter: this address takes none with this method. */
-export function refuseParameters(parameters: readonly Parameter[]): void {
-  if (parameters.length === 0) return
-  const message = 'This address takes no parameters with this method.'
-  throw invalid(parameters.slice(0, mostQueryIssues).map(({ name }) => unknown(name, message)))
 }
 
 /**
@@ -209,7 +203,7 @@ function readOnly(
 ): string | undefined {
   let text: string | undefined
   for (const parameter of parameters) {
-    if (parameter.name !== name) issues.push(unknown(parameter.name, message))
+    if (parameter.name !== name) issues.push(unknownParameter(parameter.name, message))
     else if (text !== undefined) issues.push(duplicate(name))
     else text = parameter.value
   }
@@ -279,10 +273,6 @@ function readPageRequest(given: ReadonlyMap<string, string>, size: PageSize, iss
   return { style, limit, cursor: given.get('cursor'), position: undefined }
 }
 
-function invalid(issues: readonly Issue[]): Fault {
-  return fault('INVALID_QUERY', { errors: issues.slice(0, mostQueryIssues) })
-}
-
 function readBoolean(name: string, text: string | undefined, issues: Issue[]): boolean {
   if (text !== undefined && text !== 'true' && text !== 'false') {
     issues.push({ code: 'INVALID_VALUE', message: `${name} is true or false.`, parameter: name })
@@ -298,10 +288,6 @@ function isUnstorable({ name, value }: Parameter): boolean {
 function unstorable(name: string): Issue {
   const parameter = name.replaceAll('\0', '')
   return { code: 'INVALID_TEXT', message: 'Parameters cannot hold U+0000.', parameter }
-}
-
-function unknown(name: string, message: string): Issue {
-  return { code: 'UNKNOWN_PARAMETER', message, parameter: name }
 }
 
 function duplicate(name: string): Issue {

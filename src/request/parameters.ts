@@ -7,7 +7,7 @@ import { holdsCredential, withoutCredentials } from '../model/credentials.ts'
 import { sortableNames } from '../model/indexes.ts'
 import type { SortTerm } from '../model/predicate.ts'
 import type { Resource } from '../model/resource.ts'
-import { fault, type Issue } from '../spec/faults.ts'
+import { type Fault, fault, type Issue } from '../spec/faults.ts'
 import { queryLimits } from '../spec/limits.ts'
 
 /** A parameter, decoded. */
@@ -90,6 +90,23 @@ export function refuseSecrets(query: string): void {
       errors,
     })
   }
+}
+
+/** Refuses every parameter: this address takes none with this method. */
+export function refuseParameters(parameters: readonly Parameter[]): void {
+  if (parameters.length === 0) return
+  const message = 'This address takes no parameters with this method.'
+  throw invalidQuery(parameters.slice(0, mostQueryIssues).map(({ name }) => unknownParameter(name, message)))
+}
+
+/** The refusal of a query string, with at most 100 of its mistakes. */
+export function invalidQuery(issues: readonly Issue[]): Fault {
+  return fault('INVALID_QUERY', { errors: issues.slice(0, mostQueryIssues) })
+}
+
+/** The issue of a parameter that the address does not take. */
+export function unknownParameter(name: string, message: string): Issue {
+  return { code: 'UNKNOWN_PARAMETER', message, parameter: name }
 }
 
 /** A text from a request, and where it stood there: in a query parameter or at a place in the body. */
