@@ -4,8 +4,7 @@ import { Type } from 'typebox'
 import { completeCatalog } from '../model/catalog.ts'
 import { always } from '../model/predicate.ts'
 import type { RecordValues, Resource } from '../model/resource.ts'
-import { draftOfUpdate } from './draft.ts'
-import { bodyOfUpdate } from './patch-record.ts'
+import { bodyOfUpdate, draftOfUpdate } from './draft.ts'
 import type { Update } from './plan.ts'
 
 const { resources } = completeCatalog({

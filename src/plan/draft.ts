@@ -1,6 +1,7 @@
 /**
  * The record that a body would make, and everything that is wrong with it (ERR-3). POST, PUT and PATCH differ only in
- * the value of a field that was not sent. No answer depends on values that the caller may not read: those of a record
+ * the value of a field that was not sent. A JSON Patch is applied to the record as clients see it (MET-4). A JSON Merge
+ * Patch (RFC 7396) is merged field by field, where the draft judges each field. No answer depends on values that the caller may not read: those of a record
  * without permission to read it, and those of `writeOnly` fields (AUT-9).
  */
 import { isDeepStrictEqual } from 'node:util'
@@ -11,7 +12,7 @@ import { type Field, type RecordValues, type Resource, systemFields } from '../m
 import { fold } from '../model/text.ts'
 import { timestamp } from '../model/time.ts'
 import type { Issue } from '../spec/faults.ts'
-import { mergePatch } from './patch-record.ts'
+import { jsonPatch, type Patched } from './json-patch.ts'
 import type { Create, Update } from './plan.ts'
 
 /** The record that a POST would make. */
@@ -45,7 +46,7 @@ export function draftOfCreate(plan: Create): Draft {
 /**
  * The record that a PUT or PATCH would make of `current`.
  *
- * @param sent the body of the plan; for a JSON Patch the record that it makes (`patch-record.ts`)
+ * @param sent the body of the plan; for a JSON Patch the record that it makes (`bodyOfUpdate`)
  * @param isReadable whether the caller may read `current`
  */
 export function draftOfUpdate(plan: Update, current: RecordValues, sent: unknown, isReadable = true): Draft {
@@ -280,4 +281,46 @@ function sizeOf(resource: Resource, name: string, value: unknown, isFolded: bool
 
 function sum(sizes: readonly { readonly bytes: number }[]): number {
   return sizes.reduce((total, { bytes }) => total + bytes, 0)
+}
+
+/** The body as it was sent; for a JSON Patch, the whole record that it makes of the current one. */
+export function bodyOfUpdate(plan: Update, current: RecordValues): Patched {
+  if (plan.kind !== 'patch') return { kind: 'patched', value: plan.body }
+  const patched = jsonPatch(representationOf(plan.resource, current), withCanonicalTests(plan.resource, plan.body))
+  if (patched.kind !== 'patched' || isObject(patched.value)) return patched
+  const message = 'The patch would make something else of the record than a JSON object.'
+  return { kind: 'invalid', issues: [{ code: 'INVALID_TYPE', message, pointer: '' }] }
+}
+
+/** A patch whose tests of decimal fields accept each spelling of a number: `19.9` is the value of `"19.90"`. */
+function withCanonicalTests({ fields }: Resource, patch: unknown): unknown {
+  const decimals = new Map(fields.flatMap((field) => (field.decimal === undefined ? [] : [[`/${field.name}`, field]])))
+  if (decimals.size === 0 || !Array.isArray(patch)) return patch
+  return patch.map((operation: unknown) => {
+    if (!isObject(operation) || operation['op'] !== 'test') return operation
+    const field = decimals.get(String(operation['path']))
+    return field === undefined ? operation : { ...operation, value: canonicalValue(field, operation['value']) }
+  })
+}
+
+/** A record as clients see it: every field that is not writeOnly, unset ones `null` (RES-8). */
+function representationOf(resource: Resource, record: RecordValues): RecordValues {
+  const shown = resource.fields.filter((field) => !field.writeOnly).map((field) => field.name)
+  const names = ['id', ...shown, 'created_at', 'updated_at']
+  return Object.fromEntries(names.map((name) => [name, record[name] ?? null]))
+}
+
+/**
+ * The value that a merge patch makes of `target`. Neither argument is changed.
+ *
+ * @param patch read by `model/json/read-json.ts`, which refuses keys that could reach a prototype
+ */
+function mergePatch(target: unknown, patch: unknown): unknown {
+  if (!isObject(patch)) return patch
+  const merged: Record<string, unknown> = isObject(target) ? { ...target } : {}
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) delete merged[key]
+    else merged[key] = mergePatch(Object.hasOwn(merged, key) ? merged[key] : undefined, value)
+  }
+  return merged
 }

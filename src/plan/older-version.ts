@@ -3,9 +3,8 @@ import type { Draft } from '../model/record.ts'
 import { hasConversions, type MappedResource, type RecordValues, type Resource } from '../model/resource.ts'
 import { issueFromStored } from '../versions/translate-issue.ts'
 import { createToStored, jsonFromStored, recordFromStored, updateToStored } from '../versions/translate-record.ts'
-import { draftOfCreate, draftOfUpdate, indexKeyIssues, needsReading } from './draft.ts'
-import { bodyOfUpdate } from './patch-record.ts'
-import type { Create, Outcome, Plan, Update } from './plan.ts'
+import { bodyOfUpdate, draftOfCreate, draftOfUpdate, indexKeyIssues, needsReading } from './draft.ts'
+import type { Create, Outcome, Update } from './plan.ts'
 
 /** The stored record that a POST of any version would make. */
 export function draftCreate(plan: Create): Draft {
@@ -46,12 +45,8 @@ export function draftUpdate(plan: Update, current: RecordValues, isReadable = tr
   return { kind: 'draft', draft: withIndexKeys(resource, stored) }
 }
 
-/** The outcome of a plan in terms of the version that the client uses. */
-export function outcomeForClient({ versionResource }: Pick<Plan, 'versionResource'>, outcome: Outcome): Outcome {
-  return versionResource === undefined ? outcome : outcomeFromStored(versionResource, outcome)
-}
-
-function outcomeFromStored(resource: MappedResource, outcome: Outcome): Outcome {
+/** The outcome of a plan in terms of the older version that the client uses. */
+export function outcomeFromStored(resource: MappedResource, outcome: Outcome): Outcome {
   switch (outcome.kind) {
     case 'invalid':
     case 'conflict':

@@ -5,7 +5,8 @@
 import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import type { Issue } from '../spec/faults.ts'
-import { type Caller, isAdministrator } from './caller.ts'
+import type { Caller } from './caller.ts'
+import { isAdministrator } from './permit.ts'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const form = /^rsk_([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Fault } from '../spec/faults.ts'
 import { hashOfKey, newKey } from './api-keys.ts'
-import { authenticator, type KnownKey, type VerifyToken } from './authenticate.ts'
+import { authenticator, type KnownKey, Revocations, type VerifyToken } from './authenticate.ts'
 import { refusalIn } from './caller.ts'
 
 function known(key: string, more: Partial<KnownKey> = {}): KnownKey {
@@ -75,4 +75,35 @@ test('the reason of a refusal is attached to the error, and no response contains
   assert.equal(await refusal('Basic YTpi'), 'other malformed')
   assert.equal(await refusal(undefined), 'undefined undefined', 'nothing was refused where nothing was sent')
   assert.equal(refusalIn(new Error('x')), undefined)
+})
+
+test('a request with a key waits for the revocation of that key that began before it, and for no other', async () => {
+  const revocations = new Revocations()
+  assert.equal(revocations.running(), undefined)
+  const before = revocations.running()
+  let over = false
+  const end = revocations.begin('k')
+  const after = revocations.running()
+  assert.equal(before, undefined)
+  assert.equal(await after?.('another'), false)
+  const waiting = after?.('k').then((was) => {
+    assert.ok(over)
+    return was
+  })
+  over = true
+  end()
+  assert.equal(await waiting, true)
+  assert.equal(revocations.running(), undefined)
+})
+
+test("two requests that revoke each other's key do not wait for one another", async () => {
+  const revocations = new Revocations()
+  const revoke = async (key: string, own: string) => {
+    const running = revocations.running()
+    const end = revocations.begin(key)
+    const waited = (await running?.(own)) ?? false
+    end()
+    return waited
+  }
+  assert.deepEqual(await Promise.all([revoke('a', 'b'), revoke('b', 'a')]), [false, true])
 })

@@ -106,3 +106,42 @@ function unauthenticated(detail: string, refusal?: Refusal): Error {
   const challenge = `Bearer realm="resourced"${refusal === undefined ? '' : ', error="invalid_token"'}`
   return fault('UNAUTHENTICATED', { detail, headers: { 'WWW-Authenticate': challenge } }, refusal)
 }
+
+/**
+ * Revocations that are running. A request that came after a revocation began, perhaps on the same connection and before
+ * the response, must not be authenticated by the revoked key. Only requests with that key wait for the revocation.
+ */
+export class Revocations {
+  readonly #running = new Set<{ readonly key: string; readonly ended: Promise<void> }>()
+
+  /**
+   * The revocations that are running now. Call it before anything is awaited, so that no request waits for a later one.
+   *
+   * @returns `undefined` if there are none; otherwise a function that waits for the revocations of a key, and says
+   *   whether there were any
+   */
+  running(): ((key: string) => Promise<boolean>) | undefined {
+    if (this.#running.size === 0) return undefined
+    const running = [...this.#running]
+    return async (key) => {
+      const awaited = running.filter((each) => each.key === key)
+      await Promise.all(awaited.map(({ ended }) => ended))
+      return awaited.length > 0
+    }
+  }
+
+  /**
+   * Begins a revocation.
+   *
+   * @returns a function that ends it
+   */
+  begin(key: string): () => void {
+    const { promise: ended, resolve } = Promise.withResolvers<void>()
+    const revocation = { key, ended }
+    this.#running.add(revocation)
+    return () => {
+      this.#running.delete(revocation)
+      resolve()
+    }
+  }
+}

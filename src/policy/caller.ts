@@ -12,14 +12,6 @@ export interface Caller extends CallerView {
   readonly expiresAt: number
 }
 
-/** The role that undeclared actions require (AUT-3). */
-export const administrator = 'admin'
-
-/** Whether the caller has the role `admin`. */
-export function isAdministrator(caller: CallerView): boolean {
-  return caller.roles.includes(administrator)
-}
-
 /** Why a token was refused. The words are fixed and contain nothing of the token (SEC-3). */
 export type TokenRefusal =
   | 'too-long'

@@ -7,6 +7,14 @@ import { below, type Steps } from '../model/place.ts'
 import { always, anyOf, never, type Predicate } from '../model/predicate.ts'
 import type { Catalog, Resource } from '../model/resource.ts'
 
+/** The role that undeclared actions require (AUT-3). */
+export const administrator = 'admin'
+
+/** Whether the caller has the role `admin`. */
+export function isAdministrator(caller: CallerView): boolean {
+  return caller.roles.includes(administrator)
+}
+
 const grants = new WeakMap<CallerView, Map<string, Predicate>>()
 
 /**

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { mock, test } from 'node:test'
 import type { KeyStore } from '../storage/storage.ts'
-import { noteUses, Revocations } from './key-tracking.ts'
+import { noteUses } from './key-uses.ts'
 
 function storeInto(kept: [string, number][][], fail = false): KeyStore {
   const keepUses = async (uses: ReadonlyMap<string, number>) => {
@@ -70,35 +70,4 @@ test('ERR-6: uses wait while the database must not be written to', async () => {
   await uses.close()
   assert.deepEqual(kept[1], [['b', 1]], 'at the end nothing is lost')
   mock.timers.reset()
-})
-
-test('a request with a key waits for the revocation of that key that began before it, and for no other', async () => {
-  const revocations = new Revocations()
-  assert.equal(revocations.running(), undefined)
-  const before = revocations.running()
-  let over = false
-  const end = revocations.begin('k')
-  const after = revocations.running()
-  assert.equal(before, undefined)
-  assert.equal(await after?.('another'), false)
-  const waiting = after?.('k').then((was) => {
-    assert.ok(over)
-    return was
-  })
-  over = true
-  end()
-  assert.equal(await waiting, true)
-  assert.equal(revocations.running(), undefined)
-})
-
-test("two requests that revoke each other's key do not wait for one another", async () => {
-  const revocations = new Revocations()
-  const revoke = async (key: string, own: string) => {
-    const running = revocations.running()
-    const end = revocations.begin(key)
-    const waited = (await running?.(own)) ?? false
-    end()
-    return waited
-  }
-  assert.deepEqual(await Promise.all([revoke('a', 'b'), revoke('b', 'a')]), [false, true])
 })

@@ -1,4 +1,4 @@
-/** API keys in use: when each was last used, and which are being revoked. */
+/** When each API key was last used: noted in memory, and written to the database in the background. */
 import type { KeyStore } from '../storage/storage.ts'
 
 /** Notes when keys are used, and writes that to the database every minute, so that no request waits for it. */
@@ -49,44 +49,5 @@ export function noteUses(
     },
     keep,
     close: keep,
-  }
-}
-
-/**
- * Revocations that are running. A request that came after a revocation began, perhaps on the same connection and before
- * the response, must not be authenticated by the revoked key. Only requests with that key wait for the revocation.
- */
-export class Revocations {
-  readonly #running = new Set<{ readonly key: string; readonly ended: Promise<void> }>()
-
-  /**
-   * The revocations that are running now. Call it before anything is awaited, so that no request waits for a later one.
-   *
-   * @returns `undefined` if there are none; otherwise a function that waits for the revocations of a key, and says
-   *   whether there were any
-   */
-  running(): ((key: string) => Promise<boolean>) | undefined {
-    if (this.#running.size === 0) return undefined
-    const running = [...this.#running]
-    return async (key) => {
-      const awaited = running.filter((each) => each.key === key)
-      await Promise.all(awaited.map(({ ended }) => ended))
-      return awaited.length > 0
-    }
-  }
-
-  /**
-   * Begins a revocation.
-   *
-   * @returns a function that ends it
-   */
-  begin(key: string): () => void {
-    const { promise: ended, resolve } = Promise.withResolvers<void>()
-    const revocation = { key, ended }
-    this.#running.add(revocation)
-    return () => {
-      this.#running.delete(revocation)
-      resolve()
-    }
   }
 }

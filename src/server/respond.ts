@@ -4,9 +4,10 @@
  * request -> version and address -> caller -> input -> plan -> outcome -> reply, each a plain value. A refusal is a
  * thrown Fault, and the order of the gates is the order of refusals (CON-6).
  */
+
 import { type FileBody, type HttpRequest, type HttpResponse, isFile } from '../http/message.ts'
 import { applyRange } from '../http/ranges.ts'
-import { outcomeForClient } from '../plan/older-version.ts'
+import { outcomeFromStored } from '../plan/older-version.ts'
 import type { Outcome, Plan } from '../plan/plan.ts'
 import { planRequest, preferredOf } from '../plan/plan-request.ts'
 import { redactError, writeOnlyTexts } from '../plan/redact-error.ts'
@@ -83,7 +84,9 @@ async function answer(context: RequestContext): Promise<HttpResponse> {
   context.now = app.now()
   const plan = planRequest(context, target, input)
   timing?.mark('plan')
-  const outcome = outcomeForClient(plan, await run(context, plan))
+  const { versionResource } = plan
+  const stored = await run(context, plan)
+  const outcome = versionResource === undefined ? stored : outcomeFromStored(versionResource, stored)
   timing?.mark('db')
 
   const cleanup = followUp(context, plan, outcome)

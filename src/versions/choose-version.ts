@@ -2,8 +2,9 @@
  * Request + versions -> the version that the request is for (VER-1). The result is a value: refusals are thrown later,
  * after authentication (CON-6).
  */
+
+import { mediaRanges } from '../http/fields/accept.ts'
 import { parseContentType } from '../http/fields/content-type.ts'
-import { mediaRanges } from '../http/fields/media-ranges.ts'
 import type { HttpRequest } from '../http/message.ts'
 import { type Fault, fault, type Issue } from '../spec/faults.ts'
 import type { Version, Versions } from './versions.ts'

@@ -1,11 +1,17 @@
 /**
- * The versions of an interface: their catalogs, how requests name them, and when they end (VER-1, VER-3, VER-4).
+ * The versions of an interface: their catalogs, how requests name them, when they end, and what responses say about
+ * that (VER-1, VER-3, VER-4).
  */
+
+import { formatHttpDate } from '../http/fields/http-date.ts'
+import { formatLinks, type Link } from '../http/fields/link.ts'
+import { type HttpResponse, isFile, type ResponseHeaders } from '../http/message.ts'
 import { completeCatalog } from '../model/catalog.ts'
 import type { Carrier, InterfaceDeclaration } from '../model/declaration.ts'
 import { deepFreeze, plainCopy } from '../model/plain-copy.ts'
-import type { Catalog } from '../model/resource.ts'
+import { type Catalog, resourceOfStored, storedResource } from '../model/resource.ts'
 import { momentOf } from '../model/time.ts'
+import { fault } from '../spec/faults.ts'
 import { catalogsOfVersions } from './version-mapping.ts'
 
 /** One version of the interface. */
@@ -103,4 +109,135 @@ export function successorOf({ all, current }: Versions, version: Version, now: n
 /** The media type that names a version: `application/vnd.studio.v1+json`. */
 export function mediaTypeOf({ name, version }: Pick<Catalog, 'name' | 'version'>): string {
   return `application/vnd.${name}.${version}+json`
+}
+
+/** The header fields about a version. */
+export interface VersionNotice {
+  readonly version: string
+  /** `Deprecation` and `Sunset`; `undefined`: the version stays. */
+  readonly end: Readonly<ResponseHeaders> | undefined
+  /** More links for `Link`; empty: none. */
+  readonly links: string
+  /** More names for `Vary`. */
+  readonly vary: readonly string[]
+  /** The media type that replaces `application/json`. */
+  readonly mediaType: string | undefined
+}
+
+/**
+ * The header fields about a version at a time. `Sunset` is sent as soon as it is declared, because it warns of the
+ * future (RFC 8594). `Deprecation` is sent once the version is deprecated.
+ *
+ * @param path that of the request
+ * @param now milliseconds since 1970
+ */
+export function noticeOf(
+  versions: Versions,
+  { version, mediaType }: { readonly version: Version; readonly mediaType: string | undefined },
+  path: string,
+  now: number,
+): VersionNotice {
+  const vary = varyOf(versions)
+  if (!isLeaving(version)) return { version: version.name, end: undefined, links: '', vary, mediaType }
+  const end: ResponseHeaders = {}
+  const { deprecatedAt = 0, sunsetAt, guide } = version
+  const deprecated = isDeprecated(version, now)
+  const links: Link[] = []
+  if (deprecated) {
+    // A structured field's date (RFC 9745 section 2.1, RFC 9651 section 3.3.7).
+    end['Deprecation'] = `@${Math.floor(deprecatedAt / 1000)}`
+    if (guide !== undefined) links.push({ target: guide, rel: 'deprecation' })
+  }
+  if (sunsetAt !== undefined) {
+    end['Sunset'] = formatHttpDate(sunsetAt / 1000)
+    if (guide !== undefined) links.push({ target: guide, rel: 'sunset' })
+  }
+  const successor = successorOf(versions, version, now)
+  const target = successor && addressIn(versions, version, successor, path)
+  if (target !== undefined && (deprecated || sunsetAt !== undefined)) links.push({ target, rel: 'successor-version' })
+  return { version: version.name, end, links: formatLinks(links), vary, mediaType }
+}
+
+/** The request header fields that can name the version. */
+function varyOf({ carriers }: Versions): readonly string[] {
+  if (carriers.length === 1) {
+    const [only] = carriers
+    return only === 'header' ? byVersion : only === 'media-type' ? byAccept : nothing
+  }
+  return [...(carriers.includes('header') ? byVersion : []), ...(carriers.includes('media-type') ? byAccept : [])]
+}
+
+const nothing: readonly string[] = []
+const byVersion = ['API-Version']
+const byAccept = ['Accept']
+
+/** Adds the notice to the header fields of a response. */
+export function addNotice(
+  { headers, body }: HttpResponse,
+  { version, end, links, vary, mediaType }: VersionNotice,
+): void {
+  headers['API-Version'] = version
+  if (end !== undefined) Object.assign(headers, end)
+  if (links !== '') headers['Link'] = headers['Link'] ? `${headers['Link']}, ${links}` : links
+  if (vary.length > 0) {
+    const names = headers['Vary']?.split(', ') ?? []
+    headers['Vary'] = [...new Set([...names, ...vary])].join(', ')
+  }
+  // Files have the same media type in every version.
+  if (mediaType !== undefined && headers['Content-Type'] === 'application/json' && !isFile(body)) {
+    headers['Content-Type'] = mediaType
+  }
+}
+
+/**
+ * The response to a request for a retired version (VER-4): a redirect, if it is declared and the address exists in the
+ * successor.
+ *
+ * @param asked `path` and `query` of the request, `query` without the version; `movable`: the address exists, and no
+ *   header field named the version, which clients would send again
+ * @throws Fault VERSION_RETIRED
+ */
+export function retiredResponse(
+  versions: Versions,
+  version: Version,
+  asked: { readonly path: string; readonly query: string; readonly movable: boolean },
+  now: number,
+): HttpResponse {
+  const successor = successorOf(versions, version, now) ?? versions.current
+  const { path, query, movable } = asked
+  const address = addressIn(versions, version, successor, path)
+  if (version.afterSunset === 'redirect' && movable && address !== undefined) {
+    const target = query === '' ? address : `${address}${address.includes('?') ? '&' : '?'}${query}`
+    return { status: 308, headers: { Location: target, 'Cache-Control': 'no-store' }, body: undefined }
+  }
+  const since = new Date(version.sunsetAt ?? now).toISOString().slice(0, 10)
+  const guide = version.guide === undefined ? '' : ` What to do is at ${version.guide}.`
+  const { carriers } = versions
+  const isElsewhere = address !== undefined && (carriers.includes('path') || carriers.includes('query'))
+  const at = isElsewhere ? `, at ${address}` : ''
+  const detail = `Version ${version.name} was retired on ${since}. Its successor is ${successor.name}${at}.${guide}`
+  throw fault('VERSION_RETIRED', { detail })
+}
+
+/**
+ * The same address in another version, without query, whose fields may have other names. `undefined`: that version does
+ * not have the collection.
+ */
+function addressIn(versions: Versions, from: Version, to: Version, path: string): string | undefined {
+  const isInPath = versions.carriers.includes('path')
+  const [, ...segments] = path.split('/')
+  const moved = (isInPath ? segments.slice(1) : segments).map((segment, index) =>
+    // A collection, or one nested under a record.
+    index === 0 || index === 2 ? nameIn(from.catalog, to.catalog, segment) : segment,
+  )
+  if (moved.includes(undefined)) return undefined
+  const address = [to.basePath, ...moved].join('/')
+  // With header fields as the only carriers, all versions have the same address.
+  return !isInPath && versions.carriers.includes('query') ? `${address}?version=${to.name}` : address
+}
+
+/** What another version calls a collection; other names are the same in every version. */
+function nameIn(from: Catalog, to: Catalog, name: string): string | undefined {
+  const resource = from.resources.get(name)
+  return resource === undefined ? name : resourceOfStored(to, storedResource(resource).name)?.name
 }
