@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { Fault, type Issue } from '../../spec/faults.ts'
-import { findIssues } from './find-issues.ts'
-import { readJson } from './read-json.ts'
+import { findIssues, readJson } from './read-json.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const read = (text: string) => readJson(bytes(text), { maxDepth: 32 })

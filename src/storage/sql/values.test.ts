@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { isKeptExactly } from '../../model/json/find-issues.ts'
+import { isKeptExactly } from '../../model/json/read-json.ts'
 import { jsonText, numberText } from './values.ts'
 
 test('numbers stand as short as they can, and never as an integer that is not exact', () => {
