@@ -31,7 +31,7 @@ const types: Readonly<Record<Field['type'], ColumnType>> = {
 }
 
 /** Whether a field's texts are date-times: compared as instants, whatever their zone. */
-export function isInstant(field: Field): boolean {
+function isInstant(field: Field): boolean {
   return field.type === 'string' && field.format === 'date-time'
 }
 

@@ -96,7 +96,7 @@ export function versionedName({ name, mapping }: Resource): string {
 }
 
 /** A field of a representation: from a column, or, if only an older version has the field, a constant. */
-export interface Member {
+interface Member {
   readonly name: string
   readonly column: Column | undefined
   readonly value?: unknown

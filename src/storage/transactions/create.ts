@@ -11,11 +11,11 @@ import { boundOf, searchWords, versionedName } from '../sql/records.ts'
 import { prebuilt, type Statement, type Transaction } from '../transaction.ts'
 import { checkParent } from './read-page.ts'
 import { type Moves, noteMove, tick, tickAll } from './rows/clock.ts'
-import { beingDeletedIssue, isBeingDeleted } from './rows/dependents.ts'
+import { beingDeletedIssue, isBeingDeleted, lockRules, ruledAmong } from './rows/dependents.ts'
 import { conditionsOf, decide, permittedRecordSql, permittedSql } from './rows/other-records.ts'
-import { lockRules, ruledAmong } from './rows/rules-lock.ts'
-import { type Answered, answerSql } from './rows/select-record.ts'
 import {
+  type Answered,
+  answerSql,
   insertionSql,
   insertRecord,
   type RowSource,
@@ -23,7 +23,7 @@ import {
   sourceOf,
   writeAndRepresent,
   writeInOneStatement,
-} from './rows/write-row.ts'
+} from './rows/record-row.ts'
 
 /** Runs a Create: in one statement if the engine can and everything holds, otherwise step by step. */
 export function* createRecord(context: SqlContext, plan: Create): Transaction<Outcome> {

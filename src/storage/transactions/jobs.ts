@@ -7,7 +7,7 @@ import type { SqlContext } from '../sql/context.ts'
 import type { Transaction } from '../transaction.ts'
 import { deleteChunks } from './exports.ts'
 import { tick } from './rows/clock.ts'
-import { lockRecord } from './rows/select-record.ts'
+import { lockRecord } from './rows/record-row.ts'
 
 /** Runs a DeleteJob. A file beside the database has to be removed by the caller of `run`, after the commit. */
 export function* deleteJob(context: SqlContext, plan: DeleteJob): Transaction<Outcome> {

@@ -13,8 +13,7 @@ import { liveSql } from '../sql/predicate.ts'
 import type { KeyStore, ListedKey, NewKey, Revoked, StoredKey } from '../storage.ts'
 import { firstRow, ignoringRows, type Row, type Runner, type Transaction } from '../transaction.ts'
 import { tick } from './rows/clock.ts'
-import { lockRecord, represent } from './rows/select-record.ts'
-import { changeRecord, insertRecord } from './rows/write-row.ts'
+import { changeRecord, insertRecord, lockRecord, represent } from './rows/record-row.ts'
 
 const columns = sql`t.id, h.hash, t.hint, t.subject, t.roles, t.expires_at, t.created_at, t.revoked_at, t.made_by`
 const keys = sql`resourced_key_hashes h join "api-keys" t on t.id = h.key`

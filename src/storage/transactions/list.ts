@@ -39,7 +39,7 @@ export interface List {
 }
 
 /** Lists by query and permission. */
-export interface KnownLists {
+interface KnownLists {
   readonly lists: BoundedMap<List>
 }
 
@@ -211,13 +211,13 @@ function digest(text: string): string {
  * `planner`: the engine's planner chooses. `sort`: find by the filter, then sort. `ordered scan`: follow the order,
  * check each row.
  */
-export type AccessPath = 'planner' | 'sort' | 'ordered scan'
+type AccessPath = 'planner' | 'sort' | 'ordered scan'
 
 /** So many rows are sorted within some ten milliseconds; a scan soon meets one row of more than these. */
 const sortedQuickly = 10_000
 
 /** The access path to the rows of a list of so many records. */
-export function accessPathOf(plan: ReadPage, total: number): AccessPath {
+function accessPathOf(plan: ReadPage, total: number): AccessPath {
   // Only the index of words tells how few records have several words.
   if (plan.search !== undefined && plan.deleted === undefined && total <= sortedQuickly) return 'sort'
   if (isServed(plan)) return 'planner'
@@ -226,7 +226,7 @@ export function accessPathOf(plan: ReadPage, total: number): AccessPath {
 }
 
 /** Whether one index has the rows of a list together and in order, or search or deletion decides how they are found. */
-export function isServed(plan: ReadPage): boolean {
+function isServed(plan: ReadPage): boolean {
   if (plan.search !== undefined || plan.deleted !== undefined) return true
   const terms = conditionsOf(plan)
   const first = plan.sort[0]?.field
@@ -237,7 +237,7 @@ export function isServed(plan: ReadPage): boolean {
  * The field that is null in all rows of a list and with which the index of its order begins; `undefined` where there is
  * none, or another condition has an index that serves.
  */
-export function leadingNullField(plan: ReadPage): string | undefined {
+function leadingNullField(plan: ReadPage): string | undefined {
   const { resource, search, deleted, sort } = plan
   if (search !== undefined || deleted !== undefined) return undefined
   const first = sort[0]?.field

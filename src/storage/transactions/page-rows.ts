@@ -19,7 +19,7 @@ type NumberedPage = Exclude<Page, { readonly style: 'cursor' }>
 type CursorPage = Extract<Page, { readonly style: 'cursor' }>
 
 /** A page to be read, by one scan. */
-export interface PageRead {
+interface PageRead {
   readonly context: SqlContext
   readonly plan: ReadPage
   readonly scan: Scan
@@ -37,7 +37,7 @@ interface PlacedRows extends Rows {
 }
 
 /** Rows that were found beside a cursor, in the list's own order. */
-export interface RowsBeside extends Rows {
+interface RowsBeside extends Rows {
   /** The place of the row that was met first; `undefined` where there is none. */
   readonly first: Keys | undefined
   /** The place of the row that was met last. */

@@ -12,7 +12,7 @@ import { answerPage, knownTag, type List, listOf, scanOf } from './list.ts'
 import type { Memory, Totals } from './memory.ts'
 import { firstPageOf, firstPageSql, type Keys, readBeside, readNumbered, rowsSql, type TooLarge } from './page-rows.ts'
 import { type Clock, clockOf, clockSql, readClock } from './rows/clock.ts'
-import { holdsSql } from './rows/select-record.ts'
+import { holdsSql } from './rows/record-row.ts'
 
 type Part = Pick<PageOutcome, 'json' | 'count' | 'previous' | 'next'>
 

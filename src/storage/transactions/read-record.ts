@@ -9,7 +9,7 @@ import { filled, slot } from '../sql/prepared.ts'
 import { representationSql, revisionColumn, versionedName } from '../sql/records.ts'
 import { firstRow, prebuilt, type Statement, type Transaction } from '../transaction.ts'
 import type { Memory } from './memory.ts'
-import { foundOf, holdsSql } from './rows/select-record.ts'
+import { foundOf, holdsSql } from './rows/record-row.ts'
 
 /** Runs a ReadRecord: the record, or 304, 403, 404 as a value. */
 export function* readRecord(

@@ -26,10 +26,16 @@ import { type Closure, descend, mostInspected, runsInBackground, type TooLarge, 
 import { purgeBegan } from './delete/purge.ts'
 import { onceForKey } from './idempotency.ts'
 import { type Moves, noteMove, tickAll } from './rows/clock.ts'
-import { beingDeletedIssue, isBeingDeleted, isDeletionRunning, isJobRunning, resourceOf } from './rows/dependents.ts'
+import {
+  beingDeletedIssue,
+  isBeingDeleted,
+  isDeletionRunning,
+  isJobRunning,
+  lockAllRulesBelow,
+  resourceOf,
+} from './rows/dependents.ts'
 import { ask, holdsFor } from './rows/other-records.ts'
-import { lockAllRulesBelow } from './rows/rules-lock.ts'
-import { foundOf, holdsSql, lockRecord, represent } from './rows/select-record.ts'
+import { foundOf, holdsSql, lockRecord, represent } from './rows/record-row.ts'
 
 /** The most blocked records that each check names. */
 const mostNamed = 100

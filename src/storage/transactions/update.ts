@@ -10,8 +10,16 @@ import type { Transaction } from '../transaction.ts'
 import { tick } from './rows/clock.ts'
 import { hasCascadeParents } from './rows/dependents.ts'
 import { conditionsOf, decide, permittedRecordSql, permittedSql } from './rows/other-records.ts'
-import { type Answered, answerSql, lockRecord, peekRecord, represent } from './rows/select-record.ts'
-import { rowUpdate, writeAndRepresent, writeInOneStatement } from './rows/write-row.ts'
+import {
+  type Answered,
+  answerSql,
+  lockRecord,
+  peekRecord,
+  represent,
+  rowUpdate,
+  writeAndRepresent,
+  writeInOneStatement,
+} from './rows/record-row.ts'
 
 /**
  * Runs an Update. Where the engine writes and returns in one statement, the record is read without locks and written on

@@ -125,7 +125,7 @@ export function liveRows(collection: string): Sql {
 }
 
 /** A reference to a collection: the field by which records of another one refer to it. */
-export type Reference = Pick<Resource['dependents'][number], 'collection' | 'field'>
+type Reference = Pick<Resource['dependents'][number], 'collection' | 'field'>
 
 /** Deletes a closure in this transaction. */
 export function* deleteClosure(

@@ -15,9 +15,8 @@ import type { SqlContext } from '../../sql/context.ts'
 import { liveSql, type PredicateContext } from '../../sql/predicate.ts'
 import { storedSql } from '../../sql/records.ts'
 import { firstRow, type Row, type Transaction } from '../../transaction.ts'
-import { beingDeletedIssue, isPendingDeletion } from '../rows/dependents.ts'
-import { lockRulesBelow } from '../rows/rules-lock.ts'
-import { holdsSql, lockRecord } from '../rows/select-record.ts'
+import { beingDeletedIssue, isPendingDeletion, lockRulesBelow } from '../rows/dependents.ts'
+import { holdsSql, lockRecord } from '../rows/record-row.ts'
 import {
   type Closure,
   canBeBlocked,

@@ -10,9 +10,8 @@ import { columnSql, subject, tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import { firstRow, ignoringRows, type Transaction } from '../../transaction.ts'
 import { tick } from '../rows/clock.ts'
-import { cascadeReach, cascadesOf, resourceOf } from '../rows/dependents.ts'
+import { cascadeReach, cascadesOf, lockAllRulesBelow, resourceOf } from '../rows/dependents.ts'
 import { addJob, finishJob, type JobProgress, stateOf } from '../rows/job-rows.ts'
-import { lockAllRulesBelow } from '../rows/rules-lock.ts'
 import { type Closure, liveRows, markDeleted, sizeOf } from './cascade.ts'
 
 /** What the job of a deletion keeps between its batches. */

@@ -15,9 +15,8 @@ import type { SqlContext } from '../../sql/context.ts'
 import type { JobStep } from '../../storage.ts'
 import type { Row, Transaction } from '../../transaction.ts'
 import { countRemoved, type Moves, noteMove, tick, tickAll } from '../rows/clock.ts'
-import { cascadesOf, resourceOf } from '../rows/dependents.ts'
+import { cascadesOf, lockAllRulesBelow, resourceOf } from '../rows/dependents.ts'
 import { advanceJob, finishJob } from '../rows/job-rows.ts'
-import { lockAllRulesBelow } from '../rows/rules-lock.ts'
 import {
   clearReferences,
   deletableAmong,

@@ -1,7 +1,14 @@
 /**
- * Records that depend on others by `cascade`: which collections do, and which records a running deletion job will
+ * What a deletion reaches beyond the records that were asked for.
+ *
+ * Records depend on others by `cascade`: here is which collections do, and which records a running deletion job will
  * delete. The job deletes the records that were asked for when it begins, and their children later, batch by batch,
  * downwards. Until then a live record below a deleted one is pending deletion: nobody may change it or refer to it.
+ *
+ * Business rules depend on what is deleted: here is the lock between deletions and changes that depend on business rules
+ * (decision 040). A business rule can ask for records that do not exist, which no row lock covers. So changes of the
+ * collections that rules are about are serializable on an engine with many writers. A serializable transaction sees a
+ * snapshot: after it has waited for a row, it must not rely on what it reads of transactions that are not serializable.
  */
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Catalog, RecordValues, Resource } from '../../../model/resource.ts'
@@ -9,7 +16,7 @@ import type { Issue } from '../../../spec/faults.ts'
 import { tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import { storedSql } from '../../sql/records.ts'
-import type { Row, Transaction } from '../../transaction.ts'
+import { ignoringRows, type Row, type Transaction } from '../../transaction.ts'
 
 /** The references with `cascade` to a collection; none if the declaration no longer has the collection. */
 export function cascadesOf({ resources }: Catalog, collection: string): Resource['dependents'] {
@@ -104,4 +111,53 @@ function parentsOf(resource: Resource, record: RecordValues | Row): { collection
     const id = record[name]
     return typeof id === 'string' ? [{ collection: String(resource.field.get(name)?.reference?.collection), id }] : []
   })
+}
+
+/** How many of some collections business rules are about. */
+type Ruled = 'none' | 'some' | 'all'
+
+const known = new WeakMap<Catalog, ReadonlySet<string>>()
+
+/** How many of these collections have a business rule that asks for records, or are asked for by one. */
+export function ruledAmong(catalog: Catalog, collections: Iterable<string>): Ruled {
+  const ruled = known.get(catalog) ?? ruledOf(catalog)
+  known.set(catalog, ruled)
+  const found = new Set([...collections].map((name) => ruled.has(name)))
+  if (!found.has(true)) return 'none'
+  return found.has(false) ? 'some' : 'all'
+}
+
+function ruledOf({ resources }: Catalog): ReadonlySet<string> {
+  const names = [...resources.values()].flatMap(({ name, rules }) =>
+    rules.flatMap((rule) => ('unless' in rule ? [name, rule.unless.none, rule.unless.some] : [])),
+  )
+  return new Set(names.filter((name) => name !== undefined))
+}
+
+/**
+ * How many of the collections that a deletion changes, or in which it searches for blockers, business rules are about.
+ */
+export function ruledBelow(catalog: Catalog, resource: Resource): Ruled {
+  const reached = cascadeReach(catalog, resource)
+  const dependents = reached.flatMap((each) => each.dependents.map(({ collection }) => collection))
+  return ruledAmong(catalog, [...reached.map(({ name }) => name), ...dependents])
+}
+
+/**
+ * Keeps serializable changes away until this transaction ends, which is not serializable itself. It is the first
+ * statement of its transaction, or follows the one that says what the transaction is about.
+ */
+export function* lockRules({ engine: { lock } }: SqlContext): Transaction<void> {
+  if (lock.excludeSerializable !== undefined) yield ignoringRows(lock.excludeSerializable)
+}
+
+/** The same for a deletion, which is not serializable if rules are about a part of its collections only. */
+export function* lockRulesBelow(context: SqlContext, resource: Resource): Transaction<void> {
+  if (ruledBelow(context.catalog, resource) === 'some') yield* lockRules(context)
+}
+
+/** The same for a transaction that is never serializable, if rules are about any of its collections. */
+export function* lockAllRulesBelow(context: SqlContext, collection: string): Transaction<void> {
+  if (!context.catalog.resources.has(collection)) return
+  if (ruledBelow(context.catalog, resourceOf(context.catalog, collection)) !== 'none') yield* lockRules(context)
 }

@@ -7,7 +7,7 @@ import type { SqlContext } from '../../sql/context.ts'
 import type { JobTask, OpenJob } from '../../storage.ts'
 import { ignoringRows, type Transaction } from '../../transaction.ts'
 import { tick } from './clock.ts'
-import { changeRecord, insertRecord } from './write-row.ts'
+import { changeRecord, insertRecord } from './record-row.ts'
 
 /** A job that begins. */
 export interface NewJob {
