@@ -54,7 +54,7 @@ export interface KeyWish {
 }
 
 /** The attributes of the key that the caller gets. */
-export interface KeyGrant {
+interface KeyGrant {
   readonly subject: string
   readonly roles: readonly string[]
   /** `null`: never. */

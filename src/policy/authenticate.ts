@@ -16,7 +16,7 @@ export interface KnownKey {
 }
 
 /** The sources of authentication. */
-export interface Credentials {
+interface Credentials {
   findKey(hash: string): Promise<KnownKey | undefined>
   /** `undefined`: JWTs are not accepted. */
   readonly verifyToken?: VerifyToken | undefined

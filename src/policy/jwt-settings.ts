@@ -27,7 +27,7 @@ export interface JwtSettings {
 }
 
 /** The settings (`undefined`: no JWTs), or one sentence that says what to write instead. */
-export type JwtReading =
+type JwtReading =
   | { readonly jwt: JwtSettings | undefined; readonly problem?: undefined }
   | { readonly problem: string }
 

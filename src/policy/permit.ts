@@ -8,7 +8,7 @@ import { always, anyOf, never, type Predicate } from '../model/predicate.ts'
 import type { Catalog, Resource } from '../model/resource.ts'
 
 /** The role that undeclared actions require (AUT-3). */
-export const administrator = 'admin'
+const administrator = 'admin'
 
 /** Whether the caller has the role `admin`. */
 export function isAdministrator(caller: CallerView): boolean {

@@ -44,7 +44,7 @@ interface Keyed {
 }
 
 /** What reading a request needs. */
-export interface Reading {
+interface Reading {
   readonly request: HttpRequest
   /** An address that supports the method. */
   readonly target: Target

@@ -40,7 +40,7 @@ export interface ListQuery {
 }
 
 /** The requested page. */
-export type PageRequest =
+type PageRequest =
   | { readonly style: 'page'; readonly page: number; readonly perPage: number }
   | { readonly style: 'offset'; readonly offset: number; readonly limit: number }
   /** The first page, or the one that a sealed cursor leads to. */
@@ -52,7 +52,7 @@ export type PageRequest =
     }
 
 /** How many records a page has, and may have. */
-export interface PageSize {
+interface PageSize {
   readonly default: number
   readonly max: number
 }

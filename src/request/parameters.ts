@@ -17,7 +17,7 @@ export interface Parameter {
 }
 
 /** The most errors of one response to a query: a client that makes more made one mistake many times. */
-export const mostQueryIssues = 100
+const mostQueryIssues = 100
 
 const secrets: ReadonlySet<string> = new Set(secretParameters)
 

@@ -99,7 +99,7 @@ export function isLeaving({ deprecatedAt, sunsetAt }: Pick<Version, 'deprecatedA
 }
 
 /** The next version that is not retired itself; `undefined` for the current one. */
-export function successorOf({ all, current }: Versions, version: Version, now: number): Version | undefined {
+function successorOf({ all, current }: Versions, version: Version, now: number): Version | undefined {
   if (version === current) return undefined
   const names = [...all.keys()]
   const newer = names.slice(names.indexOf(version.name) + 1).map((name) => all.get(name) as Version)

@@ -20,7 +20,7 @@ export function accepts(accept: string | undefined, mediaType = 'application/jso
 }
 
 /** A media range. */
-export interface MediaRange {
+interface MediaRange {
   /** Without parameters, in lower case: `text/*`. */
   readonly range: string
   /** 0 (not accepted) to 1; a malformed weight is 0. */
