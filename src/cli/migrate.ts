@@ -18,6 +18,7 @@ export async function migrateCommand(
   if (steps.length === 0) print('The database fits the declaration: nothing to do.\n')
   else
     print(
-      `${formatSteps(steps)}\n${applied ? 'Done.' : 'Nothing was changed. resourced migrate --apply makes these changes.'}\n`,
+      `${formatSteps(steps)}\n` +
+        `${applied ? 'Done.' : 'Nothing was changed. resourced migrate --apply makes these changes.'}\n`,
     )
 }

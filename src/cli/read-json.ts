@@ -26,7 +26,8 @@ export function readJson(text: string): Parsed {
     const said = error instanceof Error ? error.message : String(error)
     const at = /at position (\d+)/.exec(said)
     const offset = at === null ? text.length : Number(at[1])
-    const message = `This is not JSON: ${said.replace(/ (?:in JSON )?at position .*$/s, '').replace(/, (?:\.\.\.)?".*$/s, '')}.`
+    const reason = said.replace(/ (?:in JSON )?at position .*$/s, '').replace(/, (?:\.\.\.)?".*$/s, '')
+    const message = `This is not JSON: ${reason}.`
     return { problems: [{ path: place(text, offset), message, remedy: 'Correct the syntax here.' }] }
   }
 }

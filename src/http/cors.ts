@@ -85,7 +85,8 @@ const requestHeaders = [
 // In addition to those that every page may read (Fetch standard, "CORS-safelisted response-header name").
 const responseHeaders = [
   'Accept-Patch', 'Accept-Post', 'Accept-Query', 'Accept-Ranges', 'Allow', 'API-Version', 'Content-Disposition',
-  'Content-Location', 'Content-Range', 'Deprecation', 'ETag', 'Link', 'Location', 'Preference-Applied', 'RateLimit', 'RateLimit-Policy', 'Retry-After',
+  'Content-Location', 'Content-Range', 'Deprecation', 'ETag', 'Link', 'Location', 'Preference-Applied',
+  'RateLimit', 'RateLimit-Policy', 'Retry-After',
   'Server-Timing', 'Sunset', 'WWW-Authenticate', 'X-Request-Id', 'X-Total-Count',
 ].join(', ') // biome-ignore format: a list
 

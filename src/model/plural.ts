@@ -18,14 +18,13 @@ const irregular: Readonly<Record<string, string>> = {
 // metadata, software.
 const plurals = new Set(Object.values(irregular))
 const uncountable = new Set(
-  `news series species equipment information feedback staff sheep fish deer aircraft spacecraft furniture luggage baggage
-  money cash music traffic weather research advice knowledge evidence personnel police cattle offspring salmon trout
-  merchandise stock mail rice homework hardware software firmware middleware ware means corps kudos
-  headquarters crossroads barracks gallows rabies diabetes physics mathematics economics politics statistics analytics
-  logistics mechanics electronics graphics ethics genetics athletics gymnastics acoustics robotics optics pants trousers
-  scissors goods clothes thanks premises savings belongings surroundings metadata multimedia livestock seafood footage`.split(
-    /\s+/,
-  ),
+  `news series species equipment information feedback staff sheep fish deer aircraft spacecraft furniture
+  luggage baggage money cash music traffic weather research advice knowledge evidence personnel police
+  cattle offspring salmon trout merchandise stock mail rice homework hardware software firmware middleware
+  ware means corps kudos headquarters crossroads barracks gallows rabies diabetes physics mathematics
+  economics politics statistics analytics logistics mechanics electronics graphics ethics genetics athletics
+  gymnastics acoustics robotics optics pants trousers scissors goods clothes thanks premises savings
+  belongings surroundings metadata multimedia livestock seafood footage`.split(/\s+/),
 )
 const endings = [
   'people',
@@ -44,9 +43,9 @@ const endings = [
 
 // Singular words in s, in addition to those with a typical ending (address, status, analysis).
 const singularInS = new Set(
-  `canvas atlas gas bias alias pancreas christmas chaos cosmos ethos pathos thermos rhinoceros asbestos axis iris pelvis
-  tennis cannabis metropolis necropolis trellis mantis ibis marquis dais arthritis lens bus plus minus yes this has is was
-  its always sms gps dns css https tls ios cms pos`.split(/\s+/),
+  `canvas atlas gas bias alias pancreas christmas chaos cosmos ethos pathos thermos rhinoceros asbestos axis
+  iris pelvis tennis cannabis metropolis necropolis trellis mantis ibis marquis dais arthritis lens bus plus
+  minus yes this has is was its always sms gps dns css https tls ios cms pos`.split(/\s+/),
 )
 const pluralInUs = new Set([
   'menus',

@@ -83,7 +83,6 @@ export const probeKey = 'write_probe'
 /** Writes the row with at least so many random bytes, which no engine can compress. */
 export function* probeWrite(bytes: number): Transaction<void> {
   const value = randomBytes(Math.max(bytes, 16)).toString('base64url')
-  yield committing(
-    sql`insert into resourced_meta (key, value) values (${probeKey}, ${value}) on conflict (key) do update set value = excluded.value`,
-  )
+  const overwrite = sql`on conflict (key) do update set value = excluded.value`
+  yield committing(sql`insert into resourced_meta (key, value) values (${probeKey}, ${value}) ${overwrite}`)
 }

@@ -7,8 +7,14 @@ export const hyphenated = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
 export const snakeCase = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/
 
 // Plurals without an s at the end, words that have no other form, and those of which the end alone tells it.
-const plurals =
-  /(?:people|men|children|feet|teeth|mice|geese|oxen|data|media|criteria|phenomena|schemata|bacteria|strata|spectra|curricula|corpora|(?:alumn|cact|fung|nucle|radi|stimul|syllab)i|dice|series|species|news|status|equipment|information|feedback|staff|sheep|fish|deer|craft|ware|furniture|luggage|money|cash|music|traffic|weather|research|advice|knowledge|evidence|inventory|history|stock|mail|content|police|cattle)$/
+const plurals = new RegExp(
+  `(?:${`people men children feet teeth mice geese oxen data media criteria phenomena schemata bacteria strata
+    spectra curricula corpora alumni cacti fungi nuclei radii stimuli syllabi dice series species news status
+    equipment information feedback staff sheep fish deer craft ware furniture luggage money cash music traffic
+    weather research advice knowledge evidence inventory history stock mail content police cattle`
+    .split(/\s+/)
+    .join('|')})$`,
+)
 
 /** Whether a name is plainly a singular one: `user`, `Category`. What is not plain is taken to be a plural. */
 export function isSingular(name: string): boolean {
@@ -18,10 +24,9 @@ export function isSingular(name: string): boolean {
 }
 
 const verbs = new Set(
-  `get fetch list-all create add insert update edit modify change delete remove destroy erase find save set make do execute invoke
-  retrieve publish unpublish activate deactivate enable disable approve reject cancel send submit upsert duplicate`.split(
-    /\s+/,
-  ),
+  `get fetch list-all create add insert update edit modify change delete remove destroy erase find save set
+  make do execute invoke retrieve publish unpublish activate deactivate enable disable approve reject cancel
+  send submit upsert duplicate`.split(/\s+/),
 )
 
 /**

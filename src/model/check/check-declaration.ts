@@ -67,7 +67,8 @@ function checkResources(declared: Part, resources: ResourceViews, report: Report
 }
 
 const keys = [
-  'title', 'description', 'fields', 'owner', 'within', 'unique', 'deletion', 'access', 'rules', 'preconditions', 'maxAge',
+  'title', 'description', 'fields', 'owner', 'within', 'unique', 'deletion', 'access', 'rules', 'preconditions',
+  'maxAge',
 ] // biome-ignore format: one row reads best
 
 /** Checks a resource; returns which of its actions depend on which others. */

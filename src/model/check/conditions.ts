@@ -103,8 +103,10 @@ const ordering = ['gt', 'gte', 'lt', 'lte']
 const textual = ['contains', 'startsWith']
 const operators = [...ordering, ...textual, 'in', 'not', 'null']
 const operatorHints: Readonly<Record<string, string>> = {
-  starts_with: 'startsWith', eq: 'the value alone: { status: "open" }', ne: 'not', neq: 'not', nin: '{ not: { field: { in: [ … ] } } }',
-  '>': 'gt', '>=': 'gte', '<': 'lt', '<=': 'lte', '=': 'the value alone: { status: "open" }', '!=': 'not', like: 'contains',
+  starts_with: 'startsWith', eq: 'the value alone: { status: "open" }', ne: 'not', neq: 'not',
+  nin: '{ not: { field: { in: [ … ] } } }',
+  '>': 'gt', '>=': 'gte', '<': 'lt', '<=': 'lte', '=': 'the value alone: { status: "open" }', '!=': 'not',
+  like: 'contains',
 } // biome-ignore format: one row reads best
 
 function checkOperators(

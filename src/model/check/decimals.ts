@@ -65,7 +65,8 @@ function checkNumber(report: Report, path: string, value: unknown, form: Decimal
   const [issue] = compileDecimal('', { type: 'decimal', ...form })(value)
   if (issue === undefined) return
   const { precision, scale } = form
-  const example = `"${'1'.padEnd(Math.min(2, precision - scale), '9') || '0'}${scale > 0 ? `.${'9'.repeat(Math.min(2, scale))}` : ''}"`
+  const whole = '1'.padEnd(Math.min(2, precision - scale), '9') || '0'
+  const example = `"${whole}${scale > 0 ? `.${'9'.repeat(Math.min(2, scale))}` : ''}"`
   report(path, `${show(value)} ${issue.message}`, `Write a decimal of the field's form, such as ${example}.`)
 }
 

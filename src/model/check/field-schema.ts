@@ -20,9 +20,9 @@ const holdsList = ['allOf', 'anyOf', 'oneOf', 'prefixItems']
 const holdsMap = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']
 const others = [
   'type', 'enum', 'const', 'minLength', 'maxLength', 'pattern', 'format', 'minimum', 'maximum', 'exclusiveMinimum',
-  'exclusiveMaximum', 'multipleOf', 'minItems', 'maxItems', 'uniqueItems', 'minContains', 'maxContains', 'minProperties',
-  'maxProperties', 'required', 'dependentRequired', 'title', 'description', 'default', 'examples', 'deprecated', 'readOnly',
-  'writeOnly', 'contentMediaType', 'contentEncoding', '$id', '$schema', '$ref', '$anchor', '$dynamicRef',
+  'exclusiveMaximum', 'multipleOf', 'minItems', 'maxItems', 'uniqueItems', 'minContains', 'maxContains',
+  'minProperties', 'maxProperties', 'required', 'dependentRequired', 'title', 'description', 'default', 'examples',
+  'deprecated', 'readOnly', 'writeOnly', 'contentMediaType', 'contentEncoding', '$id', '$schema', '$ref', '$anchor', '$dynamicRef',
   '$dynamicAnchor', '$comment',
 ] // biome-ignore format: one row reads best
 const keywords = [...holdsSchema, ...holdsList, ...holdsMap, ...others]

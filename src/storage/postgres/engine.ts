@@ -43,7 +43,8 @@ const layout = { clockSlots: 16, indexesRowNumber: true, storesExports: true } a
  * exponent where JavaScript has none, and a zero before its last digit.
  */
 function realText(column: Sql): Sql {
-  const whole = sql`when ${column} = trunc(${column}) and abs(${column}) < 9007199254740992 then cast(${column} as bigint)::text`
+  const isWhole = sql`${column} = trunc(${column}) and abs(${column}) < 9007199254740992`
+  const whole = sql`when ${isWhole} then cast(${column} as bigint)::text`
   const usual = sql`when abs(${column}) between 1e-4 and 1e15 then ${column}::text`
   const written = sql`when abs(${column}) between 1e-6 and 9007199254740991 then cast(${column}::text as numeric)::text`
   const large = sql`when abs(${column}) between 9007199254740992 and 1e41 then ${largeText(column)}`
@@ -162,8 +163,10 @@ export const postgres: Engine = {
   clockSlot: raw(` and slot = (pg_backend_pid() & ${layout.clockSlots - 1})`),
   tryAdvisoryLock: (name) => sql`pg_try_advisory_xact_lock(hashtextextended(${name}, 0))`,
   advisoryLock: (name) => sql`pg_advisory_xact_lock(hashtextextended(${name}, 0))`,
-  writeReturning: (change, tick, columns) =>
-    sql`with ${raw(subject)} as (${change} returning *), ticked as (${tick} and exists (select 1 from ${raw(subject)})) select ${columns} from ${raw(subject)}`,
+  writeReturning: (change, tick, columns) => {
+    const ticked = sql`ticked as (${tick} and exists (select 1 from ${raw(subject)}))`
+    return sql`with ${raw(subject)} as (${change} returning *), ${ticked} select ${columns} from ${raw(subject)}`
+  },
 }
 
 /**

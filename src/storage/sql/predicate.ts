@@ -171,7 +171,8 @@ function throughSql(
   const lock = context.locksReferenced ? engine.lock.share : empty
   const found = sql`exists (select 1 ${from} ${inner}.id = ${reference} and ${rest}${fence}${lock})`
   if (pendingRow?.collection !== collection) return found
-  const itself = sql`exists (select 1 from (${pendingRow.row}) ${inner} where ${conditionSql(context, referenced, predicate)})`
+  const condition = conditionSql(context, referenced, predicate)
+  const itself = sql`exists (select 1 from (${pendingRow.row}) ${inner} where ${condition})`
   return sql`case when ${reference} = ${pendingRow.id} then ${itself} else ${found} end`
 }
 

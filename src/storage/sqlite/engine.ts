@@ -56,7 +56,8 @@ export const wordsFunction = 'resourced_has_words'
 function realSql(column: Sql): Sql {
   const whole = sql`${column} = cast(${column} as integer) and abs(${column}) < 9007199254740992`
   const unlike = sql`length(${column}) > 16 or abs(${column}) not between 1e-4 and 9007199254740991`
-  return sql`case when ${whole} then cast(${column} as integer) when ${unlike} then json(${raw(numberFunction)}(${column})) else ${column} end`
+  const written = sql`json(${raw(numberFunction)}(${column}))`
+  return sql`case when ${whole} then cast(${column} as integer) when ${unlike} then ${written} else ${column} end`
 }
 
 function jsonValue(column: Sql, type: Column['type']): Sql {
@@ -112,11 +113,12 @@ export const sqlite: Engine = {
     yield sql`insert into ${part} (rowid, words) values (${row}, ${words})`
   },
   *deleteWords(collection, ids) {
-    const found =
-      yield sql`select _row from ${raw(`"${collection}"`)} where id in (select value from json_each(${JSON.stringify(ids)}))`
+    const named = sql`select value from json_each(${JSON.stringify(ids)})`
+    const found = yield sql`select _row from ${raw(`"${collection}"`)} where id in (${named})`
     const rows = found.map((row) => Number(row['_row']))
-    for (const [part, among] of Map.groupBy(rows, partOf)) {
-      yield sql`delete from ${partSql(collection, part)} where rowid in (select value from json_each(${JSON.stringify(among)}))`
+    for (const [part, inPart] of Map.groupBy(rows, partOf)) {
+      const among = sql`select value from json_each(${JSON.stringify(inPart)})`
+      yield sql`delete from ${partSql(collection, part)} where rowid in (${among})`
     }
   },
   wordColumns: () => [],

@@ -117,7 +117,8 @@ export const orderCases = define({
       ),
       ...[[sorted, ''] as const, [sortedBack, '-'] as const].map(([step, sign]) =>
         step.get(
-          `${collection}?${members.marker}=${mark}-a&${members.marker}=${mark}-b&sort=${members.ranked},${sign}${members.marker}`,
+          `${collection}?${members.marker}=${mark}-a&${members.marker}=${mark}-b` +
+            `&sort=${members.ranked},${sign}${members.marker}`,
         ),
       ),
     ],
