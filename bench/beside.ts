@@ -7,7 +7,9 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { loadResource as loadOwn } from './declared.ts'
 import { keepAwake, loadAverage, missingHere } from './machine.ts'
+import { declaration as ownDeclaration } from './ours.ts'
 import { freePort, startServer } from './processes.ts'
 import { city, page } from './reads.ts'
 import { type Contestant, ratiosOf, runRounds, type Spread } from './rounds.ts'
@@ -56,7 +58,14 @@ async function standOf(name: string, root: string): Promise<Stand & { readonly n
   const { catalog } = await loadResource(declaration, 'cities')
   await loadAtlas(file, catalog, () => {})
   const address = `sqlite:${file}`
-  const data = { catalog, file, records: recordsOf(file, catalog), authorization: `Bearer ${createKey(address)}` }
+  // The yardsticks, which nobody compares here, plan requests by this commit's code.
+  const own = await loadOwn(ownDeclaration, 'cities')
+  const data = {
+    catalog: own.catalog,
+    file,
+    records: recordsOf(file, catalog),
+    authorization: `Bearer ${createKey(address)}`,
+  }
   const server = await startServer(ours(folder, name, address, await freePort(), false))
   return { name, folder, pace, data, secure: false, ours: server, guests: [] }
 }
