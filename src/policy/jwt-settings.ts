@@ -27,9 +27,7 @@ export interface JwtSettings {
 }
 
 /** The settings (`undefined`: no JWTs), or one sentence that says what to write instead. */
-type JwtReading =
-  | { readonly jwt: JwtSettings | undefined; readonly problem?: undefined }
-  | { readonly problem: string }
+type JwtReading = { readonly jwt: JwtSettings | undefined; readonly problem?: undefined } | { readonly problem: string }
 
 /**
  * The algorithms that verify with a public key. With a shared secret (HS256), everyone who can verify a token can also
