@@ -14,7 +14,7 @@ import {
 import { issueFromStored } from '../versions/translate-issue.ts'
 import { jsonFromStored, recordFromStored } from '../versions/translate-record.ts'
 import { completeVersions } from '../versions/versions.ts'
-import { draftCreate, draftUpdate } from './older-version.ts'
+import { draftCreate, draftUpdate } from './decide.ts'
 import type { Create, Update } from './plan.ts'
 
 const text: FieldDeclaration = { type: 'string', optional: true, filter: true }

@@ -1,7 +1,8 @@
 /**
  * Decides whether a record may be written. The decision has two pure halves around what the storage reads:
  * `proposeCreate` and `proposeUpdate` say what the record would be and what must be known of other records, and `judge`
- * decides with the answers: references, unique values, transitions and business rules.
+ * decides with the answers: references, unique values, transitions and business rules. A change of an older version is
+ * drafted in that version's terms, and then translated to what is stored (VER-2).
  */
 
 import { ruleCodeForm } from '../model/check/rules.ts'
@@ -12,9 +13,9 @@ import { fieldsOf, matches, type Predicate, type Scalar } from '../model/predica
 import { comparisonKey, comparisonKeys, type Draft } from '../model/record.ts'
 import type { Catalog, RecordValues, Resource } from '../model/resource.ts'
 import type { Issue } from '../spec/faults.ts'
+import { createToStored, recordFromStored, updateToStored } from '../versions/translate-record.ts'
 import { type CurrentRecord, checkRecord, permissionsAfter } from './check-record.ts'
-import { issue } from './draft.ts'
-import { draftCreate, draftUpdate } from './older-version.ts'
+import { bodyOfUpdate, draftOfCreate, draftOfUpdate, indexKeyIssues, issue, needsReading } from './draft.ts'
 import type { Create, Outcome, Update, Write } from './plan.ts'
 import { redactError, writeOnlyTexts } from './redact-error.ts'
 
@@ -74,7 +75,7 @@ function propose(catalog: Catalog, plan: Create | Update, current: RecordValues 
 }
 
 /** The questions about the references and unique values that a draft changes. */
-export function questionsOfDraft(resource: Resource, draft: Draft): Question[] {
+function questionsOfDraft(resource: Resource, draft: Draft): Question[] {
   const questions: Question[] = []
   for (const { name, reference } of resource.fields) {
     const id = draft.values[name]
@@ -246,4 +247,43 @@ function objectionOf(place: string, answer: RuleObjection | undefined): Issue | 
 
 function rulesOf({ resource, trigger }: Transition): BusinessRule[] {
   return resource.rules.filter((rule) => [rule.on].flat().includes(trigger))
+}
+
+/** The stored record that a POST of any version would make. */
+export function draftCreate(plan: Create): Draft {
+  const { resource, versionResource } = plan
+  if (versionResource === undefined) return withIndexKeys(resource, draftOfCreate(plan))
+  const { fromStored } = versionResource.mapping
+  const parent = plan.parent && { ...plan.parent, field: fromStored.get(plan.parent.field) ?? '' }
+  const draft = draftOfCreate({ ...plan, resource: versionResource, parent })
+  return withIndexKeys(resource, createToStored(versionResource, draft, draftOfCreate({ ...plan, body: {} })))
+}
+
+/** A draft of a stored record, with an issue for each text that is too long for an index. */
+function withIndexKeys(resource: Resource, draft: Draft): Draft {
+  const found = indexKeyIssues(resource, draft)
+  return found.length === 0 ? draft : { ...draft, issues: [...draft.issues, ...found] }
+}
+
+/** What an update makes of a record: a draft, or why there is none. */
+type Drafted =
+  | { readonly kind: 'draft'; readonly draft: Draft }
+  | { readonly kind: 'forbidden' }
+  | Exclude<ReturnType<typeof bodyOfUpdate>, { kind: 'patched' }>
+
+/**
+ * The stored record that a PUT or PATCH of any version would make of `current`, or why it makes none.
+ *
+ * @param isReadable whether the caller may read `current`
+ */
+export function draftUpdate(plan: Update, current: RecordValues, isReadable = true): Drafted {
+  const { resource, versionResource } = plan
+  if (!isReadable && needsReading(plan, versionResource ?? resource)) return { kind: 'forbidden' }
+  const asked = versionResource === undefined ? plan : { ...plan, resource: versionResource }
+  const record = versionResource === undefined ? current : recordFromStored(versionResource, current)
+  const body = bodyOfUpdate(asked, record)
+  if (body.kind !== 'patched') return body
+  const draft = draftOfUpdate(asked, record, body.value, isReadable)
+  const stored = versionResource === undefined ? draft : updateToStored(versionResource, current, draft)
+  return { kind: 'draft', draft: withIndexKeys(resource, stored) }
 }

@@ -1,19 +1,23 @@
 /**
- * Address + input + grants -> plan. Outright refusals end here (403); everything that depends on a record travels on.
+ * Address + input + grants -> plan. Outright refusals end here (403); everything that depends on a record travels on. A
+ * request of an older version is planned in stored terms, and its outcome is translated back (VER-2).
  */
+
 import { uuidv7 } from 'uuidv7'
 import type { Decided } from '../http/preferences.ts'
 import type { Action } from '../model/declaration.ts'
 import { allOf, type Predicate } from '../model/predicate.ts'
-import { isMapped, type Resource } from '../model/resource.ts'
+import { hasConversions, isMapped, type MappedResource, type Resource } from '../model/resource.ts'
 import { isAdministrator, permit, throughFields } from '../policy/permit.ts'
 import type { Input } from '../request/input.ts'
 import type { Target } from '../request/target.ts'
 import { fault } from '../spec/faults.ts'
+import { issueFromStored } from '../versions/translate-issue.ts'
+import { jsonFromStored } from '../versions/translate-record.ts'
 import { translateTarget } from '../versions/translate-request.ts'
 import { retainedSince } from './check-record.ts'
 import { bindingOf, openCursor } from './cursor.ts'
-import type { Parent, Plan, Preferred, ReadPage, Update } from './plan.ts'
+import type { Outcome, Parent, Plan, Preferred, ReadPage, Update } from './plan.ts'
 import { planBulkDeletion, planDeletion, readableOf } from './plan-deletion.ts'
 import { planExport, planExportFile, planJobDeletion } from './plan-export.ts'
 import { planKey, planRevocation } from './plan-key.ts'
@@ -193,4 +197,28 @@ function requiredGrant({ catalog, caller }: Planning, action: Action, resource: 
   const predicate = permit(catalog, caller, action, resource)
   if (predicate.kind !== 'never') return predicate
   throw fault('FORBIDDEN', { detail: `Your credential does not allow you to ${verbs[action]} ${resource.name}.` })
+}
+
+/** The outcome of a plan in terms of the older version that the client uses. */
+export function outcomeFromStored(resource: MappedResource, outcome: Outcome): Outcome {
+  switch (outcome.kind) {
+    case 'invalid':
+    case 'conflict':
+      return { ...outcome, issues: outcome.issues.map((issue) => issueFromStored(resource.mapping, issue)) }
+    case 'replayed':
+      return { ...outcome, answer: outcomeFromStored(resource, outcome.answer) }
+  }
+  // The same outcome comes back unchanged where it can: answers that are kept are found by it.
+  if (!hasConversions(resource)) return outcome
+  switch (outcome.kind) {
+    case 'record':
+    case 'created':
+      return { ...outcome, json: jsonFromStored(resource, outcome.json) }
+    case 'updated':
+      return { ...outcome, json: outcome.json === undefined ? undefined : jsonFromStored(resource, outcome.json) }
+    case 'page':
+      return { ...outcome, json: jsonFromStored(resource, `[${outcome.json}]`) }
+    default:
+      return outcome
+  }
 }

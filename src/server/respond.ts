@@ -7,9 +7,8 @@
 
 import { type FileBody, type HttpRequest, type HttpResponse, isFile } from '../http/message.ts'
 import { applyRange } from '../http/ranges.ts'
-import { outcomeFromStored } from '../plan/older-version.ts'
 import type { Outcome, Plan } from '../plan/plan.ts'
-import { planRequest, preferredOf } from '../plan/plan-request.ts'
+import { outcomeFromStored, planRequest, preferredOf } from '../plan/plan-request.ts'
 import { redactError, writeOnlyTexts } from '../plan/redact-error.ts'
 import { conflictCode } from '../reply/problem.ts'
 import { represent } from '../reply/represent.ts'
