@@ -50,7 +50,8 @@ export async function respond(app: AppServices, request: HttpRequest): Promise<H
   let response: HttpResponse
   try {
     response = await (span === undefined ? answer(context) : span.run(() => answer(context)))
-    if (response.status === 200) response = ranged(context, response)
+    const isRead = request.method === 'GET' || request.method === 'HEAD'
+    if (isRead && response.status === 200) response = ranged(context, response)
     reserveBytes(context, response)
   } catch (error) {
     response = context.problemOf(error)
