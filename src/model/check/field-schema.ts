@@ -22,8 +22,8 @@ const others = [
   'type', 'enum', 'const', 'minLength', 'maxLength', 'pattern', 'format', 'minimum', 'maximum', 'exclusiveMinimum',
   'exclusiveMaximum', 'multipleOf', 'minItems', 'maxItems', 'uniqueItems', 'minContains', 'maxContains',
   'minProperties', 'maxProperties', 'required', 'dependentRequired', 'title', 'description', 'default', 'examples',
-  'deprecated', 'readOnly', 'writeOnly', 'contentMediaType', 'contentEncoding', '$id', '$schema', '$ref', '$anchor', '$dynamicRef',
-  '$dynamicAnchor', '$comment',
+  'deprecated', 'readOnly', 'writeOnly', 'contentMediaType', 'contentEncoding', '$id', '$schema', '$ref', '$anchor',
+  '$dynamicRef', '$dynamicAnchor', '$comment',
 ] // biome-ignore format: one row reads best
 const keywords = [...holdsSchema, ...holdsList, ...holdsMap, ...others]
 

@@ -130,8 +130,8 @@ const plain: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
 // Keywords with a meaning for the meta-schema; it ignores unknown words.
 const others = new Set(
   '$id $schema $ref $anchor $dynamicRef $dynamicAnchor $vocabulary $comment $defs $recursiveRef $recursiveAnchor \
-allOf anyOf oneOf not if then else dependentSchemas dependentRequired dependencies definitions prefixItems contains minContains \
-maxContains patternProperties propertyNames unevaluatedItems unevaluatedProperties multipleOf pattern contentEncoding \
+allOf anyOf oneOf not if then else dependentSchemas dependentRequired dependencies definitions prefixItems \
+contains minContains maxContains patternProperties propertyNames unevaluatedItems unevaluatedProperties multipleOf pattern contentEncoding \
 contentMediaType contentSchema'.split(' '),
 )
 

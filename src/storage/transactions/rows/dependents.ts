@@ -5,10 +5,11 @@
  * delete. The job deletes the records that were asked for when it begins, and their children later, batch by batch,
  * downwards. Until then a live record below a deleted one is pending deletion: nobody may change it or refer to it.
  *
- * Business rules depend on what is deleted: here is the lock between deletions and changes that depend on business rules
- * (decision 040). A business rule can ask for records that do not exist, which no row lock covers. So changes of the
- * collections that rules are about are serializable on an engine with many writers. A serializable transaction sees a
- * snapshot: after it has waited for a row, it must not rely on what it reads of transactions that are not serializable.
+ * Business rules depend on what is deleted: here is the lock between deletions and changes that depend on business
+ * rules (decision 040). A business rule can ask for records that do not exist, which no row lock covers. So changes of
+ * the collections that rules are about are serializable on an engine with many writers. A serializable transaction sees
+ * a snapshot: after it has waited for a row, it must not rely on what it reads of transactions that are not
+ * serializable.
  */
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Catalog, RecordValues, Resource } from '../../../model/resource.ts'
