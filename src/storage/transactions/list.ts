@@ -29,6 +29,7 @@ export interface Scan {
 
 /** A list, and the tag that it had last. */
 export interface List {
+  /** Without conditions: they are those of one request, and a list is kept longer. */
   readonly plan: ReadPage
   readonly totalKey: string
   /** The rows, so that indexes of the filter find them. */
@@ -45,7 +46,12 @@ interface KnownLists {
 
 /** The list of a plan: as it was built for the same query before, or built anew. */
 export function listOf(context: SqlContext, { lists }: KnownLists, plan: ReadPage): List {
-  const make = (): List => ({ plan, totalKey: totalKeyOf(plan), where: whereSql(context, plan), scans: new Map() })
+  const make = (): List => ({
+    plan: { ...plan, conditions: {} },
+    totalKey: totalKeyOf(plan),
+    where: whereSql(context, plan),
+    scans: new Map(),
+  })
   const { key, parent, permitted, deleted, page } = plan
   // Which deleted records a caller is shown depends on the time, and a page in the middle is read once.
   const isMiddle = page.style === 'cursor' && page.position !== undefined

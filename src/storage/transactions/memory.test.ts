@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { always, type Predicate } from '../../model/predicate.ts'
-import type { ReadRecord } from '../../plan/plan.ts'
+import type { ReadPage, ReadRecord } from '../../plan/plan.ts'
+import { listOf } from './list.ts'
 import { Memory } from './memory.ts'
-import { resource } from './query-plan.fixture.ts'
+import { context, resource } from './query-plan.fixture.ts'
 
 const shelves = resource('shelves')
 const owned: Predicate = { kind: 'compare', field: 'owner_id', operator: 'eq', value: 'ann' }
@@ -40,4 +41,17 @@ test('it is bounded, and forgets everything at once', () => {
   memory.forget()
   assert.equal(memory.record(plan('11999')), undefined)
   assert.equal(memory.clocks.size, 0)
+})
+
+test('a list that is kept holds none of the conditions of its request, which may name thousands of tags', () => {
+  const memory = new Memory()
+  const request: ReadPage = {
+    ...{ kind: 'read-page', resource: shelves, parent: undefined, filter: always, versionFilter: undefined },
+    ...{ permitted: always, search: undefined, deleted: undefined, sort: [], fields: undefined, key: '/shelves?' },
+    page: { style: 'page', page: 1, perPage: 20 },
+    conditions: { ifNoneMatch: Array.from({ length: 4_000 }, () => ({ opaque: 'a', weak: false })) },
+  }
+  const list = listOf(context, memory, request)
+  assert.equal(listOf(context, memory, request), list)
+  assert.deepEqual(list.plan.conditions, {})
 })
