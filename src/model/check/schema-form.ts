@@ -131,9 +131,8 @@ const plain: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
 const others = new Set(
   '$id $schema $ref $anchor $dynamicRef $dynamicAnchor $vocabulary $comment $defs $recursiveRef $recursiveAnchor \
 allOf anyOf oneOf not if then else dependentSchemas dependentRequired dependencies definitions prefixItems \
-contains minContains maxContains patternProperties propertyNames unevaluatedItems unevaluatedProperties multipleOf pattern \
-contentEncoding \
-contentMediaType contentSchema'.split(' '),
+contains minContains maxContains patternProperties propertyNames unevaluatedItems unevaluatedProperties multipleOf \
+pattern contentEncoding contentMediaType contentSchema'.split(' '),
 )
 
 /** Whether the meta-schema certainly accepts a schema; `false`: unknown. */
