@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { ServerResponse } from 'node:http'
 import { type TestContext, test } from 'node:test'
 import { Client, type ClientOptions } from './client.ts'
 import type { Asked } from './exchange.ts'
@@ -45,18 +46,21 @@ test('an impatient request returns a 429', async (context) => {
 })
 
 test('concurrency is limited, except for requests that must arrive at once', async (context) => {
-  let open = 0
+  let awaited = 2
   let most = 0
+  const open: ServerResponse[] = []
+  const answerAll = () => {
+    for (const response of open.splice(0)) response.end()
+  }
   const origin = await served(context, (_, response) => {
-    most = Math.max(most, ++open)
-    setTimeout(() => {
-      open--
-      response.end()
-    }, 30)
+    most = Math.max(most, open.push(response))
+    // More than are awaited would have come by then.
+    if (open.length === awaited) setTimeout(answerAll, 30)
   })
   const client = clientFor(context, { concurrency: 2 })
   await Promise.all(Array.from({ length: 8 }, () => client.send('one', get(`${origin}/`))))
   assert.equal(most, 2)
+  awaited = 8
   await Promise.all(Array.from({ length: 8 }, () => client.send('one', get(`${origin}/`), { atOnce: true })))
   assert.equal(most, 8)
 })
