@@ -2,7 +2,7 @@
 
 import type { HttpRequest } from '../src/http/message.ts'
 import type { Catalog } from '../src/model/resource.ts'
-import type { ReadPage } from '../src/plan/plan.ts'
+import type { Read } from '../src/plan/plan.ts'
 import { planRequest } from '../src/plan/plan-request.ts'
 import { readInput } from '../src/request/input.ts'
 import { KnownQueries } from '../src/request/list-query.ts'
@@ -22,7 +22,8 @@ export interface PageStatement {
 
 /** Finds the statement of the first page of a list: the last one that gives JSON. */
 export async function pageStatement(catalog: Catalog, database: string, path: string): Promise<PageStatement> {
-  const plan = await pagePlan(catalog, path)
+  const plan = await planOf(catalog, path)
+  if (plan.kind !== 'read-page') throw new Error(`${path} is no list.`)
   const connection = new Connection(database, { readOnly: true })
   try {
     const transaction = readPage(
@@ -44,15 +45,18 @@ export async function pageStatement(catalog: Catalog, database: string, path: st
   }
 }
 
-async function pagePlan(catalog: Catalog, address: string): Promise<ReadPage> {
-  const [path = '', query = ''] = address.split('?')
+/** The plan of a GET of records, as an administrator sends it. */
+export async function planOf(catalog: Catalog, address: string): Promise<Read> {
+  const [path = '', queryText = ''] = address.split('?')
   const found = findTarget(catalog, path)
-  if (found.kind !== 'found' || found.target.kind !== 'collection') throw new Error(`${path} is no collection.`)
+  if (found.kind !== 'found' || !('resource' in found.target)) {
+    throw new Error(`${path} is no collection and no record.`)
+  }
   const request = { method: 'GET', target: address, headers: {} } as HttpRequest
   const input = await readInput({
-    ...{ request, target: found.target, version: { catalog }, query, knownQueries: new KnownQueries() },
+    ...{ request, target: found.target, version: { catalog }, query: queryText, knownQueries: new KnownQueries() },
   })
-  if (input.kind !== 'read-page') throw new Error(`${address} is no list.`)
+  if (input.kind !== 'read-page' && input.kind !== 'read-record') throw new Error(`${address} reads no records.`)
   const preferred = { return: undefined, asynchronously: false, most: undefined }
   const caller = { id: 'bench', roles: ['admin'], claims: {}, credential: 'bench', expiresAt: Number.POSITIVE_INFINITY }
   const planning = {
@@ -63,5 +67,5 @@ async function pagePlan(catalog: Catalog, address: string): Promise<ReadPage> {
     now: Date.now(),
     preferred,
   }
-  return planRequest({ ...planning, basePath: '/v1' }, found.target, input) as ReadPage
+  return planRequest({ ...planning, basePath: '/v1' }, found.target, input) as Read
 }

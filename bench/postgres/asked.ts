@@ -1,13 +1,7 @@
 /** The statements that our server runs for a request on PostgreSQL, taken from the very functions that it calls. */
 
 import type { ClientBase } from 'pg'
-import type { HttpRequest } from '../../src/http/message.ts'
 import type { Catalog } from '../../src/model/resource.ts'
-import type { Read } from '../../src/plan/plan.ts'
-import { planRequest } from '../../src/plan/plan-request.ts'
-import { readInput } from '../../src/request/input.ts'
-import { KnownQueries } from '../../src/request/list-query.ts'
-import { findTarget } from '../../src/request/target.ts'
 import { rowTypes } from '../../src/storage/postgres/client.ts'
 import { postgres } from '../../src/storage/postgres/engine.ts'
 import { sqlContext } from '../../src/storage/sql/context.ts'
@@ -15,6 +9,7 @@ import type { Row, Statement, Transaction } from '../../src/storage/transaction.
 import { Memory } from '../../src/storage/transactions/memory.ts'
 import { readPage, readPageAtOnce } from '../../src/storage/transactions/read-page.ts'
 import { readRecord } from '../../src/storage/transactions/read-record.ts'
+import { planOf } from '../statements.ts'
 
 /** A statement and what it gave. */
 export interface AskedStatement {
@@ -47,28 +42,4 @@ async function carriedOut(client: ClientBase, transaction: Transaction<unknown>)
     step = transaction.next(rows)
   }
   return asked
-}
-
-async function planOf(catalog: Catalog, address: string): Promise<Read> {
-  const [path = '', queryText = ''] = address.split('?')
-  const found = findTarget(catalog, path)
-  if (found.kind !== 'found' || !('resource' in found.target)) {
-    throw new Error(`${path} is no collection and no record.`)
-  }
-  const request = { method: 'GET', target: address, headers: {} } as HttpRequest
-  const input = await readInput({
-    ...{ request, target: found.target, version: { catalog }, query: queryText, knownQueries: new KnownQueries() },
-  })
-  if (input.kind !== 'read-page' && input.kind !== 'read-record') throw new Error(`${address} reads no records.`)
-  const preferred = { return: undefined, asynchronously: false, most: undefined }
-  const caller = { id: 'bench', roles: ['admin'], claims: {}, credential: 'bench', expiresAt: Number.POSITIVE_INFINITY }
-  const planning = {
-    caller,
-    catalog,
-    versionCatalog: catalog,
-    cursorSecret: new Uint8Array(32),
-    now: Date.now(),
-    preferred,
-  }
-  return planRequest({ ...planning, basePath: '/v1' }, found.target, input) as Read
 }

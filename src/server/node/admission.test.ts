@@ -1,4 +1,4 @@
-/** LIM-4: who is worked on, who waits, and who is turned away. */
+/** LIM-4: which requests start at once, which wait, and which are rejected. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
@@ -131,6 +131,21 @@ test('LIM-4: a rejected client is paused until there is time for it', async () =
   await nextTurn()
   assert.ok(held.size > 0.9 * away.length, `${held.size} of ${away.length}`)
   await until(() => begun.length + away.length === 500 && held.size === 0)
+})
+
+test('LIM-4: what a rejection costs besides its response counts: clients stay paused for longer', async () => {
+  const pausedAfterWork = async (reading: number) => {
+    const { come, begun, away, held } = serverOf(1, { wait: 50, burst: 50, reading, longestPause: 60_000 })
+    await come(100)
+    await until(() => begun.length + away.length === 100)
+    await come(200, 100)
+    assert.ok(away.length > 50)
+    // Some eighty more requests are processed meanwhile, and a part of their time pays for rejections.
+    await until(() => begun.length + away.length === 300)
+    return held.size
+  }
+  assert.equal(await pausedAfterWork(0), 0)
+  assert.ok((await pausedAfterWork(10)) > 50)
 })
 
 test('LIM-4: no more requests than allowed are in flight, and the next start as responses are made', async () => {

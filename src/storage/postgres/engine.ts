@@ -5,7 +5,7 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Scalar } from '../../model/predicate.ts'
 import { type Column, subject } from '../sql/columns.ts'
-import type { Bound, Engine } from '../sql/engine.ts'
+import { type Bound, type Engine, indexConditions } from '../sql/engine.ts'
 import type { ColumnSpec, Constraint, Held, IndexSpec, SearchSpec } from '../sql/table-spec.ts'
 import { foldSql, haveWordsSql, lexemeOf, lexemePrefixOf, lexemesOf } from './text-search.ts'
 
@@ -28,12 +28,6 @@ const constraints: Readonly<Record<Constraint, string>> = {
   'unique not null': ' not null unique',
   'not null': ' not null',
   none: '',
-}
-
-const conditions: Readonly<Record<IndexSpec['where'], string>> = {
-  everything: '',
-  live: ' where deleted_at is null',
-  deletion: ' where _deletion is not null',
 }
 
 const layout = { clockSlots: 16, indexesRowNumber: true, storesExports: true } as const
@@ -195,7 +189,7 @@ function createSearch({ name, table }: SearchSpec, how: '' | 'concurrently '): s
 
 function createIndex({ name, table, columns, unique, where }: IndexSpec, how: '' | 'concurrently '): string {
   const made = `create ${unique ? 'unique ' : ''}index ${how}${identifier(name)}`
-  return `${made} on ${identifier(table)} (${columns.map(identifier).join(', ')})${conditions[where]}`
+  return `${made} on ${identifier(table)} (${columns.map(identifier).join(', ')})${indexConditions[where]}`
 }
 
 function identifier(name: string): string {

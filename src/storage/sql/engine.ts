@@ -31,6 +31,13 @@ export interface Locks {
   readonly excludeSerializable: Sql | undefined
 }
 
+/** The end of `create index`: which rows a partial index contains. */
+export const indexConditions: Readonly<Record<IndexSpec['where'], string>> = {
+  everything: '',
+  live: ' where deleted_at is null',
+  deletion: ' where _deletion is not null',
+}
+
 /** One SQL engine. Arguments that are columns are SQL text, already quoted. */
 export interface Engine {
   // Tables

@@ -2,8 +2,8 @@
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import type { Scalar } from '../../model/predicate.ts'
 import type { Column } from '../sql/columns.ts'
-import type { Engine } from '../sql/engine.ts'
-import type { ColumnSpec, Constraint, Held, IndexSpec } from '../sql/table-spec.ts'
+import { type Engine, indexConditions } from '../sql/engine.ts'
+import type { ColumnSpec, Constraint, Held } from '../sql/table-spec.ts'
 import { searchTable } from '../sql/tables.ts'
 import { firstRow } from '../transaction.ts'
 import { partName, partNames, partOf } from './search-parts.ts'
@@ -24,12 +24,6 @@ const constraints: Readonly<Record<Constraint, string>> = {
   'unique not null': ' not null unique',
   'not null': ' not null',
   none: '',
-}
-
-const conditions: Readonly<Record<IndexSpec['where'], string>> = {
-  everything: '',
-  live: ' where deleted_at is null',
-  deletion: ' where _deletion is not null',
 }
 
 // The words come from `words()` in model/text.ts, so the tokenizer only splits them at spaces: it accepts every
@@ -85,7 +79,7 @@ export const sqlite: Engine = {
     `create table ${identifier(name)} (${columns.map(columnDefinition).join(', ')}) strict`,
   createIndex: ({ name, table, columns, unique, where }) =>
     `create ${unique ? 'unique ' : ''}index ${identifier(name)} on ${identifier(table)} ` +
-    `(${columns.map(identifier).join(', ')})${conditions[where]}`,
+    `(${columns.map(identifier).join(', ')})${indexConditions[where]}`,
   createSearch: ({ name }) => partNames(name).map(createPart).join('; '),
   store,
   bind,

@@ -22,9 +22,9 @@ import {
 } from './rows/record-row.ts'
 
 /**
- * Runs an Update. Where the engine writes and returns in one statement, the record is read without locks and written on
- * condition that it is still the same. If nothing was written so, or elsewhere, the record is locked, decided and
- * written step by step.
+ * Runs an Update. If the engine can write and return a record in one statement, the record is first read without locks
+ * and written on the condition that it has not changed. If that writes nothing, or on other engines, the record is
+ * locked, checked and written in separate statements.
  */
 export function* updateRecord(context: SqlContext, plan: Update): Transaction<Outcome> {
   const { catalog, engine } = context
@@ -59,9 +59,9 @@ function* updateOnCondition(
   const { writeReturning } = context.engine
   if (writeReturning === undefined || draft.changed.length === 0) return undefined
   return yield* writeInOneStatement(plan, proposal, () => {
-    // The revision says that the record is as it was found. Others by which the permission held may have changed.
+    // The revision proves that this record has not changed. Other records that the permission depends on may have.
     const dependsOnOthers = collectionsOf(permitted).size > 0
-    // The records by which permissions hold are locked first: parents before their children, as deletions lock them.
+    // Records that permissions depend on are locked first: parents before children, in the order of deletions.
     const conditions: Sql[] = [
       ...(dependsOnOthers ? [permittedRecordSql(context, { resource, id, permitted })] : []),
       ...permissions.map((each) => sql`exists (${permittedSql(context, resource, each, draft.values)})`),
