@@ -34,6 +34,7 @@ const document = documentOf({ projects: { fields: { name: { type: 'string' } } }
 
 const ajv = new Ajv2020({ strict: false, allErrors: true })
 formats.default(ajv)
+ajv.addFormat('decimal', true)
 ajv.addSchema(document, 'document')
 const fits = (schema: string, value: unknown): boolean =>
   ajv.validate({ $ref: `document#/components/schemas/${schema}` }, value)

@@ -24,13 +24,13 @@ export interface Representation {
 }
 
 /** Positions in bytes, counted from 0, both included. */
-export interface Part {
+export interface ByteRange {
   readonly start: number
   readonly end: number
 }
 
-/** The result of a range: 200, 416, or 206 with this part. */
-export type RangeVerdict = 'whole' | 'unsatisfiable' | Part
+/** The result of a range: 200, 416, or 206 with these bytes. */
+export type RangeVerdict = 'whole' | 'unsatisfiable' | ByteRange
 
 /**
  * Decides `Range` and `If-Range` by their lower-case header names. If more than one range is satisfiable, the whole
@@ -49,10 +49,10 @@ export function decideRange(headers: HttpRequest['headers'], current: Representa
   const [satisfiable, ...others] = asked.filter((each) => isSatisfiable(each, length))
   if (satisfiable === undefined) return 'unsatisfiable'
   // A suffix of an empty representation is satisfiable, but Content-Range cannot express it.
-  return others.length > 0 || length === 0 ? 'whole' : partOf(satisfiable, length)
+  return others.length > 0 || length === 0 ? 'whole' : toByteRange(satisfiable, length)
 }
 
-/** Whether `If-Range` matches (section 13.1.5): the client's part is of the same representation. */
+/** Whether `If-Range` matches (section 13.1.5): the client already has bytes of the same representation. */
 function isCurrent(ifRange: string, { tag, lastModified }: Representation, now: number): boolean {
   const validator = ifRange.trim()
   // One strong tag matches if it is identical; the field takes no list.
@@ -68,7 +68,7 @@ function isSatisfiable(range: IntRange | SuffixRange, length: number): boolean {
   return 'suffix' in range ? range.suffix > 0 : range.first < length
 }
 
-function partOf(range: IntRange | SuffixRange, length: number): Part {
+function toByteRange(range: IntRange | SuffixRange, length: number): ByteRange {
   if ('suffix' in range) return { start: Math.max(length - range.suffix, 0), end: length - 1 }
   return { start: range.first, end: Math.min(range.last ?? length - 1, length - 1) }
 }
@@ -113,7 +113,7 @@ export function applyRange(
   }
 }
 
-function cut(body: NonNullable<ResponseBody>, { start, end }: Part): ResponseBody {
+function cut(body: NonNullable<ResponseBody>, { start, end }: ByteRange): ResponseBody {
   if (isFile(body)) return { ...body, start: body.start + start, length: end - start + 1 }
   const bytes = typeof body === 'string' ? Buffer.from(body) : body
   return bytes.subarray(start, end + 1)

@@ -1,4 +1,4 @@
-/** LIM: whose failed authentications count together behind a fetch handler and a proxy. */
+/** LIM-1: which clients share a limit for failed authentications behind a fetch handler or a proxy. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -22,23 +22,22 @@ async function application(context: TestContext) {
 
 const wrong = () => new Request('https://studio.example/v1/projects', { headers: { authorization: 'Bearer wrong' } })
 
-/** The warnings that a piece of work leaves, by code. */
-async function warningsOf(work: () => void): Promise<unknown[]> {
+/** The codes of the warnings that `work` emits. They are not printed, because the tests expect them. */
+function warningsOf(context: TestContext, work: () => void): unknown[] {
   const codes: unknown[] = []
-  const note = (warning: Error) => void codes.push(Reflect.get(warning, 'code'))
-  process.on('warning', note)
+  const { mock } = context.mock.method(process, 'emitWarning', (_: string, options: { code?: string }) => {
+    codes.push(options.code)
+  })
   work()
-  // Node tells of warnings in the next tick.
-  await new Promise(setImmediate)
-  process.off('warning', note)
+  mock.restore()
   return codes
 }
 
-it('LIM-1: a fetch handler without addresses counts all its clients as one, and warns at the start', async (context) => {
+it('LIM-1: without addresses, all clients of a fetch handler share one limit, and a warning says so', async (context) => {
   const app = await application(context)
   let handler = async (_: Request) => new Response()
   assert.deepEqual(
-    await warningsOf(() => {
+    warningsOf(context, () => {
       handler = toFetchHandler(app)
     }),
     ['RESOURCED_NO_ADDRESS'],
@@ -48,13 +47,13 @@ it('LIM-1: a fetch handler without addresses counts all its clients as one, and 
   assert.deepEqual(found, [401, 401, 429, 429])
 })
 
-it('LIM-1: a fetch handler with addresses counts each of its clients, by what the platform passes on', async (context) => {
+it('LIM-1: with addresses, each client of a fetch handler has a limit of its own', async (context) => {
   const app = await application(context)
   interface Platform {
     readonly peer: string | undefined
   }
   const made: ((request: Request, platform: Platform) => Promise<Response>)[] = []
-  const warnings = await warningsOf(() => {
+  const warnings = warningsOf(context, () => {
     made.push(toFetchHandler(app, { address: (_, { peer }: Platform) => peer }))
   })
   assert.deepEqual(warnings, [])
@@ -64,7 +63,7 @@ it('LIM-1: a fetch handler with addresses counts each of its clients, by what th
   assert.deepEqual(found, [401, 401, 429, 401, 401, 401, 429])
 })
 
-it('LIM-1: behind a proxy that names no client, failures count for the address of the proxy', async (context) => {
+it('LIM-1: if a proxy names no client, failures count for the address of the proxy', async (context) => {
   const app = await application(context)
   const server = createServer(toNodeHandler(app, { trustProxy: true })).listen(0, '127.0.0.1')
   context.after(() => server.close())
@@ -75,7 +74,7 @@ it('LIM-1: behind a proxy that names no client, failures count for the address o
     return (await fetch(`http://127.0.0.1:${port}/v1/projects`, { headers: sent })).status
   }
   const found: number[] = []
-  // What contradicts itself names nobody either: an invented address must not begin a new count.
+  // Contradicting header fields name no client either: an invented address must not begin a new count.
   for (const headers of [
     {},
     { 'x-forwarded-for': 'unknown' },

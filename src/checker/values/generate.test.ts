@@ -9,6 +9,7 @@ import { isNarrow, uniqueValue } from './unique-value.ts'
 
 const ajv = new Ajv({ strict: false })
 addFormats.default(ajv)
+ajv.addFormat('decimal', true)
 useDecimalMultiples(ajv)
 
 const schemas: readonly (readonly [name: string, schema: Schema])[] = [
