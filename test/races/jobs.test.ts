@@ -92,10 +92,15 @@ test('JOB-5: a deletion job on two servers marks each record once, beside change
   const beginning = new Promise<void>((resolve) => {
     begun = resolve
   })
-  // Some come before the job begins, and what they hold it waits for; the last of each comes after it.
+  let ended = () => {}
+  const end = new Promise<void>((resolve) => {
+    ended = resolve
+  })
+  // Some come before the job begins, and what they hold it waits for; the last of each comes after that, and the last
+  // of one after the job.
   const changing = atOnce(16, async (worker) => {
     for (let number = worker; number < leaves.length; number += 16) {
-      if (number + 16 >= leaves.length) await beginning
+      if (number + 16 >= leaves.length) await (worker === 1 ? end : beginning)
       const path = `/v1/leaves/${leaves[number]}`
       const { send } = race.on(worker)
       const isMove = number % 3 === 0
@@ -111,6 +116,7 @@ test('JOB-5: a deletion job on two servers marks each record once, beside change
   assert.equal(asked.status, 202)
   begun()
   const { result } = await finished(race.on(1), asked)
+  ended()
   await changing
   assert.equal(result.affected_count, 1 + 40 + 2_000 - found.deleted - found.moved)
   const [row] = await race.rows(

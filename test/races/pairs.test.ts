@@ -10,7 +10,7 @@ import { completeCatalog } from '../../src/model/catalog.ts'
 import { openStorage } from '../../src/server/open-database.ts'
 import type { Storage } from '../../src/storage/storage.ts'
 import { catalogs, declarationOf, empty, isMade, jobsDone, violationsOf } from './pairs.ts'
-import { type Race, type Racer, raceOf, skip } from './servers.ts'
+import { type Race, type Racer, raceOf, skip, until } from './servers.ts'
 
 const rounds = Number(process.env.RACE_ROUNDS ?? 2)
 const month = 31 * 86_400_000
@@ -223,15 +223,12 @@ pairs['two DELETEs of one record'] = async (place) => {
 async function force(race: Race, first: Change, second: Change, round: number): Promise<[Answered, Answered]> {
   const gate = await race.gate(...first.held)
   const ended = { first: false, second: false }
+  const holds = (count: number, which: 'first' | 'second') => until(async () => ended[which] || gate.isHolding(count))
   const started = first.send(race.on(round)).finally(() => (ended.first = true))
-  const waits = async (count: number, which: 'first' | 'second') => {
-    const all = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-    while (!ended[which] && (await race.rows(all)).length < count);
-  }
-  await waits(1, 'first')
+  await holds(1, 'first')
   const following = second.send(race.on(round + 1)).finally(() => (ended.second = true))
   const both = Promise.allSettled([started, following])
-  await waits(2, 'second')
+  await holds(2, 'second')
   await gate.open()
   await both
   return [await started, await following]

@@ -43,6 +43,7 @@ test('DEL-7: what is restored while it is purged is whole, or gone', { skip }, a
     const later = Date.now() + month
     const id = uuidv7()
     const purging = (async () => {
+      await moment(30)
       const begun = await jobs.beginPurge({ id, statusUrl: `/v1/jobs/${id}` }, later)
       while (begun && (await jobs.step({ id, task: 'purge' }, later)) === 'more');
     })()

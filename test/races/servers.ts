@@ -52,7 +52,9 @@ export interface Race {
 
 /** Where changes wait for one another. */
 export interface Gate {
-  /** Resolves once so many statements wait at the same time, be it at the gate or for those that stand there. */
+  /** Whether at least one statement waits at the gate, and so many in all: at the gate, or for those that wait there. */
+  isHolding(statements: number): Promise<boolean>
+  /** Resolves once the gate holds so many statements at the same time. */
   waiting(statements: number): Promise<void>
   /** Lets them go on, and takes the gate away. */
   open(): Promise<void>
@@ -131,19 +133,23 @@ export function raceOf(declaration: InterfaceDeclaration, options: readonly stri
 
   const gate = async (event: string, condition = 'true'): Promise<Gate> => {
     const held = 5_051
+    // A test that failed may have left its gate.
+    const open = () => rows('select pg_advisory_unlock_all(); drop function if exists wait cascade').then(() => {})
+    await open()
     await rows(`select pg_advisory_lock(${held})`)
     await rows(`
       create function wait() returns trigger language plpgsql as
         'begin perform pg_advisory_xact_lock_shared(${held}); return new; end';
       create trigger wait before ${event} for each row when (${condition}) execute function wait()`)
-    const waiters = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-    return {
-      waiting: (statements) => until(async () => (await rows(waiters)).length >= statements).then(() => {}),
-      async open() {
-        await rows(`select pg_advisory_unlock(${held})`)
-        await rows('drop function wait cascade')
-      },
+    const isHolding = async (statements: number) => {
+      const [{ here, all }] = await rows(`
+        select (select count(*) from pg_locks l join pg_database d on d.oid = l.database
+            where d.datname = current_database() and l.locktype = 'advisory' and l.objid = ${held} and not l.granted) as here,
+          (select count(*) from pg_stat_activity
+            where datname = current_database() and wait_event_type = 'Lock') as all`)
+      return here > 0 && all >= statements
     }
+    return { isHolding, waiting: (statements) => until(() => isHolding(statements)).then(() => {}), open }
   }
 
   return Object.assign(race, {
@@ -174,13 +180,17 @@ export function atOnce<T>(count: number, work: (number: number) => Promise<T>): 
 /** By how much moments are longer than asked for. */
 let spread = 1
 
+/** For how long a race goes on until all has happened that can, in milliseconds. */
+const patience = 120_000
+
 /**
- * The numbers of rounds: at least so many, and up to five times as many until all has happened that can. Moments become
- * longer then: on a slow machine requests that come at the same time may need it to come to different ones.
+ * The numbers of rounds: at least so many, and more until all has happened that can. Moments become longer then, up to
+ * 32 times, and short again: on a slow machine requests that come at the same time may need it to come to different ones.
  */
 export function* roundsUntil(least: number, hasHappened: () => boolean): Generator<number> {
-  for (let round = 0; round < least || (round < 5 * least && !hasHappened()); round++) {
-    spread = 2 ** Math.floor(round / least)
+  const end = performance.now() + patience
+  for (let round = 0; round < least || (!hasHappened() && performance.now() < end); round++) {
+    spread = 2 ** (Math.floor(round / least) % 6)
     yield round
   }
   spread = 1
@@ -197,8 +207,8 @@ export function tally(values: Iterable<unknown>): Record<string, number> {
 export const statuses = (answers: readonly Answer[]) => tally(answers.map(({ status }) => status))
 
 /** Waits until something holds. */
-export async function until<T>(look: () => Promise<T | undefined | false>, patience = 60_000): Promise<T> {
-  for (const end = performance.now() + patience; ; await sleep(10)) {
+export async function until<T>(look: () => Promise<T | undefined | false>, limit = 60_000): Promise<T> {
+  for (const end = performance.now() + limit; ; await sleep(10)) {
     const found = await look()
     if (found !== undefined && found !== false) return found
     assert.ok(performance.now() < end, 'it did not come to be in time')
