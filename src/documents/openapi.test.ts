@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { completeCatalog } from '../model/catalog.ts'
 import type { InterfaceDeclaration, ResourceDeclaration } from '../model/declaration.ts'
-import { faults } from '../spec/faults.ts'
+import { faults } from '../spec/fault-entries.ts'
 import { completeVersions } from '../versions/versions.ts'
 import { openApiDocument } from './openapi.ts'
 

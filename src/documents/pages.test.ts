@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
-import { faults, issueCodes } from '../spec/faults.ts'
+import { faults } from '../spec/fault-entries.ts'
+import { issueCodes } from '../spec/faults.ts'
 import { rules } from '../spec/rules.ts'
 import { errorsPage, interfacePage } from './pages.ts'
 

@@ -1,5 +1,6 @@
 /** Generates the reference pages of the rules and of the error codes. */
-import { type FaultCode, type FaultEntry, faults, issueCodes, problemType } from '../spec/faults.ts'
+import { type FaultEntry, faults } from '../spec/fault-entries.ts'
+import { type FaultCode, issueCodes, problemType } from '../spec/faults.ts'
 import type { Rule } from '../spec/rules/rule.ts'
 import { ruleSections, rules } from '../spec/rules.ts'
 
@@ -48,7 +49,7 @@ ${meaning} **What to do:** ${remedy}
 `,
   )
   const issues = Object.entries(issueCodes).map(([code, meaning]) => `| ${code} | ${cell(meaning)} |`)
-  return `${generated('src/spec/faults/ and src/spec/faults.ts')}
+  return `${generated('src/spec/fault-entries.ts and src/spec/faults.ts')}
 
 # Errors
 

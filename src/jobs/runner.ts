@@ -3,7 +3,8 @@
  * progress of every job, so that a job survives a crash (JOB-3).
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Fault, faults, problemType } from '../spec/faults.ts'
+import { faults } from '../spec/fault-entries.ts'
+import { Fault, problemType } from '../spec/faults.ts'
 import { type ClockDoubt, type JobError, type OpenJob, type Storage, StorageFault } from '../storage/storage.ts'
 import type { ExportFiles } from './export-files.ts'
 

@@ -1,7 +1,8 @@
 /** Errors as `application/problem+json` (RFC 9457, ERR-2). */
 import type { HttpResponse } from '../http/message.ts'
 import { withoutCredentials } from '../model/credentials.ts'
-import { type Fault, type FaultCode, faults, type Issue, problemType } from '../spec/faults.ts'
+import { faults } from '../spec/fault-entries.ts'
+import { type Fault, type FaultCode, type Issue, problemType } from '../spec/faults.ts'
 
 /** Where an error happened. */
 export interface Occurrence {

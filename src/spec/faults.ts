@@ -1,29 +1,8 @@
 /**
- * The error codes of the interface. Clients branch on them, so a code is stable: its name and meaning never change
- * (ERR-2). `faults/` has one entry for each code that ends a request, in the order in which a request can fail.
+ * Faults, which end a request, and the issues that they list. Clients branch on the codes, so a code is stable: its name
+ * and meaning never change (ERR-2).
  */
-import { requestFaults } from './faults/request.ts'
-import { serviceFaults } from './faults/service.ts'
-import { stateFaults } from './faults/state.ts'
-
-/** Everything that the interface says about one error code. */
-export interface FaultEntry {
-  readonly status: number
-  readonly title: string
-  /** The rule that demands the refusal. */
-  readonly rule: string
-  /** What happened, for the reference page of error codes. */
-  readonly meaning: string
-  /** What the client can do about it. */
-  readonly remedy: string
-}
-
-/** The faults that end a request, by code. */
-export const faults = {
-  ...requestFaults,
-  ...stateFaults,
-  ...serviceFaults,
-} as const satisfies Record<string, FaultEntry>
+import { faults } from './fault-entries.ts'
 
 /** A code that ends a request. */
 export type FaultCode = keyof typeof faults

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { faults } from './faults.ts'
+import { faults } from './fault-entries.ts'
 import { ruleSections, rules } from './rules.ts'
 
 test('the numbers of a section grow; numbers of rules that are not built yet are left out', () => {

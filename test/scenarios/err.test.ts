@@ -1,7 +1,7 @@
 /** ERR: the form of errors. (Bodies and failures have files of their own.) */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { faults } from '../../src/spec/faults.ts'
+import { faults } from '../../src/spec/fault-entries.ts'
 import { studio } from '../declarations.ts'
 import { type Sent, scenarios, trialFor } from '../harness.ts'
 import { nowhere } from '../steps.ts'

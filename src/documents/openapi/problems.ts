@@ -1,7 +1,8 @@
 /** The error responses of each operation: one for each status, with the codes that it can have. */
 import type { RuleTrigger } from '../../model/declaration.ts'
 import type { Catalog, Resource } from '../../model/resource.ts'
-import { type FaultCode, faults } from '../../spec/faults.ts'
+import { faults } from '../../spec/fault-entries.ts'
+import type { FaultCode } from '../../spec/faults.ts'
 import { type HeaderName, headers, type Json, openHeaders, refTo } from './components.ts'
 
 /** The kinds of operations that have different errors. */

@@ -1,5 +1,5 @@
 /** Checks business rules: changes that are refused with 409 unless a condition holds. */
-import { faults } from '../../spec/faults.ts'
+import { faults } from '../../spec/fault-entries.ts'
 import { checkCondition } from './conditions.ts'
 import type { Part, ResourceView, ResourceViews } from './parts.ts'
 import { show } from './problem.ts'

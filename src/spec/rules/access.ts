@@ -1,7 +1,7 @@
-/** Rules about authentication, permissions and transport security. */
+/** Rules about authentication and permissions. */
 import type { RuleSection } from './rule.ts'
 
-export const callers: RuleSection = {
+const callers: RuleSection = {
   prefix: 'AUT',
   title: 'Callers and permissions',
   rules: [
@@ -83,28 +83,4 @@ export const callers: RuleSection = {
   ],
 }
 
-export const transport: RuleSection = {
-  prefix: 'SEC',
-  title: 'Transport and hygiene',
-  rules: [
-    {
-      id: 'SEC-1',
-      mark: 'specification',
-      sentence:
-        'Traffic is HTTPS. Without a certificate the server makes a local one and says how to trust it; plain HTTP ' +
-        'is served on loopback only, and a request that a proxy received without HTTPS is refused with 403.',
-    },
-    {
-      id: 'SEC-2',
-      mark: 'decision',
-      sentence:
-        'Responses carry Strict-Transport-Security and X-Content-Type-Options: nosniff, and pages a strict ' +
-        'Content-Security-Policy.',
-    },
-    {
-      id: 'SEC-3',
-      mark: 'decision',
-      sentence: 'Secrets are compared in constant time, stored hashed, and appear in no log, error or metric.',
-    },
-  ],
-}
+export const accessRules = [callers]

@@ -1,7 +1,7 @@
 /** Rules about collections: filters, order, search and pages. */
 import type { RuleSection } from './rule.ts'
 
-export const queries: RuleSection = {
+const queries: RuleSection = {
   prefix: 'QRY',
   title: 'Collection parameters',
   rules: [
@@ -71,7 +71,7 @@ export const queries: RuleSection = {
   ],
 }
 
-export const pages: RuleSection = {
+const pages: RuleSection = {
   prefix: 'PAG',
   title: 'Pages',
   rules: [
@@ -124,3 +124,5 @@ export const pages: RuleSection = {
     },
   ],
 }
+
+export const collectionRules = [queries, pages]

@@ -1,7 +1,7 @@
 /** Rules about HTTP: caching, conditions, HEAD, ranges, OPTIONS and CORS. */
 import type { RuleSection } from './rule.ts'
 
-export const conditions: RuleSection = {
+const conditions: RuleSection = {
   prefix: 'CON',
   title: 'Caching and conditions',
   rules: [
@@ -62,7 +62,7 @@ export const conditions: RuleSection = {
   ],
 }
 
-export const heads: RuleSection = {
+const heads: RuleSection = {
   prefix: 'HED',
   title: 'HEAD and ranges',
   rules: [
@@ -90,7 +90,7 @@ export const heads: RuleSection = {
   ],
 }
 
-export const preflight: RuleSection = {
+const preflight: RuleSection = {
   prefix: 'OPT',
   title: 'OPTIONS and CORS',
   rules: [
@@ -134,3 +134,5 @@ export const preflight: RuleSection = {
     },
   ],
 }
+
+export const conditionRules = [conditions, heads, preflight]

@@ -1,7 +1,7 @@
 /** Rules about deletion, restoration and background jobs. */
 import type { RuleSection } from './rule.ts'
 
-export const deletion: RuleSection = {
+const deletion: RuleSection = {
   prefix: 'DEL',
   title: 'Deletion',
   rules: [
@@ -89,7 +89,7 @@ export const deletion: RuleSection = {
   ],
 }
 
-export const jobs: RuleSection = {
+const jobs: RuleSection = {
   prefix: 'JOB',
   title: 'Long work',
   rules: [
@@ -134,3 +134,5 @@ export const jobs: RuleSection = {
     },
   ],
 }
+
+export const deletionRules = [deletion, jobs]

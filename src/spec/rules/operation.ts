@@ -1,7 +1,7 @@
-/** Rules about errors, limits, versions, documents and operation. */
+/** Rules about errors, limits, versions, transport security, documents and operation. */
 import type { RuleSection } from './rule.ts'
 
-export const errors: RuleSection = {
+const errors: RuleSection = {
   prefix: 'ERR',
   title: 'Errors',
   rules: [
@@ -49,7 +49,7 @@ export const errors: RuleSection = {
   ],
 }
 
-export const limits: RuleSection = {
+const limits: RuleSection = {
   prefix: 'LIM',
   title: 'Limits',
   rules: [
@@ -112,7 +112,7 @@ export const limits: RuleSection = {
   ],
 }
 
-export const versions: RuleSection = {
+const versions: RuleSection = {
   prefix: 'VER',
   title: 'Versions',
   rules: [
@@ -151,7 +151,33 @@ export const versions: RuleSection = {
   ],
 }
 
-export const documents: RuleSection = {
+const transport: RuleSection = {
+  prefix: 'SEC',
+  title: 'Transport and hygiene',
+  rules: [
+    {
+      id: 'SEC-1',
+      mark: 'specification',
+      sentence:
+        'Traffic is HTTPS. Without a certificate the server makes a local one and says how to trust it; plain HTTP ' +
+        'is served on loopback only, and a request that a proxy received without HTTPS is refused with 403.',
+    },
+    {
+      id: 'SEC-2',
+      mark: 'decision',
+      sentence:
+        'Responses carry Strict-Transport-Security and X-Content-Type-Options: nosniff, and pages a strict ' +
+        'Content-Security-Policy.',
+    },
+    {
+      id: 'SEC-3',
+      mark: 'decision',
+      sentence: 'Secrets are compared in constant time, stored hashed, and appear in no log, error or metric.',
+    },
+  ],
+}
+
+const documents: RuleSection = {
   prefix: 'DOC',
   title: 'Documents',
   rules: [
@@ -165,7 +191,7 @@ export const documents: RuleSection = {
   ],
 }
 
-export const operation: RuleSection = {
+const operation: RuleSection = {
   prefix: 'OPS',
   title: 'Operation',
   rules: [
@@ -195,3 +221,5 @@ export const operation: RuleSection = {
     },
   ],
 }
+
+export const operationRules = [errors, limits, versions, transport, documents, operation]

@@ -1,7 +1,7 @@
 /** Rules about addresses, fields and methods. */
 import type { RuleSection } from './rule.ts'
 
-export const resources: RuleSection = {
+const resources: RuleSection = {
   prefix: 'RES',
   title: 'Addresses and fields',
   rules: [
@@ -92,7 +92,7 @@ export const resources: RuleSection = {
   ],
 }
 
-export const methods: RuleSection = {
+const methods: RuleSection = {
   prefix: 'MET',
   title: 'Methods',
   rules: [
@@ -162,3 +162,5 @@ export const methods: RuleSection = {
     },
   ],
 }
+
+export const resourceRules = [resources, methods]

@@ -1,7 +1,7 @@
 /** The form of the rules: numbered sentences about the interface that can be checked. */
 
 /** Where a rule comes from. */
-export type RuleMark =
+type RuleMark =
   /** The specification demands it. */
   | 'specification'
   /** The specification leaves the point open; this is our decision. */
@@ -16,7 +16,7 @@ export type RuleMark =
 export type RuleLevel = 'must' | 'should' | 'may'
 
 /** One rule as its section declares it. */
-export interface RuleEntry {
+interface RuleEntry {
   /** Permanent: tests, error documentation and commit messages cite it. A number is never reused. */
   readonly id: `${string}-${number}`
   readonly mark: RuleMark

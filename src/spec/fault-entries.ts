@@ -1,0 +1,433 @@
+/** The error codes that end a request, with everything that the interface says about each. */
+
+/** Everything that the interface says about one error code. */
+export interface FaultEntry {
+  readonly status: number
+  readonly title: string
+  /** The rule that demands the refusal. */
+  readonly rule: string
+  /** What happened, for the reference page of error codes. */
+  readonly meaning: string
+  /** What the client can do about it. */
+  readonly remedy: string
+}
+
+/** By code, in the order in which a request can fail. */
+export const faults = {
+  // The server cannot read, authenticate or process the request as sent.
+  MALFORMED_REQUEST: {
+    status: 400,
+    title: 'The request is not well-formed HTTP',
+    rule: 'ERR-5',
+    meaning: 'The received bytes are not an HTTP request that can be read safely.',
+    remedy: 'Send well-formed HTTP: one Host, one length, no control characters in header fields.',
+  },
+  MALFORMED_URL: {
+    status: 400,
+    title: 'The address has an invalid percent-escape',
+    rule: 'RES-10',
+    meaning:
+      'A percent sign in the path or the query is not followed by two hexadecimal digits, or the bytes are not UTF-8.',
+    remedy: 'Encode the address, in JavaScript with encodeURIComponent; a percent sign itself is %25.',
+  },
+  URL_TOO_LONG: {
+    status: 414,
+    title: 'The address is too long',
+    rule: 'LIM-3',
+    meaning: 'The address has more bytes than the server accepts.',
+    remedy: 'Ask for fewer values at once, or split the request.',
+  },
+  HEADERS_TOO_LARGE: {
+    status: 431,
+    title: 'The request headers are too large',
+    rule: 'LIM-3',
+    meaning: 'All header fields together have more bytes than the server accepts.',
+    remedy: 'Send fewer or shorter header fields; cookies are never needed.',
+  },
+  HTTPS_REQUIRED: {
+    status: 403,
+    title: 'HTTPS is required',
+    rule: 'SEC-1',
+    meaning: 'The request was sent over plain HTTP.',
+    remedy:
+      'Use the https address. A proxy in front of the server must say in Forwarded or X-Forwarded-Proto that it ' +
+      'received the request over HTTPS.',
+  },
+  CREDENTIAL_IN_QUERY: {
+    status: 400,
+    title: 'A secret was sent in the query string',
+    rule: 'QRY-9',
+    meaning: 'A query parameter holds a secret. Addresses are kept in logs and browser histories.',
+    remedy: 'Send the credential as Authorization: Bearer, and replace the one that was exposed.',
+  },
+  UNAUTHENTICATED: {
+    status: 401,
+    title: 'A valid credential is required',
+    rule: 'AUT-1',
+    meaning: 'The credential is missing, unknown, expired or revoked.',
+    remedy: 'Send Authorization: Bearer with a valid key.',
+  },
+  RATE_LIMITED: {
+    status: 429,
+    title: 'There were too many requests',
+    rule: 'LIM-1',
+    meaning:
+      'The caller sent too many requests, or the address sent too many requests without a valid credential, such as ' +
+      'this one.',
+    remedy: 'Wait for the seconds in Retry-After. RateLimit on every response says how many requests are left.',
+  },
+  ANSWERS_UNREAD: {
+    status: 429,
+    title: 'Too many bytes of earlier answers were not read',
+    rule: 'LIM-6',
+    meaning: 'More than 16 MiB of responses to this caller are on their way and have not been read.',
+    remedy: 'Read the pending responses, or close their connections; then send the request again.',
+  },
+  VERSION_MISMATCH: {
+    status: 400,
+    title: 'The request names several versions',
+    rule: 'VER-1',
+    meaning:
+      'The path, header fields or parameters name different versions of the interface, or one of them names several.',
+    remedy: 'Name the version in one place, or the same version in all.',
+  },
+  UNKNOWN_VERSION: {
+    status: 400,
+    title: 'There is no such version',
+    rule: 'VER-1',
+    meaning: 'API-Version, the media type or the parameter version names a version that is not served.',
+    remedy: 'Name one of the versions that detail lists.',
+  },
+  NOT_FOUND: {
+    status: 404,
+    title: 'Nothing is at this address',
+    rule: 'ERR-5',
+    meaning: 'Nothing is at the address: the path does not exist, or the record does not exist or was deleted.',
+    remedy: 'Check the path and the id; a list shows which records exist.',
+  },
+  METHOD_NOT_ALLOWED: {
+    status: 405,
+    title: 'The address does not support this method',
+    rule: 'MET-6',
+    meaning: 'The address exists and does not support this method.',
+    remedy: 'Use one of the methods that Allow names.',
+  },
+  VERSION_RETIRED: {
+    status: 410,
+    title: 'The version is retired',
+    rule: 'VER-4',
+    meaning: 'The version was served until its sunset.',
+    remedy: 'Move to the successor, which Link and detail name. If there is a guide, it explains how.',
+  },
+  NOT_ACCEPTABLE: {
+    status: 406,
+    title: 'No representation fits the Accept header',
+    rule: 'ERR-5',
+    meaning: 'Accept allows none of the media types that the server can send.',
+    remedy: 'Accept application/json, or leave the header field out.',
+  },
+  UNKNOWN_PREFERENCE: {
+    status: 400,
+    title: 'A preference is not understood',
+    rule: 'MET-8',
+    meaning: 'Prefer asks for strict handling, and for a preference that the address does not support.',
+    remedy: 'Leave out the preference or handling=strict. Without handling=strict, unknown preferences are ignored.',
+  },
+  REQUEST_TIMEOUT: {
+    status: 408,
+    title: 'The request came too slowly',
+    rule: 'LIM-3',
+    meaning: 'The header fields or the body of the request arrived too slowly.',
+    remedy: 'Send the request again over a connection that carries at least 1,000 bytes a second.',
+  },
+  BODY_TOO_LARGE: {
+    status: 413,
+    title: 'The request body is too large',
+    rule: 'LIM-3',
+    meaning: 'The body has more bytes than the interface accepts.',
+    remedy: 'Send less in one request.',
+  },
+  UNSUPPORTED_MEDIA_TYPE: {
+    status: 415,
+    title: 'The media type of the body is not supported',
+    rule: 'ERR-5',
+    meaning: 'Content-Type is missing, or names a type that this method does not accept here.',
+    remedy: 'Send application/json; PATCH also accepts application/merge-patch+json and application/json-patch+json.',
+  },
+  MALFORMED_JSON: {
+    status: 400,
+    title: 'The body is not acceptable JSON',
+    rule: 'ERR-5',
+    meaning:
+      'The body is not JSON that can be stored unchanged: it has a syntax error, invalid UTF-8, a duplicate key, a ' +
+      'number that cannot be kept exactly, or too many levels.',
+    remedy: 'Correct what errors points at; send very large numbers as strings where the field allows it.',
+  },
+  MALFORMED_CONDITION: {
+    status: 400,
+    title: 'A condition header cannot be read',
+    rule: 'CON-3',
+    meaning: 'If-Match is empty or cannot be read, so the condition cannot be checked.',
+    remedy: 'Send entity tags exactly as they were received, quotes included, or *.',
+  },
+  INVALID_QUERY: {
+    status: 400,
+    title: 'The query parameters are not valid',
+    rule: 'QRY-8',
+    meaning: 'One or more query parameters are unknown, have a value of the wrong type, or do not go together.',
+    remedy: 'Correct every parameter that errors names; the OpenAPI document lists the parameters that exist.',
+  },
+  RANGE_NOT_SATISFIABLE: {
+    status: 416,
+    title: 'The range lies beyond the representation',
+    rule: 'HED-3',
+    meaning: 'Range begins beyond the end of the representation.',
+    remedy: 'Content-Range says how long the representation is. Ask for an earlier range, or leave Range out.',
+  },
+  INVALID_IDEMPOTENCY_KEY: {
+    status: 400,
+    title: 'The Idempotency-Key header cannot be read',
+    rule: 'MET-9',
+    meaning: 'Idempotency-Key is empty, too long, or not a single string.',
+    remedy: 'Send a string of at most 255 characters in quotation marks, such as a UUID.',
+  },
+  FILTER_REQUIRED: {
+    status: 400,
+    title: 'A deletion by filter needs a filter',
+    rule: 'DEL-10',
+    meaning: 'A deletion of a collection has no filter that says which records to delete.',
+    remedy: 'Add a filter. To delete everything, use one that matches everything, for instance created_at[lte].',
+  },
+  INVALID_CURSOR: {
+    status: 400,
+    title: 'The cursor is not valid here',
+    rule: 'PAG-5',
+    meaning: 'The cursor was changed, or belongs to another collection, sort or filter.',
+    remedy: 'Repeat the sort and the filters that the cursor came with, or start again without cursor.',
+  },
+  PAGE_TOO_LARGE: {
+    status: 400,
+    title: 'The records of the page are too large together',
+    rule: 'LIM-6',
+    meaning: 'A page was asked for by number or offset, and its records have more bytes together than a page may have.',
+    remedy:
+      'Ask for as many records as errors says, for fewer fields, or by cursor: a page by cursor ends early and says ' +
+      'where to continue.',
+  },
+  // Permissions, conditions or stored records forbid the request.
+  FORBIDDEN: {
+    status: 403,
+    title: 'You may not do this',
+    rule: 'AUT-4',
+    meaning: 'The caller is authenticated, but lacks the permission.',
+    remedy:
+      'Ask the operator of the service for the permission. Do not repeat the request; the response will be the same.',
+  },
+  PRECONDITION_REQUIRED: {
+    status: 428,
+    title: 'This request must be conditional',
+    rule: 'CON-7',
+    meaning: 'Changes to this resource need a condition, so that no update is lost.',
+    remedy: 'Read the record, and send its ETag in If-Match.',
+  },
+  PRECONDITION_FAILED: {
+    status: 412,
+    title: 'The record is not in the expected state',
+    rule: 'CON-3',
+    meaning: 'The record was changed since the tag or date in the condition.',
+    remedy: 'Read the record again, apply the change to its current state, and send the new ETag.',
+  },
+  IDEMPOTENCY_KEY_IN_USE: {
+    status: 409,
+    title: 'The first request with this Idempotency-Key still runs',
+    rule: 'MET-9',
+    meaning: 'An earlier request with this Idempotency-Key is still running.',
+    remedy: 'Repeat the request in a moment with the same key: the response will be that of the first request.',
+  },
+  IDEMPOTENCY_KEY_REUSED: {
+    status: 422,
+    title: 'The Idempotency-Key was used for another request',
+    rule: 'MET-9',
+    meaning: 'An earlier request with this Idempotency-Key had another body.',
+    remedy: 'Use a new key for each new creation, and the same key only to repeat a request with the same body.',
+  },
+  KEY_SHOWN_ONCE: {
+    status: 409,
+    title: 'The key was made, and is shown only once',
+    rule: 'AUT-2',
+    meaning: 'An earlier request with this Idempotency-Key created an API key. Only its response showed the key.',
+    remedy:
+      'If that response is lost, revoke the key that detail names, and create another one with a new Idempotency-Key.',
+  },
+  KEY_QUOTA: {
+    status: 409,
+    title: 'The subject has as many API keys as are allowed',
+    rule: 'AUT-10',
+    meaning: 'The subject has as many valid API keys as limits.keys.perSubject allows (100 by default).',
+    remedy: 'Revoke keys that are no longer used (last_used_at shows which), then repeat the request.',
+  },
+  VALIDATION_FAILED: {
+    status: 400,
+    title: 'The record is not valid',
+    rule: 'ERR-3',
+    meaning: 'The body is JSON, but its fields break the rules of the resource.',
+    remedy: 'Correct every field that errors points at.',
+  },
+  CONFLICT: {
+    status: 409,
+    title: 'The request contradicts the current state',
+    rule: 'ERR-5',
+    meaning:
+      'Several reasons in the current state prevent the change. A single reason has its own code: one of those ' +
+      'below, or the code of a declared business rule.',
+    remedy: 'Resolve what errors describes, then repeat the request.',
+  },
+  DUPLICATE_VALUE: {
+    status: 409,
+    title: 'A value that must be unique is taken',
+    rule: 'DEL-11',
+    meaning: 'Another live record has the same value in a unique field.',
+    remedy: 'Choose another value, or change the other record first.',
+  },
+  INVALID_TRANSITION: {
+    status: 409,
+    title: 'The field cannot change in this way now',
+    rule: 'ERR-5',
+    meaning: 'A field with declared transitions cannot change from its current value to the one sent.',
+    remedy: 'Change it in steps, by the values that the current one can change to.',
+  },
+  NOT_DELETED: {
+    status: 409,
+    title: 'The record is not deleted',
+    rule: 'DEL-6',
+    meaning: 'The record to restore is not deleted.',
+    remedy: 'Nothing needs to be done.',
+  },
+  REFERENCE_DELETED: {
+    status: 409,
+    title: 'A record that this one refers to is deleted',
+    rule: 'DEL-6',
+    meaning: 'The record to restore refers to a record that is deleted or purged.',
+    remedy: 'Restore the referenced record first. If its deletion also deleted this record, both are restored.',
+  },
+  TEXT_TOO_LONG: {
+    status: 409,
+    title: 'A text has more bytes than records can be found by',
+    rule: 'LIM-3',
+    meaning: 'The record to restore has a text that is too long for an index that was declared after the deletion.',
+    remedy: 'Create a new record with a shorter text. `errors` names the field, and the record if it is another one.',
+  },
+  BEING_DELETED: {
+    status: 409,
+    title: 'The record is being deleted',
+    rule: 'DEL-8',
+    meaning:
+      'A background deletion includes the record or a record that it refers to, or has just deleted the record to ' +
+      'restore.',
+    remedy:
+      'Wait until the job has ended. Then the record is deleted, or can be restored with everything that was ' +
+      'deleted with it.',
+  },
+  TOO_MANY_AFFECTED: {
+    status: 409,
+    title: 'More records match than may be affected',
+    rule: 'DEL-10',
+    meaning: 'A deletion by filter would delete more records than max-affected allows; none was deleted.',
+    remedy: 'Check which records match, narrow the filter, or allow the number that errors names.',
+  },
+  EXPORT_QUOTA: {
+    status: 409,
+    title: 'The caller has as many exports as allowed',
+    rule: 'LIM-8',
+    meaning:
+      'The caller has as many exports, or as many bytes in their files, as allowed; or the file of this export ' +
+      'would exceed the limit.',
+    remedy:
+      'Delete exports that are no longer needed by DELETE /exports/{id}, or wait: they expire a day after they were ' +
+      'written. Ask for fewer records or fields.',
+  },
+  JOB_NOT_FINISHED: {
+    status: 409,
+    title: 'The job has not ended yet',
+    rule: 'LIM-8',
+    meaning: 'The job is pending or running, so it cannot be deleted.',
+    remedy: 'Wait until its status is succeeded or failed, then delete it.',
+  },
+  HAS_DEPENDENTS: {
+    status: 409,
+    title: 'Other records depend on this one',
+    rule: 'DEL-4',
+    meaning: 'Live records refer to this one, and their reference forbids its deletion.',
+    remedy: 'First delete the records that errors names, or change their reference.',
+  },
+  // The server, or a part behind it, cannot do its work.
+  INTERNAL_ERROR: {
+    status: 500,
+    title: 'The server failed',
+    rule: 'ERR-5',
+    meaning: 'The server has a bug or a broken installation.',
+    remedy: 'Report the request_id to the operator of the service. Reads can be repeated safely.',
+  },
+  STORAGE_FAILED: {
+    status: 502,
+    title: 'The database failed',
+    rule: 'ERR-6',
+    meaning: 'The database could not execute the request.',
+    remedy: 'Try again later. Before you repeat a write, read whether it took effect.',
+  },
+  KEY_SERVER_FAILED: {
+    status: 502,
+    title: 'The server of the token keys failed',
+    rule: 'ERR-6',
+    meaning:
+      'Tokens cannot be verified, because the public keys of their issuer could not be fetched. The token may be ' +
+      'valid.',
+    remedy: 'Try again after half a minute with the same token, or use an API key.',
+  },
+  RATE_LIMIT_FAILED: {
+    status: 502,
+    title: 'The requests cannot be counted',
+    rule: 'ERR-6',
+    meaning:
+      'The shared store of rate limits cannot be reached, and the server is configured to refuse requests in that ' +
+      'case.',
+    remedy: 'Try again shortly. Nothing was changed.',
+  },
+  EXPORT_SPACE: {
+    status: 503,
+    title: 'There is no room for exports',
+    rule: 'LIM-8',
+    meaning: 'The exports of all callers use all the space that is reserved for exports.',
+    remedy: 'Wait until other exports expire, or delete exports of your own; then ask for a new export.',
+  },
+  OVERLOADED: {
+    status: 503,
+    title: 'The server is too busy',
+    rule: 'ERR-6',
+    meaning: 'The server has more work than it can finish in time. Nothing was changed.',
+    remedy: 'Try again after the seconds in Retry-After.',
+  },
+  MAINTENANCE: {
+    status: 503,
+    title: 'The service is under maintenance',
+    rule: 'ERR-6',
+    meaning: 'The service is under maintenance; detail has the message of the operator. Nothing was changed.',
+    remedy: 'Try again after the seconds in Retry-After. Earlier responses stay valid, and jobs continue afterwards.',
+  },
+  NOT_READY: {
+    status: 503,
+    title: 'The server cannot take requests',
+    rule: 'OPS-5',
+    meaning:
+      'The database does not answer, or accepts no changes: its disk is full, or it is read-only or unreachable.',
+    remedy:
+      'Send requests to another server, and check again after the seconds in Retry-After. The log has the reason.',
+  },
+  SHUTTING_DOWN: {
+    status: 503,
+    title: 'The server is shutting down',
+    rule: 'ERR-6',
+    meaning: 'The server is stopping or restarting. Nothing was changed.',
+    remedy: 'Try again after the seconds in Retry-After.',
+  },
+} as const satisfies Record<string, FaultEntry>
