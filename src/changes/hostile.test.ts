@@ -1,4 +1,4 @@
-/** Documents of some megabytes, made to keep a machine busy: each ends, with an answer or an error. */
+/** Hostile documents of several megabytes: each comparison ends in bounded time, with a result or an error. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { compareInterfaces } from './compare-interfaces.ts'

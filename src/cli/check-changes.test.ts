@@ -49,7 +49,7 @@ function copy(name: string, as: string, ...changes: readonly [from: string, to: 
 }
 
 describe('check-changes on the examples (VER-5)', () => {
-  test('the same, as data and in TypeScript, does not differ', async () => {
+  test('the same interface in TypeScript and as data has no differences', async () => {
     const module = fileURLToPath(new URL('../../examples/studio/resources.ts', import.meta.url))
     assert.deepEqual(await checked(module, example('studio')), {
       code: 0,
@@ -58,7 +58,7 @@ describe('check-changes on the examples (VER-5)', () => {
     })
   })
 
-  test('what only adds exits with 0, and is told', async () => {
+  test('additions exit with 0 and are listed', async () => {
     const newer = copy('atlas', 'more.yaml', [
       '    access:',
       '      motto: { type: string, optional: true }\n    access:',
@@ -72,7 +72,7 @@ describe('check-changes on the examples (VER-5)', () => {
     assert.match(out, /^0 breaking, 0 to review, 1 compatible\.$/m)
   })
 
-  test('what breaks exits with 1, and says what, where and what to do', async () => {
+  test('breaking changes exit with 1, and say what breaks, where, and what to do', async () => {
     const newer = copy(
       'studio',
       'less.yaml',
@@ -95,7 +95,7 @@ describe('check-changes on the examples (VER-5)', () => {
     )
   })
 
-  test('what has to be looked at counts with --strict only', async () => {
+  test('changes that need a review fail with --strict only', async () => {
     const newer = copy('studio', 'default.yaml', ['default: private', 'default: public'])
     assert.equal((await checked(example('studio'), newer)).code, 0)
     const { code, out } = await checked(example('studio'), newer, '--strict')
@@ -103,7 +103,7 @@ describe('check-changes on the examples (VER-5)', () => {
     assert.match(out, /review {6}the default of the field visibility changed from private to public/)
   })
 
-  test('as data with --format json', async () => {
+  test('--format json prints data', async () => {
     const newer = copy('studio', 'short.yaml', ['maxLength: 200, search', 'maxLength: 100, search'])
     const { code, out } = await checked(example('studio'), newer, '--format', 'json')
     assert.equal(code, 1)
@@ -131,7 +131,7 @@ describe('check-changes on the examples (VER-5)', () => {
   })
 })
 
-test('a document, in JSON or YAML, compares with the declaration that it was made of (VER-5)', async () => {
+test('a document in JSON or YAML can be compared with the declaration that it was generated from (VER-5)', async () => {
   const document = openApiDocument(await loadCatalog(example('atlas')))
   const json = written('atlas.json', JSON.stringify(document))
   const yaml = written(
@@ -151,7 +151,7 @@ test('a document, in JSON or YAML, compares with the declaration that it was mad
   assert.match(out, /the field code is narrower in requests: pattern \^\[A-Z\]\{2\}\$, none before/)
 })
 
-describe('what cannot be compared exits with 2, a sentence, and no stack (VER-5)', () => {
+describe('input that cannot be compared exits with 2 and a sentence, without a stack (VER-5)', () => {
   const post = (schema: string) =>
     `{"openapi":"3.1.0","paths":{"/a":{"post":{"requestBody":{"content":{"application/json":{"schema":${schema}}}}}}}}`
   const cases: [name: string, text: string, said: RegExp][] = [
@@ -182,7 +182,7 @@ describe('what cannot be compared exits with 2, a sentence, and no stack (VER-5)
     })
   }
 
-  test('a file that is not there, and one argument', async () => {
+  test('a missing file, and one argument only', async () => {
     assert.equal((await checked(join(folder, 'none.yaml'), example('atlas'))).code, 2)
     assert.equal((await checked(example('atlas'))).code, 2)
     assert.equal((await checked('--help')).code, 0)

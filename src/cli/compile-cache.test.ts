@@ -1,4 +1,4 @@
-/** Compiled code is run as it is found: only a folder that nobody else can write may hold it. */
+/** The compile cache: compiled code runs unverified, so only a folder that no other user can write may hold it. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { chmodSync, chownSync, lstatSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
@@ -82,7 +82,7 @@ for (const part of ['', '.cache', '.cache/resourced', '.cache/resourced/compiled
     assert.equal(cacheOf(variables).folder, undefined)
   })
 
-  test(`nothing is loaded where ${place} is a link to a folder of somebody else`, {
+  test(`nothing is loaded if ${place} is a link to a folder of another user`, {
     skip: windows || notRoot,
   }, (context) => {
     const { variables, planted, above } = plant(context)

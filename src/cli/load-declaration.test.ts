@@ -80,7 +80,7 @@ describe('a declaration that cannot be read is reported with the place, without 
     })
   }
 
-  test('no file, and a file of another kind', async () => {
+  test('a missing file, and a file of another kind', async () => {
     await assert.rejects(loadDeclaration(join(folder, 'none.ts')), /no such file/)
     await assert.rejects(load('a.toml', ''), /no known kind/)
     await assert.rejects(loadDeclaration(folder), /not a file/)

@@ -1,4 +1,4 @@
-/** ERR-6: the real command, and what it refuses. */
+/** ERR-6: the `maintenance` command, run as a process, and the input that it rejects. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'

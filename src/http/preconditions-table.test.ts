@@ -52,7 +52,7 @@ function* rowsOf(method: string, ifNoneMatch: TagForm): Generator<[name: string,
 
 for (const method of methods) {
   for (const [form, ifNoneMatch] of Object.entries(tags)) {
-    test(`${method} with If-None-Match ${form}: as RFC 9110 says, whatever the state and the other conditions`, () => {
+    test(`${method} with If-None-Match ${form}: as RFC 9110 requires, for every state and all other conditions`, () => {
       const disagreements: [name: string, Answer, 'expected', Answer][] = []
       for (const [name, row] of rowsOf(method, ifNoneMatch)) {
         const headers = {

@@ -48,7 +48,7 @@ for (const [range, length, expected] of ranges) {
     assert.deepEqual(decideRange({ range }, { length, tag, lastModified }, now), expected))
 }
 
-test('without Range everything is whole, whatever If-Range says', () => {
+test('without Range the whole representation is sent, with any If-Range', () => {
   assert.equal(decideRange({}, { length: 10 }, now), 'whole')
   assert.equal(decideRange({ 'if-range': '"7"' }, { length: 10, tag, lastModified }, now), 'whole')
 })
@@ -100,7 +100,7 @@ test('If-Range matches nothing where the representation has no strong validator'
   assert.equal(decide(same, { length: 10, tag }), 'whole')
 })
 
-test('a verdict equals the one found by marking each byte', () => {
+test('the result equals the one found by marking each byte', () => {
   const small = fc.nat({ max: 12 })
   const spec = fc.oneof(
     fc.tuple(small, small).map(([first, more]) => ({ text: `${first}-${first + more}`, first, last: first + more })),
@@ -138,14 +138,14 @@ const responseTo = (...request: Parameters<typeof get>) => {
   return ranged.response
 }
 
-test('a part is cut by bytes of the UTF-8 text, with its position', () => {
+test('text is cut at positions of its UTF-8 bytes', () => {
   const { status, headers, body } = responseTo({ range: 'bytes=1-2' })
   assert.equal(status, 206)
   assert.deepEqual(headers, { ...ok.headers, 'Accept-Ranges': 'bytes', 'Content-Range': 'bytes 1-2/16' })
   assert.deepEqual([...(body as Uint8Array)], [0xc3, 0xa4])
 })
 
-test('bytes are cut as they are, also those that are a view of others', () => {
+test('bytes are cut at their positions, in a view of a larger buffer too', () => {
   const bytes = Uint8Array.of(9, 0, 1, 2, 3, 4, 9).subarray(1, 6)
   const { headers, body } = responseTo({ range: 'bytes=-2' }, { ...ok, body: bytes })
   assert.equal(headers['Content-Range'], 'bytes 3-4/5')
@@ -163,7 +163,7 @@ const stretches: [range: string, contentRange: string, start: number, length: nu
   ['bytes=1-99999999999999999999', 'bytes 1-5999999999/6000000000', 11, 5_999_999_999],
 ]
 for (const [range, contentRange, start, length] of stretches) {
-  test(`${range} of a part of a file is a part of that file, without reading it`, () => {
+  test(`${range} of a body that is a range of a file becomes a smaller range of that file, without reading it`, () => {
     const { status, headers, body } = responseTo({ range, 'if-range': '"7"' }, filed)
     assert.equal(status, 206)
     assert.equal(headers['Content-Range'], contentRange)
@@ -181,7 +181,7 @@ test('a file is whole, or too short for the range, as any other body', () => {
   assert.equal(responseTo({ range: 'bytes=-1' }, empty).status, 200)
 })
 
-test('HEAD is answered as GET', () => {
+test('HEAD gets the same response as GET', () => {
   const requests: Record<string, string>[] = [{}, { range: 'bytes=3-' }, { range: 'bytes=99-' }]
   for (const headers of requests) {
     for (const response of [ok, filed]) assert.deepEqual(get(headers, response, 'HEAD'), get(headers, response))
@@ -205,7 +205,7 @@ test('a whole response keeps its body and gets Accept-Ranges', () => {
   for (const headers of wholes) assert.deepEqual(responseTo(headers), whole)
 })
 
-test('If-Range goes by the ETag and the Last-Modified of the response', () => {
+test('If-Range is compared with the ETag and the Last-Modified of the response', () => {
   const status = (ifRange: string, headers = ok.headers) =>
     responseTo({ range: 'bytes=0-1', 'if-range': ifRange }, { ...ok, headers }).status
   assert.deepEqual([status('"7"'), status('"6"'), status(same)], [206, 200, 206])

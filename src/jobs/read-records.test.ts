@@ -93,7 +93,7 @@ test('csv: quotes, cells over several lines, blank lines; a record has the line 
   ])
 })
 
-test('csv: rows of another length, and cells that cannot be read, are refused alone', async () => {
+test('csv: a row of another length, or with a cell that cannot be read, is skipped, and the next row is read', async () => {
   assert.deepEqual(await read('csv', 'name,people,tags\na,1\nb,2,[\nc,3,[]\n'), [
     '2 INVALID_VALUE  The row has 2 cells, and the header 3.',
     '3 MALFORMED_JSON /tags The text ends too early: an array is not closed. (line 1, column 2)',
@@ -101,7 +101,7 @@ test('csv: rows of another length, and cells that cannot be read, are refused al
   ])
 })
 
-test('csv: the header is refused whole', async () => {
+test('csv: an invalid header stops the reading', async () => {
   assert.deepEqual(await read('csv', 'id,name,nmae,name\n'), [
     '1 final READ_ONLY  The server sets id: take the column out. | UNKNOWN_FIELD  "nmae" is not a field of towns. ' +
       'Did you mean "name"? | DUPLICATE_KEY  The column name is there twice.',

@@ -21,6 +21,6 @@ test('a key in a path is found in every encoding, and other paths are unchanged'
   assert.equal(pathWithoutCredentials('/v1/a%2Fb'), '/v1/a%2Fb')
 })
 
-test('only whole credentials count as such', () => {
+test('only complete credentials count as credentials', () => {
   assert.deepEqual([key, token, 'rsk_', 'eyJ', 'a.b.c'].map(holdsCredential), [true, true, false, false, false])
 })

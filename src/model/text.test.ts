@@ -36,7 +36,7 @@ test('fold keeps the number of characters, and folding twice changes nothing', (
   fc.assert(fc.property(anyText, anyText, (left, right) => fold(left + right) === fold(left) + fold(right)))
 })
 
-test('fold: ß and ẞ are one, ss is another; the dotless i keeps apart', () => {
+test('fold: ß and ẞ are equal, ss is different, and so is the dotless i', () => {
   assert.equal(fold('STRAẞE'), fold('straße'))
   assert.notEqual(fold('straße'), fold('strasse'))
   assert.equal(fold('ΌΔΟΣ'), fold('όδος'))
@@ -82,7 +82,7 @@ for (const [text, found] of examples) {
   })
 }
 
-test('words are the same whatever the case and the normal form of the text', () => {
+test('words are the same in upper and lower case, and in every normal form of the text', () => {
   fc.assert(
     fc.property(anyText, (text) => {
       assert.deepEqual(words(text.normalize('NFD')), words(text))

@@ -73,7 +73,7 @@ for (const [text, milliseconds] of [
 }
 
 for (const text of ['P1M', 'P1Y', 'P1Y2M3DT4H', 'P1MT1M']) {
-  test(`${text} has no length of its own`, () => assert.deepEqual(parseDuration(text), { kind: 'calendar' }))
+  test(`${text} has no fixed length`, () => assert.deepEqual(parseDuration(text), { kind: 'calendar' }))
 }
 
 for (const text of [

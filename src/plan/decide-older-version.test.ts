@@ -1,4 +1,4 @@
-/** VER-2: what an older version shows and takes, through any chain of changes. */
+/** VER-2: reading and writing records in an older version, through any chain of changes. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'

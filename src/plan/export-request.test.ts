@@ -25,7 +25,7 @@ function wrongIn(more: object): string[] {
 /** A key as JSON has it: in a literal, `__proto__` would be no key. */
 const keyed = (key: string, value: unknown): unknown => JSON.parse(`{${JSON.stringify(key)}:${JSON.stringify(value)}}`)
 
-describe('what can be exported', () => {
+describe('export requests', () => {
   test('a collection and a format are enough', () => {
     const read = readExportRequest(catalog, { collection: 'tasks', format: 'ndjson' })
     assert.deepEqual(read, { resource: tasks, where: {}, sort: [], fields: undefined, format: 'ndjson' })
@@ -185,7 +185,7 @@ describe('a filter has limits', () => {
     ])
   })
 
-  test('an unknown collection does not hide them', () => {
+  test('an unknown collection does not hide other mistakes', () => {
     const filter = nested(deepestCondition + 1, (inner) => ({ not: inner }))
     assert.match(wrong({ collection: 'taks', format: 'csv', filter }).join(), /NOT_IN_ENUM \/collection,TOO_DEEP/)
   })

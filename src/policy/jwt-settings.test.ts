@@ -33,14 +33,14 @@ const partial: readonly [Partial<JwtOptions>, readonly string[]][] = [
   [{ rolesClaim: 'groups' }, ['(JWT_ISSUER)', '(JWT_AUDIENCE)', '(JWT_JWKS)']],
 ]
 for (const [options, missing] of partial) {
-  test(`${JSON.stringify(options)}: what is missing is named`, () => {
+  test(`${JSON.stringify(options)}: the missing setting is named`, () => {
     const { problem = '' } = readJwt(options)
     for (const name of missing) assert.ok(problem.includes(name), problem)
   })
 }
 
 for (const name of ['none', 'None', 'HS256', 'HS512', 'hs256', 'rs256', 'RSA-OAEP', 'dir', 'ES256K', '__proto__']) {
-  test(`the algorithm ${name} is refused, with those that there are`, () => {
+  test(`the algorithm ${name} is refused, with the supported ones`, () => {
     const { problem = '' } = readJwt({ ...all, algorithms: ['RS256', name] })
     assert.ok(problem.includes(JSON.stringify(name)) && problem.includes('RS256, '), problem)
   })

@@ -57,7 +57,7 @@ async function resultOf(verify: VerifyToken, token: string): Promise<string> {
   }
 }
 
-test('AUT-2: keys are fetched once, by all that need them at the same time', async (t) => {
+test('AUT-2: concurrent requests for keys share one fetch', async (t) => {
   const { server, verify, failures } = await trial(t, first)
   const token = await sign(first, claims)
   const results = await Promise.all(Array.from({ length: 100 }, () => resultOf(verify, token)))
@@ -89,7 +89,7 @@ test('AUT-2: tokens that are refused without a key cause no fetch', async (t) =>
   assert.equal(server.asked, 0)
 })
 
-test('AUT-2: rotation: the new key is fetched when a token names it, the old one ends with its publication', async (t) => {
+test('AUT-2: rotation: the new key is fetched when a token names it, and the old key is refused once it is no longer published', async (t) => {
   const { server, clock, verify } = await trial(t, first)
   const [old, fresh] = [await sign(first, claims), await sign(second, claims)]
   assert.equal(await resultOf(verify, old), 'ann')
@@ -105,7 +105,7 @@ test('AUT-2: rotation: the new key is fetched when a token names it, the old one
   assert.deepEqual([await resultOf(verify, old), await resultOf(verify, fresh)], ['refused', 'ann'])
 })
 
-test('AUT-2: after a long time without tokens the old keys do not serve first', async (t) => {
+test('AUT-2: after a long time without tokens, keys are fetched before the first token is verified', async (t) => {
   const { server, clock, verify } = await trial(t, first)
   const token = await sign(first, claims)
   assert.equal(await resultOf(verify, token), 'ann')
@@ -115,7 +115,7 @@ test('AUT-2: after a long time without tokens the old keys do not serve first', 
   assert.deepEqual([new Set(results), server.asked], [new Set(['refused']), 2])
 })
 
-test('AUT-2: a key id that is used again for another key: tokens of the old key are refused', async (t) => {
+test('AUT-2: if a key id is reused for another key, tokens of the old key are refused', async (t) => {
   const { server, clock, verify } = await trial(t, first)
   const token = await sign(first, claims)
   assert.equal(await resultOf(verify, token), 'ann')
@@ -125,7 +125,7 @@ test('AUT-2: a key id that is used again for another key: tokens of the old key 
   assert.equal(await resultOf(verify, await sign(second, claims, { kid: 'first' })), 'ann')
 })
 
-test('AUT-2: a clock that is set back does not keep keys from being fetched', async (t) => {
+test('AUT-2: keys are fetched even if the clock was set back', async (t) => {
   const { server, clock, verify } = await trial(t, first)
   await resultOf(verify, await sign(first, claims))
   server.keys = [second.jwk]
@@ -166,7 +166,7 @@ async function endless(response: Parameters<NonNullable<KeyServer['answer']>>[1]
 }
 
 for (const [name, answer, reason] of broken) {
-  test(`ERR-6: a key server that ${name} is a fault of ours until it was heard once, then only of the log`, async (t) => {
+  test(`ERR-6: a key server that ${name} causes 502 until its first response, and only log entries after it`, async (t) => {
     const { server, clock, failures, verify } = await trial(t, first)
     const token = await sign(first, claims)
     server.answer = answer
@@ -221,7 +221,7 @@ test('ERR-6: a key server that is down', async (t) => {
   assert.equal(failures.length, 2)
 })
 
-test('AUT-2: a verified token is remembered for a minute, and not beyond its expiry', async (t) => {
+test('AUT-2: a verified token is cached for a minute, and not beyond its expiry', async (t) => {
   const { server, clock, remembering } = await trial(t, first)
   const token = await sign(first, claims)
   const found = accepted(await remembering(token))
@@ -240,7 +240,7 @@ test('AUT-2: a verified token is remembered for a minute, and not beyond its exp
   assert.equal(await resultOf(remembering, token), 'refused')
 })
 
-test('AUT-2: tokens beyond the most that are remembered are verified anew, the oldest first', async () => {
+test('AUT-2: the cache of verified tokens is bounded and drops the oldest first', async () => {
   let verified = 0
   const verify = rememberTokens(
     async (token) => {

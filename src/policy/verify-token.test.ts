@@ -104,7 +104,7 @@ describe('AUT-2: clocks may differ by 30 seconds', () => {
     assert.equal((await at(now + 29_999)(token))?.until, now + 30_000)
     assert.equal(await at(now + 30_000)(token), undefined)
   })
-  test('expiry within a second ends with the second', async () => {
+  test('an expiry with a fraction of a second ends with that second', async () => {
     const token = await sign(ec, { ...claims, exp: second + 0.5 })
     assert.equal((await at(now + 30_999)(token))?.until, now + 31_000)
     assert.equal(await at(now + 31_000)(token), undefined)
@@ -146,7 +146,7 @@ describe('AUT-2: the header', () => {
     }
   })
 
-  test('without a key id every key that fits is tried', async () => {
+  test('without a key id, every suitable key is tried', async () => {
     const both = verifying([stranger.jwk, ec.jwk].map(({ kid: _, ...jwk }) => jwk))
     assert.ok(await both(await sign(ec, claims, { kid: undefined })))
     assert.ok(await both(await sign(stranger, claims, { kid: undefined })))
@@ -154,7 +154,7 @@ describe('AUT-2: the header', () => {
   })
 })
 
-describe('AUT-2: confused algorithms', () => {
+describe('AUT-2: algorithm confusion', () => {
   const hmac = (secret: string | Buffer, header: object) => {
     const unsigned = assembled(header, claims).slice(0, -1)
     return `${unsigned}.${createHmac('sha256', secret).update(unsigned).digest('base64url')}`
@@ -182,7 +182,7 @@ describe('AUT-2: confused algorithms', () => {
     }
   })
 
-  test('no signature, whatever the algorithm is called', async () => {
+  test('a token without a signature is refused under any name of the algorithm', async () => {
     const right = await sign(ec, claims)
     const signature = right.slice(right.lastIndexOf('.') + 1)
     for (const alg of ['none', 'None', 'NONE', 'nOnE', '', undefined, null, 0, ['ES256'], ['none']]) {
@@ -214,7 +214,7 @@ describe('AUT-2: confused algorithms', () => {
     assert.equal(await isAccepted(await sign(stranger, claims)), false)
   })
 
-  test('a key that came with the token', async () => {
+  test('a key that the token itself contains is ignored', async () => {
     assert.equal(await isAccepted(await sign(stranger, claims, { jwk: stranger.jwk })), false)
     assert.equal(await isAccepted(await sign(stranger, claims, { kid: undefined, jwk: stranger.jwk })), false)
   })
@@ -244,7 +244,7 @@ describe('AUT-2: confused algorithms', () => {
 })
 
 describe('AUT-2: the text of a token', () => {
-  test('an encrypted token, and a token inside of a token', async () => {
+  test('an encrypted token, and a nested token', async () => {
     const { publicKey } = await pairOf('x', 'RSA-OAEP-256')
     const header = { alg: 'RSA-OAEP-256', enc: 'A256GCM', kid: 'rsa' }
     const encrypted = await new EncryptJWT(claims).setProtectedHeader(header).encrypt(publicKey)
@@ -253,7 +253,7 @@ describe('AUT-2: the text of a token', () => {
     assert.equal(await isAccepted(await signText(ec, await sign(ec, claims))), false)
   })
 
-  test('8 KiB are read, and not a character more', async () => {
+  test('tokens of up to 8 KiB are read', async () => {
     const padded = (length: number) => sign(ec, { ...claims, pad: 'x'.repeat(length) }, { kid: undefined })
     let length = 5_500
     while ((await padded(length)).length < 8_192) length++
@@ -274,7 +274,7 @@ describe('AUT-2: the text of a token', () => {
     )
   })
 
-  test('no text makes it throw, and none is accepted', async () => {
+  test('no text makes the function throw, and none is accepted', async () => {
     const part = fc.oneof(
       fc.base64String().map((text) => text.replaceAll(/[=+/]/g, '_')),
       fc.json().map((text) => Buffer.from(text).toString('base64url')),
@@ -294,7 +294,7 @@ describe('AUT-2: the text of a token', () => {
   })
 })
 
-describe('AUT-2: the reason of a refusal is one word, for the operator', () => {
+describe('AUT-2: the reason of a refusal is one word for the log', () => {
   const judge = judging([ec.jwk, rsa.jwk])
   const second = Math.floor(now / 1_000)
   const signed = (more: object, header: object = {}) => sign(ec, { ...claims, ...more }, header)
@@ -327,7 +327,7 @@ describe('AUT-2: the reason of a refusal is one word, for the operator', () => {
     test(`${reason}: ${what}`, async () => assert.equal(await judge(await token), reason))
   }
 
-  test('unusable-key: one that is broken', async () => {
+  test('unusable-key: a broken key', async () => {
     assert.equal(await judging([{ ...ec.jwk, x: 'AAAA' }])(await sign(ec, claims)), 'unusable-key')
   })
 

@@ -73,7 +73,7 @@ const wrongLater: readonly (readonly [body: object, ...errors: string[]])[] = [
   [{ colour: null, constructor: 'x' }, 'UNKNOWN_PARAMETER colour[null]', 'UNKNOWN_PARAMETER constructor'],
 ]
 for (const [body, ...errors] of wrongLater) {
-  test(`QRY-8: ${JSON.stringify(body)} is refused like in an address`, () => {
+  test(`QRY-8: ${JSON.stringify(body)} is refused as in a query string`, () => {
     assert.throws(
       () => list(parametersOf(body)),
       (error) => {

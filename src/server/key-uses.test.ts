@@ -11,7 +11,7 @@ function storeInto(kept: [string, number][][], fail = false): KeyStore {
   return { keepUses } as Partial<KeyStore> as KeyStore
 }
 
-test('uses are written together a minute after the first, the last use of each key', async () => {
+test('uses are written together a minute after the first: the last use of each key', async () => {
   mock.timers.enable({ apis: ['setTimeout'] })
   const kept: [string, number][][] = []
   let now = 1
@@ -41,7 +41,7 @@ test('uses are written together a minute after the first, the last use of each k
   mock.timers.reset()
 })
 
-test('a failed write is reported and ends nothing', async () => {
+test('a failed write is reported, and later writes continue', async () => {
   const failures: unknown[] = []
   const uses = noteUses(storeInto([], true), Date.now, (error) => void failures.push(error))
   uses.note('a')
@@ -49,7 +49,7 @@ test('a failed write is reported and ends nothing', async () => {
   assert.equal(failures.length, 1)
 })
 
-test('ERR-6: uses wait while the database must not be written to', async () => {
+test('ERR-6: uses are kept while the database must not be written to', async () => {
   mock.timers.enable({ apis: ['setTimeout'] })
   const kept: [string, number][][] = []
   let paused = true

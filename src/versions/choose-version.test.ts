@@ -137,7 +137,7 @@ describe('each carrier alone', () => {
   }
 })
 
-test('a refusal names each place, and repeats only versions', () => {
+test('a refusal names each carrier, and repeats version names only', () => {
   const secret = 'hunter2'
   const all = { headers: { 'api-version': secret, accept: vendor('v3') }, query: `version=${secret}` }
   const { refusal } = choose(carriers, { path: '/v1/notes', ...all })

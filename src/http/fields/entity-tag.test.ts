@@ -40,7 +40,7 @@ for (const text of malformed) {
   test(`${JSON.stringify(text)} is malformed`, () => assert.equal(parseEntityTags(text), undefined))
 }
 
-test('a long malformed value is refused in no time', () => {
+test('a long malformed value is refused at once', () => {
   const started = performance.now()
   assert.equal(parseEntityTags(`${', '.repeat(30_000)}x`), undefined)
   assert.deepEqual(parseEntityTags('"a" '.padEnd(60_000)), [strong('a')])

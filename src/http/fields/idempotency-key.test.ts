@@ -64,7 +64,7 @@ test('property: every text of visible characters and spaces, quoted as RFC 9651 
   )
 })
 
-test('a value as long as all headers may be is judged at once', () => {
+test('a value as long as all headers may be is checked at once', () => {
   for (const part of ['"', '\\', ';a', '";', ' ']) {
     const started = performance.now()
     parseIdempotencyKey(`"a"${part.repeat(16_384 / part.length)}x`)

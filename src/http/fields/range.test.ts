@@ -55,7 +55,7 @@ test('more ranges than anyone needs are ignored', () => {
   assert.equal(parseByteRanges(ranges(mostRanges + 1)), undefined)
 })
 
-test('a long malformed value is refused in no time', () => {
+test('a long malformed value is refused at once', () => {
   const started = performance.now()
   assert.equal(parseByteRanges(`bytes=${' ,'.repeat(30_000)}x`), undefined)
   assert.equal(parseByteRanges(`bytes=${'1'.repeat(60_000)}`), undefined)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { formatLimits, formatPolicies } from './rate-limit.ts'
 
-test('a policy says how many requests pass in how many seconds', () => {
+test('a policy has the number of requests and the seconds of its window', () => {
   assert.equal(formatPolicies([{ name: 'caller', most: 600, window: 60 }]), '"caller";q=600;w=60')
 })
 
@@ -10,7 +10,7 @@ test('a limit has the remaining requests and the time until there are more', () 
   assert.equal(formatLimits([{ name: 'caller', left: 599, seconds: 60 }]), '"caller";r=599;t=60')
 })
 
-test('several are a list', () => {
+test('several limits are a list', () => {
   const policies = [
     { name: 'caller', most: 600, window: 60 },
     { name: '*.create', most: 5, window: 1 },

@@ -41,7 +41,7 @@ for (const [pattern, power] of hostile) {
 const problemsOf = (field: Record<string, unknown>) =>
   checkDeclaration({ name: 'notes', resources: { notes: { fields: { text: { type: 'string', ...field } } } } })
 
-test('a pattern that can take for ever is refused with its place', () => {
+test('a pattern that can take exponential time is refused with its place', () => {
   const place = 'resources.notes.fields.text.pattern'
   const [problem, ...others] = problemsOf({ pattern: '^(a+)+$', maxLength: 50 })
   assert.deepEqual([problem?.path, problem?.message, others], [place, 'can take for ever on a hostile text', []])

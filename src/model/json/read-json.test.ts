@@ -20,7 +20,7 @@ function refusal(body: string | Uint8Array): Fault {
 
 const places = (issues: readonly Issue[] = []) => issues.map(({ code, pointer }) => `${code} ${pointer}`)
 
-test('an ordinary body is what JSON.parse makes of it', () => {
+test('an ordinary body is read as JSON.parse reads it', () => {
   const text =
     ' {"name":"Tea \\u00e9 \\"x\\"","tags":["a",{"b":null}],"price":-12.50,"big":9007199254740991,"é":true}\n'
   assert.deepEqual(read(text), JSON.parse(text))
@@ -78,7 +78,7 @@ for (const [text, value] of kept) {
   })
 }
 
-test('-0 is 0, however it is written and wherever it stands', () => {
+test('-0 is 0, in every spelling and at every place', () => {
   assert.deepEqual(read('[-0,-0.0,-0e5,{"a":-0,"b":"-0"},-0.5,-1]'), [0, 0, 0, { a: 0, b: '-0' }, -0.5, -1])
   assert.ok(Object.is(read('-0'), 0))
 })
@@ -171,7 +171,7 @@ test('property: a text is malformed exactly where JSON.parse says so, and otherw
   )
 })
 
-test('a body of 1 MiB is read in a few milliseconds, whatever it holds', () => {
+test('any body of 1 MiB is read in a few milliseconds', () => {
   const row = (id: number) => ({ id, name: `City number ${id}`, population: id * 37, tags: ['a', 'b'], note: null })
   const ordinary = bytes(JSON.stringify(Array.from({ length: 12_000 }, (_, id) => row(id))))
   const hostile = [

@@ -44,7 +44,7 @@ test('HEAD and 204 have no body', async () => {
   assert.deepEqual([empty.status, empty.body, empty.headers.get('content-length')], [204, null, null])
 })
 
-test('a body over the limit is refused at once, declared or not', async () => {
+test('a body over the limit is refused at once, with or without Content-Length', async () => {
   let pulled = 0
   const endless = new ReadableStream({
     pull: (controller) => {
@@ -82,7 +82,7 @@ const filed = (name: string, start: number, length: number) => {
 }
 const request = (method = 'GET') => new Request('https://a.test/', { method })
 
-test('a file is streamed, whole or a range of it', async () => {
+test('a file is streamed, completely or as a byte range', async () => {
   for (const [start, length] of [
     [0, content.length],
     [65_535, 65_537],
@@ -105,7 +105,7 @@ test('a file whose response is cancelled or never read is closed', async () => {
   await unread.body!.cancel()
 })
 
-test('HEAD does not open the file; GET answers 404 if there is none', async () => {
+test('HEAD does not open the file; GET is 404 if there is none', async () => {
   const head = await filed('none', 0, 6e9)(request('HEAD'))
   assert.deepEqual([head.status, head.body, head.headers.get('content-length')], [200, null, '6000000000'])
   const gone = await filed('none', 0, 6e9)(request())

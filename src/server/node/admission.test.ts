@@ -67,7 +67,7 @@ test('LIM-4: without waiting requests, a request is started at once', () => {
   assert.deepEqual(begun, [1])
 })
 
-test('LIM-4: many requests are processed in order, in slices between which new requests are accepted', async () => {
+test('LIM-4: queued requests are processed in order, in slices between which new requests are accepted', async () => {
   const { come, begun, away } = serverOf(1, { slice: 5, acceptTime: 0 })
   await come(60)
   // As many as a slice takes: what a machine does beside it may make them fewer.
@@ -103,7 +103,7 @@ test('LIM-4: requests beyond what can be done in time are rejected at once; acce
   )
 })
 
-test('LIM-4: a short burst is no overload, a lasting queue is', async () => {
+test('LIM-4: a short burst is no overload, a queue that lasts is', async () => {
   const { come, begun, away } = serverOf(1, { wait: 110, burst: 2_000 })
   await come(200)
   await until(() => begun.length === 200)
@@ -133,7 +133,7 @@ test('LIM-4: a rejected client is paused until there is time for it', async () =
   await until(() => begun.length + away.length === 500 && held.size === 0)
 })
 
-test('LIM-4: what a rejection costs besides its response counts: clients stay paused for longer', async () => {
+test('LIM-4: the full cost of rejections counts: clients stay paused for longer', async () => {
   const pausedAfterWork = async (reading: number) => {
     const { come, begun, away, held } = serverOf(1, { wait: 50, burst: 50, reading, longestPause: 60_000 })
     await come(100)

@@ -58,7 +58,7 @@ test('closing waits at most half a second for idle connections and for connectio
   assert.equal((await silent).closed, true)
 })
 
-test('closing still answers on an idle connection, and ends it with the response', async () => {
+test('a request that arrives on an idle connection while the server closes gets its response, which ends the connection', async () => {
   const server = createNodeServer({ respond, problem })
   const origin = await server.listen('127.0.0.1', 0)
   let closing: Promise<void> | undefined

@@ -104,7 +104,7 @@ test('refusals before respond() are reported', () => {
   assert.ok(['MALFORMED_REQUEST', 'URL_TOO_LONG', 'HEADERS_TOO_LARGE'].every((code) => refusals.includes(code)))
 })
 
-test('the connection ends after malformed HTTP, and stays after a request that is only too long', async () => {
+test('malformed HTTP ends the connection; a request that is only too long does not', async () => {
   const twice = await sendRaw(origin, `GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n${get('/')}`)
   assert.deepEqual([twice.answers.length, twice.closed], [1, true])
   const long = await sendRaw(origin, get(`/${'a'.repeat(9000)}`) + get('/'), { answers: 2 })
@@ -217,7 +217,7 @@ for (const [path, head] of [
   })
 }
 
-test('data after a complete request is no fault of that request, however late its body is read', async () => {
+test('data after a complete request is not an error of that request, even if its body is read late', async () => {
   const { answers } = await sendRaw(origin, post('/late', 'Content-Length: 3\r\n', 'abc\0\0'), { answers: 1 })
   assert.deepEqual([answers[0]?.status, asked(answers[0]!.body).body], [200, 'abc'])
 })

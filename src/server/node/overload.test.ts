@@ -1,4 +1,4 @@
-/** LIM-4 on sockets: what is accepted is answered, and what is not is told so. */
+/** LIM-4 on sockets: every accepted request gets its response, and every other request a 503. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-/** Files as bodies, on every kind of connection. */
+/** Files as response bodies, on every kind of connection. */
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
@@ -55,7 +55,7 @@ for (const transport of transports) {
     return ended
   }
 
-  test(`${transport}: a file is sent, whole or a range of it`, async (context) => {
+  test(`${transport}: a file is sent, completely or as a byte range`, async (context) => {
     const { origin } = await serve(context, transport)
     for (const [path, expected] of [
       ['/some', content],
@@ -101,7 +101,7 @@ for (const transport of transports) {
     assert.ok(await becomes(() => openFiles(folder) === 0))
   })
 
-  test(`${transport}: a client that disconnects half way leaves no file open`, async (context) => {
+  test(`${transport}: a client that disconnects in the middle of a download leaves no file open`, async (context) => {
     const { server, origin } = await serve(context, transport)
     const downloads = Array.from({ length: 20 }, () => download(origin, '/long', transport))
     assert.ok(await becomes(() => openFiles(folder) === 20))

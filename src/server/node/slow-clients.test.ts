@@ -1,4 +1,4 @@
-/** Who sends too slowly is cut off, on every kind of connection (LIM-3). */
+/** LIM-3: clients that send too slowly are disconnected, on every kind of connection. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
@@ -72,7 +72,7 @@ for (const secure of [false, true]) {
     assert.ok(took > 700 && took < 4_000, `${took}`)
   })
 
-  test(`LIM-3: ${kind}: so does the head of a later request on the connection`, async (context) => {
+  test(`LIM-3: ${kind}: a slow head of a later request gets 408 too`, async (context) => {
     const { port } = await serve(context, secure)
     const { text } = await trickle(port, secure, 'GET / HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\nX: ', 'x', 50)
     assert.match(text, /^HTTP\/1\.1 200 .*0 bytesHTTP\/1\.1 408 /s)
@@ -85,7 +85,7 @@ for (const secure of [false, true]) {
     assert.ok(took < 4_000, `${took}`)
   })
 
-  test(`LIM-3: ${kind}: a body that arrives too slowly gets 408, one of some thousand bytes a second is read`, async (context) => {
+  test(`LIM-3: ${kind}: a body that arrives too slowly gets 408; some thousand bytes a second are enough`, async (context) => {
     const { port } = await serve(context, secure)
     const slow = await trickle(port, secure, put, 'x', 50)
     assert.match(slow.text, /^HTTP\/1\.1 408 .*Connection: close.*REQUEST_TIMEOUT$/is)
@@ -104,7 +104,7 @@ for (const secure of [false, true]) {
 const huge = 'x'.repeat(60_000_000)
 
 for (const kind of ['plain', 'TLS', 'HTTP/2'] as const) {
-  test(`LIM-3: ${kind}: a client that does not read is disconnected, one that reads gets the whole response`, async (context) => {
+  test(`LIM-3: ${kind}: a client that does not read is disconnected; one that reads gets the whole response`, async (context) => {
     const respondAtLength = async () => ({ status: 200, headers: {}, body: huge })
     const server = createNodeServer({
       ...{ respond: respondAtLength, problem, timeouts },
@@ -151,7 +151,7 @@ async function serveFilm(context: TestContext, secure: boolean): Promise<string>
 }
 
 for (const transport of transports) {
-  test(`LIM-3: ${transport}: a client that does not read a file is disconnected, one that reads slowly but steadily gets all of it`, async (context) => {
+  test(`LIM-3: ${transport}: a client that does not read a file is disconnected; one that reads slowly but steadily gets all of it`, async (context) => {
     const origin = await serveFilm(context, transport !== 'HTTP/1.1')
     const steady = download(origin, '/', transport)
     takeSteadily(steady, 2_000_000, 200)

@@ -1,5 +1,6 @@
 /**
- * LIM-6: bytes of answers on their way are bounded, for a caller and for all, and who takes them too slowly is cut off.
+ * LIM-6: the bytes of unread responses are bounded, for each caller and for all, and clients that read too slowly are
+ * disconnected.
  */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -129,7 +130,7 @@ for (const transport of transports) {
   })
 }
 
-test('LIM-6: responses to changes are sent whatever their size, and a caller with too much unread cannot change anything', async (context) => {
+test('LIM-6: responses to changes are sent at any size, and a caller with too many unread bytes cannot change anything', async (context) => {
   const { ask, statusOf } = await serve(context, 'HTTP/1.1', { unread: { caller: 20 * mebibyte } })
   const slow = ask('ann')
   await until(async () => (await statusOf('ann', '/v1/papers?limit=1&fields=created_at')) === 429)

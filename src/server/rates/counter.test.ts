@@ -72,7 +72,7 @@ test('a million addresses take no more memory than the windows that are kept', (
   assert.deepEqual(standing(ask('first', caller)), [[2, 60_000]], 'the oldest is forgotten')
 })
 
-test('no window is dropped before it ends, however many others come and go', () => {
+test('no window is dropped before it ends, even if many others are added and dropped', () => {
   const { clock, ask } = counter()
   clock.now += 59_000
   for (let number = 0; number < 3; number++) ask('ann', caller)

@@ -22,7 +22,7 @@ test('the declaration applied last is current, those before it are former, all o
   assert.deepEqual([standingOf(lineage, second), standingOf(lineage, third)], ['current', 'new'])
 })
 
-test('a declaration of an older version is former, whatever its tables are', () => {
+test('a declaration of an older version is former, with any tables', () => {
   const lineage = [first, third].reduce(withDeclaration, [])
   assert.equal(standingOf(lineage, second), 'former')
   assert.equal(standingOf(lineage, catalogOf({ b: text }, 'v2')), 'new')

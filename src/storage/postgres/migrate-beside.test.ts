@@ -1,5 +1,6 @@
 /**
- * Migrations while other sessions use the database: long queries, other migrations, servers of the older declaration.
+ * Migrations while other sessions use the database: long queries, other migrations, and servers with the older
+ * declaration.
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -25,7 +26,7 @@ async function twoClients(context: TestContext): Promise<{ client: pg.Client; ot
   return { client, other: await connect(context, url), url }
 }
 
-test('an older server goes on writing: columns that it lacks get their defaults', {
+test('an older server continues to write: columns that it does not write get their defaults', {
   skip,
 }, async (context) => {
   const { client, other } = await twoClients(context)
@@ -55,7 +56,7 @@ test('a value of an older server is not replaced by a default', { skip }, async 
   ])
 })
 
-test('while a long query blocks a migration, other queries run between its tries, and then it is made', {
+test('while a long query blocks a migration, other queries run between its attempts, and the migration completes afterwards', {
   skip,
 }, async (context) => {
   const { client, other, url } = await twoClients(context)
@@ -98,7 +99,7 @@ test('reporting steps neither blocks nor waits for other sessions', { skip }, as
   await other.query('commit')
 })
 
-test('an index alone is built while another transaction writes', { skip }, async (context) => {
+test('a missing index is built while another transaction writes', { skip }, async (context) => {
   const { client, other } = await twoClients(context)
   await migrateTo(client, { title: { type: 'string', search: true } })
   const [name] = await relations(client, 'tasks_by_updated_at%')
@@ -113,7 +114,7 @@ test('an index alone is built while another transaction writes', { skip }, async
   assert.equal((await migration).steps.length, 2)
 })
 
-test('a migration that stays blocked ends with an error, and has changed nothing', {
+test('a migration that stays blocked ends with an error and changes nothing', {
   skip,
 }, async (context) => {
   const { client, other } = await twoClients(context)
@@ -126,7 +127,7 @@ test('a migration that stays blocked ends with an error, and has changed nothing
   assert.equal((await migrateTo(client, more, 'additive', quick)).steps.length, 1)
 })
 
-test('a session that waits for too long names the session that migrates', { skip }, async (context) => {
+test('a session that waits for too long names the migrating session', { skip }, async (context) => {
   const { client, other, url } = await twoClients(context)
   await other.query('begin; select * from tasks')
   const more = { ...before, size: 'integer' } as const
@@ -153,7 +154,7 @@ test('another schema of the same database is migrated at the same time', { skip 
   await first
 })
 
-test('a duplicate written while a unique index is built is reported, and no invalid index stays', {
+test('a duplicate that is written while a unique index is built is reported, and no invalid index remains', {
   skip,
 }, async (context) => {
   const { client, other } = await twoClients(context)

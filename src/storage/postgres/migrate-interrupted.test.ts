@@ -58,7 +58,7 @@ function invalidIndexes(client: pg.Client): Promise<unknown[]> {
   return all(client, 'select indexrelid::regclass::text as name from pg_index where not indisvalid')
 }
 
-test('a migration killed at any moment leaves the old database whole, or one that the next start completes', {
+test('a migration that is killed at any moment leaves the old database, or one that the next start completes', {
   skip,
 }, async (context) => {
   const whole = await original(context)
@@ -127,7 +127,7 @@ for (const [kind, fields] of Object.entries({
   })
 }
 
-test('an invalid index that is not needed any more is dropped', { skip }, async (context) => {
+test('an invalid index that is no longer needed is dropped', { skip }, async (context) => {
   const { client, reader } = await killedDuringBuild(context, { ...before, old: { type: 'integer', unique: true } })
   await reader.query('commit')
   const { steps } = await migrateTo(client, before)
@@ -135,7 +135,7 @@ test('an invalid index that is not needed any more is dropped', { skip }, async 
   assert.deepEqual(await invalidIndexes(client), [])
 })
 
-test('of ten processes that start at once, one migrates and all continue', { skip }, async (context) => {
+test('if ten processes start at once, one migrates and all continue', { skip }, async (context) => {
   const { url, client } = await original(context, 2_000)
   const moment = Date.now() + 4_000
   const outputs = await Promise.all(Array.from({ length: 10 }, () => outputOf(start(url, wanted, moment))))
@@ -146,7 +146,7 @@ test('of ten processes that start at once, one migrates and all continue', { ski
   assert.equal(await snapshot(client), await snapshot(once))
 })
 
-test('of ten processes that start at once on an empty database, one creates the tables', { skip }, async (context) => {
+test('if ten processes start at once on an empty database, one creates the tables', { skip }, async (context) => {
   const url = await databaseFor(context)
   const moment = Date.now() + 4_000
   const outputs = await Promise.all(Array.from({ length: 10 }, () => outputOf(start(url, wanted, moment))))

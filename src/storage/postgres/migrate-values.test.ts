@@ -18,7 +18,7 @@ test('integers become numbers without loss, and the records keep their revision'
   assert.equal((await relations(client, 'tasks_by_size_id_%')).length, 1)
 })
 
-test('other types convert exactly, and values that cannot are counted', { skip }, async (context) => {
+test('other types convert exactly, and values that cannot be converted are counted', { skip }, async (context) => {
   const client = await databaseOf(context, { size: 'string' }, [{ size: '7' }, { size: 'seven' }, {}])
   const refused = await refusal(() => migrateTo(client, { size: 'integer' }))
   assert.match(refused.message, /! change tasks\.size from string to integer: loses 1 value that cannot be converted/)
@@ -54,7 +54,7 @@ test('integers beyond 2^53 are kept exact or counted as lost', { skip }, async (
   assert.deepEqual(await column(client, 'size'), ['9007199254740993'])
 })
 
-test('booleans, JSON and text are told apart, although SQLite stores them alike', { skip }, async (context) => {
+test('booleans, JSON and text are distinguished, although SQLite stores them alike', { skip }, async (context) => {
   const client = await databaseOf(context, { done: 'boolean', labels: 'array' }, [{ done: 1, labels: '[1.0, 2e2]' }])
   await migrateTo(client, { done: 'string', labels: 'array' })
   assert.deepEqual(await column(client, 'done'), ['true'])

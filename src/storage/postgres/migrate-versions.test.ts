@@ -63,7 +63,7 @@ function sorted(row: object): unknown {
   )
 }
 
-test('VER-2: a database of version 1 is brought to version 3 as on SQLite, once', { skip }, async (context) => {
+test('VER-2: a database of version 1 is migrated to version 3 once, as on SQLite', { skip }, async (context) => {
   const client = await emptyDatabase(context)
   await onPostgres(client)
   const { steps } = await migratePostgres(client, last, { apply: 'additive', now })
@@ -88,7 +88,7 @@ test('VER-2: clocks and unfinished jobs follow the new name of a collection', { 
   assert.equal(JSON.parse(String(work?.['state'])).collection, 'cases')
 })
 
-test('VER-2: values are converted once, however often a server starts', { skip }, async (context) => {
+test('VER-2: values are converted once, on the first of many starts', { skip }, async (context) => {
   const things = { things: { fields: { price: { type: 'number' } }, access: { read: 'anyone' } } } as const
   const convert = {
     price: { schema: { type: 'number' }, older: (cents: number) => cents / 100, newer: (price: number) => price * 100 },
@@ -107,7 +107,7 @@ test('VER-2: values are converted once, however often a server starts', { skip }
   }
 })
 
-test('VER-2: values of a dropped field are not lost without `all`', { skip }, async (context) => {
+test('VER-2: values of a dropped field are kept without `all`', { skip }, async (context) => {
   const client = await emptyDatabase(context)
   await onPostgres(client, { colour: 'red', _folded_colour: 'red' })
   const refused = await migratePostgres(client, last, { apply: 'additive', now }).catch((error) => error)

@@ -39,7 +39,7 @@ test('an empty database gets its tables, and a second start changes nothing', { 
   assert.equal(await snapshot(client), before)
 })
 
-test('a second start reads no records and needs few statements, with fifty resources', { skip }, async (context) => {
+test('a second start with fifty resources reads no records and needs few statements', { skip }, async (context) => {
   const fields = Object.fromEntries(
     Array.from({ length: 20 }, (_, i) => [`f${i}`, { type: 'string', filter: true }] as const),
   )
@@ -53,7 +53,7 @@ test('a second start reads no records and needs few statements, with fifty resou
   assert.ok(!texts.some((text) => /things-|advisory|lock table/.test(text)))
 })
 
-test('a new optional field is null in the records that are there', { skip }, async (context) => {
+test('a new optional field is null in existing records', { skip }, async (context) => {
   const client = await databaseOf(context, { title: 'string' }, [{ title: 'one' }])
   const { steps, applied } = await migrateTo(client, { title: 'string', size: 'integer' })
   assert.deepEqual([steps.map((step) => step.sentence), applied], [['add the column tasks.size (integer)'], true])
@@ -62,7 +62,7 @@ test('a new optional field is null in the records that are there', { skip }, asy
   ])
 })
 
-test('a new field with a default is filled, in deleted records too, and the records are newer than before', {
+test('a new field with a default is filled, in deleted records too, and the records get new revisions', {
   skip,
 }, async (context) => {
   const client = await databaseOf(context, {}, [{}, { deleted_at: 'then' }])
@@ -94,7 +94,7 @@ test('a field that becomes required needs a value in every record', { skip }, as
   assert.deepEqual(await column(client, 'title'), ['one', 'none', 'none'])
 })
 
-test('a field that was optional for a while may lack values', { skip }, async (context) => {
+test('a field that was optional before may lack values', { skip }, async (context) => {
   const required = { title: { type: 'string', required: true } } as const
   const client = await databaseOf(context, required, [])
   await assert.rejects(() => migrateTo(client, { title: 'string' }, 'never'), MigrationRefused)
@@ -117,7 +117,7 @@ test('values of a removed field are dropped only with `all`', { skip }, async (c
   assert.deepEqual(await relations(client, 'resourced_words%'), [])
 })
 
-test('a column without values and an empty table are dropped without asking', { skip }, async (context) => {
+test('a column without values and an empty table are dropped without confirmation', { skip }, async (context) => {
   const client = await databaseOf(context, { title: 'string', size: 'integer' }, [{ size: 1 }])
   await migrateTo(client, { size: 'integer' })
   await client.query('delete from tasks')
@@ -157,7 +157,7 @@ test('duplicates that only a default would cause are counted', { skip }, async (
   )
 })
 
-test('foreign tables, indexes and views stay, and are reported where they block a name', {
+test('foreign tables, indexes and views remain, and are reported if they block a name', {
   skip,
 }, async (context) => {
   const client = await emptyDatabase(context)

@@ -1,4 +1,4 @@
-/** No list costs the size of its table: what PostgreSQL does for every statement that is really run (QRY-7). */
+/** QRY-7: no list costs the size of its table. PostgreSQL's plans of the statements that Resourced runs. */
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -78,7 +78,7 @@ async function pagesCost(bound: number, query: string, more: Partial<ReadPage> =
   if (bound === few) for (const { text, scanned } of total) assert.ok(!scanned.includes('goods'), `${query}: ${text}`)
 }
 
-test('QRY-7: one index has the rows of an equality, or of null, and their order', async () => {
+test('QRY-7: one index has the rows of an equality, or of null, in order', async () => {
   for (const { name, field } of all) {
     await pagesCost(aPage, `${name}=${values[name]}`)
     if (field?.required === false) await pagesCost(aPage, `${name}[null]=true`)
@@ -90,7 +90,7 @@ test('QRY-7: one index has the rows of an equality, or of null, and their order'
   }
 })
 
-test('QRY-7: and those of a parent, of a range and of an owner', async () => {
+test('QRY-7: one index has the rows of a parent, of a range and of an owner, in order', async () => {
   const parent = { resource: resource('shelves'), id: idOf(7), field: 'shelf_id', permitted: always }
   for (const sort of sorts.filter((each) => !/_at$/.test(each))) await pagesCost(aPage, `sort=${sort}`, { parent })
   for (const { name } of all.filter((each) => operatorsFor(each).includes('gt'))) {
@@ -100,11 +100,11 @@ test('QRY-7: and those of a parent, of a range and of an owner', async () => {
   await pagesCost(aPage, '', { permitted: { kind: 'compare', field: 'owner_id', operator: 'eq', value: 'u3' } })
 })
 
-test('QRY-3: everything, in each order, is a walk along its index that ends with the page', async () => {
+test('QRY-3: an unfiltered list in each order is an index scan that ends with the page', async () => {
   for (const query of ['', ...sorts.map((sort) => `sort=${sort}`)]) await pagesCost(aPage, query)
 })
 
-test('QRY-2, QRY-5: few are found by their index and sorted', async () => {
+test('QRY-2, QRY-5: a selective filter finds its rows by an index and sorts them', async () => {
   for (const each of all) {
     for (const operator of operatorsFor(each)) {
       if (['null', 'not', 'contains', 'lt', 'lte'].includes(operator)) continue
@@ -117,7 +117,7 @@ test('QRY-2, QRY-5: few are found by their index and sorted', async () => {
   }
 })
 
-test('AUT-6: what one may read by ownership, of itself or of something else, is found from there', async () => {
+test('AUT-6: records that a caller may read by ownership, of the record or of its parent, are found from the owner', async () => {
   const owned: Predicate = { kind: 'compare', field: 'owner_id', operator: 'eq', value: 'u3' }
   const through: Predicate = { kind: 'through', field: 'shelf_id', collection: 'shelves', predicate: owned }
   for (const permitted of [through, { kind: 'or', terms: [owned, through] } satisfies Predicate]) {
@@ -125,7 +125,7 @@ test('AUT-6: what one may read by ownership, of itself or of something else, is 
   }
 })
 
-test('QRY-2: many are met along the order, without sorting', async () => {
+test('QRY-2: an unselective filter scans the index of the order, without sorting', async () => {
   const queries = ['name[gt]=a', 'note[null]=false', 'kind[in]=a,c', 'kind=a&kind=c&sort=name', 'size[lt]=900']
   const others = ['weight[gte]=1&sort=-day', 'due[gt]=2020-01-01T00:00:00Z', 'kind=c&sort=created_at', 'q=n']
   for (const query of [...queries, ...others]) await pagesCost(1_000, query)
@@ -136,7 +136,7 @@ test('QRY-2: many are met along the order, without sorting', async () => {
   await pagesCost(300, 'sort=-size', { permitted })
 })
 
-test('DEL-8: whether a record takes more along than may be looked at is found by so many, in the order of their ids', async () => {
+test('DEL-8: the check whether a deletion cascades to too many records reads at most that many, in the order of their ids', async () => {
   const { result, statements } = await store.explained(closureWithin(context, resource('shelves'), [idOf(3)], 10))
   assert.equal(result, undefined)
   const { sorted, scanned, looked, text } = statements[0] as Explained

@@ -12,7 +12,7 @@ function questionOf() {
   return { question, answers }
 }
 
-test('those who come while a question is under way share the next one', async () => {
+test('callers that arrive while a query runs share the next one', async () => {
   const { question, answers } = questionOf()
   const first = question.ask()
   const late = [question.ask(), question.ask()]
@@ -27,7 +27,7 @@ test('those who come while a question is under way share the next one', async ()
   assert.equal(await later, 3)
 })
 
-test('a question that fails is put again', async () => {
+test('a failed query is sent again', async () => {
   const { question, answers } = questionOf()
   const [first, next] = [question.ask(), question.ask()]
   answers[0]?.reject(new Error('gone'))

@@ -48,7 +48,7 @@ test('another encoding than UTF-8 is refused with a remedy', async () => {
   )
 })
 
-test('checking whether a server has used a schema does not change it', { skip }, async (context) => {
+test('checking whether a server has used a schema does not change the schema', { skip }, async (context) => {
   const client = await connect(context, await databaseFor(context))
   assert.equal(await isInUse(client), false)
   assert.deepEqual(await relations(client, '%'), [])
@@ -58,7 +58,7 @@ test('checking whether a server has used a schema does not change it', { skip },
   assert.equal(await isInUse(client), false)
 })
 
-test('a database opens for its API keys only, before and beside any declaration', {
+test('a database opens for its API keys alone, before and after a declaration is applied', {
   skip,
 }, async (context) => {
   const client = await emptyDatabase(context)

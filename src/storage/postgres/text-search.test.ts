@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { lexemeOf, lexemePrefixOf, lexemesOf } from './text-search.ts'
 
-test('each word stands once, in the order in which it came first', () => {
+test('each word is listed once, in the order of first occurrence', () => {
   assert.deepEqual(lexemesOf('red blue red'), ['red', 'blue'])
   assert.deepEqual(lexemesOf(''), [])
 })
 
-test('a longer word than PostgreSQL takes stands there in pieces that it takes', () => {
+test('a word that is too long for PostgreSQL is stored in pieces', () => {
   assert.deepEqual(lexemesOf('a'.repeat(2000)), ['a'.repeat(2000)])
   for (const letter of ['a', 'ä', '日', '𝔘']) {
     const lexemes = lexemesOf(letter.repeat(4001))
@@ -16,7 +16,7 @@ test('a longer word than PostgreSQL takes stands there in pieces that it takes',
   }
 })
 
-test('words of any length are found whole, and by what they begin with', () => {
+test('words of any length are found by the whole word and by its prefix', () => {
   const lengths = [1, 499, 500, 501, 1000, 1001, 1999, 2000, 2001, 2047, 3999, 4000, 4001, 5000]
   const all = ['a', '𝔘'].flatMap((letter) => lengths.map((length) => letter.repeat(length)))
   const texts = [...all, ...all.map((word) => `${word}b`), ...all.map((word) => `b${word}`)]
@@ -33,7 +33,7 @@ test('words of any length are found whole, and by what they begin with', () => {
   }
 })
 
-test('what is too much for one tsvector is left out', () => {
+test('text beyond the size of a tsvector is left out', () => {
   const words = Array.from({ length: 20_000 }, (_, i) => `${i}`.padStart(100, 'ä'))
   const lexemes = lexemesOf(words.join(' '))
   const bytes = lexemes.reduce((sum, lexeme) => sum + Buffer.byteLength(lexeme), 0)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { BoundedMap } from './bounded-map.ts'
 
-test('the entry that was used longest ago is dropped', () => {
+test('the least recently used entry is dropped', () => {
   const dropped: [string, number][] = []
   const map = new BoundedMap<number>(3, (key, value) => dropped.push([key, value]))
   for (const [key, value] of Object.entries({ a: 1, b: 2, c: 3 })) map.set(key, value)
@@ -12,7 +12,7 @@ test('the entry that was used longest ago is dropped', () => {
   assert.deepEqual([map.get('a'), map.get('b'), map.get('c'), map.get('d'), map.size], [1, undefined, 3, 4, 3])
 })
 
-test('a value is made once for its key', () => {
+test('a value is created once for its key', () => {
   const map = new BoundedMap<object>(2)
   const made = map.of('a', () => ({}))
   assert.equal(

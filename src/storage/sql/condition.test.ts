@@ -1,6 +1,6 @@
 /**
- * Declared conditions have three values, as in SQL: what they select is what SQL itself says of them, word for word
- * (AUT-6).
+ * AUT-6: declared conditions have three-valued logic, as in SQL. An SQL engine that evaluates the condition word for
+ * word is the oracle.
  */
 
 import assert from 'node:assert/strict'
@@ -163,7 +163,7 @@ const records = ['a', 'b', 'c', null].flatMap((team) =>
   ),
 )
 
-test('AUT-6: a condition selects the records for which SQL, with null for what is missing, says true', async () => {
+test('AUT-6: a condition selects the records for which SQL, with null for missing values, says true', async () => {
   await tables.all(sql`begin`)
   await plant(records)
   let found = 0

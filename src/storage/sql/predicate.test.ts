@@ -1,4 +1,4 @@
-/** One rule value, two readings: what SQL finds is what `matches` finds (AUT-6). */
+/** AUT-6: a predicate is evaluated in SQL and in JavaScript. Both find the same records. */
 
 import assert from 'node:assert/strict'
 import { after as afterAll, test } from 'node:test'
@@ -207,7 +207,7 @@ function idsOf(records: readonly RecordValues[]): unknown[] {
   return records.map((row) => row['id'])
 }
 
-test('AUT-6: SQL and matches() find the same records, whatever the records and the predicate', async () => {
+test('AUT-6: SQL and matches() find the same records for any records and any predicate', async () => {
   const [leaves] = resources as [Resource]
   let found = 0
   let asked = 0
@@ -250,7 +250,7 @@ test('AUT-6: SQL and matches() find the same records, whatever the records and t
   assert.ok(found > asked / 5 && found < (asked * 4) / 5, `${found} of ${asked}`)
 })
 
-test('after: the least text beyond all that begin so', () => {
+test('after: the least text greater than every text with the prefix', () => {
   assert.equal(after('ab'), 'ac')
   assert.equal(after('a\ud7ff'), 'a\ue000')
   assert.equal(after('a\u{10ffff}'), 'b')
@@ -264,7 +264,7 @@ test('after: the least text beyond all that begin so', () => {
   )
 })
 
-test('collectionsOf names every collection that a predicate looks into', () => {
+test('collectionsOf names every collection that a predicate reads', () => {
   const inner: Predicate = { kind: 'through', field: 'up_id', collection: 'branches', predicate: { kind: 'always' } }
   const outer: Predicate = {
     kind: 'through',

@@ -28,13 +28,13 @@ const always = [
   'deleted_at deletion',
 ]
 
-test('the tables of the system come first, whatever is declared', () => {
+test('the tables of the system come first, in any declaration', () => {
   const names = tablesFor(catalogFixture(), sqlite.layout).map((table) => table.name)
   const kept = ['meta', 'clocks', 'key_hashes', 'idempotency', 'work', 'queue'].map((name) => `resourced_${name}`)
   assert.deepEqual(names, kept)
 })
 
-test('a field has its column, and one beside it where it is compared by something else', () => {
+test('a field has its column, and a second column if comparisons use another value', () => {
   const table = tableOf('tasks', {
     title: { type: 'string', filter: true, required: true },
     starts_at: { type: 'string', format: 'date-time' },
@@ -69,7 +69,7 @@ test('each filter, sort, reference and owner has an index that ends with the id'
   assert.deepEqual(new Set(indexesOf('tasks', fields, { owner: 'owner_id' })), new Set([...always, ...expected]))
 })
 
-test('fields of access conditions are indexed, however deep they stand; those of JSON are not', () => {
+test('fields of access conditions are indexed at any depth; fields within JSON are not', () => {
   const where: Condition = { or: [{ team: 'a' }, { not: { level: { gte: 3 } } }, { labels: { null: true } }] }
   const indexes = indexesOf(
     'tasks',
@@ -79,7 +79,7 @@ test('fields of access conditions are indexed, however deep they stand; those of
   assert.deepEqual(new Set(indexes), new Set([...always, 'team,id live', 'level,id live']))
 })
 
-test('each filter by equality has an index with each declared sort', () => {
+test('each equality filter has an index with each declared sort', () => {
   const indexes = indexesOf('tasks', {
     status: { type: 'string', enum: ['open', 'done'], filter: true, sort: true },
     urgent: { type: 'boolean', filter: true },
@@ -89,14 +89,14 @@ test('each filter by equality has an index with each declared sort', () => {
   assert.deepEqual(pairs, ['status,size,id live', 'urgent,status,id live', 'urgent,size,id live'])
 })
 
-test('unique sets hold among live records, by what the fields are compared by (DEL-11)', () => {
+test('unique sets hold among live records, by the compared values of their fields (DEL-11)', () => {
   const fields = { at: { type: 'string', format: 'date-time' }, name: { type: 'string', unique: true } } as const
   const indexes = indexesOf('tasks', fields, { unique: [['name'], ['name', 'at']] })
   assert.ok(indexes.includes('unique name live'))
   assert.ok(indexes.includes('unique name,_instant_at live'))
 })
 
-test('an index is named by its definition: one that means something else has another name', () => {
+test('an index is named by its definition: another definition has another name', () => {
   const nameOf = (type: 'string' | 'integer') =>
     tableOf('tasks', { size: { type, sort: true } }).indexes.find((index) => index.columns[0] === 'size')!.name
   assert.match(nameOf('integer'), /^tasks_by_size_id_[0-9a-f]{6}$/)
@@ -104,14 +104,14 @@ test('an index is named by its definition: one that means something else has ano
   assert.notEqual(nameOf('integer'), nameOf('string'))
 })
 
-test('names of indexes fit in 63 bytes, and are still told by their beginning', () => {
+test('names of indexes fit in 63 bytes, and begin with the readable part of the name', () => {
   const long = 'a-collection-with-a-name-that-goes-on-and-on-for-a-long-while'
   const { indexes } = tableOf(long, { a_field_with_quite_a_name: { type: 'string', sort: true } })
   assert.equal(new Set(indexes.map((index) => index.name)).size, indexes.length)
   for (const { name } of indexes) assert.ok(name.length <= 63 && name.startsWith(indexPrefix(long)), name)
 })
 
-test('search fields share one full-text index; without any there is none', () => {
+test('search fields share one full-text index; without search fields there is none', () => {
   const search = { type: 'string', search: true } as const
   const table = tableOf('tasks', { title: search, size: 'integer', note: search })
   assert.deepEqual(table.search, { name: 'resourced_words_tasks', table: 'tasks', columns: ['title', 'note'] })

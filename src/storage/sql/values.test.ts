@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { isKeptExactly } from '../../model/json/read-json.ts'
 import { jsonText, numberText } from './values.ts'
 
-test('numbers stand as short as they can, and never as an integer that is not exact', () => {
+test('numbers are written in their shortest form, and never as an integer that is not exact', () => {
   const texts = [0, -1.5, 0.1, 9007199254740991, 9007199254740992, 1e21, -1e18, 5e-324].map(numberText)
   assert.deepEqual(texts, [
     '0',
@@ -18,7 +18,7 @@ test('numbers stand as short as they can, and never as an integer that is not ex
   ])
 })
 
-test('every number is read back as it was, by the rules for bodies', () => {
+test('every number is read back unchanged, by the rules for bodies', () => {
   fc.assert(
     fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
       const text = numberText(value)
@@ -27,7 +27,7 @@ test('every number is read back as it was, by the rules for bodies', () => {
   )
 })
 
-test('a value keeps its shape, whatever it holds', () => {
+test('a value of any content keeps its shape', () => {
   assert.equal(jsonText({ a: [1e19, null, 'x', true], b: { c: -0 } }), '{"a":[1e+19,null,"x",true],"b":{"c":0}}')
   fc.assert(
     fc.property(fc.jsonValue(), (value) =>

@@ -67,7 +67,7 @@ const former = [
   keyFor('bob', { created_at: '2026-02-02T03:04:05.678Z', revoked_at: '2026-03-03T00:00:00.000Z' }).stored,
 ]
 
-test('keys of the version before are found as they were once the interface is served', async () => {
+test('keys of the version before are found once the interface is served', async () => {
   const path = newPath()
   await formerDatabase(path, former)
   const { steps } = migrateSqlite(path, notes, false)
@@ -97,7 +97,7 @@ test('keys of the version before are found as they were once the interface is se
   database.close()
 })
 
-test('they are found too where the command opens the database first, and nothing else there changes', async () => {
+test('keys of the version before are found if the command opens the database first, and nothing else there changes', async () => {
   const path = newPath()
   await formerDatabase(path, former)
   const before = new DatabaseSync(path)
@@ -117,7 +117,7 @@ test('they are found too where the command opens the database first, and nothing
   assert.deepEqual(migrateSqlite(path, notes, false).steps, [], 'what the declaration needs is remembered')
 })
 
-test('keys are made before anything is declared, and what is declared then is added', async () => {
+test('keys can be created before any declaration is applied, and stay valid afterwards', async () => {
   const path = newPath()
   const { key, stored } = keyFor('ann')
   const first = openSqliteKeys(path)
@@ -131,7 +131,7 @@ test('keys are made before anything is declared, and what is declared then is ad
   await again.close()
 })
 
-test('uses are kept once a minute at most, and move the tags of what is shown', async () => {
+test('uses are stored at most once a minute, and change the tags of what is shown', async () => {
   const path = newPath()
   const { stored } = keyFor('ann')
   const { keys, close } = openSqliteKeys(path)

@@ -33,7 +33,7 @@ function opened(path: string) {
 const noon = { since: '2026-11-21T12:00:00.000Z', message: 'Back soon.', retryAfter: 60 }
 const later = { since: '2026-11-21T13:00:00.000Z', message: 'It takes "longer".\u{1f600}', retryAfter: 3_600 }
 
-test('it is on since it was turned on first, whatever clients are told afterwards', async () => {
+test('maintenance is on since it was first turned on, even if its message changes later', async () => {
   const { maintenance, close } = opened(await newDatabase())
   assert.equal(await maintenance.read(), undefined)
   assert.equal(await maintenance.end(), undefined)
@@ -48,7 +48,7 @@ test('it is on since it was turned on first, whatever clients are told afterward
   await close()
 })
 
-test('a server that opens the database finds it, and reads what becomes of it', async () => {
+test('a server that opens the database finds maintenance on, and reads later changes', async () => {
   const path = await newDatabase()
   const { maintenance, close } = opened(path)
   await maintenance.begin(noon)
@@ -60,7 +60,7 @@ test('a server that opens the database finds it, and reads what becomes of it', 
   await close()
 })
 
-test('the switch of a database in memory works as well', async () => {
+test('a database in memory can be switched to maintenance too', async () => {
   const storage = openSqlite(notes, { path: ':memory:' })
   assert.equal(storage.maintenanceFound, undefined)
   await storage.maintenance.begin(noon)
@@ -68,7 +68,7 @@ test('the switch of a database in memory works as well', async () => {
   await storage.close()
 })
 
-test('in a database of the version before nothing else changes, for its servers may be running', async () => {
+test('nothing else changes in a database of the version before, because its servers may be running', async () => {
   const path = await newDatabase()
   const database = new DatabaseSync(path)
   // Where API keys were before they were records; another table that no version has; and none of the switch.
@@ -95,7 +95,7 @@ test('in a database of the version before nothing else changes, for its servers 
   assert.deepEqual(migrateSqlite(current, notes, false).steps, [])
 })
 
-test('what is no database of ours is neither made nor touched', () => {
+test('a file that is no database of Resourced is neither created nor changed', () => {
   const missing = newPath()
   assert.equal(openSqliteMaintenance(missing), undefined)
   assert.ok(!existsSync(missing))
@@ -111,7 +111,7 @@ test('what is no database of ours is neither made nor touched', () => {
   assert.throws(() => openSqliteMaintenance(text), { code: 'ERR_SQLITE_ERROR' })
 })
 
-test('a database that another process holds is waited for', async () => {
+test('the command waits for a database that another process has locked', async () => {
   const path = await newDatabase()
   // A process of its own, as far as SQLite can tell: it holds the right to write for a while.
   const holder = new Worker(

@@ -40,7 +40,7 @@ function openWords(context: TestContext) {
   return { file, reader, writing, other, add, count: () => reader.run(countWords()) }
 }
 
-test('what one turn reads is one state, whatever others commit meanwhile', async (context) => {
+test('all reads of one turn see one state, even if others commit meanwhile', async (context) => {
   const { other, count } = openWords(context)
   assert.equal(count(), 0)
   other.exec("insert into words values ('theirs')")
@@ -49,7 +49,7 @@ test('what one turn reads is one state, whatever others commit meanwhile', async
   assert.equal(count(), 1)
 })
 
-test('whoever is told of a change by this process sees it in the same turn', async (context) => {
+test('a caller that is notified of a change by this process sees it in the same turn', async (context) => {
   const { add, count } = openWords(context)
   for (let words = 1; words <= 20; words++) {
     count()
@@ -60,7 +60,7 @@ test('whoever is told of a change by this process sees it in the same turn', asy
   }
 })
 
-test('the memory lasts from turn to turn, until someone changes the database', async (context) => {
+test('the cache lasts from turn to turn, until the database changes', async (context) => {
   const { reader, other, add, count } = openWords(context)
   const remembers = async () => {
     await turn()
@@ -91,7 +91,7 @@ test('a failed read fails alone: the turn ends, and the next one reads', async (
   assert.equal(count(), 0)
 })
 
-test('reads in every turn do not keep the log from being emptied', async (context) => {
+test('reads in every turn do not prevent checkpoints of the write-ahead log', async (context) => {
   const { file, writing, add, count } = openWords(context)
   writing.database.exec('pragma wal_autocheckpoint = 10')
   for (let turns = 0; turns < 400; turns++) {
@@ -103,7 +103,7 @@ test('reads in every turn do not keep the log from being emptied', async (contex
   assert.ok(pages < 100, `the log has ${Math.round(pages)} pages`)
 })
 
-test('a database in memory forgets what it knew when it is changed', async () => {
+test('a database in memory clears its cache when it changes', async () => {
   const connection = new Connection(':memory:')
   connection.database.exec('create table words (word text)')
   const reader = new Reader(connection, true)

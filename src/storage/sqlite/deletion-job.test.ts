@@ -1,4 +1,4 @@
-/** A deletion that runs as a job, seen from the inside: batch by batch, and through changes of the declaration. */
+/** A deletion that runs as a job, at the level of storage: batch by batch, and through changes of the declaration. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -86,7 +86,7 @@ async function finish(storage: Storage, job: Awaited<ReturnType<typeof begun>>['
   return steps
 }
 
-test('JOB-3: the result is the same, whichever batch was the last before a crash', async () => {
+test('JOB-3: the result is the same after a crash behind any batch', async () => {
   const whole = await begun()
   const steps = await finish(whole.storage, whole.job)
   await whole.storage.close()
@@ -124,7 +124,7 @@ test('JOB-3: a deletion can be undone until its last record is marked', async ()
   await storage.close()
 })
 
-test('JOB-5: a server that comes to a job which another server has ended does not report its end', async () => {
+test('JOB-5: a server that reaches a job which another server has ended does not report its end', async () => {
   const { storage, job } = await begun()
   await finish(storage, job)
   assert.equal(await storage.jobs.step(job, Date.now()), 'elsewhere')
@@ -135,7 +135,7 @@ test('JOB-5: a server that comes to a job which another server has ended does no
   await storage.close()
 })
 
-test('JOB-3: a unique value that was taken meanwhile blocks undoing: nothing is undone then', async () => {
+test('JOB-3: a unique value that was taken meanwhile blocks undoing, and nothing is undone', async () => {
   const { path, storage, job } = await begun()
   await storage.jobs.step(job, Date.now())
   const other = catalogOf(declared).resources.get('boxes')
@@ -147,7 +147,7 @@ test('JOB-3: a unique value that was taken meanwhile blocks undoing: nothing is 
   assert.deepEqual(countsOf(path, 'boxes'), [1, 2])
 })
 
-test('JOB-3: an accepted job is finished, whatever the declaration says by then', async () => {
+test('JOB-3: an accepted job is finished, even if the declaration has changed', async () => {
   const hard = { ...things, deletion: { variant: 'hard' } } as const
   const guards = { fields: { name, thing_id: { reference: 'things', onDelete: 'restrict' } } } as const
   const declarations = [

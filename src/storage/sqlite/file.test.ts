@@ -31,7 +31,7 @@ const ways: readonly [name: string, open: (path: string) => unknown][] = [
 const whole = { 'data.db': '600', 'data.db-shm': '600', 'data.db-wal': '600' }
 
 for (const [name, open] of ways) {
-  test(`SEC-3: a new database that is ${name} is readable by its owner alone, and so is what lies beside it`, async () => {
+  test(`SEC-3: a new database that is ${name} is readable by its owner only, and so are its companion files`, async () => {
     const above = join(folder, name)
     await open(join(above, 'inner', 'data.db'))
     assert.deepEqual(modes(join(above, 'inner')), whole)
@@ -39,14 +39,14 @@ for (const [name, open] of ways) {
   })
 }
 
-test('SEC-3: a new database that is migrated is readable by its owner alone', () => {
+test('SEC-3: a new database that is migrated is readable by its owner only', () => {
   const path = join(folder, 'migrated', 'data.db')
   migrateSqlite(path, notes, false)
   migrateSqlite(path, notes, true)
   assert.deepEqual(modes(join(folder, 'migrated')), { 'data.db': '600' })
 })
 
-test('SEC-3: so is one that a link leads to before there is any', async () => {
+test('SEC-3: a new database behind a link is readable by its owner only', async () => {
   const target = mkdtempSync(join(folder, 'target-'))
   const path = join(mkdtempSync(join(folder, 'links-')), 'data.db')
   symlinkSync(join(target, 'data.db'), path)
@@ -54,7 +54,7 @@ test('SEC-3: so is one that a link leads to before there is any', async () => {
   assert.deepEqual(modes(target), whole)
 })
 
-test('the mode of what is there already stays, for what is made beside it too', async () => {
+test('the mode of an existing file stays, and its companion files get the same mode', async () => {
   const own = mkdtempSync(join(folder, 'own-'))
   chmodSync(own, 0o750)
   writeFileSync(join(own, 'data.db'), '', { mode: 0o640 })
@@ -63,12 +63,12 @@ test('the mode of what is there already stays, for what is made beside it too', 
   assert.equal(modeOf(own), '750')
 })
 
-test('a database in memory makes no file', () => {
+test('a database in memory creates no file', () => {
   migrateSqlite(':memory:', notes, true)
   assert.equal(existsSync(':memory:'), false)
 })
 
-test('where no file can be made, SQLite says so', () => {
+test('if a file cannot be created, SQLite reports it', () => {
   const path = join(folder, 'a-folder')
   openSqliteKeys(join(path, 'data.db'))
   assert.throws(() => openSqliteKeys(path), { code: 'ERR_SQLITE_ERROR', message: 'unable to open database file' })

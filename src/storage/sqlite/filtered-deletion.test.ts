@@ -1,4 +1,6 @@
-/** DEL-10: what comes to refer to records below those of a filtered deletion, between its beginning and their turn. */
+/**
+ * DEL-10: records that gain references to the dependents of a filtered deletion, between its beginning and their batch.
+ */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -85,7 +85,7 @@ async function create(storage: Storage, body: object, asked?: Asked): Promise<Cr
   return outcome
 }
 
-test('MET-9: a repeated request gets the first answer and its preferences, and changes nothing', async (context) => {
+test('MET-9: a repeated request gets the first response and its preferences, and changes nothing', async (context) => {
   const { storage, other, records } = opened(context)
   const first = await create(storage, { name: 'Tea', pin: '1234' }, { preferred: 'minimal' })
   const before = all(other, 'select * from resourced_clocks, resourced_idempotency')
@@ -110,7 +110,7 @@ const minimal = { return: 'minimal', asynchronously: false }
 const kinds = (outcomes: readonly Outcome[]) => outcomes.map(({ kind }) => kind).sort()
 const firstOf = (outcome: Outcome) => (outcome.kind === 'replayed' ? outcome.answer : outcome)
 
-test('MET-9: 64 repeated requests at once create one record and get one answer', async (context) => {
+test('MET-9: 64 concurrent repetitions create one record and get one response', async (context) => {
   const { storage, records, keys } = opened(context)
   const outcomes = await Promise.all(
     Array.from({ length: 64 }, () => storage.run(creation({ name: 'Tea', code: 'a' }))),
@@ -120,7 +120,7 @@ test('MET-9: 64 repeated requests at once create one record and get one answer',
   assert.deepEqual([records(), keys()], [1, 1])
 })
 
-test('MET-9: the same holds for two servers on one database', async (context) => {
+test('MET-9: repetitions to two servers on one database create one record', async (context) => {
   const { file, storage, records } = opened(context)
   const { storage: second } = opened(context, file)
   const repeats = Array.from({ length: 64 }, (_, index) =>
@@ -132,7 +132,7 @@ test('MET-9: the same holds for two servers on one database', async (context) =>
   assert.equal(records(), 1)
 })
 
-test('CON-6: a key that came with another body is reported after 403 and 404, and before what is wrong with the body', async (context) => {
+test('CON-6: a key that was used with another body is reported after 403 and 404, and before mistakes in the body', async (context) => {
   const { storage, records, keys } = opened(context)
   await create(storage, { name: 'Tea', code: 'a' })
   const run = async (body: object, asked: Asked = {}) => (await storage.run(creation(body, asked))).kind
@@ -150,7 +150,7 @@ test('CON-6: a key that came with another body is reported after 403 and 404, an
   assert.deepEqual([records(), keys()], [1, 1])
 })
 
-test('MET-9: the answer of a refused creation is not kept: a repeated request is decided anew', async (context) => {
+test('MET-9: the response to a refused creation is not kept: a repeated request is decided again', async (context) => {
   const { storage, keys } = opened(context)
   const taken = await create(storage, { name: 'Tea', code: 'a' }, { key: 'first' })
   for (const [body, asked, refusal] of [
@@ -183,7 +183,7 @@ test('MET-9: after a day the key is new, with any body', async (context) => {
   assert.deepEqual(repeat, { kind: 'replayed', answer: next, preferred: minimal })
 })
 
-test('MET-9: a crash between commit and answer does not lead to a second record', async (context) => {
+test('MET-9: a crash between commit and response does not lead to a second record', async (context) => {
   const { storage, file } = opened(context)
   await create(storage, { name: 'Tea' })
   // What the disk holds at this moment: the first server is not asked to close anything.
@@ -233,7 +233,7 @@ test('ERR-6: a deletion of expired keys that is stopped ends after its current b
   assert.equal(keys(), 2 * mostExpiredKeys)
 })
 
-test('MET-9: a writer waits for a batch of expired keys, not for all; closing ends the deletion', async () => {
+test('MET-9: a writer waits for one batch of expired keys at most; closing ends the deletion', async () => {
   const file = join(folder, 'purged.db')
   const storage = openSqlite(catalog, { path: file })
   const other = new DatabaseSync(file)

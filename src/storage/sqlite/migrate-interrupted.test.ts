@@ -64,7 +64,7 @@ for (const [mode, parts] of [
   ['wal', [0.1, 0.35, 0.6, 0.85]],
   ['delete', [0.3, 0.7]],
 ] as const) {
-  test(`a migration killed at any moment leaves the old database whole (journal mode ${mode})`, async (context) => {
+  test(`a migration that is killed at any moment leaves the old database (journal mode ${mode})`, async (context) => {
     const original = originalFile(mode)
     const old = snapshotOf(original)
 
@@ -104,7 +104,7 @@ for (const [mode, parts] of [
   })
 }
 
-test('of two processes that start on a new file at once, one migrates and both continue', async () => {
+test('if two processes start on a new file at once, one migrates and both continue', async () => {
   for (let round = 0; round < 4; round++) {
     const file = join(folder, `together-${round}.db`)
     const moment = Date.now() + 700

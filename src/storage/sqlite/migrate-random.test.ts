@@ -98,7 +98,7 @@ function checkRows(database: DatabaseSync, resource: Resource): void {
   assert.deepEqual(found, expected)
 }
 
-test('from any declaration with records to any other, the schema equals a new one, and every row fits it', () => {
+test('after a migration from any declaration with records to any other, the schema equals a new one, and every row is valid', () => {
   let refusals = 0
   let runs = 0
   const property = fc.property(catalogs, catalogs, records, (first, second, given) => {

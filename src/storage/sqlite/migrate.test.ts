@@ -34,7 +34,7 @@ test('tables are strict', () => {
   assert.throws(() => database.exec("insert into resourced_clocks values ('x', 'y', 0, 0)"), /cannot store TEXT/)
 })
 
-test('a second start reads no records and is quick, with fifty resources', () => {
+test('a second start with fifty resources reads no records and is quick', () => {
   const fields = Object.fromEntries(
     Array.from({ length: 20 }, (_, i) => [`f${i}`, { type: 'string', filter: true }] as const),
   )
@@ -50,7 +50,7 @@ test('a second start reads no records and is quick, with fifty resources', () =>
   assert.ok(Math.min(...times) < 60, `${times}`)
 })
 
-test('a new optional field is null in the records that are there', () => {
+test('a new optional field is null in existing records', () => {
   const database = databaseOf({ title: 'string' }, [{ title: 'one' }])
   const { steps, applied } = migrateTo(database, { title: 'string', size: 'integer' })
   assert.deepEqual([steps.map((step) => step.sentence), applied], [['add the column tasks.size (integer)'], true])
@@ -59,7 +59,7 @@ test('a new optional field is null in the records that are there', () => {
   ])
 })
 
-test('a new field with a default is filled, in deleted records too, and the records are newer than before', () => {
+test('a new field with a default is filled, in deleted records too, and the records get new revisions', () => {
   const database = databaseOf({}, [{}, { deleted_at: 'then' }])
   const fields = {
     done: { type: 'boolean', default: true, required: true },
@@ -90,7 +90,7 @@ test('a field that becomes required needs a value in every record', () => {
   assert.deepEqual(column(database, 'title'), ['one', 'none', 'none'])
 })
 
-test('a field that was optional for a while may lack values', () => {
+test('a field that was optional before may lack values', () => {
   const required = { title: { type: 'string', required: true } } as const
   const database = databaseOf(required, [])
   assert.throws(() => migrateTo(database, { title: 'string' }, 'never'), MigrationRefused)
@@ -113,7 +113,7 @@ test('values of a removed field are dropped only with `all`', () => {
   assert.deepEqual(all(database, "select name from sqlite_schema where name like 'resourced_words%'"), [])
 })
 
-test('a column without values and an empty table are dropped without asking', () => {
+test('a column without values and an empty table are dropped without confirmation', () => {
   const database = databaseOf({ title: 'string', size: 'integer' }, [{ size: 1 }])
   migrateTo(database, { size: 'integer' })
   database.exec('delete from tasks')
@@ -141,7 +141,7 @@ test('integers become numbers without loss, and the records keep their revision'
   assert.equal(all(database, "select 1 from sqlite_schema where name like 'tasks_by_size_id_%'").length, 1)
 })
 
-test('other types convert exactly, and values that cannot are counted', () => {
+test('other types convert exactly, and values that cannot be converted are counted', () => {
   const database = databaseOf({ size: 'string' }, [{ size: '7' }, { size: 'seven' }, {}])
   const refused = refusal(() => migrateTo(database, { size: 'integer' }))
   assert.match(refused.message, /! change tasks\.size from string to integer: loses 1 value that cannot be converted/)
@@ -172,7 +172,7 @@ test('integers beyond 2^53 are kept exact or counted as lost', () => {
   assert.deepEqual(column(database, 'size'), ['9007199254740993'])
 })
 
-test('booleans, JSON and text are told apart, although SQLite stores them alike', () => {
+test('booleans, JSON and text are distinguished, although SQLite stores them alike', () => {
   const database = databaseOf({ done: 'boolean', labels: 'array' }, [{ done: 1, labels: '[1,2]' }])
   migrateTo(database, { done: 'string', labels: 'array' })
   assert.deepEqual(column(database, 'done'), ['true'])
@@ -235,7 +235,7 @@ test('duplicates that only a default would cause are counted', () => {
   assert.match(refusal(() => migrateTo(database, fields, 'all')).message, /1 record has the same value as another/)
 })
 
-test('foreign tables, indexes and views stay, and are reported where they block a name', () => {
+test('foreign tables, indexes and views remain, and are reported if they block a name', () => {
   const database = new DatabaseSync(':memory:')
   database.exec('create table notes (a); insert into notes values (1); create view "Tasks" as select 1')
   const before = snapshot(database)

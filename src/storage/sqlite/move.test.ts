@@ -60,7 +60,7 @@ async function move(path: string, change = (target: MoveTarget) => target, read 
 }
 
 for (const [name, change] of Object.entries(targets)) {
-  test(`${name} is noticed when it is read back, and nothing is kept`, async () => {
+  test(`${name} is found by reading the copy back, and nothing is kept`, async () => {
     const path = join(folder, `${name}.db`)
     await assert.rejects(move(path, change), /What was written is not what was read: (tasks|resourced_clocks) has/)
     const left = new DatabaseSync(path)
@@ -69,7 +69,7 @@ for (const [name, change] of Object.entries(targets)) {
   })
 }
 
-test('a row that is not read fails the move', async () => {
+test('a row that the source does not return fails the move', async () => {
   const forgetful = (source: MoveSource): MoveSource => ({
     ...source,
     async *rows(table) {

@@ -9,7 +9,7 @@ import { all, find, migrateTo, now, tasks } from './migrate.fixture.ts'
 import { migrate } from './migrate.ts'
 import { endOfRun, partName, partNames, partOf, searchParts } from './search-parts.ts'
 
-test('rows that stand beside each other share a part, and many rows use all parts alike', () => {
+test('neighbouring rows share a part, and many rows use all parts evenly', () => {
   assert.deepEqual([1, 32_767, 32_768, 65_535, 65_536].map(partOf), [0, 0, 1, 1, 2])
   const million = new Array<number>(searchParts).fill(0)
   for (let row = 1; row < 2 ** 20; row++) million[partOf(row)]!++
@@ -24,7 +24,7 @@ test('a run of rows ends where the next part begins', () => {
   }
 })
 
-test('no table of one collection has the name of a table that FTS5 makes for another', () => {
+test('no table of a collection has the name of a table that FTS5 creates for another collection', () => {
   const made = ['data', 'idx', 'docsize', 'config', 'content']
   assert.ok(partNames('words').every((name) => made.every((word) => !name.endsWith(word))))
   assert.equal(partName('words', 3), 'words_3')
@@ -45,7 +45,7 @@ function undivided(): DatabaseSync {
   return database
 }
 
-test('an index of one table is divided at the next start, and finds what it found', () => {
+test('an index in one table is divided at the next start, and finds the same rows', () => {
   const database = undivided()
   const { steps } = migrateTo(database, fields)
   assert.deepEqual(
@@ -62,7 +62,7 @@ test('an index of one table is divided at the next start, and finds what it foun
   assert.deepEqual(migrateTo(database, fields).steps, [])
 })
 
-test('an index of one table goes with its fields and with its collection', () => {
+test('an index in one table is dropped with its fields and with its collection', () => {
   for (const wanted of [tasks({ title: 'string' }), catalogFixture()]) {
     const database = undivided()
     migrate(database, wanted, { apply: 'all', now })
@@ -70,7 +70,7 @@ test('an index of one table goes with its fields and with its collection', () =>
   }
 })
 
-test('a part goes on with the settings that keep its changes short', () => {
+test('a part has the settings that keep its changes short', () => {
   const database = undivided()
   migrateTo(database, fields)
   for (const name of partNames('resourced_words_tasks')) {
@@ -81,7 +81,7 @@ test('a part goes on with the settings that keep its changes short', () => {
   }
 })
 
-test('words are put in, replaced and forgotten wherever their rows are', () => {
+test('words are added, replaced and deleted in the part of their rows', () => {
   const connection = new Connection(':memory:')
   const { database } = connection
   migrateTo(database, fields)

@@ -49,7 +49,7 @@ const always = () => true
 const isFailure = (kind: StorageFault['kind']) => (error: unknown) =>
   error instanceof StorageFault && error.kind === kind
 
-test('changes that arrive together make one commit, and see each other', async (context) => {
+test('changes that arrive together share one commit, and see each other', async (context) => {
   const { writer, commits, words } = writerFor(context)
   const counted: number[] = []
   function* addAndCount(word: string): Transaction<void> {
@@ -78,7 +78,7 @@ test('more than 256 changes make several commits, in their order', async (contex
   )
 })
 
-test('nobody is answered before the commit', async (context) => {
+test('no change gets its result before the commit', async (context) => {
   const { writer, connection, words } = writerFor(context)
   const seen: unknown[][] = []
   const execute = connection.execute.bind(connection)
@@ -95,7 +95,7 @@ test('nobody is answered before the commit', async (context) => {
   assert.deepEqual(seen, [['a', 'b'], ['a', 'b']]) // biome-ignore format: one row reads best
 })
 
-test('a change that fails, or that is refused, is undone alone', async (context) => {
+test('a change that fails, or is refused, is undone alone', async (context) => {
   const { writer, commits, words } = writerFor(context)
   function* fail(): Transaction<never> {
     yield* add('half')
@@ -116,7 +116,7 @@ test('a change that fails, or that is refused, is undone alone', async (context)
   assert.deepEqual(shown, expected)
 })
 
-test('a group runs again only where a change must be undone that wrote something', async (context) => {
+test('a batch runs again only if a change must be undone after it wrote something', async (context) => {
   const { writer, words } = writerFor(context)
   let begun = 0
   function* counted(word: string): Transaction<string> {
@@ -134,7 +134,7 @@ test('a group runs again only where a change must be undone that wrote something
   assert.deepEqual(words(), ['a', 'b'])
 })
 
-test('another process that holds the database delays changes, but neither reads nor the event loop', async (context) => {
+test('a database that another process has locked delays changes, but neither reads nor the event loop', async (context) => {
   const { writer, connection, other, words } = writerFor(context)
   const reader = new Connection(connection.database.location() as string, { readOnly: true })
   context.after(() => reader.close())
@@ -157,7 +157,7 @@ test('another process that holds the database delays changes, but neither reads 
   assert.deepEqual(words(), ['a', 'b'])
 })
 
-test('a database that stays busy gives 503 with Retry-After, and the writer goes on afterwards', async (context) => {
+test('a database that stays busy gives 503 with Retry-After, and the writer continues afterwards', async (context) => {
   const { writer, other, words } = writerFor(context, 100)
   other.exec('begin immediate')
   const begun = performance.now()
@@ -180,7 +180,7 @@ test('a database that stays busy gives 503 with Retry-After, and the writer goes
   await last
 })
 
-test('a commit that fails rejects the whole group and leaves what was there', async (context) => {
+test('a commit that fails rejects the whole batch and leaves the database unchanged', async (context) => {
   const { writer, connection, words } = writerFor(context)
   await writer.write(() => add('before'), always)
   const execute = connection.execute.bind(connection)
@@ -197,7 +197,7 @@ test('a commit that fails rejects the whole group and leaves what was there', as
   assert.deepEqual(words(), ['after', 'before'])
 })
 
-test('a full disk rejects what does not fit and leaves what was there', async (context) => {
+test('a full disk rejects changes that do not fit and leaves the database unchanged', async (context) => {
   const { writer, connection, other, words } = writerFor(context)
   await writer.write(() => add('before'), always)
   const [pages] = connection.all(sql`pragma page_count`)
@@ -213,7 +213,7 @@ test('a full disk rejects what does not fit and leaves what was there', async (c
   assert.ok(words().includes(large))
 })
 
-test('changes go on after words were taken out of a full-text index', async (context) => {
+test('changes continue after words were removed from a full-text index', async (context) => {
   const { writer, connection } = writerFor(context)
   connection.database.exec("create virtual table search using fts5 (words, content='', contentless_delete=1)")
   function* run(statement: ReturnType<typeof sql>): Transaction<void> {
@@ -225,7 +225,7 @@ test('changes go on after words were taken out of a full-text index', async (con
   await writer.write(() => add('after'), always)
 })
 
-test('drain waits for everything that was asked for', async (context) => {
+test('drain waits for all submitted changes', async (context) => {
   const { writer, other, words } = writerFor(context)
   other.exec('begin immediate')
   void writer.write(() => add('a'), always)
@@ -234,7 +234,7 @@ test('drain waits for everything that was asked for', async (context) => {
   assert.deepEqual(words(), ['a'])
 })
 
-test('each commit is told with its number of changes and its time, once those who asked are answered', async (context) => {
+test('each commit is reported with its number of changes and its time, after its callers have their results', async (context) => {
   const { writer, told, connection } = writerFor(context)
   const answered: number[] = []
   await Promise.all(

@@ -1,4 +1,4 @@
-/** Lines of CSV give back what was in the records, and no spreadsheet calculates anything of it. */
+/** CSV exports: a parser reads the stored values back, and a spreadsheet evaluates none of them as a formula. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -30,7 +30,7 @@ function csvOf(records: readonly RecordValues[], fields?: readonly string[]): st
 
 import { exportRows } from './export-rows.ts'
 
-test('a line for each record, under the names of its fields', () => {
+test('each record is a line, under a header with the names of its fields', () => {
   const full = {
     ...{ note: '', lent: true, pages: -7, weight: -0.5, due: '2026-11-21T09:00:00+01:00' },
     ...{ labels: ['a', 'b"c'], more: { a: null }, any: -5, secret: 'x' },
@@ -44,14 +44,14 @@ test('a line for each record, under the names of its fields', () => {
   assert.equal(csvOf([plain, { ...plain, ...full, id: idOf(2) }]), lines.join('\r\n'))
 })
 
-test('fields that are asked for stand in the order of a representation', () => {
+test('requested fields are in the order of a representation', () => {
   assert.equal(
     csvOf([plain], ['updated_at', 'kind', 'title']),
     `id,title,kind,updated_at\r\n${idOf(1)},"T","novel",${stamp}\r\n`,
   )
 })
 
-test('what a spreadsheet would calculate gets an apostrophe; numbers do not', () => {
+test('text that a spreadsheet would evaluate gets an apostrophe; numbers do not', () => {
   const starts = [
     '=1+1',
     '+1',
@@ -78,7 +78,7 @@ test('what a spreadsheet would calculate gets an apostrophe; numbers do not', ()
   assert.deepEqual(rows[2]?.slice(2).map(Number), [-2, -1e300])
 })
 
-test('the widest records that can be declared have a line', () => {
+test('the widest records that can be declared fit in a line', () => {
   const names = Array.from({ length: 500 }, (_, index) => `field_${index}`)
   const wide = resourceFixture('tables', Object.fromEntries(names.map((name) => [name, 'string' as const])))
   const catalog = catalogFixture(wide)
@@ -132,7 +132,7 @@ function readBack(name: string, cell: { value: string; quoted: boolean }): unkno
   return JSON.parse(cell.value)
 }
 
-test('whatever texts hold, a parser gives the same values back', () => {
+test('for any text, a parser reads the same values back', () => {
   const library = openLibrary()
   const columns = exportColumns(books, undefined)
   fc.assert(

@@ -1,4 +1,6 @@
-/** No batch of an export costs more than its size: what SQLite says of each statement in the middle of one. */
+/**
+ * QRY-7: no batch of an export costs more than its size. SQLite's plan of each statement in the middle of an export.
+ */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { sortableNames } from '../../model/indexes.ts'
@@ -28,13 +30,13 @@ function middle(more: Partial<ExportBatch>, skipped = 7_001): Explained[] {
 const sorts = sortableNames(goods).flatMap((field) => [false, true].map((descending) => ({ field, descending })))
 const equal = (field: string, value: string) => ({ kind: 'compare', field, operator: 'eq', value }) as const
 
-describe('a batch in the middle is found by an index, and read from there', () => {
+describe('a batch in the middle of an export starts at its position in an index', () => {
   test('QRY-7: in the order of the ids, and in each order that lists have', () => {
     assert.deepEqual(costsOf(middle({})), nothing)
     for (const term of sorts) assert.deepEqual(costsOf(middle({ sort: [term] })), nothing, JSON.stringify(term))
   })
 
-  test('QRY-7: whatever the filter has an index on', () => {
+  test('QRY-7: with a filter on any indexed field', () => {
     const filters: Predicate[] = [
       { kind: 'compare', field: 'size', operator: 'gt', value: 3 },
       { kind: 'in', field: 'kind', values: ['a', 'b'] },
@@ -51,7 +53,7 @@ describe('a batch in the middle is found by an index, and read from there', () =
     }
   })
 
-  test('AUT-6: records of an owner are met without the others', () => {
+  test('AUT-6: records of an owner are read without the others', () => {
     const permitted = equal('owner_id', 'u3')
     for (const batch of [{ permitted }, { permitted, filter: equal('kind', 'a') }]) {
       const statements = middle(batch, 50)
@@ -60,7 +62,7 @@ describe('a batch in the middle is found by an index, and read from there', () =
     }
   })
 
-  test('QRY-7: records of one kind, or in one place, in each declared order', () => {
+  test('QRY-7: with an equality filter, in each declared order', () => {
     for (const filter of [equal('kind', 'a'), equal('shelf_id', idOf(7)), { kind: 'null', field: 'fresh' } as const]) {
       for (const term of sorts.filter(({ field }) => goods.field.has(field) && field !== filter.field)) {
         const statements = middle({ filter, sort: [term] }, 20)
@@ -70,7 +72,7 @@ describe('a batch in the middle is found by an index, and read from there', () =
     }
   })
 
-  test('QRY-3: of several fields, only what ties in the first is put in order', () => {
+  test('QRY-3: with several sort fields, only ties in the first are sorted', () => {
     const term = (field: string, descending = false) => ({ field, descending })
     for (const sort of [
       [term('size'), term('name')],

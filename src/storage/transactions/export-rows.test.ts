@@ -1,4 +1,4 @@
-/** An export gives each record once, in the order of the list, whatever goes on meanwhile. */
+/** An export contains each record once, in the order of the list, while other records change. */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import sql from 'sql-template-tag'
@@ -68,7 +68,7 @@ const orders = [
   ...['note,pages', '-note,pages', 'note,-pages,title', 'kind,-title', '-created_at,title', '-pages,-weight,-note'],
 ]
 
-describe('each record is given once, in the order of the list', () => {
+describe('each record is exported once, in the order of the list', () => {
   for (const order of orders) {
     test(`sorted by ${order === '' ? 'nothing' : order}`, () => {
       const batch = batchOf({ sort: sorted(order), fields: [] })
@@ -98,7 +98,7 @@ describe('each record is given once, in the order of the list', () => {
     ['that nobody may read', always, never],
   ] // biome-ignore format: one row reads best
   for (const [name, filter, permitted] of predicates) {
-    test(`those ${name}`, () => {
+    test(`records ${name}`, () => {
       for (const order of ['', 'pages', '-title', '-created_at,title', 'kind']) {
         const batch = batchOf({ sort: sorted(order), filter, permitted, fields: [] })
         for (const limit of [61, 6_000]) assert.deepEqual(exported({ ...batch, limit }), listed(batch), order)
@@ -107,7 +107,7 @@ describe('each record is given once, in the order of the list', () => {
   }
 })
 
-test('a batch looks at no more records than its limit, however few match', () => {
+test('a batch reads no more records than its limit, even if few match', () => {
   const filter: Predicate = { kind: 'compare', field: 'title', operator: 'eq', value: 'Title 7' }
   const sizes = [...batches(library, batchOf({ sort: sorted('created_at'), filter, limit: 490 }))].map(
     ({ length }) => length,
@@ -119,7 +119,7 @@ test('a batch looks at no more records than its limit, however few match', () =>
   )
 })
 
-test('records that come and go between two batches do not disturb the others', () => {
+test('records that are created or deleted between two batches do not affect the others', () => {
   for (const order of ['', '-pages', 'note,-title', 'created_at']) {
     library.execute('begin')
     const batch = batchOf({ sort: sorted(order), fields: [], limit: 50 })
@@ -149,7 +149,7 @@ test('records that come and go between two batches do not disturb the others', (
   }
 })
 
-describe('the pieces make one document', () => {
+describe('the pieces form one document', () => {
   const some: Predicate = { kind: 'compare', field: 'pages', operator: 'lt', value: 3 }
   const whole = batchOf({ filter: some, limit: 100 })
   const records = [...batches(library, { ...whole, limit: 6_000 })].flat().map((text) => JSON.parse(text) as unknown)
@@ -166,14 +166,14 @@ describe('the pieces make one document', () => {
     assert.deepEqual(text.trimEnd().split('\n').map((line) => JSON.parse(line)), records) // biome-ignore format: a line
   })
 
-  test('nothing at all is a document too', () => {
+  test('an empty export is a valid document', () => {
     const empty = batchOf({ permitted: never, fields: ['title', 'created_at'] })
     assert.deepEqual(JSON.parse(documentOf(library, empty)), [])
     assert.equal(documentOf(library, { ...empty, format: 'ndjson' }), '')
     assert.equal(documentOf(library, { ...empty, format: 'csv' }), 'id,title,created_at\r\n')
   })
 
-  test('what is writeOnly is never in it, also where it is asked for', () => {
+  test('writeOnly fields are never exported, even on request', () => {
     for (const format of ['json', 'csv'] as const) {
       const fields = ['secret', 'kind']
       const [first] = documentOf(library, { ...whole, format, fields }).split(format === 'json' ? ',\n' : '\r\n')

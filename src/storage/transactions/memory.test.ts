@@ -13,7 +13,7 @@ const plan = (id: string, permitted: Predicate = always, fields?: string[]): Rea
 })
 const record = (json: string) => ({ kind: 'record', json, revision: 1, updatedAt: '2026-11-21T08:00:00.000Z' }) as const
 
-test('a record is known to those who may read by the same permission', () => {
+test('a cached record is visible to callers with the same read permission', () => {
   const memory = new Memory()
   memory.keep(plan('1'), record('{}'))
   assert.equal(memory.record(plan('1'))?.json, '{}')
@@ -22,7 +22,7 @@ test('a record is known to those who may read by the same permission', () => {
   assert.equal(memory.record({ ...plan('1'), resource: resource('labels') }), undefined)
 })
 
-test('only whole records are kept, and only those of a moderate size', () => {
+test('only whole records of a moderate size are cached', () => {
   const memory = new Memory()
   memory.keep(plan('1', always, ['name']), record('{}'))
   memory.keep(plan('2'), record('x'.repeat(2_001)))
@@ -32,7 +32,7 @@ test('only whole records are kept, and only those of a moderate size', () => {
   assert.equal(memory.record(plan('1', always, ['name'])), undefined)
 })
 
-test('it is bounded, and forgets everything at once', () => {
+test('the cache is bounded, and is cleared at once', () => {
   const memory = new Memory()
   for (let id = 0; id < 12_000; id++) memory.keep(plan(String(id)), record('{}'))
   const known = Array.from({ length: 12_000 }, (_, id) => memory.record(plan(String(id)))).filter((each) => each)
@@ -43,7 +43,7 @@ test('it is bounded, and forgets everything at once', () => {
   assert.equal(memory.clocks.size, 0)
 })
 
-test('a list that is kept holds none of the conditions of its request, which may name thousands of tags', () => {
+test('a cached list does not hold the conditions of its request, which may name thousands of tags', () => {
   const memory = new Memory()
   const request: ReadPage = {
     ...{ kind: 'read-page', resource: shelves, parent: undefined, filter: always, versionFilter: undefined },

@@ -1,4 +1,4 @@
-/** CON-4: to say that nothing changed no representation is made: every statement that runs is looked at. */
+/** CON-4: a 304 creates no representation. The tests look at every statement that runs. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { always } from '../../model/predicate.ts'
@@ -14,7 +14,7 @@ after(() => store.close())
 const goods = resource('goods')
 const anything = { ifNoneMatch: 'any' } as const
 
-test('a 304 for a record reads its revision', () => {
+test('a 304 for a record reads its revision only', () => {
   const plan: ReadRecord = {
     ...{
       kind: 'read-record',
@@ -31,7 +31,7 @@ test('a 304 for a record reads its revision', () => {
   assert.doesNotMatch(statements[0]?.sql ?? '', /json/)
 })
 
-test('a 304 for a list reads its clock, and counts nothing', () => {
+test('a 304 for a list reads its clock only, and counts nothing', () => {
   const parameters = [{ name: 'kind', value: 'a' }, { name: 'sort', value: '-size' }] // biome-ignore format: a line
   const query = readListQuery(goods, parameters, catalog.limits.pageSize)
   const plan = {
@@ -51,7 +51,7 @@ test('a 304 for a list reads its clock, and counts nothing', () => {
   assert.deepEqual(statements.map(({ sql }) => /from (\w+)/.exec(sql)?.[1]), ['resourced_clocks']) // biome-ignore format: a line
 })
 
-test('a 304 for a list that is narrowed reads its clock too, while nothing has changed since it was read', () => {
+test('a 304 for a filtered list reads its clock only, if nothing has changed since it was read', () => {
   const query = readListQuery(goods, [{ name: 'sort', value: '-size' }], catalog.limits.pageSize)
   const permitted = { kind: 'compare', field: 'kind', operator: 'eq', value: 'a' } as const
   const page = { style: 'page', page: 1, perPage: 20 } as const

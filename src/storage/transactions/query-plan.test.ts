@@ -1,4 +1,4 @@
-/** No list and no write costs the size of a table: what SQLite says of every statement that is really run (QRY-7). */
+/** QRY-7: no list and no write costs the size of a table. SQLite's plans of the statements that Resourced runs. */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import sql from 'sql-template-tag'
@@ -156,18 +156,18 @@ describe('one index has the rows and their order', () => {
   })
 })
 
-test('QRY-3: everything, in each order, is a walk along its index that ends with the page', () => {
+test('QRY-3: an unfiltered list in each order is an index scan that ends with the page', () => {
   for (const query of ['', ...sorts.map((sort) => `sort=${sort}`)]) {
     const { scans, sorts: sorted } = costsOf(read(list(query)))
     assert.deepEqual([scans, sorted], [[], []], query)
   }
 })
 
-describe('where no index has both, the total decides', () => {
+describe('if no index has both, the total decides', () => {
   const owned: Predicate = { kind: 'compare', field: 'owner_id', operator: 'eq', value: 'u3' }
   const through: Predicate = { kind: 'through', field: 'shelf_id', collection: 'shelves', predicate: owned }
 
-  test('QRY-2: few are found by their index and sorted', () => {
+  test('QRY-2: a selective filter finds its rows by an index and sorts them', () => {
     const queries = all.flatMap((each) =>
       operatorsFor(each).flatMap((operator) => {
         if (operator === 'null' || operator === 'not' || operator === 'contains') return []
@@ -185,7 +185,7 @@ describe('where no index has both, the total decides', () => {
     }
   })
 
-  test('AUT-6: what one may read by ownership of something else is found from there', () => {
+  test('AUT-6: records that a caller may read by ownership of a parent are found from the owner', () => {
     for (const permitted of [through, { kind: 'or', terms: [owned, through] } satisfies Predicate]) {
       for (const query of ['', 'sort=-name', 'size[gt]=500']) {
         const { scans, walks } = costsOf(read(list(query, { permitted })))
@@ -197,7 +197,7 @@ describe('where no index has both, the total decides', () => {
     assert.deepEqual([scans, walks], [[], []])
   })
 
-  test('QRY-2: many are met along the order, without sorting', () => {
+  test('QRY-2: an unselective filter scans the index of the order, without sorting', () => {
     const nearly: Predicate = { kind: 'compare', field: 'owner_id', operator: 'gt', value: 'u1' }
     const most: Predicate = { kind: 'through', field: 'shelf_id', collection: 'shelves', predicate: nearly }
     const lists = [
@@ -223,7 +223,7 @@ describe('where no index has both, the total decides', () => {
     }
   })
 
-  test('QRY-2: the rest of an equality is walked, and only its total reads an index through', () => {
+  test('QRY-2: an inequality filter scans the index of the order, and only its total reads a whole index', () => {
     for (const query of all.map(({ name }) => `${name}[not]=${few[name]}`)) {
       const { scans, sorts: sorted } = costsOf(read(list(query)))
       assert.deepEqual(sorted, [], query)
@@ -231,7 +231,7 @@ describe('where no index has both, the total decides', () => {
     }
   })
 
-  test('QRY-2: what matches nothing is not looked for after its total', () => {
+  test('QRY-2: if the total is 0, no statement looks for rows', () => {
     const { statements } = explained(store, readPage(context, new Memory(), list('name=nothing&sort=size')))
     assert.deepEqual(
       statements

@@ -1,4 +1,4 @@
-/** Reading, writing and deleting one record looks up what it needs: no statement costs the size of a table. */
+/** Reading, writing and deleting one record use an index for every look-up: no statement costs the size of a table. */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { always } from '../../model/predicate.ts'
@@ -37,7 +37,7 @@ describe('one record', () => {
     }
   }
 
-  test('RES-2: is read by its id', () => {
+  test('RES-2: a record is read by its id', () => {
     const plan = {
       kind: 'read-record',
       resource: goods,
@@ -51,7 +51,7 @@ describe('one record', () => {
     assert.deepEqual(costsOf(statements), nothing)
   })
 
-  test('CON-5: a change looks up what it must know of other records', () => {
+  test('CON-5: a change looks up what it needs of other records', () => {
     const body = { name: 'new', kind: 'b', weight: 1, shelf_id: idOf(5), label_id: idOf(6), code: 'new' }
     const created = run({
       kind: 'create',

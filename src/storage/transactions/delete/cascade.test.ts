@@ -28,7 +28,7 @@ function search(most: number) {
   return { ids: closure && [...(closure.get('folders') ?? [])], texts }
 }
 
-test('DEL-5: a search for children ends in cycles, with each record once', () => {
+test('DEL-5: a search for children ends in cycles, and finds each record once', () => {
   assert.deepEqual(search(10).ids, ['a', 'b', 'c'])
 })
 
