@@ -145,7 +145,7 @@ const planted: readonly { name: string; file: string; text: string; expect: stri
   {
     name: 'the fields of http',
     file: 'policy/caller.ts',
-    text: "import { x } from '../http/fields/accept.ts'\n",
+    text: "import { x } from '../http/fields/http-date.ts'\n",
     expect: undefined,
   },
   {

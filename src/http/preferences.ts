@@ -1,5 +1,66 @@
-/** Decides which preferences of `Prefer` an address follows (MET-8, RFC 7240), and `Preference-Applied`. */
-import { readPreferences } from './fields/prefer.ts'
+/**
+ * What a client prefers: the media types of `Accept` (RFC 9110 section 12.5.1), and the preferences of `Prefer` that an
+ * address follows (MET-8, RFC 7240), with `Preference-Applied`.
+ */
+import Negotiator from 'negotiator'
+
+// In characters of `Accept`. Browsers send 150, and the work grows with the number of ranges.
+const longestAccept = 1000
+
+/**
+ * Whether `Accept` allows a media type: the most specific matching range counts, and weight 0 refuses. A missing field,
+ * one without ranges, or one of over 1,000 characters accepts everything: a server may ignore the field. A malformed
+ * range matches nothing, and a malformed weight is 0. JSON is UTF-8, so a range with `charset=utf-8` matches too.
+ * Errors are sent as `application/problem+json` regardless of `Accept`.
+ *
+ * @param mediaType without parameters, in lower case
+ */
+export function accepts(accept: string | undefined, mediaType = 'application/json'): boolean {
+  if (accept === undefined || accept === '*/*' || accept === mediaType) return true
+  if (accept.length > longestAccept || !/[^ \t,]/.test(accept)) return true
+  const available = [mediaType, `${mediaType}; charset=utf-8`]
+  return new Negotiator({ headers: { accept } }).mediaTypes(available).length > 0
+}
+
+/** A media range. */
+interface MediaRange {
+  /** Without parameters, in lower case: `text/*`. */
+  readonly range: string
+  /** 0 (not accepted) to 1; a malformed weight is 0. */
+  readonly weight: number
+}
+
+const weight = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/
+
+/**
+ * Reads the value of `Accept` in one pass. Malformed ranges are kept: they match no media type.
+ */
+export function mediaRanges(accept: string): MediaRange[] {
+  return splitOutside(accept, ',').map((item) => {
+    const [range = '', ...parameters] = splitOutside(item, ';').map((part) => part.trim().toLowerCase())
+    const given = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2)
+    if (given === undefined) return { range, weight: 1 }
+    return { range, weight: weight.test(given) ? Number(given) : 0 }
+  })
+}
+
+/** Splits a list at a character, except in quoted text (section 5.6.4). */
+function splitOutside(text: string, separator: string): string[] {
+  if (!text.includes('"')) return text.split(separator)
+  const parts: string[] = []
+  let start = 0
+  let quoted = false
+  for (let index = 0; index < text.length; index++) {
+    const character = text[index]
+    if (character === '"') quoted = !quoted
+    else if (quoted && character === '\\') index++
+    else if (!quoted && character === separator) {
+      parts.push(text.slice(start, index))
+      start = index + 1
+    }
+  }
+  return [...parts, text.slice(start)]
+}
 
 // Values are case-insensitive, as in ABNF (RFC 7240 section 4). `takes` is for error messages.
 const known = {
@@ -14,7 +75,7 @@ const known = {
 export type PreferenceName = keyof typeof known
 
 /** The response that a client prefers to a change (RFC 7240 section 4.2). */
-export type PreferredReturn = 'minimal' | 'representation'
+type PreferredReturn = 'minimal' | 'representation'
 
 /** The preferences that the address understands. */
 export interface Decided {
@@ -77,4 +138,38 @@ const mostSentences = 20
 
 function shortened(text: string): string {
   return text.length > 60 ? `${text.slice(0, 60)}…` : text
+}
+
+/** Preferences by lower-case name; one without a value has the empty text. The first of a name counts. */
+type Preferences = ReadonlyMap<string, string>
+
+const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+const word = `(?:"((?:[^"\\\\]|\\\\.)*)"|(${token}))`
+const preference = new RegExp(`[ \\t]*(${token})(?:[ \\t]*=[ \\t]*${word})?`, 'y')
+// One parameter at a time: nested repetitions would backtrack on `;;;;`.
+const parameter = /[ \t]*;[^,";]*(?:"(?:[^"\\]|\\.)*"[^,";]*)*/y
+const end = /[ \t]*(?:,|$)/y
+
+/**
+ * Reads a `Prefer` value. A malformed preference and everything after it is ignored: a preference is never an error by
+ * itself.
+ */
+export function readPreferences(text: string | undefined): Preferences {
+  const preferences = new Map<string, string>()
+  if (text === undefined) return preferences
+  let index = 0
+  while (index < text.length) {
+    preference.lastIndex = index
+    const found = preference.exec(text)
+    if (found === null) break
+    index = preference.lastIndex
+    for (parameter.lastIndex = index; parameter.test(text); ) index = parameter.lastIndex
+    end.lastIndex = index
+    if (!end.test(text)) break
+    index = end.lastIndex
+    const name = found[1]!.toLowerCase()
+    const value = found[2]?.replace(/\\(.)/g, '$1') ?? found[3] ?? ''
+    if (!preferences.has(name)) preferences.set(name, value)
+  }
+  return preferences
 }

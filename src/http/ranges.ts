@@ -1,9 +1,8 @@
 /**
- * Byte ranges on GET and HEAD (HED-3, RFC 9110 section 14). Preconditions come first (section 13.2.2).
+ * Byte ranges on GET and HEAD (HED-3, RFC 9110 section 14): reads `Range`, decides it with `If-Range`, and cuts the
+ * response. Preconditions come first (section 13.2.2).
  */
-import { type EntityTag, formatEntityTag, parseEntityTags } from './fields/entity-tag.ts'
 import { parseHttpDate } from './fields/http-date.ts'
-import { type IntRange, parseByteRanges, type SuffixRange } from './fields/range.ts'
 import {
   type HttpRequest,
   type HttpResponse,
@@ -12,9 +11,10 @@ import {
   type ResponseBody,
   type ResponseHeaders,
 } from './message.ts'
+import { type EntityTag, formatEntityTag, parseEntityTags } from './preconditions.ts'
 
 /** The representation that a range selects from. */
-export interface Representation {
+interface Representation {
   /** In bytes. */
   readonly length: number
   /** A weak tag never matches `If-Range`. */
@@ -24,7 +24,7 @@ export interface Representation {
 }
 
 /** Positions in bytes, counted from 0, both included. */
-export interface ByteRange {
+interface ByteRange {
   readonly start: number
   readonly end: number
 }
@@ -74,7 +74,7 @@ function toByteRange(range: IntRange | SuffixRange, length: number): ByteRange {
 }
 
 /** A response with its range applied, or the header fields of the 416 that the caller makes. */
-export type RangedResponse =
+type RangedResponse =
   | { readonly kind: 'response'; readonly response: HttpResponse }
   | { readonly kind: 'unsatisfiable'; readonly headers: ResponseHeaders }
 
@@ -126,4 +126,51 @@ function validatorsIn(headers: Readonly<ResponseHeaders>): Pick<Representation, 
     tag: tags === 'any' ? undefined : tags?.[0],
     lastModified: lastModified === undefined ? undefined : parseHttpDate(lastModified),
   }
+}
+
+/** An int-range: positions count from 0 and are inclusive; without `last` it extends to the end. */
+interface IntRange {
+  readonly first: number
+  readonly last: number | undefined
+}
+
+/** A suffix-range: the number of last bytes. */
+interface SuffixRange {
+  readonly suffix: number
+}
+
+/** More ranges count as an attack (RFC 9110 section 17.15). */
+export const mostRanges = 50
+
+const unit = /^bytes=/i
+const rangeSpec = /^(\d*)-(\d*)$/
+
+/**
+ * Reads the value of `Range`. A number too large for JavaScript is beyond every end, and may be `Infinity`.
+ *
+ * @returns the ranges in their order, or `undefined` where the field is to be ignored: another unit, anything malformed
+ *   (one invalid range spoils them all), or more than `mostRanges`
+ */
+export function parseByteRanges(text: string): (IntRange | SuffixRange)[] | undefined {
+  const value = text.trim()
+  if (!unit.test(value)) return undefined
+  const ranges: (IntRange | SuffixRange)[] = []
+  for (const element of value.slice('bytes='.length).split(',')) {
+    const spec = element.trim()
+    // A recipient accepts empty list elements (section 5.6.1.2).
+    if (spec === '') continue
+    const range = readRange(spec)
+    if (range === undefined || ranges.length === mostRanges) return undefined
+    ranges.push(range)
+  }
+  return ranges.length === 0 ? undefined : ranges
+}
+
+function readRange(spec: string): IntRange | SuffixRange | undefined {
+  const found = rangeSpec.exec(spec)
+  if (found === null) return undefined
+  const [, first, last] = found
+  if (first === '') return last === '' ? undefined : { suffix: Number(last) }
+  const range = { first: Number(first), last: last === '' ? undefined : Number(last) }
+  return range.last !== undefined && range.last < range.first ? undefined : range
 }

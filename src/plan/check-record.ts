@@ -3,8 +3,7 @@
  * request hold? Here are also the validators that preconditions compare, and the permissions that a record must have
  * after an update.
  */
-import type { EntityTag } from '../http/fields/entity-tag.ts'
-import { decidePreconditions } from '../http/preconditions.ts'
+import { decidePreconditions, type EntityTag } from '../http/preconditions.ts'
 import { allOf, collectionsOf, fieldsOf, type Predicate } from '../model/predicate.ts'
 import type { Draft } from '../model/record.ts'
 import type { RecordValues, Resource } from '../model/resource.ts'

@@ -1,9 +1,9 @@
 /** The file of an export, or 202 while the export runs (JOB-6, HED-2). */
-import { accepts } from '../http/fields/accept.ts'
-import { formatEntityTag } from '../http/fields/entity-tag.ts'
+
 import { formatHttpDate } from '../http/fields/http-date.ts'
 import type { HttpResponse, ResponseHeaders } from '../http/message.ts'
-import { decidePreconditions } from '../http/preconditions.ts'
+import { decidePreconditions, formatEntityTag } from '../http/preconditions.ts'
+import { accepts } from '../http/preferences.ts'
 import type { JobStatus } from '../model/system-resources.ts'
 import type { ExportFormat } from '../plan/export-document.ts'
 import type { ExportFileAccess, Outcome } from '../plan/plan.ts'

@@ -1,7 +1,8 @@
 /** What replies are made with, and the header fields that several of them have. */
-import { formatEntityTag } from '../http/fields/entity-tag.ts'
+
 import { formatHttpDate } from '../http/fields/http-date.ts'
 import type { HttpRequest, ResponseHeaders } from '../http/message.ts'
+import { formatEntityTag } from '../http/preconditions.ts'
 import type { Resource } from '../model/resource.ts'
 import { tagOf } from '../plan/check-record.ts'
 import type { Preferred, Validators } from '../plan/plan.ts'

@@ -1,9 +1,8 @@
 /** The OpenAPI documents of the interface, made once (DOC-1). */
 import { hash } from 'node:crypto'
 import { openApiDocument } from '../documents/openapi.ts'
-import { formatEntityTag } from '../http/fields/entity-tag.ts'
 import type { HttpResponse } from '../http/message.ts'
-import { type Conditions, decidePreconditions } from '../http/preconditions.ts'
+import { type Conditions, decidePreconditions, formatEntityTag } from '../http/preconditions.ts'
 import { fault } from '../spec/faults.ts'
 import { isDeprecated, type Version, type Versions } from '../versions/versions.ts'
 

@@ -3,8 +3,8 @@
  * returns a response that ends it, or lets it pass. `respond.ts` has their order.
  */
 import { isPreflight } from '../http/cors.ts'
-import { accepts } from '../http/fields/accept.ts'
 import type { HttpResponse } from '../http/message.ts'
+import { accepts } from '../http/preferences.ts'
 import { refusalIn } from '../policy/caller.ts'
 import { refuseSecrets } from '../request/parameters.ts'
 import { findTarget, requireTarget, routeOf } from '../request/target.ts'

@@ -3,9 +3,9 @@
  * after authentication (CON-6).
  */
 
-import { mediaRanges } from '../http/fields/accept.ts'
 import { parseContentType } from '../http/fields/content-type.ts'
 import type { HttpRequest } from '../http/message.ts'
+import { mediaRanges } from '../http/preferences.ts'
 import { type Fault, fault, type Issue } from '../spec/faults.ts'
 import type { Version, Versions } from './versions.ts'
 

@@ -1,7 +1,16 @@
 /** Requests of older versions in terms of what is stored (VER-2): the address, filters and sort orders. */
 import { decimalOfKey, decimalText } from '../model/decimal.ts'
-import type { SortTerm } from '../model/predicate.ts'
-import { allOf, always, anyOf, evaluate, never, not, type Predicate, type Scalar } from '../model/predicate.ts'
+import {
+  allOf,
+  always,
+  anyOf,
+  evaluate,
+  never,
+  not,
+  type Predicate,
+  type Scalar,
+  type SortTerm,
+} from '../model/predicate.ts'
 import { comparisonKey } from '../model/record.ts'
 import { isMapped, type MappedResource, type Resource, storedResource, systemFields } from '../model/resource.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { mostRanges, parseByteRanges } from './range.ts'
+import { mostRanges, parseByteRanges } from './ranges.ts'
 
 const readable: [string, ReturnType<typeof parseByteRanges>][] = [
   ['bytes=0-499', [{ first: 0, last: 499 }]],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readPreferences } from './prefer.ts'
+import { readPreferences } from './preferences.ts'
 
 const table: readonly (readonly [text: string | undefined, expected: Record<string, string>])[] = [
   [undefined, {}],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { formatEntityTag, parseEntityTags, sameStrongly, sameWeakly } from './entity-tag.ts'
+import { formatEntityTag, parseEntityTags, sameStrongly, sameWeakly } from './preconditions.ts'
 
 const strong = (opaque: string) => ({ opaque, weak: false })
 const weak = (opaque: string) => ({ opaque, weak: true })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { accepts, mediaRanges } from './accept.ts'
+import { accepts, mediaRanges } from './preferences.ts'
 
 const rows: [string | undefined, boolean][] = [
   [undefined, true],
