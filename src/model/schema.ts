@@ -1,10 +1,11 @@
 /** Compiles JSON Schema 2020-12 of a field to a function that finds all issues of a value. */
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
-import type { Issue } from '../spec/faults.ts'
+import type { Issue, IssueCode } from '../spec/faults.ts'
 import { isMultipleOf } from './decimal.ts'
+import { canonicalJson } from './digest.ts'
+import { oneOf } from './nearest.ts'
 import { escapeStep } from './place.ts'
-import { issuesOf } from './schema-issues.ts'
 import { isRecordId } from './text.ts'
 import { instantKey } from './time.ts'
 
@@ -132,13 +133,172 @@ export function compileInteger(name: string, schema: Readonly<Record<string, unk
 }
 
 function hasUniqueItems(wanted: boolean, items: readonly unknown[]): boolean {
-  return !wanted || new Set(items.map(canonical)).size === items.length
+  return !wanted || new Set(items.map(canonicalJson)).size === items.length
 }
 
-/** One text for each JSON value: objects with the same members in another order are equal. */
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_, each: unknown) => {
-    if (typeof each !== 'object' || each === null || Array.isArray(each)) return each
-    return { '': Object.entries(each).sort(([left], [right]) => (left < right ? -1 : 1)) }
+// A megabyte of wrong items would make a response of a hundred megabytes.
+const mostIssues = 1_000
+
+/**
+ * The issues of one value: codes, pointers, and messages that say what is right (ERR-3).
+ *
+ * @param pointer the field's own JSON Pointer, before those of ajv
+ */
+function issuesOf(pointer: string, errors: readonly ErrorObject[]): Issue[] {
+  const told = withoutBranches(errors)
+  const issues = told.slice(0, mostIssues).map((error): Issue => {
+    const [code, message, step] = descriptions[error.keyword]?.(error) ?? [
+      'INVALID_VALUE',
+      error.message ?? 'breaks a rule of its schema',
+    ]
+    return { code, message, pointer: pointer + error.instancePath + (step === undefined ? '' : `/${escapeStep(step)}`) }
   })
+  if (told.length > mostIssues) {
+    issues.push({ code: 'INVALID_VALUE', message: `has ${told.length - mostIssues} more errors`, pointer })
+  }
+  return issues
+}
+
+/** A code, a message, and the missing or unknown key. */
+type Description = readonly [code: IssueCode, message: string, step?: string]
+
+const descriptions: Readonly<Record<string, (error: ErrorObject) => Description>> = {
+  type: ({ params }) => ['INVALID_TYPE', `must be ${typeWords(params.type)}`],
+  enum: ({ params }) => ['NOT_IN_ENUM', `must be one of ${list(params.allowedValues)}`],
+  const: ({ params }) => ['NOT_IN_ENUM', `must be ${word(params.allowedValue)}`],
+  format: ({ params: { format } }) => ['INVALID_FORMAT', `must be ${formatWords[format] ?? `of the format ${format}`}`],
+  pattern: ({ schema }) => ['INVALID_VALUE', `must match the pattern ${schema}`],
+  minLength: ({ params }) => ['TOO_SHORT', `must have at least ${count(params.limit, 'character')}`],
+  maxLength: ({ params }) => ['TOO_LONG', `must have at most ${count(params.limit, 'character')}`],
+  minItems: ({ params }) => ['TOO_FEW_ITEMS', `must have at least ${count(params.limit, 'item')}`],
+  maxItems: ({ params }) => ['TOO_MANY_ITEMS', `must have at most ${count(params.limit, 'item')}`],
+  minimum: ({ params }) => ['TOO_SMALL', `must be at least ${params.limit}`],
+  maximum: ({ params }) => ['TOO_LARGE', `must be at most ${params.limit}`],
+  exclusiveMinimum: ({ params }) => ['TOO_SMALL', `must be greater than ${params.limit}`],
+  exclusiveMaximum: ({ params }) => ['TOO_LARGE', `must be less than ${params.limit}`],
+  multipleOf: ({ schema }) => ['INVALID_VALUE', `must be a multiple of ${schema}`],
+  uniqueItems: () => ['INVALID_VALUE', 'must not have the same item twice'],
+  required: ({ params }) => ['REQUIRED', 'is required', params.missingProperty],
+  dependentRequired: ({ params }) => [
+    'REQUIRED',
+    `is required where ${params.property} is given`,
+    params.missingProperty,
+  ],
+  additionalProperties: (error) => ['UNKNOWN_FIELD', unknownKey(error), error.params.additionalProperty],
+  unevaluatedProperties: (error) => ['UNKNOWN_FIELD', unknownKey(error), error.params.unevaluatedProperty],
+  propertyNames: ({ params }) => ['INVALID_VALUE', 'is not an allowed key', params.propertyName],
+  minProperties: ({ params }) => ['INVALID_VALUE', `must have at least ${count(params.limit, 'key')}`],
+  maxProperties: ({ params }) => ['INVALID_VALUE', `must have at most ${count(params.limit, 'key')}`],
+  items: tooManyItems,
+  unevaluatedItems: tooManyItems,
+  anyOf: alternatives,
+  oneOf: alternatives,
+  contains: ({ params }) => [
+    'INVALID_VALUE',
+    `must have at least ${count(params.minContains, 'item')} of the kind declared`,
+  ],
+  not: () => ['INVALID_VALUE', 'must not be a value of the kind excluded'],
+  'false schema': () => ['INVALID_VALUE', 'must not be given'],
+}
+
+// Keywords that try a value against several schemas: "none fits" is enough.
+const trying = new Set(['anyOf', 'oneOf', 'contains', 'propertyNames'])
+
+/** Removes the errors of single alternatives, and those of `if`. */
+function withoutBranches(errors: readonly ErrorObject[]): readonly ErrorObject[] {
+  const summaries = errors.filter(({ keyword }) => trying.has(keyword))
+  const kept = errors.filter(({ keyword }) => keyword !== 'if')
+  if (summaries.length === 0) return kept
+  const paths = new Set(summaries.map(({ schemaPath, instancePath }) => `${schemaPath} ${instancePath}`))
+  return kept.filter((error) => !isInside(error, paths))
+}
+
+function isInside({ schemaPath, instancePath }: ErrorObject, summaries: ReadonlySet<string>): boolean {
+  for (let slash = schemaPath.lastIndexOf('/'); slash > 0; slash = schemaPath.lastIndexOf('/', slash - 1)) {
+    const schema = schemaPath.slice(0, slash)
+    if (!trying.has(schema.slice(schema.lastIndexOf('/') + 1))) continue
+    for (let end = instancePath.length; end >= 0; end = end === 0 ? -1 : instancePath.lastIndexOf('/', end - 1)) {
+      if (summaries.has(`${schema} ${instancePath.slice(0, end)}`)) return true
+    }
+  }
+  return false
+}
+
+function tooManyItems({ params }: ErrorObject): Description {
+  return ['TOO_MANY_ITEMS', `must have at most ${count(params.limit ?? params.len, 'item')}`]
+}
+
+function alternatives({ schema, data }: ErrorObject): Description {
+  const all = Array.isArray(schema) ? schema : []
+  const allowed = all.map(allowedBy)
+  if (allowed.every((each) => each !== undefined)) {
+    return ['NOT_IN_ENUM', `must be one of ${list(allowed.flat())}`]
+  }
+  const types = all.flatMap((branch): unknown[] => branch?.type ?? [undefined])
+  if (types.every((type) => typeof type === 'string' && !isOfType(data, type))) {
+    return ['INVALID_TYPE', `must be ${typeWords(types)}`]
+  }
+  return ['INVALID_VALUE', 'must fit one of the declared alternatives']
+}
+
+function isOfType(value: unknown, type: string): boolean {
+  if (value === null || Array.isArray(value)) return type === (value === null ? 'null' : 'array')
+  return typeof value === type || (type === 'integer' && Number.isInteger(value))
+}
+
+function allowedBy(branch: unknown): readonly unknown[] | undefined {
+  if (typeof branch !== 'object' || branch === null) return undefined
+  if ('const' in branch) return [branch.const]
+  return 'enum' in branch && Array.isArray(branch.enum) ? branch.enum : undefined
+}
+
+const typeWord: Readonly<Record<string, string>> = {
+  string: 'a string',
+  integer: 'an integer',
+  number: 'a number',
+  boolean: 'true or false',
+  array: 'an array',
+  object: 'an object',
+  null: 'null',
+}
+
+function typeWords(types: unknown): string {
+  const names = Array.isArray(types) ? types : String(types).split(',')
+  return oneOf([...new Set(names.map((name) => typeWord[name] ?? name))])
+}
+
+/** Descriptions of formats; other formats are named. */
+const formatWords: Readonly<Record<string, string>> = {
+  date: 'a date such as 2026-11-21',
+  time: 'a time with its zone, such as 08:30:00Z',
+  'date-time': 'a date and time with its zone, such as 2026-11-21T08:30:00Z',
+  duration: 'an ISO 8601 duration such as P3D',
+  email: 'an e-mail address',
+  hostname: 'a host name',
+  ipv4: 'an IPv4 address',
+  ipv6: 'an IPv6 address',
+  uri: 'an absolute URI such as https://example.org/',
+  'uri-reference': 'a URI or a relative reference',
+  uuid: 'a UUID',
+  regex: 'a regular expression',
+  'json-pointer': 'a JSON Pointer',
+}
+
+function unknownKey({ parentSchema }: ErrorObject): string {
+  const known = Object.keys((parentSchema as { properties?: object } | undefined)?.properties ?? {})
+  return known.length === 0 ? 'is not a known key' : `is not a known key; known are ${oneOf(known, 'and')}`
+}
+
+function list(values: unknown): string {
+  const all = Array.isArray(values) ? values : []
+  const shown = all.slice(0, 20).map(word).join(', ')
+  return all.length > 20 ? `${shown} and ${all.length - 20} more` : shown
+}
+
+function word(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+function count(number: unknown, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`
 }
