@@ -1,4 +1,5 @@
 /** What commands do with a PostgreSQL database beside its servers: migrate, manage API keys, switch maintenance. */
+import type { ClientBase } from 'pg'
 import type { Catalog } from '../../model/resource.ts'
 import type { Migrated } from '../migration/apply.ts'
 import { MigrationRefused } from '../migration/describe.ts'
@@ -9,9 +10,8 @@ import { keyStore, keysCatalog } from '../transactions/keys.ts'
 import { maintenanceStore } from '../transactions/maintenance.ts'
 import { Database } from './database.ts'
 import { postgres } from './engine.ts'
-import { migrateForKeys, migratePostgres } from './migrate.ts'
-import { isInUse } from './requirements.ts'
-import { withConnection } from './session.ts'
+import { migratePostgres } from './migrate.ts'
+import { query, withConnection } from './session.ts'
 import type { ConnectionOptions } from './settings.ts'
 
 /** The steps that a database needs for a catalog. With `apply`, they are taken, whatever they lose. */
@@ -44,6 +44,11 @@ export async function openPostgresKeys(
   }
 }
 
+/** Migrates a schema to what API keys alone need. Other tables belong to a declaration that was not read. */
+export async function migrateForKeys(client: ClientBase, isPooled = false): Promise<void> {
+  await migratePostgres(client, keysCatalog(), { apply: 'additive', now: Date.now(), keepsOthers: true, isPooled })
+}
+
 /**
  * Opens a database for its maintenance switch and its purge clock only. Nothing else changes, whichever version
  * created the database, because servers may be running on it.
@@ -67,4 +72,11 @@ export async function openPostgresMaintenance(
 /** Whether a server has ever used a database. */
 export function hasPostgresTables(options: ConnectionOptions): Promise<boolean> {
   return withConnection(options, isInUse)
+}
+
+/** Whether a server has ever used this schema: it has the table that the maintenance switch is in, among others. */
+export async function isInUse(client: ClientBase): Promise<boolean> {
+  const found = `select 1 as one from pg_class where relname = 'resourced_meta' and relkind = 'r'
+    and relnamespace = (select oid from pg_namespace where nspname = current_schema())`
+  return (await query(client, found)).length > 0
 }

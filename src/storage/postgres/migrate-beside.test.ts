@@ -10,7 +10,7 @@ import { databaseFor, whyNoDatabase } from '../../../test/postgres/database.ts'
 import { MigrationRefused } from '../migration/describe.ts'
 import { StorageFault } from '../storage.ts'
 import { all, connect, type Fields, find, insert, migrateTo, refusal, relations } from './migrate.fixture.ts'
-import { type BatchRow, readBatch } from './row-batches.ts'
+import { type BatchRow, readBatch } from './migration-engine.ts'
 import { run } from './session.ts'
 
 const skip = whyNoDatabase ?? false

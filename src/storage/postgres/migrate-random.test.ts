@@ -11,11 +11,10 @@ import { columnsOf } from '../sql/columns.ts'
 import { boundOf } from '../sql/records.ts'
 import { tablesFor } from '../sql/tables.ts'
 import { derived, searchText } from '../sql/values.ts'
-import { postgres } from './engine.ts'
+import { lexemesOf, postgres } from './engine.ts'
 import { all, clockOf, emptyDatabase, insert, now, schemaOf } from './migrate.fixture.ts'
 import { migratePostgres } from './migrate.ts'
 import { query } from './session.ts'
-import { lexemesOf } from './text-search.ts'
 
 /** Writes the records as the program would: every column, words and clock right. */
 async function insertAll(client: pg.Client, resource: Resource, given: Records): Promise<void> {

@@ -7,8 +7,7 @@ import { MigrationRefused } from '../migration/describe.ts'
 import type { Apply } from '../migration/migration-step.ts'
 import { catalogFixture, type FieldFixture, resourceFixture } from '../sql/catalog.fixture.ts'
 import type { Row } from '../transaction.ts'
-import { migratePostgres } from './migrate.ts'
-import type { Waits } from './migration-lock.ts'
+import { migratePostgres, type Waits } from './migrate.ts'
 import { query } from './session.ts'
 
 /** The fields of `tasks` in a test. */

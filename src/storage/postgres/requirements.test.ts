@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import type { ClientBase } from 'pg'
 import { databaseFor, whyNoDatabase } from '../../../test/postgres/database.ts'
 import { StorageFault } from '../storage.ts'
+import { isInUse, migrateForKeys } from './administration.ts'
 import { connect, emptyDatabase, migrateTo, relations } from './migrate.fixture.ts'
-import { migrateForKeys } from './migrate.ts'
-import { checkServer, isInUse } from './requirements.ts'
+import { checkServer } from './requirements.ts'
 
 const skip = whyNoDatabase ?? false
 

@@ -60,13 +60,6 @@ function refusal(sentence: string): StorageFault {
   return new StorageFault('failed', sentence)
 }
 
-/** Whether a server has ever used this schema: it has the table that the maintenance switch is in, among others. */
-export async function isInUse(client: ClientBase): Promise<boolean> {
-  const found = `select 1 as one from pg_class where relname = 'resourced_meta' and relkind = 'r'
-    and relnamespace = (select oid from pg_namespace where nspname = current_schema())`
-  return (await query(client, found)).length > 0
-}
-
 const meanings: Readonly<Record<string, string>> = {
   fsync: 'it does not wait for the disk, and a power cut can destroy the whole database',
   full_page_writes: 'a power cut while it writes can destroy the whole database',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { StorageFault } from '../storage.ts'
-import { withRetries } from './migration-lock.ts'
+import { withRetries } from './migrate.ts'
 
 const waits = { patience: 1_000, lock: 0, pause: 1 }
 
