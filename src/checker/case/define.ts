@@ -16,13 +16,19 @@ export function define(drafts: Readonly<Record<Case['id'], Draft>>): readonly Ca
   return common({}).define(drafts)
 }
 
-/** What several cases have unless they say otherwise; its needs are added to theirs. */
-export function common(shared: Partial<Draft>) {
+/** What several cases have in common, and one of them: a draft, and the steps that come before its own. */
+interface SharedDraft extends Partial<Draft> {
+  readonly prepare?: readonly Step[]
+}
+
+/** What several cases have unless they define it themselves. Needs are added to those of each case. */
+export function common(shared: SharedDraft) {
   return {
-    define: (drafts: Readonly<Record<Case['id'], Partial<Draft>>>): readonly Case[] =>
+    define: (drafts: Readonly<Record<Case['id'], SharedDraft>>): readonly Case[] =>
       Object.entries(drafts).map(([id, draft]) => {
+        const { prepare = [], steps = [], ...rest } = { ...shared, ...draft }
         const needs = [...(draft.needs ?? []), ...(shared.needs ?? [])]
-        return defineOne(id as Case['id'], { ...shared, ...draft, needs } as Draft)
+        return defineOne(id as Case['id'], { ...rest, steps: [...prepare, ...steps], needs } as Draft)
       }),
   }
 }

@@ -160,10 +160,10 @@ const remedy = 'Put what the caller may read into the query of the list and of i
 const checkEachRecord =
   'Ask for each record whether the caller may do this with it: that they own another says nothing.'
 
-export const ownRecords = common({ needs: ['owner'], remedy: checkEachRecord }).define({
+export const ownRecords = common({ needs: ['owner'], remedy: checkEachRecord, prepare: [create(theirs), own] }).define({
   'AUT-4/own-list': {
     title: 'A list leaves out the records of others that its reader may not read',
-    steps: [create(theirs), own, list.get(caseRecords, asOther)],
+    steps: [list.get(caseRecords, asOther)],
     expect: [
       status(list, 200),
       (seen) =>
@@ -176,7 +176,7 @@ export const ownRecords = common({ needs: ['owner'], remedy: checkEachRecord }).
   'AUT-4/own-total': {
     title: 'The total of a list counts what its reader may read',
     after: ['AUT-4/own-list'],
-    steps: [create(theirs), own, list.get(caseRecords, asOther)],
+    steps: [list.get(caseRecords, asOther)],
     expect: [
       (seen) => {
         const { answer } = seen.of(list)
@@ -190,14 +190,12 @@ export const ownRecords = common({ needs: ['owner'], remedy: checkEachRecord }).
   },
   'AUT-5/read': {
     title: 'Who owns one record cannot read another',
-    steps: [create(theirs), own, setUp(usual.get(ownStep, asOther)), tried.get(theirs, asOther)],
+    steps: [setUp(usual.get(ownStep, asOther)), tried.get(theirs, asOther)],
     expect: [refused(tried)],
   },
   'AUT-5/update': {
     title: 'Who owns one record cannot change another',
     steps: [
-      create(theirs),
-      own,
       setUp(before.get(theirs)),
       setUp(usual.patch(ownStep, body.change, { caller: 'other', ...ifRequired })),
       tried.patch(theirs, body.change, { caller: 'other', ...ifRequired }),
@@ -207,19 +205,13 @@ export const ownRecords = common({ needs: ['owner'], remedy: checkEachRecord }).
   },
   'AUT-5/delete': {
     title: 'Who owns one record cannot delete another',
-    steps: [create(theirs), own, tried.delete(theirs, { caller: 'other', ...ifRequired }), after.get(theirs)],
+    steps: [tried.delete(theirs, { caller: 'other', ...ifRequired }), after.get(theirs)],
     expect: [refused(tried), status(after, 200)],
   },
   'AUT-6/list-and-record': {
     title: 'What somebody may read is in their list, and what is in their list they may read',
     after: ['AUT-4/own-list', 'AUT-5/read'],
-    steps: [
-      create(theirs),
-      own,
-      list.get(caseRecords, asOther),
-      readOwn.get(ownStep, asOther),
-      readTheirs.get(theirs, asOther),
-    ],
+    steps: [list.get(caseRecords, asOther), readOwn.get(ownStep, asOther), readTheirs.get(theirs, asOther)],
     expect: [[ownStep, readOwn] as const, [theirs, readTheirs] as const].map(([record, reading]) => (seen) => {
       const read = seen.of(reading)
       const isListed = listed(seen, seen.of(list).answer)?.includes(seen.fill(record.id)) ?? false
@@ -230,7 +222,6 @@ export const ownRecords = common({ needs: ['owner'], remedy: checkEachRecord }).
   },
   'AUT-7/set': {
     title: 'The owner of a record is who has made it',
-    steps: [create(theirs), own],
     expect: [
       (seen) =>
         seen.fill(ownStep.owner) === seen.fill(theirs.owner)
@@ -242,6 +233,7 @@ export const ownRecords = common({ needs: ['owner'], remedy: checkEachRecord }).
   'AUT-7/sent': {
     title: 'Nobody creates a record that is owned by another',
     after: ['AUT-7/set'],
+    prepare: [],
     steps: [
       create(theirs),
       sent.post(collection, { ...body.example, with: { [members.owner]: theirs.owner } }, asOther),
@@ -252,11 +244,7 @@ export const ownRecords = common({ needs: ['owner'], remedy: checkEachRecord }).
   'AUT-7/changed': {
     title: 'Nobody makes a record over to another by a change',
     after: ['AUT-7/set'],
-    steps: [
-      create(theirs),
-      own,
-      changed.patch(ownStep, body.json({ [members.owner]: theirs.owner }), { caller: 'other', ...ifRequired }),
-    ],
+    steps: [changed.patch(ownStep, body.json({ [members.owner]: theirs.owner }), { caller: 'other', ...ifRequired })],
     expect: [notTheirs(changed)],
     remedy: 'Refuse the owner in what clients send, or take no notice of it.',
   },

@@ -243,35 +243,24 @@ function oneKindIsMade(seen: Observations): Finding | undefined {
 
 const remedy = 'Check the condition in the writing transaction, on a locked row or with "update … where revision = …".'
 
-export const atOnce = common({ remedy }).define({
+export const atOnce = common({ remedy, prepare: [create(one), setUp(seen.get(one)), ready] }).define({
   'CON-5/one-wins': {
     title: `Of ${many} PATCH at once with one entity tag exactly one is carried out`,
     after: ['CON-3/stale-patch'],
-    steps: [create(one), setUp(seen.get(one)), ready, together(...writers(writes, 'PATCH', many, { from: 'change' }))],
+    steps: [together(...writers(writes, 'PATCH', many, { from: 'change' }))],
     expect: [oneIsMade([412])],
   },
   'CON-5/one-replaces': {
     title: `Of ${many} PUT at once with one entity tag exactly one is carried out`,
     needs: ['update'],
     after: ['CON-3/fits-put', 'CON-3/stale-put'],
-    steps: [
-      create(one),
-      setUp(seen.get(one)),
-      ready,
-      together(...writers(writes, 'PUT', many, { from: 'example', plus: 'change' })),
-    ],
+    steps: [together(...writers(writes, 'PUT', many, { from: 'example', plus: 'change' }))],
     expect: [oneIsMade([412])],
   },
   'CON-5/one-deletes': {
     title: `Of ${many} DELETE at once with one entity tag exactly one is carried out`,
     after: ['CON-3/fits-delete', 'CON-3/other-delete'],
-    steps: [
-      create(one),
-      setUp(seen.get(one)),
-      ready,
-      together(...writers(writes, 'DELETE', many)),
-      again.delete(one, { headers: { 'If-Match': seen.etag } }),
-    ],
+    steps: [together(...writers(writes, 'DELETE', many)), again.delete(one, { headers: { 'If-Match': seen.etag } })],
     expect: [
       applicableWhere((seen) => {
         const { answer } = seen.of(again)
@@ -286,9 +275,6 @@ export const atOnce = common({ remedy }).define({
     title: 'Of PATCH and DELETE at once with one entity tag only one is carried out',
     after: ['CON-5/one-wins', 'CON-5/one-deletes'],
     steps: [
-      create(one),
-      setUp(seen.get(one)),
-      ready,
       together(
         ...Array.from({ length: many / 2 }, () => [
           ...writers(deletions, 'DELETE', 1),

@@ -17,17 +17,21 @@ const kept = ['ETag', 'Cache-Control', 'Vary', 'Content-Location', 'Expires']
 const byTag = 'Compare If-None-Match with the ETag of a 200, and answer 304 with the same header fields and no body.'
 const byDate = 'Where there is no If-None-Match answer 304 when Last-Modified is not after If-Modified-Since.'
 
-const byTags: readonly Case[] = common({ remedy: byTag, expect: [status(again, 304)] }).define({
+const byTags: readonly Case[] = common({
+  remedy: byTag,
+  expect: [status(again, 304)],
+  after: ['CON-4/not-modified'],
+  prepare: [create(one), setUp(read.get(one))],
+}).define({
   'CON-4/not-modified': {
     title: 'GET with the entity tag that the record has is answered 304, without a body',
     after: ['CON-2/etag-stays'],
-    steps: [create(one), setUp(read.get(one)), again.get(one, { headers: { 'If-None-Match': read.etag } })],
+    steps: [again.get(one, { headers: { 'If-None-Match': read.etag } })],
     expect: [status(again, 304), noBody(again)],
   },
   'CON-4/fields': {
     title: 'A 304 has the header fields that tell caches what a 200 would tell them',
-    after: ['CON-4/not-modified'],
-    steps: [create(one), setUp(read.get(one)), setUp(again.get(one, { headers: { 'If-None-Match': read.etag } }))],
+    steps: [setUp(again.get(one, { headers: { 'If-None-Match': read.etag } }))],
     expect: [
       answerOf(again, (answer, seen, exchange) => {
         const whole = seen.of(read).answer
@@ -44,53 +48,34 @@ const byTags: readonly Case[] = common({ remedy: byTag, expect: [status(again, 3
   },
   'CON-4/list': {
     title: 'GET with a list of entity tags that holds the record’s is answered 304',
-    after: ['CON-4/not-modified'],
-    steps: [
-      create(one),
-      setUp(read.get(one)),
-      again.get(one, { headers: { 'If-None-Match': `"of-another", ${read.etag}` } }),
-    ],
+    steps: [again.get(one, { headers: { 'If-None-Match': `"of-another", ${read.etag}` } })],
     remedy: 'If-None-Match may hold several tags, with commas between them: look for the record’s among them.',
   },
   'CON-4/weak': {
     title: 'GET with the record’s entity tag as a weak one is answered 304: If-None-Match compares weakly',
-    after: ['CON-4/not-modified'],
-    steps: [create(one), setUp(read.get(one)), again.get(one, { headers: { 'If-None-Match': `W/${read.etag}` } })],
+    steps: [again.get(one, { headers: { 'If-None-Match': `W/${read.etag}` } })],
     remedy: 'Ignore W/ when you compare If-None-Match: compression on the way makes entity tags weak.',
   },
   'CON-4/star': {
     title: 'GET with If-None-Match: * is answered 304 where the record is there',
-    after: ['CON-4/not-modified'],
+    prepare: [],
     steps: [create(one), again.get(one, { headers: { 'If-None-Match': '*' } })],
     remedy: 'Take * for any state that the record may have (RFC 9110 section 13.1.2).',
   },
   'CON-4/other': {
     title: 'GET with an entity tag that the record never had is answered with the record',
-    after: ['CON-4/not-modified'],
-    steps: [create(one), setUp(read.get(one)), again.get(one, { headers: { 'If-None-Match': '"of-another"' } })],
+    steps: [again.get(one, { headers: { 'If-None-Match': '"of-another"' } })],
     expect: [status(again, 200)],
   },
   'CON-4/changed': {
     title: 'GET with the entity tag from before a change is answered with the record as it is now',
     after: ['CON-4/not-modified', 'CON-2/etag-changes'],
-    steps: [
-      create(one),
-      setUp(read.get(one)),
-      setUp(change.patch(one, body.change)),
-      again.get(one, { headers: { 'If-None-Match': read.etag } }),
-    ],
+    steps: [setUp(change.patch(one, body.change)), again.get(one, { headers: { 'If-None-Match': read.etag } })],
     expect: [status(again, 200)],
   },
   'CON-4/deleted': {
     title: 'GET with its entity tag of a record that was deleted is answered 404, not 304',
-    after: ['CON-4/not-modified'],
-    steps: [
-      create(one),
-      setUp(read.get(one)),
-      setUp(deletion.delete(one)),
-      plainly.get(one),
-      again.get(one, { headers: { 'If-None-Match': read.etag } }),
-    ],
+    steps: [setUp(deletion.delete(one)), plainly.get(one), again.get(one, { headers: { 'If-None-Match': read.etag } })],
     expect: [
       applicableWhere((seen) =>
         unless(seen.of(plainly).answer?.status === 404, 'without a condition it is not answered 404 either'),
@@ -102,13 +87,7 @@ const byTags: readonly Case[] = common({ remedy: byTag, expect: [status(again, 3
   'CON-4/nobody': {
     title: 'Whoever has no credential is not told that nothing has changed',
     needs: ['key'],
-    after: ['CON-4/not-modified'],
-    steps: [
-      create(one),
-      setUp(read.get(one)),
-      plainly.get(one, asNobody),
-      again.get(one, { headers: { 'If-None-Match': read.etag }, caller: 'nobody' }),
-    ],
+    steps: [plainly.get(one, asNobody), again.get(one, { headers: { 'If-None-Match': read.etag }, caller: 'nobody' })],
     expect: [
       applicableWhere((seen) =>
         unless(seen.of(plainly).answer?.status === 401, 'records are read without a credential'),
@@ -119,53 +98,44 @@ const byTags: readonly Case[] = common({ remedy: byTag, expect: [status(again, 3
   },
   'CON-4/head': {
     title: 'HEAD with the entity tag that the record has is answered 304',
-    after: ['CON-4/not-modified'],
-    steps: [create(one), setUp(read.get(one)), again.head(one, { headers: { 'If-None-Match': read.etag } })],
+    steps: [again.head(one, { headers: { 'If-None-Match': read.etag } })],
     remedy: 'Let HEAD run all that GET runs, and leave the body out at the very end.',
   },
 })
 
-const byDates: readonly Case[] = common({ expect: [status(again, 200)] }).define({
+const byDates: readonly Case[] = common({
+  expect: [status(again, 200)],
+  after: ['CON-4/date'],
+  prepare: [create(one)],
+}).define({
   'CON-4/date': {
     title: 'GET with If-Modified-Since and the date that the record has is answered 304, without a body',
     after: ['CON-2/last-modified'],
-    steps: [
-      create(one),
-      setUp(read.get(one)),
-      again.get(one, { headers: { 'If-Modified-Since': read.field('Last-Modified') } }),
-    ],
+    steps: [setUp(read.get(one)), again.get(one, { headers: { 'If-Modified-Since': read.field('Last-Modified') } })],
     expect: [status(again, 304), noBody(again)],
     remedy: byDate,
   },
   'CON-4/head-date': {
     title: 'HEAD with If-Modified-Since and the date that the record has is answered 304',
-    after: ['CON-4/date'],
-    steps: [
-      create(one),
-      setUp(read.get(one)),
-      again.head(one, { headers: { 'If-Modified-Since': read.field('Last-Modified') } }),
-    ],
+    steps: [setUp(read.get(one)), again.head(one, { headers: { 'If-Modified-Since': read.field('Last-Modified') } })],
     expect: [status(again, 304)],
     remedy: 'Let HEAD run all that GET runs, and leave the body out at the very end.',
   },
   'CON-4/earlier-date': {
     title: 'GET of what was changed after If-Modified-Since is answered with the record',
-    after: ['CON-4/date'],
-    steps: [create(one), again.get(one, { headers: { 'If-Modified-Since': longAgo } })],
+    steps: [again.get(one, { headers: { 'If-Modified-Since': longAgo } })],
     remedy: byDate,
   },
   'CON-4/no-date': {
     title: 'An If-Modified-Since that is no date is ignored',
-    after: ['CON-4/date'],
     level: 'should',
-    steps: [create(one), again.get(one, { headers: { 'If-Modified-Since': 'yesterday' } })],
+    steps: [again.get(one, { headers: { 'If-Modified-Since': 'yesterday' } })],
     remedy: 'Ignore an If-Modified-Since that is no HTTP date (RFC 9110 section 13.1.3).',
   },
   'CON-4/tag-before-date': {
     title: 'GET goes by If-None-Match alone where If-Modified-Since is there too',
     after: ['CON-4/other', 'CON-4/date'],
     steps: [
-      create(one),
       setUp(read.get(one)),
       again.get(one, {
         headers: { 'If-None-Match': '"of-another"', 'If-Modified-Since': read.field('Last-Modified') },

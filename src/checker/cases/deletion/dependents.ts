@@ -31,17 +31,21 @@ function referenceIn(item: unknown, { collection }: Pick<Observations, 'collecti
   return (item as Readonly<Record<string, unknown>> | undefined)?.[name]
 }
 
-export const dependentCases = common({ needs: ['read'] }).define({
+export const dependentCases = common({
+  needs: ['read'],
+  after: ['DEL-4/refused'],
+  prepare: [create(one), gone.delete(parent)],
+}).define({
   'DEL-4/refused': {
     title: 'Where a record that others refer to is not deleted, the answer is 409',
-    steps: [create(one), gone.delete(parent), settled(gone), isRefused],
+    after: [],
+    steps: [settled(gone), isRefused],
     expect: [status(gone, 409)],
     remedy: 'Check for dependents before you delete and answer 409; do not pass on the error of the database.',
   },
   'DEL-4/errors': {
     title: 'A deletion that dependents forbid says in errors what is in the way',
-    after: ['DEL-4/refused'],
-    steps: [create(one), gone.delete(parent), settled(gone), isRefused],
+    steps: [settled(gone), isRefused],
     expect: [
       member(
         gone,
@@ -53,7 +57,7 @@ export const dependentCases = common({ needs: ['read'] }).define({
   },
   'DEL-4/unchanged': {
     title: 'A deletion that dependents forbid leaves the record as it was',
-    after: ['DEL-4/refused'],
+    prepare: [],
     steps: [
       create(one),
       setUp(before.get(parent)),
@@ -69,10 +73,7 @@ export const dependentCases = common({ needs: ['read'] }).define({
   },
   'DEL-4/then': {
     title: 'When what was in the way is deleted, the deletion is possible',
-    after: ['DEL-4/refused'],
     steps: [
-      create(one),
-      gone.delete(parent),
       settled(gone),
       isRefused,
       setUp(child.delete(one)),
@@ -86,6 +87,7 @@ export const dependentCases = common({ needs: ['read'] }).define({
   'DEL-4/race': {
     title: 'A record is not deleted while another that refers to it is made',
     after: ['DEL-4/refused', 'DEL-1/list'],
+    prepare: [],
     steps: [
       create(first),
       setUp(child.delete(first)),
@@ -125,6 +127,7 @@ export const dependentCases = common({ needs: ['read'] }).define({
   'DEL-5/no-dangling': {
     title: 'Where a record that others refer to is deleted, they go too, or refer to nothing',
     after: ['DEL-1/gone'],
+    prepare: [],
     steps: [
       create(one),
       gone.delete(parent),
@@ -151,6 +154,7 @@ export const dependentCases = common({ needs: ['read'] }).define({
   'DEL-5/cascade': {
     title: 'A deletion that takes dependents along takes all of them',
     after: ['DEL-5/no-dangling', 'DEL-1/list'],
+    prepare: [],
     steps: [
       createMany(three, 3),
       setUp(before.get(caseRecords)),
@@ -171,8 +175,6 @@ export const dependentCases = common({ needs: ['read'] }).define({
     title: 'A dependent that goes along is kept where its own collection keeps what is deleted',
     after: ['DEL-5/no-dangling', 'DEL-1/kept'],
     steps: [
-      create(one),
-      gone.delete(parent),
       isDeleted,
       settled(gone),
       child.get(one),
@@ -185,14 +187,7 @@ export const dependentCases = common({ needs: ['read'] }).define({
   'DEL-5/clear': {
     title: 'A reference that is cleared becomes null, and nothing else of the record is lost',
     after: ['DEL-5/no-dangling'],
-    steps: [
-      create(one),
-      gone.delete(parent),
-      isDeleted,
-      settled(gone),
-      child.get(one),
-      applicableIf(answered(child, 200), 'dependents go too'),
-    ],
+    steps: [isDeleted, settled(gone), child.get(one), applicableIf(answered(child, 200), 'dependents go too')],
     expect: [
       (seen) => {
         const exchange = seen.of(child)

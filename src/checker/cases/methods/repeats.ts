@@ -1,6 +1,6 @@
 /** MET-8 to MET-10: Prefer, Idempotency-Key and QUERY. */
 import type { Expectation } from '../../case/case.ts'
-import { define } from '../../case/define.ts'
+import { common, define } from '../../case/define.ts'
 import {
   answerOf,
   applicableWhere,
@@ -42,30 +42,28 @@ function applied(step: Reference, preference: string): Expectation {
   )
 }
 
-export const preferences = define({
+export const preferences = common({ after: ['MET-8/minimal'] }).define({
   'MET-8/minimal': {
     title: 'PATCH with Prefer: return=minimal is answered without a body',
+    after: [],
     steps: [create(one), patch('return=minimal')],
     expect: [status(patchStep, 204, 200), noBody(patchStep)],
     remedy: 'Answer 204 where a client says that it does not want the record back (RFC 7240).',
   },
   'MET-8/applied': {
     title: 'Preference-Applied says that return=minimal was done',
-    after: ['MET-8/minimal'],
     steps: [create(one), patch('return=minimal')],
     expect: [applied(patchStep, 'return=minimal')],
     remedy: 'Name in Preference-Applied what was done (RFC 7240 section 3).',
   },
   'MET-8/minimal-creation': {
     title: 'POST with Prefer: return=minimal is answered 201 without a body, with Location',
-    after: ['MET-8/minimal'],
     steps: [create(one), made.post(collection, body.example, { headers: { Prefer: 'return=minimal' } })],
     expect: [status(made, 201, 204), noBody(made), field(made, 'Location')],
     remedy: 'Answer 201 with Location alone where a client says that it does not want the record back.',
   },
   'MET-8/representation': {
     title: 'PATCH with Prefer: return=representation is answered with the record, and says so',
-    after: ['MET-8/minimal'],
     steps: [create(one), patch('return=representation')],
     expect: [
       status(patchStep, 200),
@@ -76,13 +74,13 @@ export const preferences = define({
   },
   'MET-8/unknown': {
     title: 'A preference that the server does not know is ignored',
+    after: [],
     steps: [create(one), patch('x-unheard-of=1; with="parts, and more"')],
     expect: [done(patchStep)],
     remedy: 'Leave unknown preferences aside: they are wishes (RFC 7240 section 2).',
   },
   'MET-8/strict': {
     title: 'With handling=strict a preference that the server does not know is refused',
-    after: ['MET-8/minimal'],
     steps: [create(one), patch('handling=strict, x-unheard-of=1')],
     expect: [status(patchStep, 400)],
     remedy: 'Answer 400 under handling=strict where a preference cannot be followed.',
@@ -96,10 +94,11 @@ const keyOf = (name: string) => ({ 'Idempotency-Key': `"${mark}-${'0'.repeat(24)
 const first = setUp(firstStep.post(collection, body.example, { headers: key }))
 const again = againStep.post(collection, body.sentBy(firstStep), { headers: key })
 
-export const repeats = define({
+export const repeats = common({ after: ['MET-9/replay'], prepare: [create(other)] }).define({
   'MET-9/replay': {
     title: 'POST repeated with its Idempotency-Key makes no second record',
-    steps: [create(other), first, again],
+    after: [],
+    steps: [first, again],
     expect: [
       answerOf(againStep, (answer, seen, exchange) => {
         const [made, repeated] = [madeBy(seen.of(firstStep), seen), madeBy(exchange, seen)]
@@ -113,8 +112,7 @@ export const repeats = define({
   },
   'MET-9/same-answer': {
     title: 'POST repeated with its Idempotency-Key gets the first answer again: status, Location and body',
-    after: ['MET-9/replay'],
-    steps: [create(other), first, again],
+    steps: [first, again],
     expect: [
       answerOf(againStep, (answer, seen, exchange) => {
         const before = seen.of(firstStep).answer?.status
@@ -135,20 +133,13 @@ export const repeats = define({
   },
   'MET-9/other-payload': {
     title: 'Another payload under the same Idempotency-Key is answered 422',
-    after: ['MET-9/replay'],
-    steps: [
-      create(other),
-      first,
-      againStep.post(collection, { ...body.sentBy(firstStep), plus: 'change' }, { headers: key }),
-    ],
+    steps: [first, againStep.post(collection, { ...body.sentBy(firstStep), plus: 'change' }, { headers: key })],
     expect: [status(againStep, 422)],
     remedy: 'Keep a digest of the payload with the key, and answer 422 where another comes.',
   },
   'MET-9/other-key': {
     title: 'POST with another Idempotency-Key makes another record, however alike the keys are',
-    after: ['MET-9/replay'],
     steps: [
-      create(other),
       setUp(firstStep.post(collection, body.example, { headers: keyOf('a') })),
       next.post(collection, body.example, { headers: keyOf('b') }),
     ],
@@ -165,9 +156,7 @@ export const repeats = define({
   'MET-9/other-caller': {
     title: 'An Idempotency-Key gives nobody the answer that another caller got',
     needs: ['key'],
-    after: ['MET-9/replay'],
     steps: [
-      create(other),
       first,
       againStep.post(collection, body.sentBy(firstStep), { headers: key, caller: 'other' }),
       againStep.post(collection, body.sentBy(firstStep), { headers: key, caller: 'nobody' }),
@@ -183,9 +172,7 @@ export const repeats = define({
   },
   'MET-9/at-once': {
     title: 'Of five POSTs at once with one Idempotency-Key one makes a record; the others get its answer, or 409',
-    after: ['MET-9/replay'],
     steps: [
-      create(other),
       setUp(beforeStep.get(caseRecords)),
       together(repeated(5, allStep.post(collection, body.example, { headers: key }))),
       list.get(caseRecords),

@@ -18,39 +18,25 @@ function countIn(seen: Observations, step: Reference): number | undefined {
   return totalOf(answer, seen) ?? itemsOf(answer, seen)?.length
 }
 
-export const safety = common({ expect: isAsBefore }).define({
+export const safety = common({ expect: isAsBefore, prepare: [create(one), setUp(beforeStep.get(one))] }).define({
   'MET-1/get': {
     title: 'GET of a record changes nothing, whatever parameters it carries',
-    steps: [
-      create(one),
-      setUp(beforeStep.get(one)),
-      ...tricks.map((trick) => odd.get(`${one}?${trick}`)),
-      afterStep.get(one),
-    ],
+    steps: [...tricks.map((trick) => odd.get(`${one}?${trick}`)), afterStep.get(one)],
     remedy: 'Let the method of the request alone decide what is done, and read no other from parameters.',
   },
   'MET-1/head': {
     title: 'HEAD of a record changes nothing, whatever parameters it carries',
-    steps: [
-      create(one),
-      setUp(beforeStep.get(one)),
-      ...tricks.map((trick) => odd.head(`${one}?${trick}`)),
-      afterStep.get(one),
-    ],
+    steps: [...tricks.map((trick) => odd.head(`${one}?${trick}`)), afterStep.get(one)],
     remedy: 'Let the method of the request alone decide what is done, and read no other from parameters.',
   },
   'MET-1/override': {
     title: 'GET changes nothing, whatever method a header field asks for',
-    steps: [
-      create(one),
-      setUp(beforeStep.get(one)),
-      ...overrides.map((name) => odd.get(one, { headers: { [name]: 'DELETE' } })),
-      afterStep.get(one),
-    ],
+    steps: [...overrides.map((name) => odd.get(one, { headers: { [name]: 'DELETE' } })), afterStep.get(one)],
     remedy: 'Take no method from header fields, or at most from those of POST.',
   },
   'MET-1/list': {
     title: 'GET of a collection makes nothing, whatever parameters it carries',
+    prepare: [],
     steps: [
       create(one),
       setUp(beforeStep.get(caseRecords)),

@@ -146,7 +146,7 @@ export const cursorCases: readonly Case[] = [
     `${firstPage}&sort=${members.ranked}`,
     { needs: [...needs, 'ranked'], after: [...after, 'QRY-3/descending'] },
   ),
-  ...common({ expect: [eachOnce(walked, many)] }).define({
+  ...common({ expect: [eachOnce(walked, many)], after: ['PAG-5/forward'] }).define({
     'PAG-5/nobody': {
       title: 'A cursor opens nothing to somebody without a credential',
       needs: ['key'],
@@ -164,13 +164,11 @@ export const cursorCases: readonly Case[] = [
     },
     'PAG-6/inserted': {
       title: 'A walk by cursor visits each record once while others are added',
-      after: ['PAG-5/forward'],
       steps: [createMany(many, 5), walk(walked, firstPage, 9, [createMany(added, 3)])],
       remedy: 'Go on behind the last record shown, not after so many: what is added shifts everything behind it.',
     },
     'PAG-6/ties': {
       title: 'A sorted walk by cursor visits each record once where all have the same value',
-      after: ['PAG-5/forward'],
       steps: [
         createMany(many, 5, { [members.ranked]: lesser.ranked }),
         walk(walked, `${firstPage}&sort=${members.ranked}`, 9),
@@ -190,7 +188,6 @@ export const cursorCases: readonly Case[] = [
     },
     'PAG-6/deleted': {
       title: 'A walk by cursor visits each record once while others are deleted that it has passed',
-      after: ['PAG-5/forward'],
       steps: [createMany(many, 5), walk(walked, firstPage, 9, [setUp(gone.delete(`${collection}/${walked.item(0)}`))])],
       remedy: 'Go on behind the last record shown, not after so many: what is deleted shifts everything behind it.',
     },

@@ -1,6 +1,6 @@
 /** PAG-1 to PAG-4: sizes of pages, styles of pagination, and totals. */
 import type { Case, Expectation } from '../../case/case.ts'
-import { define } from '../../case/define.ts'
+import { common, define } from '../../case/define.ts'
 import { answerOf, everyStatus, finding, itemsOf, status } from '../../case/expect.ts'
 import { cursorAt, eachOnce, holds, isPart, lists, numbersBeside, totals } from '../../case/expect-list.ts'
 import {
@@ -209,9 +209,10 @@ export const styleCases: readonly Case[] = [
   }),
 ]
 
-export const totalCases = define({
+export const totalCases = common({ after: ['PAG-4/filtered'] }).define({
   'PAG-4/filtered': {
     title: 'The total is of the records that match, not of all and not of the page',
+    after: [],
     steps: [
       createMany(many, 3),
       create(other, { [members.marker]: `other-${mark}` }),
@@ -229,14 +230,12 @@ export const totalCases = define({
   },
   'PAG-4/creation': {
     title: 'The total grows with a creation, at once',
-    after: ['PAG-4/filtered'],
     steps: [create(one), setUp(before.get(caseRecords)), create(two), after.get(caseRecords)],
     expect: [totals(before, 1), totals(after, 2)],
     remedy: 'Do not keep totals longer than until the next change.',
   },
   'PAG-4/deletion': {
     title: 'The total shrinks with a deletion, at once',
-    after: ['PAG-4/filtered'],
     steps: [
       createMany(many, 2),
       setUp(before.get(caseRecords)),
@@ -248,14 +247,12 @@ export const totalCases = define({
   },
   'PAG-4/at-once': {
     title: 'Eight creations at once are all counted',
-    after: ['PAG-4/filtered'],
     steps: [create(one), simultaneous(8, setUp(made.post(collection, body.example))), setUp(list.get(caseRecords))],
     expect: [lists(list, one, made), totals(list, 9)],
     remedy: 'Count records, or keep counts in the transaction that changes them, with a lock: "count = count + 1".',
   },
   'PAG-4/styles': {
     title: 'Each page of each style tells the same total',
-    after: ['PAG-4/filtered'],
     steps: [
       createMany(many, 3),
       setUp(list.get(`${caseRecords}&page=2&per_page=2`)),

@@ -173,7 +173,7 @@ const strangers: readonly (readonly [name: string, what: string, origin: string,
 ]
 
 const origins: readonly Case[] = [
-  ...common({ remedy: echoes }).define({
+  ...common({ remedy: echoes, after: ['OPT-4/answer'] }).define({
     'OPT-4/answer': {
       title: 'A page of an origin that is allowed may read answers',
       needs: ['create'],
@@ -184,14 +184,12 @@ const origins: readonly Case[] = [
     'OPT-4/error': {
       title: 'A page of an origin that is allowed may read errors',
       needs: ['create', 'list'],
-      after: ['OPT-4/answer'],
       steps: [read(allowedOrigin, `${base}/no-such-thing`)],
       expect: [isAllowed(readStep)],
     },
     'OPT-4/refusal': {
       title: 'A page of an origin that is allowed may read that its credential is missing',
       needs: ['key'],
-      after: ['OPT-4/answer'],
       steps: [read(allowedOrigin, collection, { caller: 'nobody' })],
       expect: [
         applicableWhere((seen) =>
@@ -210,7 +208,6 @@ const origins: readonly Case[] = [
     'OPT-4/vary': {
       title: 'An answer to a page says that it depends on Origin',
       needs: ['create'],
-      after: ['OPT-4/answer'],
       steps: [read(allowedOrigin)],
       expect: [variesByOrigin(readStep)],
       remedy: varies,

@@ -1,6 +1,6 @@
 /** RES-1 to RES-4: paths of collections and records, and identifiers. */
 import type { Expectation } from '../../case/case.ts'
-import { common, define } from '../../case/define.ts'
+import { common } from '../../case/define.ts'
 import { answerOf, applicableWhere, finding, itemsOf, refused, short, status, unless } from '../../case/expect.ts'
 import { after as afterStep, below, change, listings, one, other as otherStep, read } from '../../case/names.ts'
 import { everyPath, onlyWherePaths } from '../../case/paths.ts'
@@ -194,10 +194,9 @@ function notNoun(name: string): string | undefined {
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
-export const identifiers = define({
+export const identifiers = common({ prepare: [create(one)] }).define({
   'RES-4/id': {
     title: 'A new record has an identifier in the member id, which the client did not send',
-    steps: [create(one)],
     expect: [
       theRecord(one, ({ id }) =>
         id === undefined || id === null || id === '' ? { member: 'id', message: 'there is no id' } : undefined,
@@ -208,7 +207,7 @@ export const identifiers = define({
   'RES-4/string': {
     title: 'Identifiers are strings',
     after: ['RES-4/id'],
-    steps: [create(one), setUp(read.get(one))],
+    steps: [setUp(read.get(one))],
     expect: [
       theRecord(read, ({ id }) =>
         typeof id === 'string' ? undefined : { member: 'id', message: `id is ${short(id)}, which is no string` },
@@ -221,7 +220,6 @@ export const identifiers = define({
     after: ['RES-4/id'],
     // Our decision: the specification leaves the form open.
     level: 'may',
-    steps: [create(one)],
     expect: [
       theRecord(one, ({ id }) =>
         uuid.test(String(id)) ? undefined : { member: 'id', message: `${short(id)} is no UUIDv7 in lower case` },
@@ -232,7 +230,6 @@ export const identifiers = define({
   'RES-4/not-chosen': {
     title: 'A client cannot choose the identifier of a new record',
     steps: [
-      create(one),
       ...nobodyThere,
       chosenStep.post(collection, { ...body.example, with: { [idMember]: absentId } }),
       afterStep.get(`${collection}/${absentId}`),
@@ -255,18 +252,13 @@ export const identifiers = define({
     after: ['RES-4/not-chosen'],
     // The specification says that a client does not choose it; that it is told so is our decision.
     level: 'should',
-    steps: [
-      create(one),
-      ...nobodyThere,
-      chosenStep.post(collection, { ...body.example, with: { [idMember]: absentId } }),
-    ],
+    steps: [...nobodyThere, chosenStep.post(collection, { ...body.example, with: { [idMember]: absentId } })],
     expect: [status(chosenStep, 400)],
     remedy: 'Answer 400 with an error at /id: a client that sends one believes that it will be kept.',
   },
   'RES-4/kept': {
     title: 'A change does not give a record another identifier',
     steps: [
-      create(one),
       change.patch(one, body.json({ [idMember]: absentId })),
       afterStep.get(one),
       otherStep.get(`${collection}/${absentId}`),
