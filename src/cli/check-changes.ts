@@ -1,4 +1,7 @@
-/** `resourced check-changes`: whether a newer interface breaks the clients of an older one (VER-5). */
+/**
+ * Commands on the documents of interfaces. `resourced openapi` prints one. `resourced check-changes` compares two:
+ * whether a newer interface breaks the clients of an older one (VER-5).
+ */
 import { readFile, stat } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { compareInterfaces, type ServedVersion } from '../changes/compare-interfaces.ts'
@@ -9,9 +12,24 @@ import { openApiDocument } from '../documents/openapi.ts'
 import { ConfigurationError } from '../spec/configuration-error.ts'
 import { completeVersions } from '../versions/versions.ts'
 import { explain } from './explain.ts'
-import { loadDeclaration } from './load-declaration.ts'
+import { loadDeclaration, loadVersions } from './load-declaration.ts'
 import { readJson } from './read-json.ts'
 import { print } from './terminal.ts'
+
+/**
+ * Prints the OpenAPI document of the current version, or of the one that `--version` names.
+ *
+ * @throws ConfigurationError if the version does not exist
+ */
+export async function openApiCommand(file: string | undefined, options: { readonly version?: string }): Promise<void> {
+  const versions = await loadVersions(file)
+  const version = options.version === undefined ? versions.current : versions.all.get(options.version)
+  if (version === undefined) {
+    throw new ConfigurationError(`There is no such version: --version takes ${[...versions.all.keys()].join(' or ')}.`)
+  }
+  const document = openApiDocument(version.catalog, { versions, now: Date.now() })
+  print(`${JSON.stringify(document, null, 2)}\n`)
+}
 
 interface Options {
   readonly format: keyof typeof formats

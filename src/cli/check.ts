@@ -1,10 +1,11 @@
 /** `resourced check URL`: discovers a server, asks for confirmation, checks the rules, and prints a report. */
-import { writeSync } from 'node:fs'
+import { readFileSync, writeSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { stripVTControlCharacters } from 'node:util'
 import { cases } from '../checker/cases/cases.ts'
 import { Client } from '../checker/client/client.ts'
 import { hideSecrets } from '../checker/client/credentials.ts'
+import type { Fields } from '../checker/client/exchange.ts'
 import { type Discovered, discover } from '../checker/discovery/discover.ts'
 import { tryCollections } from '../checker/discovery/try-collections.ts'
 import { CannotCheck } from '../checker/profile/profile.ts'
@@ -18,7 +19,8 @@ import { textReport } from '../checker/report/text.ts'
 import { recordPaths, takeCensus } from '../checker/run/census.ts'
 import { check, type Report, withDependencies } from '../checker/run/check.ts'
 import { Ledger } from '../checker/run/ledger.ts'
-import { type CheckCommandOptions, type CheckTarget, concurrencyOf, fileOf, onlyOf, targetOf } from './check-options.ts'
+import { suggest } from '../model/nearest.ts'
+import { ruleSections, rules } from '../spec/rules.ts'
 import { isConfirmed, planLines } from './check-plan.ts'
 import { explain } from './explain.ts'
 import { type Progress, print, showProgress } from './terminal.ts'
@@ -236,5 +238,113 @@ function handleInterruption(ledger: Ledger): { readonly signal: AbortSignal; end
       // After a stop, a second Ctrl-C must still end the process.
       if (!controller.signal.aborted) for (const each of signals) process.off(each, abort)
     },
+  }
+}
+
+/** Options as commander passes them. */
+interface CheckCommandOptions {
+  readonly key?: string
+  readonly otherKey?: string
+  readonly header: readonly string[]
+  readonly openapi?: string
+  readonly profile?: string
+  readonly init?: true
+  readonly collection: readonly string[]
+  readonly readOnly?: true
+  readonly yes?: true
+  readonly allowChosenIds?: true
+  readonly only?: string
+  readonly format: 'text' | 'json' | 'junit' | 'markdown' | 'html'
+  readonly output?: string
+  readonly save?: string
+  readonly compare?: string
+  readonly insecure?: true
+  readonly cacert?: string
+  readonly origin?: string
+  readonly concurrency?: string
+}
+
+/** The server to check, and the credentials of its callers. */
+interface CheckTarget {
+  /** Address without credentials. */
+  readonly url: string
+  readonly credential: Fields
+  /** Credential of the second caller, without permissions. */
+  readonly other: Fields | undefined
+}
+
+/**
+ * Reads the address and the credentials.
+ *
+ * @throws CannotCheck if one of them is invalid
+ */
+function targetOf(
+  address: string,
+  { key, otherKey, header }: Pick<CheckCommandOptions, 'key' | 'otherKey' | 'header'>,
+): CheckTarget {
+  const text = /^[a-z][a-z\d+.-]*:\/\//i.test(address) ? address : `http://${address}`
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.hostname === '') {
+    throw new CannotCheck('The address has to be an HTTP address, such as https://api.example.com/v1.')
+  }
+  const named = header.map(fieldFrom)
+  const password = decodeURIComponent(url.username) + (url.password && `:${decodeURIComponent(url.password)}`)
+  const authorization =
+    key !== undefined
+      ? `Bearer ${tokenFrom(key, '--key')}`
+      : password && `Basic ${Buffer.from(password).toString('base64')}`
+  url.username = ''
+  url.password = ''
+  return {
+    url: url.href,
+    credential: [...(authorization ? [['Authorization', authorization] as const] : []), ...named],
+    other: otherKey === undefined ? undefined : [['Authorization', `Bearer ${tokenFrom(otherKey, '--other-key')}`]],
+  }
+}
+
+function tokenFrom(key: string, option: string): string {
+  if (/^[\x21-\x7e]+$/.test(key)) return key
+  throw new CannotCheck(
+    `${option} takes a key without spaces; it is sent as Authorization: Bearer. Others go with --header 'Name: value'.`,
+  )
+}
+
+function fieldFrom(text: string): readonly [string, string] {
+  const found = /^([\w!#$%&'*+.^`|~-]+):[ \t]*([\x20-\x7e]+)$/.exec(text.trim())
+  if (found === null) throw new CannotCheck("--header takes a header field: --header 'X-API-Key: …'.")
+  return [found[1] as string, (found[2] as string).trim()]
+}
+
+/**
+ * The sections and rules of `--only`.
+ *
+ * @throws CannotCheck if there is none with a name
+ */
+function onlyOf(text: string | undefined): string[] | undefined {
+  if (text === undefined) return undefined
+  const all = new Set([...ruleSections.map(({ prefix }) => prefix), ...rules.map(({ id }) => id)])
+  const named = text.split(',').flatMap((each) => each.trim().toUpperCase() || [])
+  const unknown = named.find((each) => !all.has(each))
+  if (unknown !== undefined || named.length === 0) {
+    const advice = suggest(unknown ?? '', all)
+    const start = `--only takes sections and rules, such as DEL,CON-3. There is no ${JSON.stringify(unknown ?? '')}.`
+    throw new CannotCheck(`${start} ${advice}`.trim())
+  }
+  return named
+}
+
+/** The number of `--concurrency`. */
+function concurrencyOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  if (/^\d{1,3}$/.test(text) && Number(text) > 0) return Number(text)
+  throw new CannotCheck(`--concurrency takes a number from 1 to 999, not ${JSON.stringify(text)}.`)
+}
+
+/** The text of a file that an option names. */
+function fileOf(file: string, option: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new CannotCheck(`${option}: ${file} cannot be read (${(error as NodeJS.ErrnoException).code}).`)
   }
 }

@@ -9,7 +9,7 @@ import { suggest } from '../model/nearest.ts'
 import type { Catalog, Resource } from '../model/resource.ts'
 import { hasTables, isInMemory, openStorage, placeOf } from '../server/open-database.ts'
 import { ConfigurationError } from '../spec/configuration-error.ts'
-import { databaseOf, type GivenDatabase } from './database-options.ts'
+import { databaseOf, type GivenDatabase } from './command-line.ts'
 import { loadCatalog } from './load-declaration.ts'
 import { format, interruption, type Progress, showProgress } from './terminal.ts'
 

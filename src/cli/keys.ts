@@ -5,7 +5,7 @@ import { hashOfKey, hintOfKey, newKey } from '../policy/api-keys.ts'
 import { type DatabaseOptions, hasTables, isInMemory, openKeys, placeOf } from '../server/open-database.ts'
 import { ConfigurationError } from '../spec/configuration-error.ts'
 import type { KeyStore, ListedKey, StoredKey } from '../storage/storage.ts'
-import { databaseOf, type GivenDatabase } from './database-options.ts'
+import { databaseOf, type GivenDatabase } from './command-line.ts'
 import { print } from './terminal.ts'
 
 interface CreateOptions extends GivenDatabase {

@@ -1,11 +1,14 @@
-/** `resourced maintenance on | off | status`: the switch that all servers of a database follow. */
+/**
+ * `resourced maintenance on | off | status` and `resourced purge status | confirm`: the switch that all servers of a
+ * database follow, and the clock by which they purge.
+ */
 import { withoutCredentials } from '../model/credentials.ts'
 import { isStorableText } from '../model/text.ts'
-import { parseDuration } from '../model/time.ts'
+import { parseDuration, timestamp } from '../model/time.ts'
 import { isInMemory, openMaintenance } from '../server/open-database.ts'
 import { ConfigurationError } from '../spec/configuration-error.ts'
 import type { Maintenance } from '../storage/storage.ts'
-import { databaseOf, type GivenDatabase } from './database-options.ts'
+import { databaseOf, type GivenDatabase } from './command-line.ts'
 import { print, say } from './terminal.ts'
 
 interface OnOptions extends GivenDatabase {
@@ -52,10 +55,7 @@ export async function maintenanceStatus(options: GivenDatabase): Promise<void> {
 }
 
 /** Opens what a database holds for its servers: the maintenance switch and the clock of purges. */
-export async function withServerState<T>(
-  given: GivenDatabase,
-  use: (state: OpenMaintenance) => Promise<T>,
-): Promise<T> {
+async function withServerState<T>(given: GivenDatabase, use: (state: OpenMaintenance) => Promise<T>): Promise<T> {
   const database = databaseOf(given)
   if (isInMemory(database)) {
     throw new ConfigurationError('A database in memory has no other servers: use sqlite:FILE or postgres://….')
@@ -93,4 +93,23 @@ function secondsOf(text: string): number {
     '--retry-after takes an ISO 8601 duration of at least a second, in days or less, such as PT10M or PT1H, not ' +
       `${text}.`,
   )
+}
+
+/** Prints the time of the last purge, and the time of this machine. */
+export async function purgeStatus(options: GivenDatabase): Promise<void> {
+  const last = await withServerState(options, ({ purgeClock }) => purgeClock.read())
+  const lines = [
+    last === undefined ? 'No purge has run yet.' : `The last purge, or confirmation, was at ${timestamp(last)}.`,
+    `The clock of this machine says ${timestamp(Date.now())}.`,
+    'Servers stop to purge while their clock differs from the last purge by more than a day.',
+  ]
+  print(`${lines.join('\n')}\n`)
+}
+
+/** Confirms that the clock of this machine is right: servers whose clocks agree with it purge again. */
+export async function confirmClock(options: GivenDatabase): Promise<void> {
+  const now = Date.now()
+  await withServerState(options, ({ purgeClock }) => purgeClock.confirm(now))
+  say(`The clock of this machine is confirmed: it says ${timestamp(now)}.`)
+  say(`Within a minute the servers on ${withoutCredentials(options.database)} remove what has expired by then.`)
 }

@@ -1,4 +1,7 @@
-/** `resourced move --from DATABASE --to DATABASE`: moves all data while the source is under maintenance. */
+/**
+ * Commands on a whole database. `resourced migrate` shows or applies the schema changes that the declaration needs;
+ * `resourced move --from DATABASE --to DATABASE` moves all data while the source is under maintenance.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { withoutCredentials } from '../model/credentials.ts'
 import type { Catalog } from '../model/resource.ts'
@@ -21,10 +24,29 @@ import {
   moveAll,
 } from '../storage/move/move.ts'
 import type { MaintenanceStore } from '../storage/storage.ts'
+import { databaseOf, type GivenDatabase } from './command-line.ts'
 import { loadCatalog } from './load-declaration.ts'
-import { format, interruption, type Progress, showProgress } from './terminal.ts'
+import { format, interruption, type Progress, print, showProgress } from './terminal.ts'
 
-interface Options {
+/** Shows the schema changes that a database needs, or applies them. */
+export async function migrateCommand(
+  file: string | undefined,
+  options: GivenDatabase & { readonly apply?: boolean },
+): Promise<void> {
+  const { steps, applied } = await planOrApplyMigration(
+    databaseOf(options),
+    await loadCatalog(file),
+    options.apply === true,
+  )
+  if (steps.length === 0) print('The database fits the declaration: nothing to do.\n')
+  else
+    print(
+      `${formatSteps(steps)}\n` +
+        `${applied ? 'Done.' : 'Nothing was changed. resourced migrate --apply makes these changes.'}\n`,
+    )
+}
+
+interface MoveOptions {
   readonly from: string
   readonly to: string
   readonly declaration?: string
@@ -44,7 +66,7 @@ const patience = 60_000
  * if nothing was moved, and 130 if the move was interrupted. In both cases, maintenance is restored to its former
  * state.
  */
-export async function moveCommand({ from, to, declaration, databaseUnsafe }: Options): Promise<void> {
+export async function moveCommand({ from, to, declaration, databaseUnsafe }: MoveOptions): Promise<void> {
   for (const database of [from, to]) {
     if (isInMemory({ database })) throw new ConfigurationError('A database in memory cannot be moved: use sqlite:FILE.')
   }
@@ -143,7 +165,11 @@ async function untilQuiet(source: MoveSource, signal: AbortSignal): Promise<stri
   return seen
 }
 
-function summary({ rows, files, lost, restarted }: Moved, seconds: number, { from, to }: Pick<Options, 'from' | 'to'>) {
+function summary(
+  { rows, files, lost, restarted }: Moved,
+  seconds: number,
+  { from, to }: Pick<MoveOptions, 'from' | 'to'>,
+) {
   const count = (table: string) => rows.get(table) ?? 0
   const system = ['jobs', 'api-keys']
   const own = [...rows].filter(([name]) => !name.startsWith('resourced_') && !system.includes(name))

@@ -3,8 +3,7 @@ import { Command, Option } from 'commander'
 import { withoutCredentials } from '../model/credentials.ts'
 import { logLevels } from '../server/observe/log.ts'
 import { packageVersion } from '../server/observe/package-version.ts'
-import { address, pool, pooler, replica, unsafe } from './database-options.ts'
-import { withoutSecrets } from './process-title.ts'
+import { defaultDatabase, withoutSecrets } from './command-line.ts'
 import { print } from './terminal.ts'
 
 // Lists of processes show arguments to everyone on the machine.
@@ -14,6 +13,28 @@ if (title !== process.argv.slice(2).join(' ')) process.title = `resourced ${titl
 const fileKinds = 'resources.ts, .js, .json or .yaml'
 const declarationFile = `Declaration file (default: ${fileKinds} in this directory)`
 const declaration = () => new Option('--declaration <file>', declarationFile)
+const address = () =>
+  new Option('--database <address>', 'Database: sqlite:FILE, sqlite::memory: or postgres://USER@HOST:5432/NAME')
+    .env('DATABASE_URL')
+    .default(defaultDatabase)
+const pooler = () =>
+  new Option('--database-pooler <mode>', 'Pooler in front of PostgreSQL: transaction for PgBouncer in transaction mode')
+    .choices(['none', 'transaction'])
+    .env('DATABASE_POOLER')
+    .default('none')
+const replica = () =>
+  new Option('--database-replica <address>', 'PostgreSQL replica for reads, used while it is up to date').env(
+    'DATABASE_REPLICA_URL',
+  )
+const pool = () =>
+  new Option('--database-pool <number>', 'Maximum number of PostgreSQL connections for transactions')
+    .env('DATABASE_POOL')
+    .default('10')
+const unsafe = () =>
+  new Option(
+    '--database-unsafe',
+    'Accept a PostgreSQL that may lose acknowledged changes in a power cut (env: DATABASE_UNSAFE=true)',
+  )
 /** An option that can be repeated; `none` describes its default. */
 const repeatable = (flags: string, description: string, none = 'none') =>
   new Option(flags, `${description}; can be repeated`)
@@ -149,17 +170,17 @@ databaseCommand(
   'status',
   'Show the time of the last purge and the time of this machine (default command)',
   true,
-).action(run(async () => (await import('./purge.ts')).purgeStatus))
+).action(run(async () => (await import('./maintenance.ts')).purgeStatus))
 databaseCommand(
   purge,
   'confirm',
   'Confirm that the clock of this machine is right, so that servers purge again after a clock jump or a long stop',
-).action(run(async () => (await import('./purge.ts')).confirmClock))
+).action(run(async () => (await import('./maintenance.ts')).confirmClock))
 
 databaseCommand(program, 'migrate', 'Show the schema changes that the declaration needs, or apply them')
   .argument('[file]', declarationFile)
   .option('--apply', 'Apply the changes, including those that lose data')
-  .action(run(async () => (await import('./migrate.ts')).migrateCommand))
+  .action(run(async () => (await import('./move.ts')).migrateCommand))
 
 databaseCommand(program, 'import', 'Import records from a file of any size')
   .argument('<collection>', 'Collection of the records')
@@ -191,7 +212,7 @@ program
   .description('Print the OpenAPI document')
   .argument('[file]', declarationFile)
   .option('--version <name>', 'Version to describe, such as v1 (default: the current version)')
-  .action(run(async () => (await import('./openapi.ts')).openApiCommand))
+  .action(run(async () => (await import('./check-changes.ts')).openApiCommand))
 
 program
   .command('check-changes')

@@ -1,8 +1,7 @@
 /** `resourced serve [FILE]`: starts a server from the command line, and stops it on a signal. */
 import { flushCompileCache } from 'node:module'
 import { withoutCredentials } from '../model/credentials.ts'
-import { type LogLevel, logTo } from '../server/observe/log.ts'
-import { outputWritten } from '../server/observe/log-output.ts'
+import { type LogLevel, logTo, outputWritten } from '../server/observe/log.ts'
 import type { Observe } from '../server/observe/observe.ts'
 import { flushTraces } from '../server/observe/tracing.ts'
 import { isElsewhere } from '../server/open-database.ts'
@@ -10,7 +9,7 @@ import { type ServeOptions, type Serving, serve } from '../server/serve.ts'
 import { ConfigurationError } from '../spec/configuration-error.ts'
 import type { Apply } from '../storage/migration/migration-step.ts'
 import { isDeprecated, isRetired, type Version, type Versions } from '../versions/versions.ts'
-import { databaseOf, defaultDatabase, type GivenDatabase } from './database-options.ts'
+import { databaseOf, defaultDatabase, type GivenDatabase } from './command-line.ts'
 import { loadVersions } from './load-declaration.ts'
 import { say } from './terminal.ts'
 

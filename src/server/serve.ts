@@ -15,8 +15,7 @@ import {
   watchCertificate,
 } from './node/certificates.ts'
 import { createNodeServer } from './node/listener.ts'
-import { collectMetrics } from './observe/metrics.ts'
-import { createMetricsServer } from './observe/metrics-server.ts'
+import { collectMetrics, createMetricsServer } from './observe/metrics.ts'
 import { type Observe, observeAll, observeCommits, observeReplica } from './observe/observe.ts'
 import { type DatabaseOptions, openStorage } from './open-database.ts'
 import type { RateOptions } from './rates/rate-limiter.ts'

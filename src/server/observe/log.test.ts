@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { test } from 'node:test'
-import { inBlocks } from './log-output.ts'
+import { inBlocks } from './log.ts'
 
 test('lines are written in blocks, in order', () => {
   const written: string[] = []
@@ -41,7 +41,7 @@ test('a flush writes at once, and nothing if there are no lines', () => {
 test('OPS-1: undelayed lines are written in order, before the process ends', () => {
   const lines = 2_000
   const program = `
-    const { standardOutput, outputWritten } = await import(${JSON.stringify(import.meta.resolve('./log-output.ts'))})
+    const { standardOutput, outputWritten } = await import(${JSON.stringify(import.meta.resolve('./log.ts'))})
     const { write, flush } = standardOutput()
     for (let line = 0; line < ${lines}; line++) {
       write(line + '\\n')
@@ -60,7 +60,7 @@ test('OPS-1: undelayed lines are written in order, before the process ends', () 
 
 test('OPS-2: the end of the process waits a limited time for a log that nobody reads', async () => {
   const program = `
-    const { standardOutput, outputWritten } = await import(${JSON.stringify(import.meta.resolve('./log-output.ts'))})
+    const { standardOutput, outputWritten } = await import(${JSON.stringify(import.meta.resolve('./log.ts'))})
     const { write, flush } = standardOutput()
     write('x'.repeat(1_000_000))
     flush()

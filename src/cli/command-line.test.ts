@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { withoutSecrets } from './process-title.ts'
+import { withoutSecrets } from './command-line.ts'
 
 test('the process title has no key and no value of a header field', () => {
   const given = [

@@ -1,5 +1,9 @@
-/** The command line options for the address of the database and its connections. */
-import { Option } from 'commander'
+/**
+ * What commands share of their command line: the options of their database, and the whole line without secrets, because
+ * lists of processes show arguments to everyone on a machine.
+ */
+
+import { withoutCredentials } from '../model/credentials.ts'
 import type { DatabaseOptions } from '../server/open-database.ts'
 import { ConfigurationError } from '../spec/configuration-error.ts'
 
@@ -14,29 +18,6 @@ export interface GivenDatabase {
   readonly databasePooler?: 'none' | 'transaction'
   readonly databaseUnsafe?: boolean
 }
-
-export const address = () =>
-  new Option('--database <address>', 'Database: sqlite:FILE, sqlite::memory: or postgres://USER@HOST:5432/NAME')
-    .env('DATABASE_URL')
-    .default(defaultDatabase)
-export const pooler = () =>
-  new Option('--database-pooler <mode>', 'Pooler in front of PostgreSQL: transaction for PgBouncer in transaction mode')
-    .choices(['none', 'transaction'])
-    .env('DATABASE_POOLER')
-    .default('none')
-export const replica = () =>
-  new Option('--database-replica <address>', 'PostgreSQL replica for reads, used while it is up to date').env(
-    'DATABASE_REPLICA_URL',
-  )
-export const pool = () =>
-  new Option('--database-pool <number>', 'Maximum number of PostgreSQL connections for transactions')
-    .env('DATABASE_POOL')
-    .default('10')
-export const unsafe = () =>
-  new Option(
-    '--database-unsafe',
-    'Accept a PostgreSQL that may lose acknowledged changes in a power cut (env: DATABASE_UNSAFE=true)',
-  )
 
 /**
  * Reads the options.
@@ -57,4 +38,24 @@ function connectionsOf(text: string): number {
   const number = /^\d{1,4}$/.test(text) ? Number(text) : 0
   if (number > 0) return number
   throw new ConfigurationError(`--database-pool takes a number from 1 to 9999, not ${JSON.stringify(text)}.`)
+}
+
+const secret = /^(--key|--other-key|--header)(?:=|$)/
+
+/** The arguments of a command as one text, with `***` for each secret. */
+export function withoutSecrets(given: readonly string[]): string {
+  const parts = given.map((each, index) => {
+    const before = given[index - 1] ?? ''
+    if (secret.test(before) && !before.includes('=')) return hidden(before, each)
+    const found = secret.exec(each)
+    return found !== null && each.includes('=')
+      ? `${found[1]}=${hidden(found[1] as string, each.slice(each.indexOf('=') + 1))}`
+      : each
+  })
+  return withoutCredentials(parts.join(' '))
+}
+
+/** Keeps the name of a header field. */
+function hidden(option: string, value: string): string {
+  return option === '--header' && value.includes(':') ? `${value.slice(0, value.indexOf(':'))}: ***` : '***'
 }
